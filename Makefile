@@ -1,0 +1,73 @@
+# make gen     set up what is missing, generate and prove the default set into gen_out/
+# make lib     build/libgfsmith.a and build/libgfsmith.so
+# make test    all tests
+# make check   format, lint, types, reproducibility of gen_out/
+# make demo    split, damage and repair a real file with examples/stripe
+# make bench   (issue 4)   make dist (issue 8)
+
+SHELL := /bin/sh
+BUILD := build
+CC ?= cc
+CFLAGS ?= -O2 -g
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+GFSMITH := .venv/bin/gfsmith
+GFSMITH_GENERATED := gen_out
+
+REQUIRED_CFLAGS := -std=c11 -fPIC -Wall -Wextra -Wpedantic -Werror
+INCLUDES := -Iruntime/include -Iruntime/src -I$(GFSMITH_GENERATED)
+
+-include $(GFSMITH_GENERATED)/sources.mk
+
+RUNTIME_SOURCES := $(wildcard runtime/src/*.c)
+SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
+OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
+HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
+
+.PHONY: gen lib test check demo clean setup-gen setup-lib setup-test
+.DELETE_ON_ERROR:
+
+gen: setup-gen
+	$(GFSMITH) gen
+
+setup-gen setup-lib setup-test: setup-%:
+	@tools/setup.sh $*
+
+# The library needs generated kernels: generate them if no one has.
+ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
+lib: gen
+	@$(MAKE) --no-print-directory lib
+else
+lib: setup-lib $(BUILD)/libgfsmith.a $(BUILD)/libgfsmith.so
+endif
+
+$(BUILD)/obj/%.o: %.c $(HEADERS)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(REQUIRED_CFLAGS) $(INCLUDES) -c $< -o $@
+
+$(BUILD)/obj/%.o: %.S $(GFSMITH_GENERATED)/gfsmith_asm.h
+	@mkdir -p $(@D)
+	@$(CC) $(INCLUDES) -c $< -o $@
+
+$(BUILD)/libgfsmith.a: $(OBJECTS)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+	@echo "built $@"
+
+$(BUILD)/libgfsmith.so: $(OBJECTS)
+	@$(CC) -shared -Wl,-soname,libgfsmith.so -Wl,-z,noexecstack -o $@ $^
+	@echo "built $@"
+
+test: setup-test gen
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	.venv/bin/python -m pytest -n $(JOBS) $(PYTEST_FLAGS)
+
+check: setup-test
+	tools/check.sh
+
+demo: setup-lib
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	$(MAKE) --no-print-directory -C examples/stripe
+	examples/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
+
+clean:
+	rm -rf $(BUILD)

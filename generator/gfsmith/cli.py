@@ -1,0 +1,242 @@
+"""The command line: stage order and messages, nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from gfsmith import __version__, codes, config, doctor, generate, output, report
+from gfsmith.emit import runtime
+from gfsmith.field import FieldError
+from gfsmith.generate import Kernel
+from gfsmith.isa import BY_NAME
+from gfsmith.spec import KernelSpec, SpecError
+
+_errors = Console(stderr=True)
+_out = Console(markup=False, width=None if sys.stdout.isatty() else 160)
+
+BAD_INPUT = 2
+
+
+def fail(message: str, status: int = BAD_INPUT) -> NoReturn:
+    """One line on stderr, and out."""
+    print(f"gfsmith: {message}", file=sys.stderr)
+    raise SystemExit(status)
+
+
+def print_json(data: Any) -> None:
+    print(json.dumps(data, indent=1))
+
+
+@contextmanager
+def _progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, nothing in a pipe."""
+    columns = (
+        TextColumn(text),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(
+        *columns, console=_errors, transient=True, disable=not _errors.is_terminal
+    ) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda n: bar.advance(task, n)
+
+
+class _Main(click.Group):
+    """Turns the errors of the rooms into one line and a status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (config.ConfigError, codes.CodeError, SpecError, FieldError) as error:
+            fail(str(error))
+        except generate.Refuted as error:
+            fail(f"refuted: {error}", 1)
+        except output.OutputError as error:
+            fail(str(error), 1)
+        except KeyboardInterrupt:
+            fail("interrupted; nothing was written", 130)
+
+
+@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gfsmith")
+def main() -> None:
+    """Generate and prove erasure-coding kernels over GF(2^8)."""
+
+
+def _config_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The file, and the flags that override its [generator] table."""
+    for option in (
+        click.option("-c", "--config", "path", type=click.Path(path_type=Path),
+                     default=Path("gfsmith.toml"), show_default=True, help="Configuration file."),
+        click.option("--isa", "isas", multiple=True, help="Only these instruction sets."),
+        click.option("--prefix", help="Prefix of every symbol."),
+        click.option("--polynomial", help="Polynomial of the field, such as 0x11d."),
+        click.option("-o", "--output", "folder", help="Output folder."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _load(
+    path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None, folder: str | None
+) -> tuple[tuple[KernelSpec, ...], Path]:
+    """The kernels and the output folder that file and flags ask for."""
+    overrides: dict[str, Any] = {}
+    if isas:
+        overrides["isas"] = list(isas)
+    if prefix is not None:
+        overrides["prefix"] = prefix
+    if polynomial is not None:
+        try:
+            overrides["polynomial"] = int(polynomial, 0)
+        except ValueError:
+            fail(f"--polynomial: '{polynomial}' is not a number; allowed: such as 0x11d")
+    loaded = config.load(path, overrides)
+    target = Path(folder) if folder is not None else path.parent / loaded.generator.output
+    return config.specs(loaded, str(path)), target
+
+
+def _build(specs: tuple[KernelSpec, ...], jobs: int) -> tuple[list[Kernel], dict[str, str]]:
+    """Every kernel, proved, and all files but the manifest."""
+    with _progress("generate and prove", len(specs)) as advance:
+        kernels = generate.generate(specs, jobs, advance)
+    files = runtime.build(specs) | {kernel.path: kernel.text for kernel in kernels}
+    files[output.PROOFS] = output.proofs(kernels)
+    return kernels, files
+
+
+_jobs = click.option(
+    "-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Processes."
+)
+
+
+@main.command()
+@_config_options
+@_jobs
+@click.option("--check", is_flag=True, help="Write nothing; fail if the folder would change.")
+def gen(jobs: int, check: bool, **options: Any) -> None:
+    """Generate and prove kernels into the output folder."""
+    specs, folder = _load(**options)
+    kernels, files = _build(specs, jobs)
+    record = output.manifest(kernels, files)
+    if check:
+        found = output.differences(folder, {**files, output.MANIFEST: record})
+        for line in found:
+            print(f"{folder}/{line}")
+        if found:
+            fail(f"{folder} is not what the generator makes: run `gfsmith gen`", 1)
+        print(f"{folder}: {len(files) + 1} files as the generator makes them")
+        return
+    changed = output.write(folder, files, record)
+    size = sum(kernel.size for kernel in kernels)
+    print(
+        f"{folder}: {len(kernels)} kernels, all proved; {size} bytes of machine code; "
+        f"{changed} files changed"
+    )
+
+
+@main.command("list")
+@_config_options
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option("--summary", is_flag=True, help="Kernels and bytes per instruction set (Markdown).")
+def list_(as_json: bool, summary: bool, **options: Any) -> None:
+    """List the kernels of a configuration."""
+    specs, folder = _load(**options)
+    if as_json:
+        print_json({"kernels": [report.record(spec) for spec in specs]})
+    elif summary:
+        print(report.summary(specs, output.read_manifest(folder)))
+    else:
+        table = Table("symbol", "operation", "isa", "inputs", "outputs", "tables", "unroll")
+        for spec in specs:
+            inputs = "any" if spec.inputs is None else str(spec.inputs)
+            table.add_row(
+                spec.symbol, spec.operation.value, spec.isa.name, inputs, str(spec.outputs),
+                spec.tables.label, str(spec.unroll),
+            )  # fmt: skip
+        _out.print(table)
+
+
+@main.command()
+@_config_options
+@_jobs
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def verify(jobs: int, as_json: bool, **options: Any) -> None:
+    """Prove every kernel again and compare the output folder with it."""
+    specs, folder = _load(**options)
+    kernels, files = _build(specs, jobs)
+    found = output.differences(
+        folder, {**files, output.MANIFEST: output.manifest(kernels, files)}
+    )
+    if as_json:
+        print_json({**json.loads(output.proofs(kernels)), "differences": found})
+    else:
+        _out.print(report.proof_table(kernels))
+        for line in found:
+            print(f"{folder}/{line}")
+    if found:
+        fail(f"{folder} does not hold what was proved: run `gfsmith gen`", 1)
+
+
+@main.command()
+@_config_options
+@click.argument("symbol")
+def explain(symbol: str, **options: Any) -> None:
+    """Show one kernel: what it computes, its Program, and its machine code."""
+    specs, _ = _load(**options)
+    for spec in specs:
+        if spec.symbol == symbol:
+            print(report.explain(spec))
+            return
+    fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
+
+
+@main.command("codes")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def codes_(as_json: bool) -> None:
+    """List the code families."""
+    if as_json:
+        print_json({"codes": [report.family(family) for family in codes.FAMILIES.values()]})
+        return
+    table = Table("code", "parity matrix", "source", "MDS")
+    for family in codes.FAMILIES.values():
+        table.add_row(family.name, family.formula, family.source, family.mds_when)
+    _out.print(table)
+
+
+@main.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def doctor_(as_json: bool) -> None:
+    """Name what is missing on this machine and the command that gets it."""
+    rows = [
+        {
+            "level": r.level.value,
+            "name": r.name,
+            "purpose": r.purpose,
+            "present": doctor.present(r),
+            "command": doctor.remedy(r),
+        }
+        for r in doctor.requirements(doctor.Level.TEST)
+    ]
+    lacking = [row for row in rows if not row["present"]]
+    if as_json:
+        print_json({"requirements": rows, "instruction_sets": list(BY_NAME)})
+    for row in lacking if not as_json else []:
+        print(f"missing for {row['level']}: {row['name']} ({row['purpose']}): {row['command']}")
+    if not lacking and not as_json:
+        print(f"all {len(rows)} requirements are met")
+    if lacking:
+        raise SystemExit(1)

@@ -1,0 +1,94 @@
+"""Code families: how a name and a shape become an m x k parity matrix, and where it is MDS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gfsmith.field import Field
+from gfsmith.matrix import Matrix
+from gfsmith.spec import MAX_SHARDS
+
+POLYNOMIAL = 0x11D
+
+
+class CodeError(ValueError):
+    """An unknown family or a shape that it does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """parity(field, k, m) gives the matrix; mds(k, m) whether any k shards determine the data."""
+
+    name: str
+    formula: str
+    source: str
+    mds_when: str
+    parity: Callable[[Field, int, int], Matrix]
+    mds: Callable[[int, int], bool]
+
+
+def _vandermonde(field: Field, k: int, m: int) -> Matrix:
+    rows = []
+    for i in range(m):
+        base = field.power(2, i)
+        rows.append(tuple(field.power(base, j) for j in range(k)))
+    return tuple(rows)
+
+
+def _vandermonde_is_mds(k: int, m: int) -> bool:
+    """The shapes that ISA-L's erasure_code.h names as safe for gf_gen_rs_matrix.
+
+    m <= 3 and k <= 3 follow from Vandermonde determinants of distinct powers of 2; the other three
+    are exhaustive checks, and one step beyond each there is a singular minor (tests/unit).
+    """
+    return (
+        m <= 3
+        or k <= 3
+        or (m == 4 and k <= 21)
+        or (k == 4 and k + m <= 25)
+        or (k == 5 and k + m <= 10)
+    )
+
+
+def _cauchy(field: Field, k: int, m: int) -> Matrix:
+    return tuple(tuple(field.inverse((k + i) ^ j) for j in range(k)) for i in range(m))
+
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family(
+            "vandermonde",
+            "P[i][j] = (2^i)^j",
+            "ISA-L gf_gen_rs_matrix",
+            "m <= 3; k <= 3; m = 4, k <= 21; k = 4, m <= 21; k = 5, m <= 5",
+            _vandermonde,
+            _vandermonde_is_mds,
+        ),
+        Family(
+            "cauchy",
+            "P[i][j] = 1 / ((k + i) xor j)",
+            "ISA-L gf_gen_cauchy1_matrix",
+            "always: every minor of a Cauchy matrix is non-zero",
+            _cauchy,
+            lambda k, m: True,
+        ),
+    )
+}
+
+
+def parity_matrix(name: str, k: int, m: int) -> Matrix:
+    """The m x k parity matrix of a family over 0x11d.
+
+    Raises CodeError for an unknown name, k or m of 0, more than 255 shards, or a shape that is not
+    MDS.
+    """
+    if name not in FAMILIES:
+        raise CodeError(f"code '{name}' is unknown; allowed: {', '.join(FAMILIES)}")
+    if k < 1 or m < 1 or k + m > MAX_SHARDS:
+        raise CodeError(f"shape {k}+{m}; allowed: k >= 1, m >= 1, k + m <= {MAX_SHARDS}")
+    family = FAMILIES[name]
+    if not family.mds(k, m):
+        raise CodeError(f"{name} {k}+{m} is not MDS; it is for: {family.mds_when}")
+    return family.parity(Field(POLYNOMIAL), k, m)

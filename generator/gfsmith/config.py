@@ -1,0 +1,217 @@
+"""gfsmith.toml: which kernels a build holds.
+
+    [generator]
+    polynomial = 0x11d               # the field of the proofs (and of mulb kernels)
+    prefix = "gfs"                   # of every symbol
+    output = "gen_out"               # folder, relative to the file
+    isas = ["avx2", "scalar"]
+
+    [[kernels]]
+    operation = "dot"                # dot, mad, mul, xor
+    shapes = ["nx4", "10x4"]         # inputs x outputs; n: any number of inputs
+    unroll = "auto"                  # or 1..8 vectors a turn
+    prefetch = 0                     # bytes ahead
+    hint = "t0"                      # t0, t1, t2, nta
+    store = "temporal"               # or streaming
+    technique = "auto"               # or nibble, affine, mulb, bitplane
+    isas = ["avx2"]                  # a part of the ones above; left out: all that can
+    polynomial = 0x11b               # if other than above
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from gfsmith.field import Field as GaloisField
+from gfsmith.field import FieldError
+from gfsmith.isa import BY_NAME, Isa
+from gfsmith.spec import (
+    Hint,
+    KernelSpec,
+    Operation,
+    SpecError,
+    Store,
+    Technique,
+    default_technique,
+    default_unroll,
+)
+
+_SHAPE = re.compile(r"(n|[1-9][0-9]*)x([1-9][0-9]*)")
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be: one line that names file, key and what is allowed."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _check_isas(names: list[str]) -> list[str]:
+    for name in names:
+        if name not in BY_NAME:
+            raise ValueError(f"'{name}' is not an instruction set; allowed: {', '.join(BY_NAME)}")
+    if len(set(names)) != len(names):
+        raise ValueError("an instruction set is named twice")
+    return names
+
+
+class KernelGroup(_Strict):
+    """One [[kernels]] table."""
+
+    operation: Literal["dot", "mad", "mul", "xor"]
+    shapes: Annotated[list[str], Field(min_length=1)]
+    unroll: Annotated[int, Field(ge=1, le=8)] | Literal["auto"] = "auto"
+    prefetch: int = 0
+    hint: Literal["t0", "t1", "t2", "nta"] = "t0"
+    store: Literal["temporal", "streaming"] = "temporal"
+    technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
+    isas: list[str] | None = None
+    polynomial: int | None = None
+
+    @field_validator("shapes")
+    @classmethod
+    def _shapes(cls, shapes: list[str]) -> list[str]:
+        for shape in shapes:
+            if not _SHAPE.fullmatch(shape):
+                raise ValueError(f"'{shape}' is not a shape; allowed: 10x4 or nx4 (n: any inputs)")
+        return shapes
+
+    @field_validator("isas")
+    @classmethod
+    def _isas(cls, names: list[str] | None) -> list[str] | None:
+        return names if names is None else _check_isas(names)
+
+
+class Generator(_Strict):
+    """The [generator] table."""
+
+    polynomial: int = 0x11D
+    prefix: str = "gfs"
+    output: str = "gen_out"
+    isas: list[str] = list(BY_NAME)
+
+    @field_validator("isas")
+    @classmethod
+    def _isas(cls, names: list[str]) -> list[str]:
+        return _check_isas(names)
+
+
+class Config(_Strict):
+    """A whole file."""
+
+    generator: Generator = Generator()
+    kernels: Annotated[list[KernelGroup], Field(min_length=1)]
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    """("kernels", 2, "unroll", "int") -> kernels[2].unroll"""
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part not in ("int", "literal['auto']", "constrained-int"):
+            text += f".{part}" if text else part
+    return text or "(top level)"
+
+
+def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Config:
+    """The configuration in `text`, with [generator] keys replaced by `overrides`.
+
+    Raises ConfigError with one line that begins with `name`.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML: {error}") from None
+    if overrides:
+        table = data.setdefault("generator", {})
+        if isinstance(table, dict):
+            table.update(overrides)
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        message = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            message = "no such key"
+        raise ConfigError(f"{name}: {_key(first['loc'])}: {message}") from None
+
+
+def load(path: Path, overrides: dict[str, Any] | None = None) -> Config:
+    """Read a file. Raises ConfigError, also when it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8 text") from None
+    return parse(text, str(path), overrides)
+
+
+def _group_isas(group: KernelGroup, generator: Generator, where: str) -> list[Isa]:
+    """The instruction sets of a group: its own, as far as the build has them, or all that can."""
+    chosen = generator.isas
+    if group.isas is not None:
+        chosen = [name for name in group.isas if name in generator.isas]
+    return [BY_NAME[name] for name in chosen]
+
+
+def _spec(group: KernelGroup, shape: str, isa: Isa, generator: Generator) -> KernelSpec:
+    matched = _SHAPE.fullmatch(shape)
+    assert matched is not None
+    inputs = None if matched[1] == "n" else int(matched[1])
+    outputs = int(matched[2])
+    operation = Operation(group.operation)
+    technique = (
+        default_technique(operation, isa)
+        if group.technique == "auto"
+        else Technique(group.technique)
+    )
+    unroll = default_unroll(isa, outputs) if group.unroll == "auto" else group.unroll
+    return KernelSpec(
+        operation=operation,
+        isa=isa,
+        inputs=inputs,
+        outputs=outputs,
+        technique=technique,
+        unroll=unroll,
+        prefetch=group.prefetch,
+        hint=Hint(group.hint),
+        store=Store(group.store),
+        field=GaloisField(
+            generator.polynomial if group.polynomial is None else group.polynomial
+        ),
+        prefix=generator.prefix,
+    )
+
+
+def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
+    for number, group in enumerate(config.kernels):
+        where = f"{name}: kernels[{number}]"
+        for isa in _group_isas(group, config.generator, where):
+            for shape in group.shapes:
+                try:
+                    yield where, _spec(group, shape, isa, config.generator)
+                except (SpecError, FieldError) as error:
+                    raise ConfigError(f"{where} ({shape}, {isa.name}): {error}") from None
+
+
+def specs(config: Config, name: str) -> tuple[KernelSpec, ...]:
+    """Every kernel of a configuration, by instruction set in the order of ISAS, then as listed.
+
+    Raises ConfigError for a kernel that cannot be or is listed twice.
+    """
+    found: dict[str, KernelSpec] = {}
+    for where, spec in _expand(config, name):
+        if spec.symbol in found:
+            raise ConfigError(f"{where}: {spec.symbol} is listed twice")
+        found[spec.symbol] = spec
+    rank = {isa_name: n for n, isa_name in enumerate(BY_NAME)}
+    return tuple(sorted(found.values(), key=lambda s: rank[s.isa.name]))

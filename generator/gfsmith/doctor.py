@@ -1,0 +1,144 @@
+"""What gfsmith needs on a machine, what of it is missing, and the command that gets it.
+
+Runs with nothing but Python's standard library (`python3 generator/gfsmith/doctor.py LEVEL` prints the
+Debian packages that a level lacks), because the set-up asks it before anything else is there.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
+
+
+class Level(Enum):
+    """What is to be done: each level needs what the ones before it need."""
+
+    GEN = "gen"
+    LIB = "lib"
+    TEST = "test"
+
+
+class Probe(Enum):
+    """How to see that something is there."""
+
+    COMMAND = "command"
+    MODULE = "module"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One thing: `name` is a command, a Python module or a file, `package` Debian's name for it."""
+
+    level: Level
+    probe: Probe
+    name: str
+    package: str
+    purpose: str
+
+
+_DEBIAN: tuple[Requirement, ...] = (
+    Requirement(Level.GEN, Probe.COMMAND, PYTHON, "python3", "runs the generator"),
+    Requirement(Level.GEN, Probe.MODULE, "ensurepip", "python3-venv", "virtual environment"),
+    Requirement(Level.GEN, Probe.MODULE, "peachpy", "python3-peachpy", "encodes x86 instructions"),
+    Requirement(Level.LIB, Probe.COMMAND, "make", "make", "builds"),
+    Requirement(Level.LIB, Probe.COMMAND, "gcc", "gcc", "compiles and assembles the library"),
+    Requirement(Level.LIB, Probe.FILE, "/usr/include/stdio.h", "libc6-dev", "C headers"),
+    Requirement(Level.LIB, Probe.COMMAND, "pkg-config", "pkg-config", "finds xxHash"),
+    Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "examples/stripe"),
+    Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
+    Requirement(Level.TEST, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
+    Requirement(Level.TEST, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),
+    Requirement(Level.TEST, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),
+    Requirement(Level.TEST, Probe.COMMAND, "clang-format-19", "clang-format-19", "C layout"),
+    Requirement(
+        Level.TEST,
+        Probe.COMMAND,
+        "x86_64-w64-mingw32-gcc",
+        "gcc-mingw-w64-x86-64-win32",
+        "COFF objects",
+    ),
+    Requirement(
+        Level.TEST, Probe.COMMAND, "qemu-x86_64-static", "qemu-user-static", "CPUs that are not here"
+    ),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
+    Requirement(
+        Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"
+    ),
+    Requirement(
+        Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"
+    ),
+)
+
+
+def _system_module(name: str) -> bool:
+    """Whether the system's Python, whose packages the environment sees, has a module."""
+    if Path(sys.prefix) == Path("/usr") or importlib.util.find_spec(name) is not None:
+        return importlib.util.find_spec(name) is not None
+    if not Path(PYTHON).exists():
+        return False
+    return subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True).returncode == 0
+
+
+def present(requirement: Requirement) -> bool:
+    """Whether a requirement is met."""
+    match requirement.probe:
+        case Probe.COMMAND:
+            return shutil.which(requirement.name) is not None
+        case Probe.MODULE:
+            return _system_module(requirement.name)
+        case Probe.FILE:
+            return Path(requirement.name).exists()
+
+
+def requirements(level: Level) -> tuple[Requirement, ...]:
+    """Everything that `level` and the levels before it need."""
+    order = list(Level)
+    return tuple(r for r in _DEBIAN if order.index(r.level) <= order.index(level))
+
+
+def is_debian() -> bool:
+    return shutil.which("apt-get") is not None
+
+
+def remedy(requirement: Requirement) -> str:
+    """The command that gets a missing thing."""
+    if is_debian():
+        sudo = "" if os.geteuid() == 0 else "sudo "
+        return f"{sudo}apt-get install -y --no-install-recommends {requirement.package}"
+    return f"install what Debian calls {requirement.package} with this system's package manager"
+
+
+def missing(level: Level) -> list[Requirement]:
+    return [r for r in requirements(level) if not present(r)]
+
+
+def main(arguments: list[str]) -> int:
+    """Print the packages that a level lacks, one a line."""
+    allowed = ", ".join(level.value for level in Level)
+    if len(arguments) != 1 or arguments[0] not in {level.value for level in Level}:
+        print(f"usage: doctor.py LEVEL, one of {allowed}", file=sys.stderr)
+        return 2
+    lacking = missing(Level(arguments[0]))
+    if is_debian() and os.geteuid() == 0:
+        print("\n".join(r.package for r in lacking))
+        return 0
+    for requirement in lacking:
+        print(
+            f"missing: {requirement.name} ({requirement.purpose}); get it with: "
+            f"{remedy(requirement)}",
+            file=sys.stderr,
+        )
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

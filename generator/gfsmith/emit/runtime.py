@@ -1,0 +1,62 @@
+"""What the C runtime library includes: lists of kernels and instruction sets, prototypes, build lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gfsmith.emit.template import render
+from gfsmith.isa import ISAS, Arch, Isa
+from gfsmith.spec import KernelSpec, Operation, TableFormat, Technique, default_technique
+
+_GUARDS = {Arch.PORTABLE: "", Arch.X86_64: "defined(__x86_64__) || defined(_M_X64)"}
+_FORMATS = {
+    Technique.NIBBLE: TableFormat.NIBBLE,
+    Technique.AFFINE: TableFormat.AFFINE,
+    Technique.BITPLANE: TableFormat.BITPLANE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _IsaKernels:
+    """One instruction set of a build, ready for the templates."""
+
+    name: str
+    guard: str
+    tables: str
+    features: str
+    specs: tuple[KernelSpec, ...]
+
+
+def source_path(spec: KernelSpec) -> str:
+    """Where a kernel's source lies in the output folder."""
+    if spec.machine_code:
+        return f"x86/{spec.symbol}.S"
+    return f"{spec.isa.name}/{spec.symbol}.c"
+
+
+def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
+    return _IsaKernels(
+        name=isa.name,
+        guard=_GUARDS[isa.arch],
+        tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
+        features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
+        specs=tuple(s for s in specs if s.isa is isa),
+    )
+
+
+def build(specs: Sequence[KernelSpec]) -> dict[str, str]:
+    """path -> text of every file that describes the whole build."""
+    present = {spec.isa for spec in specs}
+    isas = [_isa(isa, specs) for isa in ISAS if isa in present]
+    files = {
+        "kernels.inc": render("kernels.inc.j2", isas=isas),
+        "isas.inc": render("isas.inc.j2", isas=isas),
+        "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
+        "sources.mk": render("sources.mk.j2", paths=[source_path(spec) for spec in specs]),
+    }
+    if any(not spec.machine_code for spec in specs):
+        files["gfsmith_scalar.h"] = render("gfsmith_scalar.h.j2")
+    if any(spec.machine_code for spec in specs):
+        files["gfsmith_asm.h"] = render("gfsmith_asm.h.j2")
+    return files

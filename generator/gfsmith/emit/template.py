@@ -1,0 +1,45 @@
+"""Jinja2 templates: text layout, no arithmetic."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from gfsmith.spec import KernelSpec
+
+_HERE = Path(__file__).resolve()
+TEMPLATES = _HERE.parents[3] / "templates"
+
+
+def meaning(spec: KernelSpec) -> str:
+    """The kernel's formula, for comments."""
+    k = "k" if spec.inputs is None else str(spec.inputs)
+    sum_ = f"sum over j < {k} of"
+    return {
+        "dot": f"dst[i] = {sum_} c[i][j] * src[j], i < {spec.outputs}",
+        "mad": f"dst[i] ^= {sum_} c[i][j] * src[j], i < {spec.outputs}",
+        "mul": f"dst[j] = c[j] * src[j], j < {k}",
+        "xor": f"dst[0] = {sum_} src[j]",
+    }[spec.operation.value]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters["meaning"] = meaning
+    return environment
+
+
+def render(name: str, **context: Any) -> str:
+    """The text of template `name`; an undefined variable is an error."""
+    return _environment().get_template(name).render(**context)

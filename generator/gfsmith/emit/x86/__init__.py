@@ -1,0 +1,1 @@
+"""x86-64: Program -> instructions -> bytes -> a GNU-as source file."""

@@ -1,0 +1,136 @@
+"""x86-64 instructions as data: what is meant, before and apart from any encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+#: Sub-register names of the general registers by width in bytes.
+_LEGACY = {"rax": "a", "rbx": "b", "rcx": "c", "rdx": "d"}
+
+
+def narrow(register: str, width: int) -> str:
+    """The name of the low `width` bytes (1, 2 or 4) of a 64-bit general register."""
+    if register in _LEGACY:
+        letter = _LEGACY[register]
+        return {1: f"{letter}l", 2: f"{letter}x", 4: f"e{letter}x"}[width]
+    if register in ("rsi", "rdi", "rbp"):
+        stem = register[1:]
+        return {1: f"{stem}l", 2: stem, 4: f"e{stem}"}[width]
+    return register + {1: "b", 2: "w", 4: "d"}[width]
+
+
+@dataclass(frozen=True, slots=True)
+class Reg:
+    """A register by its name: rax, r10d, xmm3, zmm17, k1."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Mem:
+    """`size` bytes at base + index + displacement; broadcast: that many copies of them."""
+
+    base: str
+    size: int
+    index: str | None = None
+    displacement: int = 0
+    broadcast: int = 0
+
+    def __str__(self) -> str:
+        text = self.base
+        if self.index:
+            text += f"+{self.index}"
+        if self.displacement:
+            text += f"{self.displacement:+d}"
+        suffix = f"{{1to{self.broadcast}}}" if self.broadcast else ""
+        return f"[{text}]{suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place in the kernel, as the target of a jump."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".L{self.name}"
+
+
+Operand = Reg | Mem | Label | int
+
+
+@dataclass(frozen=True, slots=True)
+class Ins:
+    """One instruction in Intel operand order; `mask` is its write mask, if any."""
+
+    name: str
+    operands: tuple[Operand, ...] = ()
+    mask: str | None = None
+    zeroing: bool = False
+
+    def __str__(self) -> str:
+        words = [str(o) for o in self.operands]
+        if self.mask and words:
+            words[0] += f"{{{self.mask}}}" + ("{z}" if self.zeroing else "")
+        return f"{self.name} {', '.join(words)}".rstrip()
+
+    @property
+    def target(self) -> Label | None:
+        last = self.operands[-1] if self.operands else None
+        return last if isinstance(last, Label) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A label's place. `align`: pad with no-ops to a multiple of this many bytes first."""
+
+    label: Label
+    align: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment line of the listing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unwind:
+    """An unwind directive, as text for ELF and Mach-O (.cfi_*) and for COFF (.seh_*)."""
+
+    cfi: str = ""
+    seh: str = ""
+
+
+Line = Ins | Mark | Note | Unwind
+
+
+class Asm:
+    """Collects lines; the methods read like the assembler's."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+
+    def ins(
+        self, name: str, *operands: Operand | str, mask: str | None = None, zeroing: bool = False
+    ) -> None:
+        """Append an instruction; plain strings are register names."""
+        converted = tuple(Reg(o) if isinstance(o, str) else o for o in operands)
+        self.lines.append(Ins(name, converted, mask, zeroing))
+
+    def mark(self, label: Label, align: int = 1) -> None:
+        self.lines.append(Mark(label, align))
+
+    def note(self, text: str) -> None:
+        self.lines.append(Note(text))
+
+    def unwind(self, cfi: str = "", seh: str = "") -> None:
+        self.lines.append(Unwind(cfi, seh))
+
+    def instructions(self) -> Iterator[Ins]:
+        return (line for line in self.lines if isinstance(line, Ins))

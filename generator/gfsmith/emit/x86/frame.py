@@ -1,0 +1,82 @@
+"""How a kernel is entered and left: System V and Microsoft x64.
+
+The body is the same for both. It finds len, k, coeffs, src, dst in rdi, rsi, rdx, rcx, r8, where System V
+passes them; the Microsoft prologue moves them there and saves what that ABI preserves besides: rsi, rdi
+and xmm6-15.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from gfsmith.emit.x86.asm import Asm, Mem
+
+
+class Abi(Enum):
+    """Calling conventions; the value is the name in PROOFS.json."""
+
+    SYSV = "sysv"
+    MS = "ms"
+
+
+_MS_SAVED_VECTORS = range(6, 16)
+_MS_ARGUMENTS = (("rdi", "rcx"), ("rsi", "rdx"), ("rdx", "r8"), ("rcx", "r9"))
+_SHADOW_AND_RETURN = 40  #: the fifth argument is above the return address and 32 bytes of home space
+
+
+class Frame:
+    """Prologue and epilogue for one ABI, the saved general registers and the vector registers used."""
+
+    def __init__(self, abi: Abi, saved: tuple[str, ...], vectors: set[int], upper: bool) -> None:
+        self.abi = abi
+        self._pushed = (("rsi", "rdi") if abi is Abi.MS else ()) + saved
+        self._vectors = (
+            sorted(v for v in vectors if v in _MS_SAVED_VECTORS) if abi is Abi.MS else []
+        )
+        self._upper = upper
+        self._room = self._vector_room()
+
+    def _vector_room(self) -> int:
+        """Stack bytes for the vectors, such that rsp is a multiple of 16 behind them."""
+        if not self._vectors:
+            return 0
+        above = 8 + 8 * len(self._pushed)
+        return 16 * len(self._vectors) + above % 16
+
+    def prologue(self) -> Asm:
+        asm = Asm()
+        asm.ins("endbr64")
+        for register in self._pushed:
+            asm.ins("push", register)
+            asm.unwind(
+                f".cfi_adjust_cfa_offset 8; .cfi_rel_offset {register}, 0",
+                f".seh_pushreg {register}",
+            )
+        if self._room:
+            asm.ins("sub", "rsp", self._room)
+            asm.unwind(f".cfi_adjust_cfa_offset {self._room}", f".seh_stackalloc {self._room}")
+        for number, vector in enumerate(self._vectors):
+            asm.ins("movaps", Mem("rsp", 16, None, 16 * number), f"xmm{vector}")
+            asm.unwind("", f".seh_savexmm xmm{vector}, {16 * number}")
+        asm.unwind("", ".seh_endprologue")
+        if self.abi is Abi.MS:
+            for target, source in _MS_ARGUMENTS:
+                asm.ins("mov", target, source)
+            depth = self._room + 8 * len(self._pushed) + _SHADOW_AND_RETURN
+            asm.ins("mov", "r8", Mem("rsp", 8, None, depth))
+        return asm
+
+    def epilogue(self) -> Asm:
+        asm = Asm()
+        if self._upper:
+            asm.ins("vzeroupper")
+        for number, vector in enumerate(self._vectors):
+            asm.ins("movaps", f"xmm{vector}", Mem("rsp", 16, None, 16 * number))
+        if self._room:
+            asm.ins("add", "rsp", self._room)
+            asm.unwind(f".cfi_adjust_cfa_offset -{self._room}")
+        for register in reversed(self._pushed):
+            asm.ins("pop", register)
+            asm.unwind(f".cfi_adjust_cfa_offset -8; .cfi_restore {register}")
+        asm.ins("ret")
+        return asm

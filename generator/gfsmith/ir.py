@@ -1,0 +1,273 @@
+"""The vector program: what a kernel computes, apart from how any instruction set spells it.
+
+A Program is in static single assignment form. Every Value is one vector whose byte lanes all undergo
+the same computation, so an Op is fully described by what it does to a single lane; MEANING says it
+once, over bits that need only `^` (addition in GF(2)) and `&` (multiplication in GF(2)). The same table
+therefore runs a Program on concrete bytes (bits 0 and 1) and on symbolic ones (polynomials).
+
+A Program is a list of loops run one after the other over the byte range [0, len):
+
+    for each Loop: while it applies to the bytes that remain:
+        head; for each source shard (rolled loops only): body; close; advance by `step`
+
+A BLOCK loop applies while at least `step` bytes remain. The TAIL loop comes last and runs at most once
+with the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly those bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Protocol, Self
+
+Value = int
+
+
+class Op(Enum):
+    """A vector operation: what it means is in MEANING, how it is spelled is in emit/."""
+
+    ZERO = auto()
+    CONST = auto()
+    LOAD = auto()
+    TABLE = auto()
+    MATRIX = auto()
+    COLUMN = auto()
+    XOR = auto()
+    XOR3 = auto()
+    AND = auto()
+    HIGH_NIBBLE = auto()
+    BIT = auto()
+    LOOKUP = auto()
+    AFFINE = auto()
+    MULB = auto()
+    SCALE = auto()
+    STORE = auto()
+    STREAM = auto()
+    PREFETCH = auto()
+
+
+class Space(Enum):
+    """What a memory reference points into."""
+
+    SOURCE = auto()
+    DESTINATION = auto()
+    COEFFICIENT = auto()
+
+
+#: Index of the source shard that a rolled loop is at.
+CURRENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A memory reference.
+
+    SOURCE, DESTINATION: byte `offset` after the loop's position in shard number `index`.
+    COEFFICIENT: byte `offset` of the table entry for source `index` and output `output`.
+    """
+
+    space: Space
+    index: int
+    offset: int
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Instr:
+    """result = op(args, *ref, immediate). `copy` numbers the unrolled copy it belongs to."""
+
+    op: Op
+    result: Value | None
+    args: tuple[Value, ...] = ()
+    ref: Ref | None = None
+    immediate: int = 0
+    copy: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """A value carried around a rolled loop: `phi` is `initial` on entry, then `updated`.
+
+    After the loop, `phi` is the final value.
+    """
+
+    phi: Value
+    initial: Value
+    updated: Value
+
+
+class Role(Enum):
+    """Which bytes a loop takes: whole blocks, or the rest that is smaller than one vector."""
+
+    BLOCK = auto()
+    TAIL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop over the byte range; see the module's docstring.
+
+    step: bytes of every shard that one turn handles (BLOCK), or the vector width in bytes (TAIL).
+    aligned: the loop runs only if every destination is aligned to the vector width.
+    body, carries: the per-source part of a rolled loop; empty in a loop unrolled over its sources.
+    """
+
+    role: Role
+    step: int
+    head: tuple[Instr, ...]
+    body: tuple[Instr, ...] = ()
+    carries: tuple[Carry, ...] = ()
+    close: tuple[Instr, ...] = ()
+    aligned: bool = False
+
+    @property
+    def rolled(self) -> bool:
+        return bool(self.body)
+
+    def sections(self) -> Iterator[tuple[Instr, ...]]:
+        yield self.head
+        yield self.body
+        yield self.close
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """preload runs once per call; its values are visible in every loop."""
+
+    lanes: int
+    preload: tuple[Instr, ...]
+    loops: tuple[Loop, ...]
+
+    def instructions(self) -> Iterator[Instr]:
+        yield from self.preload
+        for loop in self.loops:
+            for section in loop.sections():
+                yield from section
+
+
+class Undefined(Exception):
+    """An Op was given operands for which it has no meaning on some instruction set."""
+
+
+class Bit(Protocol):
+    """An element of a ring of characteristic 2: 0/1 or a polynomial over GF(2)."""
+
+    def __xor__(self, other: Any, /) -> Self: ...
+    def __and__(self, other: Any, /) -> Self: ...
+    def __bool__(self) -> bool: ...
+
+
+Byte = tuple[Any, ...]  #: 8 Bits, least significant first
+Lane = Any  #: a Byte, or what TABLE, MATRIX and COLUMN load: a tuple of Bytes
+
+
+def _zero_like(bit: Any) -> Any:
+    return bit ^ bit
+
+
+def _xor(*bytes_: Byte) -> Byte:
+    result = bytes_[0]
+    for other in bytes_[1:]:
+        result = tuple(x ^ y for x, y in zip(result, other, strict=True))
+    return result
+
+
+def _and(left: Byte, right: Byte) -> Byte:
+    return tuple(x & y for x, y in zip(left, right, strict=True))
+
+
+def _high_nibble(x: Byte, mask: Byte) -> Byte:
+    """(x >> 4) & mask; without a byte-wise shift the mask must clear what crosses lanes."""
+    if any(mask[4:]):
+        raise Undefined("HIGH_NIBBLE with a mask above 0x0f")
+    zero = _zero_like(x[0])
+    return _and((*x[4:], zero, zero, zero, zero), mask)
+
+
+def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
+    """table[index] for index < 16, by selecting on one index bit after another."""
+    if any(index[4:]):
+        raise Undefined("LOOKUP with an index that may exceed 15")
+    rows = list(table)
+    for bit in reversed(index[:4]):
+        half = len(rows) // 2
+        rows = [
+            tuple(x ^ (bit & (x ^ y)) for x, y in zip(low, high, strict=True))
+            for low, high in zip(rows[:half], rows[half:], strict=True)
+        ]
+    return rows[0]
+
+
+def _affine(x: Byte, matrix: Sequence[Byte]) -> Byte:
+    """Bit i of the result is the parity of byte 7-i of the matrix AND x (Intel SDM, GF2P8AFFINEQB)."""
+    result = []
+    for i in range(8):
+        row = matrix[7 - i]
+        total = row[0] & x[0]
+        for m, b in zip(row[1:], x[1:], strict=True):
+            total = total ^ (m & b)
+        result.append(total)
+    return tuple(result)
+
+
+def _mulb(x: Byte, entry: Sequence[Byte]) -> Byte:
+    """The product modulo a^8 + a^4 + a^3 + a + 1 (Intel SDM, GF2P8MULB)."""
+    y = entry[0]
+    if any(e is not y and any(bool(p ^ q) for p, q in zip(e, y, strict=True)) for e in entry):
+        raise Undefined("MULB with a coefficient that is not the same in all lanes")
+    product = [_zero_like(x[0])] * 15
+    for i, xb in enumerate(x):
+        for j, yb in enumerate(y):
+            product[i + j] = product[i + j] ^ (xb & yb)
+    for degree in range(14, 7, -1):
+        for shift in (0, 1, 3, 4):
+            product[degree - 8 + shift] = product[degree - 8 + shift] ^ product[degree]
+    return tuple(product[:8])
+
+
+def _scale(flag: Byte, column: Byte) -> Byte:
+    if any(flag[1:]):
+        raise Undefined("SCALE of a lane that is neither 0 nor 1")
+    return tuple(flag[0] & bit for bit in column)
+
+
+def _bit(x: Byte, position: int) -> Byte:
+    zero = _zero_like(x[0])
+    return (x[position], zero, zero, zero, zero, zero, zero, zero)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What an Op does to one lane. `args` counts vector operands; the value loaded from `ref`,
+    where a load has been folded into the instruction, comes as the last of them."""
+
+    text: str
+    args: int
+    lane: Callable[..., Byte] | None = None
+    foldable: bool = False
+
+
+MEANING: dict[Op, Meaning] = {
+    Op.ZERO: Meaning("0", 0),
+    Op.CONST: Meaning("the byte `immediate` in every lane", 0),
+    Op.LOAD: Meaning("bytes of a source or destination shard", 0),
+    Op.TABLE: Meaning("16 table bytes, repeated in every 16-byte group of lanes", 0),
+    Op.MATRIX: Meaning("8 table bytes, repeated in every 8-byte group of lanes", 0),
+    Op.COLUMN: Meaning("1 table byte in every lane", 0),
+    Op.XOR: Meaning("a ^ b", 2, _xor, foldable=True),
+    Op.XOR3: Meaning("a ^ b ^ c", 3, _xor, foldable=True),
+    Op.AND: Meaning("a & b", 2, _and),
+    Op.HIGH_NIBBLE: Meaning("(a >> 4) & mask, mask <= 0x0f", 2, _high_nibble),
+    Op.BIT: Meaning("(a >> immediate) & 1", 1, _bit),
+    Op.LOOKUP: Meaning("table[index], index < 16", 2, _lookup),
+    Op.AFFINE: Meaning("8 x 8 bit matrix times a", 2, _affine, foldable=True),
+    Op.MULB: Meaning("a * c in GF(2^8) modulo 0x11b", 2, _mulb),
+    Op.SCALE: Meaning("a * c as integers, a in {0, 1}", 2, _scale),
+    Op.STORE: Meaning("a to a destination shard", 1),
+    Op.STREAM: Meaning("a to a destination shard, around the cache", 1),
+    Op.PREFETCH: Meaning("no effect but on caches", 0),
+}
+
+STORES = frozenset({Op.STORE, Op.STREAM})
+LOADS = frozenset({Op.LOAD, Op.TABLE, Op.MATRIX, Op.COLUMN})

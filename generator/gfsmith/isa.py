@@ -1,0 +1,151 @@
+"""Instruction sets: one frozen record each. Adding one is a record here and a spelling in emit/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gfsmith.ir import Op
+
+
+class Arch(Enum):
+    """Which compilers and assemblers can take the kernels."""
+
+    PORTABLE = "portable"
+    X86_64 = "x86_64"
+
+
+class Encoding(Enum):
+    """How x86 vector instructions are encoded: two-operand SSE, VEX, or EVEX; C has none."""
+
+    C = "c"
+    LEGACY = "legacy"
+    VEX = "vex"
+    EVEX = "evex"
+
+
+class Tail(Enum):
+    """How the last 1..lanes-1 bytes are read and written without touching a byte beyond.
+
+    WORD: copied into a zeroed word. PACKED: two pieces of a power-of-two size that overlap, packed side
+    by side in one vector. MASKED: by a write mask, whose cleared lanes are neither read nor written.
+    """
+
+    WORD = "word"
+    PACKED = "packed"
+    MASKED = "masked"
+
+
+@dataclass(frozen=True, slots=True)
+class Isa:
+    """What a kernel for this instruction set may use.
+
+    vector_bytes: lanes of one vector. registers: vector registers (None: the C
+    compiler allocates). cpu_flags: what CPUID (and the
+    operating system) must offer, in the spelling of GFSMITH_CPU_*. folds_loads: a load may be an
+    operand of an arithmetic instruction at any alignment. destructive: results overwrite an operand.
+    """
+
+    name: str
+    arch: Arch
+    encoding: Encoding
+    vector_bytes: int
+    registers: int | None
+    ops: frozenset[Op]
+    cpu_flags: tuple[str, ...]
+    tail: Tail
+    folds_loads: bool = False
+    broadcasts: bool = False
+
+    @property
+    def destructive(self) -> bool:
+        return self.encoding is Encoding.LEGACY
+
+
+_MEMORY = frozenset({Op.LOAD, Op.STORE})
+_COMMON = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.STREAM, Op.PREFETCH}
+_NIBBLE = _COMMON | {Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
+_GFNI = _COMMON | {Op.MATRIX, Op.AFFINE, Op.MULB}
+
+_AVX512 = ("AVX512F", "AVX512BW", "BMI2")
+
+#: In the order in which dispatch prefers them, best first.
+ISAS: tuple[Isa, ...] = (
+    Isa(
+        "gfni_avx512",
+        Arch.X86_64,
+        Encoding.EVEX,
+        vector_bytes=64,
+        registers=32,
+        ops=_GFNI | {Op.XOR3},
+        cpu_flags=(*_AVX512, "GFNI"),
+        tail=Tail.MASKED,
+        folds_loads=True,
+        broadcasts=True,
+    ),
+    Isa(
+        "gfni_avx2",
+        Arch.X86_64,
+        Encoding.VEX,
+        vector_bytes=32,
+        registers=16,
+        ops=_GFNI,
+        cpu_flags=("AVX", "AVX2", "GFNI"),
+        tail=Tail.PACKED,
+        folds_loads=True,
+    ),
+    Isa(
+        "avx512",
+        Arch.X86_64,
+        Encoding.EVEX,
+        vector_bytes=64,
+        registers=32,
+        ops=_NIBBLE | {Op.XOR3},
+        cpu_flags=_AVX512,
+        tail=Tail.MASKED,
+        folds_loads=True,
+    ),
+    Isa(
+        "avx2",
+        Arch.X86_64,
+        Encoding.VEX,
+        vector_bytes=32,
+        registers=16,
+        ops=_NIBBLE,
+        cpu_flags=("AVX", "AVX2"),
+        tail=Tail.PACKED,
+        folds_loads=True,
+    ),
+    Isa(
+        "gfni_sse",
+        Arch.X86_64,
+        Encoding.LEGACY,
+        vector_bytes=16,
+        registers=16,
+        ops=_GFNI,
+        cpu_flags=("SSSE3", "GFNI"),
+        tail=Tail.PACKED,
+    ),
+    Isa(
+        "sse",
+        Arch.X86_64,
+        Encoding.LEGACY,
+        vector_bytes=16,
+        registers=16,
+        ops=_NIBBLE,
+        cpu_flags=("SSSE3",),
+        tail=Tail.PACKED,
+    ),
+    Isa(
+        "scalar",
+        Arch.PORTABLE,
+        Encoding.C,
+        vector_bytes=8,
+        registers=None,
+        ops=_MEMORY | {Op.ZERO, Op.XOR, Op.BIT, Op.COLUMN, Op.SCALE},
+        cpu_flags=(),
+        tail=Tail.WORD,
+    ),
+)
+
+BY_NAME: dict[str, Isa] = {isa.name: isa for isa in ISAS}

@@ -1,0 +1,111 @@
+"""spec -> Program: the loops over bytes and sources, with one technique a file for the products.
+
+A kernel is up to three loops: the main one over `unroll` vectors, one over single vectors, and the tail.
+With a fixed number of inputs the block loops are unrolled over the sources; the tail, every loop of a
+kernel for any k, and C code (whose compiler unrolls as it sees fit) is rolled over them.
+"""
+
+from __future__ import annotations
+
+from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
+from gfsmith.lower.affine import Affine
+from gfsmith.lower.bitplane import Bitplane
+from gfsmith.lower.builder import Builder, Numbers
+from gfsmith.lower.multiply import Multiply
+from gfsmith.lower.nibble import Nibble
+from gfsmith.lower.plain import Plain
+from gfsmith.spec import KernelSpec, Operation, Technique
+
+_TECHNIQUES: dict[Technique, Multiply] = {
+    Technique.NIBBLE: Nibble(),
+    Technique.AFFINE: Affine(Op.AFFINE),
+    Technique.MULB: Affine(Op.MULB),
+    Technique.BITPLANE: Bitplane(),
+    Technique.PLAIN: Plain(),
+}
+
+
+class _Lowering:
+    """The state of one spec on its way to a Program."""
+
+    def __init__(self, spec: KernelSpec) -> None:
+        self.spec = spec
+        self.multiply = _TECHNIQUES[spec.technique]
+        self.numbers = Numbers()
+        preload = Builder(self.numbers)
+        self.constants = self.multiply.constants(preload)
+        self.preload = tuple(preload.code)
+
+    def program(self) -> Program:
+        spec = self.spec
+        lanes = spec.isa.vector_bytes
+        any_number = spec.inputs is None and not spec.diagonal
+        many = any_number or (spec.inputs or 1) > 1
+        rolled = many if not spec.machine_code else any_number
+        loops = [self._loop(Role.BLOCK, spec.unroll, rolled)]
+        if spec.unroll > 1:
+            loops.append(self._loop(Role.BLOCK, 1, rolled))
+        loops.append(self._loop(Role.TAIL, 1, many))
+        return Program(lanes, self.preload, tuple(loops))
+
+    def _loop(self, role: Role, copies: int, rolled: bool) -> Loop:
+        step = copies * self.spec.isa.vector_bytes
+        if rolled:
+            return self._rolled(role, step, copies)
+        return self._unrolled(role, step, copies)
+
+    def _offset(self, copy: int) -> int:
+        return copy * self.spec.isa.vector_bytes
+
+    def _initial(self, b: Builder, output: int, copy: int) -> Value:
+        if self.spec.operation is Operation.MAD:
+            return b.load(Space.DESTINATION, output, self._offset(copy))
+        return b.emit(Op.ZERO)
+
+    def _add_source(
+        self, b: Builder, source: int, copy: int, totals: list[Value | None]
+    ) -> None:
+        """totals[i] += c[i][source] * src[source], for every output i."""
+        x = b.load(Space.SOURCE, source, self._offset(copy))
+        parts = self.multiply.split(b, x, self.constants)
+        for output in range(self.spec.outputs):
+            for term in self.multiply.terms(b, parts, source, output):
+                total = totals[output]
+                totals[output] = term if total is None else b.emit(Op.XOR, total, term)
+
+    def _unrolled(self, role: Role, step: int, copies: int) -> Loop:
+        b = Builder(self.numbers)
+        accumulate = self.spec.operation is Operation.MAD
+        for copy in range(copies):
+            b.copy = copy
+            totals: list[Value | None] = [
+                self._initial(b, output, copy) if accumulate else None
+                for output in range(self.spec.outputs)
+            ]
+            for source in range(self.spec.inputs or 1):
+                self._add_source(b, source, copy, totals)
+            for output, total in enumerate(totals):
+                assert total is not None
+                b.store(total, output, self._offset(copy))
+        return Loop(role, step, head=tuple(b.code))
+
+    def _rolled(self, role: Role, step: int, copies: int) -> Loop:
+        head, body, close = (Builder(self.numbers) for _ in range(3))
+        carries: list[Carry] = []
+        for copy in range(copies):
+            head.copy = body.copy = close.copy = copy
+            initial = [self._initial(head, i, copy) for i in range(self.spec.outputs)]
+            phis = [body.fresh() for _ in initial]
+            totals: list[Value | None] = list(phis)
+            self._add_source(body, CURRENT, copy, totals)
+            for output, (phi, first, last) in enumerate(zip(phis, initial, totals, strict=True)):
+                assert last is not None
+                carries.append(Carry(phi, first, last))
+                close.store(phi, output, self._offset(copy))
+        sections: list[tuple[Instr, ...]] = [tuple(s.code) for s in (head, body, close)]
+        return Loop(role, step, sections[0], sections[1], tuple(carries), sections[2])
+
+
+def lower(spec: KernelSpec) -> Program:
+    """The Program that computes what `spec` says, before any pass has run over it."""
+    return _Lowering(spec).program()

@@ -1,0 +1,28 @@
+"""c * x as an 8 x 8 bit matrix times x: one GFNI instruction.
+
+Source: Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes", section III.
+"""
+
+from __future__ import annotations
+
+from gfsmith.ir import Op, Value
+from gfsmith.lower.builder import Builder
+
+
+class Affine:
+    """Also serves MULB, whose table entry is eight bytes as well: the coefficient repeated."""
+
+    def __init__(self, op: Op) -> None:
+        self._op = op
+
+    def constants(self, b: Builder) -> tuple[Value, ...]:
+        return ()
+
+    def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
+        return (x,)
+
+    def terms(
+        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
+    ) -> tuple[Value, ...]:
+        matrix = b.entry(Op.MATRIX, source, output)
+        return (b.emit(self._op, parts[0], matrix),)

@@ -1,0 +1,27 @@
+"""c * x = sum over b of x_b * (c * 2^b): a bit of every byte times a byte, in an ordinary word.
+
+Each lane of (x >> b) & 1 is 0 or 1, so an integer multiplication by the byte c * 2^b cannot carry from
+one lane into the next. No table is indexed by data, so the portable kernels are constant-time too.
+"""
+
+from __future__ import annotations
+
+from gfsmith.ir import Op, Value
+from gfsmith.lower.builder import Builder
+
+
+class Bitplane:
+    def constants(self, b: Builder) -> tuple[Value, ...]:
+        return ()
+
+    def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(b.emit(Op.BIT, x, immediate=position) for position in range(8))
+
+    def terms(
+        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
+    ) -> tuple[Value, ...]:
+        products = []
+        for position, plane in enumerate(parts):
+            column = b.entry(Op.COLUMN, source, output, position)
+            products.append(b.emit(Op.SCALE, plane, column))
+        return tuple(products)

@@ -1,0 +1,30 @@
+"""c * x = low[x & 15] ^ high[x >> 4], with two 16-byte tables and a byte shuffle as the lookup.
+
+Source of the method: H. P. Anvin, "The mathematics of RAID-6"; Plank, Greenan, Miller, "Screaming fast
+Galois field arithmetic using Intel SIMD instructions", FAST 2013.
+"""
+
+from __future__ import annotations
+
+from gfsmith.ir import Op, Value
+from gfsmith.lower.builder import Builder
+
+
+class Nibble:
+    def constants(self, b: Builder) -> tuple[Value, ...]:
+        return (b.emit(Op.CONST, immediate=0x0F),)
+
+    def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
+        (mask,) = constants
+        high = b.emit(Op.HIGH_NIBBLE, x, mask)
+        low = b.emit(Op.AND, x, mask)
+        return low, high
+
+    def terms(
+        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
+    ) -> tuple[Value, ...]:
+        products = []
+        for half, index in enumerate(parts):
+            table = b.entry(Op.TABLE, source, output, 16 * half)
+            products.append(b.emit(Op.LOOKUP, table, index))
+        return tuple(products)

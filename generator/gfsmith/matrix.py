@@ -1,0 +1,84 @@
+"""Linear algebra over GF(2^8): parity and generator matrices, decoding, the MDS property."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from gfsmith.field import Field
+
+Row = tuple[int, ...]
+Matrix = tuple[Row, ...]
+
+
+class SingularError(ValueError):
+    """A matrix that has no inverse."""
+
+
+def identity(size: int) -> Matrix:
+    return tuple(tuple(int(i == j) for j in range(size)) for i in range(size))
+
+
+def multiply(field: Field, left: Matrix, right: Matrix) -> Matrix:
+    """The product of an (a x b) and a (b x c) matrix."""
+    columns = list(zip(*right, strict=True))
+    return tuple(tuple(dot(field, row, column) for column in columns) for row in left)
+
+
+def dot(field: Field, left: Sequence[int], right: Sequence[int]) -> int:
+    total = 0
+    for x, y in zip(left, right, strict=True):
+        total ^= field.multiply(x, y)
+    return total
+
+
+def invert(field: Field, matrix: Matrix) -> Matrix:
+    """The inverse of a square matrix by Gauss-Jordan elimination. Raises SingularError."""
+    size = len(matrix)
+    work = [list(row) + list(unit) for row, unit in zip(matrix, identity(size), strict=True)]
+    for column in range(size):
+        pivot = next((r for r in range(column, size) if work[r][column]), None)
+        if pivot is None:
+            raise SingularError(f"column {column} depends on the ones before it")
+        work[column], work[pivot] = work[pivot], work[column]
+        scale = field.inverse(work[column][column])
+        work[column] = [field.multiply(scale, x) for x in work[column]]
+        for r in range(size):
+            factor = work[r][column]
+            if r != column and factor:
+                pairs = zip(work[r], work[column], strict=True)
+                work[r] = [x ^ field.multiply(factor, y) for x, y in pairs]
+    return tuple(tuple(row[size:]) for row in work)
+
+
+def generator_matrix(parity: Matrix) -> Matrix:
+    """The (k + m) x k generator matrix [I; P] of a systematic code with the m x k parity matrix P."""
+    return identity(len(parity[0])) + parity
+
+
+def decode_matrix(field: Field, parity: Matrix, present: Sequence[int], lost: Sequence[int]) -> Matrix:
+    """Rows that rebuild the shards `lost` from the k shards `present` (indices into k + m).
+
+    Raises SingularError if those k shards do not determine the data.
+    """
+    full = generator_matrix(parity)
+    inverse = invert(field, tuple(full[i] for i in present))
+    return multiply(field, tuple(full[i] for i in lost), inverse)
+
+
+def singular_minor(field: Field, parity: Matrix) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Rows and columns of a singular square submatrix of P, or None if there is none.
+
+    [I; P] is MDS (any k of the k + m shards determine the data) exactly if there is none
+    (MacWilliams and Sloane, chapter 11, theorem 8). Exhaustive: for small shapes.
+    """
+    rows, columns = range(len(parity)), range(len(parity[0]))
+    for size in range(1, min(len(rows), len(columns)) + 1):
+        for chosen in combinations(rows, size):
+            for across in combinations(columns, size):
+                minor = tuple(tuple(parity[r][c] for c in across) for r in chosen)
+                try:
+                    invert(field, minor)
+                except SingularError:
+                    return chosen, across
+    return None

@@ -1,0 +1,154 @@
+"""Writing a build: all files or none, through temporary files, and what is stale goes.
+
+MANIFEST.json is the record of what `gen` wrote: it is written last, and only files that an earlier
+manifest names are ever removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gfsmith import __version__
+from gfsmith.generate import METHOD_PROGRAM, Kernel
+
+MANIFEST = "MANIFEST.json"
+PROOFS = "PROOFS.json"
+
+
+class OutputError(Exception):
+    """The output folder cannot be written, or holds something that gfsmith did not write."""
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=1, sort_keys=False) + "\n"
+
+
+def manifest(kernels: Sequence[Kernel], files: Mapping[str, str]) -> str:
+    """What stands in MANIFEST.json: kernels with size, digest and proof, and all files' digests."""
+    return _json(
+        {
+            "generator": f"gfsmith {__version__}",
+            "kernels": [
+                {
+                    "symbol": kernel.spec.symbol,
+                    "bytes": kernel.size,
+                    "sha256": kernel.digest,
+                    "proof": [METHOD_PROGRAM],
+                }
+                for kernel in kernels
+            ],
+            "files": {path: _digest(text) for path, text in sorted(files.items())},
+        }
+    )
+
+
+def proofs(kernels: Sequence[Kernel]) -> str:
+    """What stands in PROOFS.json: one record for each kernel and ABI."""
+    return _json(
+        {
+            "kernels": [
+                {
+                    "symbol": kernel.spec.symbol,
+                    "isa": kernel.spec.isa.name,
+                    "abi": abi,
+                    "status": kernel.verdict.status.value,
+                    "method": [METHOD_PROGRAM],
+                }
+                for kernel in kernels
+                for abi in kernel.abis
+            ]
+        }
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder, empty if there is none. Raises OutputError if it is not one."""
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{folder / MANIFEST}: cannot be read: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("files"), dict):
+        raise OutputError(f"{folder / MANIFEST}: not a manifest of gfsmith")
+    return data
+
+
+def orphans(folder: Path, known: Mapping[str, Any]) -> list[str]:
+    """Files in the folder that no manifest names, sorted."""
+    present = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    return sorted(p for p in present if p not in known and p not in (MANIFEST, ".gitignore"))
+
+
+def differences(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """How the folder differs from `files`: one line for each missing, changed or orphaned file."""
+    found = []
+    for path, text in sorted(files.items()):
+        try:
+            if (folder / path).read_text(encoding="utf-8") != text:
+                found.append(f"{path}: differs from what the generator makes")
+        except FileNotFoundError:
+            found.append(f"{path}: missing")
+    return found + [f"{path}: not made by the generator" for path in orphans(folder, files)]
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C and termination while files are put in place."""
+    held = {signal.SIGINT, signal.SIGTERM}
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+def _is_same(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode()
+    except FileNotFoundError:
+        return False
+
+
+def write(folder: Path, files: Mapping[str, str], record: str) -> int:
+    """Make the folder hold exactly `files` and the manifest `record`; returns how many changed.
+
+    Everything is written beside the folder first and renamed into place when all of it is on disk;
+    files that stay the same keep their time stamps. Raises OutputError, with the folder as it was.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        old = read_manifest(folder).get("files", {})
+        changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as staging:
+            stage = Path(staging)
+            for path, text in {**changed, MANIFEST: record}.items():
+                (stage / path).parent.mkdir(parents=True, exist_ok=True)
+                (stage / path).write_text(text, encoding="utf-8", newline="\n")
+            with _uninterrupted():
+                _commit(folder, stage, [*changed, MANIFEST], [p for p in old if p not in files])
+    except OSError as error:
+        raise OutputError(f"{error.filename or folder}: {error.strerror}") from None
+    return len(changed)
+
+
+def _commit(folder: Path, stage: Path, changed: Sequence[str], stale: Sequence[str]) -> None:
+    for path in changed:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(stage / path, folder / path)
+    for path in stale:
+        (folder / path).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            (folder / path).parent.rmdir()

@@ -1,0 +1,292 @@
+"""Pure rewrites Program -> Program. PIPELINE reads top to bottom in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gfsmith.ir import CURRENT, STORES, Carry, Instr, Loop, Op, Program, Ref, Role, Space, Value
+from gfsmith.liveness import pressure, uses
+from gfsmith.spec import KernelSpec, SpecError, Store
+
+Pass = Callable[[Program, KernelSpec], Program]
+Section = tuple[Instr, ...]
+
+CACHE_LINE = 64
+
+
+def _map_sections(program: Program, rewrite: Callable[[Section, Loop], Section]) -> Program:
+    loops = tuple(
+        replace(
+            loop,
+            head=rewrite(loop.head, loop),
+            body=rewrite(loop.body, loop),
+            close=rewrite(loop.close, loop),
+        )
+        for loop in program.loops
+    )
+    return replace(program, loops=loops)
+
+
+def _units(code: list[Instr]) -> Iterator[list[Instr]]:
+    """Split one unrolled copy after each accumulation and store, so that few temporaries live."""
+    unit: list[Instr] = []
+    for instr in code:
+        unit.append(instr)
+        if instr.op is Op.XOR or instr.op in STORES:
+            yield unit
+            unit = []
+    if unit:
+        yield unit
+
+
+def interleave(program: Program, spec: KernelSpec) -> Program:
+    """Alternate between the unrolled copies, so that independent chains of operations stand side by
+    side and what the copies share (a table) is loaded once and used at once."""
+
+    def rewrite(code: Section, loop: Loop) -> Section:
+        copies = sorted({i.copy for i in code})
+        streams = [list(_units([i for i in code if i.copy == c])) for c in copies]
+        merged: list[Instr] = []
+        for turn in range(max((len(s) for s in streams), default=0)):
+            for stream in streams:
+                if turn < len(stream):
+                    merged.extend(stream[turn])
+        return tuple(merged)
+
+    return _map_sections(program, rewrite)
+
+
+def eliminate_common(program: Program, spec: KernelSpec) -> Program:
+    """Compute equal expressions once. Loads may be shared because all stores come last."""
+    renamed: dict[Value, Value] = {}
+
+    def rewrite(code: Section, loop: Loop) -> Section:
+        known: dict[tuple[object, ...], Value] = {}
+        kept: list[Instr] = []
+        for instr in code:
+            args = tuple(renamed.get(a, a) for a in instr.args)
+            instr = replace(instr, args=args)
+            key = (instr.op, args, instr.ref, instr.immediate)
+            if instr.op in STORES:
+                known.clear()
+            if instr.result is None or instr.op is Op.ZERO:
+                kept.append(instr)  # each ZERO starts an accumulator of its own
+            elif key in known:
+                renamed[instr.result] = known[key]
+            else:
+                known[key] = instr.result
+                kept.append(instr)
+        return tuple(kept)
+
+    result = _map_sections(program, rewrite)
+    loops = tuple(
+        replace(loop, carries=tuple(_rename_carry(c, renamed) for c in loop.carries))
+        for loop in result.loops
+    )
+    return replace(result, loops=loops)
+
+
+def _rename_carry(carry: Carry, renamed: dict[Value, Value]) -> Carry:
+    def get(value: Value) -> Value:
+        return renamed.get(value, value)
+
+    return Carry(get(carry.phi), get(carry.initial), get(carry.updated))
+
+
+def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
+    """(a ^ b) ^ c becomes one three-input operation where the instruction set has it."""
+    if Op.XOR3 not in spec.isa.ops:
+        return program
+    count = uses(program)
+
+    def rewrite(code: Section, loop: Loop) -> Section:
+        pairs: dict[Value, Instr] = {}
+        kept: list[Instr] = []
+        for instr in code:
+            if instr.op is Op.XOR and instr.result is not None:
+                left, right = instr.args
+                inner = pairs.get(left)
+                if inner is not None and count[left] == 1:
+                    kept.remove(inner)
+                    del pairs[left]
+                    instr = replace(instr, op=Op.XOR3, args=(*inner.args, right))
+                else:
+                    pairs[instr.result] = instr
+            kept.append(instr)
+        return tuple(kept)
+
+    return _map_sections(program, rewrite)
+
+
+def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
+    """Ask for each cache line of the sources `prefetch` bytes ahead of its load."""
+    if not spec.prefetch:
+        return program
+
+    def rewrite(code: Section, loop: Loop) -> Section:
+        if loop.role is not Role.BLOCK:
+            return code
+        out: list[Instr] = []
+        for instr in code:
+            ref = instr.ref
+            if (
+                instr.op is Op.LOAD
+                and ref is not None
+                and ref.space is Space.SOURCE
+                and ref.offset % CACHE_LINE == 0
+            ):
+                ahead = replace(ref, offset=ref.offset + spec.prefetch)
+                out.append(Instr(Op.PREFETCH, None, (), ahead, 0, instr.copy))
+            out.append(instr)
+        return tuple(out)
+
+    return _map_sections(program, rewrite)
+
+
+def hoist_tables(program: Program, spec: KernelSpec) -> Program:
+    """Keep table entries in registers for the whole call, as many as are left over."""
+    if spec.isa.registers is None:
+        return program
+    spare = spec.isa.registers - pressure(program) - (1 if spec.isa.destructive else 0)
+    candidates: dict[tuple[Op, Ref], Value] = {}
+    for loop in program.loops:
+        for instr in loop.head:
+            if _is_fixed_table(instr) and instr.ref is not None and instr.result is not None:
+                candidates.setdefault((instr.op, instr.ref), instr.result)
+    chosen = dict(list(candidates.items())[: max(spare, 0)])
+    renamed: dict[Value, Value] = {}
+
+    def rewrite(code: Section, loop: Loop) -> Section:
+        kept: list[Instr] = []
+        for instr in code:
+            instr = replace(instr, args=tuple(renamed.get(a, a) for a in instr.args))
+            key = (instr.op, instr.ref)
+            if _is_fixed_table(instr) and instr.result is not None and key in chosen:
+                renamed[instr.result] = chosen[key]  # type: ignore[index]
+            else:
+                kept.append(instr)
+        return tuple(kept)
+
+    result = _map_sections(program, rewrite)
+    hoisted = tuple(Instr(op, value, (), ref) for (op, ref), value in chosen.items())
+    return replace(result, preload=program.preload + hoisted)
+
+
+def _is_fixed_table(instr: Instr) -> bool:
+    return (
+        instr.op in (Op.TABLE, Op.MATRIX) and instr.ref is not None and instr.ref.index != CURRENT
+    )
+
+
+def fold_loads(program: Program, spec: KernelSpec) -> Program:
+    """Make a load that is read once the memory operand of the instruction that reads it."""
+    if not spec.isa.folds_loads:
+        return program
+    count = uses(program)
+
+    def rewrite(code: Section, loop: Loop) -> Section:
+        loaded: dict[Value, Instr] = {}
+        kept: list[Instr] = []
+        for instr in code:
+            if instr.result is not None and count[instr.result] == 1 and _folds(instr, spec, loop):
+                loaded[instr.result] = instr
+            folded = _fold(instr, loaded)
+            if folded is not None:
+                source, instr = folded
+                kept.remove(source)
+            kept.append(instr)
+        return tuple(kept)
+
+    return _map_sections(program, rewrite)
+
+
+def _folds(instr: Instr, spec: KernelSpec, loop: Loop) -> bool:
+    if instr.op is Op.MATRIX:
+        return spec.isa.broadcasts
+    return instr.op is Op.LOAD and loop.role is Role.BLOCK
+
+
+def _fold(instr: Instr, loaded: dict[Value, Instr]) -> tuple[Instr, Instr] | None:
+    """The load and the instruction that took it in as its last operand; None if there is none."""
+    if instr.ref is not None:
+        return None
+    positions: range | tuple[int, ...]
+    if instr.op in (Op.XOR, Op.XOR3):
+        wanted, positions = Op.LOAD, range(len(instr.args) - 1, -1, -1)
+    elif instr.op is Op.AFFINE:
+        wanted, positions = Op.MATRIX, (1,)
+    else:
+        return None
+    for position in positions:
+        source = loaded.get(instr.args[position])
+        if source is not None and source.op is wanted:
+            args = instr.args[:position] + instr.args[position + 1 :]
+            return source, replace(instr, args=args, ref=source.ref)
+    return None
+
+
+def stream_stores(program: Program, spec: KernelSpec) -> Program:
+    """Put a copy of the main loop in front that stores around the cache, for aligned destinations."""
+    if spec.store is not Store.STREAMING:
+        return program
+    main = program.loops[0]
+    shift = 1 + max(v for i in program.instructions() for v in (*i.args, i.result or 0))
+    local = {i.result for section in main.sections() for i in section}
+    local |= {c.phi for c in main.carries}
+
+    def move(value: Value) -> Value:
+        return value + shift if value in local else value
+
+    def rewrite(code: Section) -> Section:
+        return tuple(
+            replace(
+                i,
+                op=Op.STREAM if i.op is Op.STORE else i.op,
+                result=None if i.result is None else move(i.result),
+                args=tuple(move(a) for a in i.args),
+            )
+            for i in code
+        )
+
+    streaming = replace(
+        main,
+        head=rewrite(main.head),
+        body=rewrite(main.body),
+        close=rewrite(main.close),
+        carries=tuple(Carry(move(c.phi), move(c.initial), move(c.updated)) for c in main.carries),
+        aligned=True,
+    )
+    return replace(program, loops=(streaming, *program.loops))
+
+
+def check_pressure(program: Program, spec: KernelSpec) -> Program:
+    """Refuse a kernel that does not fit into the registers; nothing is ever spilled."""
+    if spec.isa.registers is not None:
+        needed = pressure(program)
+        if needed > spec.isa.registers:
+            raise SpecError(
+                f"{spec.symbol} needs {needed} vector registers and {spec.isa.name} has "
+                f"{spec.isa.registers}; use fewer outputs ({spec.outputs}) or a smaller unroll "
+                f"({spec.unroll})"
+            )
+    return program
+
+
+PIPELINE: tuple[Pass, ...] = (
+    interleave,
+    eliminate_common,
+    fuse_xor3,
+    insert_prefetch,
+    hoist_tables,
+    fold_loads,
+    stream_stores,
+    check_pressure,
+)
+
+
+def run(program: Program, spec: KernelSpec) -> Program:
+    """The Program after every pass of the pipeline."""
+    for step in PIPELINE:
+        program = step(program, spec)
+    return program

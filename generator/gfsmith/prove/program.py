@@ -1,0 +1,265 @@
+"""Program proof: a Program computes its spec for all data, all coefficients and all lengths.
+
+Each Program is executed over one symbolic lane. A value is (lane, one byte of polynomials); memory is
+addressed relative to the loop's position, so what is shown of one turn holds for every turn. Shown:
+
+- every loop leaves in dst exactly what the spec says, at every offset of its step, once;
+- it reads and writes inside its step only, and never reads what an in-place store may have changed;
+- a loop rolled over the sources is right by induction: it starts from the right initial value and its
+  body adds exactly the product of the current source, whatever that is;
+- the loops together take every length: block loops, then a tail for all that a vector does not fill.
+
+Never imports lower, passes or emit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gfsmith.ir import (
+    CURRENT,
+    MEANING,
+    STORES,
+    Instr,
+    Lane,
+    Loop,
+    Op,
+    Program,
+    Ref,
+    Role,
+    Space,
+    Undefined,
+    Value,
+)
+from gfsmith.prove import model
+from gfsmith.prove.model import Byte, Coefficient, Data
+from gfsmith.prove.polynomial import Polynomial, constant_byte, variable_byte
+from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
+from gfsmith.spec import KernelSpec
+
+_LOADED_BYTES = {Op.TABLE: 16, Op.MATRIX: 8, Op.AFFINE: 8, Op.COLUMN: 1}
+
+
+@dataclass
+class _Turn:
+    """One turn of a loop: its environment and what it stored."""
+
+    values: dict[Value, Lane]
+    stored: dict[tuple[int, int], Byte] = field(default_factory=dict)
+
+
+class _Prover:
+    def __init__(self, spec: KernelSpec, program: Program) -> None:
+        self.spec = spec
+        self.program = program
+        self.lanes = program.lanes
+
+    def run(self) -> None:
+        preload = _Turn({})
+        for instr in self.program.preload:
+            if instr.op in STORES or (instr.ref and instr.ref.space is not Space.COEFFICIENT):
+                raise Refutation(f"preload has {instr.op.name}, which depends on the position")
+            self._execute(instr, preload, self.lanes)
+        self._check_lengths()
+        for number, loop in enumerate(self.program.loops):
+            where = f"loop {number} ({loop.role.value and loop.role.name.lower()} of {loop.step})"
+            self._loop(loop, dict(preload.values), where)
+
+    def _check_lengths(self) -> None:
+        """Every length is used up: the loop before the tail takes vectors, the tail the rest."""
+        loops = self.program.loops
+        if not loops or loops[-1].role is not Role.TAIL or loops[-1].step != self.lanes:
+            raise Refutation("the last loop is not a tail of one vector")
+        if any(loop.role is Role.TAIL for loop in loops[:-1]):
+            raise Refutation("a tail is not the last loop")
+        if any(loop.step <= 0 or loop.step % self.lanes for loop in loops):
+            raise Refutation("a loop's step is not a whole number of vectors")
+        if len(loops) < 2 or loops[-2].step != self.lanes or loops[-2].aligned:
+            raise Refutation("no loop over single vectors stands before the tail")
+
+    def _loop(self, loop: Loop, values: dict[Value, Lane], where: str) -> None:
+        turn = _Turn(values)
+        self._section(loop.head, turn, loop)
+        if loop.rolled:
+            self._induction(loop, turn, where)
+            sources = range(0)
+        elif self.spec.inputs is None and not self.spec.diagonal:
+            raise Refutation(f"{where}: not rolled, but the number of sources is not fixed")
+        else:
+            sources = range(self.spec.inputs or 1)
+        self._section(loop.close, turn, loop)
+        self._check_stores(loop, turn, sources, where)
+
+    def _section(self, code: tuple[Instr, ...], turn: _Turn, loop: Loop) -> None:
+        for instr in code:
+            self._execute(instr, turn, loop.step)
+
+    def _execute(self, instr: Instr, turn: _Turn, step: int) -> None:
+        if instr.op is Op.PREFETCH:
+            return
+        if instr.op not in self.spec.isa.ops:
+            raise Refutation(f"{instr.op.name} does not exist on {self.spec.isa.name}")
+        args: list[Lane] = [self._value(turn, a) for a in instr.args]
+        if instr.ref is not None and instr.op not in STORES:
+            args.append(self._load(instr, instr.ref, turn, step))
+        if instr.op in STORES:
+            self._store(instr, args[0], turn, step)
+            return
+        if instr.result is None or instr.result in turn.values:
+            raise Refutation(f"{instr.op.name} does not define one new value")
+        turn.values[instr.result] = self._evaluate(instr, args)
+
+    def _evaluate(self, instr: Instr, args: list[Lane]) -> Lane:
+        meaning = MEANING[instr.op]
+        if instr.op in (Op.ZERO, Op.CONST):
+            return constant_byte(instr.immediate if instr.op is Op.CONST else 0)
+        if meaning.lane is None:
+            return args[0]
+        if len(args) != meaning.args:
+            raise Refutation(f"{instr.op.name} takes {meaning.args} operands, not {len(args)}")
+        if instr.op is Op.BIT:
+            return meaning.lane(args[0], instr.immediate)
+        return meaning.lane(*args)
+
+    @staticmethod
+    def _value(turn: _Turn, value: Value) -> Lane:
+        if value not in turn.values:
+            raise Refutation(f"value {value} is read before it is defined")
+        return turn.values[value]
+
+    def _load(self, instr: Instr, ref: Ref, turn: _Turn, step: int) -> Lane:
+        if ref.space is Space.COEFFICIENT:
+            return self._load_entry(instr, ref)
+        self._check_inside(ref, step)
+        if any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
+            raise Refutation(f"{_name(ref)} is read after it may have been written in place")
+        space = "src" if ref.space is Space.SOURCE else "dst"
+        return model.data_byte(Data(space, ref.index, ref.offset))
+
+    def _load_entry(self, instr: Instr, ref: Ref) -> Lane:
+        spec = self.spec
+        count = _LOADED_BYTES[instr.op]
+        last = spec.tables.entry_bytes - count
+        if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
+            raise Refutation(f"table read outside the entry: {ref}")
+        if ref.index != CURRENT and not 0 <= ref.index < (spec.inputs or 1):
+            raise Refutation(f"table read of source {ref.index} of {spec.inputs}")
+        coefficient = Coefficient(ref.index, ref.output)
+        entry = model.entry(spec.field, spec.tables, coefficient)
+        loaded = entry[ref.offset : ref.offset + count]
+        return loaded[0] if instr.op is Op.COLUMN else loaded
+
+    def _check_inside(self, ref: Ref, step: int) -> None:
+        if not 0 <= ref.offset <= step - self.lanes:
+            raise Refutation(f"{_name(ref)}: outside the loop's step of {step} bytes")
+        if ref.space is Space.DESTINATION and not 0 <= ref.index < self.spec.outputs:
+            raise Refutation(f"{_name(ref)}: there are {self.spec.outputs} outputs")
+        if (
+            ref.space is Space.SOURCE
+            and ref.index != CURRENT
+            and not 0 <= ref.index < (self.spec.inputs or 1)
+        ):
+            raise Refutation(f"{_name(ref)}: there are {self.spec.inputs} inputs")
+
+    def _store(self, instr: Instr, value: Lane, turn: _Turn, step: int) -> None:
+        ref = instr.ref
+        if ref is None or ref.space is not Space.DESTINATION:
+            raise Refutation("a store that is not to a destination")
+        self._check_inside(ref, step)
+        key = (ref.index, ref.offset)
+        if key in turn.stored:
+            raise Refutation(f"{_name(ref)} is stored twice")
+        turn.stored[key] = value
+
+    def _induction(self, loop: Loop, turn: _Turn, where: str) -> None:
+        """The body, run on unknown sums, adds the product of the current source to each."""
+        before: dict[Value, Byte] = {c.phi: variable_byte(("sum", c.phi)) for c in loop.carries}
+        inner = _Turn({**turn.values, **before})
+        self._section(loop.body, inner, loop)
+        if inner.stored:
+            raise Refutation(f"{where}: stores inside the loop over the sources")
+        sums = self._sums(loop, where)
+        for carry in loop.carries:
+            output, offset = sums[carry.phi]
+            start = self._value(turn, carry.initial)
+            self._compare(start, model.initial(self.spec, output, offset), output, offset, where)
+            want = model.add(
+                before[carry.phi], model.product(self.spec, CURRENT, output, offset)
+            )
+            self._compare(self._value(inner, carry.updated), want, output, offset, where)
+            turn.values[carry.phi] = variable_byte(("total", output, offset))
+
+    def _sums(self, loop: Loop, where: str) -> dict[Value, tuple[int, int]]:
+        """Which output and offset each carried sum is for: the place where close stores it."""
+        sums: dict[Value, tuple[int, int]] = {}
+        phis = {c.phi for c in loop.carries}
+        for instr in loop.close:
+            if instr.op in STORES and instr.ref is not None and instr.args[0] in phis:
+                sums[instr.args[0]] = (instr.ref.index, instr.ref.offset)
+        if set(sums) != phis:
+            raise Refutation(f"{where}: a sum over the sources is not stored")
+        return sums
+
+    def _check_stores(self, loop: Loop, turn: _Turn, sources: range, where: str) -> None:
+        """dst holds the expected bytes at every vector of the step, and nothing else is written."""
+        for output in range(self.spec.outputs):
+            for offset in range(0, loop.step, self.lanes):
+                got = turn.stored.pop((output, offset), None)
+                if got is None:
+                    raise Refutation(f"{where}: dst[{output}] + {offset} is not written")
+                if loop.rolled:
+                    want = variable_byte(("total", output, offset))
+                else:
+                    want = model.expected(self.spec, sources, output, offset)
+                self._compare(got, want, output, offset, where)
+        if turn.stored:
+            output, offset = next(iter(turn.stored))
+            raise Refutation(f"{where}: dst[{output}] + {offset} is written but not expected")
+
+    def _compare(self, got: Lane, want: Byte, output: int, offset: int, where: str) -> None:
+        for bit, (g, w) in enumerate(zip(got, want, strict=True)):
+            difference = g ^ w
+            if difference:
+                raise Refutation(
+                    f"{where}: dst[{output}] + {offset} bit {bit} is wrong; counterexample: "
+                    f"{_counterexample(difference)} gives {g.value(difference.witness())} "
+                    f"instead of {w.value(difference.witness())}"
+                )
+
+
+def _name(ref: Ref) -> str:
+    space = "src" if ref.space is Space.SOURCE else "dst"
+    index = "j" if ref.index == CURRENT else str(ref.index)
+    return f"{space}[{index}] + {ref.offset}"
+
+
+def _counterexample(difference: Polynomial) -> str:
+    """The bytes to choose, all others 0, so that the output bit is wrong."""
+    chosen: dict[str, int] = {}
+    for name, bit in difference.witness():  # type: ignore[misc]
+        match name:
+            case Coefficient(source, output):
+                key = f"c[{output}][{'j' if source == CURRENT else source}]"
+            case Data(space, index, offset):
+                key = f"{space}[{'j' if index == CURRENT else index}][{offset}]"
+            case _:
+                key = str(name)
+        chosen[key] = chosen.get(key, 0) | 1 << bit
+    if not chosen:
+        return "all bytes 0"
+    return ", ".join(f"{key} = {value:#04x}" for key, value in sorted(chosen.items()))
+
+
+def prove(spec: KernelSpec, program: Program) -> Verdict:
+    """Whether `program` computes what `spec` says; a refutation names output byte and inputs."""
+    try:
+        _Prover(spec, program).run()
+    except Refutation as found:
+        return Verdict(Status.REFUTED, f"{spec.symbol}: {found}")
+    except Undefined as found:
+        return Verdict(Status.REFUTED, f"{spec.symbol}: {found}")
+    return PROVED
+
+
+Prove = Callable[[KernelSpec, Program], Verdict]

@@ -1,0 +1,30 @@
+"""The answer of every proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Status(Enum):
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """status, and for anything but PROVED the reason with a counterexample where there is one."""
+
+    status: Status
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.status is Status.PROVED
+
+
+PROVED = Verdict(Status.PROVED)
+
+
+class Refutation(Exception):
+    """Raised inside a proof at the first thing found wrong."""

@@ -1,0 +1,244 @@
+"""What a kernel is to compute, for which machine and how: KernelSpec, and the names of kernels.
+
+The grammar of a symbol, of which KernelSpec.symbol is the only source:
+
+    <prefix>_<operation>_<inputs>x<outputs>__<isa>[_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
+
+inputs is a number or `n` (any, read from the argument k); the technique is named where it is not the
+instruction set's own; `_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gfsmith.field import Field
+from gfsmith.ir import Op
+from gfsmith.isa import Encoding, Isa
+
+MAX_SHARDS = 255
+MAX_UNROLL = 8
+MAX_PREFETCH = 1 << 16
+MULB_POLYNOMIAL = 0x11B
+
+
+class SpecError(ValueError):
+    """A kernel that cannot be: the message names the field and what is allowed."""
+
+
+class Operation(Enum):
+    """With j over sources and i over outputs, in GF(2^8), for every byte position:
+
+    DOT  dst[i]  = sum_j c[i][j] * src[j]
+    MAD  dst[i] ^= sum_j c[i][j] * src[j]
+    MUL  dst[j]  = c[j] * src[j]
+    XOR  dst[0]  = sum_j src[j]
+    """
+
+    DOT = "dot"
+    MAD = "mad"
+    MUL = "mul"
+    XOR = "xor"
+
+
+class Technique(Enum):
+    """How a byte vector is multiplied by a constant."""
+
+    NIBBLE = "nibble"
+    AFFINE = "affine"
+    MULB = "mulb"
+    BITPLANE = "bitplane"
+    PLAIN = "plain"
+
+
+class TableFormat(Enum):
+    """The layout of one coefficient in the table argument; the value is its size in bytes.
+
+    NIBBLE: c * n, then c * (n << 4), for n = 0..15. AFFINE: byte 7-i is row i of the bit matrix of c.
+    BITPLANE: byte b is c * 2^b. MULB: c eight times. NONE: no table is read.
+    """
+
+    NIBBLE = ("nibble", 32)
+    AFFINE = ("affine", 8)
+    BITPLANE = ("bitplane", 8)
+    MULB = ("mulb", 8)
+    NONE = ("none", 0)
+
+    @property
+    def label(self) -> str:
+        return self.value[0]
+
+    @property
+    def entry_bytes(self) -> int:
+        return self.value[1]
+
+
+_FORMAT = {
+    Technique.NIBBLE: TableFormat.NIBBLE,
+    Technique.AFFINE: TableFormat.AFFINE,
+    Technique.MULB: TableFormat.MULB,
+    Technique.BITPLANE: TableFormat.BITPLANE,
+    Technique.PLAIN: TableFormat.NONE,
+}
+
+_NEEDS = {
+    Technique.NIBBLE: Op.LOOKUP,
+    Technique.AFFINE: Op.AFFINE,
+    Technique.MULB: Op.MULB,
+    Technique.BITPLANE: Op.SCALE,
+    Technique.PLAIN: Op.XOR,
+}
+
+
+class Store(Enum):
+    """TEMPORAL stores go through the cache, STREAMING ones around it."""
+
+    TEMPORAL = "temporal"
+    STREAMING = "streaming"
+
+
+class Hint(Enum):
+    """The cache level a prefetch asks for."""
+
+    T0 = "t0"
+    T1 = "t1"
+    T2 = "t2"
+    NTA = "nta"
+
+
+def default_technique(operation: Operation, isa: Isa) -> Technique:
+    """The technique that the instruction set is made for."""
+    if operation is Operation.XOR:
+        return Technique.PLAIN
+    for technique in (Technique.AFFINE, Technique.NIBBLE, Technique.BITPLANE):
+        if _NEEDS[technique] in isa.ops:
+            return technique
+    raise SpecError(f"{isa.name}: no technique to multiply with")
+
+
+def default_unroll(isa: Isa, outputs: int) -> int:
+    """Vectors per turn so that unroll * outputs accumulators hide latency and leave registers free."""
+    if isa.registers is None:
+        return 1
+    accumulators = isa.registers // 4
+    unroll = 1
+    while unroll * 2 * outputs <= accumulators and unroll < 4:
+        unroll *= 2
+    return unroll
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSpec:
+    """One kernel. inputs None: any k, read from the argument. prefetch: bytes ahead, 0 for none.
+
+    A kernel with run-time coefficients serves every polynomial, because its table encodes the field;
+    only MULB has a field of its own. Raises SpecError for a kernel that cannot be.
+    """
+
+    operation: Operation
+    isa: Isa
+    inputs: int | None
+    outputs: int
+    technique: Technique
+    unroll: int = 1
+    prefetch: int = 0
+    hint: Hint = Hint.T0
+    store: Store = Store.TEMPORAL
+    field: Field = field(default_factory=Field)
+    prefix: str = "gfs"
+
+    def __post_init__(self) -> None:
+        self._check_shape()
+        self._check_technique()
+        self._check_schedule()
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.prefix):
+            raise SpecError(f"prefix {self.prefix!r} is not a C identifier")
+
+    def _check_shape(self) -> None:
+        if self.inputs is not None and not 1 <= self.inputs < MAX_SHARDS:
+            raise SpecError(f"inputs = {self.inputs}; allowed: 1..{MAX_SHARDS - 1} or any")
+        if not 1 <= self.outputs < MAX_SHARDS:
+            raise SpecError(f"outputs = {self.outputs}; allowed: 1..{MAX_SHARDS - 1}")
+        if self.operation in (Operation.MUL, Operation.XOR) and self.outputs != 1:
+            raise SpecError(f"outputs = {self.outputs}; {self.operation.value} has exactly 1 output")
+        if self.operation is Operation.MUL and self.inputs not in (None, 1):
+            raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
+
+    def _check_technique(self) -> None:
+        plain = self.technique is Technique.PLAIN
+        if plain != (self.operation is Operation.XOR):
+            raise SpecError(
+                f"technique = {self.technique.value} does not fit operation "
+                f"{self.operation.value}; plain is for xor, and xor is plain"
+            )
+        if _NEEDS[self.technique] not in self.isa.ops:
+            allowed = ", ".join(t.value for t, op in _NEEDS.items() if op in self.isa.ops)
+            raise SpecError(
+                f"technique = {self.technique.value} is not possible on {self.isa.name}; "
+                f"allowed: {allowed}"
+            )
+        if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
+            raise SpecError(
+                f"technique = mulb multiplies modulo {MULB_POLYNOMIAL:#x} only, not modulo "
+                f"{self.field.polynomial:#x}; use affine"
+            )
+
+    def _check_schedule(self) -> None:
+        if not 1 <= self.unroll <= MAX_UNROLL:
+            raise SpecError(f"unroll = {self.unroll}; allowed: 1..{MAX_UNROLL}")
+        if not 0 <= self.prefetch <= MAX_PREFETCH:
+            raise SpecError(f"prefetch = {self.prefetch}; allowed: 0..{MAX_PREFETCH} bytes")
+        if self.prefetch and Op.PREFETCH not in self.isa.ops:
+            raise SpecError(f"prefetch = {self.prefetch}; {self.isa.name} has no prefetch")
+        if self.store is Store.STREAMING and Op.STREAM not in self.isa.ops:
+            raise SpecError(f"store = streaming; {self.isa.name} has no streaming stores")
+        if self.store is Store.STREAMING and self.operation is Operation.MAD:
+            raise SpecError("store = streaming; mad reads its destinations, so only temporal pays")
+
+    @property
+    def tables(self) -> TableFormat:
+        return _FORMAT[self.technique]
+
+    @property
+    def block(self) -> int:
+        """Bytes of every shard that one turn of the main loop handles."""
+        return self.unroll * self.isa.vector_bytes
+
+    @property
+    def in_place(self) -> bool:
+        """Whether a destination may be one of the sources."""
+        return self.operation in (Operation.MAD, Operation.MUL)
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether the kernel handles its k shards one after the other, each by itself."""
+        return self.operation is Operation.MUL and self.inputs is None
+
+    def entry_offset(self, source: int, output: int) -> int:
+        """Byte offset in the table of the coefficient of `source` in `output` (source-major)."""
+        return (source * self.outputs + output) * self.tables.entry_bytes
+
+    @property
+    def source_stride(self) -> int:
+        """Bytes from one source's entries to the next one's."""
+        return self.outputs * self.tables.entry_bytes
+
+    @property
+    def machine_code(self) -> bool:
+        """Whether the kernel ships as machine code rather than as C."""
+        return self.isa.encoding is not Encoding.C
+
+    @property
+    def symbol(self) -> str:
+        inputs = "n" if self.inputs is None else str(self.inputs)
+        parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}__{self.isa.name}"]
+        if self.technique is not default_technique(self.operation, self.isa):
+            parts.append(self.technique.value)
+        parts.append(f"u{self.unroll}")
+        if self.prefetch:
+            parts.append(f"p{self.prefetch}{self.hint.value}")
+        if self.store is Store.STREAMING:
+            parts.append("nt")
+        return "_".join(parts)

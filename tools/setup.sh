@@ -1,0 +1,56 @@
+#!/bin/sh
+# Install what a level of work needs and make the virtual environment: tools/setup.sh gen|lib|test.
+# As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
+# command that gets it. What is already there is left alone, and then nothing is fetched.
+set -eu
+
+level=${1:?usage: tools/setup.sh gen|lib|test}
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=/usr/bin/python3
+venv=$root/.venv
+export DEBIAN_FRONTEND=noninteractive
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+refreshed=no
+install_packages() {
+  if [ "$refreshed" = no ]; then
+    apt-get update -qq >&2
+    refreshed=yes
+  fi
+  say "installing $*"
+  apt-get install -y -qq --no-install-recommends "$@" >"$root/.setup.log" 2>&1 || {
+    cat "$root/.setup.log" >&2
+    exit 1
+  }
+  rm -f "$root/.setup.log"
+}
+
+can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; }
+
+if [ ! -x "$python" ]; then
+  if can_install; then
+    install_packages python3 python3-venv
+  else
+    say "missing: $python (runs the generator); get it with: apt-get install python3 python3-venv"
+    exit 1
+  fi
+fi
+
+lacking=$("$python" "$root/generator/gfsmith/doctor.py" "$level")
+if [ -n "$lacking" ]; then
+  # shellcheck disable=SC2086
+  install_packages $lacking
+fi
+
+# The lock names every package with its version; the stamp says that this lock is installed.
+stamp=$venv/.installed
+if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$root/requirements.txt"; }; then
+  say "making .venv"
+  [ -x "$venv/bin/python" ] || "$python" -m venv --system-site-packages "$venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+    -r "$root/requirements.txt" >&2
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+    --no-deps --no-build-isolation --editable "$root" >&2
+  cp "$root/requirements.txt" "$stamp"
+fi
