@@ -47,9 +47,7 @@ def _progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(compact=True),
     )
-    with Progress(
-        *columns, console=_errors, transient=True, disable=not _errors.is_terminal
-    ) as bar:
+    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
         task = bar.add_task(text, total=total)
         yield lambda n: bar.advance(task, n)
 
@@ -91,7 +89,11 @@ def _config_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _load(
-    path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None, folder: str | None
+    path: Path,
+    isas: tuple[str, ...],
+    prefix: str | None,
+    polynomial: str | None,
+    folder: str | None,
 ) -> tuple[tuple[KernelSpec, ...], Path]:
     """The kernels and the output folder that file and flags ask for."""
     overrides: dict[str, Any] = {}
@@ -178,9 +180,7 @@ def verify(jobs: int, as_json: bool, **options: Any) -> None:
     """Prove every kernel again and compare the output folder with it."""
     specs, folder = _load(**options)
     kernels, files = _build(specs, jobs)
-    found = output.differences(
-        folder, {**files, output.MANIFEST: output.manifest(kernels, files)}
-    )
+    found = output.differences(folder, {**files, output.MANIFEST: output.manifest(kernels, files)})
     if as_json:
         print_json({**json.loads(output.proofs(kernels)), "differences": found})
     else:

@@ -43,11 +43,7 @@ def _vandermonde_is_mds(k: int, m: int) -> bool:
     are exhaustive checks, and one step beyond each there is a singular minor (tests/unit).
     """
     return (
-        m <= 3
-        or k <= 3
-        or (m == 4 and k <= 21)
-        or (k == 4 and k + m <= 25)
-        or (k == 5 and k + m <= 10)
+        m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
     )
 
 

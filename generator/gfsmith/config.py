@@ -1,21 +1,21 @@
 """gfsmith.toml: which kernels a build holds.
 
-    [generator]
-    polynomial = 0x11d               # the field of the proofs (and of mulb kernels)
-    prefix = "gfs"                   # of every symbol
-    output = "gen_out"               # folder, relative to the file
-    isas = ["avx2", "scalar"]
+[generator]
+polynomial = 0x11d               # the field of the proofs (and of mulb kernels)
+prefix = "gfs"                   # of every symbol
+output = "gen_out"               # folder, relative to the file
+isas = ["avx2", "scalar"]
 
-    [[kernels]]
-    operation = "dot"                # dot, mad, mul, xor
-    shapes = ["nx4", "10x4"]         # inputs x outputs; n: any number of inputs
-    unroll = "auto"                  # or 1..8 vectors a turn
-    prefetch = 0                     # bytes ahead
-    hint = "t0"                      # t0, t1, t2, nta
-    store = "temporal"               # or streaming
-    technique = "auto"               # or nibble, affine, mulb, bitplane
-    isas = ["avx2"]                  # a part of the ones above; left out: all that can
-    polynomial = 0x11b               # if other than above
+[[kernels]]
+operation = "dot"                # dot, mad, mul, xor
+shapes = ["nx4", "10x4"]         # inputs x outputs; n: any number of inputs
+unroll = "auto"                  # or 1..8 vectors a turn
+prefetch = 0                     # bytes ahead
+hint = "t0"                      # t0, t1, t2, nta
+store = "temporal"               # or streaming
+technique = "auto"               # or nibble, affine, mulb, bitplane
+isas = ["avx2"]                  # a part of the ones above; left out: all that can
+polynomial = 0x11b               # if other than above
 """
 
 from __future__ import annotations
@@ -170,9 +170,7 @@ def _spec(group: KernelGroup, shape: str, isa: Isa, generator: Generator) -> Ker
     outputs = int(matched[2])
     operation = Operation(group.operation)
     technique = (
-        default_technique(operation, isa)
-        if group.technique == "auto"
-        else Technique(group.technique)
+        default_technique(operation, isa) if group.technique == "auto" else Technique(group.technique)
     )
     unroll = default_unroll(isa, outputs) if group.unroll == "auto" else group.unroll
     return KernelSpec(
@@ -185,9 +183,7 @@ def _spec(group: KernelGroup, shape: str, isa: Isa, generator: Generator) -> Ker
         prefetch=group.prefetch,
         hint=Hint(group.hint),
         store=Store(group.store),
-        field=GaloisField(
-            generator.polynomial if group.polynomial is None else group.polynomial
-        ),
+        field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
     )
 

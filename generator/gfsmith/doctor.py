@@ -67,15 +67,15 @@ _DEBIAN: tuple[Requirement, ...] = (
         "COFF objects",
     ),
     Requirement(
-        Level.TEST, Probe.COMMAND, "qemu-x86_64-static", "qemu-user-static", "CPUs that are not here"
+        Level.TEST,
+        Probe.COMMAND,
+        "qemu-x86_64-static",
+        "qemu-user-static",
+        "CPUs that are not here",
     ),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
-    Requirement(
-        Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"
-    ),
-    Requirement(
-        Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"
-    ),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"),
 )
 
 
@@ -133,8 +133,7 @@ def main(arguments: list[str]) -> int:
         return 0
     for requirement in lacking:
         print(
-            f"missing: {requirement.name} ({requirement.purpose}); get it with: "
-            f"{remedy(requirement)}",
+            f"missing: {requirement.name} ({requirement.purpose}); get it with: {remedy(requirement)}",
             file=sys.stderr,
         )
     return 1 if lacking else 0

@@ -83,9 +83,7 @@ def _generate_chunk(specs: Sequence[KernelSpec]) -> list[Kernel]:
     return [generate_one(spec) for spec in specs]
 
 
-def generate(
-    specs: Sequence[KernelSpec], jobs: int, advance: Callable[[int], None]
-) -> list[Kernel]:
+def generate(specs: Sequence[KernelSpec], jobs: int, advance: Callable[[int], None]) -> list[Kernel]:
     """All kernels, in the order of `specs`, on `jobs` processes; `advance(n)` as n more are done.
 
     Raises what generate_one raises, for the first failure seen; nothing has been written then.

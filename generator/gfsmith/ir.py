@@ -237,36 +237,47 @@ def _bit(x: Byte, position: int) -> Byte:
     return (x[position], zero, zero, zero, zero, zero, zero, zero)
 
 
+class Kind(Enum):
+    """What a value holds per lane: a byte, or a table that every lane sees."""
+
+    BYTE = auto()
+    TABLE = auto()
+    MATRIX = auto()
+
+
+_BYTE, _BYTES, _BYTES3 = (Kind.BYTE,), (Kind.BYTE,) * 2, (Kind.BYTE,) * 3
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an Op does to one lane. `args` counts vector operands; the value loaded from `ref`,
-    where a load has been folded into the instruction, comes as the last of them."""
+    """What an Op does to one lane. `operands` says what its vector operands hold; the value loaded
+    from `ref`, where a load has been folded into the instruction, comes as the last of them."""
 
     text: str
-    args: int
+    operands: tuple[Kind, ...]
     lane: Callable[..., Byte] | None = None
-    foldable: bool = False
+    result: Kind | None = Kind.BYTE
 
 
 MEANING: dict[Op, Meaning] = {
-    Op.ZERO: Meaning("0", 0),
-    Op.CONST: Meaning("the byte `immediate` in every lane", 0),
-    Op.LOAD: Meaning("bytes of a source or destination shard", 0),
-    Op.TABLE: Meaning("16 table bytes, repeated in every 16-byte group of lanes", 0),
-    Op.MATRIX: Meaning("8 table bytes, repeated in every 8-byte group of lanes", 0),
-    Op.COLUMN: Meaning("1 table byte in every lane", 0),
-    Op.XOR: Meaning("a ^ b", 2, _xor, foldable=True),
-    Op.XOR3: Meaning("a ^ b ^ c", 3, _xor, foldable=True),
-    Op.AND: Meaning("a & b", 2, _and),
-    Op.HIGH_NIBBLE: Meaning("(a >> 4) & mask, mask <= 0x0f", 2, _high_nibble),
-    Op.BIT: Meaning("(a >> immediate) & 1", 1, _bit),
-    Op.LOOKUP: Meaning("table[index], index < 16", 2, _lookup),
-    Op.AFFINE: Meaning("8 x 8 bit matrix times a", 2, _affine, foldable=True),
-    Op.MULB: Meaning("a * c in GF(2^8) modulo 0x11b", 2, _mulb),
-    Op.SCALE: Meaning("a * c as integers, a in {0, 1}", 2, _scale),
-    Op.STORE: Meaning("a to a destination shard", 1),
-    Op.STREAM: Meaning("a to a destination shard, around the cache", 1),
-    Op.PREFETCH: Meaning("no effect but on caches", 0),
+    Op.ZERO: Meaning("0", ()),
+    Op.CONST: Meaning("the byte `immediate` in every lane", ()),
+    Op.LOAD: Meaning("bytes of a source or destination shard", ()),
+    Op.TABLE: Meaning("16 bytes, repeated in every 16-byte group of lanes", (), None, Kind.TABLE),
+    Op.MATRIX: Meaning("8 bytes, repeated in every 8-byte group of lanes", (), None, Kind.MATRIX),
+    Op.COLUMN: Meaning("1 table byte in every lane", ()),
+    Op.XOR: Meaning("a ^ b", _BYTES, _xor),
+    Op.XOR3: Meaning("a ^ b ^ c", _BYTES3, _xor),
+    Op.AND: Meaning("a & b", _BYTES, _and),
+    Op.HIGH_NIBBLE: Meaning("(a >> 4) & mask, mask <= 0x0f", _BYTES, _high_nibble),
+    Op.BIT: Meaning("(a >> immediate) & 1", _BYTE, _bit),
+    Op.LOOKUP: Meaning("table[index], index < 16", (Kind.TABLE, Kind.BYTE), _lookup),
+    Op.AFFINE: Meaning("8 x 8 bit matrix times a", (Kind.BYTE, Kind.MATRIX), _affine),
+    Op.MULB: Meaning("a * c in GF(2^8) modulo 0x11b", (Kind.BYTE, Kind.MATRIX), _mulb),
+    Op.SCALE: Meaning("a * c as integers, a in {0, 1}", _BYTES, _scale),
+    Op.STORE: Meaning("a to a destination shard", _BYTE, None, None),
+    Op.STREAM: Meaning("a to a destination shard, around the cache", _BYTE, None, None),
+    Op.PREFETCH: Meaning("no effect but on caches", (), None, None),
 }
 
 STORES = frozenset({Op.STORE, Op.STREAM})

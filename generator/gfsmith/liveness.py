@@ -55,9 +55,7 @@ def _peak(code: Iterable[Instr], last: dict[Value, int], loop: Loop) -> int:
     live: set[Value] = set()
     peak = 0
     for position, instr in enumerate(code):
-        dying = {
-            v for v in (name.get(a, a) for a in instr.args) if v in live and ends[v] == position
-        }
+        dying = {v for v in (name.get(a, a) for a in instr.args) if v in live and ends[v] == position}
         if instr.result is not None:
             result = name.get(instr.result, instr.result)
             grown = (live - dying) | {result}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,7 +146,7 @@ def write(folder: Path, files: Mapping[str, str], record: str) -> int:
 def _commit(folder: Path, stage: Path, changed: Sequence[str], stale: Sequence[str]) -> None:
     for path in changed:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(stage / path, folder / path)
+        (stage / path).replace(folder / path)
     for path in stale:
         (folder / path).unlink(missing_ok=True)
         with contextlib.suppress(OSError):

@@ -104,7 +104,8 @@ def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
         pairs: dict[Value, Instr] = {}
         kept: list[Instr] = []
         for instr in code:
-            if instr.op is Op.XOR and instr.result is not None:
+            result = instr.result
+            if instr.op is Op.XOR and result is not None:
                 left, right = instr.args
                 inner = pairs.get(left)
                 if inner is not None and count[left] == 1:
@@ -112,7 +113,7 @@ def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
                     del pairs[left]
                     instr = replace(instr, op=Op.XOR3, args=(*inner.args, right))
                 else:
-                    pairs[instr.result] = instr
+                    pairs[result] = instr
             kept.append(instr)
         return tuple(kept)
 
@@ -163,7 +164,7 @@ def hoist_tables(program: Program, spec: KernelSpec) -> Program:
             instr = replace(instr, args=tuple(renamed.get(a, a) for a in instr.args))
             key = (instr.op, instr.ref)
             if _is_fixed_table(instr) and instr.result is not None and key in chosen:
-                renamed[instr.result] = chosen[key]  # type: ignore[index]
+                renamed[instr.result] = chosen[key]
             else:
                 kept.append(instr)
         return tuple(kept)
@@ -174,9 +175,7 @@ def hoist_tables(program: Program, spec: KernelSpec) -> Program:
 
 
 def _is_fixed_table(instr: Instr) -> bool:
-    return (
-        instr.op in (Op.TABLE, Op.MATRIX) and instr.ref is not None and instr.ref.index != CURRENT
-    )
+    return instr.op in (Op.TABLE, Op.MATRIX) and instr.ref is not None and instr.ref.index != CURRENT
 
 
 def fold_loads(program: Program, spec: KernelSpec) -> Program:

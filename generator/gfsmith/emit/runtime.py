@@ -1,4 +1,4 @@
-"""What the C runtime library includes: lists of kernels and instruction sets, prototypes, build lists."""
+"""What the C runtime includes: lists of kernels and instruction sets, prototypes, build lists."""
 
 from __future__ import annotations
 

@@ -62,9 +62,7 @@ class _Lowering:
             return b.load(Space.DESTINATION, output, self._offset(copy))
         return b.emit(Op.ZERO)
 
-    def _add_source(
-        self, b: Builder, source: int, copy: int, totals: list[Value | None]
-    ) -> None:
+    def _add_source(self, b: Builder, source: int, copy: int, totals: list[Value | None]) -> None:
         """totals[i] += c[i][source] * src[source], for every output i."""
         x = b.load(Space.SOURCE, source, self._offset(copy))
         parts = self.multiply.split(b, x, self.constants)

@@ -21,8 +21,6 @@ class Affine:
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
         return (x,)
 
-    def terms(
-        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
-    ) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
         matrix = b.entry(Op.MATRIX, source, output)
         return (b.emit(self._op, parts[0], matrix),)

@@ -17,9 +17,7 @@ class Bitplane:
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(b.emit(Op.BIT, x, immediate=position) for position in range(8))
 
-    def terms(
-        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
-    ) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
         products = []
         for position, plane in enumerate(parts):
             column = b.entry(Op.COLUMN, source, output, position)

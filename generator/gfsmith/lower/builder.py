@@ -25,9 +25,7 @@ class Builder:
         self.code: list[Instr] = []
         self.copy = 0
 
-    def emit(
-        self, op: Op, *args: Value, ref: Ref | None = None, immediate: int = 0
-    ) -> Value:
+    def emit(self, op: Op, *args: Value, ref: Ref | None = None, immediate: int = 0) -> Value:
         result = self._numbers.fresh()
         self.code.append(Instr(op, result, args, ref, immediate, self.copy))
         return result

@@ -19,8 +19,6 @@ class Multiply(Protocol):
         """What all products of x share."""
         ...
 
-    def terms(
-        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
-    ) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
         """Values whose sum is c[output][source] * x."""
         ...

@@ -20,9 +20,7 @@ class Nibble:
         low = b.emit(Op.AND, x, mask)
         return low, high
 
-    def terms(
-        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
-    ) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
         products = []
         for half, index in enumerate(parts):
             table = b.entry(Op.TABLE, source, output, 16 * half)

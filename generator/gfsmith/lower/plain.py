@@ -13,7 +13,5 @@ class Plain:
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
         return (x,)
 
-    def terms(
-        self, b: Builder, parts: tuple[Value, ...], source: int, output: int
-    ) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
         return parts

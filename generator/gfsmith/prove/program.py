@@ -14,7 +14,6 @@ Never imports lower, passes or emit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gfsmith.ir import (
@@ -22,6 +21,7 @@ from gfsmith.ir import (
     MEANING,
     STORES,
     Instr,
+    Kind,
     Lane,
     Loop,
     Op,
@@ -63,7 +63,7 @@ class _Prover:
             self._execute(instr, preload, self.lanes)
         self._check_lengths()
         for number, loop in enumerate(self.program.loops):
-            where = f"loop {number} ({loop.role.value and loop.role.name.lower()} of {loop.step})"
+            where = f"loop {number} ({loop.role.name.lower()} of {loop.step})"
             self._loop(loop, dict(preload.values), where)
 
     def _check_lengths(self) -> None:
@@ -104,6 +104,7 @@ class _Prover:
         if instr.ref is not None and instr.op not in STORES:
             args.append(self._load(instr, instr.ref, turn, step))
         if instr.op in STORES:
+            self._check_operands(instr, args)
             self._store(instr, args[0], turn, step)
             return
         if instr.result is None or instr.result in turn.values:
@@ -111,16 +112,22 @@ class _Prover:
         turn.values[instr.result] = self._evaluate(instr, args)
 
     def _evaluate(self, instr: Instr, args: list[Lane]) -> Lane:
-        meaning = MEANING[instr.op]
         if instr.op in (Op.ZERO, Op.CONST):
             return constant_byte(instr.immediate if instr.op is Op.CONST else 0)
+        meaning = MEANING[instr.op]
         if meaning.lane is None:
             return args[0]
-        if len(args) != meaning.args:
-            raise Refutation(f"{instr.op.name} takes {meaning.args} operands, not {len(args)}")
+        self._check_operands(instr, args)
         if instr.op is Op.BIT:
             return meaning.lane(args[0], instr.immediate)
         return meaning.lane(*args)
+
+    @staticmethod
+    def _check_operands(instr: Instr, args: list[Lane]) -> None:
+        wanted = MEANING[instr.op].operands
+        if tuple(map(_kind, args)) != wanted:
+            names = ", ".join(kind.name.lower() for kind in wanted)
+            raise Refutation(f"{instr.op.name} takes other operands: {names}")
 
     @staticmethod
     def _value(turn: _Turn, value: Value) -> Lane:
@@ -129,7 +136,10 @@ class _Prover:
         return turn.values[value]
 
     def _load(self, instr: Instr, ref: Ref, turn: _Turn, step: int) -> Lane:
-        if ref.space is Space.COEFFICIENT:
+        reads_table = instr.op in _LOADED_BYTES
+        if reads_table != (ref.space is Space.COEFFICIENT):
+            raise Refutation(f"{instr.op.name} cannot read {_name(ref)}")
+        if reads_table:
             return self._load_entry(instr, ref)
         self._check_inside(ref, step)
         if any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
@@ -142,7 +152,7 @@ class _Prover:
         count = _LOADED_BYTES[instr.op]
         last = spec.tables.entry_bytes - count
         if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
-            raise Refutation(f"table read outside the entry: {ref}")
+            raise Refutation(f"{_name(ref)} is outside the entry of output {ref.output}")
         if ref.index != CURRENT and not 0 <= ref.index < (spec.inputs or 1):
             raise Refutation(f"table read of source {ref.index} of {spec.inputs}")
         coefficient = Coefficient(ref.index, ref.output)
@@ -184,9 +194,7 @@ class _Prover:
             output, offset = sums[carry.phi]
             start = self._value(turn, carry.initial)
             self._compare(start, model.initial(self.spec, output, offset), output, offset, where)
-            want = model.add(
-                before[carry.phi], model.product(self.spec, CURRENT, output, offset)
-            )
+            want = model.add(before[carry.phi], model.product(self.spec, CURRENT, output, offset))
             self._compare(self._value(inner, carry.updated), want, output, offset, where)
             turn.values[carry.phi] = variable_byte(("total", output, offset))
 
@@ -218,6 +226,8 @@ class _Prover:
             raise Refutation(f"{where}: dst[{output}] + {offset} is written but not expected")
 
     def _compare(self, got: Lane, want: Byte, output: int, offset: int, where: str) -> None:
+        if _kind(got) is not Kind.BYTE:
+            raise Refutation(f"{where}: dst[{output}] + {offset} is a table, not data")
         for bit, (g, w) in enumerate(zip(got, want, strict=True)):
             difference = g ^ w
             if difference:
@@ -228,8 +238,14 @@ class _Prover:
                 )
 
 
+def _kind(value: Lane) -> Kind:
+    if isinstance(value[0], Polynomial):
+        return Kind.BYTE
+    return Kind.TABLE if len(value) == 16 else Kind.MATRIX
+
+
 def _name(ref: Ref) -> str:
-    space = "src" if ref.space is Space.SOURCE else "dst"
+    space = {Space.SOURCE: "src", Space.DESTINATION: "dst", Space.COEFFICIENT: "table"}[ref.space]
     index = "j" if ref.index == CURRENT else str(ref.index)
     return f"{space}[{index}] + {ref.offset}"
 
@@ -237,7 +253,9 @@ def _name(ref: Ref) -> str:
 def _counterexample(difference: Polynomial) -> str:
     """The bytes to choose, all others 0, so that the output bit is wrong."""
     chosen: dict[str, int] = {}
-    for name, bit in difference.witness():  # type: ignore[misc]
+    for variable in difference.witness():
+        assert isinstance(variable, tuple)
+        name, bit = variable
         match name:
             case Coefficient(source, output):
                 key = f"c[{output}][{'j' if source == CURRENT else source}]"
@@ -260,6 +278,3 @@ def prove(spec: KernelSpec, program: Program) -> Verdict:
     except Undefined as found:
         return Verdict(Status.REFUTED, f"{spec.symbol}: {found}")
     return PROVED
-
-
-Prove = Callable[[KernelSpec, Program], Verdict]

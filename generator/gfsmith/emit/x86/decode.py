@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from iced_x86 import (
     Decoder,
@@ -38,7 +39,7 @@ class EncodingError(AssertionError):
 
 
 @lru_cache(maxsize=1024)
-def _name(register: int) -> str:
+def _name(register: Any) -> str:
     return _formatter.format_register(register)
 
 

@@ -1,8 +1,8 @@
 """How a kernel is entered and left: System V and Microsoft x64.
 
-The body is the same for both. It finds len, k, coeffs, src, dst in rdi, rsi, rdx, rcx, r8, where System V
-passes them; the Microsoft prologue moves them there and saves what that ABI preserves besides: rsi, rdi
-and xmm6-15.
+The body is the same for both. It finds len, k, coeffs, src, dst in rdi, rsi, rdx, rcx, r8, where
+System V passes them; the Microsoft prologue moves them there and saves what that ABI preserves besides:
+rsi, rdi and xmm6-15.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ class Frame:
     def __init__(self, abi: Abi, saved: tuple[str, ...], vectors: set[int], upper: bool) -> None:
         self.abi = abi
         self._pushed = (("rsi", "rdi") if abi is Abi.MS else ()) + saved
-        self._vectors = (
-            sorted(v for v in vectors if v in _MS_SAVED_VECTORS) if abi is Abi.MS else []
-        )
+        self._vectors = sorted(v for v in vectors if v in _MS_SAVED_VECTORS) if abi is Abi.MS else []
         self._upper = upper
         self._room = self._vector_room()
 

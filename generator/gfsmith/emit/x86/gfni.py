@@ -27,10 +27,10 @@ def _bare(operand: Any) -> Any:
 def _modrm(reg: Any, rm: Any, disp8xN: int) -> bytearray:
     if isinstance(rm, Register):
         return bytearray([0xC0 | reg.lcode << 3 | rm.lcode])
-    return encoding.modrm_sib_disp(reg.lcode, rm.address, disp8xN=disp8xN)
+    return bytearray(encoding.modrm_sib_disp(reg.lcode, rm.address, disp8xN=disp8xN))
 
 
-class _Gfni(Instruction):
+class _Gfni(Instruction):  # type: ignore[misc]  # PeachPy has no types
     """Shared by the three instructions; `opcode`, `affine` are set by the subclasses."""
 
     opcode = 0
@@ -71,7 +71,8 @@ class _Gfni(Instruction):
         reg, rm = op[0], op[1]
         rex = encoding.optional_rex(reg.hcode, rm if isinstance(rm, Register) else rm.address)
         escape = [0x0F, 0x3A if self.affine else 0x38, self.opcode]
-        return bytearray([0x66]) + rex + bytearray(escape) + _modrm(reg, rm, 1) + self._immediate(op)
+        prefix = bytearray([0x66]) + bytearray(rex) + bytearray(escape)
+        return prefix + _modrm(reg, rm, 1) + self._immediate(op)
 
     def _vex(self, op: Any) -> bytearray:
         reg, vvvv, rm = op[0], op[1], op[2]
@@ -80,7 +81,9 @@ class _Gfni(Instruction):
             first = 0xE0 ^ (reg.hcode << 7) ^ (rm.hcode << 5) ^ self._map
             prefix = bytearray([0xC4, first, 0x78 ^ (vvvv.hlcode << 3) ^ w_l_pp])
         else:
-            prefix = encoding.vex3(0xC4, self._map, w_l_pp, reg.hcode, rm.address, vvvv.hlcode)
+            prefix = bytearray(
+                encoding.vex3(0xC4, self._map, w_l_pp, reg.hcode, rm.address, vvvv.hlcode)
+            )
         return prefix + bytearray([self.opcode]) + _modrm(reg, rm, 1) + self._immediate(op)
 
     def _evex(self, op: Any) -> bytearray:
@@ -101,7 +104,7 @@ class _Gfni(Instruction):
             b=broadcast,
         )
         unit = 8 if broadcast else 16 << length
-        return prefix + bytearray([self.opcode]) + _modrm(reg, rm, unit) + self._immediate(op)
+        return bytearray(prefix) + bytearray([self.opcode]) + _modrm(reg, rm, unit) + self._immediate(op)
 
 
 class GF2P8AFFINEQB(_Gfni):

@@ -94,8 +94,7 @@ def build(spec: KernelSpec, program: Program) -> MachineKernel:
     upper = spec.isa.encoding is not Encoding.LEGACY
     frames = {abi: _frame(Frame(abi, body.saved, body.vectors, upper)) for abi in Abi}
     code = {
-        abi: _join(f.prologue) + f.gap + _join(encoded) + _join(f.epilogue)
-        for abi, f in frames.items()
+        abi: _join(f.prologue) + f.gap + _join(encoded) + _join(f.epilogue) for abi, f in frames.items()
     }
     source = render(
         "x86_kernel.S.j2",
@@ -106,5 +105,3 @@ def build(spec: KernelSpec, program: Program) -> MachineKernel:
         clobbers=_clobbers(spec, body.vectors),
     )
     return MachineKernel(code, source, tuple(encoded))
-
-

@@ -53,9 +53,7 @@ class Selector:
         return self.isa.encoding is Encoding.EVEX
 
     def load(self, result: int, mem: Mem, mask: str | None = None) -> None:
-        self.asm.ins(
-            self.name(Op.LOAD), self.vector(result), mem, mask=mask, zeroing=mask is not None
-        )
+        self.asm.ins(self.name(Op.LOAD), self.vector(result), mem, mask=mask, zeroing=mask is not None)
 
     def store(self, value: int, mem: Mem, stream: bool = False, mask: str | None = None) -> None:
         name = self.name(Op.STREAM if stream else Op.LOAD)

@@ -1,9 +1,9 @@
 """The last 1..lanes-1 bytes, read and written exactly.
 
-PACKED: let R be the bytes that remain and p the largest power of two <= R. The pieces [0, p) and [R-p, R)
-cover them, overlapping in the middle. Both are loaded side by side into one vector before anything is
-stored; lanes do not depend on each other, so the bytes in both pieces come out the same twice. This is
-safe in place, needs no mask, and touches nothing else.
+PACKED: let R be the bytes that remain and p the largest power of two <= R. The pieces [0, p) and
+[R-p, R) cover them, overlapping in the middle. Both are loaded side by side into one vector before
+anything is stored; lanes do not depend on each other, so the bytes in both pieces come out the same
+twice. This is safe in place, needs no mask, and touches nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ class Packed:
     """
 
     def __init__(
-        self, selector: Selector, pointer: str, remaining: str, spare: str, label: Callable[[], Label]
+        self,
+        selector: Selector,
+        pointer: str,
+        remaining: str,
+        spare: str,
+        label: Callable[[], Label],
     ) -> None:
         self._s = selector
         self._asm: Asm = selector.asm

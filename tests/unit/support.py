@@ -1,0 +1,149 @@
+"""Specs for tests, and an interpreter that runs a Program on real bytes."""
+
+from __future__ import annotations
+
+from gfsmith.field import Field
+from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Ref, Role, Space
+from gfsmith.isa import BY_NAME, Isa
+from gfsmith.lower import lower
+from gfsmith.passes import run as run_passes
+from gfsmith.spec import (
+    KernelSpec,
+    Operation,
+    Store,
+    TableFormat,
+    Technique,
+    default_technique,
+    default_unroll,
+)
+
+
+def make_spec(
+    operation: str,
+    inputs: int | None,
+    outputs: int,
+    isa: str | Isa,
+    *,
+    technique: Technique | None = None,
+    unroll: int | None = None,
+    polynomial: int = 0x11D,
+    store: Store = Store.TEMPORAL,
+    prefetch: int = 0,
+) -> KernelSpec:
+    chosen = BY_NAME[isa] if isinstance(isa, str) else isa
+    kind = Operation(operation)
+    return KernelSpec(
+        operation=kind,
+        isa=chosen,
+        inputs=inputs,
+        outputs=outputs,
+        technique=technique or default_technique(kind, chosen),
+        unroll=default_unroll(chosen, outputs) if unroll is None else unroll,
+        field=Field(polynomial),
+        store=store,
+        prefetch=prefetch,
+    )
+
+
+def make_program(spec: KernelSpec) -> Program:
+    return run_passes(lower(spec), spec)
+
+
+def bits(value: int) -> tuple[int, ...]:
+    return tuple(value >> n & 1 for n in range(8))
+
+
+def number(byte: tuple[int, ...]) -> int:
+    return sum(bit << n for n, bit in enumerate(byte))
+
+
+class Machine:
+    """Runs a Program on concrete shards, byte by byte, with the semantics of ir.MEANING."""
+
+    def __init__(
+        self, spec: KernelSpec, table: bytes, sources: list[bytearray], destinations: list[bytearray]
+    ) -> None:
+        self.spec = spec
+        self.table = table
+        self.shards = {Space.SOURCE: sources, Space.DESTINATION: destinations}
+        self.length = len(sources[0]) if sources else len(destinations[0])
+
+    def run(self, program: Program) -> None:
+        position = 0
+        for loop in program.loops:
+            if loop.aligned:
+                continue
+            while loop.role is Role.BLOCK and self.length - position >= loop.step:
+                self._turn(program, loop, position, program.lanes)
+                position += loop.step
+            if loop.role is Role.TAIL and position < self.length:
+                self._turn(program, loop, position, self.length - position)
+
+    def _turn(self, program: Program, loop: Loop, position: int, count: int) -> None:
+        values: dict[int, list[object]] = {}
+        for code in (program.preload, loop.head):
+            self._section(code, values, position, count, 0)
+        if loop.rolled:
+            for carry in loop.carries:
+                values[carry.phi] = values[carry.initial]
+            for source in range(len(self.shards[Space.SOURCE])):
+                self._section(loop.body, values, position, count, source)
+                updated = {c.phi: values[c.updated] for c in loop.carries}
+                values.update(updated)
+        self._section(loop.close, values, position, count, 0)
+
+    def _section(
+        self,
+        code: tuple[Instr, ...],
+        values: dict[int, list[object]],
+        position: int,
+        count: int,
+        current: int,
+    ) -> None:
+        for instr in code:
+            if instr.op is Op.PREFETCH:
+                continue
+            if instr.op in STORES:
+                assert instr.ref is not None
+                shard = self.shards[Space.DESTINATION][instr.ref.index]
+                start = position + instr.ref.offset
+                lanes = values[instr.args[0]]
+                shard[start : start + count] = bytes(number(b) for b in lanes)  # type: ignore[arg-type]
+                continue
+            loaded = None if instr.ref is None else self._read(instr, position, count, current)
+            assert instr.result is not None
+            values[instr.result] = [
+                self._lane(instr, [values[a][n] for a in instr.args], None if loaded is None else loaded[n])
+                for n in range(count)
+            ]
+
+    def _lane(self, instr: Instr, args: list[object], loaded: object) -> object:
+        if instr.op is Op.ZERO:
+            return bits(0)
+        if instr.op is Op.CONST:
+            return bits(instr.immediate)
+        meaning = MEANING[instr.op]
+        operands = args if loaded is None else [*args, loaded]
+        if meaning.lane is None:
+            return loaded
+        if instr.op is Op.BIT:
+            return meaning.lane(operands[0], instr.immediate)
+        return meaning.lane(*operands)
+
+    def _read(self, instr: Instr, position: int, count: int, current: int) -> list[object]:
+        ref = instr.ref
+        assert ref is not None
+        index = current if ref.index == CURRENT else ref.index
+        if ref.space is Space.COEFFICIENT:
+            return [self._entry(instr, ref, index)] * count
+        start = position + ref.offset
+        return [bits(b) for b in self.shards[ref.space][index][start : start + count]]
+
+    def _entry(self, instr: Instr, ref: Ref, index: int) -> object:
+        start = self.spec.entry_offset(index, ref.output) + ref.offset
+        size = {Op.TABLE: 16, Op.COLUMN: 1}.get(instr.op, 8)
+        loaded = tuple(bits(b) for b in self.table[start : start + size])
+        return loaded[0] if instr.op is Op.COLUMN else loaded
+
+
+FORMATS = (TableFormat.NIBBLE, TableFormat.AFFINE, TableFormat.BITPLANE, TableFormat.MULB)
