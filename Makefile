@@ -61,7 +61,7 @@ test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	.venv/bin/python -m pytest -n $(JOBS) $(PYTEST_FLAGS)
 
-check: setup-test
+check: setup-test gen
 	tools/check.sh
 
 demo: setup-lib

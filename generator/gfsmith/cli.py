@@ -240,3 +240,7 @@ def doctor_(as_json: bool) -> None:
         print(f"all {len(rows)} requirements are met")
     if lacking:
         raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Small generated files, kept: a change in what the generator writes shows in review.
+
+`pytest tests/golden --update-golden` rewrites them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gfsmith import config, generate, report
+from gfsmith.emit import runtime
+from gfsmith.spec import KernelSpec
+
+EXPECTED = Path(__file__).parent / "expected"
+CONFIG = """
+[generator]
+isas = ["gfni_avx512", "avx2", "sse", "scalar"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+unroll = 1
+[[kernels]]
+operation = "mad"
+shapes = ["2x2"]
+unroll = 1
+[[kernels]]
+operation = "mul"
+shapes = ["nx1"]
+unroll = 1
+"""
+SPECS = config.specs(config.parse(CONFIG, "golden.toml"), "golden.toml")
+
+
+def _compare(name: str, text: str, update: bool) -> None:
+    path = EXPECTED / name
+    if update:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert path.read_text() == text, f"{name} changed; --update-golden accepts it"
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda s: s.symbol)
+def test_kernels(spec: KernelSpec, update: bool) -> None:
+    kernel = generate.generate_one(spec)
+    _compare(Path(kernel.path).name, kernel.text, update)
+
+
+@pytest.mark.parametrize("spec", SPECS[:2], ids=lambda s: s.symbol)
+def test_programs(spec: KernelSpec, update: bool) -> None:
+    text = report.explain(spec).split("/* Generated")[0]
+    _compare(f"{spec.symbol}.program", text, update)
+
+
+def test_lists(update: bool) -> None:
+    files = runtime.build(SPECS)
+    for name in ("kernels.inc", "isas.inc", "sources.mk", "gfsmith_kernels.h"):
+        _compare(name, files[name], update)
+
+
+def test_nothing_is_left_over() -> None:
+    """Every expected file is compared with something."""
+    known = {Path(runtime.source_path(spec)).name for spec in SPECS}
+    known |= {f"{spec.symbol}.program" for spec in SPECS[:2]}
+    known |= {"kernels.inc", "isas.inc", "sources.mk", "gfsmith_kernels.h"}
+    assert {path.name for path in EXPECTED.iterdir()} == known

@@ -1,0 +1,162 @@
+/* harness.h: executes generated kernels and checks everything their contract promises.
+ *
+ * A kernel is void(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
+ * uint8_t *const *dst); the contract is in DESIGN.md ("Kernels"). No argument is narrower than a
+ * register, so there are no undefined upper halves to fill; the argument that a kernel of fixed
+ * k must not read is given junk instead.
+ *
+ * The parts, each in a file:
+ *   kernels.c      the list, from gen_out/kernels.inc
+ *   arena.c        memory between guard pages, canaries
+ *   model.c        coefficient tables and expected bytes, from a multiplication table only
+ *   trampoline.S   the call itself: junk in every register before, every register saved after
+ *   abi.c          the two ABIs: what is loaded before, what must hold after a return
+ *   call.c         one call, and the signals that it may raise
+ *   run.c          one call of one kernel: place, call, compare
+ *   sweeps.c       which calls
+ */
+#ifndef GFSMITH_TEST_HARNESS_H
+#define GFSMITH_TEST_HARNESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum operation { OPERATION_dot, OPERATION_mad, OPERATION_mul, OPERATION_xor };
+enum tables { TABLES_nibble, TABLES_affine, TABLES_bitplane, TABLES_mulb, TABLES_none };
+enum abi { ABI_SYSV, ABI_MS };
+
+struct kernel {
+  const char *symbol;
+  const char *isa;
+  enum operation operation;
+  unsigned inputs; /* 0: any k, from the argument */
+  unsigned outputs;
+  unsigned unroll;
+  enum tables tables;
+  const char *code[2]; /* by enum abi; NULL where the kernel does not exist for that ABI */
+};
+
+extern const struct kernel harness_kernels[];
+extern const size_t harness_kernel_count;
+size_t kernel_vector_bytes(const struct kernel *);
+
+/* ---- arena.c: regions of memory, each between guards of PROT_NONE ---- */
+
+enum {
+  MAX_SHARDS = 300,          /* more than a byte-sized counter of sources can hold */
+  REGION_BYTES = 128 * 1024, /* the largest buffer, its canaries and its misalignment */
+  GUARD_BYTES = 16 * 1024,   /* half belongs to the region before, half to the one after */
+  CANARY_BYTES = 512,        /* looked at on both sides of a buffer, as far as its region goes */
+  MAX_LEN = 80 * 1024,
+};
+enum region {
+  REGION_STACK,
+  REGION_COEFFS,
+  REGION_SRC_ARRAY,
+  REGION_DST_ARRAY,
+  REGION_SOURCES,
+  REGION_DESTINATIONS = REGION_SOURCES + MAX_SHARDS,
+  REGION_COUNT = REGION_DESTINATIONS + MAX_SHARDS,
+};
+
+/* Where the buffers of a call lie in their regions. */
+enum placement_kind {
+  PLACE_START,  /* flush with the guard before: reading or writing one byte earlier faults */
+  PLACE_END,    /* flush with the guard after: one byte further faults */
+  PLACE_SPREAD, /* canaries on both sides, every buffer at a misalignment of its own */
+  PLACE_SAME,   /* canaries on both sides, all buffers at one misalignment */
+};
+struct placement {
+  enum placement_kind kind;
+  unsigned shift; /* SPREAD, SAME: the misalignment, modulo 64 */
+};
+
+bool arena_create(void);
+void arena_reset(void); /* every byte of every region in use is its canary again */
+uint8_t *arena_base(unsigned region);
+uint8_t *arena_place(unsigned region, size_t size, size_t alignment, struct placement);
+void arena_restore(const uint8_t *buffer, size_t size);
+/* The first byte near [buffer, buffer+size) that is not its canary, or NULL. */
+const uint8_t *arena_canary_broken(const uint8_t *buffer, size_t size);
+void arena_describe(const void *address, char *text, size_t size);
+
+/* ---- call.c: one call under an ABI ---- */
+
+struct call {
+  const char *code;
+  enum abi abi;
+  uint64_t arguments[5];
+  bool dirty_uppers; /* enter with junk in bits 128 and up of the vector registers, or with zeros */
+  bool stepped;      /* single-step: destroy what lies below the stack (and red zone), trace */
+  uint64_t seed;     /* of the junk */
+  /* out, when stepped: */
+  uint64_t steps, trace; /* instructions executed, hash of their addresses */
+};
+bool call_begin(void); /* signal handlers and the watchdog */
+void call_end(void);
+/* False: `failure` says how the call went wrong. */
+bool call_kernel(struct call *, char *failure, size_t size);
+
+/* ---- model.c: what the kernel is given and what must come out ---- */
+
+enum coefficients {
+  COEFFICIENTS_MIXED,   /* random with 0, 1 and 255 strewn in */
+  COEFFICIENTS_RANDOM,  /* uniform */
+  COEFFICIENTS_SHIFTED, /* value, value + 37, value + 74, ...: over all values, all at each place */
+  COEFFICIENTS_ALL,     /* all equal to value */
+};
+struct recipe {
+  size_t k, len;
+  enum coefficients coefficients;
+  uint8_t value;
+  bool zero_data; /* all sources zero instead of random */
+  uint64_t seed;
+};
+struct job {
+  const struct kernel *kernel;
+  enum abi abi;
+  const uint8_t *multiply; /* multiply[256 * c + x] = c * x */
+  struct recipe recipe;
+  size_t outputs; /* mul: k */
+  uint8_t *table; /* what the kernel gets, table_bytes long */
+  size_t table_bytes;
+  uint8_t *product; /* outputs rows of MAX_LEN: the sums over the sources */
+  uint64_t cases;
+  char failure[768];
+};
+uint64_t next_random(uint64_t *state);
+bool job_create(struct job *, const struct kernel *, enum abi, const uint8_t *multiply);
+void job_destroy(struct job *);
+bool job_prepare(struct job *, struct recipe);
+const uint8_t *job_source(const struct job *, size_t index);      /* recipe.len bytes */
+const uint8_t *job_destination(const struct job *, size_t index); /* what dst holds before */
+
+/* ---- run.c ---- */
+
+enum aliasing {
+  ALIAS_NONE,
+  ALIAS_FIRST,   /* dst[0] == src[0] */
+  ALIAS_SAME,    /* dst[i] == src[i] as far as both go */
+  ALIAS_CROSSED, /* mad: dst[r-1-i] == src[i] as far as both go */
+};
+struct testcase {
+  size_t len;
+  struct placement placement;
+  enum aliasing aliasing;
+  bool stepped;
+  uint64_t steps, trace; /* out, when stepped */
+};
+/* False: job->failure says what and where. */
+bool run_case(struct job *, struct testcase *);
+
+/* ---- sweeps.c: the interface to Python ---- */
+
+/* Runs one sweep ("lengths", "large", "wide", "coefficients", "alignments", "in_place", "stepped")
+ * of one kernel. Returns the number of calls made, 0 where the sweep does not apply to the kernel,
+ * or -1 with one line in `report`. */
+long harness_run(const char *symbol, int abi, const char *sweep, const uint8_t *multiply,
+                 char *report, size_t report_size);
+const void *harness_address(const char *symbol, int abi);
+
+#endif

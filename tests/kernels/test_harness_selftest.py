@@ -1,0 +1,144 @@
+"""The harness accepts right kernels and reports each fault of a wrong one for what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+SWEEPS = ("lengths", "large", "wide", "coefficients", "alignments", "in_place", "stepped")
+BOTH = ("sysv", "ms")
+
+#: kernel, ABIs, the sweep that must find it, what the report must say.
+FAULTS = (
+    ("bad_reads_past", BOTH, "lengths", "reads in the guard after src[1], 0 bytes past"),
+    ("bad_reads_before", BOTH, "lengths", "reads in the guard before src[1], 1 bytes before"),
+    ("bad_reads_empty", BOTH, "lengths", "len 0, k 3, buffers flush to the end"),
+    ("bad_reads_past_coeffs", BOTH, "lengths", "reads in the guard after coeffs, 0 bytes past"),
+    ("bad_reads_past_src_array", BOTH, "lengths", "reads in the guard after the src array"),
+    ("bad_writes_past", BOTH, "lengths", "writes in the guard after dst[1], 0 bytes past"),
+    ("bad_writes_before", BOTH, "lengths", "writes in the guard before dst[1], 1 bytes before"),
+    ("bad_writes_past_in_page", BOTH, "lengths", "writes out of bounds: byte 0 of dst[1], which"),
+    ("bad_writes_before_in_page", BOTH, "lengths", "writes out of bounds: byte -1 of dst[0]"),
+    ("bad_tail", BOTH, "lengths", "len 5, k 3, buffers flush to the end"),
+    ("bad_above_256", BOTH, "large", "len 257, k 5, buffers flush to the end"),
+    ("bad_16_bit_len", BOTH, "large", "len 65536, k 5, buffers flush to the end"),
+    ("bad_36_sources", BOTH, "wide", "len 1, k 36, buffers flush to the end"),
+    ("bad_8_bit_k", BOTH, "wide", "len 1, k 256, buffers flush to the end"),
+    ("bad_ignores_last_output", BOTH, "lengths", "wrong value: dst[0][0] is"),
+    ("bad_coefficient_77", BOTH, "coefficients", "wrong value: dst[1][0] is"),
+    ("bad_accumulates", BOTH, "lengths", "wrong value: dst[0][0] is"),
+    ("bad_reads_k", BOTH, "lengths", "reads in the guard after the src array"),
+    ("bad_in_place", BOTH, "in_place", ", dst[0] == src[0], coefficients"),
+    ("bad_in_place_mad", BOTH, "in_place", "wrong value: dst[1][0] is"),
+    ("bad_modifies_source", BOTH, "lengths", "modifies src[1], which is an input"),
+    ("bad_modifies_coeffs", BOTH, "lengths", "modifies coeffs[0], which is an input"),
+    ("bad_modifies_array", BOTH, "lengths", "modifies dst array[0], which is an input"),
+    ("bad_branches_on_coefficient", BOTH, "stepped", "branches depend on data or coefficients"),
+    ("bad_never_returns", BOTH[:1], "lengths", "does not return: still at kernel+"),
+    ("bad_xor_reads_coeffs", BOTH, "lengths", "reads in address (nil), which is no buffer"),
+    ("bad_wants_alignment", BOTH, "lengths", "general protection fault (SIGSEGV) at kernel+"),
+    ("bad_clobbers_rbx", BOTH, "lengths", "clobbers rbx, which is callee-saved"),
+    ("bad_clobbers_r15", BOTH, "lengths", "clobbers r15, which is callee-saved"),
+    ("bad_clobbers_rsi", BOTH[1:], "lengths", "clobbers rsi, which is callee-saved"),
+    ("bad_clobbers_xmm6", BOTH[1:], "lengths", "clobbers xmm6, which is callee-saved"),
+    ("bad_direction_flag", BOTH, "lengths", "leaves the direction flag set"),
+    ("bad_leaks_push", BOTH, "lengths", "leaves the kernel for 0x0"),
+    ("bad_pops_too_much", BOTH, "lengths", "returns with rsp off by 8 bytes"),
+    ("bad_illegal_instruction", BOTH, "lengths", "illegal instruction (SIGILL) at kernel+0x0"),
+    ("bad_mxcsr", BOTH, "lengths", "changes MXCSR"),
+    ("bad_x87_control", BOTH, "lengths", "changes the x87 control word"),
+    ("bad_mmx", BOTH, "lengths", "leaves the x87/MMX state in use"),
+    ("bad_caller_frame", BOTH, "lengths", "overwrites the caller's frame, byte"),
+    ("bad_below_stack", BOTH, "stepped", "single-stepped"),
+)
+
+#: The same for faults that only a CPU with AVX2 can show.
+AVX2_FAULTS = (
+    ("bad_no_vzeroupper", BOTH, "lengths", "leaves bits 128 and up of vector register 3 in use"),
+)
+
+RIGHT = {
+    "good_dot": 0x11D,
+    "good_dot_2x1": 0x11D,
+    "good_mad": 0x11D,
+    "good_mul": 0x11D,
+    "good_xor": 0x11D,
+    "good_affine": 0x165,
+    "good_nibble": 0x11B,
+    "good_mulb": 0x11B,
+    "good_shadow_or_red_zone": 0x11D,
+}
+
+
+def flat(faults: tuple[tuple[str, tuple[str, ...], str, str], ...]) -> list[Any]:
+    return [
+        pytest.param(symbol, abi, sweep, reason, id=f"{symbol}-{abi}")
+        for symbol, abis, sweep, reason in faults
+        for abi in abis
+    ]
+
+
+@pytest.mark.parametrize("abi", BOTH)
+@pytest.mark.parametrize("symbol", RIGHT)
+def test_right_kernel_passes(selftest_library: Any, symbol: str, abi: str) -> None:
+    calls = {}
+    for sweep in SWEEPS:
+        calls[sweep], report = selftest_library.run(symbol, abi, sweep, RIGHT[symbol])
+        assert calls[sweep] >= 0, report
+    assert calls["lengths"] == 4 * 3 * (4 * 8 + 3 + 1)
+    assert calls["coefficients"] == 256
+
+
+@pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS))
+def test_fault_is_reported(
+    selftest_library: Any, symbol: str, abi: str, sweep: str, reason: str
+) -> None:
+    calls, report = selftest_library.run(symbol, abi, sweep, 0x11D)
+    assert calls == -1
+    assert reason in report
+    assert report.startswith(f"{symbol}")
+
+
+@pytest.mark.parametrize("symbol, abi, sweep, reason", flat(AVX2_FAULTS))
+def test_fault_of_avx2_is_reported(
+    selftest_library: Any,
+    require_isa: Any,
+    symbol: str,
+    abi: str,
+    sweep: str,
+    reason: str,
+) -> None:
+    require_isa("avx2")
+    test_fault_is_reported(selftest_library, symbol, abi, sweep, reason)
+
+
+@pytest.mark.parametrize("abi", BOTH)
+def test_upper_halves_in_use_though_zero_are_reported(
+    selftest_library: Any, require_isa: Any, abi: str
+) -> None:
+    """A register zeroed by VPXOR is still in use: zeroes beside junk show it, or else XGETBV."""
+    require_isa("avx2")
+    calls, report = selftest_library.run("bad_no_vzeroupper_zeros", abi, "lengths", 0x11D)
+    assert calls == -1
+    assert "no vzeroupper" in report
+
+
+def test_wrong_product_is_reported(selftest_library: Any) -> None:
+    """A kernel with another polynomial built in fails: what is expected is not made by it."""
+    calls, report = selftest_library.run("good_mulb", "sysv", "lengths", 0x11D)
+    assert calls == -1
+    assert "wrong value: dst[0][" in report
+
+
+def test_harness_goes_on_after_a_fault(selftest_library: Any) -> None:
+    """What a wrong kernel left behind is not held against the next one."""
+    for symbol in ("bad_writes_past_in_page", "bad_direction_flag", "bad_reads_past", "bad_mmx"):
+        assert selftest_library.run(symbol, "sysv", "lengths", 0x11D)[0] == -1
+        calls, report = selftest_library.run("good_mad", "sysv", "lengths", 0x11D)
+        assert calls > 0, report
+
+
+def test_unknown_kernel_or_sweep_is_refused(selftest_library: Any) -> None:
+    assert selftest_library.run("no_such_kernel", "sysv", "lengths", 0x11D)[0] == -1
+    assert selftest_library.run("good_dot", "sysv", "no_such_sweep", 0x11D)[0] == -1

@@ -1,0 +1,296 @@
+"""The command line as a user meets it: outputs, refusals, and that nothing is half-written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from gfsmith import cli, generate, passes
+from gfsmith.ir import Op, Program
+from gfsmith.spec import KernelSpec
+
+SMALL = """
+[generator]
+isas = ["avx2", "scalar"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx2", "3x2"]
+[[kernels]]
+operation = "xor"
+shapes = ["nx1"]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "gfsmith.toml").write_text(SMALL)
+    return tmp_path
+
+
+def _run(project: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(
+        cli.main, [*arguments, "--config", str(project / "gfsmith.toml")], catch_exceptions=False
+    )
+
+
+def _snapshot(folder: Path) -> dict[str, str]:
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
+
+
+def _gen(project: Path, *arguments: str) -> Result:
+    return _run(project, "gen", "--jobs", "1", *arguments)
+
+
+def test_gen_writes_what_it_says(project: Path) -> None:
+    result = _gen(project)
+    assert result.exit_code == 0, result.output
+    assert "6 kernels, all proved" in result.output
+    manifest = json.loads((project / "gen_out" / "MANIFEST.json").read_text())
+    written = _snapshot(project / "gen_out")
+    del written["MANIFEST.json"]
+    assert manifest["files"] == written
+    proofs = json.loads((project / "gen_out" / "PROOFS.json").read_text())["kernels"]
+    assert {(p["isa"], p["abi"]) for p in proofs} == {("avx2", "sysv"), ("avx2", "ms"), ("scalar", "c")}
+    assert {p["status"] for p in proofs} == {"proved"}
+    assert all(p["method"] == ["program"] for p in proofs)
+
+
+def test_output_is_the_same_every_time(project: Path) -> None:
+    _gen(project)
+    first = _snapshot(project / "gen_out")
+    other = project / "other"
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2", "-o", str(other)]
+        subprocess.run(command, cwd=project, env=environment, check=True, capture_output=True)
+        assert _snapshot(other) == first
+
+
+def test_output_names_no_date_host_or_place(project: Path) -> None:
+    _gen(project)
+    forbidden = re.compile(rf"\b20\d\d-\d\d|{re.escape(os.uname().nodename)}|/home/|/root/|/work/|/tmp/")
+    texts = [p.read_text() for p in (project / "gen_out").rglob("*") if p.is_file()]
+    assert len(texts) > 10
+    assert not [found for text in texts for found in forbidden.findall(text)]
+    assert forbidden.search(f"made on {time.strftime('%Y-%m-%d')}")
+
+
+def test_stale_kernels_go_and_foreign_files_stay(project: Path) -> None:
+    _gen(project)
+    mine = project / "gen_out" / "notes.txt"
+    mine.write_text("mine")
+    stale = project / "gen_out" / "x86" / "gfs_xor_nx1__avx2_u4.S"
+    assert stale.exists()
+    text = SMALL.replace('[[kernels]]\noperation = "xor"\nshapes = ["nx1"]\n', "")
+    (project / "gfsmith.toml").write_text(text)
+    assert _gen(project).exit_code == 0
+    assert not stale.exists()
+    assert mine.read_text() == "mine"
+
+
+def test_unchanged_files_keep_their_time(project: Path) -> None:
+    _gen(project)
+    path = project / "gen_out" / "kernels.inc"
+    os.utime(path, (1, 1))
+    _gen(project)
+    assert path.stat().st_mtime == 1
+
+
+def _break(kind: Op) -> Callable[[Program, KernelSpec], Program]:
+    """A pass with a bug: it drops the last operation of a kind in every loop's first section."""
+
+    def wrong(program: Program, spec: KernelSpec) -> Program:
+        loop = program.loops[0]
+        number = max(n for n, i in enumerate(loop.head) if i.op is kind)
+        head = list(loop.head)
+        head[number] = replace(head[number], args=(head[number].args[0],) * len(head[number].args))
+        return replace(program, loops=(replace(loop, head=tuple(head)), *program.loops[1:]))
+
+    return wrong
+
+
+def test_a_refuted_kernel_stops_gen_and_leaves_the_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _gen(project)
+    before = _snapshot(project / "gen_out")
+
+    def broken(spec: KernelSpec) -> Program:
+        program = passes.run(generate.lower(spec), spec)
+        return _break(Op.XOR)(program, spec) if spec.symbol.startswith("gfs_dot_3x2__avx2") else program
+
+    monkeypatch.setattr(generate, "program", broken)
+    (project / "gfsmith.toml").write_text(SMALL.replace("nx2", "nx3"))
+    result = _gen(project)
+    assert result.exit_code == 1
+    assert "refuted: gfs_dot_3x2__avx2_u2" in result.stderr
+    assert "dst[1]" in result.stderr and "counterexample: " in result.stderr
+    assert _snapshot(project / "gen_out") == before
+
+
+def test_check_names_what_differs(project: Path) -> None:
+    _gen(project)
+    assert _gen(project, "--check").exit_code == 0
+    folder = project / "gen_out"
+    kernel = folder / "x86" / "gfs_dot_nx2__avx2_u2.S"
+    kernel.write_text(kernel.read_text().replace("0xc5", "0xc4", 1))
+    (folder / "kernels.inc").unlink()
+    (folder / "extra.S").write_text("")
+    before = _snapshot(folder)
+    result = _gen(project, "--check")
+    assert result.exit_code == 1
+    assert "gfs_dot_nx2__avx2_u2.S: differs" in result.output
+    assert "kernels.inc: missing" in result.output
+    assert "extra.S: not made by the generator" in result.output
+    assert _snapshot(folder) == before
+
+
+def test_verify_proves_again_and_sees_a_changed_file(project: Path) -> None:
+    _gen(project)
+    result = _run(project, "verify", "--json", "--jobs", "1")
+    assert result.exit_code == 0
+    assert json.loads(result.output)["differences"] == []
+    kernel = project / "gen_out" / "x86" / "gfs_dot_nx2__avx2_u2.S"
+    kernel.write_text(kernel.read_text().replace("0xc5", "0xc4", 1))
+    assert _run(project, "verify", "--jobs", "1").exit_code == 1
+
+
+def test_list_json_has_the_fixed_keys(project: Path) -> None:
+    result = _run(project, "list", "--json")
+    kernels = json.loads(result.output)["kernels"]
+    assert len(kernels) == 6
+    wanted = {"symbol", "operation", "isa", "inputs", "outputs", "code"}
+    assert all(wanted <= set(kernel) for kernel in kernels)
+    by_symbol = {kernel["symbol"]: kernel for kernel in kernels}
+    assert by_symbol["gfs_dot_nx2__avx2_u2"]["inputs"] is None
+    assert by_symbol["gfs_dot_3x2__scalar_u1"]["inputs"] == 3
+
+
+def test_flags_override_the_file(project: Path) -> None:
+    result = _run(project, "list", "--json", "--isa", "scalar", "--prefix", "my")
+    kernels = json.loads(result.output)["kernels"]
+    assert {kernel["isa"] for kernel in kernels} == {"scalar"}
+    assert all(kernel["symbol"].startswith("my_") for kernel in kernels)
+
+
+def test_explain_shows_formula_program_and_bytes(project: Path) -> None:
+    result = _run(project, "explain", "gfs_dot_3x2__avx2_u2")
+    assert "dst[i] = sum over j < 3 of c[i][j] * src[j], i < 2" in result.output
+    assert "lookup" in result.output and ".byte 0xc4" in result.output
+    missing = _run(project, "explain", "gfs_nothing")
+    assert missing.exit_code == 2
+    assert "no kernel 'gfs_nothing'" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gen", "--isa", "avx3"], "'avx3' is not an instruction set; allowed: gfni_avx512"),
+        (["gen", "--polynomial", "0x11a"], "0x11a is reducible"),
+        (["gen", "--polynomial", "x"], "'x' is not a number"),
+        (["gen", "--prefix", "a-b"], "prefix 'a-b' is not a C identifier"),
+        (["list", "--isa", "avx2", "--isa", "avx2"], "named twice"),
+    ],
+)
+def test_bad_flags_get_one_line_and_status_2(project: Path, arguments: list[str], words: str) -> None:
+    result = _run(project, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (project / "gen_out").exists()
+
+
+def test_a_missing_or_broken_file_gets_one_line(tmp_path: Path) -> None:
+    for text, words in ((None, "No such file"), (b"\xff\xfe", "not UTF-8"), (b"[", "not valid TOML")):
+        if text is not None:
+            (tmp_path / "gfsmith.toml").write_bytes(text)
+        result = _run(tmp_path, "list")
+        assert result.exit_code == 2
+        assert words in result.stderr and "gfsmith.toml" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_gets_one_line(project: Path) -> None:
+    (project / "file").write_text("")
+    result = _gen(project, "--output", str(project / "file" / "below"))
+    assert result.exit_code == 1
+    assert "file" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
+    folder = project / "gen_out"
+    folder.mkdir()
+    (folder / "MANIFEST.json").write_text("[]")
+    result = _gen(project)
+    assert result.exit_code == 1
+    assert "not a manifest of gfsmith" in result.stderr
+    assert (folder / "MANIFEST.json").read_text() == "[]"
+
+
+def test_ctrl_c_leaves_things_as_they_were(project: Path) -> None:
+    """Interrupted while it works on a terminal: the bar shows, and nothing is written."""
+    shapes = ", ".join(f'"{k}x4"' for k in range(20, 60))
+    text = f'[[kernels]]\noperation = "dot"\nshapes = [{shapes}]\n'
+    (project / "gfsmith.toml").write_text(text)
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2"],
+        cwd=project,
+        stderr=slave,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    os.close(slave)
+    seen = b""
+    while b"/280" not in seen:
+        seen += os.read(master, 1024)
+    os.killpg(process.pid, signal.SIGINT)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            seen += os.read(master, 1024)
+        except OSError:
+            break
+    assert process.wait(60) == 130
+    assert sorted(p.name for p in project.iterdir()) == ["gfsmith.toml"]
+    assert b"interrupted; nothing was written" in seen
+    assert b"Traceback" not in seen
+
+
+def test_a_pipe_gets_no_bar(project: Path) -> None:
+    command = [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2"]
+    done = subprocess.run(command, cwd=project, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert done.stdout.count(b"\n") == 1
+
+
+def test_codes_and_doctor_speak_json() -> None:
+    runner = CliRunner()
+    families = json.loads(runner.invoke(cli.main, ["codes", "--json"]).output)["codes"]
+    assert {family["code"] for family in families} == {"vandermonde", "cauchy"}
+    report = json.loads(runner.invoke(cli.main, ["doctor", "--json"]).output)
+    assert all(set(r) >= {"name", "present", "command"} for r in report["requirements"])
+
+
+def test_doctor_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.doctor.shutil, "which", lambda name: None)
+    result = CliRunner().invoke(cli.main, ["doctor"])
+    assert result.exit_code == 1
+    line = next(x for x in result.output.splitlines() if "clang-19" in x)
+    assert "install what Debian calls clang-19" in line

@@ -1,0 +1,107 @@
+"""Specs that cannot be, names, and the configuration file: one clear line each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gfsmith import config
+from gfsmith.isa import BY_NAME, ISAS
+from gfsmith.spec import KernelSpec, SpecError, Store, Technique
+from support import make_program, make_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_symbols_say_everything() -> None:
+    assert make_spec("dot", 10, 4, "avx2", unroll=1).symbol == "gfs_dot_10x4__avx2_u1"
+    assert make_spec("mad", None, 2, "sse", unroll=2).symbol == "gfs_mad_nx2__sse_u2"
+    spec = make_spec("dot", None, 4, "gfni_avx512", unroll=2, store=Store.STREAMING, prefetch=512)
+    assert spec.symbol == "gfs_dot_nx4__gfni_avx512_u2_p512t0_nt"
+    mulb = make_spec("mul", 1, 1, "gfni_sse", unroll=1, technique=Technique.MULB, polynomial=0x11B)
+    assert mulb.symbol == "gfs_mul_1x1__gfni_sse_mulb_u1"
+
+
+def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> None:
+    specs = config.specs(config.load(ROOT / "gfsmith.toml"), "gfsmith.toml")
+    assert len({spec.symbol for spec in specs}) == len(specs)
+    for isa in ISAS:
+        mine = [spec for spec in specs if spec.isa is isa]
+        for operation in ("dot", "mad", "mul", "xor"):
+            kinds = {spec.inputs is None for spec in mine if spec.operation.value == operation}
+            assert kinds == {True, False}, f"{isa.name} lacks {operation} for fixed or any k"
+        widest = max(s.outputs for s in mine if s.operation.value == "dot")
+        assert widest >= (6 if (isa.registers or 32) == 32 else 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"inputs": 0}, "inputs = 0"),
+        ({"inputs": 255}, "allowed: 1..254"),
+        ({"outputs": 0}, "outputs = 0"),
+        ({"unroll": 9}, r"allowed: 1\.\.8"),
+        ({"prefetch": -1}, "prefetch = -1"),
+        ({"technique": Technique.AFFINE}, "not possible on avx2; allowed: nibble"),
+        ({"technique": Technique.PLAIN}, "xor is plain"),
+        ({"prefix": "9x"}, "not a C identifier"),
+        ({"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "store": Store.STREAMING}, "scalar has no"),
+        ({"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "prefetch": 64}, "scalar has no"),
+        ({"isa": BY_NAME["gfni_sse"], "technique": Technique.MULB}, "modulo 0x11b only"),
+    ],
+)
+def test_impossible_specs_are_refused(changes: dict[str, object], words: str) -> None:
+    base = make_spec("dot", 4, 2, "avx2", unroll=1)
+    values = {name: getattr(base, name) for name in KernelSpec.__dataclass_fields__}
+    with pytest.raises(SpecError, match=words):
+        KernelSpec(**{**values, **changes})
+
+
+def test_streaming_mad_is_refused() -> None:
+    with pytest.raises(SpecError, match="only temporal pays"):
+        make_spec("mad", 1, 1, "avx2", store=Store.STREAMING)
+
+
+@pytest.mark.parametrize(("isa", "outputs"), [("avx2", 13), ("sse", 13), ("gfni_avx2", 15), ("avx512", 29)])
+def test_what_does_not_fit_says_so_with_the_numbers(isa: str, outputs: int) -> None:
+    registers = BY_NAME[isa].registers
+    make_program(make_spec("dot", None, outputs - 2, isa, unroll=1))
+    with pytest.raises(SpecError, match=rf"needs \d+ vector registers and {isa} has {registers}"):
+        make_program(make_spec("dot", None, outputs + 1, isa, unroll=1))
+
+
+GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = ", "not valid TOML"),
+        ("", "kernels: Field required"),
+        ("kernels = []", "kernels: List should have at least 1"),
+        (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key"),
+        (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),
+        (GOOD.replace("dot", "dott"), "kernels[0].operation: Input should be 'dot', 'mad', 'mul' or 'xor'"),
+        (GOOD.replace("nx1", "4+2"), "kernels[0].shapes: '4+2' is not a shape"),
+        (GOOD + 'unroll = "many"\n', "kernels[0].unroll: "),
+        (GOOD + "unroll = 0\n", "kernels[0].unroll: Input should be greater than or equal to 1"),
+        ("[generator]\npolynomial = 0x100\n" + GOOD, "polynomial 0x100 is reducible"),
+        ("[generator]\nprefix = 7\n" + GOOD, "generator.prefix: Input should be a valid string"),
+        (GOOD + GOOD, "gfs_dot_nx1__gfni_avx512_u4 is listed twice"),
+        (GOOD.replace("nx1", "nx99"), ""),
+    ],
+)
+def test_bad_configurations_get_one_line(text: str, words: str) -> None:
+    with pytest.raises((config.ConfigError, SpecError)) as error:
+        for spec in config.specs(config.parse(text, "my.toml"), "my.toml"):
+            make_program(spec)
+    assert "\n" not in str(error.value)
+    assert words in str(error.value)
+    if isinstance(error.value, config.ConfigError):
+        assert str(error.value).startswith("my.toml: ")
+
+
+def test_a_group_can_name_a_part_of_the_sets() -> None:
+    text = '[generator]\nisas = ["avx2", "scalar"]\n' + GOOD + 'isas = ["avx2", "sse"]\n'
+    found = config.specs(config.parse(text, "my.toml"), "my.toml")
+    assert [spec.isa.name for spec in found] == ["avx2"]

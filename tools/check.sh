@@ -1,0 +1,29 @@
+#!/bin/sh
+# make check: layout, lint, types, and that gen_out/ is what the generator makes.
+set -eu
+cd "$(dirname "$0")/.."
+bin=.venv/bin
+
+echo "check: python layout, lint, types"
+"$bin"/ruff format --check --quiet generator tests tools
+"$bin"/ruff check --quiet generator tests tools
+"$bin"/mypy --no-error-summary
+
+echo "check: C layout"
+git ls-files '*.c' '*.h' | grep -v '^tests/golden/expected/' | xargs clang-format-19 --dry-run -Werror
+
+echo "check: gen_out/ is reproducible and MANIFEST.json is the committed one"
+"$bin"/gfsmith gen --check
+git diff --exit-code --stat -- gen_out/MANIFEST.json || {
+  echo "check: the generator makes other kernels than gen_out/MANIFEST.json records; commit it" >&2
+  exit 1
+}
+
+echo "check: README states the default set"
+"$bin"/gfsmith list --summary | while IFS= read -r row; do
+  grep -qxF "$row" README.md || {
+    echo "check: README.md lacks the row: $row" >&2
+    exit 1
+  }
+done
+echo "check: all good"
