@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from gfsmith import config, generate, report
 from gfsmith.emit import runtime
 from gfsmith.spec import KernelSpec

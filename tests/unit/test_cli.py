@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from gfsmith import cli, generate, passes
 from gfsmith.ir import Op, Program
 from gfsmith.spec import KernelSpec

@@ -5,6 +5,7 @@ from __future__ import annotations
 import galois
 import numpy as np
 import pytest
+
 from gfsmith.field import Field, FieldError, apply
 
 IRREDUCIBLE = [p for p in range(0x100, 0x200) if galois.Poly.Int(p).is_irreducible()]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import galois
 import numpy as np
 import pytest
+from support import Machine, make_program, make_spec
+
 from gfsmith import tables
 from gfsmith.field import Field
 from gfsmith.isa import ISAS
 from gfsmith.prove.program import prove
 from gfsmith.spec import KernelSpec, Operation, Store, Technique
-from support import Machine, make_program, make_spec
 
 SHAPES = [
     ("dot", None, 1),

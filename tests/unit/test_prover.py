@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from support import make_program, make_spec
+
 from gfsmith.ir import CURRENT, LOADS, STORES, Instr, Loop, Op, Program, Role, Space
 from gfsmith.isa import ISAS
 from gfsmith.prove.program import prove
-from support import make_program, make_spec
 
 SAMPLES = [
     ("dot", 3, 2, 1),
@@ -75,7 +76,10 @@ def _program_mutants(program: Program) -> Iterator[tuple[str, Program]]:
                 for kind, mutant in _mutants(instr, known, program.lanes):
                     rest = () if mutant is None else (mutant,)
                     changed = (*code[:position], *rest, *code[position + 1 :])
-                    yield f"loop {number} {section} {instr}: {kind}", _with(program, number, section, changed)
+                    yield (
+                        f"loop {number} {section} {instr}: {kind}",
+                        _with(program, number, section, changed),
+                    )
                 if instr.result is not None:
                     known.append(instr.result)
         yield from _loop_mutants(program, number, loop)

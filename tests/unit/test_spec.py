@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support import make_program, make_spec
+
 from gfsmith import config
 from gfsmith.isa import BY_NAME, ISAS
 from gfsmith.spec import KernelSpec, SpecError, Store, Technique
-from support import make_program, make_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,7 +46,10 @@ def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> No
         ({"technique": Technique.AFFINE}, "not possible on avx2; allowed: nibble"),
         ({"technique": Technique.PLAIN}, "xor is plain"),
         ({"prefix": "9x"}, "not a C identifier"),
-        ({"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "store": Store.STREAMING}, "scalar has no"),
+        (
+            {"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "store": Store.STREAMING},
+            "scalar has no",
+        ),
         ({"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "prefetch": 64}, "scalar has no"),
         ({"isa": BY_NAME["gfni_sse"], "technique": Technique.MULB}, "modulo 0x11b only"),
     ],
@@ -62,7 +66,9 @@ def test_streaming_mad_is_refused() -> None:
         make_spec("mad", 1, 1, "avx2", store=Store.STREAMING)
 
 
-@pytest.mark.parametrize(("isa", "outputs"), [("avx2", 13), ("sse", 13), ("gfni_avx2", 15), ("avx512", 29)])
+@pytest.mark.parametrize(
+    ("isa", "outputs"), [("avx2", 13), ("sse", 13), ("gfni_avx2", 15), ("avx512", 29)]
+)
 def test_what_does_not_fit_says_so_with_the_numbers(isa: str, outputs: int) -> None:
     registers = BY_NAME[isa].registers
     make_program(make_spec("dot", None, outputs - 2, isa, unroll=1))
@@ -81,7 +87,10 @@ GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
         ("kernels = []", "kernels: List should have at least 1"),
         (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key"),
         (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),
-        (GOOD.replace("dot", "dott"), "kernels[0].operation: Input should be 'dot', 'mad', 'mul' or 'xor'"),
+        (
+            GOOD.replace("dot", "dott"),
+            "kernels[0].operation: Input should be 'dot', 'mad', 'mul' or 'xor'",
+        ),
         (GOOD.replace("nx1", "4+2"), "kernels[0].shapes: '4+2' is not a shape"),
         (GOOD + 'unroll = "many"\n', "kernels[0].unroll: "),
         (GOOD + "unroll = 0\n", "kernels[0].unroll: Input should be greater than or equal to 1"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import galois
 import numpy as np
 import pytest
+from support import FORMATS, Machine, make_program, make_spec
+
 from gfsmith import tables
 from gfsmith.field import Field
 from gfsmith.prove import model
 from gfsmith.prove.model import Coefficient
 from gfsmith.spec import TableFormat
-from support import FORMATS, Machine, make_program, make_spec
 
 FIELD = Field(0x11D)
 GF = galois.GF(256, irreducible_poly=0x11D)

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import make_program, make_spec
+
 from gfsmith.emit.x86 import decode
 from gfsmith.emit.x86.asm import Asm, Ins, Label, Mark, Mem, Operand, Reg
 from gfsmith.emit.x86.encode import Encoded, assemble, encode, padding
 from gfsmith.emit.x86.kernel import emit
 from gfsmith.isa import ISAS
-from support import make_program, make_spec
 
 _BYTES = {"xmm": 16, "ymm": 32, "zmm": 64}
 _SIZES = {8: "qword", 16: "xmmword", 32: "ymmword", 64: "zmmword"}

@@ -1,0 +1,176 @@
+/* gfsmith.h: erasure coding over GF(2^8) with generated, proved kernels. The public interface.
+ *
+ * A codec turns k data shards into m parity shards of the same length. Bytes are elements of
+ * GF(2^8) = GF(2)[x] / (p(x)), addition is XOR, and the parity matrix c has m rows of k elements:
+ *
+ *     parity[i][b] = sum over j < k of c[i][j] * data[j][b]     for every byte b < len, i < m.
+ *
+ * In shapes and indices a "shard" counts the k data shards first and the m parity shards after
+ * them: shard j < k is data[j], shard k + i is parity[i].
+ *
+ * Lengths are in bytes; any length, any alignment, no padding. The library reads exactly len bytes
+ * of an input shard and writes exactly len bytes of an output shard. Output shards must not overlap
+ * input shards or each other.
+ *
+ * Errors: every function that can fail returns a gfsmith_status. A call that does not return
+ * GFSMITH_OK has written nothing to a shard (nor to *ok of gfsmith_check).
+ *
+ * Empty shards: len = 0 succeeds for every codec that is not NULL, and no array is looked at.
+ *
+ * Threads: every function may be called from any thread at any time. A codec is immutable after
+ * creation, so any number of threads may use it at once, each on its own shards; only
+ * gfsmith_codec_destroy must come after the last use.
+ */
+#ifndef GFSMITH_H
+#define GFSMITH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* GFSMITH_SHARED: the program uses the library as a DLL. GFSMITH_BUILD: the DLL itself is built. */
+#if defined(_WIN32) && defined(GFSMITH_SHARED)
+#if defined(GFSMITH_BUILD)
+#define GFSMITH_API __declspec(dllexport)
+#else
+#define GFSMITH_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__) && !defined(_WIN32)
+#define GFSMITH_API __attribute__((visibility("default")))
+#else
+#define GFSMITH_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The most shards a codec has: k + m <= GFSMITH_MAX_SHARDS. */
+#define GFSMITH_MAX_SHARDS 255
+
+/* The polynomial of the named codes: x^8 + x^4 + x^3 + x^2 + 1, as in ISA-L and Jerasure. */
+#define GFSMITH_POLYNOMIAL 0x11du
+
+typedef enum gfsmith_status {
+  GFSMITH_OK = 0,
+  GFSMITH_EINVAL = -1,       /* an argument is NULL, out of range or an unknown name */
+  GFSMITH_ENOMEM = -2,       /* out of memory */
+  GFSMITH_ENOTMDS = -3,      /* at this shape the named code cannot repair every loss of m shards */
+  GFSMITH_ETOOMANY = -4,     /* more shards are missing than there are parities */
+  GFSMITH_EUNSUPPORTED = -5, /* this CPU, or this build of the library, cannot do it */
+  GFSMITH_ESINGULAR = -6     /* this loss cannot be repaired with this matrix */
+} gfsmith_status;
+
+/* One code and shape, ready to run: the matrix, its kernels and their tables. */
+typedef struct gfsmith_codec gfsmith_codec;
+
+/* A short English sentence for a status, without a full stop. Never NULL: a value that is not a
+ * gfsmith_status gives "unknown status". The string is static. */
+GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
+
+/* Create a codec for a code known by name, over x^8 + x^4 + x^3 + x^2 + 1 (0x11d):
+ *
+ *   "vandermonde"  c[i][j] = (2^i)^j           ISA-L gf_gen_rs_matrix
+ *   "cauchy"       c[i][j] = 1 / ((k + i) ^ j) ISA-L gf_gen_cauchy1_matrix
+ *
+ * Both give the parity bytes that ISA-L's ec_encode_data gives with that matrix.
+ *
+ * "cauchy" is MDS (any m lost shards can be repaired) at every shape. "vandermonde" is so only
+ * where ISA-L's erasure_code.h says it is, and is refused elsewhere: m <= 3; m = 4 and k <= 21;
+ * k <= 3; k = 4 and k + m <= 25; k = 5 and k + m <= 10. (gfsmith_codec_create_matrix takes it at
+ * any shape.)
+ *
+ * The codec uses, for its whole life, the instruction set that gfsmith_isa() names at its creation.
+ *
+ * out: where the codec goes; on failure *out = NULL.
+ * Errors: GFSMITH_EINVAL (out or code NULL, unknown name, k = 0, m = 0, k + m > 255),
+ * GFSMITH_ENOTMDS, GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no kernels that cover the
+ * shape on this CPU; not so with the default set). */
+GFSMITH_API gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsigned k,
+                                                unsigned m);
+
+/* Create a codec for any parity matrix, MDS or not: local codes have zeros, for example.
+ *
+ * polynomial: the reduction polynomial with its x^8 term, bit n being the coefficient of x^n; it
+ *     must be irreducible and of degree 8 (0x11b, 0x11d, ...).
+ * parity: m rows of k elements, row-major, c[i][j] = parity[i * k + j]. It is copied.
+ * out, the instruction set captured, and errors: as gfsmith_codec_create, with GFSMITH_EINVAL also
+ * for a NULL matrix and a polynomial that is reducible or not of degree 8; never GFSMITH_ENOTMDS.
+ */
+GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsigned polynomial,
+                                                       unsigned k, unsigned m,
+                                                       const uint8_t *parity);
+
+/* Free a codec. NULL is allowed and does nothing. */
+GFSMITH_API void gfsmith_codec_destroy(gfsmith_codec *codec);
+
+/* Compute all parities: parity[i] = sum over j of c[i][j] * data[j].
+ *
+ * data: k pointers to len bytes each, read. parity: m pointers to len bytes each, overwritten.
+ * It allocates nothing; its time depends on len and the shape only, not on data or coefficients.
+ * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, an array or one of its pointers NULL). */
+GFSMITH_API gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len,
+                                          const uint8_t *const *data, uint8_t *const *parity);
+
+/* Bring the parities up to date after one data shard changed:
+ *
+ *     parity[i] += c[i][data_index] * delta,    delta = old data ^ new data,    for every i < m.
+ *
+ * The parities are a linear function of the data, so this equals encoding the new data.
+ *
+ * data_index: which data shard, < k. delta: len bytes, read. parity: m pointers to len bytes each,
+ * read and written. It allocates nothing; constant time as gfsmith_encode.
+ * Errors: GFSMITH_EINVAL (codec NULL, data_index >= k; with len > 0, a pointer NULL),
+ * GFSMITH_EUNSUPPORTED (the build has no mad kernels; not so with the default set). */
+GFSMITH_API gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len,
+                                          unsigned data_index, const uint8_t *delta,
+                                          uint8_t *const *parity);
+
+/* Rebuild missing shards, data and parity alike, from those that are present.
+ *
+ * Every wanted shard is a row t of the generator matrix [I; c]. It is rebuilt if some combination y
+ * of the present parities satisfies y * A = t on the columns of the missing data (A: rows of the
+ * present parities), and that is decided exactly, for any matrix. Lighter parities (fewer non-zero
+ * coefficients) are used first, so a local code repairs locally where it can.
+ *
+ * shards: k + m pointers to len bytes each. A missing shard that is not wanted is not touched and
+ *     may be NULL; a present shard that the repair does not need is not read and may be NULL.
+ * present: k + m flags, whether shard i is intact.
+ * wanted: k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a shard
+ *     that is present does nothing.
+ * It allocates some working memory (less than 1 MiB) and frees it.
+ * Errors, in the order in which they are looked for: GFSMITH_EINVAL (codec NULL; with len > 0,
+ * shards or present NULL), GFSMITH_ETOOMANY (more than m shards missing, wanted or not),
+ * GFSMITH_ENOMEM, GFSMITH_ESINGULAR (a wanted shard is not determined by what is present),
+ * GFSMITH_EINVAL (the pointer of a wanted or needed shard is NULL). */
+GFSMITH_API gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_t len,
+                                               uint8_t *const *shards, const bool *present,
+                                               const bool *wanted);
+
+/* Do the parities match the data? *ok = (parity[i] = sum over j of c[i][j] * data[j] for all i).
+ *
+ * shards: k + m pointers to len bytes each, read. With len = 0, *ok = true (if ok is not NULL).
+ * It allocates nothing, and stops at the first part that differs: its time tells where that is.
+ * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, ok, shards or one of its pointers NULL). */
+GFSMITH_API gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len,
+                                         const uint8_t *const *shards, bool *ok);
+
+/* The instruction set that codecs created from now on will use: what gfsmith_set_isa chose last.
+ * Before that, the one that the environment variable GFSMITH_ISA names, else the best one that this
+ * CPU and its operating system support; this is decided once, when first needed. An unknown or
+ * unsupported GFSMITH_ISA is reported in one line on stderr and ignored.
+ *
+ * Names: "scalar" "sse" "avx2" "avx512" "gfni_sse" "gfni_avx2" "gfni_avx512", as far as this build
+ * has them; "none" if it has none that this CPU supports. The string is static. */
+GFSMITH_API const char *gfsmith_isa(void);
+
+/* Choose the instruction set of codecs created from now on; existing codecs keep theirs.
+ * Errors: GFSMITH_EINVAL (NULL, or a name this build does not know), GFSMITH_EUNSUPPORTED (this CPU
+ * or its operating system lacks it); the choice then stays as it was. */
+GFSMITH_API gfsmith_status gfsmith_set_isa(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GFSMITH_H */

@@ -1,0 +1,105 @@
+#include "codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes.h"
+
+const char *gfsmith_strerror(gfsmith_status status) {
+  switch (status) {
+  case GFSMITH_OK:
+    return "success";
+  case GFSMITH_EINVAL:
+    return "invalid argument";
+  case GFSMITH_ENOMEM:
+    return "out of memory";
+  case GFSMITH_ENOTMDS:
+    return "the code cannot repair every loss at this shape";
+  case GFSMITH_ETOOMANY:
+    return "more shards are missing than there are parities";
+  case GFSMITH_EUNSUPPORTED:
+    return "not supported by this CPU or this build";
+  case GFSMITH_ESINGULAR:
+    return "this loss cannot be repaired with this matrix";
+  }
+  return "unknown status";
+}
+
+bool gfs_all_given(const uint8_t *const *pointers, unsigned count) {
+  if (pointers == NULL)
+    return false;
+  for (unsigned n = 0; n < count; n++)
+    if (pointers[n] == NULL)
+      return false;
+  return true;
+}
+
+static bool shape_valid(unsigned k, unsigned m) {
+  return k >= 1 && m >= 1 && k < GFSMITH_MAX_SHARDS && m <= GFSMITH_MAX_SHARDS - k;
+}
+
+/* A codec of a valid shape and polynomial whose matrix is still to be written. */
+static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
+  gfsmith_codec *codec = malloc(sizeof *codec + (size_t)k * m);
+  if (codec == NULL)
+    return NULL;
+  gfs_field_init(&codec->field, polynomial);
+  codec->isa = gfs_dispatch_isa();
+  codec->encoder = NULL;
+  codec->k = k;
+  codec->m = m;
+  return codec;
+}
+
+/* Make a codec whose matrix is written ready to run, or destroy it. */
+static gfsmith_status finish(gfsmith_codec **out, gfsmith_codec *codec) {
+  gfsmith_status status = GFSMITH_EUNSUPPORTED;
+  if (codec->isa != NULL)
+    status = gfs_map_create(&codec->encoder, codec->isa, &codec->field, codec->k, codec->m,
+                            codec->matrix);
+  if (status != GFSMITH_OK) {
+    gfsmith_codec_destroy(codec);
+    return status;
+  }
+  *out = codec;
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsigned k, unsigned m) {
+  if (out == NULL)
+    return GFSMITH_EINVAL;
+  *out = NULL;
+  const gfs_code *family = code != NULL ? gfs_code_find(code) : NULL;
+  if (family == NULL || !shape_valid(k, m))
+    return GFSMITH_EINVAL;
+  if (!family->is_mds(k, m))
+    return GFSMITH_ENOTMDS;
+  gfsmith_codec *codec = allocate(GFSMITH_POLYNOMIAL, k, m);
+  if (codec == NULL)
+    return GFSMITH_ENOMEM;
+  for (unsigned i = 0; i < m; i++)
+    for (unsigned j = 0; j < k; j++)
+      codec->matrix[(size_t)i * k + j] = family->element(&codec->field, k, i, j);
+  return finish(out, codec);
+}
+
+gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsigned polynomial, unsigned k,
+                                           unsigned m, const uint8_t *parity) {
+  if (out == NULL)
+    return GFSMITH_EINVAL;
+  *out = NULL;
+  if (parity == NULL || !shape_valid(k, m) || !gfs_field_polynomial_valid(polynomial))
+    return GFSMITH_EINVAL;
+  gfsmith_codec *codec = allocate(polynomial, k, m);
+  if (codec == NULL)
+    return GFSMITH_ENOMEM;
+  memcpy(codec->matrix, parity, (size_t)k * m);
+  return finish(out, codec);
+}
+
+void gfsmith_codec_destroy(gfsmith_codec *codec) {
+  if (codec == NULL)
+    return;
+  free(codec->encoder);
+  free(codec);
+}

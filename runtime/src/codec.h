@@ -1,0 +1,25 @@
+/* codec.h: what a codec holds. */
+#ifndef GFS_CODEC_H
+#define GFS_CODEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dispatch.h"
+#include "field.h"
+#include "gfsmith.h"
+#include "map.h"
+
+struct gfsmith_codec {
+  gfs_field field;
+  const gfs_isa *isa; /* repairs use the instruction set that encoding uses */
+  gfs_map *encoder;
+  unsigned k;
+  unsigned m;
+  uint8_t matrix[]; /* m rows of k */
+};
+
+/* Are an array of pointers and its first `count` pointers all other than NULL? */
+bool gfs_all_given(const uint8_t *const *pointers, unsigned count);
+
+#endif

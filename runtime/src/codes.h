@@ -1,0 +1,21 @@
+/* codes.h: the code families known by name. */
+#ifndef GFS_CODES_H
+#define GFS_CODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "field.h"
+
+typedef struct gfs_code {
+  const char *name;
+  /* Is the code MDS at every shape for which this says so? */
+  bool (*is_mds)(unsigned k, unsigned m);
+  /* The element in row i, column j of the parity matrix of k data shards, over 0x11d. */
+  uint8_t (*element)(const gfs_field *field, unsigned k, unsigned i, unsigned j);
+} gfs_code;
+
+/* The family of this name, or NULL. */
+const gfs_code *gfs_code_find(const char *name);
+
+#endif

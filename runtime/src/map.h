@@ -1,0 +1,50 @@
+/* map.h: a linear map over GF(2^8), ready to run on shards: encoding and repair are both this.
+ *
+ *     out[i] = sum over j of matrix[i][j] * in[j]
+ *
+ * The outputs are split into groups that one kernel computes in one pass over the inputs. */
+#ifndef GFS_MAP_H
+#define GFS_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dispatch.h"
+#include "field.h"
+#include "gfsmith.h"
+
+typedef struct gfs_group {
+  gfsmith_kernel *dot;
+  gfsmith_kernel *mad;   /* one input; NULL if the build has none */
+  const uint8_t *tables; /* entry of input j, output i of the group at (j * outputs + i) * entry */
+  unsigned first;        /* its first output */
+  unsigned outputs;
+} gfs_group;
+
+/* Immutable once made; one block of memory, tables included: free() frees it. */
+typedef struct gfs_map {
+  size_t entry; /* bytes of a coefficient's table entry */
+  unsigned inputs;
+  unsigned outputs;
+  unsigned groups;
+  gfs_group group[];
+} gfs_map;
+
+/* Make the map of a matrix of `outputs` rows of `inputs` elements, row-major; outputs >= 1, at most
+ * GFSMITH_MAX_SHARDS inputs and outputs together. Errors: GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (no
+ * kernels for this number of outputs). */
+gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
+                              unsigned inputs, unsigned outputs, const uint8_t *matrix);
+
+/* dst[i] = sum over j of matrix[i][j] * src[j], on len bytes. */
+void gfs_map_apply(const gfs_map *map, size_t len, const uint8_t *const *src, uint8_t *const *dst);
+
+/* dst[i] += matrix[i][column] * src, on len bytes. Only if every group has a mad kernel. */
+void gfs_map_accumulate(const gfs_map *map, size_t len, unsigned column, const uint8_t *src,
+                        uint8_t *const *dst);
+
+/* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache
+ * while several passes go over them: a multiple of 64. */
+size_t gfs_map_chunk(unsigned shards);
+
+#endif

@@ -1,0 +1,73 @@
+"""Fixtures: the program as `make` builds it, one with sanitizers, one with a fault planned.
+
+GFSMITH_LIB in the environment names another libgfsmith.a to link (the example's Makefile takes it).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from .support import EXAMPLE, NATIVE, REPO, Stripe, content, make_set
+
+SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+@contextmanager
+def alone(makefile: Path) -> Iterator[None]:
+    """One process of pytest-xdist at a time: they share the build folder."""
+    with makefile.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def call(*command: str | Path) -> None:
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def library() -> None:
+    if "GFSMITH_LIB" not in os.environ:
+        with alone(REPO / "Makefile"):
+            call("make", "lib")
+
+
+@pytest.fixture(scope="session")
+def stripe(library: None, tmp_path_factory: pytest.TempPathFactory) -> Stripe:
+    build = REPO / "build"
+    if "GFSMITH_LIB" in os.environ:
+        build = tmp_path_factory.mktemp("build")
+    with alone(EXAMPLE / "Makefile"):
+        call("make", "-C", EXAMPLE, f"BUILD={build}")
+    return Stripe(build / "stripe", {})
+
+
+@pytest.fixture(scope="session")
+def sanitized(library: None, tmp_path_factory: pytest.TempPathFactory) -> Stripe:
+    """Built with AddressSanitizer and UBSan: what they find ends the program with status 99."""
+    build = tmp_path_factory.mktemp("sanitized")
+    call("make", "-C", EXAMPLE, f"BUILD={build}", f"CFLAGS={SANITIZE}")
+    options = {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"}
+    return Stripe(build / "stripe", options)
+
+
+@pytest.fixture(scope="session")
+def faulty(stripe: Stripe, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Stripe]:
+    """faulty("pwrite:3:ENOSPC"): the program whose third pwrite fails. See native/fault.c."""
+    preload = tmp_path_factory.mktemp("fault") / "fault.so"
+    flags = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
+    call("cc", *flags, "-o", preload, NATIVE / "fault.c", "-ldl")
+    return lambda plan: Stripe(stripe.program, {"LD_PRELOAD": str(preload), "STRIPE_FAULT": plan})
+
+
+@pytest.fixture
+def shards(stripe: Stripe, tmp_path: Path) -> Path:
+    """A folder with the 4 + 2 shards of a file of 999 bytes, which lies beside it as `file`."""
+    return make_set(stripe, tmp_path, content(999))

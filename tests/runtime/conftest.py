@@ -1,0 +1,103 @@
+"""Fixtures: the library is built once, by `make lib` at the root of the repository."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .support import EINVAL, EUNSUPPORTED, NATIVE, OK, REPO, X86_ISAS, Api
+
+
+@pytest.fixture(scope="session")
+def build() -> Path:
+    """The folder with libgfsmith.a and libgfsmith.so, up to date."""
+    # One at a time: pytest-xdist has several sessions at once.
+    with (REPO / "Makefile").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run(["make", "lib"], cwd=REPO, capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+    return REPO / "build"
+
+
+@pytest.fixture(scope="session")
+def session_api(build: Path) -> Api:
+    return Api(build / "libgfsmith.so")
+
+
+@pytest.fixture
+def api(session_api: Api) -> Iterator[Api]:
+    """The library; the instruction set in force is put back afterwards."""
+    before = session_api.isa()
+    yield session_api
+    assert session_api.set_isa(before) == OK
+
+
+@pytest.fixture(params=X86_ISAS)
+def isa(request: pytest.FixtureRequest, api: Api) -> str:
+    """Every instruction set in turn, in force; those that this CPU lacks are skipped."""
+    name: str = request.param
+    status = api.set_isa(name)
+    assert status != EINVAL, f"the build does not know {name}"
+    if status == EUNSUPPORTED:
+        pytest.skip(f"this CPU lacks {name}")
+    assert api.isa() == name
+    return name
+
+
+class Compiler:
+    """Compiles the C programs in tests/runtime/native, with the flags of the library."""
+
+    INCLUDES = ("-Iruntime/include", "-Igen_out", "-Iruntime/src")
+    FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wshadow")
+
+    def __init__(self, build: Path, output: Path) -> None:
+        self.build, self.output = build, output
+
+    def run(self, *command: str) -> None:
+        done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+        assert done.returncode == 0, " ".join(command) + "\n" + done.stderr
+        assert done.stderr == "", done.stderr
+
+    def link(self, name: str, *flags: str) -> Path:
+        """native/<name>.c with the static library."""
+        target = self.output / name
+        self.run(
+            *("gcc", *self.FLAGS, "-O1", "-g", *self.INCLUDES, str(NATIVE / f"{name}.c")),
+            *("-o", str(target), str(self.build / "libgfsmith.a"), "-pthread", *flags),
+        )
+        return target
+
+    def link_sources(self, name: str, *flags: str) -> Path:
+        """native/<name>.c with all C sources of the library compiled with the same flags.
+
+        The assembly kernels come from the static library, of which the linker takes nothing else.
+        """
+        target = self.output / name
+        sources = [str(NATIVE / f"{name}.c"), *runtime_sources(), *scalar_sources()]
+        self.run(
+            *("gcc", *self.FLAGS, "-Wno-conversion", "-O1", "-g", *self.INCLUDES, *flags),
+            *(*sources, "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
+        )
+        return target
+
+
+def runtime_sources() -> list[str]:
+    return sorted(str(path) for path in (REPO / "runtime/src").glob("*.c"))
+
+
+def scalar_sources() -> list[str]:
+    """The kernels in C that gen_out/sources.mk lists."""
+    text = (REPO / "gen_out/sources.mk").read_text()
+    names = re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.c)\b", text)
+    assert names
+    return [f"gen_out/{name}" for name in names]
+
+
+@pytest.fixture
+def compiler(build: Path, tmp_path: Path) -> Compiler:
+    return Compiler(build, tmp_path)

@@ -1,0 +1,17 @@
+// interface: gfsmith.h is usable from C++ (compiled, and linked with the static library).
+#include <cstdint>
+
+#include <gfsmith.h>
+
+int main() {
+  gfsmith_codec *codec = nullptr;
+  std::uint8_t bytes[3] = {5, 6, 0};
+  const std::uint8_t *data[2] = {bytes, bytes + 1};
+  std::uint8_t *parity[1] = {bytes + 2};
+  if (gfsmith_codec_create(&codec, "vandermonde", 2, 1) != GFSMITH_OK)
+    return 1;
+  if (gfsmith_encode(codec, 1, data, parity) != GFSMITH_OK)
+    return 1;
+  gfsmith_codec_destroy(codec);
+  return bytes[2] == (5 ^ 6) ? 0 : 1;
+}

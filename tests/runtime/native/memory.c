@@ -1,0 +1,120 @@
+/* memory: count the library's allocations, and let each of them fail in turn.
+ * Linked with --wrap for every allocation function. */
+#include <string.h>
+
+#include "gfsmith.h"
+#include "reference.h"
+
+static unsigned long allocations, balance;
+static unsigned long fail_at; /* which allocation fails, counted from 1; 0: none */
+
+void *__real_malloc(size_t size);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
+void __wrap_free(void *memory);
+
+void *__wrap_malloc(size_t size) {
+  if (++allocations == fail_at)
+    return NULL;
+  void *memory = __real_malloc(size);
+  balance += memory != NULL;
+  return memory;
+}
+
+void __wrap_free(void *memory) {
+  balance -= memory != NULL;
+  __real_free(memory);
+}
+
+/* The library uses malloc only; were that to change, this test must learn of it. */
+void *__wrap_calloc(size_t count, size_t size) {
+  (void)count, (void)size;
+  abort();
+}
+void *__wrap_realloc(void *memory, size_t size) {
+  (void)memory, (void)size;
+  abort();
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  (void)alignment, (void)size;
+  abort();
+}
+int __wrap_posix_memalign(void **out, size_t alignment, size_t size) {
+  (void)out, (void)alignment, (void)size;
+  abort();
+}
+
+enum { K = 20, M = 12, LEN = 40000 };
+static uint8_t memory[K + M][LEN], expected[K + M][LEN];
+static uint8_t *shards[K + M];
+static const uint8_t *in[K + M];
+
+static void start(void) {
+  allocations = 0;
+  fail_at = 0;
+}
+
+/* Fail the first, second, ... allocation until the codec can be made. Returns how many it takes. */
+static unsigned long create_failing(gfsmith_codec **codec) {
+  for (unsigned long n = 1;; n++) {
+    start();
+    fail_at = n;
+    *codec = (gfsmith_codec *)memory;
+    gfsmith_status status = gfsmith_codec_create(codec, "cauchy", K, M);
+    if (status == GFSMITH_OK)
+      return n - 1;
+    REQUIRE(status == GFSMITH_ENOMEM && *codec == NULL && balance == 0);
+  }
+}
+
+static unsigned long reconstruct_failing(const gfsmith_codec *codec) {
+  bool present[K + M];
+  for (unsigned i = 0; i < K + M; i++)
+    present[i] = i >= M;
+  for (unsigned i = 0; i < M; i++)
+    memset(memory[i], 0xee, LEN);
+  unsigned long before = balance;
+  for (unsigned long n = 1;; n++) {
+    start();
+    fail_at = n;
+    gfsmith_status status = gfsmith_reconstruct(codec, LEN, shards, present, NULL);
+    REQUIRE(balance == before);
+    if (status == GFSMITH_OK)
+      return n - 1;
+    REQUIRE(status == GFSMITH_ENOMEM);
+    for (unsigned i = 0; i < M; i++)
+      for (unsigned b = 0; b < LEN; b++)
+        REQUIRE(memory[i][b] == 0xee);
+  }
+}
+
+int main(void) {
+  uint64_t seed = 9;
+  bool ok = false;
+  for (unsigned i = 0; i < K + M; i++) {
+    in[i] = shards[i] = memory[i];
+    for (unsigned b = 0; i < K && b < LEN; b++)
+      memory[i][b] = (uint8_t)reference_random(&seed);
+  }
+  gfsmith_codec *codec;
+  REQUIRE(create_failing(&codec) == 2);
+
+  start();
+  REQUIRE(gfsmith_encode(codec, LEN, in, shards + K) == GFSMITH_OK);
+  REQUIRE(gfsmith_update(codec, LEN, 3, in[3], shards + K) == GFSMITH_OK);
+  REQUIRE(gfsmith_update(codec, LEN, 3, in[3], shards + K) == GFSMITH_OK);
+  REQUIRE(gfsmith_check(codec, LEN, in, &ok) == GFSMITH_OK && ok);
+  REQUIRE(allocations == 0);
+
+  memcpy(expected, memory, sizeof memory);
+  REQUIRE(reconstruct_failing(codec) == 2);
+  REQUIRE(memcmp(expected, memory, sizeof memory) == 0);
+  gfsmith_codec_destroy(codec);
+  REQUIRE(balance == 0);
+  puts("ok");
+  return 0;
+}

@@ -1,0 +1,140 @@
+/* shapes: the whole interface over many shapes and lengths on buffers of exactly the right size, so
+ * that AddressSanitizer sees every byte too far and every leak. Argument: instruction set. */
+#include <string.h>
+
+#include "gfsmith.h"
+#include "reference.h"
+
+typedef struct stripe {
+  unsigned k, m;
+  size_t len;
+  uint8_t *shard[GFSMITH_MAX_SHARDS];
+  uint8_t *expected[GFSMITH_MAX_SHARDS];
+} stripe;
+
+static void *allocate(size_t size) {
+  void *memory = malloc(size);
+  REQUIRE(memory != NULL || size == 0);
+  return memory;
+}
+
+static void stripe_make(stripe *s, unsigned k, unsigned m, size_t len, uint64_t *seed) {
+  *s = (stripe){.k = k, .m = m, .len = len};
+  for (unsigned i = 0; i < k + m; i++) {
+    s->shard[i] = allocate(len);
+    s->expected[i] = allocate(len);
+    for (size_t b = 0; i < k && b < len; b++)
+      s->shard[i][b] = s->expected[i][b] = (uint8_t)reference_random(seed);
+  }
+  reference_encode(k, m, len, s->expected);
+}
+
+static void stripe_free(stripe *s) {
+  for (unsigned i = 0; i < s->k + s->m; i++) {
+    free(s->shard[i]);
+    free(s->expected[i]);
+  }
+}
+
+static bool stripe_intact(const stripe *s) {
+  for (unsigned i = 0; i < s->k + s->m; i++)
+    if (s->len > 0 && memcmp(s->shard[i], s->expected[i], s->len) != 0)
+      return false;
+  return true;
+}
+
+/* Copies in arrays of exactly the right length, so that reading past an array shows too. */
+static void *exact(const void *array, size_t size) {
+  void *copy = allocate(size);
+  memcpy(copy, array, size);
+  return copy;
+}
+
+static void lose_and_repair(const gfsmith_codec *codec, stripe *s, uint64_t *seed) {
+  unsigned n = s->k + s->m;
+  uint8_t **shards = exact(s->shard, n * sizeof *shards);
+  bool *present = allocate(n);
+  for (unsigned i = 0; i < n; i++)
+    present[i] = true;
+  for (unsigned lost = 0; lost < s->m;) {
+    unsigned i = reference_random(seed) % n;
+    if (!present[i])
+      continue;
+    present[i] = false;
+    lost++;
+    for (size_t b = 0; b < s->len; b++)
+      s->shard[i][b] = 0xee;
+  }
+  REQUIRE(gfsmith_reconstruct(codec, s->len, shards, present, NULL) == GFSMITH_OK);
+  REQUIRE(stripe_intact(s));
+  if (s->len > 0) {
+    for (unsigned i = 0; i < n; i++)
+      present[i] = i > s->m;
+    REQUIRE(gfsmith_reconstruct(codec, s->len, shards, present, NULL) == GFSMITH_ETOOMANY);
+  }
+  free(shards);
+  free(present);
+}
+
+static void exercise(unsigned k, unsigned m, size_t len, uint64_t *seed) {
+  stripe s;
+  gfsmith_codec *codec;
+  bool ok = false;
+  stripe_make(&s, k, m, len, seed);
+  uint8_t **shards = exact(s.shard, (k + m) * sizeof *shards);
+  const uint8_t **data = exact(s.shard, k * sizeof *data);
+  uint8_t **parity = exact(s.shard + k, m * sizeof *parity);
+  REQUIRE(gfsmith_codec_create(&codec, "cauchy", k, m) == GFSMITH_OK);
+  REQUIRE(gfsmith_encode(codec, len, data, parity) == GFSMITH_OK);
+  REQUIRE(stripe_intact(&s));
+  REQUIRE(gfsmith_check(codec, len, (const uint8_t *const *)shards, &ok) == GFSMITH_OK && ok);
+  for (int round = 0; round < 3; round++)
+    lose_and_repair(codec, &s, seed);
+
+  unsigned index = reference_random(seed) % k;
+  uint8_t *delta = allocate(len);
+  for (size_t b = 0; b < len; b++)
+    s.shard[index][b] ^= delta[b] = (uint8_t)reference_random(seed);
+  REQUIRE(gfsmith_update(codec, len, index, delta, parity) == GFSMITH_OK);
+  REQUIRE(gfsmith_check(codec, len, (const uint8_t *const *)shards, &ok) == GFSMITH_OK && ok);
+  gfsmith_codec_destroy(codec);
+  free(delta);
+  free(data);
+  free(parity);
+  free(shards);
+  stripe_free(&s);
+}
+
+/* A matrix that cannot repair everything, and refused arguments: no leak on any way out. */
+static void refusals(void) {
+  static const uint8_t twice[] = {1, 1, 1, 1};
+  uint8_t bytes[4] = {1, 2, 3, 3};
+  uint8_t *shards[4] = {bytes, bytes + 1, bytes + 2, bytes + 3};
+  static const bool lost_data[4] = {false, false, true, true};
+  gfsmith_codec *codec;
+  REQUIRE(gfsmith_codec_create_matrix(&codec, 0x11d, 2, 2, twice) == GFSMITH_OK);
+  REQUIRE(gfsmith_reconstruct(codec, 1, shards, lost_data, NULL) == GFSMITH_ESINGULAR);
+  shards[2] = NULL;
+  REQUIRE(gfsmith_reconstruct(codec, 1, shards, (bool[4]){false, true, true, true}, NULL) ==
+          GFSMITH_EINVAL);
+  gfsmith_codec_destroy(codec);
+  REQUIRE(gfsmith_codec_create_matrix(&codec, 0x101, 2, 2, twice) == GFSMITH_EINVAL);
+  REQUIRE(codec == NULL);
+  REQUIRE(gfsmith_codec_create(&codec, "vandermonde", 50, 4) == GFSMITH_ENOTMDS);
+  REQUIRE(codec == NULL);
+}
+
+int main(int argc, char **argv) {
+  static const unsigned shapes[][2] = {{1, 1},   {4, 2},  {10, 4},  {17, 3},  {5, 11},  {48, 4},
+                                       {20, 12}, {3, 40}, {1, 254}, {254, 1}, {100, 20}};
+  static const size_t lens[] = {0, 1, 2, 3, 7, 8, 9, 15, 31, 33, 63, 64, 65, 127, 129, 255, 1000};
+  uint64_t seed = 42;
+  REQUIRE(argc == 2 && gfsmith_set_isa(argv[1]) == GFSMITH_OK);
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+    for (size_t n = 0; n < sizeof lens / sizeof lens[0]; n++)
+      exercise(shapes[s][0], shapes[s][1], lens[n], &seed);
+  exercise(9, 10, 50001, &seed); /* several chunks */
+  refusals();
+  puts("ok");
+  return 0;
+}

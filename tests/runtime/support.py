@@ -1,0 +1,233 @@
+"""What the runtime tests share: the C interface through ctypes, and an independent reference.
+
+The reference multiplies bytes with a table of the `galois` package; it knows nothing of the
+generator or of the C code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+import galois
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+
+REPO = Path(__file__).resolve().parents[2]
+NATIVE = Path(__file__).resolve().parent / "native"
+
+OK, EINVAL, ENOMEM, ENOTMDS, ETOOMANY, EUNSUPPORTED, ESINGULAR = range(0, -7, -1)
+
+X86_ISAS = ("scalar", "sse", "avx2", "avx512", "gfni_sse", "gfni_avx2", "gfni_avx512")
+POLYNOMIAL = 0x11D
+SHAPES = (
+    (1, 1),
+    (4, 2),
+    (10, 4),
+    (17, 3),
+    (48, 4),
+    (20, 12),
+    (100, 20),
+    (200, 55),
+    (254, 1),
+    (1, 254),
+)
+
+
+def lengths(k: int, m: int) -> tuple[int, ...]:
+    """The lengths tested at a shape; the longest is short of a second for the reference."""
+    return (0, 1, 63, 64, 65, 1000, 4096 + 3, 100000 if k * m < 2500 else 10000)
+
+
+@cache
+def products(polynomial: int = POLYNOMIAL) -> Bytes:
+    """The 256 x 256 multiplication table of GF(2^8) modulo the polynomial."""
+    field = galois.GF(2**8, irreducible_poly=polynomial)
+    elements = field(np.arange(256, dtype=np.uint8))
+    return np.asarray(np.multiply.outer(elements, elements), dtype=np.uint8)
+
+
+@cache
+def inverses(polynomial: int = POLYNOMIAL) -> Bytes:
+    """inverses[a] = 1/a for a > 0."""
+    return np.argmax(products(polynomial) == 1, axis=1).astype(np.uint8)
+
+
+def encode(matrix: Bytes, data: Bytes, polynomial: int = POLYNOMIAL) -> Bytes:
+    """parity[i] = XOR over j of matrix[i, j] * data[j]; data: k x len, result: m x len."""
+    table = products(polynomial)
+    parity = np.zeros((matrix.shape[0], data.shape[1]), dtype=np.uint8)
+    for i, row in enumerate(matrix):
+        for coefficient, shard in zip(row, data, strict=True):
+            parity[i] ^= table[coefficient][shard]
+    return parity
+
+
+def vandermonde(k: int, m: int) -> Bytes:
+    """ISA-L gf_gen_rs_matrix, parity rows: (2^i)^j."""
+    table = products()
+    matrix = np.ones((m, k), dtype=np.uint8)
+    base = 1
+    for i in range(m):
+        for j in range(1, k):
+            matrix[i, j] = table[matrix[i, j - 1], base]
+        base = int(table[base, 2])
+    return matrix
+
+
+def cauchy(k: int, m: int) -> Bytes:
+    """ISA-L gf_gen_cauchy1_matrix, parity rows: 1 / ((k + i) ^ j)."""
+    return inverses()[(k + np.arange(m)[:, None]) ^ np.arange(k)[None, :]]
+
+
+def random_matrix(k: int, m: int, seed: int) -> Bytes:
+    return np.random.default_rng(seed).integers(0, 256, (m, k), dtype=np.uint8)
+
+
+def rank(rows: Iterable[Sequence[int]], polynomial: int = POLYNOMIAL) -> int:
+    """The rank of a small matrix, by elimination one row after the other."""
+    table, inverse = products(polynomial), inverses(polynomial)
+    basis: list[tuple[int, Bytes]] = []
+    for row in rows:
+        vector = np.array(row, dtype=np.uint8)
+        for pivot, other in basis:
+            vector ^= table[vector[pivot]][other]
+        nonzero = np.flatnonzero(vector)
+        if nonzero.size:
+            basis.append((int(nonzero[0]), table[inverse[vector[nonzero[0]]]][vector]))
+    return len(basis)
+
+
+class Arena:
+    """Shards in one block of memory, each at its own misalignment, with guard bytes around it."""
+
+    GUARD = 96
+
+    def __init__(self, contents: Bytes) -> None:
+        count, self.length = contents.shape
+        pitch = self.length + self.GUARD
+        self.memory = np.full(count * pitch + 2 * self.GUARD, 0xA5, dtype=np.uint8)
+        # Steps of 37 are odd: all residues modulo 64 occur.
+        self.starts = [self.GUARD // 2 + i * pitch + i * 37 % 64 for i in range(count)]
+        self.original = contents
+        for i in range(count):
+            self.shard(i)[:] = contents[i]
+
+    def shard(self, index: int) -> Bytes:
+        return self.memory[self.starts[index] : self.starts[index] + self.length]
+
+    def pointers(self, indices: Iterable[int] | None = None) -> ctypes.Array[ctypes.c_void_p]:
+        """A C array of pointers to the shards (all of them by default); index -1 gives NULL."""
+        chosen = range(len(self.starts)) if indices is None else list(indices)
+        base = self.memory.ctypes.data
+        return (ctypes.c_void_p * len(chosen))(
+            *(None if i < 0 else base + self.starts[i] for i in chosen)
+        )
+
+    def expect(self, contents: Bytes) -> None:
+        """Every shard has these contents, and every guard byte is as it was."""
+        for i, expected in enumerate(contents):
+            assert np.array_equal(self.shard(i), expected), f"shard {i} differs"
+        guards = self.memory.copy()
+        for start in self.starts:
+            guards[start : start + self.length] = 0xA5
+        assert (guards == 0xA5).all(), "a byte outside the shards was written"
+
+
+class Codec:
+    """A gfsmith_codec; destroyed with the object."""
+
+    def __init__(self, api: Api, handle: ctypes.c_void_p, k: int, m: int) -> None:
+        self.api, self.handle, self.k, self.m = api, handle, k, m
+
+    def __del__(self) -> None:
+        self.api.lib.gfsmith_codec_destroy(self.handle)
+
+    def encode(self, length: int, data: object, parity: object) -> int:
+        return int(self.api.lib.gfsmith_encode(self.handle, length, data, parity))
+
+    def update(self, length: int, index: int, delta: object, parity: object) -> int:
+        return int(self.api.lib.gfsmith_update(self.handle, length, index, delta, parity))
+
+    def check(self, length: int, shards: object) -> tuple[int, bool | None]:
+        """The status, and what *ok is: None if the call left it alone."""
+        ok = ctypes.c_uint8(0x55)
+        status = int(self.api.lib.gfsmith_check(self.handle, length, shards, ctypes.byref(ok)))
+        return status, None if ok.value == 0x55 else bool(ok.value)
+
+    def reconstruct(
+        self,
+        length: int,
+        shards: object,
+        missing: Iterable[int],
+        wanted: Iterable[int] | None = None,
+    ) -> int:
+        present = (ctypes.c_bool * (self.k + self.m))(*[True] * (self.k + self.m))
+        for i in missing:
+            present[i] = False
+        flags = None
+        if wanted is not None:
+            flags = (ctypes.c_bool * (self.k + self.m))()
+            for i in wanted:
+                flags[i] = True
+        lib = self.api.lib
+        return int(lib.gfsmith_reconstruct(self.handle, length, shards, present, flags))
+
+
+class Api:
+    """The functions of gfsmith.h with their types."""
+
+    def __init__(self, path: Path) -> None:
+        lib = self.lib = ctypes.CDLL(str(path))
+        pointer, size, unsigned = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
+        out = ctypes.POINTER(ctypes.c_void_p)
+        lib.gfsmith_strerror.restype = ctypes.c_char_p
+        lib.gfsmith_isa.restype = ctypes.c_char_p
+        lib.gfsmith_set_isa.argtypes = [ctypes.c_char_p]
+        lib.gfsmith_codec_create.argtypes = [out, ctypes.c_char_p, unsigned, unsigned]
+        lib.gfsmith_codec_create_matrix.argtypes = [out, unsigned, unsigned, unsigned, pointer]
+        lib.gfsmith_codec_destroy.argtypes = [pointer]
+        lib.gfsmith_codec_destroy.restype = None
+        lib.gfsmith_encode.argtypes = [pointer, size, pointer, pointer]
+        lib.gfsmith_update.argtypes = [pointer, size, unsigned, pointer, pointer]
+        lib.gfsmith_reconstruct.argtypes = [pointer, size, pointer, pointer, pointer]
+        lib.gfsmith_check.argtypes = [pointer, size, pointer, pointer]
+
+    def isa(self) -> str:
+        return str(self.lib.gfsmith_isa().decode())
+
+    def set_isa(self, name: str) -> int:
+        return int(self.lib.gfsmith_set_isa(name.encode()))
+
+    def create(self, code: str, k: int, m: int) -> Codec:
+        handle = ctypes.c_void_p()
+        status = self.lib.gfsmith_codec_create(ctypes.byref(handle), code.encode(), k, m)
+        assert status == OK, (status, code, k, m)
+        return Codec(self, handle, k, m)
+
+    def create_matrix(self, matrix: Bytes, polynomial: int = POLYNOMIAL) -> Codec:
+        m, k = matrix.shape
+        handle = ctypes.c_void_p()
+        status = self.lib.gfsmith_codec_create_matrix(
+            ctypes.byref(handle), polynomial, k, m, matrix.tobytes()
+        )
+        assert status == OK, (status, polynomial, k, m)
+        return Codec(self, handle, k, m)
+
+
+def shards_of(matrix: Bytes, length: int, seed: int, polynomial: int = POLYNOMIAL) -> NDArray[np.uint8]:
+    """(k + m) x len bytes: seeded random data and its parities by the reference."""
+    data = np.random.default_rng(seed).integers(0, 256, (matrix.shape[1], length), dtype=np.uint8)
+    return np.concatenate([data, encode(matrix, data, polynomial)])
+
+
+@cache
+def cauchy_shards(k: int, m: int, length: int) -> Bytes:
+    """Shards of the Cauchy code, computed once for all instruction sets. Not to be changed."""
+    shards = shards_of(cauchy(k, m), length, seed=1000 * k + m)
+    shards.flags.writeable = False
+    return shards

@@ -1,0 +1,134 @@
+"""The named codes: their matrices are ISA-L's, and "vandermonde" is refused where it is not MDS."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+
+import numpy as np
+import pytest
+
+from .support import (
+    ENOTMDS,
+    OK,
+    Api,
+    Arena,
+    Bytes,
+    cauchy,
+    inverses,
+    products,
+    vandermonde,
+)
+
+
+def matrix_of(api: Api, code: str, k: int, m: int) -> Bytes:
+    """The matrix that the codec uses: encode the unit vectors."""
+    codec = api.create(code, k, m)
+    arena = Arena(np.concatenate([np.eye(k, dtype=np.uint8), np.zeros((m, k), dtype=np.uint8)]))
+    parity = arena.pointers(range(k, k + m))
+    assert codec.encode(k, arena.pointers(range(k)), parity) == OK
+    return np.stack([arena.shard(i) for i in range(k, k + m)])
+
+
+def create_status(api: Api, code: str, k: int, m: int) -> int:
+    out = ctypes.c_void_p()
+    status = int(api.lib.gfsmith_codec_create(ctypes.byref(out), code.encode(), k, m))
+    api.lib.gfsmith_codec_destroy(out)
+    assert (out.value is not None) == (status == OK)
+    return status
+
+
+def documented_mds(k: int, m: int) -> bool:
+    """The shapes ISA-L's erasure_code.h names."""
+    return (
+        m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
+    )
+
+
+def determinants(matrices: Bytes) -> Bytes:
+    """Determinants over GF(2^8) modulo 0x11d of a stack of n x n matrices, by expansion."""
+    table = products()
+    size = matrices.shape[1]
+    if size == 1:
+        return matrices[:, 0, 0]
+    total = np.zeros(len(matrices), dtype=np.uint8)
+    for column in range(size):
+        rest = [c for c in range(size) if c != column]
+        minor = determinants(matrices[:, 1:, rest])
+        total ^= table[matrices[:, 0, column], minor]
+    return total
+
+
+def has_singular_minor(matrix: Bytes) -> bool:
+    """Is some square submatrix singular? Then, and only then, the code is not MDS."""
+    m, k = matrix.shape
+    for size in range(1, min(k, m) + 1):
+        columns = np.array(list(itertools.combinations(range(k), size)))
+        for rows in itertools.combinations(range(m), size):
+            stack = matrix[np.array(rows)[:, None, None], columns[None, :, :]]
+            if (determinants(np.moveaxis(stack, 0, 1)) == 0).any():
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("code", "k", "m"),
+    [
+        ("vandermonde", 10, 4),
+        ("vandermonde", 252, 3),
+        ("vandermonde", 3, 252),
+        ("vandermonde", 254, 1),
+        ("vandermonde", 4, 21),
+        ("vandermonde", 5, 5),
+        ("cauchy", 10, 4),
+        ("cauchy", 1, 254),
+        ("cauchy", 254, 1),
+        ("cauchy", 128, 127),
+    ],
+)
+def test_matrix(api: Api, code: str, k: int, m: int) -> None:
+    expected = vandermonde(k, m) if code == "vandermonde" else cauchy(k, m)
+    assert np.array_equal(matrix_of(api, code, k, m), expected)
+
+
+def test_vandermonde_is_refused_exactly_outside_the_documented_shapes(api: Api) -> None:
+    for k in range(1, 255):
+        for m in (*range(1, 30), 100, 255 - k):
+            if 1 <= m <= 255 - k:
+                expected = OK if documented_mds(k, m) else ENOTMDS
+                assert create_status(api, "vandermonde", k, m) == expected, (k, m)
+
+
+def test_cauchy_is_never_refused(api: Api) -> None:
+    for k in range(1, 255, 3):
+        for m in {1, min(5, 255 - k), 255 - k}:
+            assert create_status(api, "cauchy", k, m) == OK, (k, m)
+
+
+@pytest.mark.parametrize(("k", "m"), [(22, 4), (4, 22), (5, 6), (6, 5), (7, 5)])
+def test_just_outside_a_minor_is_singular(k: int, m: int) -> None:
+    """The documented bounds are tight: the next shape is not MDS."""
+    assert has_singular_minor(vandermonde(k, m))
+
+
+@pytest.mark.parametrize(("k", "m"), [(21, 4), (4, 21), (5, 5), (40, 3), (3, 40), (252, 2)])
+def test_just_inside_no_minor_is_singular(k: int, m: int) -> None:
+    assert not has_singular_minor(vandermonde(k, m))
+
+
+def test_three_parities_are_always_safe() -> None:
+    """All minors of the widest shape with m = 3 (and, transposed, k = 3).
+
+    1 x 1 minors are powers of 2. The columns are (1, x, x^2) with distinct x = 2^j, so 3 x 3 minors
+    are Vandermonde determinants; of rows {0,1} and {1,2} the 2 x 2 minors are x + y and xy(x + y),
+    of rows {0,2} x^2 + y^2 = (x + y)^2. What remains to be seen is that the x are distinct.
+    """
+    matrix = vandermonde(252, 3)
+    assert len(set(matrix[1])) == 252
+    assert np.array_equal(matrix[2], products()[matrix[1], matrix[1]])
+    assert np.array_equal(vandermonde(3, 252), matrix.T)
+
+
+def test_inverse_table_of_the_reference() -> None:
+    elements = np.arange(1, 256)
+    assert (products()[elements, inverses()[1:]] == 1).all()

@@ -1,0 +1,101 @@
+"""What a spec asks for reaches the emitted code: unroll, prefetch, stores, fences, frames."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support import make_spec
+
+from gfsmith import generate
+from gfsmith.emit.x86.asm import Ins
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.emit.x86.listing import build
+from gfsmith.isa import ISAS
+from gfsmith.spec import Hint, KernelSpec, Store
+
+X86 = [isa.name for isa in ISAS if isa.name != "scalar"]
+
+
+def _instructions(spec: KernelSpec) -> list[Ins]:
+    kernel = build(spec, generate.program(spec))
+    return [item.line for item in kernel.body if isinstance(item.line, Ins)]
+
+
+def _change(spec: KernelSpec, **changes: object) -> KernelSpec:
+    values = {name: getattr(spec, name) for name in KernelSpec.__dataclass_fields__}
+    return KernelSpec(**{**values, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("isa", X86)
+@pytest.mark.parametrize(("inputs", "lines"), [(4, 4), (None, 1)])
+def test_prefetch_distance_and_hint(isa: str, inputs: int | None, lines: int) -> None:
+    spec = make_spec("dot", inputs, 2, isa, unroll=1)
+    assert not [i for i in _instructions(spec) if i.name.startswith("prefetch")]
+    for hint in Hint:
+        found = [
+            i
+            for i in _instructions(_change(spec, prefetch=448, hint=hint))
+            if i.name == f"prefetch{hint.value}"
+        ]
+        assert len(found) == lines
+        assert all("+448" in str(i) for i in found)
+
+
+@pytest.mark.parametrize("isa", X86)
+def test_streaming_stores_have_fence_and_fallback(isa: str) -> None:
+    spec = make_spec("dot", 4, 2, isa, unroll=2, store=Store.STREAMING)
+    names = [i.name for i in _instructions(spec)]
+    assert sum(name in ("movntdq", "vmovntdq") for name in names) == 4
+    assert names.count("sfence") == 1
+    assert names.index("test") < names.index("sfence")
+    plain = [i.name for i in _instructions(_change(spec, store=Store.TEMPORAL))]
+    assert "sfence" not in plain and not any("movnt" in name for name in plain)
+
+
+@pytest.mark.parametrize("isa", X86)
+def test_unroll_is_the_step_of_the_main_loop(isa: str) -> None:
+    for unroll in (1, 2, 4):
+        spec = make_spec("dot", None, 1, isa, unroll=unroll)
+        first = next(i for i in _instructions(spec) if i.name == "cmp")
+        assert first.operands[1] == unroll * spec.isa.vector_bytes == spec.block
+
+
+@pytest.mark.parametrize("isa", X86)
+def test_no_instruction_of_a_wider_set(isa: str) -> None:
+    """EVEX only where AVX-512 is declared, VEX only where AVX is, GFNI only where it is."""
+    for operation, inputs, outputs in (
+        ("dot", 10, 4),
+        ("mad", None, 3),
+        ("mul", 1, 1),
+        ("xor", None, 1),
+    ):
+        spec = make_spec(operation, inputs, outputs, isa)
+        for item in build(spec, generate.program(spec)).body:
+            if not isinstance(item.line, Ins):
+                continue
+            assert (item.code[0] != 0x62) or "AVX512F" in spec.isa.cpu_flags
+            assert (item.code[0] not in (0xC4, 0xC5)) or spec.isa.name not in ("sse", "gfni_sse")
+            assert ("gf2p8" not in item.line.name) or "GFNI" in spec.isa.cpu_flags
+
+
+@pytest.mark.parametrize("isa", X86)
+def test_frames_save_what_the_abi_preserves(isa: str) -> None:
+    spec = make_spec("dot", 10, 4, isa)
+    text = build(spec, generate.program(spec)).source
+    sysv = text.split("#else")[1].split("#endif")[0]
+    ms = text.split("#if defined(GFSMITH_ASM_MS_ABI)")[1].split("#else")[0]
+    assert re.findall(r"# push (\w+)", sysv) == ["rbx", "rbp", "r12", "r13", "r14", "r15"]
+    assert re.findall(r"# push (\w+)", ms)[:2] == ["rsi", "rdi"]
+    saved = set(re.findall(r"# movaps \[rsp[^]]*\], (xmm\d+)", ms))
+    used = {f"xmm{n}" for n in re.findall(r"[xyz]mm(\d+)", text.split("#endif")[1]) if 6 <= int(n) <= 15}
+    assert saved == used
+    assert len(re.findall(r"GFSMITH_SEH\(\.seh_savexmm", ms)) == len(saved)
+
+
+def test_both_abis_share_the_body() -> None:
+    spec = make_spec("dot", 10, 4, "avx2")
+    kernel = build(spec, generate.program(spec))
+    body = b"".join(item.code for item in kernel.body)
+    assert all(body in kernel.code[abi] for abi in Abi)
+    assert kernel.code[Abi.SYSV].startswith(b"\xf3\x0f\x1e\xfa")
