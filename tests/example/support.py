@@ -6,8 +6,8 @@ import ctypes
 import hashlib
 import os
 import random
-import struct
 import signal
+import struct
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
