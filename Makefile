@@ -2,6 +2,7 @@
 # make lib     build/libgfsmith.a and build/libgfsmith.so
 # make test    all tests
 # make check   format, lint, types, reproducibility of gen_out/
+# make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
 # make bench   (issue 4)   make dist (issue 8)
 
@@ -23,7 +24,7 @@ SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib test check demo clean setup-gen setup-lib setup-test
+.PHONY: gen lib test check mutate demo clean setup-gen setup-lib setup-test
 .DELETE_ON_ERROR:
 
 gen: setup-gen
@@ -63,6 +64,9 @@ test: setup-test gen
 
 check: setup-test gen
 	tools/check.sh
+
+mutate: setup-test
+	.venv/bin/python tools/mutate.py
 
 demo: setup-lib
 	@$(MAKE) --no-print-directory -j$(JOBS) lib

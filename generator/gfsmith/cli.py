@@ -15,11 +15,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from gfsmith import __version__, codes, config, doctor, generate, output, report
+from gfsmith import __version__, certify, codes, config, doctor, foreign, generate, output, report
 from gfsmith.emit import runtime
 from gfsmith.field import FieldError
 from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
+from gfsmith.prove.machine.kernel import Report
+from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, SpecError
 
 _errors = Console(stderr=True)
@@ -59,6 +61,8 @@ class _Main(click.Group):
         try:
             return super().invoke(ctx)
         except (config.ConfigError, codes.CodeError, SpecError, FieldError) as error:
+            fail(str(error))
+        except (foreign.ForeignError, certify.FolderError) as error:
             fail(str(error))
         except generate.Refuted as error:
             fail(f"refuted: {error}", 1)
@@ -111,12 +115,22 @@ def _load(
     return config.specs(loaded, str(path)), target
 
 
-def _build(specs: tuple[KernelSpec, ...], jobs: int) -> tuple[list[Kernel], dict[str, str]]:
-    """Every kernel, proved, and all files but the manifest."""
-    with _progress("generate and prove", len(specs)) as advance:
+def _cache_of(path: Path) -> Path:
+    """Where verdicts are kept: beside the configuration file."""
+    return path.parent / ".gfsmith-cache" / "proofs.json"
+
+
+def _build(
+    specs: tuple[KernelSpec, ...], jobs: int, cache: Path | None
+) -> tuple[list[Kernel], dict[str, str]]:
+    """Every kernel, proved as program and as machine code, and all files but the manifest."""
+    with _progress("generate and prove programs", len(specs)) as advance:
         kernels = generate.generate(specs, jobs, advance)
+    work = certify.tasks_of(kernels)
+    with _progress("prove machine code", len(work)) as advance:
+        certificates = certify.certify(work, jobs, cache, advance)
     files = runtime.build(specs) | {kernel.path: kernel.text for kernel in kernels}
-    files[output.PROOFS] = output.proofs(kernels)
+    files[output.PROOFS] = output.proofs(kernels, certificates)
     return kernels, files
 
 
@@ -128,11 +142,12 @@ _jobs = click.option(
 @main.command()
 @_config_options
 @_jobs
+@click.option("--no-cache", is_flag=True, help="Prove everything again.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if the folder would change.")
-def gen(jobs: int, check: bool, **options: Any) -> None:
+def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
     """Generate and prove kernels into the output folder."""
     specs, folder = _load(**options)
-    kernels, files = _build(specs, jobs)
+    kernels, files = _build(specs, jobs, None if no_cache else _cache_of(options["path"]))
     record = output.manifest(kernels, files)
     if check:
         found = output.differences(folder, {**files, output.MANIFEST: record})
@@ -145,8 +160,7 @@ def gen(jobs: int, check: bool, **options: Any) -> None:
     changed = output.write(folder, files, record)
     size = sum(kernel.size for kernel in kernels)
     print(
-        f"{folder}: {len(kernels)} kernels, all proved; {size} bytes of machine code; "
-        f"{changed} files changed"
+        f"{folder}: {len(kernels)} kernels, all proved; {size} bytes of machine code; {changed} files changed"
     )
 
 
@@ -176,19 +190,58 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 @_config_options
 @_jobs
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def verify(jobs: int, as_json: bool, **options: Any) -> None:
-    """Prove every kernel again and compare the output folder with it."""
-    specs, folder = _load(**options)
-    kernels, files = _build(specs, jobs)
-    found = output.differences(folder, {**files, output.MANIFEST: output.manifest(kernels, files)})
+@click.option("--exhaustive", is_flag=True, help="Follow every length up to 4 blocks one by one too.")
+@click.argument("object_file", required=False, type=click.Path(path_type=Path))
+@click.option("--symbol", help="The function of OBJECT_FILE.")
+@click.option("--operation", help="dot, mad, mul or xor.")
+@click.option("--inputs", help="Sources: a number, or n for any.")
+@click.option("--outputs", type=int, default=1, help="Destinations.")
+@click.option("--tables", default="none", help="Table layout: isal-nibble, isal-affine, nibble, ...")
+@click.option("--arguments", default="len,k,tables,src,dst", help="C parameters in order.")
+@click.option("--abi", default="sysv", help="sysv or ms.")
+@click.option("--columns", type=int, help="Sources that the table is made for.")
+@click.option("--minimum", type=int, default=0, help="Least len that is promised.")
+@click.option("--maximum", type=int, default=(1 << 64) - 1, help="Greatest len that is promised.")
+@click.option("--granule", type=int, default=1, help="len is a multiple of this.")
+@click.option("--aligned", type=int, default=1, help="src0 and dst0 are multiples of this.")
+@click.option("--in-place", is_flag=True, help="A destination may be a source.")
+@click.option("--dirty-upper", is_flag=True, help="Vector upper halves may be left in use.")
+@click.option("--feature", "features", multiple=True, help="Another CPUID feature it may use.")
+@click.option("--reach-all", is_flag=True, help="Every instruction must be reached.")
+@click.option("--unwind", is_flag=True, help="Check the unwind tables too.")
+@click.option("--unfenced", is_flag=True, help="Streaming stores may be left unfenced.")
+def verify(
+    jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
+    path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
+    folder: str | None, **words: Any,
+) -> None:  # fmt: skip
+    """Prove machine code again, from the .S files of the output folder alone.
+
+    With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract that the
+    options describe; --isa names what it may use.
+    """
+    if object_file is not None:
+        described = foreign.describe(symbol, isas, words)
+        _report_foreign(foreign.verify(object_file, described, exhaustive), as_json)
+        return
+    specs, target = _load(path, isas, prefix, polynomial, folder)
+    found = certify.read_folder(target, specs)
+    with _progress("prove machine code", len(found)) as advance:
+        certificates = certify.certify(found, jobs, None, advance, exhaustive)
     if as_json:
-        print_json({**json.loads(output.proofs(kernels)), "differences": found})
+        print_json({"kernels": [report.certificate(c) for c in certificates.values()]})
     else:
-        _out.print(report.proof_table(kernels))
-        for line in found:
-            print(f"{folder}/{line}")
-    if found:
-        fail(f"{folder} does not hold what was proved: run `gfsmith gen`", 1)
+        _out.print(report.proof_table(specs, certificates))
+
+
+def _report_foreign(outcome: Report, as_json: bool) -> None:
+    """Exit status 0: proved; 1: refuted; 3: unsupported."""
+    if as_json:
+        print_json(report.outcome(outcome))
+    else:
+        print(f"{outcome.status.value}: {outcome.reason or report.established(outcome)}")
+    if not outcome:
+        raise SystemExit(1 if outcome.status is Status.REFUTED else 3)
 
 
 @main.command()

@@ -42,9 +42,7 @@ def _vandermonde_is_mds(k: int, m: int) -> bool:
     m <= 3 and k <= 3 follow from Vandermonde determinants of distinct powers of 2; the other three
     are exhaustive checks, and one step beyond each there is a singular minor (tests/unit).
     """
-    return (
-        m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
-    )
+    return m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
 
 
 def _cauchy(field: Field, k: int, m: int) -> Matrix:

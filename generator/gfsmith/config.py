@@ -169,9 +169,7 @@ def _spec(group: KernelGroup, shape: str, isa: Isa, generator: Generator) -> Ker
     inputs = None if matched[1] == "n" else int(matched[1])
     outputs = int(matched[2])
     operation = Operation(group.operation)
-    technique = (
-        default_technique(operation, isa) if group.technique == "auto" else Technique(group.technique)
-    )
+    technique = default_technique(operation, isa) if group.technique == "auto" else Technique(group.technique)
     unroll = default_unroll(isa, outputs) if group.unroll == "auto" else group.unroll
     return KernelSpec(
         operation=operation,

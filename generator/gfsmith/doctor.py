@@ -74,6 +74,8 @@ _DEBIAN: tuple[Requirement, ...] = (
         "qemu-user-static",
         "CPUs that are not here",
     ),
+    Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
+    Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"),

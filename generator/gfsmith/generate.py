@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import signal
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gfsmith import passes
+from gfsmith import parallel, passes
 from gfsmith.emit import c, runtime
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build as build_x86
@@ -70,43 +68,16 @@ def generate_one(spec: KernelSpec) -> Kernel:
     return Kernel(spec, path, c.build(spec, lowered), {}, verdict)
 
 
-def _ignore_interrupt() -> None:
-    """Workers leave Ctrl-C to the parent, which stops them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _chunks(specs: Sequence[KernelSpec], size: int) -> Iterable[Sequence[KernelSpec]]:
-    return (specs[i : i + size] for i in range(0, len(specs), size))
-
-
-def _generate_chunk(specs: Sequence[KernelSpec]) -> list[Kernel]:
-    return [generate_one(spec) for spec in specs]
-
-
 def generate(specs: Sequence[KernelSpec], jobs: int, advance: Callable[[int], None]) -> list[Kernel]:
     """All kernels, in the order of `specs`, on `jobs` processes; `advance(n)` as n more are done.
 
     Raises what generate_one raises, for the first failure seen; nothing has been written then.
     """
-    if jobs <= 1:
-        kernels = []
-        for spec in specs:
-            kernels.append(generate_one(spec))
-            advance(1)
-        return kernels
-    with ProcessPoolExecutor(jobs, initializer=_ignore_interrupt) as pool:
-        futures = [pool.submit(_generate_chunk, chunk) for chunk in _chunks(specs, 4)]
-        try:
-            _await(futures, advance)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        return [kernel for future in futures for kernel in future.result()]
+    kernels: dict[int, Kernel] = {}
 
+    def done(number: int, kernel: Kernel) -> None:
+        kernels[number] = kernel
+        advance(1)
 
-def _await(futures: list[Future[list[Kernel]]], advance: Callable[[int], None]) -> None:
-    pending = set(futures)
-    while pending:
-        done, pending = wait(pending, return_when=FIRST_COMPLETED)
-        for future in done:
-            advance(len(future.result()))
+    parallel.run(generate_one, specs, jobs, done)
+    return [kernels[number] for number in range(len(specs))]

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from gfsmith import __version__
+from gfsmith.certify import METHOD_MACHINE, Certificate
 from gfsmith.generate import METHOD_PROGRAM, Kernel
+
+Certificates = Mapping[tuple[str, str], Certificate]
 
 MANIFEST = "MANIFEST.json"
 PROOFS = "PROOFS.json"
@@ -40,7 +43,7 @@ def manifest(kernels: Sequence[Kernel], files: Mapping[str, str]) -> str:
                     "symbol": kernel.spec.symbol,
                     "bytes": kernel.size,
                     "sha256": kernel.digest,
-                    "proof": [METHOD_PROGRAM],
+                    "proof": methods(kernel),
                 }
                 for kernel in kernels
             ],
@@ -49,23 +52,32 @@ def manifest(kernels: Sequence[Kernel], files: Mapping[str, str]) -> str:
     )
 
 
-def proofs(kernels: Sequence[Kernel]) -> str:
-    """What stands in PROOFS.json: one record for each kernel and ABI."""
-    return _json(
-        {
-            "kernels": [
-                {
-                    "symbol": kernel.spec.symbol,
-                    "isa": kernel.spec.isa.name,
-                    "abi": abi,
-                    "status": kernel.verdict.status.value,
-                    "method": [METHOD_PROGRAM],
-                }
-                for kernel in kernels
-                for abi in kernel.abis
-            ]
-        }
-    )
+def methods(kernel: Kernel) -> list[str]:
+    """The ways in which a kernel that is written has been established."""
+    return [METHOD_PROGRAM, METHOD_MACHINE] if kernel.code else [METHOD_PROGRAM]
+
+
+def proofs(kernels: Sequence[Kernel], certificates: Certificates) -> str:
+    """What stands in PROOFS.json: one record for each kernel and ABI.
+
+    instructions, covered: of the machine code, and how many of them the proof reached.
+    """
+    return _json({"kernels": [_proof(k, abi, certificates) for k in kernels for abi in k.abis]})
+
+
+def _proof(kernel: Kernel, abi: str, certificates: Certificates) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "symbol": kernel.spec.symbol,
+        "isa": kernel.spec.isa.name,
+        "abi": abi,
+        "status": kernel.verdict.status.value,
+        "method": methods(kernel),
+    }
+    certificate = certificates.get((kernel.spec.symbol, abi))
+    if certificate is not None:
+        record["instructions"] = certificate.instructions
+        record["covered"] = certificate.covered
+    return record
 
 
 def _digest(text: str) -> str:

@@ -81,8 +81,7 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
 
     result = _map_sections(program, rewrite)
     loops = tuple(
-        replace(loop, carries=tuple(_rename_carry(c, renamed) for c in loop.carries))
-        for loop in result.loops
+        replace(loop, carries=tuple(_rename_carry(c, renamed) for c in loop.carries)) for loop in result.loops
     )
     return replace(result, loops=loops)
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
 
 from gfsmith import generate
+from gfsmith.certify import Certificate
 from gfsmith.codes import Family
 from gfsmith.emit.template import meaning
 from gfsmith.ir import CURRENT, Instr, Loop, Ref, Space
 from gfsmith.isa import ISAS
 from gfsmith.liveness import pressure
+from gfsmith.prove.machine.kernel import Report
+from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec
 
 
@@ -70,15 +73,46 @@ def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
-def proof_table(kernels: Sequence[generate.Kernel]) -> Table:
-    """Verdicts per instruction set."""
-    table = Table("isa", "kernels", "proved", "method")
-    for isa in ISAS:
-        mine = [kernel for kernel in kernels if kernel.spec.isa is isa]
-        if mine:
-            proved = sum(1 for kernel in mine if kernel.verdict)
-            table.add_row(isa.name, str(len(mine)), str(proved), generate.METHOD_PROGRAM)
+def proof_table(specs: Sequence[KernelSpec], certificates: Mapping[tuple[str, str], Certificate]) -> Table:
+    """Machine-code proofs per instruction set and ABI."""
+    table = Table("isa", "abi", "functions", "proved", "instructions", "reached")
+    names = {spec.symbol: spec.isa.name for spec in specs}
+    groups = Counter((names[c.symbol], c.abi) for c in certificates.values())
+    for (isa, abi), count in groups.items():
+        mine = [c for c in certificates.values() if (names[c.symbol], c.abi) == (isa, abi)]
+        proved = sum(c.status is Status.PROVED for c in mine)
+        instructions, covered = (
+            sum(x) for x in zip(*((c.instructions, c.covered) for c in mine), strict=True)
+        )
+        table.add_row(isa, abi, str(count), str(proved), str(instructions), str(covered))
     return table
+
+
+def certificate(proof: Certificate) -> dict[str, Any]:
+    """One machine-code proof in `gfsmith verify --json`."""
+    return {
+        "symbol": proof.symbol,
+        "abi": proof.abi,
+        "status": proof.status.value,
+        "method": ["machine"],
+        "instructions": proof.instructions,
+        "covered": proof.covered,
+    }
+
+
+def outcome(proof: Report) -> dict[str, Any]:
+    """The proof of a foreign function in `gfsmith verify OBJECT --json`."""
+    return {
+        "status": proof.status.value,
+        "reason": proof.reason,
+        "instructions": proof.instructions,
+        "covered": proof.covered,
+        "established": list(proof.checks),
+    }
+
+
+def established(proof: Report) -> str:
+    return f"{', '.join(proof.checks)}; {proof.covered} of {proof.instructions} instructions reached"
 
 
 def _ref(ref: Ref) -> str:

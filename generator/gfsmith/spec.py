@@ -176,8 +176,7 @@ class KernelSpec:
         if _NEEDS[self.technique] not in self.isa.ops:
             allowed = ", ".join(t.value for t, op in _NEEDS.items() if op in self.isa.ops)
             raise SpecError(
-                f"technique = {self.technique.value} is not possible on {self.isa.name}; "
-                f"allowed: {allowed}"
+                f"technique = {self.technique.value} is not possible on {self.isa.name}; allowed: {allowed}"
             )
         if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
             raise SpecError(

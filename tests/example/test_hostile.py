@@ -86,9 +86,7 @@ TAMPERED: dict[str, tuple[Callable[[bytearray], None], str]] = {
 
 
 @pytest.mark.parametrize("case", TAMPERED)
-def test_a_signed_header_out_of_range(
-    sanitized: Stripe, shards: Path, tmp_path: Path, case: str
-) -> None:
+def test_a_signed_header_out_of_range(sanitized: Stripe, shards: Path, tmp_path: Path, case: str) -> None:
     apply, why = TAMPERED[case]
     path = tmp_path / "shard"
     raw = bytearray(shard(shards, 0).read_bytes())

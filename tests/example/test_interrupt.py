@@ -177,9 +177,7 @@ def test_unreadable_input(stripe: Stripe, faulty: Faulty, tmp_path: Path) -> Non
     assert snapshot(tmp_path / "out") == {}
 
 
-def test_a_read_error_after_the_scan_stops_the_repair(
-    stripe: Stripe, faulty: Faulty, shards: Path
-) -> None:
+def test_a_read_error_after_the_scan_stops_the_repair(stripe: Stripe, faulty: Faulty, shards: Path) -> None:
     """Reads: 5 headers, 5 shards times 4 stripes, then the stripes for the repair."""
     shard(shards, 1).unlink()
     before = snapshot(shards)
@@ -242,9 +240,7 @@ def test_a_shard_that_appears_meanwhile_is_not_replaced(faulty: Faulty, tmp_path
 
 
 @pytest.mark.parametrize(("size", "why"), [(998, "became shorter"), (1200, "changed")])
-def test_input_that_changes_while_it_is_read(
-    faulty: Faulty, tmp_path: Path, size: int, why: str
-) -> None:
+def test_input_that_changes_while_it_is_read(faulty: Faulty, tmp_path: Path, size: int, why: str) -> None:
     file = tmp_path / "file"
     file.write_bytes(content(999))
     (tmp_path / "out").mkdir()

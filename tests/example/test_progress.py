@@ -13,9 +13,7 @@ import pytest
 
 from .support import DEADLINE, DONE, Stripe, content, shard
 
-BAR = re.compile(
-    r"\r(split|verify|repair|join) +\[#*\.*\] +\d+% \d+\.\d of \d+\.\d MB \d+\.\d MB/s ETA \S+ "
-)
+BAR = re.compile(r"\r(split|verify|repair|join) +\[#*\.*\] +\d+% \d+\.\d of \d+\.\d MB \d+\.\d MB/s ETA \S+ ")
 
 
 def on_terminal(stripe: Stripe, arguments: Sequence[str | Path]) -> tuple[int, str]:

@@ -60,9 +60,7 @@ def test_the_same_file_in_another_code(
     shape = ["split", "-c", "vandermonde", "-k", "4", "-m", "2", "-b", "64"]
     stripe.ok(*shape, tmp_path / "file", tmp_path / "other")
     stranger = shard(tmp_path / "other", 5)
-    assert refused(shards, stranger) == (
-        f"{stranger} belongs to another stripe set than {shard(shards, 0)}"
-    )
+    assert refused(shards, stranger) == (f"{stranger} belongs to another stripe set than {shard(shards, 0)}")
 
 
 def test_two_shards_with_one_index(shards: Path, refused: Callable[..., str]) -> None:
@@ -156,8 +154,7 @@ SPLITS = {
     "-b 63": "-b 63: must be a whole number from 64 to 1048576",
     "-b 1048577": "-b 1048577: must be a whole number from 64 to 1048576",
     "-b 100": "cannot split FILE: block size 100: must be a multiple of 64, at most 1048576",
-    "-k 200 -m 56": "cannot split FILE: k = 200 and m = 56: each must be at least 1, "
-    "together at most 255",
+    "-k 200 -m 56": "cannot split FILE: k = 200 and m = 56: each must be at least 1, together at most 255",
     "-c magic": 'FILE: unknown code "magic" (vandermonde, cauchy)',
     f"-c {'c' * 40}": f'unknown code "{"c" * 40}"',
 }
@@ -192,9 +189,7 @@ def test_split_does_not_replace(stripe: Stripe, shards: Path, tmp_path: Path) ->
     file.write_bytes(content(999, seed=5))
     before = snapshot(tmp_path)
     shape = ("-k", "4", "-m", "2", file, shards)
-    assert stripe.refusal("split", *shape) == (
-        f"{shard(shards, 0)} already exists (--force replaces it)"
-    )
+    assert stripe.refusal("split", *shape) == (f"{shard(shards, 0)} already exists (--force replaces it)")
     assert stripe.refusal("split", "--force", "-k", "3", "-m", "1", file, shards) == (
         f"{shard(shards, 4)} already exists, of a set with more shards: remove it first"
     )

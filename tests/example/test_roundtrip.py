@@ -48,9 +48,7 @@ def product(a: int, b: int) -> int:
 
 
 @pytest.mark.parametrize(("code", "k", "m"), SHAPES)
-def test_every_length_survives_m_losses(
-    stripe: Stripe, tmp_path: Path, code: str, k: int, m: int
-) -> None:
+def test_every_length_survives_m_losses(stripe: Stripe, tmp_path: Path, code: str, k: int, m: int) -> None:
     shape = ("-c", code, "-k", str(k), "-m", str(m), "-b", str(BLOCK))
     for length in lengths(k):
         folder = tmp_path / str(length)

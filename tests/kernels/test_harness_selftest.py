@@ -54,9 +54,7 @@ FAULTS = (
 )
 
 #: The same for faults that only a CPU with AVX2 can show.
-AVX2_FAULTS = (
-    ("bad_no_vzeroupper", BOTH, "lengths", "leaves bits 128 and up of vector register 3 in use"),
-)
+AVX2_FAULTS = (("bad_no_vzeroupper", BOTH, "lengths", "leaves bits 128 and up of vector register 3 in use"),)
 
 RIGHT = {
     "good_dot": 0x11D,
@@ -91,9 +89,7 @@ def test_right_kernel_passes(selftest_library: Any, symbol: str, abi: str) -> No
 
 
 @pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS))
-def test_fault_is_reported(
-    selftest_library: Any, symbol: str, abi: str, sweep: str, reason: str
-) -> None:
+def test_fault_is_reported(selftest_library: Any, symbol: str, abi: str, sweep: str, reason: str) -> None:
     calls, report = selftest_library.run(symbol, abi, sweep, 0x11D)
     assert calls == -1
     assert reason in report

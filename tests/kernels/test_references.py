@@ -48,9 +48,7 @@ def isal_encode(matrix: Bytes, sources: Bytes) -> Bytes:
     length = sources.shape[1]
     tables = np.zeros(32 * k * outputs, np.uint8)
     result = np.zeros((outputs, length), np.uint8)
-    isal.ec_init_tables(
-        k, outputs, ctypes.c_void_p(matrix.ctypes.data), ctypes.c_void_p(tables.ctypes.data)
-    )
+    isal.ec_init_tables(k, outputs, ctypes.c_void_p(matrix.ctypes.data), ctypes.c_void_p(tables.ctypes.data))
     isal.ec_encode_data(
         length,
         k,

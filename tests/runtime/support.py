@@ -124,9 +124,7 @@ class Arena:
         """A C array of pointers to the shards (all of them by default); index -1 gives NULL."""
         chosen = range(len(self.starts)) if indices is None else list(indices)
         base = self.memory.ctypes.data
-        return (ctypes.c_void_p * len(chosen))(
-            *(None if i < 0 else base + self.starts[i] for i in chosen)
-        )
+        return (ctypes.c_void_p * len(chosen))(*(None if i < 0 else base + self.starts[i] for i in chosen))
 
     def expect(self, contents: Bytes) -> None:
         """Every shard has these contents, and every guard byte is as it was."""

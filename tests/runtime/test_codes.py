@@ -40,9 +40,7 @@ def create_status(api: Api, code: str, k: int, m: int) -> int:
 
 def documented_mds(k: int, m: int) -> bool:
     """The shapes ISA-L's erasure_code.h names."""
-    return (
-        m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
-    )
+    return m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
 
 
 def determinants(matrices: Bytes) -> Bytes:

@@ -82,9 +82,7 @@ def programs(build: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     }
 
 
-def run_probe(
-    command: list[str | Path], isa: str | None = None
-) -> tuple[str, dict[str, str], list[str]]:
+def run_probe(command: list[str | Path], isa: str | None = None) -> tuple[str, dict[str, str], list[str]]:
     """What probe chose, the status of choosing each set, and its lines on stderr."""
     environment = {name: value for name, value in os.environ.items() if name != "GFSMITH_ISA"}
     if isa is not None:

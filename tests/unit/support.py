@@ -113,9 +113,7 @@ class Machine:
             loaded = None if instr.ref is None else self._read(instr, position, count, current)
             assert instr.result is not None
             values[instr.result] = [
-                self._lane(
-                    instr, [values[a][n] for a in instr.args], None if loaded is None else loaded[n]
-                )
+                self._lane(instr, [values[a][n] for a in instr.args], None if loaded is None else loaded[n])
                 for n in range(count)
             ]
 

@@ -105,9 +105,7 @@ def _small_minor(k: int, m: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
-    ("k", "m", "mds"), [(21, 4, True), (22, 4, False), (4, 21, True), (4, 22, False)]
-)
+@pytest.mark.parametrize(("k", "m", "mds"), [(21, 4, True), (22, 4, False), (4, 21, True), (4, 22, False)])
 def test_the_boundary_at_four(k: int, m: int, mds: bool) -> None:
     """m = 4 up to k = 21 and k = 4 up to m = 21, and one more is not MDS."""
     assert codes.FAMILIES["vandermonde"].mds(k, m) is mds

@@ -30,9 +30,7 @@ SHAPES = [
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES]
 
 
-def _expected(
-    spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before: np.ndarray
-) -> np.ndarray:
+def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before: np.ndarray) -> np.ndarray:
     field = galois.GF(256, irreducible_poly=spec.field.polynomial)
     if spec.operation is Operation.XOR:
         return np.bitwise_xor.reduce(sources, axis=0, keepdims=True)

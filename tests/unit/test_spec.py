@@ -66,9 +66,7 @@ def test_streaming_mad_is_refused() -> None:
         make_spec("mad", 1, 1, "avx2", store=Store.STREAMING)
 
 
-@pytest.mark.parametrize(
-    ("isa", "outputs"), [("avx2", 13), ("sse", 13), ("gfni_avx2", 15), ("avx512", 29)]
-)
+@pytest.mark.parametrize(("isa", "outputs"), [("avx2", 13), ("sse", 13), ("gfni_avx2", 15), ("avx512", 29)])
 def test_what_does_not_fit_says_so_with_the_numbers(isa: str, outputs: int) -> None:
     registers = BY_NAME[isa].registers
     make_program(make_spec("dot", None, outputs - 2, isa, unroll=1))

@@ -24,9 +24,7 @@ def test_entries_are_what_the_prover_assumes(fmt: TableFormat) -> None:
     symbolic = model.entry(FIELD, fmt, where)
     for constant in range(256):
         ones = {(where, bit) for bit in range(8) if constant >> bit & 1}
-        expected = bytes(
-            sum(poly.value(ones) << bit for bit, poly in enumerate(byte)) for byte in symbolic
-        )
+        expected = bytes(sum(poly.value(ones) << bit for bit, poly in enumerate(byte)) for byte in symbolic)
         assert tables.entry(FIELD, fmt, constant) == expected
 
 

@@ -77,8 +77,7 @@ class _Lowering:
         for copy in range(copies):
             b.copy = copy
             totals: list[Value | None] = [
-                self._initial(b, output, copy) if accumulate else None
-                for output in range(self.spec.outputs)
+                self._initial(b, output, copy) if accumulate else None for output in range(self.spec.outputs)
             ]
             for source in range(self.spec.inputs or 1):
                 self._add_source(b, source, copy, totals)

@@ -32,22 +32,31 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     GFSMITH_CFI(.cfi_adjust_cfa_offset 144)
     GFSMITH_SEH(.seh_stackalloc 144)
     .byte 0x0f,0x29,0x34,0x24                                # movaps [rsp], xmm6
+    GFSMITH_CFI(.cfi_rel_offset 23, 0)
     GFSMITH_SEH(.seh_savexmm xmm6, 0)
     .byte 0x0f,0x29,0x7c,0x24,0x10                           # movaps [rsp+16], xmm7
+    GFSMITH_CFI(.cfi_rel_offset 24, 16)
     GFSMITH_SEH(.seh_savexmm xmm7, 16)
     .byte 0x44,0x0f,0x29,0x44,0x24,0x20                      # movaps [rsp+32], xmm8
+    GFSMITH_CFI(.cfi_rel_offset 25, 32)
     GFSMITH_SEH(.seh_savexmm xmm8, 32)
     .byte 0x44,0x0f,0x29,0x4c,0x24,0x30                      # movaps [rsp+48], xmm9
+    GFSMITH_CFI(.cfi_rel_offset 26, 48)
     GFSMITH_SEH(.seh_savexmm xmm9, 48)
     .byte 0x44,0x0f,0x29,0x54,0x24,0x40                      # movaps [rsp+64], xmm10
+    GFSMITH_CFI(.cfi_rel_offset 27, 64)
     GFSMITH_SEH(.seh_savexmm xmm10, 64)
     .byte 0x44,0x0f,0x29,0x5c,0x24,0x50                      # movaps [rsp+80], xmm11
+    GFSMITH_CFI(.cfi_rel_offset 28, 80)
     GFSMITH_SEH(.seh_savexmm xmm11, 80)
     .byte 0x44,0x0f,0x29,0x64,0x24,0x60                      # movaps [rsp+96], xmm12
+    GFSMITH_CFI(.cfi_rel_offset 29, 96)
     GFSMITH_SEH(.seh_savexmm xmm12, 96)
     .byte 0x44,0x0f,0x29,0x6c,0x24,0x70                      # movaps [rsp+112], xmm13
+    GFSMITH_CFI(.cfi_rel_offset 30, 112)
     GFSMITH_SEH(.seh_savexmm xmm13, 112)
     .byte 0x44,0x0f,0x29,0xb4,0x24,0x80,0x00,0x00,0x00       # movaps [rsp+128], xmm14
+    GFSMITH_CFI(.cfi_rel_offset 31, 128)
     GFSMITH_SEH(.seh_savexmm xmm14, 128)
     GFSMITH_SEH(.seh_endprologue)
     .byte 0x48,0x89,0xcf                                     # mov rdi, rcx
@@ -305,14 +314,23 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0xc5,0xf8,0x77                                     # vzeroupper
     .byte 0x0f,0x28,0x34,0x24                                # movaps xmm6, [rsp]
+    GFSMITH_CFI(.cfi_restore 23)
     .byte 0x0f,0x28,0x7c,0x24,0x10                           # movaps xmm7, [rsp+16]
+    GFSMITH_CFI(.cfi_restore 24)
     .byte 0x44,0x0f,0x28,0x44,0x24,0x20                      # movaps xmm8, [rsp+32]
+    GFSMITH_CFI(.cfi_restore 25)
     .byte 0x44,0x0f,0x28,0x4c,0x24,0x30                      # movaps xmm9, [rsp+48]
+    GFSMITH_CFI(.cfi_restore 26)
     .byte 0x44,0x0f,0x28,0x54,0x24,0x40                      # movaps xmm10, [rsp+64]
+    GFSMITH_CFI(.cfi_restore 27)
     .byte 0x44,0x0f,0x28,0x5c,0x24,0x50                      # movaps xmm11, [rsp+80]
+    GFSMITH_CFI(.cfi_restore 28)
     .byte 0x44,0x0f,0x28,0x64,0x24,0x60                      # movaps xmm12, [rsp+96]
+    GFSMITH_CFI(.cfi_restore 29)
     .byte 0x44,0x0f,0x28,0x6c,0x24,0x70                      # movaps xmm13, [rsp+112]
+    GFSMITH_CFI(.cfi_restore 30)
     .byte 0x44,0x0f,0x28,0xb4,0x24,0x80,0x00,0x00,0x00       # movaps xmm14, [rsp+128]
+    GFSMITH_CFI(.cfi_restore 31)
     .byte 0x48,0x81,0xc4,0x90,0x00,0x00,0x00                 # add rsp, 144
     GFSMITH_CFI(.cfi_adjust_cfa_offset -144)
     .byte 0x5b                                               # pop rbx

@@ -21,6 +21,7 @@ class Abi(Enum):
 
 _MS_SAVED_VECTORS = range(6, 16)
 _MS_ARGUMENTS = (("rdi", "rcx"), ("rsi", "rdx"), ("rdx", "r8"), ("rcx", "r9"))
+_DWARF_XMM0 = 17  #: the number of xmm0 in DWARF tables (System V ABI for x86-64, figure 3.36)
 _SHADOW_AND_RETURN = 40  #: the fifth argument is above the return address and 32 bytes of home space
 
 
@@ -55,7 +56,10 @@ class Frame:
             asm.unwind(f".cfi_adjust_cfa_offset {self._room}", f".seh_stackalloc {self._room}")
         for number, vector in enumerate(self._vectors):
             asm.ins("movaps", Mem("rsp", 16, None, 16 * number), f"xmm{vector}")
-            asm.unwind("", f".seh_savexmm xmm{vector}, {16 * number}")
+            asm.unwind(
+                f".cfi_rel_offset {_DWARF_XMM0 + vector}, {16 * number}",
+                f".seh_savexmm xmm{vector}, {16 * number}",
+            )
         asm.unwind("", ".seh_endprologue")
         if self.abi is Abi.MS:
             for target, source in _MS_ARGUMENTS:
@@ -70,6 +74,7 @@ class Frame:
             asm.ins("vzeroupper")
         for number, vector in enumerate(self._vectors):
             asm.ins("movaps", f"xmm{vector}", Mem("rsp", 16, None, 16 * number))
+            asm.unwind(f".cfi_restore {_DWARF_XMM0 + vector}")
         if self._room:
             asm.ins("add", "rsp", self._room)
             asm.unwind(f".cfi_adjust_cfa_offset -{self._room}")

@@ -81,9 +81,7 @@ class _Gfni(Instruction):  # type: ignore[misc]  # PeachPy has no types
             first = 0xE0 ^ (reg.hcode << 7) ^ (rm.hcode << 5) ^ self._map
             prefix = bytearray([0xC4, first, 0x78 ^ (vvvv.hlcode << 3) ^ w_l_pp])
         else:
-            prefix = bytearray(
-                encoding.vex3(0xC4, self._map, w_l_pp, reg.hcode, rm.address, vvvv.hlcode)
-            )
+            prefix = bytearray(encoding.vex3(0xC4, self._map, w_l_pp, reg.hcode, rm.address, vvvv.hlcode))
         return prefix + bytearray([self.opcode]) + _modrm(reg, rm, 1) + self._immediate(op)
 
     def _evex(self, op: Any) -> bytearray:

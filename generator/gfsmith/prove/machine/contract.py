@@ -1,0 +1,160 @@
+"""What a function promises: its parameters, what it computes, on which machine, under which ABI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import HIGH_NIBBLE, LOW_NIBBLE, Atom, Entry, Form, Runs, Unsupported
+from gfsmith.prove.machine.linear import Linear, Word, add, scale, symbol
+
+LENGTH, SOURCES, INDEX = "n", "k", "i"
+
+#: Table offset -> format, source, output, byte within the entry.
+Decode = Callable[[Word], tuple[str, Word, Word, int]]
+
+#: Parameter by name: len, k, coeffs, src, dst; `one_src`, `one_dst` are the shard itself.
+Parameter = Literal["len", "k", "coeffs", "src", "dst", "one_src", "one_dst", "index"]
+
+_BASE_FEATURES = frozenset(
+    {"X64", "CPUID", "CMOV", "FPU", "SSE", "SSE2", "MULTIBYTENOP", "CET_IBT", "PREFETCHW", "PAUSE"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a coefficient's entry lies in the table.
+
+    format: nibble, affine, mulb or none; entry: bytes. Source-major: entry (j, i) at (j * outputs + i)
+    * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known number of sources. period: the
+    entry repeats itself after so many bytes (ISA-L keeps four copies of a matrix); 0: it does not.
+    """
+
+    format: str
+    entry: int
+    outputs: int
+    sources: int | None = None
+    period: int = 0
+
+    def decode(self, offset: Word) -> tuple[str, Word, Word, int]:
+        """Raises Unsupported for an offset that varies by other than whole groups of entries."""
+        if not self.entry:
+            raise Unsupported("there is no coefficient table")
+        group = self.entry * (self.outputs if self.sources is None else 1)
+        constant = offset if isinstance(offset, int) else offset.constant
+        varying: Word = 0
+        if isinstance(offset, Linear):
+            if any(c % group for _, c in offset.terms):
+                raise Unsupported(f"table offset {offset}")
+            terms = tuple((s, c // group) for s, c in offset.terms)
+            varying = Linear(0, terms)
+        number, within = divmod(constant, self.entry)
+        if self.sources is None:
+            source, output = divmod(number, self.outputs)
+        else:
+            output, source = divmod(number, self.sources)
+        if self.period:
+            within %= self.period
+        return self.format, add(varying, source), output, within
+
+    def size(self, sources: Word) -> Word:
+        return scale(sources, self.outputs * self.entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """A kernel's promise. inputs None: any number, in parameter k.
+
+    operation: dot, mad, mul, xor. per_shard: shard j goes to destination j alone (mul).
+    features: CPUID features beyond plain x86-64 that may be used. minimum: the least len that is
+    promised; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step;
+    vector: the vector's bytes.
+    clean_upper: vectors' upper halves are cleared on return. fence: streaming stores are fenced.
+    narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the table.
+    aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
+    tables, where it has any format for them, describe the stack at every instruction. reach_all: every
+    instruction is reached under this contract. frozen_data: constants may lie in writable data that nobody
+    writes.
+    """
+
+    operation: str
+    inputs: int | None
+    outputs: int
+    layout: Layout
+    parameters: tuple[Parameter, ...]
+    abi: str
+    features: tuple[str, ...]
+    in_place: bool
+    block: int
+    vector: int
+    per_shard: bool = False
+    minimum: int = 0
+    granule: int = 1
+    maximum: int = (1 << 64) - 1
+    narrow: tuple[str, ...] = ()
+    indexed: bool = False
+    aligned: int = 1
+    clean_upper: bool = True
+    unwind: bool = True
+    reach_all: bool = True
+    frozen_data: bool = False
+    fence: bool = True
+
+    @property
+    def sources(self) -> Word:
+        return symbol(SOURCES) if self.inputs is None else self.inputs
+
+    @property
+    def destinations(self) -> Word:
+        return self.sources if self.per_shard else self.outputs
+
+    def allows(self, feature: str) -> bool:
+        return feature.startswith("INTEL") or feature in _BASE_FEATURES or feature in self.features
+
+    def product(self, output: Word, source: Word, start: Word) -> Form:
+        """c[output][source] * src[source] from byte `start` on, by the definition of the format."""
+        if self.operation == "xor":
+            return domain.variable("src", source, start)
+
+        column = symbol(INDEX) if self.indexed else source
+
+        def atom(part: str) -> Atom:
+            return Atom(Entry(part, column, output), "src", source, start)
+
+        match self.layout.format:
+            case "nibble":
+                return Form(0, {atom("low"): LOW_NIBBLE, atom("high"): HIGH_NIBBLE})
+            case "affine":
+                return Form(0, {atom("matrix"): domain.IDENTITY})
+            case "mulb":
+                return Form(0, {atom("product"): domain.IDENTITY})
+        raise Unsupported(f"tables of format {self.layout.format}")
+
+    def total(self, output: Word, count: Word, start: Word) -> Form:
+        """The sum of the products of the first `count` sources."""
+        if not isinstance(count, int):
+            return domain.variable(f"sum{output}", count, start)
+        runs: Runs = domain.zeros(1)
+        for source in range(count):
+            runs = domain.xor(runs, ((1, self.product(output, source, start)),))
+        piece = runs[0][1]
+        assert isinstance(piece, Form)
+        return piece
+
+    def expect(self, output: Word, start: Word, size: int) -> Runs:
+        """What destination `output` holds in the end at [start, start + size)."""
+        if self.per_shard:
+            return ((size, self.product(0, output, start)),)
+        form = self.total(output, self.sources, start)
+        if self.operation == "mad":
+            before = domain.variable("dst", output, start)
+            return domain.merge([(size, _add(form, before))])
+        return domain.merge([(size, form)])
+
+
+def _add(left: Form, right: Form) -> Form:
+    piece = domain.xor(((1, left),), ((1, right),))[0][1]
+    assert isinstance(piece, Form)
+    return piece

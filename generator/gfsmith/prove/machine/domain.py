@@ -1,0 +1,313 @@
+"""Bytes over GF(2), many at a time.
+
+A *form* describes a run of consecutive bytes: byte l of the run is
+
+    constant  ^  sum over atoms of  T( M * x[start + l] )
+
+where x is a shard (or something unknown), M an 8 x 8 bit matrix, and T either nothing or one linear
+map that a coefficient's table entry stands for: the low or high nibble table, the affine matrix, the
+product. T is linear by the definition of the table formats, and nothing else about it is used, so what is
+shown holds for all coefficients at once. A Table form is a run of raw table bytes, which may be moved but
+not computed with. A vector is a tuple of (length, form). All operations are exact; what cannot be
+expressed raises Unsupported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from gfsmith.prove.machine.linear import Symbol, Word, add, substitute
+
+
+class Unsupported(Exception):
+    """Something outside of what the prover knows: the answer is neither proved nor refuted."""
+
+
+def _rows(rows: list[int]) -> int:
+    return sum(row << 8 * n for n, row in enumerate(rows))
+
+
+IDENTITY = _rows([1 << n for n in range(8)])
+LOW_NIBBLE = _rows([1 << n for n in range(4)])
+HIGH_NIBBLE = _rows([1 << n + 4 for n in range(4)])
+_ALL = (1 << 64) - 1
+
+
+@lru_cache(maxsize=1 << 16)
+def compose(outer: int, inner: int) -> int:
+    """The matrix product: row r of the result is the sum of the rows of `inner` that row r names."""
+    result = 0
+    for r in range(8):
+        select = outer >> 8 * r & 0xFF
+        row = 0
+        for i in range(8):
+            if select >> i & 1:
+                row ^= inner >> 8 * i & 0xFF
+        result |= row << 8 * r
+    return result
+
+
+def apply(matrix: int, byte: int) -> int:
+    """Matrix times byte."""
+    return sum(((matrix >> 8 * r & byte & 0xFF).bit_count() & 1) << r for r in range(8))
+
+
+@lru_cache(maxsize=256)
+def row_mask(byte: int) -> int:
+    """0xff in row r for every bit r of `byte`: AND with a constant, on a matrix."""
+    return sum(0xFF << 8 * r for r in range(8) if byte >> r & 1)
+
+
+class Entry(NamedTuple):
+    """The linear map T of one coefficient: `part` is low, high, matrix or product."""
+
+    part: str
+    source: Word
+    output: Word
+
+
+class Atom(NamedTuple):
+    """One summand: T, what x is, and where the run begins in it."""
+
+    table: Entry | None
+    kind: str
+    shard: Word
+    start: Word
+
+
+class Form:
+    """constant and atoms with their matrices (none is 0). Immutable by convention."""
+
+    __slots__ = ("atoms", "constant")
+
+    def __init__(self, constant: int, atoms: dict[Atom, int]) -> None:
+        self.constant = constant
+        self.atoms = atoms
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.atoms
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.constant == other.constant and self.atoms == other.atoms
+
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.atoms.items())))
+
+    def __repr__(self) -> str:
+        words = [f"{self.constant:#04x}"] if self.constant or not self.atoms else []
+        return " ^ ".join(words + [_name(atom, matrix) for atom, matrix in self.atoms.items()])
+
+
+def _name(atom: Atom, matrix: int) -> str:
+    inner = f"{atom.kind}[{atom.shard}][{atom.start}]"
+    if matrix not in (IDENTITY, LOW_NIBBLE):
+        inner = f"({matrix:#x} * {inner})"
+    if atom.table is None:
+        return inner
+    return f"{atom.table.part}(c[{atom.table.output}][{atom.table.source}], {inner})"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Raw bytes of the coefficient table from `offset` on."""
+
+    offset: Word
+
+
+Piece = Form | Table
+Run = tuple[int, Piece]
+Runs = tuple[Run, ...]
+
+CONSTANTS = tuple(Form(value, {}) for value in range(256))
+ZERO = CONSTANTS[0]
+
+
+def make_form(constant: int, atoms: dict[Atom, int]) -> Form:
+    if not atoms:
+        return CONSTANTS[constant]
+    return Form(constant, atoms)
+
+
+def variable(kind: str, index: Word, start: Word, matrix: int = IDENTITY) -> Form:
+    return Form(0, {Atom(None, kind, index, start): matrix})
+
+
+def shift(piece: Piece, by: int) -> Piece:
+    """The form of the run that begins `by` bytes later."""
+    if isinstance(piece, Table):
+        return Table(add(piece.offset, by))
+    if not piece.atoms:
+        return piece
+    atoms = piece.atoms.items()
+    return Form(
+        piece.constant,
+        {Atom(a.table, a.kind, a.shard, add(a.start, by)): m for a, m in atoms},
+    )
+
+
+def merge(runs: list[Run]) -> Runs:
+    """Join neighbours that continue each other."""
+    if len(runs) == 1:
+        return (runs[0],)
+    out: list[Run] = []
+    for length, piece in runs:
+        if not length:
+            continue
+        if out:
+            before, last = out[-1]
+            if last is piece or last == piece:
+                joined = isinstance(piece, Form) and piece.is_constant
+            else:
+                joined = shift(last, before) == piece
+            if joined:
+                out[-1] = (before + length, last)
+                continue
+        out.append((length, piece))
+    return tuple(out)
+
+
+def constant_runs(data: bytes) -> Runs:
+    return merge([(1, CONSTANTS[b]) for b in data])
+
+
+def zeros(length: int) -> Runs:
+    return ((length, ZERO),) if length else ()
+
+
+def cut(runs: Runs, low: int, high: int) -> Runs:
+    """Bytes low..high-1."""
+    if low == 0 and runs and runs[0][0] >= high:
+        return ((high, runs[0][1]),) if high else ()
+    out, position = [], 0
+    for length, piece in runs:
+        first, last = max(low, position), min(high, position + length)
+        if first < last:
+            out.append((last - first, shift(piece, first - position) if first > position else piece))
+        position += length
+        if position >= high:
+            break
+    return tuple(out)
+
+
+def size(runs: Runs) -> int:
+    return sum(length for length, _ in runs)
+
+
+def aligned(left: Runs, right: Runs) -> Iterator[tuple[int, Piece, Piece]]:
+    """Both vectors cut at the borders of either."""
+    i = j = 0
+    used_l = used_r = 0
+    while i < len(left) and j < len(right):
+        length = min(left[i][0] - used_l, right[j][0] - used_r)
+        yield (
+            length,
+            shift(left[i][1], used_l) if used_l else left[i][1],
+            (shift(right[j][1], used_r) if used_r else right[j][1]),
+        )
+        used_l, used_r = used_l + length, used_r + length
+        if used_l == left[i][0]:
+            i, used_l = i + 1, 0
+        if used_r == right[j][0]:
+            j, used_r = j + 1, 0
+
+
+def _form(piece: Piece) -> Form:
+    if isinstance(piece, Table):
+        raise Unsupported("arithmetic on raw table bytes")
+    return piece
+
+
+def _xor_forms(left: Form, right: Form) -> Form:
+    atoms = dict(left.atoms)
+    for atom, matrix in right.atoms.items():
+        total = atoms.get(atom, 0) ^ matrix
+        if total:
+            atoms[atom] = total
+        else:
+            atoms.pop(atom, None)
+    return make_form(left.constant ^ right.constant, atoms)
+
+
+def xor(left: Runs, right: Runs) -> Runs:
+    return merge([(n, _xor_forms(_form(a), _form(b))) for n, a, b in aligned(left, right)])
+
+
+def masked(form: Form, byte: int) -> Form:
+    """form & constant."""
+    if byte == 0xFF:
+        return form
+    atoms = {}
+    for atom, matrix in form.atoms.items():
+        if atom.table is not None and byte:
+            raise Unsupported("part of a product is masked out")
+        if matrix & row_mask(byte):
+            atoms[atom] = matrix & row_mask(byte)
+    return make_form(form.constant & byte, atoms)
+
+
+def and_(left: Runs, right: Runs) -> Runs:
+    """AND, where one side is constant."""
+    out: list[Run] = []
+    for length, a, b in aligned(left, right):
+        x, y = _form(a), _form(b)
+        if not x.is_constant and not y.is_constant:
+            raise Unsupported("AND of two unknown bytes")
+        out.append((length, masked(y, x.constant) if x.is_constant else masked(x, y.constant)))
+    return merge(out)
+
+
+def shift_rows(form: Form, by: int) -> Form:
+    """Every bit moved by `by` places towards bit 0 (negative: away); what leaves the byte is lost."""
+    atoms = {}
+    for atom, matrix in form.atoms.items():
+        moved = matrix >> 8 * by if by >= 0 else matrix << -8 * by & _ALL
+        if atom.table is not None:
+            raise Unsupported("a product is shifted")
+        if moved:
+            atoms[atom] = moved
+    constant = form.constant >> by if by >= 0 else form.constant << -by & 0xFF
+    return make_form(constant, atoms)
+
+
+def map_table(entry: Entry, form: Form) -> Form:
+    """T of a form."""
+    if form.constant:
+        raise Unsupported("a table entry applied to a constant")
+    if any(atom.table is not None for atom in form.atoms):
+        raise Unsupported("a table entry applied to a product")
+    return make_form(0, {atom._replace(table=entry): matrix for atom, matrix in form.atoms.items()})
+
+
+def map_matrix(matrix: int, form: Form) -> Form:
+    """A known matrix times a form."""
+    atoms = {}
+    for atom, inner in form.atoms.items():
+        if atom.table is not None:
+            raise Unsupported("a matrix applied to a product")
+        product = compose(matrix, inner)
+        if product:
+            atoms[atom] = product
+    return make_form(apply(matrix, form.constant), atoms)
+
+
+def substitute_runs(runs: Runs, name: Symbol, by: Word) -> Runs:
+    return tuple((length, _substitute(piece, name, by)) for length, piece in runs)
+
+
+def _substitute(piece: Piece, name: Symbol, by: Word) -> Piece:
+    if isinstance(piece, Table):
+        return Table(substitute(piece.offset, name, by))
+    if not piece.atoms:
+        return piece
+    atoms: dict[Atom, int] = {}
+    for atom, matrix in piece.atoms.items():
+        table = atom.table
+        if table is not None:
+            table = Entry(table.part, substitute(table.source, name, by), substitute(table.output, name, by))
+        moved = Atom(table, atom.kind, substitute(atom.shard, name, by), substitute(atom.start, name, by))
+        atoms[moved] = atoms.get(moved, 0) ^ matrix
+    return make_form(piece.constant, {a: m for a, m in atoms.items() if m})

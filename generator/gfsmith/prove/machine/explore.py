@@ -1,0 +1,314 @@
+"""All paths through a kernel: branches are decided by what is known, or both ways are followed.
+
+A branch that depends on the length is decided for whole ranges of lengths at once; what is left over
+after a loop is a few dozen values, followed one by one. A loop that cannot be decided is closed by
+induction (invariant.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import count
+from math import inf
+
+from iced_x86 import Code, ConditionCode, CpuidFeature, Decoder, FlowControl, Instruction, Mnemonic
+
+from gfsmith.prove.machine import invariant
+from gfsmith.prove.machine.branch import Split, decide
+from gfsmith.prove.machine.contract import Contract
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.invariant import Guess, copy
+from gfsmith.prove.machine.linear import (
+    Address,
+    Bound,
+    Contradiction,
+    Linear,
+    add,
+    base,
+    subtract,
+)
+from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.semantics import step
+from gfsmith.prove.machine.semantics.operands import general_name
+from gfsmith.prove.machine.solve import fix
+from gfsmith.prove.machine.state import Alignment, Difference, Joined, State
+from gfsmith.prove.verdict import Refutation
+
+MAX_STEPS = 5_000_000
+_MAX_TURNS = 4096  #: of a loop that is not closed by induction though its end depends on the length
+_MAX_TRIES = 3
+_ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
+
+
+@lru_cache(maxsize=1)
+def _feature_names() -> dict[int, str]:
+    return {getattr(CpuidFeature, n): n for n in dir(CpuidFeature) if n.isupper()}
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of a loop, by the branch that closes it: two turns, the guess for any turn and the
+    bounds that it assumes for the branch's value."""
+
+    first: State
+    second: State | None = None
+    guess: Guess | None = None
+    bounds: tuple[Bound, Bound] = (-inf, inf)
+    unknown: frozenset[str | int] = frozenset()
+    tries: int = 0
+
+
+@dataclass(slots=True)
+class Path:
+    ip: int
+    state: State
+    loops: dict[int, Record] = field(default_factory=dict)
+    turns: int = 0
+
+
+class Explorer:
+    """Follows every path of one function from given start states; `ends` collects states at ret."""
+
+    def __init__(self, contract: Contract, code: bytes, origin: int, max_steps: int = MAX_STEPS) -> None:
+        self.contract = contract
+        self.origin, self.end = origin, origin + len(code)
+        self._code = code
+        self._instructions: dict[int, Instruction] = {}
+        self.covered: set[int] = set()
+        self.frames: dict[int, State] = {}
+        self._turns = count()
+        self._paths: list[Path] = []
+        #: By id of a loop's first state: how the loop is left there, until induction covers that.
+        self._exits: dict[int, tuple[Path, Instruction, Split]] = {}
+        self.steps = 0
+        self._max_steps = max_steps
+
+    def instruction(self, ip: int) -> Instruction:
+        found = self._instructions.get(ip)
+        if found is None:
+            if not self.origin <= ip < self.end:
+                raise Refutation(f"control leaves the function, to byte {ip - self.origin}")
+            found = Decoder(64, self._code[ip - self.origin :], ip=ip).decode()
+            if found.is_invalid:
+                raise Refutation("there is no valid instruction")
+            self._check_features(found)
+            self._instructions[ip] = found
+        return found
+
+    def _check_features(self, instr: Instruction) -> None:
+        for feature in instr.cpuid_features():
+            name = _feature_names()[feature]
+            if not self.contract.allows(name):
+                raise Refutation(f"{instr} needs {name}, which the instruction set does not have")
+
+    def run(self, state: State) -> list[State]:
+        """All states at ret. Raises Refutation or Unsupported, with the place."""
+        ends: list[State] = []
+        self._paths = [Path(self.origin, state)]
+        while path := self._next():
+            try:
+                if self._follow(path):
+                    ends.append(path.state)
+            except Contradiction:
+                continue
+            except (Refutation, Unsupported) as error:
+                raise type(error)(f"byte {path.ip - self.origin}: {error}") from None
+        return ends
+
+    def _next(self) -> Path | None:
+        while self._exits and not self._paths:
+            path, instr, decision = self._exits.popitem()[1]
+            self._take(path, instr.next_ip, decision.value, decision.other)
+        return self._paths.pop() if self._paths else None
+
+    def _follow(self, path: Path) -> bool:
+        """Until the path ends: True at ret, False if it was split or closed."""
+        while True:
+            self.steps += 1
+            if self.steps > self._max_steps:
+                raise Unsupported("too many steps")
+            instr = self.instruction(path.ip)
+            self._observe(path)
+            flow = instr.flow_control
+            if flow == FlowControl.NEXT:
+                self._plain(path.state, instr)
+                path.ip = instr.next_ip
+            elif flow == FlowControl.UNCONDITIONAL_BRANCH:
+                path.ip = instr.near_branch_target
+            elif flow == FlowControl.CONDITIONAL_BRANCH and instr.is_jcc_short_or_near:
+                if not self._branch(path, instr):
+                    return False
+            elif instr.code == Code.RETNQ:
+                return True
+            else:
+                raise Unsupported(f"{instr}")
+
+    def _observe(self, path: Path) -> None:
+        """Keep the first state seen at each instruction; the stack pointer must always be the same."""
+        if path.ip not in self.covered:
+            self.covered.add(path.ip)
+            self.frames[path.ip] = copy(path.state)
+        elif self.frames[path.ip].gpr["rsp"] != path.state.gpr["rsp"]:
+            raise Refutation("the stack pointer depends on the way taken")
+
+    def _plain(self, state: State, instr: Instruction) -> None:
+        if instr.mnemonic == Mnemonic.ENDBR64:
+            return
+        before = state.gpr["rsp"]
+        if instr.mnemonic in (Mnemonic.PUSH, Mnemonic.POP):
+            _push_or_pop(state, instr)
+        else:
+            step(state, instr)
+        if state.gpr["rsp"] is not before:
+            _move_stack(state)
+
+    def _branch(self, path: Path, instr: Instruction) -> bool:
+        """Go on along one way, or queue both. False: this path ends here."""
+        decision = decide(path.state, instr.condition_code)
+        if isinstance(decision, bool):
+            self._count_turn(path, instr, decision)
+            path.ip = instr.near_branch_target if decision else instr.next_ip
+            return True
+        if isinstance(decision, Alignment):
+            return self._branch_on_alignment(path, instr, decision)
+        low, high = path.state.facts.range(decision.value)
+        backwards = instr.near_branch_target <= path.ip
+        if backwards and high - low > _ENUMERATED * self.contract.block:
+            return self._loop(path, instr, decision)
+        self._take(path, instr.near_branch_target, decision.value, decision.taken)
+        self._take(path, instr.next_ip, decision.value, decision.other)
+        return False
+
+    def _count_turn(self, path: Path, instr: Instruction, taken: bool) -> None:
+        """Give up on a loop that goes on and on for all lengths, such as one that never ends."""
+        if taken and instr.near_branch_target <= path.ip and isinstance(path.state.flags, Difference):
+            if isinstance(path.state.flags.left, Linear):
+                path.turns += 1
+            if path.turns > _MAX_TURNS:
+                raise Unsupported("too many turns of a loop")
+
+    def _branch_on_alignment(self, path: Path, instr: Instruction, flags: Alignment) -> bool:
+        """ZF: all addresses are multiples. If that is not known, both ways."""
+        zero, other = instr.near_branch_target, instr.next_ip
+        if instr.condition_code == ConditionCode.NE:
+            zero, other = other, zero
+        aligned = copy(path.state)
+        for address in flags.addresses:
+            aligned.multiples[address] = flags.mask + 1
+        self._paths.append(Path(zero, aligned, dict(path.loops)))
+        path.ip = other
+        return True
+
+    def _take(self, path: Path, ip: int, value: Linear, bounds: tuple[Bound, Bound]) -> None:
+        """Queue one way of a branch, value by value if there are few."""
+        state = copy(path.state)
+        try:
+            state.facts.assume(value, *bounds)
+        except Contradiction:
+            return
+        low, high = state.facts.range(value)
+        if high - low >= self.contract.vector:
+            self._paths.append(Path(ip, state, dict(path.loops)))
+            return
+        for number in range(int(high), int(low) - 1, -1):
+            each = copy(state)
+            try:
+                fix(each, value, number)
+            except Contradiction:
+                continue
+            self._paths.append(Path(ip, each, dict(path.loops)))
+
+    def _loop(self, path: Path, instr: Instruction, decision: Split) -> bool:
+        """Close a loop by induction."""
+        assert isinstance(path.state.memory, Memory)
+        path.state.memory.settle()
+        record = path.loops.get(path.ip)
+        if record is None:
+            first = copy(path.state)
+            outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
+            self._exits[id(first)] = Path(path.ip, first, outside), instr, decision
+            path.loops[path.ip] = Record(first)
+            path.state.facts.assume(decision.value, *decision.taken)
+            path.ip = instr.near_branch_target
+            return True
+        if record.second is None:
+            again = Record(record.first, copy(path.state))
+            self._start(path, instr, again)
+            return False
+        assert record.guess is not None
+        wrong = invariant.mismatch(self.contract, record.guess, path.state)
+        if not wrong:
+            self._check_bounds(path.state, instr, record)
+        elif record.tries >= _MAX_TRIES:
+            raise Unsupported(f"no loop invariant found: {sorted(map(str, wrong))} differ")
+        else:
+            unknown = record.unknown | frozenset(wrong)
+            tries = record.tries + 1
+            self._start(path, instr, Record(record.first, record.second, unknown=unknown, tries=tries))
+        return False
+
+    def _start(self, path: Path, instr: Instruction, record: Record) -> None:
+        """Guess the state of any turn; queue one turn from there, and the exit from there."""
+        assert record.second is not None
+        self._exits.pop(id(record.first), None)  # the exit after any turn includes it
+        turn = f"t{next(self._turns)}"
+        record.guess = invariant.guess(self.contract, record.first, record.second, turn)
+        state = record.guess.state
+        for register in record.unknown:
+            if isinstance(register, str):
+                state.gpr[register] = invariant.junk(8)
+            else:
+                state.vectors[register] = invariant.junk(64)
+        ranges = [_value_range(s, instr) for s in (record.first, record.second)]
+        record.bounds = min(r[0] for r in ranges), max(r[1] for r in ranges)
+        assert isinstance(state.flags, Difference)
+        state.facts.assume(subtract(state.flags.left, state.flags.right), *record.bounds)
+        decision = decide(state, instr.condition_code)
+        if not isinstance(decision, Split):
+            raise Unsupported("a loop whose condition is decided after two turns")
+        record.guess = Guess(copy(state), turn, record.guess.sums)
+        inner = copy(state)
+        inner.facts.assume(decision.value, *decision.taken)
+        loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
+        self._paths.append(Path(instr.near_branch_target, inner, {**loops, path.ip: record}))
+        exit_path = Path(path.ip, copy(state), loops)
+        self._take(exit_path, instr.next_ip, decision.value, decision.other)
+
+    def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
+        """What was assumed of the branch's value holds again after the turn."""
+        low, high = _value_range(state, instr)
+        if low < record.bounds[0] or high > record.bounds[1]:
+            raise Unsupported("the bounds of a loop's counter are not invariant")
+
+
+def _value_range(state: State, instr: Instruction) -> tuple[Bound, Bound]:
+    decision = decide(state, instr.condition_code)
+    if not isinstance(decision, Split):
+        raise Unsupported("a loop that ends in some turns only")
+    return state.facts.range(decision.value)
+
+
+def _move_stack(state: State) -> None:
+    rsp = state.gpr["rsp"]
+    place = base(rsp) if isinstance(rsp, Linear) else None
+    if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
+        raise Refutation("the stack pointer is lost")
+    assert isinstance(state.memory, Memory)
+    state.memory.move_stack(place[1])
+
+
+def _push_or_pop(state: State, instr: Instruction) -> None:
+    rsp = state.word("rsp")
+    name = general_name(instr.op0_register)
+    if instr.mnemonic == Mnemonic.PUSH:
+        rsp = add(rsp, -8)
+        value = state.gpr[name]
+        if isinstance(value, Joined):
+            raise Unsupported("several addresses ORed are pushed")
+        state.gpr["rsp"] = rsp
+        _move_stack(state)
+        state.memory.store_word(rsp, value, 8)
+    else:
+        state.gpr[name] = state.memory.load_word(rsp, 8)
+        state.gpr["rsp"] = add(rsp, 8)

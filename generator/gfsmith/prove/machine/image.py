@@ -1,0 +1,274 @@
+"""Machine code laid out in memory: what every file format is turned into, and the means to do so.
+
+An `Image` is what a loader would make of a file: segments with their final bytes. `Builder` lays
+sections out and applies relocations; the readers (`elf.py`, `coff.py`, `macho.py`) drive it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from operator import attrgetter
+from typing import NamedTuple
+
+from iced_x86 import Decoder, Mnemonic
+
+#: Where relocatable code is laid out: below 2^31, so that every relocation of the small code model fits.
+BASE = 0x1000_0000
+#: Sections start at a multiple of this.
+PAGE = 0x1000
+#: At least so many unmapped bytes lie between two sections.
+GUARD = 0x10000
+#: No file with more bytes of sections than this is loaded.
+MAX_BYTES = 1 << 30
+
+
+class LoadError(Exception):
+    """A file that cannot be loaded faithfully; the message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of bytes in memory: [address, address + len(data))."""
+
+    address: int
+    data: bytes
+    writable: bool
+    executable: bool
+    name: str
+
+    @property
+    def end(self) -> int:
+        return self.address + len(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The code of a symbol: [address, address + size), without the filling behind it."""
+
+    symbol: str
+    address: int
+    size: int
+
+
+class Hole(NamedTuple):
+    """Bytes that only the linker or the dynamic loader knows: they depend on another file's symbol."""
+
+    address: int
+    size: int
+    symbol: str
+
+
+class Moved(NamedTuple):
+    """[address, address + size) of the image is [original, original + size) in a table's numbers."""
+
+    address: int
+    size: int
+    original: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameTable:
+    """An .eh_frame section: its bytes, its address and where code lies, both in the table's own numbers.
+
+    `moved` maps the image's addresses to the table's; empty if they are the same.
+    """
+
+    address: int
+    data: bytes
+    moved: tuple[Moved, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """Code and data at their addresses.
+
+    Args:
+        format: "elf", "coff", "macho" or "raw".
+        segments: disjoint, in the order of their addresses.
+        functions: symbol -> its code. Symbols of Mach-O are without the leading underscore.
+        holes: bytes whose value is not known; `segments` has there what the file has.
+        frames: the DWARF unwind tables (ELF, Mach-O).
+        base: what the relative addresses in COFF unwind tables are relative to.
+    """
+
+    format: str
+    segments: tuple[Segment, ...]
+    functions: dict[str, Function]
+    holes: tuple[Hole, ...] = ()
+    frames: tuple[FrameTable, ...] = ()
+    base: int = 0
+
+    def segment_at(self, address: int) -> Segment | None:
+        """The segment that has the byte at this address."""
+        index = bisect_right(self.segments, address, key=attrgetter("address")) - 1
+        if index < 0 or address >= self.segments[index].end:
+            return None
+        return self.segments[index]
+
+    def read(self, address: int, size: int) -> bytes | None:
+        """The bytes [address, address + size), or None if they do not lie inside one segment."""
+        segment = self.segment_at(address)
+        if segment is None or address + size > segment.end:
+            return None
+        start = address - segment.address
+        return segment.data[start : start + size]
+
+    def hole_in(self, address: int, size: int) -> Hole | None:
+        """A hole that has a byte in common with [address, address + size)."""
+        overlap = (h for h in self.holes if h.address < address + size and address < h.address + h.size)
+        return next(overlap, None)
+
+
+class Mark(NamedTuple):
+    """Where a function begins, and its size if the file says so (0 if not)."""
+
+    symbol: str
+    address: int
+    size: int
+
+
+@dataclass(slots=True)
+class Section:
+    """A section being laid out: `original` is its address in the file's own numbers."""
+
+    name: str
+    address: int
+    data: bytearray
+    writable: bool
+    executable: bool
+    original: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.address + len(self.data)
+
+
+@dataclass(slots=True)
+class Builder:
+    """Lays sections out, patches them and makes the Image. `what` names the file in messages."""
+
+    what: str
+    format: str
+    base: int = BASE
+    sections: list[Section] = field(default_factory=list)
+    holes: list[Hole] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    slots: dict[int, int] = field(default_factory=dict)
+    bytes_used: int = 0
+
+    def place(
+        self,
+        name: str,
+        data: bytes,
+        *,
+        align: int = 1,
+        writable: bool = False,
+        executable: bool = False,
+        original: int = 0,
+        size: int | None = None,
+        address: int | None = None,
+    ) -> Section:
+        """Add a section of `size` bytes (zeros behind `data`), at `address` or where there is room."""
+        size = len(data) if size is None else size
+        self.bytes_used += size
+        if self.bytes_used > MAX_BYTES:
+            raise LoadError(f"{self.what}: section {name} makes the file too big ({size} bytes)")
+        if address is None:
+            step = max(PAGE, align)
+            free = max((s.end for s in self.sections), default=self.base - GUARD) + GUARD
+            address = (free + step - 1) // step * step
+        content = bytearray(data[:size].ljust(size, b"\0"))
+        section = Section(name, address, content, writable, executable, original)
+        self.sections.append(section)
+        return section
+
+    def section_at(self, address: int, size: int) -> Section:
+        """The section that has all of [address, address + size). Raises LoadError if none has."""
+        for section in self.sections:
+            if section.address <= address and address + size <= section.end:
+                return section
+        raise LoadError(f"{self.what}: a relocation is outside every section")
+
+    def value(self, address: int, size: int) -> int:
+        """The signed little-endian integer at this address."""
+        section = self.section_at(address, size)
+        start = address - section.address
+        return int.from_bytes(section.data[start : start + size], "little", signed=True)
+
+    def patch(self, address: int, size: int, value: int, signed: bool | None) -> None:
+        """Store a relocated value; `signed` None takes what fits either way. Raises LoadError."""
+        low = 0 if signed is False else -(1 << 8 * size - 1)
+        high = 1 << 8 * size - (1 if signed else 0)
+        if not low <= value < high:
+            raise LoadError(f"{self.what}: a relocation at {address:#x} does not fit {size} bytes")
+        section = self.section_at(address, size)
+        start = address - section.address
+        section.data[start : start + size] = (value % (1 << 8 * size)).to_bytes(size, "little")
+
+    def hole(self, address: int, size: int, symbol: str) -> None:
+        """Record that these bytes are not known."""
+        self.section_at(address, size)
+        self.holes.append(Hole(address, size, symbol))
+
+    def slot(self, index: int, symbol: str, target: int | None) -> int:
+        """The address of the pointer to the symbol with this index in a global offset table.
+
+        The pointer is a hole if target is None.
+        """
+        if index not in self.slots:
+            section = self.place(".got", bytes(8))
+            self.slots[index] = section.address
+            if target is None:
+                self.hole(section.address, 8, symbol)
+            else:
+                self.patch(section.address, 8, target, None)
+        return self.slots[index]
+
+    def image(self, frames: Iterable[FrameTable] = (), base: int = 0) -> Image:
+        """The finished image. Raises LoadError if sections overlap."""
+        segments = tuple(
+            Segment(s.address, bytes(s.data), s.writable, s.executable, s.name)
+            for s in sorted(self.sections, key=attrgetter("address"))
+            if s.data
+        )
+        for one, next_one in pairwise(segments):
+            if one.end > next_one.address:
+                raise LoadError(f"{self.what}: sections {one.name} and {next_one.name} overlap")
+        image = Image(self.format, segments, {}, tuple(sorted(self.holes)), tuple(frames), base)
+        return replace(image, functions=_functions(image, self.marks))
+
+
+def _functions(image: Image, marks: Iterable[Mark]) -> dict[str, Function]:
+    """Where each function ends: as its size says, or where the next one starts or the section ends."""
+    known = list(marks)
+    starts = sorted({mark.address for mark in known})
+    found: dict[str, Function] = {}
+    for mark in known:
+        segment = image.segment_at(mark.address)
+        if mark.symbol in found or segment is None or not segment.executable:
+            continue
+        size = mark.size
+        if size == 0:
+            after = bisect_right(starts, mark.address)
+            end = min(segment.end, starts[after]) if after < len(starts) else segment.end
+            start = mark.address - segment.address
+            size = len(without_filling(segment.data[start : end - segment.address]))
+        if mark.address + size <= segment.end:
+            found[mark.symbol] = Function(mark.symbol, mark.address, size)
+    return found
+
+
+def without_filling(code: bytes) -> bytes:
+    """Code without the nops, int3s and zeros at its end; as it is if it cannot be decoded."""
+    end = 0
+    for instruction in Decoder(64, code):
+        if not any(code[end:]):
+            break
+        if instruction.is_invalid:
+            return code
+        if instruction.mnemonic not in (Mnemonic.NOP, Mnemonic.INT3):
+            end = instruction.next_ip
+    return code[:end]

@@ -1,0 +1,240 @@
+"""Loop invariants: from the state at two turns of a loop, the state at any turn.
+
+At the branch that closes a loop, let S0 and S1 be the states of two turns. The guess for turn t: what is
+the same stays, numbers and addresses grow by the same amount each turn, an accumulator that gained the
+product of one source holds the sum of the products so far, and anything else is unknown. The guess is then
+checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it holds for
+every t, by induction; if it does not, nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.contract import Contract
+from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
+from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
+from gfsmith.prove.machine.memory import Memory, Written
+from gfsmith.prove.machine.state import Difference, Flags, Joined, State, Value, fork
+
+_junk = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A stretch of an accumulator: the products of output `output` with the sources from `first` on."""
+
+    output: Word
+    first: Word
+    start: Word
+    length: int
+
+
+@dataclass(slots=True)
+class Guess:
+    """The state of turn `turn`, and which vectors are accumulators."""
+
+    state: State
+    turn: str
+    sums: dict[int, list[Sum | int]]
+
+
+def junk(size: int) -> Runs:
+    """Bytes of which nothing is known."""
+    return ((size, domain.variable("junk", next(_junk), 0)),)
+
+
+def copy(state: State) -> State:
+    facts = state.facts.copy()
+    assert isinstance(state.memory, Memory)
+    return fork(state, state.memory.copy(facts), facts)
+
+
+def _grow(first: Word, second: Word, turn: Linear) -> Word | None:
+    step = subtract(second, first)
+    return add(first, scale(turn, step)) if isinstance(step, int) else None
+
+
+def _value(first: Value | Joined, second: Value | Joined, turn: Linear) -> Value | Joined:
+    if first == second:
+        return first
+    if isinstance(first, int | Linear) and isinstance(second, int | Linear):
+        grown = _grow(first, second, turn)
+        if grown is not None:
+            return grown
+    return junk(8)
+
+
+def _flags(first: Flags, second: Flags, turn: Linear) -> Flags:
+    if first == second:
+        return first
+    if isinstance(first, Difference) and isinstance(second, Difference):
+        left = _grow(first.left, second.left, turn)
+        right = _grow(first.right, second.right, turn)
+        if left is not None and right is not None and first.size == second.size:
+            return Difference(left, right, first.size)
+    raise Unsupported("a loop whose condition does not change by the same amount each turn")
+
+
+def _recognise(contract: Contract, piece: domain.Piece, length: int) -> Sum | None:
+    """The product that `piece` is, if it is one source's product of one output."""
+    if not isinstance(piece, Form) or piece.is_constant:
+        return None
+    atom = next(iter(piece.atoms))
+    output: Word = 0 if atom.table is None else atom.table.output
+    if piece != contract.product(output, atom.shard, atom.start):
+        return None
+    return Sum(output, atom.shard, atom.start, length)
+
+
+def _accumulator(contract: Contract, first: Runs, second: Runs) -> list[Sum | int] | None:
+    """The stretches of an accumulator (a number: bytes that stay), or None if it is none."""
+    found: list[Sum | int] = []
+    try:
+        gained = domain.xor(first, second)
+    except Unsupported:
+        return None
+    for length, piece in gained:
+        if piece == domain.ZERO:
+            found.append(length)
+            continue
+        product = _recognise(contract, piece, length)
+        if product is None:
+            return None
+        found.append(product)
+    return found
+
+
+def _summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
+    """The accumulator after `turn` more sources than at `first`."""
+    gained: list[Run] = []
+    for part in parts:
+        if isinstance(part, int):
+            gained += domain.zeros(part)
+            continue
+        now = contract.total(part.output, add(part.first, turn), part.start)
+        before = contract.total(part.output, part.first, part.start)
+        gained += domain.xor(((part.length, now),), ((part.length, before),))
+    return domain.xor(first, domain.merge(gained))
+
+
+def guess(contract: Contract, first: State, second: State, name: str) -> Guess:
+    """The state of turn `name`. Raises Unsupported if the loop does not look like one."""
+    turn = symbol(name)
+    state = copy(first)
+    for register, value in first.gpr.items():
+        state.gpr[register] = _value(value, second.gpr[register], turn)
+    sums: dict[int, list[Sum | int]] = {}
+    for number, runs in enumerate(first.vectors):
+        if runs == second.vectors[number]:
+            continue
+        parts = _accumulator(contract, runs, second.vectors[number])
+        if parts is None:
+            state.vectors[number] = junk(domain.size(runs))
+        else:
+            sums[number] = parts
+            state.vectors[number] = _summed(contract, runs, parts, turn)
+    pairs = zip(first.masks, second.masks, strict=True)
+    state.masks = [a if a == b else None for a, b in pairs]
+    state.flags = _flags(first.flags, second.flags, turn)
+    state.dirty = first.dirty or second.dirty
+    state.unfenced = first.unfenced or second.unfenced
+    state.multiples = {a: m for a, m in first.multiples.items() if second.multiples.get(a) == m}
+    _guess_memory(first, second, state, turn)
+    return Guess(state, name, sums)
+
+
+def _guess_memory(first: State, second: State, state: State, turn: Linear) -> None:
+    a, b, memory = first.memory, second.memory, state.memory
+    assert isinstance(a, Memory) and isinstance(b, Memory) and isinstance(memory, Memory)
+    if a.stack != b.stack:
+        raise Unsupported("a loop that changes the stack")
+    complete = _grow(a.complete, b.complete, turn)
+    if complete is None or set(a.written) != set(b.written):
+        raise Unsupported("a loop that writes other destinations each turn")
+    memory.complete = complete
+    for index, written in a.written.items():
+        prefix = _grow(written.prefix, b.written[index].prefix, turn)
+        if prefix is None or written.pieces or b.written[index].pieces:
+            raise Unsupported("a loop that does not write its destinations from start to end")
+        memory.written[index] = Written(prefix)
+
+
+def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
+    """Which registers (names and vector numbers) of `end` are not those of the next turn."""
+    following: Word = add(symbol(start.turn), 1)
+
+    def move(value: Word) -> Word:
+        return substitute(value, start.turn, following)
+
+    wrong: list[str | int] = []
+    for register, value in start.state.gpr.items():
+        if isinstance(value, int | Linear):
+            if end.gpr[register] != move(value):
+                wrong.append(register)
+        elif not _is_junk(value) and end.gpr[register] != value:
+            wrong.append(register)
+    for number, runs in enumerate(start.state.vectors):
+        if _is_junk(runs):
+            continue
+        parts = start.sums.get(number)
+        if parts is None:
+            same = end.vectors[number] == domain.substitute_runs(runs, start.turn, following)
+        else:
+            same = _gained(contract, parts, runs, end.vectors[number], symbol(start.turn))
+        if not same:
+            wrong.append(number)
+    _check_memory(start.state, end, move)
+    if end.flags != _move_flags(start.state.flags, move):
+        raise Unsupported("a loop whose condition is not the same each turn")
+    return wrong
+
+
+def _move_flags(flags: Flags, move: Callable[[Word], Word]) -> Flags:
+    if isinstance(flags, Difference):
+        return Difference(move(flags.left), move(flags.right), flags.size)
+    return flags
+
+
+def _is_junk(value: object) -> bool:
+    if not isinstance(value, tuple) or len(value) != 1 or not isinstance(value[0][1], Form):
+        return False
+    form = value[0][1]
+    whole = form.constant == 0 and list(form.atoms.values()) == [domain.IDENTITY]
+    return whole and next(iter(form.atoms)).kind == "junk"
+
+
+def _gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, turn: Word) -> bool:
+    """Whether an accumulator gained exactly the product of the turn's source."""
+    want: list[Run] = []
+    for part in parts:
+        if isinstance(part, int):
+            want += domain.zeros(part)
+        else:
+            source = add(part.first, turn)
+            want.append((part.length, contract.product(part.output, source, part.start)))
+    try:
+        return domain.xor(start, end) == domain.merge(want)
+    except Unsupported:
+        return False
+
+
+def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> None:
+    a, b = start.memory, end.memory
+    assert isinstance(a, Memory) and isinstance(b, Memory)
+    same = (
+        a.stack == b.stack
+        and move(a.complete) == b.complete
+        and set(a.written) == set(b.written)
+        and all(
+            move(w.prefix) == b.written[i].prefix and not b.written[i].pieces for i, w in a.written.items()
+        )
+        and (start.dirty, start.unfenced) == (end.dirty, end.unfenced)
+        and all(m is None or m == n for m, n in zip(start.masks, end.masks, strict=True))
+        and all(end.multiples.get(x) == y for x, y in start.multiples.items())
+    )
+    if not same:
+        raise Unsupported("a loop whose effect on memory is not the same each turn")

@@ -1,0 +1,188 @@
+"""Integers that a kernel computes with: constants plus multiples of unknowns, and what is known of them.
+
+An unknown is a parameter (len, k), a loop counter, the entry value of a register, or the address of a
+region. Machine words are taken as integers; where that matters, in comparisons, the facts that the
+branches taken establish must keep them inside [0, 2^64).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import gcd, inf
+from typing import TypeAlias
+
+Symbol: TypeAlias = "str | Address"
+Terms = tuple[tuple[Symbol, int], ...]
+Bound = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a region's first byte: a shard, an array, the stack. `index` numbers shards."""
+
+    kind: str
+    index: Word = 0
+
+    def __str__(self) -> str:
+        return f"&{self.kind}[{self.index}]" if self.kind in ("src", "dst") else f"&{self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """constant + sum of coefficient * symbol, with at least one term, sorted by name."""
+
+    constant: int
+    terms: Terms
+
+    def __str__(self) -> str:
+        parts = [str(s) if c == 1 else f"{c}*{s}" for s, c in self.terms]
+        return "+".join(parts) + (f"{self.constant:+d}" if self.constant else "")
+
+
+Word: TypeAlias = int | Linear
+
+
+def symbol(name: Symbol) -> Linear:
+    return Linear(0, ((name, 1),))
+
+
+def make(constant: int, terms: Mapping[Symbol, int]) -> Word:
+    left = [(s, c) for s, c in terms.items() if c]
+    if not left:
+        return constant
+    if len(left) > 1:
+        left.sort(key=lambda item: str(item[0]))
+    return Linear(constant, tuple(left))
+
+
+def add(left: Word, right: Word) -> Word:
+    if isinstance(left, int):
+        if isinstance(right, int):
+            return left + right
+        return Linear(left + right.constant, right.terms)
+    if isinstance(right, int):
+        return Linear(left.constant + right, left.terms)
+    terms = dict(left.terms)
+    for s, c in right.terms:
+        terms[s] = terms.get(s, 0) + c
+    return make(left.constant + right.constant, terms)
+
+
+def scale(value: Word, factor: int) -> Word:
+    if isinstance(value, int):
+        return value * factor
+    return make(value.constant * factor, {s: c * factor for s, c in value.terms})
+
+
+def subtract(left: Word, right: Word) -> Word:
+    return add(left, scale(right, -1))
+
+
+def divide(value: Word, divisor: int) -> Word | None:
+    """value / divisor if that is exact term by term, else None."""
+    if isinstance(value, int):
+        return value // divisor if value % divisor == 0 else None
+    if value.constant % divisor or any(c % divisor for _, c in value.terms):
+        return None
+    return make(value.constant // divisor, {s: c // divisor for s, c in value.terms})
+
+
+def substitute(value: Word, name: Symbol, by: Word) -> Word:
+    """`value` with every occurrence of a symbol replaced, inside addresses too."""
+    if isinstance(value, int):
+        return value
+    result: Word = value.constant
+    for s, c in value.terms:
+        if s == name:
+            result = add(result, scale(by, c))
+        elif isinstance(s, Address) and not isinstance(s.index, int):
+            moved = Address(s.kind, substitute(s.index, name, by))
+            result = add(result, Linear(0, ((moved, c),)))
+        else:
+            result = add(result, Linear(0, ((s, c),)))
+    return result
+
+
+def base(value: Word) -> tuple[Address, Word] | None:
+    """The region that an address points into and the offset there; None for a plain number."""
+    if isinstance(value, int):
+        return None
+    found = [s for s, c in value.terms if isinstance(s, Address) and c == 1]
+    if len(found) != 1:
+        return None
+    rest = make(value.constant, {s: c for s, c in value.terms if s != found[0]})
+    return found[0], rest
+
+
+def _normal(terms: Terms) -> tuple[Terms, int]:
+    """Terms divided by their common factor, with a positive first coefficient, and that factor."""
+    factor = 0
+    for _, c in terms:
+        factor = gcd(factor, c)
+    if terms[0][1] < 0:
+        factor = -factor
+    return tuple((s, c // factor) for s, c in terms), factor
+
+
+class Contradiction(Exception):
+    """A fact that cannot hold: the path it was found on does not exist."""
+
+
+class Facts:
+    """Bounds of linear forms, established by the contract and by branches taken."""
+
+    __slots__ = ("bounds",)
+
+    def __init__(self, bounds: dict[Terms, tuple[Bound, Bound]] | None = None) -> None:
+        self.bounds = bounds or {}
+
+    def copy(self) -> Facts:
+        return Facts(dict(self.bounds))
+
+    def range(self, value: Word) -> tuple[Bound, Bound]:
+        """The least and the greatest value that is possible."""
+        if isinstance(value, int):
+            return value, value
+        terms, factor = _normal(value.terms)
+        known = self.bounds.get(terms)
+        low, high = self._sum(terms)
+        if known is not None:
+            low, high = max(low, known[0]), min(high, known[1])
+        if factor < 0:
+            low, high = high, low
+        return value.constant + factor * low, value.constant + factor * high
+
+    def _sum(self, terms: Terms) -> tuple[Bound, Bound]:
+        """Bounds from those of the single symbols."""
+        low: Bound = 0
+        high: Bound = 0
+        for s, c in terms:
+            own = self.bounds.get(((s, 1),), (0, inf) if isinstance(s, str) else (-inf, inf))
+            ends = (c * own[0], c * own[1])
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    def assume(self, value: Word, low: Bound, high: Bound) -> None:
+        """low <= value <= high. Raises Contradiction if that is impossible."""
+        if isinstance(value, int):
+            if not low <= value <= high:
+                raise Contradiction
+            return
+        terms, factor = _normal(value.terms)
+        low, high = low - value.constant, high - value.constant
+        if factor < 0:
+            low, high, factor = -high, -low, -factor
+        low = low if low == -inf else -(-int(low) // factor)
+        high = high if high == inf else int(high) // factor
+        before = self.range(Linear(0, terms))
+        low, high = max(low, before[0]), min(high, before[1])
+        if low > high:
+            raise Contradiction
+        self.bounds[terms] = (low, high)
+
+    def substitute(self, name: Symbol, by: Word) -> None:
+        """Replace a symbol in all facts."""
+        old, self.bounds = self.bounds, {}
+        for terms, (low, high) in old.items():
+            self.assume(substitute(Linear(0, terms), name, by), low, high)

@@ -1,0 +1,298 @@
+"""What a kernel may touch: shards, pointer arrays, the coefficient table, its stack, its constants.
+
+Shards are never stored: a source byte is a variable, a destination byte is one until it is written, and
+what is written must be what the spec says at that place, once. So the only state of a destination is how
+far it has been written. Every access is checked to lie inside, for all values of the unknowns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Runs, Table, Unsupported
+from gfsmith.prove.machine.linear import (
+    Address,
+    Facts,
+    Symbol,
+    Word,
+    add,
+    base,
+    divide,
+    scale,
+    substitute,
+    subtract,
+    symbol,
+)
+from gfsmith.prove.verdict import Refutation
+
+POINTER = 8
+
+
+@dataclass(slots=True)
+class Written:
+    """Bytes of one destination that have been written: all below `prefix`, and pieces beyond."""
+
+    prefix: Word = 0
+    pieces: list[tuple[Word, int]] = field(default_factory=list)
+
+    def copy(self) -> Written:
+        return Written(self.prefix, list(self.pieces))
+
+    def add(self, start: Word, size: int) -> None:
+        """Record a write. What continues the prefix becomes part of it."""
+        self.pieces.append((start, size))
+        moved = True
+        while moved:
+            moved = False
+            for piece in self.pieces:
+                gap = subtract(piece[0], self.prefix)
+                if isinstance(gap, int) and gap <= 0:
+                    if gap + piece[1] > 0:
+                        self.prefix = add(piece[0], piece[1])
+                    self.pieces.remove(piece)
+                    moved = True
+                    break
+
+    def overlaps(self, start: Word, size: int, facts: Facts) -> bool:
+        """Whether any byte of [start, start + size) may have been written."""
+        if facts.range(subtract(start, self.prefix))[0] < 0:
+            return True
+        for begin, length in self.pieces:
+            gap = subtract(start, begin)
+            low, high = facts.range(gap)
+            if not (low >= length or high <= -size):
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much there is of what: bytes of a shard, sources, outputs, bytes of the table.
+
+    in_place: a destination may be a source; if per_shard, then only the one of the same number.
+    """
+
+    length: Word
+    sources: Word
+    outputs: Word
+    table: Word
+    in_place: bool
+    per_shard: bool
+
+
+#: dst index, offset, size -> what must be there in the end.
+Expect = Callable[[Word, Word, int], Runs]
+
+
+@dataclass(slots=True)
+class Memory:
+    """The memory of one path. home: bytes above the entry rsp that the callee may write (Microsoft's
+    shadow space). red_zone: bytes below rsp that signal handlers leave alone. floor: below this stack
+    offset they may overwrite everything."""
+
+    limits: Limits
+    facts: Facts
+    expect: Expect
+    constants: Callable[[int, int], bytes | None]
+    decode: Callable[[Word], tuple[str, Word, Word, int]]
+    home: tuple[int, int] = (0, 0)
+    red_zone: int = 0
+    stack: dict[int, tuple[Word | Runs, int]] = field(default_factory=dict)
+    written: dict[Word, Written] = field(default_factory=dict)
+    complete: Word = 0
+    floor: int = 0
+
+    def copy(self, facts: Facts) -> Memory:
+        return Memory(
+            self.limits,
+            facts,
+            self.expect,
+            self.constants,
+            self.decode,
+            self.home,
+            self.red_zone,
+            dict(self.stack),
+            {index: w.copy() for index, w in self.written.items()},
+            self.complete,
+            self.floor,
+        )
+
+    def substitute(self, name: Symbol, by: Word) -> None:
+        limits = self.limits
+        self.limits = Limits(
+            substitute(limits.length, name, by),
+            substitute(limits.sources, name, by),
+            substitute(limits.outputs, name, by),
+            substitute(limits.table, name, by),
+            limits.in_place,
+            limits.per_shard,
+        )
+        self.complete = substitute(self.complete, name, by)
+        self.written = {
+            substitute(index, name, by): Written(
+                substitute(w.prefix, name, by),
+                [(substitute(start, name, by), size) for start, size in w.pieces],
+            )
+            for index, w in self.written.items()
+        }
+
+    def move_stack(self, rsp: int) -> None:
+        """rsp has become entry rsp + `rsp`: what lies below and beyond the red zone is lost."""
+        self.floor = rsp - self.red_zone
+        self.stack = {at: slot for at, slot in self.stack.items() if at >= self.floor}
+
+    def inside(self, what: Address, offset: Word, size: int, limit: Word) -> None:
+        """Refute unless 0 <= offset and offset + size <= limit, always."""
+        if self.facts.range(offset)[0] < 0:
+            raise Refutation(f"touches {what} before its first byte, at {offset}")
+        if self.facts.range(subtract(limit, add(offset, size)))[0] < 0:
+            raise Refutation(f"touches {what} beyond its end: {size} bytes at {offset}, size {limit}")
+
+    def load(self, address: Word, size: int) -> Runs:
+        """Bytes as runs. Raises Refutation outside of everything that may be read."""
+        place = base(address)
+        if place is None:
+            if not isinstance(address, int):
+                raise Refutation(f"reads at {address}, which is no address of the contract")
+            data = self.constants(address, size)
+            if data is None:
+                raise Refutation(f"reads {size} bytes at {address:#x}, outside of its constants")
+            return domain.constant_runs(data)
+        region, offset = place
+        match region.kind:
+            case "src":
+                return self._load_source(region, offset, size)
+            case "dst":
+                return self._load_destination(region, offset, size)
+            case "stack":
+                found = self._load_stack(offset, size)
+                if not isinstance(found, tuple):
+                    raise Unsupported("a saved general register is read as data")
+                return found
+            case "coeffs":
+                self.inside(region, offset, size, self.limits.table)
+                return ((size, Table(offset)),)
+            case _:
+                raise Unsupported(f"data is read from {region}")
+
+    def _load_source(self, region: Address, offset: Word, size: int) -> Runs:
+        self.inside(region, offset, size, self.limits.length)
+        if self.limits.in_place and self._may_be_overwritten(region, offset, size):
+            raise Refutation(f"{region} is read at {offset} after a store there: wrong in place")
+        return ((size, domain.variable("src", region.index, offset)),)
+
+    def _may_be_overwritten(self, source: Address, offset: Word, size: int) -> bool:
+        done = subtract(self.complete, source.index if self.limits.per_shard else 0)
+        return self.facts.range(done)[1] > 0 or any(
+            w.overlaps(offset, size, self.facts) for w in self.written.values()
+        )
+
+    def _load_destination(self, region: Address, offset: Word, size: int) -> Runs:
+        self.inside(region, offset, size, self.limits.length)
+        if self.facts.range(subtract(self.complete, region.index))[1] > 0:
+            raise Unsupported(f"{region} is read back after its end was written")
+        written = self.written.get(region.index)
+        if written is None or not written.overlaps(offset, size, self.facts):
+            return ((size, domain.variable("dst", region.index, offset)),)
+        done = subtract(written.prefix, offset)
+        if not isinstance(done, int) or done <= 0 or written.pieces:
+            raise Unsupported(f"{region} is read back at {offset}")
+        done = min(done, size)
+        known = self.expect(region.index, offset, done)
+        rest = ((size - done, domain.variable("dst", region.index, add(offset, done))),)
+        return known + rest if size > done else known
+
+    def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
+        """Format, source, output and byte within the entry, of a place in the coefficient table."""
+        return self.decode(offset)
+
+    def store(self, address: Word, runs: Runs) -> None:
+        """Write a shard. Raises Refutation for a wrong value or a place outside."""
+        place = base(address)
+        if place is None or place[0].kind != "dst":
+            raise Refutation(f"writes at {place[0] if place else address}, not to a destination")
+        region, offset = place
+        size = domain.size(runs)
+        self.inside(region, offset, size, self.limits.length)
+        want = self.expect(region.index, offset, size)
+        if runs != want:
+            raise Refutation(f"{region} at {offset}: {_difference(runs, want)}")
+        self.written.setdefault(region.index, Written()).add(offset, size)
+
+    def load_word(self, address: Word, size: int) -> Word | Runs:
+        """What a general register gets: a pointer, a saved register, or bytes."""
+        place = base(address)
+        if place is not None and size == POINTER:
+            region, offset = place
+            if region.kind in ("srcs", "dsts"):
+                return self.pointer(region, offset)
+            if region.kind == "stack":
+                return self._load_stack(offset, size)
+        return self.load(address, size)
+
+    def _load_stack(self, offset: Word, size: int) -> Word | Runs:
+        if not isinstance(offset, int) or offset not in self.stack:
+            raise Refutation(f"reads the stack at {offset}, where it has put nothing")
+        value, known = self.stack[offset]
+        if known != size:
+            raise Unsupported(f"reads {size} of {known} bytes on the stack")
+        return value
+
+    def store_word(self, address: Word, value: Word | Runs, size: int) -> None:
+        """A general or vector register to the stack, or its bytes to a destination."""
+        place = base(address)
+        if place is None or place[0].kind != "stack":
+            if not isinstance(value, tuple):
+                raise Refutation(f"writes a number or pointer at {address}, not data")
+            self.store(address, value)
+            return
+        offset = place[1]
+        if not isinstance(offset, int):
+            raise Unsupported(f"writes the stack at {offset}")
+        for other, (_, length) in self.stack.items():
+            if other != offset and other < offset + size and offset < other + length:
+                raise Unsupported("stack slots overlap")
+        if offset >= 0 and not self.home[0] <= offset <= self.home[1] - size:
+            raise Refutation(f"writes the caller's frame, {offset} bytes above the entry rsp")
+        if offset < self.floor:
+            raise Refutation(f"writes the stack at {offset}, where a signal handler may write too")
+        self.stack[offset] = (value, size)
+
+    def pointer(self, region: Address, offset: Word) -> Word:
+        """The shard pointer at `offset` of src[] or dst[]."""
+        source = region.kind == "srcs"
+        self.inside(region, offset, POINTER, self._array_bytes(source))
+        index = divide(offset, POINTER)
+        if index is None:
+            raise Refutation(f"reads {region} at {offset}, between two pointers")
+        return symbol(Address("src" if source else "dst", index))
+
+    def _array_bytes(self, source: bool) -> Word:
+        return scale(self.limits.sources if source else self.limits.outputs, POINTER)
+
+    def settle(self) -> None:
+        """Count destinations that are written to their end, in order, and forget them."""
+        while True:
+            written = self.written.get(self.complete)
+            if written is None or written.pieces:
+                return
+            if subtract(self.limits.length, written.prefix) != 0:
+                return
+            del self.written[self.complete]
+            self.complete = add(self.complete, 1)
+
+
+def _difference(got: Runs, want: Runs) -> str:
+    position = 0
+    for length, a, b in domain.aligned(got, want):
+        if a != b:
+            return f"byte {position} is {_short(a)}, must be {_short(b)}"
+        position += length
+    return f"{domain.size(got)} bytes, must be {domain.size(want)}"
+
+
+def _short(piece: object) -> str:
+    text = repr(piece)
+    return text if len(text) < 160 else text[:157] + "..."

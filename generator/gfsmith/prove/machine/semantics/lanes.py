@@ -1,0 +1,173 @@
+"""What vector instructions do to runs of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count as counter
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Entry, Form, Piece, Run, Runs, Table, Unsupported
+from gfsmith.prove.machine.state import State, constant_bytes
+
+_crossings = counter()
+
+
+def known(runs: Runs) -> bytes:
+    """Bytes that must be constant."""
+    return constant_bytes(runs)
+
+
+def groups(runs: Runs, size: int, width: int) -> Iterator[tuple[int, int, Runs]]:
+    """Stretches of equal elements of `width` bytes: (first byte, behind the last, one element)."""
+    start, last = 0, domain.cut(runs, 0, width)
+    for low in range(width, size, width):
+        element = domain.cut(runs, low, low + width)
+        if element != last:
+            yield start, low, last
+            start, last = low, element
+    yield start, size, last
+
+
+def _table_entry(state: State, runs: Runs, width: int) -> tuple[str, int, Entry] | None:
+    """Format, place and entry if `runs` is one stretch of raw table bytes."""
+    if len(runs) != 1 or runs[0][0] != width or not isinstance(runs[0][1], Table):
+        return None
+    fmt, source, output, within = state.memory.entry(runs[0][1].offset)
+    return fmt, within, Entry("", source, output)
+
+
+def lookup(state: State, table: Runs, index: Runs) -> Iterator[Run]:
+    """pshufb on one 16-byte lane."""
+    for length, piece in index:
+        if isinstance(piece, Table):
+            raise Unsupported("a shuffle by raw table bytes")
+        if piece == domain.ZERO and _is_nibble_table(state, table):
+            yield length, domain.ZERO  # T is linear, so it maps 0 to 0
+            continue
+        if piece.is_constant:
+            for _ in range(length):
+                at = piece.constant & 15
+                yield from domain.zeros(1) if piece.constant & 0x80 else domain.cut(table, at, at + 1)
+            continue
+        if domain.masked(piece, 0x0F) != piece:
+            raise Unsupported("a shuffle by an index that may exceed 15")
+        yield length, _look_up(state, table, piece)
+
+
+def _is_nibble_table(state: State, table: Runs) -> bool:
+    found = _table_entry(state, table, 16)
+    return found is not None and found[0] == "nibble" and found[1] in (0, 16)
+
+
+def _look_up(state: State, table: Runs, index: Form) -> Form:
+    found = _table_entry(state, table, 16)
+    if found is None:
+        return domain.map_matrix(_linear_table(constant_bytes(table)), index)
+    fmt, within, entry = found
+    if fmt != "nibble" or within not in (0, 16):
+        raise Unsupported(f"a shuffle in byte {within} of a table entry of format {fmt}")
+    return domain.map_table(entry._replace(part="low" if within == 0 else "high"), index)
+
+
+def _linear_table(table: bytes) -> int:
+    """The matrix of a table that is XOR-linear in its index; Unsupported if it is not."""
+    for n in range(16):
+        total = 0
+        for bit in range(4):
+            total ^= table[1 << bit] if n >> bit & 1 else 0
+        if total != table[n]:
+            raise Unsupported("a shuffle in a table that is not linear in its index")
+    rows = [sum((table[1 << bit] >> r & 1) << bit for bit in range(4)) for r in range(8)]
+    return sum(row << 8 * r for r, row in enumerate(rows))
+
+
+def affine(state: State, matrix: Runs, piece: Piece) -> Form:
+    """gf2p8affineqb of one run by one matrix, without the immediate."""
+    if isinstance(piece, Table):
+        raise Unsupported("a matrix times raw table bytes")
+    found = _table_entry(state, matrix, 8)
+    if found is None:
+        rows = reversed(constant_bytes(matrix))
+        return domain.map_matrix(sum(row << 8 * r for r, row in enumerate(rows)), piece)
+    fmt, within, entry = found
+    if fmt != "affine" or within != 0:
+        raise Unsupported(f"a matrix from byte {within} of a table entry of format {fmt}")
+    return domain.map_table(entry._replace(part="matrix"), piece)
+
+
+def product(state: State, factor: Runs, piece: Piece) -> Form:
+    """gf2p8mulb of one run by one coefficient's entry, or by a constant byte."""
+    if isinstance(piece, Table):
+        raise Unsupported("a product of raw table bytes")
+    found = _table_entry(state, factor, 8)
+    if found is None:
+        values = set(constant_bytes(factor))
+        if len(values) != 1:
+            raise Unsupported("a product by bytes that differ")
+        return domain.map_matrix(_times(values.pop()), piece)
+    fmt, within, entry = found
+    if fmt != "mulb" or within != 0:
+        raise Unsupported(f"a product by byte {within} of a table entry of format {fmt}")
+    return domain.map_table(entry._replace(part="product"), piece)
+
+
+def _times(constant: int) -> int:
+    """The matrix of x -> constant * x modulo 0x11b (Intel SDM, GF2P8MULB)."""
+    columns, value = [], constant
+    for _ in range(8):
+        columns.append(value)
+        value = value << 1 ^ (0x11B if value & 0x80 else 0)
+    rows = [sum((columns[i] >> r & 1) << i for i in range(8)) for r in range(8)]
+    return sum(row << 8 * r for r, row in enumerate(rows))
+
+
+def _arithmetic(shift: int) -> int:
+    """The matrix of an arithmetic right shift of a byte."""
+    return sum(1 << min(r + shift, 7) + 8 * r for r in range(8))
+
+
+def shift_right(runs: Runs, element: int, count: int, arithmetic: bool) -> Runs:
+    """Every element of `element` bytes (little endian) shifted right by `count` bits."""
+    limit = 8 * element - 1
+    if count > limit:
+        if not arithmetic:
+            return domain.zeros(domain.size(runs))
+        count = limit
+    forms = [(length, _form(piece)) for length, piece in runs]
+    if count < 8 and any(not form.is_constant for _, form in forms):
+        return tuple((length, _shift_uniform(form, count)) for length, form in forms)
+    out: list[Run] = []
+    for low in range(0, domain.size(runs), element):
+        out += _shift_element(domain.cut(runs, low, low + element), element, count, arithmetic)
+    return domain.merge(out)
+
+
+def _shift_uniform(form: Form, count: int) -> Form:
+    """The bytes of a shift across bytes: exact but for the top `count` bits, which come from the next
+    byte (or are copies of the sign) and are taken as unknown. Kernels mask them out."""
+    shifted = domain.shift_rows(form, count)
+    unknown = domain.variable("crossing", next(_crossings), 0, domain.row_mask(0xFF << 8 - count & 0xFF))
+    return domain.make_form(shifted.constant, {**shifted.atoms, **unknown.atoms})
+
+
+def _shift_element(runs: Runs, element: int, count: int, arithmetic: bool) -> Iterator[Run]:
+    skip, bits = divmod(count, 8)
+    pieces = [domain.cut(runs, n, n + 1) for n in range(element)]
+    sign = domain.zeros(1)
+    if arithmetic:
+        sign = ((1, domain.map_matrix(_arithmetic(7), _form(pieces[-1][0][1]))),)
+    for n in range(element):
+        here = pieces[n + skip] if n + skip < element else sign
+        above = pieces[n + skip + 1] if n + skip + 1 < element else sign
+        if not bits:
+            yield from here
+            continue
+        low = domain.shift_rows(_form(here[0][1]), bits)
+        high = domain.shift_rows(_form(above[0][1]), bits - 8)
+        yield from domain.xor(((1, low),), ((1, high),))
+
+
+def _form(piece: Piece) -> Form:
+    if isinstance(piece, Table):
+        raise Unsupported("raw table bytes are shifted")
+    return piece

@@ -1,0 +1,167 @@
+"""Bytes and lanes that change their place, after the Intel SDM, volume 2."""
+
+from __future__ import annotations
+
+from iced_x86 import Instruction, OpKind
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Run, Unsupported
+from gfsmith.prove.machine.semantics.operands import (
+    Semantics,
+    address,
+    as_bytes,
+    forms,
+    general_name,
+    read_vector,
+    register_size,
+    vector_number,
+    vector_size,
+    write_general,
+    write_vector,
+)
+from gfsmith.prove.machine.state import VECTOR_BYTES, State
+
+_FULL_MASK = (1 << 64) - 1
+
+
+def _duplicate(state: State, instr: Instruction) -> None:
+    """movddup xmm: the low quadword twice."""
+    if instr.op1_kind == OpKind.MEMORY:
+        low = state.memory.load(address(state, instr), 8)
+    else:
+        low = read_vector(state, instr, 1, 8)
+    write_vector(state, instr, domain.merge([*low, *low]))
+
+
+def _broadcast(element: int) -> Semantics:
+    """One element of a register or of memory, all over."""
+
+    def broadcast(state: State, instr: Instruction) -> None:
+        size = vector_size(instr)
+        if instr.op1_kind == OpKind.MEMORY:
+            one = state.memory.load(address(state, instr), element)
+        elif register_size(instr.op1_register) <= 8:
+            one = as_bytes(state, state.gpr[general_name(instr.op1_register)], element)
+        else:
+            one = domain.cut(state.vectors[vector_number(instr.op1_register)], 0, element)
+        write_vector(state, instr, domain.merge([*one] * (size // element)))
+
+    return broadcast
+
+
+def _insert(element: int) -> Semantics:
+    """pinsrb, pinsrw, pinsrd, pinsrq."""
+
+    def insert(state: State, instr: Instruction) -> None:
+        source = instr.op_count - 2
+        at = instr.immediate(instr.op_count - 1) % (16 // element) * element
+        old = read_vector(state, instr, 0 if instr.op_count == 3 else 1, 16)
+        if instr.op_kind(source) == OpKind.MEMORY:
+            new = state.memory.load(address(state, instr), element)
+        else:
+            new = as_bytes(state, state.gpr[general_name(instr.op_register(source))], element)
+        runs = [*domain.cut(old, 0, at), *new, *domain.cut(old, at + element, 16)]
+        write_vector(state, instr, domain.merge(runs))
+
+    return insert
+
+
+def _extract_word(state: State, instr: Instruction) -> None:
+    at = instr.immediate(2) % 8 * 2
+    runs = domain.cut(state.vectors[vector_number(instr.op1_register)], at, at + 2)
+    write_general(state, instr, domain.merge([*runs, *domain.zeros(2)]))
+
+
+def _insert_lane(state: State, instr: Instruction) -> None:
+    """vinserti128 ymm."""
+    low = read_vector(state, instr, 1, 32)
+    lane = read_vector(state, instr, 2, 16)
+    at = 16 * (instr.immediate(3) & 1)
+    runs = [*domain.cut(low, 0, at), *lane, *domain.cut(low, at + 16, 32)]
+    write_vector(state, instr, domain.merge(runs))
+
+
+def _extract_lane(state: State, instr: Instruction) -> None:
+    """vextracti128."""
+    at = 16 * (instr.immediate(2) & 1)
+    runs = domain.cut(state.vectors[vector_number(instr.op1_register)], at, at + 16)
+    if instr.op0_kind == OpKind.MEMORY:
+        state.memory.store_word(address(state, instr), runs, 16)
+    else:
+        write_vector(state, instr, runs)
+
+
+def _permute_dwords(state: State, instr: Instruction) -> None:
+    """pshufd: dwords within each 128-bit lane."""
+    size = vector_size(instr)
+    order = instr.immediate(instr.op_count - 1)
+    runs = read_vector(state, instr, 1, size)
+    out: list[Run] = []
+    for low in range(0, size, 16):
+        for n in range(4):
+            at = low + 4 * (order >> 2 * n & 3)
+            out += domain.cut(runs, at, at + 4)
+    write_vector(state, instr, domain.merge(out))
+
+
+def _permute_lanes(state: State, instr: Instruction) -> None:
+    """vperm2i128."""
+    both = [*read_vector(state, instr, 1, 32), *read_vector(state, instr, 2, 32)]
+    order = instr.immediate(3)
+    out: list[Run] = []
+    for n in range(2):
+        select = order >> 4 * n
+        at = 16 * (select & 3)
+        out += domain.zeros(16) if select & 8 else domain.cut(tuple(both), at, at + 16)
+    write_vector(state, instr, domain.merge(out))
+
+
+def _shuffle_lanes(state: State, instr: Instruction) -> None:
+    """vshufi64x2 zmm: two 128-bit lanes of each source."""
+    size = vector_size(instr)
+    if size != VECTOR_BYTES:
+        raise Unsupported("vshufi64x2 of 256 bits")
+    first, second = read_vector(state, instr, 1, size), read_vector(state, instr, 2, size)
+    order = instr.immediate(3)
+    out: list[Run] = []
+    for n in range(4):
+        at = 16 * (order >> 2 * n & 3)
+        out += domain.cut(first if n < 2 else second, at, at + 16)
+    write_vector(state, instr, domain.merge(out))
+
+
+def _shift_bytes(state: State, instr: Instruction) -> None:
+    """psrldq: the 128-bit lane moves towards byte 0."""
+    count = min(instr.immediate(instr.op_count - 1), 16)
+    source = 0 if instr.op_count == 2 else 1
+    size = vector_size(instr)
+    runs = read_vector(state, instr, source, size)
+    out: list[Run] = []
+    for low in range(0, size, 16):
+        out += [*domain.cut(runs, low + count, low + 16), *domain.zeros(count)]
+    write_vector(state, instr, domain.merge(out))
+
+
+TABLE: dict[str, Semantics] = {
+    **forms(_shift_bytes, "PSRLDQ_XMM_IMM8", "VEX_VPSRLDQ_XMM_XMM_IMM8"),
+    **forms(_duplicate, "MOVDDUP_XMM_XMMM64"),
+    **forms(_insert(1), "PINSRB_XMM_R32M8_IMM8", "VEX_VPINSRB_XMM_XMM_R32M8_IMM8"),
+    **forms(_insert(2), "PINSRW_XMM_R32M16_IMM8", "VEX_VPINSRW_XMM_XMM_R32M16_IMM8"),
+    **forms(_insert(4), "PINSRD_XMM_RM32_IMM8", "VEX_VPINSRD_XMM_XMM_RM32_IMM8"),
+    **forms(_insert(8), "PINSRQ_XMM_RM64_IMM8", "VEX_VPINSRQ_XMM_XMM_RM64_IMM8"),
+    **forms(_extract_word, "PEXTRW_R32_XMM_IMM8", "VEX_VPEXTRW_R32_XMM_IMM8"),
+    **forms(_insert_lane, "VEX_VINSERTI128_YMM_YMM_XMMM128_IMM8"),
+    **forms(_extract_lane, "VEX_VEXTRACTI128_XMMM128_YMM_IMM8"),
+    **forms(_permute_dwords, "PSHUFD_XMM_XMMM128_IMM8", "VEX_VPSHUFD_YMM_YMMM256_IMM8"),
+    **forms(_permute_lanes, "VEX_VPERM2I128_YMM_YMM_YMMM256_IMM8"),
+    **forms(_shuffle_lanes, "EVEX_VSHUFI64X2_ZMM_K1Z_ZMM_ZMMM512B64_IMM8"),
+    **forms(_broadcast(1), "VEX_VPBROADCASTB_YMM_XMMM8", "EVEX_VPBROADCASTB_ZMM_K1Z_R32"),
+    **forms(_broadcast(4), "VEX_VPBROADCASTD_YMM_XMMM32", "EVEX_VPBROADCASTD_ZMM_K1Z_R32"),
+    **forms(
+        _broadcast(8),
+        "VEX_VPBROADCASTQ_YMM_XMMM64",
+        "VEX_VBROADCASTSD_YMM_M64",
+        "EVEX_VPBROADCASTQ_ZMM_K1Z_XMMM64",
+    ),
+    **forms(_broadcast(16), "VEX_VBROADCASTI128_YMM_M128", "EVEX_VBROADCASTI32X4_ZMM_K1Z_M128"),
+}

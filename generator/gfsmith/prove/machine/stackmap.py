@@ -1,0 +1,59 @@
+"""Where the stack pointer and the saved registers are at each instruction, against the unwind tables."""
+
+from __future__ import annotations
+
+from iced_x86 import Mnemonic
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.explore import Explorer
+from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.linear import Address, subtract, symbol
+from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.unwind import Step, check
+from gfsmith.prove.verdict import Refutation
+
+
+def _saved(state: State, general: tuple[str, ...], vectors: range) -> dict[str, int]:
+    """The stack slot, relative to the entry rsp, of each preserved register that has changed."""
+    memory = state.memory
+    assert isinstance(memory, Memory)
+    slots = {str(value): place for place, (value, _) in memory.stack.items()}
+    found = {}
+    for name in general:
+        entry = symbol(f"entry_{name}")
+        if state.gpr[name] != entry and str(entry) in slots:
+            found[name] = slots[str(entry)]
+    for number in vectors:
+        kept = ((16, domain.variable("entry", number, 0)),)
+        if domain.cut(state.vectors[number], 0, 16) != kept and str(kept) in slots:
+            found[f"xmm{number}"] = slots[str(kept)]
+    return found
+
+
+def check_unwind(
+    explorer: Explorer, image: Image, name: str, general: tuple[str, ...], vectors: range
+) -> None:
+    """The file's unwind tables describe every instruction that was reached.
+
+    Raises Refutation where they do not, Unsupported if they are of a kind that is not read.
+    """
+    places = sorted(explorer.frames)
+    leaving = set()
+    for ip in reversed(places):
+        if explorer.instruction(ip).mnemonic not in (Mnemonic.POP, Mnemonic.RET):
+            break
+        leaving.add(ip)
+    steps = []
+    for ip in places:
+        state = explorer.frames[ip]
+        depth = subtract(symbol(Address("stack")), state.word("rsp"))
+        assert isinstance(depth, int)
+        saved = _saved(state, general, vectors)
+        steps.append(Step(ip - explorer.origin, depth, saved, ip in leaving))
+    wrong = check(image, name, steps)
+    if wrong and wrong[0].startswith("unsupported"):
+        raise Unsupported(wrong[0])
+    if wrong:
+        raise Refutation(f"unwind information: {wrong[0]}")

@@ -1,0 +1,225 @@
+"""Registers and flags of one path through a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.linear import Facts, Linear, Symbol, Word, substitute
+from gfsmith.prove.verdict import Refutation
+
+GENERAL = (
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+    "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+)  # fmt: skip
+VECTOR_BYTES = 64
+
+#: What a general register holds: a number or address, or eight bytes of data (or of junk).
+Value: TypeAlias = Word | Runs
+
+
+class Store(Protocol):
+    """The memory that instructions see."""
+
+    def load(self, address: Word, size: int, /) -> Runs: ...
+    def store(self, address: Word, runs: Runs, /) -> None: ...
+    def load_word(self, address: Word, size: int, /) -> Value: ...
+    def store_word(self, address: Word, value: Value, size: int, /) -> None: ...
+    def entry(self, offset: Word, /) -> tuple[str, Word, Word, int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Flags of left - right, both `size` bytes wide."""
+
+    left: Word
+    right: Word
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Flags as values; None: undefined."""
+
+    cf: bool | None
+    zf: bool | None
+    sf: bool | None
+    of: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Flags of a TEST of some bits: whether all the addresses are multiples of mask + 1."""
+
+    addresses: frozenset[Word]
+    mask: int
+
+
+Flags = Difference | Known | Alignment
+UNDEFINED = Known(None, None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The bitwise OR of addresses: only good for testing low bits."""
+
+    addresses: frozenset[Word]
+
+
+@dataclass(slots=True)
+class State:
+    """One machine state. dirty: upper halves of vectors may be in use. unfenced: a store around the
+    cache has not been followed by a fence. multiples: what addresses are known to be multiples of."""
+
+    gpr: dict[str, Value | Joined]
+    vectors: list[Runs]
+    masks: list[int | None]
+    memory: Store
+    facts: Facts = field(default_factory=Facts)
+    flags: Flags = UNDEFINED
+    dirty: bool = False
+    unfenced: bool = False
+    multiples: dict[Word, int] = field(default_factory=dict)
+
+    @classmethod
+    def concrete(
+        cls, gpr: dict[str, int], vectors: list[bytes], masks: list[int], memory: dict[int, bytes]
+    ) -> State:
+        """A state of plain numbers, to compare instructions with the CPU. memory: block by address."""
+        registers: dict[str, Value | Joined] = {name: gpr.get(name, 0) for name in GENERAL}
+        runs = [domain.constant_runs(vector) for vector in vectors]
+        return cls(registers, runs, list(masks), Block(memory))
+
+    def gpr_int(self, name: str) -> int:
+        value = self.gpr[name]
+        if isinstance(value, tuple):
+            return int.from_bytes(constant_bytes(value), "little")
+        if not isinstance(value, int):
+            raise Unsupported(f"{name} is not a number")
+        return value % (1 << 64)
+
+    def vector_bytes(self, number: int) -> bytes:
+        return constant_bytes(self.vectors[number])
+
+    def mask_int(self, number: int) -> int:
+        mask = self.masks[number]
+        if mask is None:
+            raise Unsupported(f"k{number} is undefined")
+        return mask
+
+    def flag(self, name: str) -> bool | None:
+        flags = self.flags
+        if isinstance(flags, Difference):
+            flags = difference_flags(flags)
+        if isinstance(flags, Known):
+            return {"cf": flags.cf, "zf": flags.zf, "sf": flags.sf, "of": flags.of}[name]
+        return None
+
+    def memory_bytes(self, address: int, size: int) -> bytes:
+        return constant_bytes(self.memory.load(address, size))
+
+    def word(self, name: str) -> Word:
+        """A register as number or address. Refutes if it holds data: that would leak by timing."""
+        value = self.gpr[name]
+        if isinstance(value, Joined):
+            raise Unsupported(f"{name} holds several addresses ORed")
+        if isinstance(value, tuple):
+            if all(isinstance(p, domain.Form) and p.is_constant for _, p in value):
+                return int.from_bytes(constant_bytes(value), "little")
+            raise Refutation(f"an address, count or branch depends on {name}, which holds {value}")
+        return value
+
+    def substitute(self, name: Symbol, by: Word) -> None:
+        """Replace a symbol everywhere but in memory and facts."""
+        for register, value in self.gpr.items():
+            if isinstance(value, Linear):
+                self.gpr[register] = substitute(value, name, by)
+            elif isinstance(value, tuple):
+                self.gpr[register] = domain.substitute_runs(value, name, by)
+            elif isinstance(value, Joined):
+                moved = frozenset(substitute(a, name, by) for a in value.addresses)
+                self.gpr[register] = Joined(moved)
+        self.vectors = [domain.substitute_runs(runs, name, by) for runs in self.vectors]
+        flags = self.flags
+        if isinstance(flags, Difference):
+            left, right = (substitute(x, name, by) for x in (flags.left, flags.right))
+            self.flags = Difference(left, right, flags.size)
+        elif isinstance(flags, Alignment):
+            moved = frozenset(substitute(a, name, by) for a in flags.addresses)
+            self.flags = Alignment(moved, flags.mask)
+        self.multiples = {substitute(a, name, by): m for a, m in self.multiples.items()}
+
+
+def constant_bytes(runs: Runs) -> bytes:
+    """Runs that are all constant, as bytes."""
+    out = bytearray()
+    for length, piece in runs:
+        if not isinstance(piece, domain.Form) or not piece.is_constant:
+            raise Unsupported("a value that should be known is symbolic")
+        out += bytes([piece.constant]) * length
+    return bytes(out)
+
+
+def difference_flags(flags: Difference) -> Known:
+    """The flags of a subtraction of plain numbers."""
+    if not isinstance(flags.left, int) or not isinstance(flags.right, int):
+        return UNDEFINED
+    bits = 8 * flags.size
+    span, half = 1 << bits, 1 << bits - 1
+    left, right = flags.left % span, flags.right % span
+    result = (left - right) % span
+    overflow = ((left ^ right) & (left ^ result) & half) != 0
+    return Known(left < right, result == 0, result >= half, overflow)
+
+
+def fork(state: State, memory: Store, facts: Facts) -> State:
+    """An independent copy that shares nothing that changes."""
+    return State(
+        dict(state.gpr),
+        list(state.vectors),
+        list(state.masks),
+        memory,
+        facts,
+        state.flags,
+        state.dirty,
+        state.unfenced,
+        dict(state.multiples),
+    )
+
+
+class Block:
+    """Plain memory for State.concrete: blocks of bytes by address."""
+
+    def __init__(self, blocks: dict[int, bytes]) -> None:
+        self._blocks = {address: bytearray(data) for address, data in blocks.items()}
+
+    def _find(self, address: Word, size: int) -> tuple[bytearray, int]:
+        if isinstance(address, int):
+            for start, data in self._blocks.items():
+                if start <= address and address + size <= start + len(data):
+                    return data, address - start
+        raise Refutation(f"touches {size} bytes at {address}, outside of every block")
+
+    def load(self, address: Word, size: int) -> Runs:
+        data, offset = self._find(address, size)
+        return domain.constant_runs(bytes(data[offset : offset + size]))
+
+    def store(self, address: Word, runs: Runs) -> None:
+        content = constant_bytes(runs)
+        data, offset = self._find(address, len(content))
+        data[offset : offset + len(content)] = content
+
+    def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
+        raise Unsupported("a plain block has no coefficient table")
+
+    def load_word(self, address: Word, size: int) -> Value:
+        return int.from_bytes(constant_bytes(self.load(address, size)), "little")
+
+    def store_word(self, address: Word, value: Value, size: int) -> None:
+        if isinstance(value, int):
+            value = domain.constant_runs((value % (1 << 8 * size)).to_bytes(size, "little"))
+        if not isinstance(value, tuple):
+            raise Unsupported("an address is stored in a plain block")
+        self.store(address, domain.cut(value, 0, size))

@@ -1,0 +1,117 @@
+"""One instance through the CPU and through the prover's semantics: do they agree on everything?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from enum import Enum
+from random import Random
+
+from gfsmith.prove.machine.semantics import Unsupported, step
+from gfsmith.prove.machine.state import Known, State
+from gfsmith.prove.verdict import Refutation
+
+from .cpu import GPR, Cpu, Fault, Level, Machine
+from .instances import Instance, Place, make_instance
+
+#: The flags that the semantics know.
+FLAGS = ("cf", "zf", "sf", "of")
+
+
+class Mismatch(AssertionError):
+    """CPU and semantics disagree."""
+
+
+class Outcome(Enum):
+    """What became of an instance."""
+
+    EQUAL = "equal"
+    REFUSED = "refused"
+    FAULT = "fault"
+
+
+def model_state(machine: Machine, place: Place) -> State:
+    """`machine` as plain numbers for the semantics."""
+    memory = {place.block: machine.memory}
+    state = State.concrete(dict(zip(GPR, machine.gpr, strict=True)), machine.vectors, machine.masks, memory)
+    state.flags = Known(*(machine.flag(name) for name in FLAGS))
+    state.dirty = has_dirty_uppers(machine)
+    return state
+
+
+def has_dirty_uppers(machine: Machine) -> bool:
+    """Whether any of vector registers 0..15 is in use above its low 16 bytes."""
+    return any(any(vector[16:]) for vector in machine.vectors[:16])
+
+
+def differences(state: State, after: Machine, place: Place) -> Iterator[str]:
+    """Every part of the state in which the semantics (left) differ from the CPU (right)."""
+    for number, name in enumerate(GPR):
+        if state.gpr_int(name) != after.gpr[number]:
+            yield f"{name}: {state.gpr_int(name):#x} / {after.gpr[number]:#x}"
+    for number in range(32):
+        if state.vector_bytes(number) != after.vectors[number]:
+            ours, theirs = state.vector_bytes(number).hex(), after.vectors[number].hex()
+            yield f"zmm{number}: {ours} / {theirs}"
+    for number in range(8):
+        if state.mask_int(number) != after.masks[number]:
+            yield f"k{number}: {state.mask_int(number):#x} / {after.masks[number]:#x}"
+    yield from flag_differences(state, after)
+    memory = state.memory_bytes(place.block, place.block_bytes)
+    for offset in range(place.block_bytes if memory != after.memory else 0):
+        if memory[offset] != after.memory[offset]:
+            yield f"memory[{offset}]: {memory[offset]:#x} / {after.memory[offset]:#x}"
+
+
+def flag_differences(state: State, after: Machine) -> Iterator[str]:
+    """Defined flags; and dirty upper halves, which the semantics may assume but not overlook."""
+    for name in FLAGS:
+        if state.flag(name) is not None and state.flag(name) != after.flag(name):
+            yield f"{name}: {state.flag(name)} / {after.flag(name)}"
+    if has_dirty_uppers(after) and not state.dirty:
+        yield "upper halves: said to be clean / in use"
+
+
+def check(instance: Instance, cpu: Cpu, place: Place, level: Level) -> Outcome:
+    """Raises Mismatch. What faults on the CPU must not have a meaning."""
+    state = model_state(instance.machine, place)
+    refusal: Exception | None = None
+    try:
+        step(state, instance.instruction)
+    except (Unsupported, Refutation) as caught:
+        refusal = caught
+    try:
+        after = cpu.run(instance.encoded, instance.machine, level)
+    except Fault as fault:
+        if refusal is None:
+            raise Mismatch(f"{instance}: faults (signal {fault}), but has a meaning") from None
+        return Outcome.FAULT
+    if isinstance(refusal, Refutation) and instance.whole:
+        raise Mismatch(f"{instance}: is refuted ({refusal}), but touches its operand only")
+    if refusal is not None:
+        return Outcome.REFUSED
+    found = list(differences(state, after, place))
+    if found:
+        raise Mismatch("\n  ".join([f"{instance}: semantics / CPU", *found[:8]]))
+    return Outcome.EQUAL
+
+
+def campaign(
+    code: int,
+    seed: int,
+    trial: Callable[[Instance], Outcome],
+    place: Place,
+    level: Level,
+    wanted: int,
+    attempts: int,
+) -> Counter[Outcome]:
+    """Instances of a form until `wanted` were equal, `attempts` at most. Raises Mismatch."""
+    rng = Random(seed)
+    outcomes: Counter[Outcome] = Counter()
+    for _ in range(attempts):
+        instance = make_instance(code, rng, place, level)
+        if instance is not None:
+            outcomes[trial(instance)] += 1
+        if outcomes[Outcome.EQUAL] >= wanted:
+            break
+    return outcomes

@@ -1,0 +1,219 @@
+"""Unknown data, table entries and numbers, as the semantics describe them, with values to fill in."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Table, Unsupported
+from gfsmith.prove.machine.linear import Facts, Linear, Word, symbol
+from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Known, Value
+from gfsmith.prove.machine.state import difference_flags as known_flags
+
+#: The kind of an unknown that an instruction introduces in place of what it does not track.
+FRESH = "crossing"
+
+SHARDS = 4
+SHARD_BYTES = 256
+ENTRIES = 16
+VECTOR = 64
+
+#: Bytes of a table entry by format.
+ENTRY_BYTES = {"nibble": 32, "affine": 8, "mulb": 8}
+
+#: Numbers that a kernel computes with, and what they are below.
+NUMBERS = {"small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
+
+_HIGH_TO_LOW = domain.HIGH_NIBBLE >> 32  # row r selects bit 4 + r: the high nibble, shifted down
+_MATRICES = (domain.IDENTITY, domain.IDENTITY, domain.LOW_NIBBLE, domain.LOW_NIBBLE, _HIGH_TO_LOW)
+
+
+@lru_cache(maxsize=4096)
+def translation(matrix: int) -> bytes:
+    """Matrix times every byte."""
+    return bytes(domain.apply(matrix, byte) for byte in range(256))
+
+
+def _xor(left: bytes, right: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(left, right, strict=True))
+
+
+def multiply(left: int, right: int) -> int:
+    """The product modulo 0x11b, as gf2p8mulb has it."""
+    result = 0
+    for bit in range(8):
+        result ^= left << bit if right >> bit & 1 else 0
+    for bit in range(14, 7, -1):
+        result ^= 0x11B << bit - 8 if result >> bit & 1 else 0
+    return result
+
+
+def linear_bytes(rng: Random, bits: int) -> bytes:
+    """A random XOR-linear function of `bits` bits, as the table of its values."""
+    columns = rng.randbytes(bits)
+    values = [0]
+    for column in columns:
+        values += [value ^ column for value in values]
+    return bytes(values)
+
+
+def unsaid(runs: Runs) -> bytes:
+    """1 for every bit that depends on an unknown of which the semantics say nothing."""
+    out = b""
+    for length, piece in runs:
+        bits = 0
+        if isinstance(piece, Form):
+            for atom, matrix in piece.atoms.items():
+                if atom.kind == FRESH:
+                    rows = matrix.to_bytes(8, "little")
+                    bits |= 0xFF if atom.table else sum(1 << r for r in range(8) if rows[r])
+        out += bytes([bits]) * length
+    return out
+
+
+class Unknowns:
+    """Random shards, a random coefficient table, random numbers; symbolic values and what they come to."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._shards = [rng.randbytes(SHARD_BYTES) for _ in range(SHARDS)]
+        self.format = rng.choice(tuple(ENTRY_BYTES))
+        self.table = b"".join(self._entry_bytes() for _ in range(ENTRIES))
+        self._numbers = {
+            name: rng.randrange(rng.choice((0, bound // 2)), bound) for name, bound in NUMBERS.items()
+        }
+
+    def _entry_bytes(self) -> bytes:
+        if self.format == "nibble":
+            return linear_bytes(self._rng, 4) + linear_bytes(self._rng, 4)
+        return self._rng.randbytes(8) if self.format == "affine" else self._rng.randbytes(1) * 8
+
+    # ---- symbolic values ----
+
+    def form(self) -> Form:
+        """constant + matrix times the bytes of a shard, or of two."""
+        rng = self._rng
+        atoms = {}
+        for _ in range(rng.choice((1, 1, 2))):
+            start = rng.randrange(SHARD_BYTES - VECTOR)
+            matrix = rng.choice((*_MATRICES, rng.getrandbits(64)))
+            atoms[Atom(None, "src", rng.randrange(SHARDS), start)] = matrix
+        return domain.make_form(rng.choice((0, 0, 0, rng.getrandbits(8))), atoms)
+
+    def data(self, size: int) -> Runs:
+        """`size` bytes of data, at most a vector, in one to three runs."""
+        cuts = sorted(self._rng.randrange(size + 1) for _ in range(self._rng.choice((0, 0, 1, 2))))
+        ends = zip([0, *cuts], [*cuts, size], strict=True)
+        return domain.merge([(high - low, self.form()) for low, high in ends])
+
+    def coefficients(self, size: int) -> Runs:
+        """Raw table bytes: one entry, or half of one, all over; or a stretch of the table."""
+        rng = self._rng
+        width = 16 if self.format == "nibble" else 8
+        if not rng.randrange(4):
+            return ((size, Table(rng.randrange(len(self.table) - size))),)
+        start = width * rng.randrange(len(self.table) // width)
+        return tuple((width, Table(start)) for _ in range(size // width))
+
+    def constant(self, size: int) -> Runs:
+        """Known bytes with a structure that instructions may need to make sense of unknown ones."""
+        rng = self._rng
+        kind = rng.randrange(3)
+        if kind == 0:
+            lane = linear_bytes(rng, 4)
+        elif kind == 1:
+            lane = bytes([rng.choice((0x0F, 0xF0, rng.getrandbits(8)))]) * 16
+        else:
+            lane = rng.randbytes(8) * 2
+        return domain.constant_runs(lane * (size // 16))
+
+    def number(self) -> Linear:
+        """A number as it is, or constant + factor * number; not negative."""
+        rng = self._rng
+        name = rng.choice(("small", "word", "word", "long"))
+        if rng.getrandbits(1):
+            return Linear(0, ((name, 1),))
+        return Linear(
+            rng.choice((0, rng.randrange(1 << 12))), ((name, rng.choice((8, rng.randrange(1, 100)))),)
+        )
+
+    def facts(self) -> Facts:
+        facts = Facts()
+        for name, bound in NUMBERS.items():
+            facts.assume(symbol(name), 0, bound - 1)
+        return facts
+
+    # ---- what they come to ----
+
+    def word(self, word: Word) -> int:
+        """The value of a number, modulo 2^64."""
+        if isinstance(word, int):
+            return word % (1 << 64)
+        total = word.constant
+        for name, factor in word.terms:
+            total += factor * self._numbers[str(name)]
+        return total % (1 << 64)
+
+    def register(self, value: Value | Joined) -> int:
+        """The value of a general register."""
+        if isinstance(value, tuple):
+            return int.from_bytes(self.value(value), "little")
+        if isinstance(value, Joined):
+            result = 0
+            for address in value.addresses:
+                result |= self.word(address)
+            return result
+        return self.word(value)
+
+    def flags(self, flags: Flags) -> Known:
+        if isinstance(flags, Difference):
+            return known_flags(Difference(self.word(flags.left), self.word(flags.right), flags.size))
+        if isinstance(flags, Alignment):
+            return Known(None, all(self.word(a) & flags.mask == 0 for a in flags.addresses), None, None)
+        return flags
+
+    def value(self, runs: Runs) -> bytes:
+        """The bytes that runs stand for, where the semantics say what they are (`unsaid`)."""
+        return b"".join(self._value(length, piece) for length, piece in runs)
+
+    def _value(self, length: int, piece: Piece) -> bytes:
+        if isinstance(piece, Table):
+            start = self._known(piece.offset)
+            return self.table[start : start + length]
+        result = bytes([piece.constant]) * length
+        for atom, matrix in piece.atoms.items():
+            if atom.kind == FRESH:
+                continue
+            start = self._known(atom.start)
+            data = self._shards[self._known(atom.shard)][start : start + length]
+            data = data.translate(translation(matrix))
+            result = _xor(result, data if atom.table is None else self._through(atom.table, data))
+        return result
+
+    def _through(self, entry: Entry, data: bytes) -> bytes:
+        """The linear map of a table entry, as its bytes in the table have it."""
+        size = ENTRY_BYTES[self.format]
+        start = size * self._known(entry.source)
+        content = self.table[start : start + size]
+        match entry.part:
+            case "low":
+                return bytes(content[:16][byte] for byte in data)
+            case "high":
+                return bytes(content[16:][byte] for byte in data)
+            case "matrix":
+                return data.translate(translation(int.from_bytes(content[::-1], "little")))
+            case "product":
+                return bytes(multiply(content[0], byte) for byte in data)
+            case _:
+                raise Unsupported(f"an entry's {entry.part}")
+
+    def _known(self, word: Word) -> int:
+        if not isinstance(word, int):
+            raise Unsupported(f"{word} is not a number")
+        return word
+
+    def place(self, offset: Word) -> tuple[str, Word, Word, int]:
+        """Format, source, output and byte within the entry, of a place in the table."""
+        entry, within = divmod(self._known(offset), ENTRY_BYTES[self.format])
+        return self.format, entry, 0, within

@@ -1,0 +1,94 @@
+"""The machine-code proof has teeth: kernels that are wrong in one way each, for every check it makes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from assembly import NAME, disassemble, edit, image
+from support import make_spec
+from wrong import FINE, UNKNOWN, WRONG, Change
+
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.generate import generate_one
+from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
+from gfsmith.prove.verdict import Status
+from gfsmith.spec import KernelSpec, Store
+
+SPECS = {
+    "dot": make_spec("dot", 2, 1, "avx2", unroll=1),
+    "any": make_spec("dot", None, 1, "sse", unroll=1),
+    "mul": make_spec("mul", None, 1, "sse", unroll=1),
+    "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
+    "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
+}
+
+
+@cache
+def lines(base: str, abi: str) -> tuple[str, ...]:
+    return tuple(disassemble(generate_one(SPECS[base]).code[Abi(abi)]))
+
+
+def prove(spec: KernelSpec, abi: str, text: list[str], folder: Path, unwind: bool = False) -> Report:
+    contract = replace(contract_of(spec, abi), unwind=unwind)
+    return prove_code(contract, image("\n".join(text), folder), NAME, exhaustive=False)
+
+
+def answer(change: Change, folder: Path) -> Report:
+    text = edit(list(lines(change.base, change.abi)), change.old, change.new, change.nth)
+    return prove(SPECS[change.base], change.abi, text, folder)
+
+
+def _name(change: Change) -> str:
+    return f"{change.what} ({change.base}, {change.abi})"
+
+
+@pytest.mark.parametrize("abi", ["sysv", "ms"])
+@pytest.mark.parametrize("base", SPECS)
+def test_unchanged(base: str, abi: str, tmp_path: Path) -> None:
+    report = prove(SPECS[base], abi, list(lines(base, abi)), tmp_path)
+    assert report.status is Status.PROVED, report.reason
+
+
+@pytest.mark.parametrize("change", WRONG, ids=_name)
+def test_refuted(change: Change, tmp_path: Path) -> None:
+    report = answer(change, tmp_path)
+    assert (report.status, change.says in report.reason) == (Status.REFUTED, True), report
+
+
+@pytest.mark.parametrize("change", UNKNOWN, ids=_name)
+def test_unsupported(change: Change, tmp_path: Path) -> None:
+    report = answer(change, tmp_path)
+    assert (report.status, change.says in report.reason) == (Status.UNSUPPORTED, True), report
+
+
+@pytest.mark.parametrize("change", FINE, ids=_name)
+def test_still_proved(change: Change, tmp_path: Path) -> None:
+    report = answer(change, tmp_path)
+    assert report.status is Status.PROVED, report.reason
+
+
+PUSH = "push rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbx, 0"
+POP = "pop rbx\n.cfi_adjust_cfa_offset -8\n.cfi_restore rbx"
+
+
+@pytest.mark.parametrize(
+    "push, pop, right",
+    [
+        (PUSH, POP, True),
+        ("push rbx", "pop rbx", False),
+        (PUSH.replace("8", "16"), POP.replace("8", "16"), False),
+        (PUSH.replace("rbx, 0", "r12, 0"), POP, False),
+        (PUSH, "pop rbx", False),
+    ],
+)
+def test_unwind_information(push: str, pop: str, right: bool, tmp_path: Path) -> None:
+    text = edit(edit(list(lines("mul", "sysv")), "push rbx", push), "pop rbx", pop)
+    report = prove(SPECS["mul"], "sysv", [".cfi_startproc", *text, ".cfi_endproc"], tmp_path, unwind=True)
+    assert (report.status is Status.PROVED, "unwind" in report.reason) == (right, not right), report

@@ -1,0 +1,1 @@
+"""The mutation campaign: what tools/mutate.py and tests/prove/test_mutants.py share."""
