@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gfsmith import parallel
+from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.generate import Kernel, Refuted
-from gfsmith.prove.cache import Cache, key
 from gfsmith.prove.machine import listing
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
@@ -19,16 +20,21 @@ from gfsmith.spec import KernelSpec
 
 METHOD_MACHINE = "machine"
 
+#: What the answer depends on besides contract and code.
+_PROVER = tuple(PACKAGE / name for name in ("prove", "field.py", "isa.py", "ir.py", "spec.py"))
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proof of the machine code of one kernel under one ABI. covered: instructions reached."""
+    """A proof of the machine code of one kernel under one ABI. covered: instructions reached; seconds:
+    CPU time of the proof, also if it was made earlier."""
 
     symbol: str
     abi: str
     status: Status
     instructions: int
     covered: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +47,13 @@ class _Task:
 
     @property
     def key(self) -> str:
-        return key(self.contract, self.code, self.exhaustive)
+        return key(_PROVER, self.contract, self.exhaustive, self.code)
 
 
-def _prove(task: _Task) -> Report:
-    return prove_code(task.contract, raw(task.symbol, task.code), task.symbol, task.exhaustive)
+def _prove(task: _Task) -> tuple[Report, float]:
+    start = time.process_time()
+    report = prove_code(task.contract, raw(task.symbol, task.code), task.symbol, task.exhaustive)
+    return report, time.process_time() - start
 
 
 class FolderError(ValueError):
@@ -95,10 +103,15 @@ def certify(
             advance(1)
     todo = [task for task in tasks if task.key not in found]
 
-    def done(number: int, report: Report) -> None:
+    def done(number: int, answer: tuple[Report, float]) -> None:
+        report, seconds = answer
         if not report:
             raise Refuted(f"{report.reason} ({todo[number].abi}, {report.status.value})")
-        found[todo[number].key] = {"instructions": report.instructions, "covered": report.covered}
+        found[todo[number].key] = {
+            "instructions": report.instructions,
+            "covered": report.covered,
+            "seconds": round(seconds, 3),
+        }
         advance(1)
 
     try:
@@ -110,6 +123,5 @@ def certify(
 
 def _certificate(task: _Task, record: Mapping[str, Any]) -> Certificate:
     """Only proved functions have a record."""
-    return Certificate(
-        task.symbol, task.abi, Status.PROVED, int(record["instructions"]), int(record["covered"])
-    )
+    counts = int(record["instructions"]), int(record["covered"])
+    return Certificate(task.symbol, task.abi, Status.PROVED, *counts, float(record["seconds"]))

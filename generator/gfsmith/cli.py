@@ -116,8 +116,8 @@ def _load(
 
 
 def _cache_of(path: Path) -> Path:
-    """Where verdicts are kept: beside the configuration file."""
-    return path.parent / ".gfsmith-cache" / "proofs.json"
+    """The folder where kernels and verdicts are kept: beside the configuration file."""
+    return path.parent / ".gfsmith-cache"
 
 
 def _build(
@@ -125,10 +125,10 @@ def _build(
 ) -> tuple[list[Kernel], dict[str, str]]:
     """Every kernel, proved as program and as machine code, and all files but the manifest."""
     with _progress("generate and prove programs", len(specs)) as advance:
-        kernels = generate.generate(specs, jobs, advance)
+        kernels = generate.generate(specs, jobs, cache and cache / "kernels.json", advance)
     work = certify.tasks_of(kernels)
     with _progress("prove machine code", len(work)) as advance:
-        certificates = certify.certify(work, jobs, cache, advance)
+        certificates = certify.certify(work, jobs, cache and cache / "proofs.json", advance)
     files = runtime.build(specs) | {kernel.path: kernel.text for kernel in kernels}
     files[output.PROOFS] = output.proofs(kernels, certificates)
     return kernels, files
@@ -208,6 +208,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 @click.option("--dirty-upper", is_flag=True, help="Vector upper halves may be left in use.")
 @click.option("--feature", "features", multiple=True, help="Another CPUID feature it may use.")
 @click.option("--reach-all", is_flag=True, help="Every instruction must be reached.")
+@click.option("--landing", is_flag=True, help="It must begin with endbr64.")
 @click.option("--unwind", is_flag=True, help="Check the unwind tables too.")
 @click.option("--unfenced", is_flag=True, help="Streaming stores may be left unfenced.")
 def verify(

@@ -69,6 +69,7 @@ class Description:
     unfenced: bool = False
     unwind: bool = False
     reach_all: bool = False
+    landing: bool = False
     features: tuple[str, ...] = ()
 
 
@@ -112,6 +113,7 @@ def contract_of(words: Description) -> Contract:
         fence=not words.unfenced,
         unwind=words.unwind,
         reach_all=words.reach_all,
+        landing=words.landing,
     )
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from gfsmith import parallel, passes
+from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.emit import c, runtime
+from gfsmith.emit.template import TEMPLATES
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build as build_x86
 from gfsmith.ir import Program
 from gfsmith.lower import lower
 from gfsmith.prove.program import prove
-from gfsmith.prove.verdict import Verdict
+from gfsmith.prove.verdict import PROVED, Verdict
 from gfsmith.spec import KernelSpec
 
 METHOD_PROGRAM = "program"
@@ -68,16 +72,41 @@ def generate_one(spec: KernelSpec) -> Kernel:
     return Kernel(spec, path, c.build(spec, lowered), {}, verdict)
 
 
-def generate(specs: Sequence[KernelSpec], jobs: int, advance: Callable[[int], None]) -> list[Kernel]:
+def generate(
+    specs: Sequence[KernelSpec], jobs: int, cache: Path | None, advance: Callable[[int], None]
+) -> list[Kernel]:
     """All kernels, in the order of `specs`, on `jobs` processes; `advance(n)` as n more are done.
 
-    Raises what generate_one raises, for the first failure seen; nothing has been written then.
+    Kernels of the same specs and sources are taken from the cache file, and new ones kept there. Raises
+    what generate_one raises, for the first failure seen; nothing has been written then.
     """
-    kernels: dict[int, Kernel] = {}
+    store = Cache(cache)
+    keys = {spec: key((PACKAGE, TEMPLATES), spec.identity) for spec in specs}
+    kernels: dict[KernelSpec, Kernel] = {}
+    for spec in specs:
+        if keys[spec] in store.known():
+            kernels[spec] = _from_record(spec, store.known()[keys[spec]])
+            advance(1)
+    todo = [spec for spec in specs if spec not in kernels]
 
     def done(number: int, kernel: Kernel) -> None:
-        kernels[number] = kernel
+        kernels[todo[number]] = kernel
         advance(1)
 
-    parallel.run(generate_one, specs, jobs, done)
-    return [kernels[number] for number in range(len(specs))]
+    try:
+        parallel.run(generate_one, todo, jobs, done)
+    finally:
+        found = {keys[spec]: _to_record(kernel) for spec, kernel in kernels.items()}
+        store.save({**store.known(), **found} if len(kernels) < len(specs) else found)
+    return [kernels[spec] for spec in specs]
+
+
+def _to_record(kernel: Kernel) -> dict[str, Any]:
+    """Only proved kernels exist."""
+    code = {abi.value: data.hex() for abi, data in kernel.code.items()}
+    return {"path": kernel.path, "text": kernel.text, "code": code}
+
+
+def _from_record(spec: KernelSpec, record: Mapping[str, Any]) -> Kernel:
+    code = {abi: bytes.fromhex(record["code"][abi.value]) for abi in Abi if abi.value in record["code"]}
+    return Kernel(spec, record["path"], record["text"], code, PROVED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from rich.table import Table
@@ -75,7 +76,7 @@ def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
 
 def proof_table(specs: Sequence[KernelSpec], certificates: Mapping[tuple[str, str], Certificate]) -> Table:
     """Machine-code proofs per instruction set and ABI."""
-    table = Table("isa", "abi", "functions", "proved", "instructions", "reached")
+    table = Table("isa", "abi", "functions", "proved", "instructions", "reached", "median s", "worst s")
     names = {spec.symbol: spec.isa.name for spec in specs}
     groups = Counter((names[c.symbol], c.abi) for c in certificates.values())
     for (isa, abi), count in groups.items():
@@ -84,7 +85,9 @@ def proof_table(specs: Sequence[KernelSpec], certificates: Mapping[tuple[str, st
         instructions, covered = (
             sum(x) for x in zip(*((c.instructions, c.covered) for c in mine), strict=True)
         )
-        table.add_row(isa, abi, str(count), str(proved), str(instructions), str(covered))
+        seconds = [c.seconds for c in mine]
+        times = f"{median(seconds):.2f}", f"{max(seconds):.2f}"
+        table.add_row(isa, abi, str(count), str(proved), str(instructions), str(covered), *times)
     return table
 
 
@@ -97,6 +100,7 @@ def certificate(proof: Certificate) -> dict[str, Any]:
         "method": ["machine"],
         "instructions": proof.instructions,
         "covered": proof.covered,
+        "seconds": proof.seconds,
     }
 
 

@@ -230,6 +230,11 @@ class KernelSpec:
         return self.isa.encoding is not Encoding.C
 
     @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells this kernel from every other that can be generated."""
+        return self.symbol, self.field.polynomial
+
+    @property
     def symbol(self) -> str:
         inputs = "n" if self.inputs is None else str(self.inputs)
         parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}__{self.isa.name}"]

@@ -24,7 +24,7 @@ from gfsmith.spec import KernelSpec
 XOR = make_spec("xor", 2, 1, "avx2", unroll=1)
 MAD = make_spec("mad", 1, 2, "gfni_avx512", unroll=1)
 
-HEAD = "mov r9, [r8]\nmov r10, [rcx]\nmov r11, [rcx+8]\nxor eax, eax\n"
+HEAD = "endbr64\nmov r9, [r8]\nmov r10, [rcx]\nmov r11, [rcx+8]\nxor eax, eax\n"
 LOAD = "vmovdqu ymm0, [r10+rax]\nvpxor ymm0, ymm0, [r11+rax]\n"
 STORE = "vmovdqu [r9+rax], ymm0\n"
 NEXT = "add rax, 32\nsub rdi, 32\n"
@@ -155,7 +155,7 @@ def _pass(number: int) -> str:
 )
 def test_one_destination_after_the_other_is_wrong_in_place(between: str, tmp_path: Path) -> None:
     """The source may be the first destination, which is complete when it is read for the second."""
-    head = "mov rsi, rdi\nmov r10, [rcx]\nvpbroadcastq zmm16, [rdx]\nvpbroadcastq zmm17, [rdx+8]\n"
+    head = "endbr64\nmov rsi, rdi\nmov r10, [rcx]\nvpbroadcastq zmm16, [rdx]\nvpbroadcastq zmm17, [rdx+8]\n"
     text = head + _pass(0) + between + _pass(1)
     report = _prove(MAD, text + "vzeroupper\nret", tmp_path)
     assert report.status is not Status.PROVED

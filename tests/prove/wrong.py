@@ -150,31 +150,45 @@ BOUNDS = [
     Change("reads an absolute address", "dot", "xor eax, eax", "xor eax, eax\nmov r11, [rax]", "outside"),
 ]
 
+_AFFINE = "vgf2p8affineqb zmm{0}, zmm{0}, zmm0, 0"
+_MUL = """movdqu [r10+rax], xmm5
+movdqu xmm3, [rbx+rax]
+movdqa xmm4, xmm3
+psrlq xmm4, 4
+pand xmm4, xmm0
+pand xmm3, xmm0
+movdqa xmm5, xmm1
+pshufb xmm5, xmm3
+movdqa xmm3, xmm2
+pshufb xmm3, xmm4
+pxor xmm5, xmm3
+movdqu [r10+rax], xmm5"""
+
+#: All three compute the destination twice: right, unless the source is gone by then.
 ALIASING = [
     Change(
         "mad reads a source after a store",
         "mad",
         "vmovdqu8 [r9+rax], zmm1",
-        "vmovdqu8 [r9+rax], zmm1\nvmovdqu8 zmm2, [r10+rax]",
+        "vmovdqu8 zmm2, [r9+rax]\nvmovdqu8 [r9+rax], zmm1\nvmovdqu8 zmm1, [r10+rax]\n"
+        + _AFFINE.format(1)
+        + "\nvpxord zmm1, zmm1, zmm2\nvmovdqu8 [r9+rax], zmm1",
         "in place",
     ),
-    Change(
-        "mul reads a source after a store",
-        "mul",
-        "movdqu [r10+rax], xmm5",
-        "movdqu [r10+rax], xmm5\nmovdqu xmm3, [rbx+rax]",
-        "in place",
-    ),
+    Change("mul reads a source after a store", "mul", "movdqu [r10+rax], xmm5", _MUL, "in place"),
     Change(
         "the tail does",
         "mad",
         "vmovdqu8 [r9+rax]{k1}, zmm1",
-        "vmovdqu8 [r9+rax]{k1}, zmm1\nvmovdqu8 zmm2{k1}{z}, [r10+rax]",
+        "vmovdqu8 zmm3{k1}{z}, [r9+rax]\nvmovdqu8 [r9+rax]{k1}, zmm1\nvmovdqu8 zmm2{k1}{z}, [r10+rax]\n"
+        + _AFFINE.format(2)
+        + "\nvpxord zmm3, zmm3, zmm2\nvmovdqu8 [r9+rax]{k1}, zmm3",
         "in place",
     ),
 ]
 
 ABI = [
+    Change("no landing pad", "dot", "endbr64", "nop", "endbr64"),
     Change("clobbers rbx", "dot", "ret", "xor ebx, ebx\nret", "rbx is not preserved"),
     Change(
         "clobbers r15 for short shards",
@@ -362,6 +376,13 @@ FINE = [
         "dot",
         "vmovdqu [r9+rax], ymm5",
         "vmovdqu [r9+rax], ymm5\nvmovdqu ymm5, [r10+rax]",
+        "",
+    ),
+    Change(
+        "mad reads a source after a store and drops it",
+        "mad",
+        "vmovdqu8 [r9+rax], zmm1",
+        "vmovdqu8 [r9+rax], zmm1\nvmovdqu8 zmm1, [r10+rax]",
         "",
     ),
     Change("k is copied, not looked at", "mad", "xor eax, eax", "mov rax, rsi\nxor eax, eax", ""),

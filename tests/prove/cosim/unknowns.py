@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
@@ -12,7 +13,7 @@ from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Kn
 from gfsmith.prove.machine.state import difference_flags as known_flags
 
 #: The kind of an unknown that an instruction introduces in place of what it does not track.
-FRESH = "crossing"
+FRESH = frozenset({"crossing", "lost"})
 
 SHARDS = 4
 SHARD_BYTES = 256
@@ -65,7 +66,7 @@ def unsaid(runs: Runs) -> bytes:
         bits = 0
         if isinstance(piece, Form):
             for atom, matrix in piece.atoms.items():
-                if atom.kind == FRESH:
+                if atom.kind in FRESH:
                     rows = matrix.to_bytes(8, "little")
                     bits |= 0xFF if atom.table else sum(1 << r for r in range(8) if rows[r])
         out += bytes([bits]) * length
@@ -168,7 +169,7 @@ class Unknowns:
 
     def flags(self, flags: Flags) -> Known:
         if isinstance(flags, Difference):
-            return known_flags(Difference(self.word(flags.left), self.word(flags.right), flags.size))
+            return known_flags(replace(flags, left=self.word(flags.left), right=self.word(flags.right)))
         if isinstance(flags, Alignment):
             return Known(None, all(self.word(a) & flags.mask == 0 for a in flags.addresses), None, None)
         return flags
@@ -183,7 +184,7 @@ class Unknowns:
             return self.table[start : start + length]
         result = bytes([piece.constant]) * length
         for atom, matrix in piece.atoms.items():
-            if atom.kind == FRESH:
+            if atom.kind in FRESH:
                 continue
             start = self._known(atom.start)
             data = self._shards[self._known(atom.shard)][start : start + length]

@@ -117,6 +117,7 @@ def strict(kernel: Kernel, k: int, abi: str = "sysv") -> Contract:
         block=96 if kernel.isa == "avx2_gfni" else _VECTOR[kernel.isa],
         vector=_VECTOR[kernel.isa],
         indexed=mad,
+        landing=abi == "sysv",
         maximum=INT_MAX,
         narrow=_integers(kernel),
     )

@@ -55,6 +55,8 @@ def decide(state: State, condition: int) -> bool | Split | Alignment:
 def _difference(state: State, flags: Difference, condition: int) -> bool | Split:
     if condition not in _RANGES:
         raise Unsupported(f"a branch of condition {condition} on unknown values")
+    if flags.summed and condition not in _SIGNED:
+        raise Unsupported(f"a branch of condition {condition} after an addition")
     value = subtract(flags.left, flags.right)
     _check_no_wrap(state, flags, value, condition in _SIGNED)
     bounds, negate = _RANGES[condition], condition == ConditionCode.NE
@@ -92,7 +94,7 @@ def _check_no_wrap(state: State, flags: Difference, value: Word, signed: bool) -
         (flags.right, max(right[0], left[0] - gap[1]), min(right[1], left[1] - gap[0])),
     )
     for side, low, high in sides:
-        if low < 0 or high >= limit:
+        if low < (-limit if signed else 0) or high >= limit:
             raise Unsupported(f"{side} may wrap around in a comparison")
 
 

@@ -75,8 +75,8 @@ class Contract:
     narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the table.
     aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
     tables, where it has any format for them, describe the stack at every instruction. reach_all: every
-    instruction is reached under this contract. frozen_data: constants may lie in writable data that nobody
-    writes.
+    instruction is reached under this contract. landing: it begins with endbr64. frozen_data: constants may
+    lie in writable data that nobody writes.
     """
 
     operation: str
@@ -99,6 +99,7 @@ class Contract:
     clean_upper: bool = True
     unwind: bool = True
     reach_all: bool = True
+    landing: bool = False
     frozen_data: bool = False
     fence: bool = True
 

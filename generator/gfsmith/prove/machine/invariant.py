@@ -10,7 +10,7 @@ every t, by induction; if it does not, nothing is claimed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from gfsmith.prove.machine import domain
@@ -74,9 +74,13 @@ def _flags(first: Flags, second: Flags, turn: Linear) -> Flags:
     if isinstance(first, Difference) and isinstance(second, Difference):
         left = _grow(first.left, second.left, turn)
         right = _grow(first.right, second.right, turn)
-        if left is not None and right is not None and first.size == second.size:
-            return Difference(left, right, first.size)
+        if left is not None and right is not None and _alike(first, second):
+            return replace(first, left=left, right=right)
     raise Unsupported("a loop whose condition does not change by the same amount each turn")
+
+
+def _alike(first: Difference, second: Difference) -> bool:
+    return (first.size, first.summed) == (second.size, second.summed)
 
 
 def _recognise(contract: Contract, piece: domain.Piece, length: int) -> Sum | None:
@@ -195,7 +199,7 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
 
 def _move_flags(flags: Flags, move: Callable[[Word], Word]) -> Flags:
     if isinstance(flags, Difference):
-        return Difference(move(flags.left), move(flags.right), flags.size)
+        return replace(flags, left=move(flags.left), right=move(flags.right))
     return flags
 
 

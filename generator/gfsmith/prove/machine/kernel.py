@@ -43,6 +43,8 @@ _IMPLIED = (
     ("SSSE3", frozenset({"SSE3"})),
 )
 
+_ENDBR64 = bytes.fromhex("f30f1efa")
+
 CHECKS = (
     "value",
     "every length",
@@ -93,10 +95,11 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         block=spec.block,
         vector=spec.isa.vector_bytes,
         per_shard=spec.operation is Operation.MUL,
+        landing=True,
     )
 
 
-def _arguments(contract: Contract) -> dict[str, Value]:
+def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
     """What each parameter holds on entry."""
     columns = contract.layout.sources
     addresses: dict[str, Value] = {
@@ -105,7 +108,7 @@ def _arguments(contract: Contract) -> dict[str, Value]:
         "dst": symbol(Address("dsts")),
         "one_src": symbol(Address("src", 0)),
         "one_dst": symbol(Address("dst", 0)),
-        "len": scale(symbol(LENGTH), contract.granule),
+        "len": length,
         "k": symbol(SOURCES) if contract.inputs is None else junk(8),
         "index": symbol(INDEX),
     }
@@ -138,7 +141,7 @@ def _limits(contract: Contract, length: Word) -> Limits:
 def entry_state(contract: Contract, image: Image, low: int, high: int) -> State:
     """The machine on entry, for low <= len <= high: what ABI and contract say, and junk otherwise."""
     facts = Facts()
-    length = scale(symbol(LENGTH), contract.granule)
+    length = low if low == high else scale(symbol(LENGTH), contract.granule)
     facts.assume(length, low, high)
     if contract.indexed:
         facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
@@ -162,7 +165,7 @@ def entry_state(contract: Contract, image: Image, low: int, high: int) -> State:
     registers = _ARGUMENTS[contract.abi]
     place = _FIRST_STACK_ARGUMENT[contract.abi]
     for number, parameter in enumerate(contract.parameters):
-        value = _arguments(contract)[parameter]
+        value = _arguments(contract, length)[parameter]
         if number < len(registers):
             gpr[registers[number]] = value
         else:
@@ -245,6 +248,8 @@ def prove_code(
     hole = image.hole_in(function.address, function.size)
     if hole is not None:
         return Report(Status.UNSUPPORTED, f"{name}: its code depends on {hole.symbol}")
+    if contract.landing and not code.startswith(_ENDBR64):
+        return Report(Status.REFUTED, f"{name}: does not begin with endbr64")
     explorer = Explorer(contract, code, function.address, max_steps)
     count = len(_instructions(code, function.address))
     try:

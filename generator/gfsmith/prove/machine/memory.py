@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Table, Unsupported
@@ -28,6 +29,7 @@ from gfsmith.prove.machine.linear import (
 from gfsmith.prove.verdict import Refutation
 
 POINTER = 8
+_reads = count()
 
 
 @dataclass(slots=True)
@@ -178,16 +180,27 @@ class Memory:
                 raise Unsupported(f"data is read from {region}")
 
     def _load_source(self, region: Address, offset: Word, size: int) -> Runs:
+        """Source bytes; those that a store in place may have replaced are unknown, and so is any
+        destination byte that depends on them."""
         self.inside(region, offset, size, self.limits.length)
-        if self.limits.in_place and self._may_be_overwritten(region, offset, size):
-            raise Refutation(f"{region} is read at {offset} after a store there: wrong in place")
-        return ((size, domain.variable("src", region.index, offset)),)
+        lost = self._lost(region, offset, size) if self.limits.in_place else 0
+        replaced = domain.variable(f"overwritten in place #{next(_reads)} ", region.index, offset)
+        kept = domain.variable("src", region.index, add(offset, lost))
+        return domain.merge([run for run in ((lost, replaced), (size - lost, kept)) if run[0]])
 
-    def _may_be_overwritten(self, source: Address, offset: Word, size: int) -> bool:
-        done = subtract(self.complete, source.index if self.limits.per_shard else 0)
-        return self.facts.range(done)[1] > 0 or any(
-            w.overlaps(offset, size, self.facts) for w in self.written.values()
-        )
+    def _lost(self, source: Address, offset: Word, size: int) -> int:
+        """How many bytes of [offset, offset + size), the first ones, may have been replaced in place."""
+        complete = subtract(self.complete, source.index if self.limits.per_shard else 0)
+        if self.facts.range(complete)[1] > 0:
+            return size
+        return max((self._replaced(w, offset, size) for w in self.written.values()), default=0)
+
+    def _replaced(self, written: Written, offset: Word, size: int) -> int:
+        """The same for one destination."""
+        if not written.overlaps(offset, size, self.facts):
+            return 0
+        done = subtract(written.prefix, offset)
+        return min(done, size) if isinstance(done, int) and not written.pieces else size
 
     def _load_destination(self, region: Address, offset: Word, size: int) -> Runs:
         self.inside(region, offset, size, self.limits.length)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from gfsmith.prove.machine import domain
@@ -32,11 +32,13 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Flags of left - right, both `size` bytes wide."""
+    """Flags of left - right, both `size` bytes wide. summed: an addition of left and -right made them,
+    so that only SF != OF, the sign of the exact result, is that of a subtraction."""
 
     left: Word
     right: Word
     size: int
+    summed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class State:
         flags = self.flags
         if isinstance(flags, Difference):
             left, right = (substitute(x, name, by) for x in (flags.left, flags.right))
-            self.flags = Difference(left, right, flags.size)
+            self.flags = replace(flags, left=left, right=right)
         elif isinstance(flags, Alignment):
             moved = frozenset(substitute(a, name, by) for a in flags.addresses)
             self.flags = Alignment(moved, flags.mask)
@@ -163,15 +165,26 @@ def constant_bytes(runs: Runs) -> bytes:
 
 
 def difference_flags(flags: Difference) -> Known:
-    """The flags of a subtraction of plain numbers."""
+    """The flags of a subtraction, or addition, of plain numbers."""
     if not isinstance(flags.left, int) or not isinstance(flags.right, int):
         return UNDEFINED
+    if flags.summed:
+        return sum_flags(flags.left, -flags.right, flags.size)
     bits = 8 * flags.size
     span, half = 1 << bits, 1 << bits - 1
     left, right = flags.left % span, flags.right % span
     result = (left - right) % span
     overflow = ((left ^ right) & (left ^ result) & half) != 0
     return Known(left < right, result == 0, result >= half, overflow)
+
+
+def sum_flags(left: int, right: int, size: int) -> Known:
+    """The flags of an addition of plain numbers."""
+    span, half = 1 << 8 * size, 1 << 8 * size - 1
+    left, right = left % span, right % span
+    total = (left + right) % span
+    overflow = (~(left ^ right) & (left ^ total) & half) != 0
+    return Known(left + right >= span, total == 0, total >= half, overflow)
 
 
 def fork(state: State, memory: Store, facts: Facts) -> State:

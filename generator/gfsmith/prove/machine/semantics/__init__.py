@@ -12,7 +12,7 @@ from functools import lru_cache
 from iced_x86 import Code, Instruction
 
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.semantics import general, moves, shuffles, vector
+from gfsmith.prove.machine.semantics import bits, general, moves, shuffles, vector
 from gfsmith.prove.machine.semantics.operands import Semantics
 from gfsmith.prove.machine.state import State
 
@@ -21,7 +21,7 @@ __all__ = ["FORMS", "Unsupported", "step"]
 
 def _by_code() -> dict[int, Semantics]:
     table: dict[int, Semantics] = {}
-    for part in (general.TABLE, moves.TABLE, shuffles.TABLE, vector.TABLE):
+    for part in (bits.TABLE, general.TABLE, moves.TABLE, shuffles.TABLE, vector.TABLE):
         for name, meaning in part.items():
             table[getattr(Code, name)] = meaning
     return table

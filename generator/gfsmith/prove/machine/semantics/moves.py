@@ -176,6 +176,7 @@ TABLE: dict[str, Semantics] = {
         "VEX_VMOVDQA_XMMM128_XMM",
         "VEX_VMOVDQA_YMM_YMMM256",
         "VEX_VMOVNTDQA_XMM_M128",
+        "VEX_VMOVNTDQA_YMM_M256",
         "EVEX_VMOVDQA64_ZMM_K1Z_ZMMM512",
     ),
     **forms(

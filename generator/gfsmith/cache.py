@@ -1,7 +1,7 @@
-"""Verdicts of machine-code proofs, kept by content.
+"""What was made or proved before, kept by content.
 
-The key is a digest of everything that a verdict depends on: the code, the contract, and the prover's own
-source. So a verdict is reused only if a new proof could not differ.
+A key is a digest of everything that a result depends on, gfsmith's own source included. So a result is
+used again only if making it anew could not come out otherwise.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_SOURCES = ("prove", "field.py", "isa.py", "ir.py", "spec.py")
+PACKAGE = Path(__file__).resolve().parent
 
 
-@lru_cache(maxsize=1)
-def prover_digest() -> str:
-    """SHA-256 of the prover's source files."""
+@lru_cache(maxsize=4)
+def source_digest(roots: tuple[Path, ...]) -> str:
+    """SHA-256 of source files and of all files in folders."""
     digest = hashlib.sha256()
-    for name in _SOURCES:
-        root = _PACKAGE / name
-        for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
-            digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+    for root in roots:
+        files = (p for p in root.rglob("*") if p.suffix in (".py", ".j2")) if root.is_dir() else [root]
+        for path in sorted(files):
+            digest.update(f"{path.relative_to(PACKAGE.parents[1]).as_posix()}\n".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def key(contract: object, code: bytes, exhaustive: bool) -> str:
-    """What identifies a proof. The contract is a dataclass: its text names every field."""
-    text = f"{prover_digest()}\n{contract!r}\n{exhaustive}\n".encode()
-    return hashlib.sha256(text + code).hexdigest()
+def key(roots: tuple[Path, ...], *parts: object) -> str:
+    """What identifies a result of these sources; the parts' texts say all that it depends on besides."""
+    digest = hashlib.sha256(source_digest(roots).encode())
+    for part in parts:
+        digest.update(b"\n" + (part if isinstance(part, bytes) else repr(part).encode()))
+    return digest.hexdigest()
 
 
 class Cache:
-    """A JSON file of key -> report. A file that cannot be read counts as empty."""
+    """A JSON file of key -> record. A file that cannot be read counts as empty."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

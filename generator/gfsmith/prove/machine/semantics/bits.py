@@ -1,0 +1,150 @@
+"""Instructions on the bits of general registers: logic, tests and shifts, after the Intel SDM, volume 2.
+
+Plain numbers; of unknowns only what follows from the form of the number or address, and whole bytes of
+data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from iced_x86 import Instruction, OpKind
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.linear import Linear, Word, scale
+from gfsmith.prove.machine.semantics.general import SPAN, arithmetic, checked, number, size_of, word, wrap
+from gfsmith.prove.machine.semantics.operands import Semantics, forms, read_general, write_general
+from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, State
+
+
+def _logic_flags(result: int, size: int) -> Known:
+    result %= 1 << 8 * size
+    return Known(False, result == 0, result >> 8 * size - 1 == 1, False)
+
+
+def _test(state: State, instr: Instruction) -> None:
+    same = instr.op1_kind == OpKind.REGISTER and instr.op0_register == instr.op1_register
+    left = read_general(state, instr, 0)
+    if same and isinstance(left, Linear):
+        state.flags = Difference(left, 0, size_of(instr))
+        return
+    low = _low_bits(state, instr)
+    if low is not None:
+        state.flags = _logic_flags(low, size_of(instr))
+        return
+    right = read_general(state, instr, 1)
+    if isinstance(right, int) and isinstance(left, Joined | Linear) and right + 1 & right == 0:
+        addresses = left.addresses if isinstance(left, Joined) else frozenset({left})
+        state.flags = Alignment(addresses, right)
+        return
+    both = number(state, instr, 0) & number(state, instr, 1)
+    state.flags = _logic_flags(both, size_of(instr))
+
+
+def _low_bits(state: State, instr: Instruction) -> int | None:
+    """AND of an unknown with 2^b - 1, if only its constant has bits below 2^b."""
+    left, right = read_general(state, instr, 0), read_general(state, instr, 1)
+    if not isinstance(left, Linear) or not isinstance(right, int) or right < 0 or right & right + 1:
+        return None
+    if any(not isinstance(s, str) or c % (right + 1) for s, c in left.terms):
+        return None
+    return left.constant & right
+
+
+def _and(state: State, instr: Instruction) -> None:
+    low = _low_bits(state, instr)
+    if low is None:
+        _bitwise(lambda a, b: a & b)(state, instr)
+        return
+    state.flags = _logic_flags(low, size_of(instr))
+    write_general(state, instr, low)
+
+
+def _bitwise(combine: Callable[[int, int], int]) -> Semantics:
+    def run(state: State, instr: Instruction) -> None:
+        result = combine(number(state, instr, 0), number(state, instr, 1))
+        state.flags = _logic_flags(result, size_of(instr))
+        write_general(state, instr, result)
+
+    return run
+
+
+def _xor(state: State, instr: Instruction) -> None:
+    if instr.op1_kind == OpKind.REGISTER and instr.op0_register == instr.op1_register:
+        state.flags = _logic_flags(0, size_of(instr))
+        write_general(state, instr, 0)
+        return
+    _bitwise(lambda a, b: a ^ b)(state, instr)
+
+
+def _or(state: State, instr: Instruction) -> None:
+    left, right = read_general(state, instr, 0), read_general(state, instr, 1)
+    same = instr.op1_kind == OpKind.REGISTER and instr.op0_register == instr.op1_register
+    if same and isinstance(left, Linear):
+        state.flags = Difference(left, 0, size_of(instr))
+    elif isinstance(left, Joined | Linear) and isinstance(right, Joined | Linear):
+        addresses = frozenset[Word]()
+        for side in (left, right):
+            addresses |= side.addresses if isinstance(side, Joined) else {side}
+        state.flags = UNDEFINED
+        write_general(state, instr, Joined(addresses))
+    else:
+        _bitwise(lambda a, b: a | b)(state, instr)
+
+
+def _shift_left(state: State, instr: Instruction) -> None:
+    count = number(state, instr, 1) % (8 * size_of(instr))
+    value = word(state, instr, 0)
+    state.flags = UNDEFINED
+    write_general(state, instr, checked(state, wrap(scale(value, 1 << count), 8), size_of(instr)))
+
+
+def _shift_right(state: State, instr: Instruction) -> None:
+    count = number(state, instr, 1) % (8 * size_of(instr))
+    state.flags = UNDEFINED
+    value = read_general(state, instr, 0)
+    if isinstance(value, tuple) and count % 8 == 0:
+        kept = domain.cut(value, count // 8, domain.size(value))
+        write_general(state, instr, domain.merge([*kept, *domain.zeros(count // 8)]))
+        return
+    write_general(state, instr, number(state, instr, 0) >> count)
+
+
+def _zero_high_bits(state: State, instr: Instruction) -> None:
+    """bzhi: bits from index (the low byte of operand 2) on are cleared."""
+    index = number(state, instr, 2) & 0xFF
+    value = number(state, instr, 1)
+    size = size_of(instr)
+    result = value if index >= 8 * size else value & (1 << index) - 1
+    state.flags = Known(index >= 8 * size, result == 0, result >> 8 * size - 1 == 1, False)
+    write_general(state, instr, result)
+
+
+def _shift_arithmetic(state: State, instr: Instruction) -> None:
+    """sarx."""
+    value = number(state, instr, 1)
+    signed = value - SPAN if value >> 63 else value
+    write_general(state, instr, signed >> number(state, instr, 2) % 64)
+
+
+def _set_bit(state: State, instr: Instruction) -> None:
+    """bts on a register: the old bit becomes the carry."""
+    if instr.op0_kind == OpKind.MEMORY:
+        raise Unsupported("bts on memory, which reaches beyond its operand")
+    value, bit = number(state, instr, 0), number(state, instr, 1) % (8 * size_of(instr))
+    state.flags = Known(bool(value >> bit & 1), None, None, None)
+    write_general(state, instr, value | 1 << bit)
+
+
+TABLE: dict[str, Semantics] = {
+    **arithmetic("AND", _and),
+    **arithmetic("OR", _or),
+    **arithmetic("XOR", _xor),
+    **forms(_test, "TEST_RM64_R64", "TEST_RM64_IMM32", "TEST_RM32_R32", "TEST_RAX_IMM32"),
+    **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1"),
+    **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1"),
+    **forms(_zero_high_bits, "VEX_BZHI_R64_RM64_R64"),
+    **forms(_shift_arithmetic, "VEX_SARX_R64_RM64_R64"),
+    **forms(_set_bit, "BTS_RM64_R64"),
+}
