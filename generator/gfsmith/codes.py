@@ -49,6 +49,42 @@ def _cauchy(field: Field, k: int, m: int) -> Matrix:
     return tuple(tuple(field.inverse((k + i) ^ j) for j in range(k)) for i in range(m))
 
 
+def _backblaze(field: Field, k: int, m: int) -> Matrix:
+    """V times the inverse of its top: by Lagrange's formula the values at k + i of the polynomials that
+    are 1 at j and 0 at the other points below k."""
+
+    def element(i: int, j: int) -> int:
+        value = 1
+        for other in range(k):
+            if other != j:
+                quotient = field.multiply((k + i) ^ other, field.inverse(j ^ other))
+                value = field.multiply(value, quotient)
+        return value
+
+    return tuple(tuple(element(i, j) for j in range(k)) for i in range(m))
+
+
+def _lch(field: Field, k: int, m: int) -> Matrix:
+    """A Cauchy matrix whose columns are scaled so that it factors without further constants."""
+    size = 1 << (m - 1).bit_length()
+    constant = 1
+    for v in range(1, size):
+        constant = field.multiply(constant, v)
+
+    def scale(x: int) -> int:
+        value = field.inverse(constant)
+        for v in range(size):
+            value = field.multiply(value, x ^ v)
+        return value if x >= size else 1
+
+    points = [*range(size, 256), *range(m, size)][:k]
+    scales = [scale(x) for x in points]
+    return tuple(
+        tuple(field.multiply(s, field.inverse(x ^ i)) for x, s in zip(points, scales, strict=True))
+        for i in range(m)
+    )
+
+
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
@@ -66,6 +102,22 @@ FAMILIES: dict[str, Family] = {
             "ISA-L gf_gen_cauchy1_matrix",
             "always: every minor of a Cauchy matrix is non-zero",
             _cauchy,
+            lambda k, m: True,
+        ),
+        Family(
+            "backblaze",
+            "rows k.. of V V[:k]^-1, V[i][j] = i^j",
+            "Backblaze JavaReedSolomon, klauspost/reedsolomon, MinIO",
+            "always: k + m distinct points",
+            _backblaze,
+            lambda k, m: True,
+        ),
+        Family(
+            "lch",
+            "P[i][j] = s(x[j])/c / (x[j] xor i), s(x) = product of x xor v over v < M, x[j] = M + j",
+            "the transform of Lin, Chung, Han (FOCS 2014) over M = 2^ceil(log2 m) points",
+            "always: a Cauchy matrix with scaled columns",
+            _lch,
             lambda k, m: True,
         ),
     )

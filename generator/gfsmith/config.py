@@ -14,6 +14,8 @@ prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
 technique = "auto"               # or nibble, affine, mulb, bitplane
+code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
+outputs = "auto"                 # with code: parities per kernel at most
 isas = ["avx2"]                  # a part of the ones above; left out: all that can
 polynomial = 0x11b               # if other than above
 """
@@ -28,16 +30,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from gfsmith import codes
 from gfsmith.field import Field as GaloisField
 from gfsmith.field import FieldError
-from gfsmith.isa import BY_NAME, Isa
+from gfsmith.isa import BY_NAME, Encoding, Isa
 from gfsmith.spec import (
+    Baked,
     Hint,
     KernelSpec,
     Operation,
     SpecError,
     Store,
     Technique,
+    default_baked_unroll,
+    default_outputs,
     default_technique,
     default_unroll,
 )
@@ -74,6 +80,15 @@ class KernelGroup(_Strict):
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
+    code: str | None = None
+    outputs: Annotated[int, Field(ge=1, le=16)] | Literal["auto"] = "auto"
+
+    @field_validator("code")
+    @classmethod
+    def _code(cls, name: str | None) -> str | None:
+        if name is not None and name not in codes.FAMILIES:
+            raise ValueError(f"'{name}' is not a code; allowed: {', '.join(codes.FAMILIES)}")
+        return name
 
     @field_validator("shapes")
     @classmethod
@@ -167,10 +182,30 @@ def _spec(group: KernelGroup, shape: str, isa: Isa, generator: Generator) -> Ker
     matched = _SHAPE.fullmatch(shape)
     assert matched is not None
     inputs = None if matched[1] == "n" else int(matched[1])
-    outputs = int(matched[2])
+    return _kernel(group, inputs, int(matched[2]), isa, generator, None)
+
+
+def _baked(group: KernelGroup, code: str, shape: str, isa: Isa, generator: Generator) -> Iterator[KernelSpec]:
+    """The kernels that together encode one shape of a code."""
+    matched = _SHAPE.fullmatch(shape)
+    assert matched is not None
+    if matched[1] == "n":
+        raise SpecError(f"shape {shape}; a code needs a number of inputs, such as 10x4")
+    k, m = int(matched[1]), int(matched[2])
+    matrix = codes.parity_matrix(code, k, m)
+    limit = default_outputs(isa) if group.outputs == "auto" else group.outputs
+    for first in range(0, m, limit):
+        rows = matrix[first : first + limit]
+        yield _kernel(group, k, len(rows), isa, generator, Baked(code, m, first, rows))
+
+
+def _kernel(
+    group: KernelGroup, inputs: int | None, outputs: int, isa: Isa, generator: Generator, baked: Baked | None
+) -> KernelSpec:
     operation = Operation(group.operation)
     technique = default_technique(operation, isa) if group.technique == "auto" else Technique(group.technique)
-    unroll = default_unroll(isa, outputs) if group.unroll == "auto" else group.unroll
+    automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(outputs)
+    unroll = automatic if group.unroll == "auto" else group.unroll
     return KernelSpec(
         operation=operation,
         isa=isa,
@@ -183,6 +218,7 @@ def _spec(group: KernelGroup, shape: str, isa: Isa, generator: Generator) -> Ker
         store=Store(group.store),
         field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
+        baked=baked,
     )
 
 
@@ -192,8 +228,12 @@ def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
         for isa in _group_isas(group, config.generator, where):
             for shape in group.shapes:
                 try:
-                    yield where, _spec(group, shape, isa, config.generator)
-                except (SpecError, FieldError) as error:
+                    if group.code is None:
+                        yield where, _spec(group, shape, isa, config.generator)
+                    elif isa.encoding is not Encoding.C:
+                        for spec in _baked(group, group.code, shape, isa, config.generator):
+                            yield where, spec
+                except (SpecError, FieldError, codes.CodeError) as error:
                     raise ConfigError(f"{where} ({shape}, {isa.name}): {error}") from None
 
 

@@ -120,7 +120,7 @@ class Field:
 
     def multiply(self, left: int, right: int) -> int:
         """The product of two elements."""
-        return apply(self.matrix(left), self._element(right))
+        return _multiples(self.polynomial, self._element(left))[self._element(right)]
 
     def power(self, base: int, exponent: int) -> int:
         """base ** exponent for exponent >= 0, with 0 ** 0 = 1."""
@@ -136,7 +136,7 @@ class Field:
         """The y with element * y = 1, that is element ** 254. Raises FieldError for 0."""
         if self._element(element) == 0:
             raise FieldError("0 has no inverse in a field")
-        return self.power(element, ORDER - 2)
+        return _inverse(self.polynomial, element)
 
     @cached_property
     def is_primitive(self) -> bool:
@@ -159,6 +159,22 @@ def _matrix(polynomial: int, constant: int) -> BitMatrix:
             row ^= ((constant >> j) & 1) << i
         rows.append(row)
     return tuple(rows)
+
+
+@lru_cache(maxsize=32 * ORDER)
+def _multiples(polynomial: int, constant: int) -> tuple[int, ...]:
+    """constant * x for every x, from the images of the powers of 2."""
+    matrix = _matrix(polynomial, constant)
+    products = [0]
+    for bit in range(DEGREE):
+        image = apply(matrix, 1 << bit)
+        products += [product ^ image for product in products]
+    return tuple(products)
+
+
+@lru_cache(maxsize=32 * ORDER)
+def _inverse(polynomial: int, element: int) -> int:
+    return Field(polynomial).power(element, ORDER - 2)
 
 
 def apply(matrix: BitMatrix, vector: int) -> int:

@@ -10,15 +10,17 @@ from typing import Any
 
 from gfsmith import parallel, passes
 from gfsmith.cache import PACKAGE, Cache, key
+from gfsmith.circuits.choice import Candidate, candidates
 from gfsmith.emit import c, runtime
 from gfsmith.emit.template import TEMPLATES
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build as build_x86
-from gfsmith.ir import Program
+from gfsmith.ir import Op, Program
 from gfsmith.lower import lower
+from gfsmith.lower.baked import lower_baked
 from gfsmith.prove.program import prove
 from gfsmith.prove.verdict import PROVED, Verdict
-from gfsmith.spec import KernelSpec
+from gfsmith.spec import KernelSpec, SpecError, TableFormat
 
 METHOD_PROGRAM = "program"
 ABI_C = "c"
@@ -56,7 +58,41 @@ class Kernel:
 
 def program(spec: KernelSpec) -> Program:
     """The Program of a spec, after all passes. Raises SpecError if registers do not suffice."""
-    return passes.run(lower(spec), spec)
+    if spec.baked is None:
+        return passes.run(lower(spec), spec)
+    return choose(spec)[1]
+
+
+def choose(spec: KernelSpec) -> tuple[Candidate, Program]:
+    """The cheapest circuit of a baked kernel whose Program fits into the registers, and that Program.
+
+    Raises SpecError if none does.
+    """
+    error: SpecError | None = None
+    for candidate in circuits(spec):
+        try:
+            return candidate, passes.run(lower_baked(spec, candidate.circuit), spec)
+        except SpecError as found:
+            error = error or found
+    assert error is not None
+    raise error
+
+
+def circuits(spec: KernelSpec) -> tuple[Candidate, ...]:
+    """The circuits of a baked kernel's matrix, cheapest first."""
+    assert spec.baked is not None
+    return candidates(spec.field, spec.baked.rows, *costs(spec))
+
+
+def costs(spec: KernelSpec) -> tuple[float, float]:
+    """Cycles of a multiplication by a constant and of an addition, for `candidates`.
+
+    On Intel's and AMD's cores since 2019 a 512-bit gf2p8affineqb or shuffle takes the one port that has
+    it, additions have two, and three-input additions halve them; a nibble product is two shuffles, an
+    addition, and its operand's share of a shift and two masks (uops.info).
+    """
+    addition = 0.25 if Op.XOR3 in spec.isa.ops else 0.4
+    return (1.0 if spec.entries is TableFormat.AFFINE else 3.5), addition
 
 
 def generate_one(spec: KernelSpec) -> Kernel:

@@ -53,6 +53,7 @@ class Space(Enum):
     SOURCE = auto()
     DESTINATION = auto()
     COEFFICIENT = auto()
+    CONSTANT = auto()
 
 
 #: Index of the source shard that a rolled loop is at.
@@ -65,6 +66,7 @@ class Ref:
 
     SOURCE, DESTINATION: byte `offset` after the loop's position in shard number `index`.
     COEFFICIENT: byte `offset` of the table entry for source `index` and output `output`.
+    CONSTANT: byte `offset` of the Program's constants.
     """
 
     space: Space
@@ -133,11 +135,13 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """preload runs once per call; its values are visible in every loop."""
+    """preload runs once per call; its values are visible in every loop. constants: bytes that ship with
+    the code."""
 
     lanes: int
     preload: tuple[Instr, ...]
     loops: tuple[Loop, ...]
+    constants: bytes = b""
 
     def instructions(self) -> Iterator[Instr]:
         yield from self.preload

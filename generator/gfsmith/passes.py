@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ Pass = Callable[[Program, KernelSpec], Program]
 Section = tuple[Instr, ...]
 
 CACHE_LINE = 64
+_NEAR = 10  #: instructions between two uses of a constant that share one load
 
 
 def _map_sections(program: Program, rewrite: Callable[[Section, Loop], Section]) -> Program:
@@ -42,7 +44,8 @@ def _units(code: list[Instr]) -> Iterator[list[Instr]]:
 
 def interleave(program: Program, spec: KernelSpec) -> Program:
     """Alternate between the unrolled copies, so that independent chains of operations stand side by
-    side and what the copies share (a table) is loaded once and used at once."""
+    side and what the copies share (a table) is loaded once and used at once; but one after the other if
+    there are not the registers for it."""
 
     def rewrite(code: Section, loop: Loop) -> Section:
         copies = sorted({i.copy for i in code})
@@ -54,22 +57,31 @@ def interleave(program: Program, spec: KernelSpec) -> Program:
                     merged.extend(stream[turn])
         return tuple(merged)
 
-    return _map_sections(program, rewrite)
+    alternating = _map_sections(program, rewrite)
+    if spec.isa.registers is not None and pressure(alternating) > spec.isa.registers:
+        return program
+    return alternating
 
 
 def eliminate_common(program: Program, spec: KernelSpec) -> Program:
-    """Compute equal expressions once. Loads may be shared because all stores come last."""
+    """Compute equal expressions once. Loads may be shared because all stores come last. A constant is
+    cheap to load again and dear to keep: it is shared with what stands close by only."""
     renamed: dict[Value, Value] = {}
 
     def rewrite(code: Section, loop: Loop) -> Section:
         known: dict[tuple[object, ...], Value] = {}
+        recent: dict[tuple[object, ...], int] = {}
         kept: list[Instr] = []
-        for instr in code:
+        for position, instr in enumerate(code):
             args = tuple(renamed.get(a, a) for a in instr.args)
             instr = replace(instr, args=args)
             key = (instr.op, args, instr.ref, instr.immediate)
             if instr.op in STORES:
                 known.clear()
+            if instr.ref is not None and instr.ref.space is Space.CONSTANT:
+                if position - recent.get(key, -_NEAR) >= _NEAR:
+                    known.pop(key, None)
+                recent[key] = position
             if instr.result is None or instr.op is Op.ZERO:
                 kept.append(instr)  # each ZERO starts an accumulator of its own
             elif key in known:
@@ -105,12 +117,12 @@ def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
         for instr in code:
             result = instr.result
             if instr.op is Op.XOR and result is not None:
-                left, right = instr.args
-                inner = pairs.get(left)
-                if inner is not None and count[left] == 1:
-                    kept.remove(inner)
-                    del pairs[left]
-                    instr = replace(instr, op=Op.XOR3, args=(*inner.args, right))
+                inner = next((a for a in instr.args if a in pairs and count[a] == 1), None)
+                if inner is not None:
+                    other = instr.args[1] if inner == instr.args[0] else instr.args[0]
+                    first = pairs.pop(inner)
+                    kept.remove(first)
+                    instr = replace(instr, op=Op.XOR3, args=(*first.args, other))
                 else:
                     pairs[result] = instr
             kept.append(instr)
@@ -150,11 +162,15 @@ def hoist_tables(program: Program, spec: KernelSpec) -> Program:
         return program
     spare = spec.isa.registers - pressure(program) - (1 if spec.isa.destructive else 0)
     candidates: dict[tuple[Op, Ref], Value] = {}
+    reads: Counter[tuple[Op, Ref]] = Counter()
+    count = uses(program)
     for loop in program.loops:
         for instr in loop.head:
             if _is_fixed_table(instr) and instr.ref is not None and instr.result is not None:
                 candidates.setdefault((instr.op, instr.ref), instr.result)
-    chosen = dict(list(candidates.items())[: max(spare, 0)])
+                reads[instr.op, instr.ref] += count[instr.result]
+    wanted = sorted(candidates.items(), key=lambda item: -reads[item[0]])
+    chosen = dict(wanted[: max(spare, 0)])
     renamed: dict[Value, Value] = {}
 
     def rewrite(code: Section, loop: Loop) -> Section:

@@ -22,14 +22,15 @@ from gfsmith.spec import KernelSpec
 
 
 def record(spec: KernelSpec) -> dict[str, Any]:
-    """One kernel in `gfsmith list --json`. inputs null: any number; code null: run-time matrix."""
+    """One kernel in `gfsmith list --json`. inputs null: any number; code null: run-time
+    matrix, else rows first.. of the parity matrix of `parities` rows."""
     return {
         "symbol": spec.symbol,
         "operation": spec.operation.value,
         "isa": spec.isa.name,
         "inputs": spec.inputs,
         "outputs": spec.outputs,
-        "code": None,
+        "code": spec.baked.code if spec.baked is not None else None,
         "technique": spec.technique.value,
         "tables": spec.tables.label,
         "unroll": spec.unroll,
@@ -37,6 +38,8 @@ def record(spec: KernelSpec) -> dict[str, Any]:
         "store": spec.store.value,
         "polynomial": spec.field.polynomial,
         "in_place": spec.in_place,
+        "parities": spec.baked.parities if spec.baked is not None else None,
+        "first": spec.baked.first if spec.baked is not None else None,
     }
 
 
@@ -123,6 +126,8 @@ def _ref(ref: Ref) -> str:
     index = "j" if ref.index == CURRENT else str(ref.index)
     if ref.space is Space.COEFFICIENT:
         return f"c[{ref.output}][{index}]" + (f"+{ref.offset}" if ref.offset else "")
+    if ref.space is Space.CONSTANT:
+        return f"constant+{ref.offset}"
     name = "src" if ref.space is Space.SOURCE else "dst"
     return f"{name}[{index}]+{ref.offset}"
 
@@ -148,6 +153,26 @@ def _loop(loop: Loop) -> list[str]:
     return lines + [f"  {_instr(i)}" for i in loop.close]
 
 
+def _circuits(spec: KernelSpec) -> list[str]:
+    """The ways to apply a known matrix, cheapest first, and which one the kernel takes."""
+    if spec.baked is None:
+        return []
+    product, addition = generate.costs(spec)
+    chosen = generate.choose(spec)[0]
+    lines = [f"circuits of {spec.matrix_id}, at {product:g} cycles a product and {addition:g} a sum:"]
+    for candidate in generate.circuits(spec):
+        over = f" over {1 << candidate.dimension} points" if candidate.dimension else ""
+        circuit = candidate.circuit
+        lines.append(
+            f"  {candidate.method}{over}: {circuit.multiplications} products, {circuit.additions} sums, "
+            f"{candidate.cost(product, addition):g} cycles for {spec.isa.vector_bytes} bytes of each source"
+            + (" <- taken" if candidate == chosen else "")
+        )
+    if lines[1].endswith("<- taken"):
+        return lines
+    return [*lines, "  cheaper ones need more registers than there are"]
+
+
 def explain(spec: KernelSpec) -> str:
     """The formula, the Program with its operation counts, and the generated source."""
     program = generate.program(spec)
@@ -157,6 +182,7 @@ def explain(spec: KernelSpec) -> str:
         f"{spec.symbol}: {meaning(spec)}",
         f"proof: {kernel.verdict.status.value} ({generate.METHOD_PROGRAM})",
         f"vector values live at once: {pressure(program)} of {registers} registers",
+        *_circuits(spec),
         "",
         "once: " + ("; ".join(_instr(i) for i in program.preload) or "nothing"),
     ]

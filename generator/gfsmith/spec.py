@@ -2,10 +2,11 @@
 
 The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
-    <prefix>_<operation>_<inputs>x<outputs>__<isa>[_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
+    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
 
-inputs is a number or `n` (any, read from the argument k); the technique is named where it is not the
-instruction set's own; `_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
+inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel; the
+technique is named where it is not the instruction set's own; `_p` is the prefetch distance in bytes with its
+hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
@@ -108,6 +109,26 @@ class Hint(Enum):
     NTA = "nta"
 
 
+@dataclass(frozen=True, slots=True)
+class Baked:
+    """A matrix known at generation time: rows first, first + 1, ... of the m x k parity matrix of a code.
+
+    rows: elements of GF(2^8), one row per output of the kernel. Its kernel reads no table.
+    """
+
+    code: str
+    parities: int
+    first: int
+    rows: tuple[tuple[int, ...], ...]
+
+    @property
+    def label(self) -> str:
+        """The code, with the number of parities and the first row where it is not all of them."""
+        if len(self.rows) == self.parities:
+            return self.code
+        return f"{self.code}m{self.parities}r{self.first}"
+
+
 def default_technique(operation: Operation, isa: Isa) -> Technique:
     """The technique that the instruction set is made for."""
     if operation is Operation.XOR:
@@ -129,6 +150,17 @@ def default_unroll(isa: Isa, outputs: int) -> int:
     return unroll
 
 
+def default_outputs(isa: Isa) -> int:
+    """Parities that one baked kernel computes at most: so many sums, and as many values of a transform,
+    have to fit into the registers."""
+    return 8 if isa.registers is not None and isa.registers >= 32 else 4
+
+
+def default_baked_unroll(outputs: int) -> int:
+    """Vectors per turn: the sums of few outputs are too few chains to hide latency."""
+    return 2 if outputs <= 2 else 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSpec:
     """One kernel. inputs None: any k, read from the argument. prefetch: bytes ahead, 0 for none.
@@ -148,11 +180,13 @@ class KernelSpec:
     store: Store = Store.TEMPORAL
     field: Field = field(default_factory=Field)
     prefix: str = "gfs"
+    baked: Baked | None = None
 
     def __post_init__(self) -> None:
         self._check_shape()
         self._check_technique()
         self._check_schedule()
+        self._check_baked()
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.prefix):
             raise SpecError(f"prefix {self.prefix!r} is not a C identifier")
 
@@ -196,8 +230,25 @@ class KernelSpec:
         if self.store is Store.STREAMING and self.operation is Operation.MAD:
             raise SpecError("store = streaming; mad reads its destinations, so only temporal pays")
 
+    def _check_baked(self) -> None:
+        if self.baked is None:
+            return
+        if self.operation is not Operation.DOT:
+            raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
+        if not self.machine_code or self.technique not in (Technique.NIBBLE, Technique.AFFINE):
+            raise SpecError(f"code = {self.baked.code}; {self.isa.name} has run-time coefficients only")
+        if {len(row) for row in self.baked.rows} != {self.inputs} or len(self.baked.rows) != self.outputs:
+            raise SpecError(f"code = {self.baked.code}; its matrix is not {self.outputs} x {self.inputs}")
+        if any(not any(row) for row in self.baked.rows):
+            raise SpecError(f"code = {self.baked.code}; a row of its matrix is 0")
+
     @property
     def tables(self) -> TableFormat:
+        return TableFormat.NONE if self.baked is not None else self.entries
+
+    @property
+    def entries(self) -> TableFormat:
+        """The format of one coefficient, in the table argument or among the kernel's constants."""
         return _FORMAT[self.technique]
 
     @property
@@ -232,12 +283,19 @@ class KernelSpec:
     @property
     def identity(self) -> tuple[object, ...]:
         """What tells this kernel from every other that can be generated."""
-        return self.symbol, self.field.polynomial
+        return self.symbol, self.field.polynomial, self.baked
+
+    @property
+    def matrix_id(self) -> str:
+        """The name of a baked kernel's matrix, as a C identifier."""
+        assert self.baked is not None
+        return f"{self.baked.label}_{self.inputs}x{self.outputs}_{self.field.polynomial:x}"
 
     @property
     def symbol(self) -> str:
         inputs = "n" if self.inputs is None else str(self.inputs)
-        parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}__{self.isa.name}"]
+        label = f"_{self.baked.label}" if self.baked is not None else ""
+        parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}{label}__{self.isa.name}"]
         if self.technique is not default_technique(self.operation, self.isa):
             parts.append(self.technique.value)
         parts.append(f"u{self.unroll}")

@@ -140,7 +140,7 @@ def test_a_refuted_kernel_stops_gen_and_leaves_the_folder(
 
     monkeypatch.setattr(generate, "program", broken)
     (project / "gfsmith.toml").write_text(SMALL.replace("nx2", "nx3"))
-    result = _gen(project)
+    result = _gen(project, "--no-cache")
     assert result.exit_code == 1
     assert "refuted: gfs_dot_3x2__avx2_u2" in result.stderr
     assert "dst[1]" in result.stderr and "counterexample: " in result.stderr
@@ -276,7 +276,7 @@ def test_a_pipe_gets_no_bar(project: Path) -> None:
 def test_codes_and_doctor_speak_json() -> None:
     runner = CliRunner()
     families = json.loads(runner.invoke(cli.main, ["codes", "--json"]).output)["codes"]
-    assert {family["code"] for family in families} == {"vandermonde", "cauchy"}
+    assert {family["code"] for family in families} == {"vandermonde", "cauchy", "backblaze", "lch"}
     report = json.loads(runner.invoke(cli.main, ["doctor", "--json"]).output)
     assert all(set(r) >= {"name", "present", "command"} for r in report["requirements"])
 

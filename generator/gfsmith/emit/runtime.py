@@ -26,6 +26,16 @@ class _IsaKernels:
     tables: str
     features: str
     specs: tuple[KernelSpec, ...]
+    baked: tuple[KernelSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """One known matrix of a build."""
+
+    id: str
+    polynomial: int
+    rows: tuple[tuple[int, ...], ...]
 
 
 def source_path(spec: KernelSpec) -> str:
@@ -41,8 +51,19 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         guard=_GUARDS[isa.arch],
         tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
-        specs=tuple(s for s in specs if s.isa is isa),
+        specs=tuple(s for s in specs if s.isa is isa and s.baked is None),
+        baked=tuple(s for s in specs if s.isa is isa and s.baked is not None),
     )
+
+
+def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
+    """Every matrix once, whichever kernels know it."""
+    found = {
+        s.matrix_id: _Matrix(s.matrix_id, s.field.polynomial, s.baked.rows)
+        for s in specs
+        if s.baked is not None
+    }
+    return list(found.values())
 
 
 def build(specs: Sequence[KernelSpec]) -> dict[str, str]:
@@ -51,6 +72,8 @@ def build(specs: Sequence[KernelSpec]) -> dict[str, str]:
     isas = [_isa(isa, specs) for isa in ISAS if isa in present]
     files = {
         "kernels.inc": render("kernels.inc.j2", isas=isas),
+        "baked.inc": render("baked.inc.j2", isas=isas),
+        "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),
         "isas.inc": render("isas.inc.j2", isas=isas),
         "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
         "sources.mk": render("sources.mk.j2", paths=[source_path(spec) for spec in specs]),

@@ -84,6 +84,8 @@ def product(spec: KernelSpec, source: int, output: int, offset: int) -> Byte:
     x = data_byte(Data("src", source, offset))
     if spec.operation is Operation.XOR:
         return x
+    if spec.baked is not None:
+        return multiply(spec.field, constant_byte(spec.baked.rows[output][source]), x)
     return multiply(spec.field, coefficient_byte(Coefficient(source, output)), x)
 
 

@@ -38,6 +38,7 @@ from gfsmith.prove.polynomial import Polynomial, constant_byte, variable_byte
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
 from gfsmith.spec import KernelSpec
 
+_FIXED = frozenset({Space.COEFFICIENT, Space.CONSTANT})
 _LOADED_BYTES = {Op.TABLE: 16, Op.MATRIX: 8, Op.AFFINE: 8, Op.COLUMN: 1}
 
 
@@ -58,7 +59,7 @@ class _Prover:
     def run(self) -> None:
         preload = _Turn({})
         for instr in self.program.preload:
-            if instr.op in STORES or (instr.ref and instr.ref.space is not Space.COEFFICIENT):
+            if instr.op in STORES or (instr.ref and instr.ref.space not in _FIXED):
                 raise Refutation(f"preload has {instr.op.name}, which depends on the position")
             self._execute(instr, preload, self.lanes)
         self._check_lengths()
@@ -137,8 +138,10 @@ class _Prover:
 
     def _load(self, instr: Instr, ref: Ref, turn: _Turn, step: int) -> Lane:
         reads_table = instr.op in _LOADED_BYTES
-        if reads_table != (ref.space is Space.COEFFICIENT):
+        if reads_table != (ref.space in _FIXED):
             raise Refutation(f"{instr.op.name} cannot read {_name(ref)}")
+        if ref.space is Space.CONSTANT:
+            return self._load_constant(instr, ref)
         if reads_table:
             return self._load_entry(instr, ref)
         self._check_inside(ref, step)
@@ -146,6 +149,14 @@ class _Prover:
             raise Refutation(f"{_name(ref)} is read after it may have been written in place")
         space = "src" if ref.space is Space.SOURCE else "dst"
         return model.data_byte(Data(space, ref.index, ref.offset))
+
+    def _load_constant(self, instr: Instr, ref: Ref) -> Lane:
+        count = _LOADED_BYTES[instr.op]
+        loaded = self.program.constants[ref.offset : ref.offset + count] if ref.offset >= 0 else b""
+        if len(loaded) != count:
+            raise Refutation(f"{_name(ref)} is outside the constants")
+        lanes = tuple(constant_byte(byte) for byte in loaded)
+        return lanes[0] if instr.op is Op.COLUMN else lanes
 
     def _load_entry(self, instr: Instr, ref: Ref) -> Lane:
         spec = self.spec
@@ -244,8 +255,16 @@ def _kind(value: Lane) -> Kind:
     return Kind.TABLE if len(value) == 16 else Kind.MATRIX
 
 
+_SPACES = {
+    Space.SOURCE: "src",
+    Space.DESTINATION: "dst",
+    Space.COEFFICIENT: "table",
+    Space.CONSTANT: "constant",
+}
+
+
 def _name(ref: Ref) -> str:
-    space = {Space.SOURCE: "src", Space.DESTINATION: "dst", Space.COEFFICIENT: "table"}[ref.space]
+    space = _SPACES[ref.space]
     index = "j" if ref.index == CURRENT else str(ref.index)
     return f"{space}[{index}] + {ref.offset}"
 

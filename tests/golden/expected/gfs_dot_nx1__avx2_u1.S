@@ -45,14 +45,14 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
     .byte 0xc4,0xe2,0x7d,0x58,0xc0                           # vpbroadcastd ymm0, xmm0
 # while at least 32 bytes remain
     .byte 0x48,0x83,0xff,0x20                                # cmp rdi, 32
-    .byte 0x72,0x64                                          # jb .L2
+    .byte 0x72,0x64                                          # jb .L3
     .byte 0x90                                               # padding
-# .L1:
+# .L2:
     .byte 0xc5,0xf5,0xef,0xc9                                # vpxor ymm1, ymm1, ymm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xeb,0x3b                                          # jmp .L4
-# .L3:
+    .byte 0xeb,0x3b                                          # jmp .L5
+# .L4:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0xc4,0xc1,0x7e,0x6f,0x14,0x03                      # vmovdqu ymm2, [r11+rax]
     .byte 0xc5,0xe5,0x73,0xd2,0x04                           # vpsrlq ymm3, ymm2, 4
@@ -66,55 +66,55 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
     .byte 0xc5,0xdd,0xef,0xca                                # vpxor ymm1, ymm4, ymm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
-# .L4:
+# .L5:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x72,0xc0                                          # jb .L3
+    .byte 0x72,0xc0                                          # jb .L4
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0xc4,0xc1,0x7e,0x7f,0x0c,0x03                      # vmovdqu [r11+rax], ymm1
     .byte 0x48,0x83,0xc0,0x20                                # add rax, 32
     .byte 0x48,0x83,0xef,0x20                                # sub rdi, 32
     .byte 0x48,0x83,0xff,0x20                                # cmp rdi, 32
-    .byte 0x73,0x9d                                          # jae .L1
-# .L2:
+    .byte 0x73,0x9d                                          # jae .L2
+# .L3:
 # the last 1 to 31 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
     .byte 0x0f,0x84,0x25,0x01,0x00,0x00                      # jz .L0
     .byte 0xc5,0xf5,0xef,0xc9                                # vpxor ymm1, ymm1, ymm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xe9,0xa1,0x00,0x00,0x00                           # jmp .L6
-# .L5:
+    .byte 0xe9,0xa1,0x00,0x00,0x00                           # jmp .L7
+# .L6:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L8
+    .byte 0x72,0x0f                                          # jb .L9
     .byte 0xc4,0xc1,0x7a,0x6f,0x13                           # vmovdqu xmm2, [r11]
     .byte 0xc4,0xc3,0x6d,0x38,0x54,0x3b,0xf0,0x01            # vinserti128 ymm2, ymm2, [r11+rdi-16], 1
-    .byte 0xeb,0x54                                          # jmp .L7
-# .L8:
+    .byte 0xeb,0x54                                          # jmp .L8
+# .L9:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L9
+    .byte 0x72,0x0e                                          # jb .L10
     .byte 0xc4,0xc1,0x7a,0x7e,0x13                           # vmovq xmm2, [r11]
     .byte 0xc4,0xc1,0x68,0x16,0x54,0x3b,0xf8                 # vmovhps xmm2, xmm2, [r11+rdi-8]
-    .byte 0xeb,0x40                                          # jmp .L7
-# .L9:
+    .byte 0xeb,0x40                                          # jmp .L8
+# .L10:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L10
+    .byte 0x72,0x17                                          # jb .L11
     .byte 0xc4,0xc1,0x79,0x6e,0x13                           # vmovd xmm2, [r11]
     .byte 0xc4,0xc1,0x69,0xc4,0x54,0x3b,0xfc,0x02            # vpinsrw xmm2, xmm2, [r11+rdi-4], 2
     .byte 0xc4,0xc1,0x69,0xc4,0x54,0x3b,0xfe,0x03            # vpinsrw xmm2, xmm2, [r11+rdi-2], 3
-    .byte 0xeb,0x23                                          # jmp .L7
-# .L10:
+    .byte 0xeb,0x23                                          # jmp .L8
+# .L11:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x14                                          # jb .L11
+    .byte 0x72,0x14                                          # jb .L12
     .byte 0xc5,0xe9,0xef,0xd2                                # vpxor xmm2, xmm2, xmm2
     .byte 0xc4,0xc1,0x69,0xc4,0x13,0x00                      # vpinsrw xmm2, xmm2, [r11], 0
     .byte 0xc4,0xc1,0x69,0xc4,0x54,0x3b,0xfe,0x01            # vpinsrw xmm2, xmm2, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L7
-# .L11:
+    .byte 0xeb,0x09                                          # jmp .L8
+# .L12:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0xc4,0xc1,0x79,0x6e,0xd3                           # vmovd xmm2, r11d
-# .L7:
+# .L8:
     .byte 0xc5,0xe5,0x73,0xd2,0x04                           # vpsrlq ymm3, ymm2, 4
     .byte 0xc5,0xe5,0xdb,0xd8                                # vpand ymm3, ymm3, ymm0
     .byte 0xc5,0xed,0xdb,0xd0                                # vpand ymm2, ymm2, ymm0
@@ -126,41 +126,41 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
     .byte 0xc5,0xdd,0xef,0xca                                # vpxor ymm1, ymm4, ymm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
-# .L6:
+# .L7:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x0f,0x82,0x56,0xff,0xff,0xff                      # jb .L5
+    .byte 0x0f,0x82,0x56,0xff,0xff,0xff                      # jb .L6
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L14
+    .byte 0x72,0x0f                                          # jb .L15
     .byte 0xc4,0xc1,0x7a,0x7f,0x0b                           # vmovdqu [r11], xmm1
     .byte 0xc4,0xc3,0x7d,0x39,0x4c,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm1, 1
-    .byte 0xeb,0x51                                          # jmp .L13
-# .L14:
+    .byte 0xeb,0x51                                          # jmp .L14
+# .L15:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L15
+    .byte 0x72,0x0e                                          # jb .L16
     .byte 0xc4,0xc1,0x79,0xd6,0x0b                           # vmovq [r11], xmm1
     .byte 0xc4,0xc1,0x78,0x17,0x4c,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm1
-    .byte 0xeb,0x3d                                          # jmp .L13
-# .L15:
+    .byte 0xeb,0x3d                                          # jmp .L14
+# .L16:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x13                                          # jb .L16
+    .byte 0x72,0x13                                          # jb .L17
     .byte 0xc4,0xc1,0x79,0x7e,0x0b                           # vmovd [r11], xmm1
     .byte 0xc5,0xf1,0x73,0xd1,0x20                           # vpsrlq xmm1, xmm1, 32
     .byte 0xc4,0xc1,0x79,0x7e,0x4c,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm1
-    .byte 0xeb,0x24                                          # jmp .L13
-# .L16:
+    .byte 0xeb,0x24                                          # jmp .L14
+# .L17:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x16                                          # jb .L17
+    .byte 0x72,0x16                                          # jb .L18
     .byte 0xc5,0x79,0xc5,0xd1,0x00                           # vpextrw r10d, xmm1, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0xc5,0x79,0xc5,0xd1,0x01                           # vpextrw r10d, xmm1, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L13
-# .L17:
+    .byte 0xeb,0x08                                          # jmp .L14
+# .L18:
     .byte 0xc4,0xc1,0x79,0x7e,0xca                           # vmovd r10d, xmm1
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L13:
+# .L14:
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0xc5,0xf8,0x77                                     # vzeroupper

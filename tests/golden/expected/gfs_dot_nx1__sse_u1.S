@@ -45,14 +45,14 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x66,0x0f,0x70,0xc0,0x00                           # pshufd xmm0, xmm0, 0
 # while at least 16 bytes remain
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x6c                                          # jb .L2
+    .byte 0x72,0x6c                                          # jb .L3
     .byte 0x90                                               # padding
-# .L1:
+# .L2:
     .byte 0x66,0x0f,0xef,0xc9                                # pxor xmm1, xmm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xeb,0x43                                          # jmp .L4
-# .L3:
+    .byte 0xeb,0x43                                          # jmp .L5
+# .L4:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0xf3,0x41,0x0f,0x6f,0x14,0x03                      # movdqu xmm2, [r11+rax]
     .byte 0x66,0x0f,0x6f,0xda                                # movdqa xmm3, xmm2
@@ -68,49 +68,49 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x66,0x0f,0xef,0xca                                # pxor xmm1, xmm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
-# .L4:
+# .L5:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x72,0xb8                                          # jb .L3
+    .byte 0x72,0xb8                                          # jb .L4
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0xf3,0x41,0x0f,0x7f,0x0c,0x03                      # movdqu [r11+rax], xmm1
     .byte 0x48,0x83,0xc0,0x10                                # add rax, 16
     .byte 0x48,0x83,0xef,0x10                                # sub rdi, 16
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x73,0x95                                          # jae .L1
-# .L2:
+    .byte 0x73,0x95                                          # jae .L2
+# .L3:
 # the last 1 to 15 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
     .byte 0x0f,0x84,0x03,0x01,0x00,0x00                      # jz .L0
     .byte 0x66,0x0f,0xef,0xc9                                # pxor xmm1, xmm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xe9,0x93,0x00,0x00,0x00                           # jmp .L6
-# .L5:
+    .byte 0xe9,0x93,0x00,0x00,0x00                           # jmp .L7
+# .L6:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L8
+    .byte 0x72,0x0d                                          # jb .L9
     .byte 0xf3,0x41,0x0f,0x7e,0x13                           # movq xmm2, [r11]
     .byte 0x41,0x0f,0x16,0x54,0x3b,0xf8                      # movhps xmm2, [r11+rdi-8]
-    .byte 0xeb,0x40                                          # jmp .L7
-# .L8:
+    .byte 0xeb,0x40                                          # jmp .L8
+# .L9:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L9
+    .byte 0x72,0x17                                          # jb .L10
     .byte 0x66,0x41,0x0f,0x6e,0x13                           # movd xmm2, [r11]
     .byte 0x66,0x41,0x0f,0xc4,0x54,0x3b,0xfc,0x02            # pinsrw xmm2, [r11+rdi-4], 2
     .byte 0x66,0x41,0x0f,0xc4,0x54,0x3b,0xfe,0x03            # pinsrw xmm2, [r11+rdi-2], 3
-    .byte 0xeb,0x23                                          # jmp .L7
-# .L9:
+    .byte 0xeb,0x23                                          # jmp .L8
+# .L10:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x14                                          # jb .L10
+    .byte 0x72,0x14                                          # jb .L11
     .byte 0x66,0x0f,0xef,0xd2                                # pxor xmm2, xmm2
     .byte 0x66,0x41,0x0f,0xc4,0x13,0x00                      # pinsrw xmm2, [r11], 0
     .byte 0x66,0x41,0x0f,0xc4,0x54,0x3b,0xfe,0x01            # pinsrw xmm2, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L7
-# .L10:
+    .byte 0xeb,0x09                                          # jmp .L8
+# .L11:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0x66,0x41,0x0f,0x6e,0xd3                           # movd xmm2, r11d
-# .L7:
+# .L8:
     .byte 0x66,0x0f,0x6f,0xda                                # movdqa xmm3, xmm2
     .byte 0x66,0x0f,0x73,0xd3,0x04                           # psrlq xmm3, 4
     .byte 0x66,0x0f,0xdb,0xd8                                # pand xmm3, xmm0
@@ -124,35 +124,35 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x66,0x0f,0xef,0xca                                # pxor xmm1, xmm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
-# .L6:
+# .L7:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x0f,0x82,0x64,0xff,0xff,0xff                      # jb .L5
+    .byte 0x0f,0x82,0x64,0xff,0xff,0xff                      # jb .L6
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L13
+    .byte 0x72,0x0d                                          # jb .L14
     .byte 0x66,0x41,0x0f,0xd6,0x0b                           # movq [r11], xmm1
     .byte 0x41,0x0f,0x17,0x4c,0x3b,0xf8                      # movhps [r11+rdi-8], xmm1
-    .byte 0xeb,0x3f                                          # jmp .L12
-# .L13:
+    .byte 0xeb,0x3f                                          # jmp .L13
+# .L14:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x13                                          # jb .L14
+    .byte 0x72,0x13                                          # jb .L15
     .byte 0x66,0x41,0x0f,0x7e,0x0b                           # movd [r11], xmm1
     .byte 0x66,0x0f,0x73,0xd1,0x20                           # psrlq xmm1, 32
     .byte 0x66,0x41,0x0f,0x7e,0x4c,0x3b,0xfc                 # movd [r11+rdi-4], xmm1
-    .byte 0xeb,0x26                                          # jmp .L12
-# .L14:
+    .byte 0xeb,0x26                                          # jmp .L13
+# .L15:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x18                                          # jb .L15
+    .byte 0x72,0x18                                          # jb .L16
     .byte 0x66,0x44,0x0f,0xc5,0xd1,0x00                      # pextrw r10d, xmm1, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0x66,0x44,0x0f,0xc5,0xd1,0x01                      # pextrw r10d, xmm1, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L12
-# .L15:
+    .byte 0xeb,0x08                                          # jmp .L13
+# .L16:
     .byte 0x66,0x41,0x0f,0x7e,0xca                           # movd r10d, xmm1
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L12:
+# .L13:
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0x5f                                               # pop rdi

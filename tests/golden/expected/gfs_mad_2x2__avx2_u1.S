@@ -91,9 +91,9 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0xc4,0x62,0x7d,0x5a,0x42,0x70                      # vbroadcasti128 ymm8, [rdx+112]
 # while at least 32 bytes remain
     .byte 0x48,0x83,0xff,0x20                                # cmp rdi, 32
-    .byte 0x0f,0x82,0x9d,0x00,0x00,0x00                      # jb .L2
+    .byte 0x0f,0x82,0x9d,0x00,0x00,0x00                      # jb .L3
     .byte 0x0f,0x1f,0x80,0x00,0x00,0x00,0x00                 # padding
-# .L1:
+# .L2:
     .byte 0xc5,0x7e,0x6f,0x0c,0x06                           # vmovdqu ymm9, [rsi+rax]
     .byte 0xc4,0xc1,0x2d,0x73,0xd1,0x04                      # vpsrlq ymm10, ymm9, 4
     .byte 0xc5,0x2d,0xdb,0xd0                                # vpand ymm10, ymm10, ymm0
@@ -123,8 +123,8 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0x48,0x83,0xc0,0x20                                # add rax, 32
     .byte 0x48,0x83,0xef,0x20                                # sub rdi, 32
     .byte 0x48,0x83,0xff,0x20                                # cmp rdi, 32
-    .byte 0x0f,0x83,0x6a,0xff,0xff,0xff                      # jae .L1
-# .L2:
+    .byte 0x0f,0x83,0x6a,0xff,0xff,0xff                      # jae .L2
+# .L3:
 # the last 1 to 31 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
     .byte 0x0f,0x84,0x9d,0x02,0x00,0x00                      # jz .L0
@@ -132,100 +132,100 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L4
+    .byte 0x72,0x0f                                          # jb .L5
     .byte 0xc4,0x41,0x7a,0x6f,0x0b                           # vmovdqu xmm9, [r11]
     .byte 0xc4,0x43,0x35,0x38,0x4c,0x3b,0xf0,0x01            # vinserti128 ymm9, ymm9, [r11+rdi-16], 1
-    .byte 0xeb,0x55                                          # jmp .L3
-# .L4:
+    .byte 0xeb,0x55                                          # jmp .L4
+# .L5:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L5
+    .byte 0x72,0x0e                                          # jb .L6
     .byte 0xc4,0x41,0x7a,0x7e,0x0b                           # vmovq xmm9, [r11]
     .byte 0xc4,0x41,0x30,0x16,0x4c,0x3b,0xf8                 # vmovhps xmm9, xmm9, [r11+rdi-8]
-    .byte 0xeb,0x41                                          # jmp .L3
-# .L5:
+    .byte 0xeb,0x41                                          # jmp .L4
+# .L6:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L6
+    .byte 0x72,0x17                                          # jb .L7
     .byte 0xc4,0x41,0x79,0x6e,0x0b                           # vmovd xmm9, [r11]
     .byte 0xc4,0x41,0x31,0xc4,0x4c,0x3b,0xfc,0x02            # vpinsrw xmm9, xmm9, [r11+rdi-4], 2
     .byte 0xc4,0x41,0x31,0xc4,0x4c,0x3b,0xfe,0x03            # vpinsrw xmm9, xmm9, [r11+rdi-2], 3
-    .byte 0xeb,0x24                                          # jmp .L3
-# .L6:
+    .byte 0xeb,0x24                                          # jmp .L4
+# .L7:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x15                                          # jb .L7
+    .byte 0x72,0x15                                          # jb .L8
     .byte 0xc4,0x41,0x31,0xef,0xc9                           # vpxor xmm9, xmm9, xmm9
     .byte 0xc4,0x41,0x31,0xc4,0x0b,0x00                      # vpinsrw xmm9, xmm9, [r11], 0
     .byte 0xc4,0x41,0x31,0xc4,0x4c,0x3b,0xfe,0x01            # vpinsrw xmm9, xmm9, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L3
-# .L7:
+    .byte 0xeb,0x09                                          # jmp .L4
+# .L8:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0xc4,0x41,0x79,0x6e,0xcb                           # vmovd xmm9, r11d
-# .L3:
+# .L4:
     .byte 0x4d,0x8b,0x58,0x08                                # mov r11, [r8+8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L10
+    .byte 0x72,0x0f                                          # jb .L11
     .byte 0xc4,0x41,0x7a,0x6f,0x13                           # vmovdqu xmm10, [r11]
     .byte 0xc4,0x43,0x2d,0x38,0x54,0x3b,0xf0,0x01            # vinserti128 ymm10, ymm10, [r11+rdi-16], 1
-    .byte 0xeb,0x55                                          # jmp .L9
-# .L10:
+    .byte 0xeb,0x55                                          # jmp .L10
+# .L11:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L11
+    .byte 0x72,0x0e                                          # jb .L12
     .byte 0xc4,0x41,0x7a,0x7e,0x13                           # vmovq xmm10, [r11]
     .byte 0xc4,0x41,0x28,0x16,0x54,0x3b,0xf8                 # vmovhps xmm10, xmm10, [r11+rdi-8]
-    .byte 0xeb,0x41                                          # jmp .L9
-# .L11:
+    .byte 0xeb,0x41                                          # jmp .L10
+# .L12:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L12
+    .byte 0x72,0x17                                          # jb .L13
     .byte 0xc4,0x41,0x79,0x6e,0x13                           # vmovd xmm10, [r11]
     .byte 0xc4,0x41,0x29,0xc4,0x54,0x3b,0xfc,0x02            # vpinsrw xmm10, xmm10, [r11+rdi-4], 2
     .byte 0xc4,0x41,0x29,0xc4,0x54,0x3b,0xfe,0x03            # vpinsrw xmm10, xmm10, [r11+rdi-2], 3
-    .byte 0xeb,0x24                                          # jmp .L9
-# .L12:
+    .byte 0xeb,0x24                                          # jmp .L10
+# .L13:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x15                                          # jb .L13
+    .byte 0x72,0x15                                          # jb .L14
     .byte 0xc4,0x41,0x29,0xef,0xd2                           # vpxor xmm10, xmm10, xmm10
     .byte 0xc4,0x41,0x29,0xc4,0x13,0x00                      # vpinsrw xmm10, xmm10, [r11], 0
     .byte 0xc4,0x41,0x29,0xc4,0x54,0x3b,0xfe,0x01            # vpinsrw xmm10, xmm10, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L9
-# .L13:
+    .byte 0xeb,0x09                                          # jmp .L10
+# .L14:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0xc4,0x41,0x79,0x6e,0xd3                           # vmovd xmm10, r11d
-# .L9:
+# .L10:
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xe9,0xc5,0x00,0x00,0x00                           # jmp .L16
-# .L15:
+    .byte 0xe9,0xc5,0x00,0x00,0x00                           # jmp .L17
+# .L16:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L18
+    .byte 0x72,0x0f                                          # jb .L19
     .byte 0xc4,0x41,0x7a,0x6f,0x1b                           # vmovdqu xmm11, [r11]
     .byte 0xc4,0x43,0x25,0x38,0x5c,0x3b,0xf0,0x01            # vinserti128 ymm11, ymm11, [r11+rdi-16], 1
-    .byte 0xeb,0x55                                          # jmp .L17
-# .L18:
+    .byte 0xeb,0x55                                          # jmp .L18
+# .L19:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L19
+    .byte 0x72,0x0e                                          # jb .L20
     .byte 0xc4,0x41,0x7a,0x7e,0x1b                           # vmovq xmm11, [r11]
     .byte 0xc4,0x41,0x20,0x16,0x5c,0x3b,0xf8                 # vmovhps xmm11, xmm11, [r11+rdi-8]
-    .byte 0xeb,0x41                                          # jmp .L17
-# .L19:
+    .byte 0xeb,0x41                                          # jmp .L18
+# .L20:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L20
+    .byte 0x72,0x17                                          # jb .L21
     .byte 0xc4,0x41,0x79,0x6e,0x1b                           # vmovd xmm11, [r11]
     .byte 0xc4,0x41,0x21,0xc4,0x5c,0x3b,0xfc,0x02            # vpinsrw xmm11, xmm11, [r11+rdi-4], 2
     .byte 0xc4,0x41,0x21,0xc4,0x5c,0x3b,0xfe,0x03            # vpinsrw xmm11, xmm11, [r11+rdi-2], 3
-    .byte 0xeb,0x24                                          # jmp .L17
-# .L20:
+    .byte 0xeb,0x24                                          # jmp .L18
+# .L21:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x15                                          # jb .L21
+    .byte 0x72,0x15                                          # jb .L22
     .byte 0xc4,0x41,0x21,0xef,0xdb                           # vpxor xmm11, xmm11, xmm11
     .byte 0xc4,0x41,0x21,0xc4,0x1b,0x00                      # vpinsrw xmm11, xmm11, [r11], 0
     .byte 0xc4,0x41,0x21,0xc4,0x5c,0x3b,0xfe,0x01            # vpinsrw xmm11, xmm11, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L17
-# .L21:
+    .byte 0xeb,0x09                                          # jmp .L18
+# .L22:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0xc4,0x41,0x79,0x6e,0xdb                           # vmovd xmm11, r11d
-# .L17:
+# .L18:
     .byte 0xc4,0xc1,0x1d,0x73,0xd3,0x04                      # vpsrlq ymm12, ymm11, 4
     .byte 0xc5,0x1d,0xdb,0xe0                                # vpand ymm12, ymm12, ymm0
     .byte 0xc5,0x25,0xdb,0xd8                                # vpand ymm11, ymm11, ymm0
@@ -243,73 +243,73 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0xc4,0x41,0x15,0xef,0xd3                           # vpxor ymm10, ymm13, ymm11
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x40                                # add r9, 64
-# .L16:
+# .L17:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x0f,0x82,0x32,0xff,0xff,0xff                      # jb .L15
+    .byte 0x0f,0x82,0x32,0xff,0xff,0xff                      # jb .L16
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L24
+    .byte 0x72,0x0f                                          # jb .L25
     .byte 0xc4,0x41,0x7a,0x7f,0x0b                           # vmovdqu [r11], xmm9
     .byte 0xc4,0x43,0x7d,0x39,0x4c,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm9, 1
-    .byte 0xeb,0x54                                          # jmp .L23
-# .L24:
+    .byte 0xeb,0x54                                          # jmp .L24
+# .L25:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L25
+    .byte 0x72,0x0e                                          # jb .L26
     .byte 0xc4,0x41,0x79,0xd6,0x0b                           # vmovq [r11], xmm9
     .byte 0xc4,0x41,0x78,0x17,0x4c,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm9
-    .byte 0xeb,0x40                                          # jmp .L23
-# .L25:
+    .byte 0xeb,0x40                                          # jmp .L24
+# .L26:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x14                                          # jb .L26
+    .byte 0x72,0x14                                          # jb .L27
     .byte 0xc4,0x41,0x79,0x7e,0x0b                           # vmovd [r11], xmm9
     .byte 0xc4,0xc1,0x31,0x73,0xd1,0x20                      # vpsrlq xmm9, xmm9, 32
     .byte 0xc4,0x41,0x79,0x7e,0x4c,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm9
-    .byte 0xeb,0x26                                          # jmp .L23
-# .L26:
+    .byte 0xeb,0x26                                          # jmp .L24
+# .L27:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x18                                          # jb .L27
+    .byte 0x72,0x18                                          # jb .L28
     .byte 0xc4,0x41,0x79,0xc5,0xd1,0x00                      # vpextrw r10d, xmm9, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0xc4,0x41,0x79,0xc5,0xd1,0x01                      # vpextrw r10d, xmm9, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L23
-# .L27:
+    .byte 0xeb,0x08                                          # jmp .L24
+# .L28:
     .byte 0xc4,0x41,0x79,0x7e,0xca                           # vmovd r10d, xmm9
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L23:
+# .L24:
     .byte 0x4d,0x8b,0x58,0x08                                # mov r11, [r8+8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L30
+    .byte 0x72,0x0f                                          # jb .L31
     .byte 0xc4,0x41,0x7a,0x7f,0x13                           # vmovdqu [r11], xmm10
     .byte 0xc4,0x43,0x7d,0x39,0x54,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm10, 1
-    .byte 0xeb,0x54                                          # jmp .L29
-# .L30:
+    .byte 0xeb,0x54                                          # jmp .L30
+# .L31:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L31
+    .byte 0x72,0x0e                                          # jb .L32
     .byte 0xc4,0x41,0x79,0xd6,0x13                           # vmovq [r11], xmm10
     .byte 0xc4,0x41,0x78,0x17,0x54,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm10
-    .byte 0xeb,0x40                                          # jmp .L29
-# .L31:
+    .byte 0xeb,0x40                                          # jmp .L30
+# .L32:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x14                                          # jb .L32
+    .byte 0x72,0x14                                          # jb .L33
     .byte 0xc4,0x41,0x79,0x7e,0x13                           # vmovd [r11], xmm10
     .byte 0xc4,0xc1,0x29,0x73,0xd2,0x20                      # vpsrlq xmm10, xmm10, 32
     .byte 0xc4,0x41,0x79,0x7e,0x54,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm10
-    .byte 0xeb,0x26                                          # jmp .L29
-# .L32:
+    .byte 0xeb,0x26                                          # jmp .L30
+# .L33:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x18                                          # jb .L33
+    .byte 0x72,0x18                                          # jb .L34
     .byte 0xc4,0x41,0x79,0xc5,0xd2,0x00                      # vpextrw r10d, xmm10, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0xc4,0x41,0x79,0xc5,0xd2,0x01                      # vpextrw r10d, xmm10, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L29
-# .L33:
+    .byte 0xeb,0x08                                          # jmp .L30
+# .L34:
     .byte 0xc4,0x41,0x79,0x7e,0xd2                           # vmovd r10d, xmm10
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L29:
+# .L30:
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0xc5,0xf8,0x77                                     # vzeroupper

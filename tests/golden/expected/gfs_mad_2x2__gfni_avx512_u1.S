@@ -54,9 +54,9 @@ GFSMITH_FUNCTION(gfs_mad_2x2__gfni_avx512_u1)
     .byte 0x62,0xf2,0xfd,0x48,0x59,0x5a,0x03                 # vpbroadcastq zmm3, [rdx+24]
 # while at least 64 bytes remain
     .byte 0x48,0x83,0xff,0x40                                # cmp rdi, 64
-    .byte 0x72,0x65                                          # jb .L2
+    .byte 0x72,0x65                                          # jb .L3
     .byte 0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00,0x66,0x0f,0x1f,0x44,0x00,0x00 # padding
-# .L1:
+# .L2:
     .byte 0x62,0xf1,0x7f,0x48,0x6f,0x24,0x06                 # vmovdqu8 zmm4, [rsi+rax]
     .byte 0x62,0xf3,0xdd,0x48,0xce,0xe8,0x00                 # vgf2p8affineqb zmm5, zmm4, zmm0, 0
     .byte 0x62,0xf3,0xdd,0x48,0xce,0xe1,0x00                 # vgf2p8affineqb zmm4, zmm4, zmm1, 0
@@ -70,8 +70,8 @@ GFSMITH_FUNCTION(gfs_mad_2x2__gfni_avx512_u1)
     .byte 0x48,0x83,0xc0,0x40                                # add rax, 64
     .byte 0x48,0x83,0xef,0x40                                # sub rdi, 64
     .byte 0x48,0x83,0xff,0x40                                # cmp rdi, 64
-    .byte 0x73,0xaa                                          # jae .L1
-# .L2:
+    .byte 0x73,0xaa                                          # jae .L2
+# .L3:
 # the last 1 to 63 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
     .byte 0x74,0x79                                          # jz .L0
@@ -85,8 +85,8 @@ GFSMITH_FUNCTION(gfs_mad_2x2__gfni_avx512_u1)
     .byte 0x62,0xd1,0x7f,0xc9,0x6f,0x2c,0x03                 # vmovdqu8 zmm5{k1}{z}, [r11+rax]
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xeb,0x2d                                          # jmp .L4
-# .L3:
+    .byte 0xeb,0x2d                                          # jmp .L5
+# .L4:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x62,0xc1,0x7f,0xc9,0x6f,0x04,0x03                 # vmovdqu8 zmm16{k1}{z}, [r11+rax]
     .byte 0x62,0xc3,0xfd,0x50,0xce,0x09,0x00                 # vgf2p8affineqb zmm17, zmm16, [r9]{1to8}, 0
@@ -95,9 +95,9 @@ GFSMITH_FUNCTION(gfs_mad_2x2__gfni_avx512_u1)
     .byte 0x62,0xb1,0x55,0x48,0xef,0xe8                      # vpxord zmm5, zmm5, zmm16
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x10                                # add r9, 16
-# .L4:
+# .L5:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x72,0xce                                          # jb .L3
+    .byte 0x72,0xce                                          # jb .L4
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x62,0xd1,0x7f,0x49,0x7f,0x24,0x03                 # vmovdqu8 [r11+rax]{k1}, zmm4
     .byte 0x4d,0x8b,0x58,0x08                                # mov r11, [r8+8]

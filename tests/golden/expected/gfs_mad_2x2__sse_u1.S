@@ -91,9 +91,9 @@ GFSMITH_FUNCTION(gfs_mad_2x2__sse_u1)
     .byte 0xf3,0x44,0x0f,0x6f,0x42,0x70                      # movdqu xmm8, [rdx+112]
 # while at least 16 bytes remain
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x0f,0x82,0xee,0x00,0x00,0x00                      # jb .L2
+    .byte 0x0f,0x82,0xee,0x00,0x00,0x00                      # jb .L3
     .byte 0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00,0x0f,0x1f,0x44,0x00,0x00 # padding
-# .L1:
+# .L2:
     .byte 0xf3,0x45,0x0f,0x6f,0x0c,0x01                      # movdqu xmm9, [r9+rax]
     .byte 0xf3,0x45,0x0f,0x6f,0x14,0x02                      # movdqu xmm10, [r10+rax]
     .byte 0xf3,0x44,0x0f,0x6f,0x1c,0x06                      # movdqu xmm11, [rsi+rax]
@@ -135,8 +135,8 @@ GFSMITH_FUNCTION(gfs_mad_2x2__sse_u1)
     .byte 0x48,0x83,0xc0,0x10                                # add rax, 16
     .byte 0x48,0x83,0xef,0x10                                # sub rdi, 16
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x0f,0x83,0x20,0xff,0xff,0xff                      # jae .L1
-# .L2:
+    .byte 0x0f,0x83,0x20,0xff,0xff,0xff                      # jae .L2
+# .L3:
 # the last 1 to 15 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
     .byte 0x0f,0x84,0x44,0x02,0x00,0x00                      # jz .L0
@@ -144,82 +144,82 @@ GFSMITH_FUNCTION(gfs_mad_2x2__sse_u1)
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L4
+    .byte 0x72,0x0d                                          # jb .L5
     .byte 0xf3,0x45,0x0f,0x7e,0x0b                           # movq xmm9, [r11]
     .byte 0x45,0x0f,0x16,0x4c,0x3b,0xf8                      # movhps xmm9, [r11+rdi-8]
-    .byte 0xeb,0x41                                          # jmp .L3
-# .L4:
+    .byte 0xeb,0x41                                          # jmp .L4
+# .L5:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L5
+    .byte 0x72,0x17                                          # jb .L6
     .byte 0x66,0x45,0x0f,0x6e,0x0b                           # movd xmm9, [r11]
     .byte 0x66,0x45,0x0f,0xc4,0x4c,0x3b,0xfc,0x02            # pinsrw xmm9, [r11+rdi-4], 2
     .byte 0x66,0x45,0x0f,0xc4,0x4c,0x3b,0xfe,0x03            # pinsrw xmm9, [r11+rdi-2], 3
-    .byte 0xeb,0x24                                          # jmp .L3
-# .L5:
+    .byte 0xeb,0x24                                          # jmp .L4
+# .L6:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x15                                          # jb .L6
+    .byte 0x72,0x15                                          # jb .L7
     .byte 0x66,0x45,0x0f,0xef,0xc9                           # pxor xmm9, xmm9
     .byte 0x66,0x45,0x0f,0xc4,0x0b,0x00                      # pinsrw xmm9, [r11], 0
     .byte 0x66,0x45,0x0f,0xc4,0x4c,0x3b,0xfe,0x01            # pinsrw xmm9, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L3
-# .L6:
+    .byte 0xeb,0x09                                          # jmp .L4
+# .L7:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0x66,0x45,0x0f,0x6e,0xcb                           # movd xmm9, r11d
-# .L3:
+# .L4:
     .byte 0x4d,0x8b,0x58,0x08                                # mov r11, [r8+8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L9
+    .byte 0x72,0x0d                                          # jb .L10
     .byte 0xf3,0x45,0x0f,0x7e,0x13                           # movq xmm10, [r11]
     .byte 0x45,0x0f,0x16,0x54,0x3b,0xf8                      # movhps xmm10, [r11+rdi-8]
-    .byte 0xeb,0x41                                          # jmp .L8
-# .L9:
+    .byte 0xeb,0x41                                          # jmp .L9
+# .L10:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L10
+    .byte 0x72,0x17                                          # jb .L11
     .byte 0x66,0x45,0x0f,0x6e,0x13                           # movd xmm10, [r11]
     .byte 0x66,0x45,0x0f,0xc4,0x54,0x3b,0xfc,0x02            # pinsrw xmm10, [r11+rdi-4], 2
     .byte 0x66,0x45,0x0f,0xc4,0x54,0x3b,0xfe,0x03            # pinsrw xmm10, [r11+rdi-2], 3
-    .byte 0xeb,0x24                                          # jmp .L8
-# .L10:
+    .byte 0xeb,0x24                                          # jmp .L9
+# .L11:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x15                                          # jb .L11
+    .byte 0x72,0x15                                          # jb .L12
     .byte 0x66,0x45,0x0f,0xef,0xd2                           # pxor xmm10, xmm10
     .byte 0x66,0x45,0x0f,0xc4,0x13,0x00                      # pinsrw xmm10, [r11], 0
     .byte 0x66,0x45,0x0f,0xc4,0x54,0x3b,0xfe,0x01            # pinsrw xmm10, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L8
-# .L11:
+    .byte 0xeb,0x09                                          # jmp .L9
+# .L12:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0x66,0x45,0x0f,0x6e,0xd3                           # movd xmm10, r11d
-# .L8:
+# .L9:
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xe9,0xc4,0x00,0x00,0x00                           # jmp .L14
-# .L13:
+    .byte 0xe9,0xc4,0x00,0x00,0x00                           # jmp .L15
+# .L14:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L16
+    .byte 0x72,0x0d                                          # jb .L17
     .byte 0xf3,0x45,0x0f,0x7e,0x1b                           # movq xmm11, [r11]
     .byte 0x45,0x0f,0x16,0x5c,0x3b,0xf8                      # movhps xmm11, [r11+rdi-8]
-    .byte 0xeb,0x41                                          # jmp .L15
-# .L16:
+    .byte 0xeb,0x41                                          # jmp .L16
+# .L17:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L17
+    .byte 0x72,0x17                                          # jb .L18
     .byte 0x66,0x45,0x0f,0x6e,0x1b                           # movd xmm11, [r11]
     .byte 0x66,0x45,0x0f,0xc4,0x5c,0x3b,0xfc,0x02            # pinsrw xmm11, [r11+rdi-4], 2
     .byte 0x66,0x45,0x0f,0xc4,0x5c,0x3b,0xfe,0x03            # pinsrw xmm11, [r11+rdi-2], 3
-    .byte 0xeb,0x24                                          # jmp .L15
-# .L17:
+    .byte 0xeb,0x24                                          # jmp .L16
+# .L18:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x15                                          # jb .L18
+    .byte 0x72,0x15                                          # jb .L19
     .byte 0x66,0x45,0x0f,0xef,0xdb                           # pxor xmm11, xmm11
     .byte 0x66,0x45,0x0f,0xc4,0x1b,0x00                      # pinsrw xmm11, [r11], 0
     .byte 0x66,0x45,0x0f,0xc4,0x5c,0x3b,0xfe,0x01            # pinsrw xmm11, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L15
-# .L18:
+    .byte 0xeb,0x09                                          # jmp .L16
+# .L19:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0x66,0x45,0x0f,0x6e,0xdb                           # movd xmm11, r11d
-# .L15:
+# .L16:
     .byte 0x66,0x45,0x0f,0x6f,0xe3                           # movdqa xmm12, xmm11
     .byte 0x66,0x41,0x0f,0x73,0xd4,0x04                      # psrlq xmm12, 4
     .byte 0x66,0x44,0x0f,0xdb,0xe0                           # pand xmm12, xmm0
@@ -240,61 +240,61 @@ GFSMITH_FUNCTION(gfs_mad_2x2__sse_u1)
     .byte 0x66,0x45,0x0f,0xef,0xd3                           # pxor xmm10, xmm11
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x40                                # add r9, 64
-# .L14:
+# .L15:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x0f,0x82,0x33,0xff,0xff,0xff                      # jb .L13
+    .byte 0x0f,0x82,0x33,0xff,0xff,0xff                      # jb .L14
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L21
+    .byte 0x72,0x0d                                          # jb .L22
     .byte 0x66,0x45,0x0f,0xd6,0x0b                           # movq [r11], xmm9
     .byte 0x45,0x0f,0x17,0x4c,0x3b,0xf8                      # movhps [r11+rdi-8], xmm9
-    .byte 0xeb,0x40                                          # jmp .L20
-# .L21:
+    .byte 0xeb,0x40                                          # jmp .L21
+# .L22:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x14                                          # jb .L22
+    .byte 0x72,0x14                                          # jb .L23
     .byte 0x66,0x45,0x0f,0x7e,0x0b                           # movd [r11], xmm9
     .byte 0x66,0x41,0x0f,0x73,0xd1,0x20                      # psrlq xmm9, 32
     .byte 0x66,0x45,0x0f,0x7e,0x4c,0x3b,0xfc                 # movd [r11+rdi-4], xmm9
-    .byte 0xeb,0x26                                          # jmp .L20
-# .L22:
+    .byte 0xeb,0x26                                          # jmp .L21
+# .L23:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x18                                          # jb .L23
+    .byte 0x72,0x18                                          # jb .L24
     .byte 0x66,0x45,0x0f,0xc5,0xd1,0x00                      # pextrw r10d, xmm9, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0x66,0x45,0x0f,0xc5,0xd1,0x01                      # pextrw r10d, xmm9, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L20
-# .L23:
+    .byte 0xeb,0x08                                          # jmp .L21
+# .L24:
     .byte 0x66,0x45,0x0f,0x7e,0xca                           # movd r10d, xmm9
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L20:
+# .L21:
     .byte 0x4d,0x8b,0x58,0x08                                # mov r11, [r8+8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L26
+    .byte 0x72,0x0d                                          # jb .L27
     .byte 0x66,0x45,0x0f,0xd6,0x13                           # movq [r11], xmm10
     .byte 0x45,0x0f,0x17,0x54,0x3b,0xf8                      # movhps [r11+rdi-8], xmm10
-    .byte 0xeb,0x40                                          # jmp .L25
-# .L26:
+    .byte 0xeb,0x40                                          # jmp .L26
+# .L27:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x14                                          # jb .L27
+    .byte 0x72,0x14                                          # jb .L28
     .byte 0x66,0x45,0x0f,0x7e,0x13                           # movd [r11], xmm10
     .byte 0x66,0x41,0x0f,0x73,0xd2,0x20                      # psrlq xmm10, 32
     .byte 0x66,0x45,0x0f,0x7e,0x54,0x3b,0xfc                 # movd [r11+rdi-4], xmm10
-    .byte 0xeb,0x26                                          # jmp .L25
-# .L27:
+    .byte 0xeb,0x26                                          # jmp .L26
+# .L28:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x18                                          # jb .L28
+    .byte 0x72,0x18                                          # jb .L29
     .byte 0x66,0x45,0x0f,0xc5,0xd2,0x00                      # pextrw r10d, xmm10, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0x66,0x45,0x0f,0xc5,0xd2,0x01                      # pextrw r10d, xmm10, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L25
-# .L28:
+    .byte 0xeb,0x08                                          # jmp .L26
+# .L29:
     .byte 0x66,0x45,0x0f,0x7e,0xd2                           # movd r10d, xmm10
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L25:
+# .L26:
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0x0f,0x28,0x34,0x24                                # movaps xmm6, [rsp]

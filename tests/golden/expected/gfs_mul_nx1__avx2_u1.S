@@ -46,7 +46,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__avx2_u1)
     .byte 0x48,0x85,0xf6                                     # test rsi, rsi
     .byte 0x0f,0x84,0x80,0x01,0x00,0x00                      # jz .L0
     .byte 0x49,0x89,0xf9                                     # mov r9, rdi
-# .L1:
+# .L2:
     .byte 0x4c,0x89,0xcf                                     # mov rdi, r9
     .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0x4d,0x8b,0x10                                     # mov r10, [r8]
@@ -58,9 +58,9 @@ GFSMITH_FUNCTION(gfs_mul_nx1__avx2_u1)
     .byte 0xc4,0xe2,0x7d,0x5a,0x52,0x10                      # vbroadcasti128 ymm2, [rdx+16]
 # while at least 32 bytes remain
     .byte 0x48,0x83,0xff,0x20                                # cmp rdi, 32
-    .byte 0x72,0x3c                                          # jb .L4
+    .byte 0x72,0x3c                                          # jb .L5
     .byte 0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00            # padding
-# .L3:
+# .L4:
     .byte 0xc5,0xfe,0x6f,0x1c,0x03                           # vmovdqu ymm3, [rbx+rax]
     .byte 0xc5,0xdd,0x73,0xd3,0x04                           # vpsrlq ymm4, ymm3, 4
     .byte 0xc5,0xdd,0xdb,0xe0                                # vpand ymm4, ymm4, ymm0
@@ -72,42 +72,42 @@ GFSMITH_FUNCTION(gfs_mul_nx1__avx2_u1)
     .byte 0x48,0x83,0xc0,0x20                                # add rax, 32
     .byte 0x48,0x83,0xef,0x20                                # sub rdi, 32
     .byte 0x48,0x83,0xff,0x20                                # cmp rdi, 32
-    .byte 0x73,0xcc                                          # jae .L3
-# .L4:
+    .byte 0x73,0xcc                                          # jae .L4
+# .L5:
 # the last 1 to 31 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x0f,0x84,0xf6,0x00,0x00,0x00                      # jz .L2
+    .byte 0x0f,0x84,0xf6,0x00,0x00,0x00                      # jz .L3
     .byte 0x4c,0x8b,0x19                                     # mov r11, [rcx]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L6
+    .byte 0x72,0x0f                                          # jb .L7
     .byte 0xc4,0xc1,0x7a,0x6f,0x1b                           # vmovdqu xmm3, [r11]
     .byte 0xc4,0xc3,0x65,0x38,0x5c,0x3b,0xf0,0x01            # vinserti128 ymm3, ymm3, [r11+rdi-16], 1
-    .byte 0xeb,0x54                                          # jmp .L5
-# .L6:
+    .byte 0xeb,0x54                                          # jmp .L6
+# .L7:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L7
+    .byte 0x72,0x0e                                          # jb .L8
     .byte 0xc4,0xc1,0x7a,0x7e,0x1b                           # vmovq xmm3, [r11]
     .byte 0xc4,0xc1,0x60,0x16,0x5c,0x3b,0xf8                 # vmovhps xmm3, xmm3, [r11+rdi-8]
-    .byte 0xeb,0x40                                          # jmp .L5
-# .L7:
+    .byte 0xeb,0x40                                          # jmp .L6
+# .L8:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L8
+    .byte 0x72,0x17                                          # jb .L9
     .byte 0xc4,0xc1,0x79,0x6e,0x1b                           # vmovd xmm3, [r11]
     .byte 0xc4,0xc1,0x61,0xc4,0x5c,0x3b,0xfc,0x02            # vpinsrw xmm3, xmm3, [r11+rdi-4], 2
     .byte 0xc4,0xc1,0x61,0xc4,0x5c,0x3b,0xfe,0x03            # vpinsrw xmm3, xmm3, [r11+rdi-2], 3
-    .byte 0xeb,0x23                                          # jmp .L5
-# .L8:
+    .byte 0xeb,0x23                                          # jmp .L6
+# .L9:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x14                                          # jb .L9
+    .byte 0x72,0x14                                          # jb .L10
     .byte 0xc5,0xe1,0xef,0xdb                                # vpxor xmm3, xmm3, xmm3
     .byte 0xc4,0xc1,0x61,0xc4,0x1b,0x00                      # vpinsrw xmm3, xmm3, [r11], 0
     .byte 0xc4,0xc1,0x61,0xc4,0x5c,0x3b,0xfe,0x01            # vpinsrw xmm3, xmm3, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L5
-# .L9:
+    .byte 0xeb,0x09                                          # jmp .L6
+# .L10:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0xc4,0xc1,0x79,0x6e,0xdb                           # vmovd xmm3, r11d
-# .L5:
+# .L6:
     .byte 0xc5,0xdd,0x73,0xd3,0x04                           # vpsrlq ymm4, ymm3, 4
     .byte 0xc5,0xdd,0xdb,0xe0                                # vpand ymm4, ymm4, ymm0
     .byte 0xc5,0xe5,0xdb,0xd8                                # vpand ymm3, ymm3, ymm0
@@ -117,41 +117,41 @@ GFSMITH_FUNCTION(gfs_mul_nx1__avx2_u1)
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x0f                                          # jb .L12
+    .byte 0x72,0x0f                                          # jb .L13
     .byte 0xc4,0xc1,0x7a,0x7f,0x1b                           # vmovdqu [r11], xmm3
     .byte 0xc4,0xc3,0x7d,0x39,0x5c,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm3, 1
-    .byte 0xeb,0x51                                          # jmp .L11
-# .L12:
+    .byte 0xeb,0x51                                          # jmp .L12
+# .L13:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0e                                          # jb .L13
+    .byte 0x72,0x0e                                          # jb .L14
     .byte 0xc4,0xc1,0x79,0xd6,0x1b                           # vmovq [r11], xmm3
     .byte 0xc4,0xc1,0x78,0x17,0x5c,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm3
-    .byte 0xeb,0x3d                                          # jmp .L11
-# .L13:
+    .byte 0xeb,0x3d                                          # jmp .L12
+# .L14:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x13                                          # jb .L14
+    .byte 0x72,0x13                                          # jb .L15
     .byte 0xc4,0xc1,0x79,0x7e,0x1b                           # vmovd [r11], xmm3
     .byte 0xc5,0xe1,0x73,0xd3,0x20                           # vpsrlq xmm3, xmm3, 32
     .byte 0xc4,0xc1,0x79,0x7e,0x5c,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm3
-    .byte 0xeb,0x24                                          # jmp .L11
-# .L14:
+    .byte 0xeb,0x24                                          # jmp .L12
+# .L15:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x16                                          # jb .L15
+    .byte 0x72,0x16                                          # jb .L16
     .byte 0xc5,0x79,0xc5,0xd3,0x00                           # vpextrw r10d, xmm3, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0xc5,0x79,0xc5,0xd3,0x01                           # vpextrw r10d, xmm3, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L11
-# .L15:
+    .byte 0xeb,0x08                                          # jmp .L12
+# .L16:
     .byte 0xc4,0xc1,0x79,0x7e,0xda                           # vmovd r10d, xmm3
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L11:
-# .L2:
+# .L12:
+# .L3:
     .byte 0x48,0x83,0xc1,0x08                                # add rcx, 8
     .byte 0x49,0x83,0xc0,0x08                                # add r8, 8
     .byte 0x48,0x83,0xc2,0x20                                # add rdx, 32
     .byte 0x48,0x83,0xee,0x01                                # sub rsi, 1
-    .byte 0x0f,0x85,0x83,0xfe,0xff,0xff                      # jnz .L1
+    .byte 0x0f,0x85,0x83,0xfe,0xff,0xff                      # jnz .L2
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0xc5,0xf8,0x77                                     # vzeroupper

@@ -46,7 +46,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__gfni_avx512_u1)
     .byte 0x48,0x85,0xf6                                     # test rsi, rsi
     .byte 0x74,0x7b                                          # jz .L0
     .byte 0x49,0x89,0xf9                                     # mov r9, rdi
-# .L1:
+# .L2:
     .byte 0x4c,0x89,0xcf                                     # mov rdi, r9
     .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0x4d,0x8b,0x10                                     # mov r10, [r8]
@@ -54,32 +54,32 @@ GFSMITH_FUNCTION(gfs_mul_nx1__gfni_avx512_u1)
     .byte 0x62,0xf2,0xfd,0x48,0x59,0x02                      # vpbroadcastq zmm0, [rdx]
 # while at least 64 bytes remain
     .byte 0x48,0x83,0xff,0x40                                # cmp rdi, 64
-    .byte 0x72,0x24                                          # jb .L4
+    .byte 0x72,0x24                                          # jb .L5
     .byte 0x90                                               # padding
-# .L3:
+# .L4:
     .byte 0x62,0xf1,0x7f,0x48,0x6f,0x0c,0x03                 # vmovdqu8 zmm1, [rbx+rax]
     .byte 0x62,0xf3,0xf5,0x48,0xce,0xc8,0x00                 # vgf2p8affineqb zmm1, zmm1, zmm0, 0
     .byte 0x62,0xd1,0x7f,0x48,0x7f,0x0c,0x02                 # vmovdqu8 [r10+rax], zmm1
     .byte 0x48,0x83,0xc0,0x40                                # add rax, 64
     .byte 0x48,0x83,0xef,0x40                                # sub rdi, 64
     .byte 0x48,0x83,0xff,0x40                                # cmp rdi, 64
-    .byte 0x73,0xdd                                          # jae .L3
-# .L4:
+    .byte 0x73,0xdd                                          # jae .L4
+# .L5:
 # the last 1 to 63 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x74,0x26                                          # jz .L2
+    .byte 0x74,0x26                                          # jz .L3
     .byte 0x49,0xc7,0xc3,0xff,0xff,0xff,0xff                 # mov r11, -1
     .byte 0xc4,0x42,0xc0,0xf5,0xdb                           # bzhi r11, r11, rdi
     .byte 0xc4,0xc1,0xfb,0x92,0xcb                           # kmovq k1, r11
     .byte 0x62,0xf1,0x7f,0xc9,0x6f,0x0c,0x03                 # vmovdqu8 zmm1{k1}{z}, [rbx+rax]
     .byte 0x62,0xf3,0xf5,0x48,0xce,0xc8,0x00                 # vgf2p8affineqb zmm1, zmm1, zmm0, 0
     .byte 0x62,0xd1,0x7f,0x49,0x7f,0x0c,0x02                 # vmovdqu8 [r10+rax]{k1}, zmm1
-# .L2:
+# .L3:
     .byte 0x48,0x83,0xc1,0x08                                # add rcx, 8
     .byte 0x49,0x83,0xc0,0x08                                # add r8, 8
     .byte 0x48,0x83,0xc2,0x08                                # add rdx, 8
     .byte 0x48,0x83,0xee,0x01                                # sub rsi, 1
-    .byte 0x75,0x88                                          # jnz .L1
+    .byte 0x75,0x88                                          # jnz .L2
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0xc5,0xf8,0x77                                     # vzeroupper

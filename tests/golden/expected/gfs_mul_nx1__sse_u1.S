@@ -46,7 +46,7 @@ GFSMITH_FUNCTION(gfs_mul_nx1__sse_u1)
     .byte 0x48,0x85,0xf6                                     # test rsi, rsi
     .byte 0x0f,0x84,0x6e,0x01,0x00,0x00                      # jz .L0
     .byte 0x49,0x89,0xf9                                     # mov r9, rdi
-# .L1:
+# .L2:
     .byte 0x4c,0x89,0xcf                                     # mov rdi, r9
     .byte 0x31,0xc0                                          # xor eax, eax
     .byte 0x4d,0x8b,0x10                                     # mov r10, [r8]
@@ -58,9 +58,9 @@ GFSMITH_FUNCTION(gfs_mul_nx1__sse_u1)
     .byte 0xf3,0x0f,0x6f,0x52,0x10                           # movdqu xmm2, [rdx+16]
 # while at least 16 bytes remain
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x4a                                          # jb .L4
+    .byte 0x72,0x4a                                          # jb .L5
     .byte 0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00,0x90  # padding
-# .L3:
+# .L4:
     .byte 0xf3,0x0f,0x6f,0x1c,0x03                           # movdqu xmm3, [rbx+rax]
     .byte 0x66,0x0f,0x6f,0xe3                                # movdqa xmm4, xmm3
     .byte 0x66,0x0f,0x73,0xd4,0x04                           # psrlq xmm4, 4
@@ -75,36 +75,36 @@ GFSMITH_FUNCTION(gfs_mul_nx1__sse_u1)
     .byte 0x48,0x83,0xc0,0x10                                # add rax, 16
     .byte 0x48,0x83,0xef,0x10                                # sub rdi, 16
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x73,0xc0                                          # jae .L3
-# .L4:
+    .byte 0x73,0xc0                                          # jae .L4
+# .L5:
 # the last 1 to 15 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x0f,0x84,0xd8,0x00,0x00,0x00                      # jz .L2
+    .byte 0x0f,0x84,0xd8,0x00,0x00,0x00                      # jz .L3
     .byte 0x4c,0x8b,0x19                                     # mov r11, [rcx]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L6
+    .byte 0x72,0x0d                                          # jb .L7
     .byte 0xf3,0x41,0x0f,0x7e,0x1b                           # movq xmm3, [r11]
     .byte 0x41,0x0f,0x16,0x5c,0x3b,0xf8                      # movhps xmm3, [r11+rdi-8]
-    .byte 0xeb,0x40                                          # jmp .L5
-# .L6:
+    .byte 0xeb,0x40                                          # jmp .L6
+# .L7:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x17                                          # jb .L7
+    .byte 0x72,0x17                                          # jb .L8
     .byte 0x66,0x41,0x0f,0x6e,0x1b                           # movd xmm3, [r11]
     .byte 0x66,0x41,0x0f,0xc4,0x5c,0x3b,0xfc,0x02            # pinsrw xmm3, [r11+rdi-4], 2
     .byte 0x66,0x41,0x0f,0xc4,0x5c,0x3b,0xfe,0x03            # pinsrw xmm3, [r11+rdi-2], 3
-    .byte 0xeb,0x23                                          # jmp .L5
-# .L7:
+    .byte 0xeb,0x23                                          # jmp .L6
+# .L8:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x14                                          # jb .L8
+    .byte 0x72,0x14                                          # jb .L9
     .byte 0x66,0x0f,0xef,0xdb                                # pxor xmm3, xmm3
     .byte 0x66,0x41,0x0f,0xc4,0x1b,0x00                      # pinsrw xmm3, [r11], 0
     .byte 0x66,0x41,0x0f,0xc4,0x5c,0x3b,0xfe,0x01            # pinsrw xmm3, [r11+rdi-2], 1
-    .byte 0xeb,0x09                                          # jmp .L5
-# .L8:
+    .byte 0xeb,0x09                                          # jmp .L6
+# .L9:
     .byte 0x45,0x0f,0xb6,0x1b                                # movzx r11d, [r11]
     .byte 0x66,0x41,0x0f,0x6e,0xdb                           # movd xmm3, r11d
-# .L5:
+# .L6:
     .byte 0x66,0x0f,0x6f,0xe3                                # movdqa xmm4, xmm3
     .byte 0x66,0x0f,0x73,0xd4,0x04                           # psrlq xmm4, 4
     .byte 0x66,0x0f,0xdb,0xe0                                # pand xmm4, xmm0
@@ -117,35 +117,35 @@ GFSMITH_FUNCTION(gfs_mul_nx1__sse_u1)
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
-    .byte 0x72,0x0d                                          # jb .L11
+    .byte 0x72,0x0d                                          # jb .L12
     .byte 0x66,0x41,0x0f,0xd6,0x2b                           # movq [r11], xmm5
     .byte 0x41,0x0f,0x17,0x6c,0x3b,0xf8                      # movhps [r11+rdi-8], xmm5
-    .byte 0xeb,0x3f                                          # jmp .L10
-# .L11:
+    .byte 0xeb,0x3f                                          # jmp .L11
+# .L12:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x13                                          # jb .L12
+    .byte 0x72,0x13                                          # jb .L13
     .byte 0x66,0x41,0x0f,0x7e,0x2b                           # movd [r11], xmm5
     .byte 0x66,0x0f,0x73,0xd5,0x20                           # psrlq xmm5, 32
     .byte 0x66,0x41,0x0f,0x7e,0x6c,0x3b,0xfc                 # movd [r11+rdi-4], xmm5
-    .byte 0xeb,0x26                                          # jmp .L10
-# .L12:
+    .byte 0xeb,0x26                                          # jmp .L11
+# .L13:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
-    .byte 0x72,0x18                                          # jb .L13
+    .byte 0x72,0x18                                          # jb .L14
     .byte 0x66,0x44,0x0f,0xc5,0xd5,0x00                      # pextrw r10d, xmm5, 0
     .byte 0x66,0x45,0x89,0x13                                # mov [r11], r10w
     .byte 0x66,0x44,0x0f,0xc5,0xd5,0x01                      # pextrw r10d, xmm5, 1
     .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
-    .byte 0xeb,0x08                                          # jmp .L10
-# .L13:
+    .byte 0xeb,0x08                                          # jmp .L11
+# .L14:
     .byte 0x66,0x41,0x0f,0x7e,0xea                           # movd r10d, xmm5
     .byte 0x45,0x88,0x13                                     # mov [r11], r10b
-# .L10:
-# .L2:
+# .L11:
+# .L3:
     .byte 0x48,0x83,0xc1,0x08                                # add rcx, 8
     .byte 0x49,0x83,0xc0,0x08                                # add r8, 8
     .byte 0x48,0x83,0xc2,0x20                                # add rdx, 32
     .byte 0x48,0x83,0xee,0x01                                # sub rsi, 1
-    .byte 0x0f,0x85,0x95,0xfe,0xff,0xff                      # jnz .L1
+    .byte 0x0f,0x85,0x95,0xfe,0xff,0xff                      # jnz .L2
 # .L0:
 #if defined(GFSMITH_ASM_MS_ABI)
     .byte 0x5b                                               # pop rbx

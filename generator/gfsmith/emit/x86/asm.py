@@ -93,6 +93,14 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Data:
+    """Constants among the code, which control never reaches."""
+
+    content: bytes
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A comment line of the listing."""
 
@@ -107,7 +115,7 @@ class Unwind:
     seh: str = ""
 
 
-Line = Ins | Mark | Note | Unwind
+Line = Ins | Mark | Data | Note | Unwind
 
 
 class Asm:
@@ -125,6 +133,9 @@ class Asm:
 
     def mark(self, label: Label, align: int = 1) -> None:
         self.lines.append(Mark(label, align))
+
+    def data(self, content: bytes, text: str) -> None:
+        self.lines.append(Data(content, text))
 
     def note(self, text: str) -> None:
         self.lines.append(Note(text))

@@ -12,6 +12,7 @@ from iced_x86 import (
     FormatterSyntax,
     Instruction,
     MemorySizeExt,
+    Mnemonic,
     OpKind,
     Register,
     RegisterExt,
@@ -54,6 +55,8 @@ def _memory(instr: Instruction) -> Mem:
     if instr.is_broadcast:
         size = MemorySizeExt.element_size(instr.memory_size)
         broadcast = RegisterExt.size(instr.op0_register) // size
+    if instr.is_ip_rel_memory_operand:
+        raise EncodingError(f"{instr} addresses memory relative to itself")
     if instr.memory_index_scale != 1 and instr.memory_index != Register.NONE:
         raise EncodingError(f"scaled index in {instr}")
     displacement = instr.memory_displacement
@@ -67,17 +70,22 @@ def _operand(instr: Instruction, number: int, labels: dict[int, str]) -> Operand
     kind = instr.op_kind(number)
     if kind == OpKind.REGISTER:
         return Reg(_name(instr.op_register(number)))
+    if kind == OpKind.MEMORY and instr.mnemonic == Mnemonic.LEA and instr.is_ip_rel_memory_operand:
+        return _place(instr, instr.ip_rel_memory_address, labels)
     if kind == OpKind.MEMORY:
         return _memory(instr)
     if kind == OpKind.NEAR_BRANCH64:
-        target = instr.near_branch_target
-        if target not in labels:
-            raise EncodingError(f"{instr} jumps to {target}, where no label is")
-        return Label(labels[target])
+        return _place(instr, instr.near_branch_target, labels)
     if kind in _IMMEDIATES:
         value = instr.immediate(number)
         return value - (1 << 64) if value >= 1 << 63 else value
     raise EncodingError(f"operand {number} of {instr} is of no kind that kernels use")
+
+
+def _place(instr: Instruction, target: int, labels: dict[int, str]) -> Label:
+    if target not in labels:
+        raise EncodingError(f"{instr} means {target}, where no label is")
+    return Label(labels[target])
 
 
 def _decode(code: bytes, offset: int) -> Instruction:

@@ -14,15 +14,16 @@ from peachpy.x86_64.registers import RegisterMask
 from peachpy.x86_64.registers import rsp as RSP
 
 from gfsmith.emit.x86 import gfni
-from gfsmith.emit.x86.asm import Ins, Label, Line, Mark, Mem, Operand, Reg
+from gfsmith.emit.x86.asm import Data, Ins, Label, Line, Mark, Mem, Operand, Reg
 
 _ENDBR64 = b"\xf3\x0f\x1e\xfa"
+_LEA_RDX = b"\x48\x8d\x15"  #: lea rdx, [rip + ...], without its four bytes of distance
 _LONG = 1 << 20  #: an offset that needs 32 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A line of the kernel with its bytes; only instructions and padding have any."""
+    """A line of the kernel with its bytes; only instructions, constants and padding have any."""
 
     line: Line
     offset: int
@@ -60,6 +61,8 @@ def encode(instruction: Ins, distance: int = 0) -> bytes:
     """The shortest encoding; `distance` is from the end of a jump to its target."""
     if instruction.name == "endbr64":
         return _ENDBR64
+    if instruction.name == "lea" and instruction.target:
+        return _LEA_RDX + distance.to_bytes(4, "little", signed=True)
     operands = [_operand(o, distance) for o in instruction.operands]
     if instruction.mask:
         mask = RegisterMask(_register(instruction.mask), instruction.zeroing)
@@ -83,6 +86,8 @@ def _sizes(lines: Sequence[Line]) -> tuple[list[int], dict[str, int]]:
             if isinstance(line, Mark):
                 position += -position % line.align
                 labels[line.label.name] = position
+            elif isinstance(line, Data):
+                position += len(line.content)
             elif isinstance(line, Ins):
                 distance = (_LONG if number in long else 0) if line.target else 0
                 position += len(encode(line, distance))
@@ -112,6 +117,8 @@ def assemble(lines: Sequence[Line]) -> list[Encoded]:
             if line.target and len(code) != end - offset:
                 # A jump that grew early may reach with 8 bits in the end: keep its place.
                 code = _long_jump(line, distance)
+        elif isinstance(line, Data):
+            code = line.content
         elif isinstance(line, Mark) and end > offset:
             code = padding(end - offset)
         if len(code) != end - offset:

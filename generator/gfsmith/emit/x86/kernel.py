@@ -3,7 +3,7 @@
 Registers of the body:
 
     rdi  bytes that remain           rax  position in every shard
-    rsi  k, then the end of src[]    rdx  coefficient table
+    rsi  k, then the end of src[]    rdx  coefficient table, or constants
     rcx  src[]                       r8   dst[]
     r9   table entries of the current source, or len (kernels that go shard by shard)
     r10  current place in src[]      r11  scratch and pointers
@@ -31,6 +31,7 @@ _CURSORS = frozenset({"r9", "r10", "rsi"})  #: in use while a loop is rolled ove
 _POINTER = 8  #: bytes
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
+_CONSTANT_ALIGNMENT = 32  #: that of the body; no entry then straddles two cache lines
 
 Shard = tuple[Space, int]
 
@@ -76,11 +77,14 @@ class _Emitter:
 
     def run(self) -> Body:
         end = self.label()
+        self._constants = self.label()
         if self.spec.diagonal:
             self._each_shard(end)
         else:
             self._setup()
             self._loops(end)
+        if self.program.constants:
+            self._place_constants(end)
         self.asm.mark(end)
         return Body(self.asm, self.saved, self.vectors)
 
@@ -91,9 +95,20 @@ class _Emitter:
             ins("add", "rsi", "rcx")
         self._prepare()
 
+    def _place_constants(self, end: Label) -> None:
+        """Constants between the code and its end, jumped over: what lies beside code moves with it."""
+        self.asm.ins("jmp", end)
+        self.asm.mark(self._constants, _CONSTANT_ALIGNMENT)
+        size = self.spec.entries.entry_bytes
+        content = self.program.constants
+        for start in range(0, len(content), size):
+            self.asm.data(content[start : start + size], f"+{start}")
+
     def _prepare(self) -> None:
-        """Position 0, the shard pointers and the preloaded vectors."""
+        """Position 0, the shard pointers, the constants and the preloaded vectors."""
         self.asm.ins("xor", "eax", "eax")
+        if self.program.constants:
+            self.asm.ins("lea", "rdx", self._constants)
         for shard, register in self.resident.items():
             self.asm.ins("mov", register, self._pointer_slot(shard))
         for instr in self.program.preload:
@@ -221,7 +236,7 @@ class _Emitter:
         ref = instr.ref
         if ref is None:
             return None
-        if ref.space is Space.COEFFICIENT:
+        if ref.space in (Space.COEFFICIENT, Space.CONSTANT):
             copies = self.select.broadcast(instr.op)
             mem = self._entry(ref, self.select.table_bytes(Op.MATRIX))
             return Mem(mem.base, mem.size, mem.index, mem.displacement, copies)
@@ -264,6 +279,8 @@ class _Emitter:
         return Mem(register, size, "rax", ref.offset)
 
     def _entry(self, ref: Ref, size: int) -> Mem:
+        if ref.space is Space.CONSTANT:
+            return Mem("rdx", size, None, ref.offset)
         if ref.index == CURRENT:
             return Mem("r9", size, None, self.spec.entry_offset(0, ref.output) + ref.offset)
         return Mem("rdx", size, None, self.spec.entry_offset(ref.index, ref.output) + ref.offset)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gfsmith.emit.template import render
 from gfsmith.emit.x86 import decode
-from gfsmith.emit.x86.asm import Ins, Mark, Note, Unwind
+from gfsmith.emit.x86.asm import Data, Ins, Mark, Note, Unwind
 from gfsmith.emit.x86.encode import Encoded, assemble, padding
 from gfsmith.emit.x86.frame import Abi, Frame
 from gfsmith.emit.x86.kernel import emit
@@ -39,6 +39,8 @@ def _row(item: Encoded) -> list[str]:
     if isinstance(line, Mark):
         rows = [f"    {_bytes(item):<56} # padding"] if item.code else []
         return [*rows, f"# {line.label}:"]
+    if isinstance(line, Data):
+        return [f"    {_bytes(item)} # {line.text}"]
     if isinstance(line, Note):
         return [f"# {line.text}"]
     assert isinstance(line, Unwind)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
+from gfsmith.field import Field
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import HIGH_NIBBLE, LOW_NIBBLE, Atom, Entry, Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, symbol
@@ -63,6 +65,12 @@ class Layout:
         return scale(sources, self.outputs * self.entry)
 
 
+@lru_cache(maxsize=1 << 12)
+def _bit_matrix(polynomial: int, constant: int) -> int:
+    """x -> constant * x as a matrix of bits, row r in byte r."""
+    return int.from_bytes(bytes(Field(polynomial).matrix(constant)), "little")
+
+
 @dataclass(frozen=True, slots=True)
 class Contract:
     """A kernel's promise. inputs None: any number, in parameter k.
@@ -76,7 +84,8 @@ class Contract:
     aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
     tables, where it has any format for them, describe the stack at every instruction. reach_all: every
     instruction is reached under this contract. landing: it begins with endbr64. frozen_data: constants may
-    lie in writable data that nobody writes.
+    lie in writable data that nobody writes. rows: the coefficients, if the kernel is for these alone, as
+    elements of the field of `polynomial`.
     """
 
     operation: str
@@ -101,6 +110,8 @@ class Contract:
     reach_all: bool = True
     landing: bool = False
     frozen_data: bool = False
+    rows: tuple[tuple[int, ...], ...] | None = None
+    polynomial: int = 0x11D
     fence: bool = True
 
     @property
@@ -118,6 +129,8 @@ class Contract:
         """c[output][source] * src[source] from byte `start` on, by the definition of the format."""
         if self.operation == "xor":
             return domain.variable("src", source, start)
+        if self.rows is not None:
+            return self._known_product(output, source, start)
 
         column = symbol(INDEX) if self.indexed else source
 
@@ -132,6 +145,13 @@ class Contract:
             case "mulb":
                 return Form(0, {atom("product"): domain.IDENTITY})
         raise Unsupported(f"tables of format {self.layout.format}")
+
+    def _known_product(self, output: Word, source: Word, start: Word) -> Form:
+        if not isinstance(output, int) or not isinstance(source, int):
+            raise Unsupported("a known coefficient of an unknown source or output")
+        constant = self.rows[output][source] if self.rows else 0
+        matrix = _bit_matrix(self.polynomial, constant)
+        return domain.make_form(0, {Atom(None, "src", source, start): matrix} if constant else {})
 
     def total(self, output: Word, count: Word, start: Word) -> Form:
         """The sum of the products of the first `count` sources."""

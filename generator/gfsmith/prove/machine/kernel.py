@@ -96,6 +96,8 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         vector=spec.isa.vector_bytes,
         per_shard=spec.operation is Operation.MUL,
         landing=True,
+        rows=spec.baked.rows if spec.baked is not None else None,
+        polynomial=spec.field.polynomial,
     )
 
 
@@ -117,8 +119,9 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
     return addresses | {name: junk(8) for name in contract.narrow}
 
 
-def _constants(image: Image, contract: Contract, address: int, size: int) -> bytes | None:
-    """Bytes that nobody changes and that the file says."""
+def _constants(image: Image, contract: Contract, reads: set[int], address: int, size: int) -> bytes | None:
+    """Bytes that nobody changes and that the file says. reads: where such bytes were read."""
+    reads.update(range(address, address + size))
     segment = image.segment_at(address)
     if segment is None or image.hole_in(address, size):
         return None
@@ -138,7 +141,9 @@ def _limits(contract: Contract, length: Word) -> Limits:
     )
 
 
-def entry_state(contract: Contract, image: Image, low: int, high: int) -> State:
+def entry_state(
+    contract: Contract, image: Image, low: int, high: int, reads: set[int] | None = None
+) -> State:
     """The machine on entry, for low <= len <= high: what ABI and contract say, and junk otherwise."""
     facts = Facts()
     length = low if low == high else scale(symbol(LENGTH), contract.granule)
@@ -151,7 +156,7 @@ def entry_state(contract: Contract, image: Image, low: int, high: int) -> State:
         _limits(contract, length),
         facts,
         contract.expect,
-        partial(_constants, image, contract),
+        partial(_constants, image, contract, set() if reads is None else reads),
         contract.layout.decode,
         _SHADOW[contract.abi],
         _RED_ZONE[contract.abi],
@@ -212,12 +217,20 @@ def _check_written(contract: Contract, state: State, memory: Memory) -> None:
         raise Refutation(f"of dst[{memory.complete}] only {done} of {memory.limits.length} bytes are written")
 
 
-def _instructions(code: bytes, origin: int) -> list[int]:
-    return [i.ip for i in Decoder(64, code, ip=origin)]
+def _instructions(code: bytes, origin: int, data: set[int]) -> list[int]:
+    """Where instructions begin: everywhere but at bytes that are read as data."""
+    places, start = [], 0
+    while start < len(code):
+        if origin + start in data:
+            start += 1
+            continue
+        places.append(origin + start)
+        start += Decoder(64, code[start : start + 15], ip=origin + start).decode().len or 1
+    return places
 
 
-def _check_coverage(explorer: Explorer, code: bytes) -> tuple[int, int]:
-    places = _instructions(code, explorer.origin)
+def _check_coverage(explorer: Explorer, code: bytes, data: set[int]) -> tuple[int, int]:
+    places = _instructions(code, explorer.origin, data)
     missed = [ip for ip in places if ip not in explorer.covered]
     real = []
     for ip in missed:
@@ -251,12 +264,12 @@ def prove_code(
     if contract.landing and not code.startswith(_ENDBR64):
         return Report(Status.REFUTED, f"{name}: does not begin with endbr64")
     explorer = Explorer(contract, code, function.address, max_steps)
-    count = len(_instructions(code, function.address))
+    count, data = len(_instructions(code, function.address, set())), set[int]()
     try:
         for low, high in _length_ranges(contract, exhaustive):
-            for state in explorer.run(entry_state(contract, image, low, high)):
+            for state in explorer.run(entry_state(contract, image, low, high, data)):
                 _check_end(contract, state)
-        covered, count = _check_coverage(explorer, code)
+        covered, count = _check_coverage(explorer, code, data)
         if contract.unwind:
             abi = contract.abi
             check_unwind(explorer, image, name, _PRESERVED[abi], _PRESERVED_VECTORS[abi])

@@ -1,0 +1,80 @@
+"""A circuit with known constants -> Program: straight-line code, with the constants' tables beside it."""
+
+from __future__ import annotations
+
+from gfsmith.circuits.network import Add, Circuit, Input, Scale
+from gfsmith.ir import Loop, Op, Program, Ref, Role, Space, Value
+from gfsmith.lower.builder import Builder, Numbers
+from gfsmith.spec import KernelSpec, TableFormat
+from gfsmith.tables import entry
+
+
+class _Baking:
+    """The state of one circuit on its way to a Program."""
+
+    def __init__(self, spec: KernelSpec, circuit: Circuit) -> None:
+        self.spec = spec
+        self.circuit = circuit
+        self.numbers = Numbers()
+        self.places: dict[int, int] = {}
+        self.constants = b""
+        preload = Builder(self.numbers)
+        self.nibbles = spec.entries is TableFormat.NIBBLE
+        self.mask = preload.emit(Op.CONST, immediate=0x0F) if self.nibbles else None
+        self.preload = tuple(preload.code)
+
+    def program(self) -> Program:
+        lanes = self.spec.isa.vector_bytes
+        loops = [self._loop(Role.BLOCK, self.spec.unroll)]
+        if self.spec.unroll > 1:
+            loops.append(self._loop(Role.BLOCK, 1))
+        loops.append(self._loop(Role.TAIL, 1))
+        return Program(lanes, self.preload, tuple(loops), self.constants)
+
+    def _loop(self, role: Role, copies: int) -> Loop:
+        b = Builder(self.numbers)
+        for copy in range(copies):
+            b.copy = copy
+            self._copy(b, copy * self.spec.isa.vector_bytes)
+        return Loop(role, copies * self.spec.isa.vector_bytes, head=tuple(b.code))
+
+    def _copy(self, b: Builder, offset: int) -> None:
+        values: list[Value] = []
+        halves: dict[int, tuple[Value, Value]] = {}
+        for node in self.circuit.nodes:
+            match node:
+                case Input(source):
+                    values.append(b.load(Space.SOURCE, source, offset))
+                case Add(left, right):
+                    values.append(b.emit(Op.XOR, values[left], values[right]))
+                case Scale(constant, of):
+                    if self.mask is None:
+                        values.append(b.emit(Op.AFFINE, values[of], self._entry(b, Op.MATRIX, constant)))
+                        continue
+                    if of not in halves:
+                        halves[of] = self._split(b, values[of], self.mask)
+                    values.append(self._lookup(b, constant, halves[of]))
+        for output, number in enumerate(self.circuit.outputs):
+            b.store(values[number], output, offset)
+
+    def _split(self, b: Builder, x: Value, mask: Value) -> tuple[Value, Value]:
+        high = b.emit(Op.HIGH_NIBBLE, x, mask)
+        return b.emit(Op.AND, x, mask), high
+
+    def _lookup(self, b: Builder, constant: int, halves: tuple[Value, Value]) -> Value:
+        low, high = halves
+        first = b.emit(Op.LOOKUP, self._entry(b, Op.TABLE, constant), low)
+        second = b.emit(Op.LOOKUP, self._entry(b, Op.TABLE, constant, 16), high)
+        return b.emit(Op.XOR, first, second)
+
+    def _entry(self, b: Builder, op: Op, constant: int, within: int = 0) -> Value:
+        """The constant's table, one for all its uses."""
+        if constant not in self.places:
+            self.places[constant] = len(self.constants)
+            self.constants += entry(self.spec.field, self.spec.entries, constant)
+        return b.emit(op, ref=Ref(Space.CONSTANT, 0, self.places[constant] + within))
+
+
+def lower_baked(spec: KernelSpec, circuit: Circuit) -> Program:
+    """The Program of a kernel whose matrix the circuit applies, before any pass has run over it."""
+    return _Baking(spec, circuit).program()

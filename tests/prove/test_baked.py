@@ -1,0 +1,93 @@
+"""Kernels that know their matrix: proved, and refuted for any other constant, row or matrix."""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from support import make_spec
+
+from gfsmith.codes import parity_matrix
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.generate import Kernel, generate_one, program
+from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
+from gfsmith.prove.machine.load import raw
+from gfsmith.prove.program import prove
+from gfsmith.prove.verdict import Status
+from gfsmith.spec import Baked, KernelSpec
+
+ISAS = ("gfni_avx512", "gfni_avx2", "avx512", "avx2", "gfni_sse", "sse")
+FLIPS = 24  #: bits of the constants that are flipped, of each kernel
+
+
+@cache
+def spec(isa: str, code: str = "cauchy", k: int = 5, m: int = 3) -> KernelSpec:
+    rows = parity_matrix(code, k, m)
+    return replace(make_spec("dot", k, m, isa, unroll=1), baked=Baked(code, m, 0, rows))
+
+
+@cache
+def kernel(isa: str) -> Kernel:
+    return generate_one(spec(isa))
+
+
+def examine(isa: str, code: bytes, rows: tuple[tuple[int, ...], ...] | None = None) -> Report:
+    contract = contract_of(spec(isa), "sysv")
+    if rows is not None:
+        contract = replace(contract, rows=rows)
+    return prove_code(contract, raw("kernel", code), "kernel", exhaustive=False)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_proved_with_all_its_bytes(isa: str) -> None:
+    report = examine(isa, kernel(isa).code[Abi.SYSV])
+    assert report.status is Status.PROVED, report.reason
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_another_matrix_is_refuted(isa: str) -> None:
+    """One element more or less, and two rows or two columns exchanged."""
+    rows = [list(row) for row in parity_matrix("cauchy", 5, 3)]
+    rows[2][4] ^= 0x80
+    exchanged = tuple(tuple(row) for row in reversed(parity_matrix("cauchy", 5, 3)))
+    across = tuple(tuple(reversed(row)) for row in parity_matrix("cauchy", 5, 3))
+    for wrong in (tuple(map(tuple, rows)), exchanged, across):
+        report = examine(isa, kernel(isa).code[Abi.SYSV], wrong)
+        assert (report.status, "must be" in report.reason) == (Status.REFUTED, True), report
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_no_bit_of_the_constants_is_without_effect(isa: str) -> None:
+    code, constants = kernel(isa).code[Abi.SYSV], program(spec(isa)).constants
+    assert code.count(constants) == 1
+    start = code.index(constants)
+    for bit in random.Random(7).sample(range(8 * len(constants)), FLIPS):
+        wrong = bytearray(code)
+        wrong[start + bit // 8] ^= 1 << bit % 8
+        report = examine(isa, bytes(wrong))
+        assert report.status is not Status.PROVED, f"bit {bit}"
+
+
+@pytest.mark.parametrize("isa", ["gfni_avx512", "avx2"])
+def test_program_with_a_wrong_constant_is_refuted(isa: str) -> None:
+    right = program(spec(isa))
+    for place in range(0, len(right.constants), 7):
+        constants = bytearray(right.constants)
+        constants[place] ^= 4
+        verdict = prove(spec(isa), replace(right, constants=bytes(constants)))
+        assert verdict.status is Status.REFUTED, place
+    verdict = prove(spec(isa), replace(right, constants=right.constants[:-1]))
+    assert "outside the constants" in verdict.reason
+
+
+@pytest.mark.parametrize("code", ["vandermonde", "backblaze", "lch"])
+def test_every_code(code: str) -> None:
+    for isa in ("gfni_avx512", "sse"):
+        assert generate_one(spec(isa, code, 7, 2)).verdict
