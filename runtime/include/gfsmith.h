@@ -17,9 +17,9 @@
  *
  * Empty shards: len = 0 succeeds for every codec that is not NULL, and no array is looked at.
  *
- * Threads: every function may be called from any thread at any time. A codec is immutable after
- * creation, so any number of threads may use it at once, each on its own shards; only
- * gfsmith_codec_destroy must come after the last use.
+ * Threads: every function may be called from any thread at any time. Any number of threads may use
+ * a codec at once, each on its own shards. Only gfsmith_codec_hint must come before the codec is
+ * shared between threads, and gfsmith_codec_destroy after the last use.
  */
 #ifndef GFSMITH_H
 #define GFSMITH_H
@@ -72,10 +72,16 @@ GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
  *
  *   "vandermonde"  c[i][j] = (2^i)^j           ISA-L gf_gen_rs_matrix
  *   "cauchy"       c[i][j] = 1 / ((k + i) ^ j) ISA-L gf_gen_cauchy1_matrix
+ *   "backblaze"    data are the values at 0 .. k - 1 of a polynomial of degree below k, parities
+ *                  those at k .. k + m - 1     Backblaze JavaReedSolomon, klauspost, MinIO
+ *   "lch"          c[i][j] = s(x) / c / (x ^ i), x = M + j, M the least power of two >= m,
+ *                  s(x) the product of x ^ v over v < M, c that of v, 0 < v < M; for
+ *                  j >= 256 - M, 1 / (x ^ i), x = m + j - (256 - M): gfsmith's fastest
  *
- * Both give the parity bytes that ISA-L's ec_encode_data gives with that matrix.
+ * The first two give the parity bytes that ISA-L's ec_encode_data gives with that matrix, the third
+ * those of the libraries named.
  *
- * "cauchy" is MDS (any m lost shards can be repaired) at every shape. "vandermonde" is so only
+ * All are MDS (any m lost shards can be repaired) at every shape but "vandermonde". That is so only
  * where ISA-L's erasure_code.h says it is, and is refused elsewhere: m <= 3; m = 4 and k <= 21;
  * k <= 3; k = 4 and k + m <= 25; k = 5 and k + m <= 10. (gfsmith_codec_create_matrix takes it at
  * any shape.)
@@ -100,6 +106,28 @@ GFSMITH_API gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char 
 GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsigned polynomial,
                                                        unsigned k, unsigned m,
                                                        const uint8_t *parity);
+
+/* Where the shards of a codec's calls are to be found. It decides which kernels run, that is, how
+ * fast, never what they compute. */
+typedef enum gfsmith_hint {
+  /* Unknown, guessed from each call: small calls, all shards together, work in cache; large ones
+   * (more than about 512 KiB) in memory; with many shards, where fetching ahead costs next to
+   * nothing, something between. What codecs start with. */
+  GFSMITH_HINT_AUTO = 0,
+  /* In cache: the input was just written, or the output is about to be read. Ordinary loads and
+   * stores, whatever the size. */
+  GFSMITH_HINT_CACHED = 1,
+  /* In memory, input and output, and the output is not read soon: sources are fetched ahead and,
+   * if shards have 4 KiB or more, destinations are written around the cache (which needs
+   * destinations at a multiple of 64 bytes; others are written as usual). For small shards out of a
+   * large pool, for example, which AUTO cannot know. In cache, this is slower. */
+  GFSMITH_HINT_STREAMING = 2
+} gfsmith_hint;
+
+/* Say where the shards of this codec's calls are. To be called before the codec is shared between
+ * threads; it may be called again. It has no effect where the build lacks such kernels.
+ * Errors: GFSMITH_EINVAL (codec NULL, not a gfsmith_hint); the hint then stays as it was. */
+GFSMITH_API gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint hint);
 
 /* Free a codec. NULL is allowed and does nothing. */
 GFSMITH_API void gfsmith_codec_destroy(gfsmith_codec *codec);
@@ -138,7 +166,10 @@ GFSMITH_API gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len
  * present: k + m flags, whether shard i is intact.
  * wanted: k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a shard
  *     that is present does nothing.
- * It allocates some working memory (less than 1 MiB) and frees it.
+ * The first repair of a loss (the same shards missing and wanted) works it out, for which it
+ * allocates some memory (less than 1 MiB); the codec keeps the result, and the next one is as fast
+ * as encoding and allocates nothing. A codec keeps the first 1 MiB (at most 256) of such results;
+ * a loss that finds no room is worked out each time.
  * Errors, in the order in which they are looked for: GFSMITH_EINVAL (codec NULL; with len > 0,
  * shards or present NULL), GFSMITH_ETOOMANY (more than m shards missing, wanted or not),
  * GFSMITH_ENOMEM, GFSMITH_ESINGULAR (a wanted shard is not determined by what is present),

@@ -46,6 +46,8 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   gfs_field_init(&codec->field, polynomial);
   codec->isa = gfs_dispatch_isa();
   codec->encoder = NULL;
+  codec->repairs = NULL;
+  codec->hint = GFSMITH_HINT_AUTO;
   codec->k = k;
   codec->m = m;
   return codec;
@@ -57,6 +59,10 @@ static gfsmith_status finish(gfsmith_codec **out, gfsmith_codec *codec) {
   if (codec->isa != NULL)
     status = gfs_map_create(&codec->encoder, codec->isa, &codec->field, codec->k, codec->m,
                             codec->matrix);
+  if (status == GFSMITH_OK) {
+    codec->repairs = gfs_repairs_create();
+    status = codec->repairs != NULL ? GFSMITH_OK : GFSMITH_ENOMEM;
+  }
   if (status != GFSMITH_OK) {
     gfsmith_codec_destroy(codec);
     return status;
@@ -79,7 +85,7 @@ gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsig
     return GFSMITH_ENOMEM;
   for (unsigned i = 0; i < m; i++)
     for (unsigned j = 0; j < k; j++)
-      codec->matrix[(size_t)i * k + j] = family->element(&codec->field, k, i, j);
+      codec->matrix[(size_t)i * k + j] = family->element(&codec->field, k, m, i, j);
   return finish(out, codec);
 }
 
@@ -100,6 +106,20 @@ gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsigned polynom
 void gfsmith_codec_destroy(gfsmith_codec *codec) {
   if (codec == NULL)
     return;
+  gfs_repairs_free(codec->repairs);
   free(codec->encoder);
   free(codec);
+}
+
+gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint hint) {
+  if (codec == NULL)
+    return GFSMITH_EINVAL;
+  switch (hint) {
+  case GFSMITH_HINT_AUTO:
+  case GFSMITH_HINT_CACHED:
+  case GFSMITH_HINT_STREAMING:
+    codec->hint = hint;
+    return GFSMITH_OK;
+  }
+  return GFSMITH_EINVAL;
 }

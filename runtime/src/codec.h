@@ -9,11 +9,14 @@
 #include "field.h"
 #include "gfsmith.h"
 #include "map.h"
+#include "repairs.h"
 
 struct gfsmith_codec {
   gfs_field field;
   const gfs_isa *isa; /* repairs use the instruction set that encoding uses */
   gfs_map *encoder;
+  gfs_repairs *repairs; /* grows while the codec is used; all else stays as it was made */
+  gfsmith_hint hint;
   unsigned k;
   unsigned m;
   uint8_t matrix[]; /* m rows of k */

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* (2^i)^j, as ISA-L gf_gen_rs_matrix. 2 generates the field of 0x11d, so that is 2^(i*j). */
-static uint8_t vandermonde_element(const gfs_field *field, unsigned k, unsigned i, unsigned j) {
-  (void)k;
+static uint8_t vandermonde_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                                   unsigned j) {
+  (void)k, (void)m;
   return field->exp[field->log[2] * i * j % 255];
 }
 
@@ -18,7 +19,9 @@ static bool vandermonde_is_mds(unsigned k, unsigned m) {
 }
 
 /* 1 / (x_i + y_j), x_i = k + i, y_j = j, as ISA-L gf_gen_cauchy1_matrix. */
-static uint8_t cauchy_element(const gfs_field *field, unsigned k, unsigned i, unsigned j) {
+static uint8_t cauchy_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                              unsigned j) {
+  (void)m;
   return gfs_field_inverse(field, (uint8_t)((k + i) ^ j));
 }
 
@@ -29,9 +32,59 @@ static bool cauchy_is_mds(unsigned k, unsigned m) {
   return true;
 }
 
+/* V, V[i][j] = i^j, times the inverse of its top k rows, as Backblaze's JavaReedSolomon: a data
+ * shard is the value at its number of a polynomial of degree below k, and parity i the value at k +
+ * i. By Lagrange, c[i][j] = product over l < k, l != j, of ((k + i) - l) / (j - l). */
+static uint8_t backblaze_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                                 unsigned j) {
+  (void)m;
+  unsigned logarithm = 0;
+  for (unsigned l = 0; l < k; l++)
+    if (l != j)
+      logarithm += 255u + field->log[(k + i) ^ l] - field->log[j ^ l];
+  return field->exp[logarithm % 255];
+}
+
+/* A polynomial of degree below k is known from any k of its values. */
+static bool backblaze_is_mds(unsigned k, unsigned m) {
+  (void)k, (void)m;
+  return true;
+}
+
+/* The logarithm of the product of x + v over v < size, v != x. */
+static unsigned span_logarithm(const gfs_field *field, unsigned size, unsigned x) {
+  unsigned logarithm = 0;
+  for (unsigned v = 0; v < size; v++)
+    if (v != x)
+      logarithm += field->log[x ^ v];
+  return logarithm % 255;
+}
+
+/* The code of Lin, Chung and Han's additive Fourier transform (FOCS 2014): V = {0 .. size - 1}, the
+ * least power of two that holds the parities' points i, and c[i][j] the value at x_j of the
+ * polynomial that is 1 at i and 0 on the rest of V, s(x_j) / s'(0) / (x_j + i) with s(x) the
+ * product of x + v over V. A coset of V among the x_j then takes one transform. When all points
+ * beside V are used up, those that V leaves come, as 1 / (x_j + i) (s is 0 there). */
+static uint8_t lch_element(const gfs_field *field, unsigned k, unsigned m, unsigned i, unsigned j) {
+  (void)k;
+  unsigned size = 1;
+  while (size < m)
+    size *= 2;
+  if (j >= 256 - size) {
+    unsigned x = m + j - (256 - size);
+    return gfs_field_inverse(field, (uint8_t)(x ^ i));
+  }
+  unsigned x = size + j;
+  unsigned scale = span_logarithm(field, size, x) + 255 - span_logarithm(field, size, 0);
+  return field->exp[(scale + 255 - field->log[x ^ i]) % 255];
+}
+
 static const gfs_code codes[] = {
     {"vandermonde", vandermonde_is_mds, vandermonde_element},
     {"cauchy", cauchy_is_mds, cauchy_element},
+    {"backblaze", backblaze_is_mds, backblaze_element},
+    /* Cauchy's matrix with its columns scaled. */
+    {"lch", cauchy_is_mds, lch_element},
 };
 
 const gfs_code *gfs_code_find(const char *name) {

@@ -11,8 +11,9 @@ typedef struct gfs_code {
   const char *name;
   /* Is the code MDS at every shape for which this says so? */
   bool (*is_mds)(unsigned k, unsigned m);
-  /* The element in row i, column j of the parity matrix of k data shards, over 0x11d. */
-  uint8_t (*element)(const gfs_field *field, unsigned k, unsigned i, unsigned j);
+  /* The element in row i, column j of the parity matrix of k data and m parity shards, over 0x11d.
+   */
+  uint8_t (*element)(const gfs_field *field, unsigned k, unsigned m, unsigned i, unsigned j);
 } gfs_code;
 
 /* The family of this name, or NULL. */

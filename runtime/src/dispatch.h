@@ -2,13 +2,24 @@
 #ifndef GFS_DISPATCH_H
 #define GFS_DISPATCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
+#include "gfsmith.h"
 #include "gfsmith_kernels.h"
 #include "tables.h"
 
+/* The instruction sets of the build, best first. */
+typedef enum gfs_isa_id {
+#define GFSMITH_ISA(name, format, features) GFS_ISA_##name,
+#include "isas.inc"
+#undef GFSMITH_ISA
+  GFS_ISAS /* how many */
+} gfs_isa_id;
+
 typedef struct gfs_isa {
   const char *name;
+  gfs_isa_id id;
   gfs_format format; /* of its kernels' coefficients */
   uint32_t features; /* GFSMITH_CPU_*, all needed */
 } gfs_isa;
@@ -20,14 +31,33 @@ typedef enum gfs_operation {
   GFS_OPERATION_xor  /* dst[0]  = sum over j of src[j] */
 } gfs_operation;
 
+/* How a kernel stores, by its name in kernels.inc. */
+typedef enum gfs_store { GFS_STORE_temporal, GFS_STORE_streaming } gfs_store;
+
+/* Where the shards of a call are, as far as that changes which kernel is best. */
+typedef enum gfs_path {
+  GFS_PATH_cached,  /* in cache: no prefetch, ordinary stores */
+  GFS_PATH_nearby,  /* sources in memory, destinations worth caching: prefetch, ordinary stores */
+  GFS_PATH_distant, /* all in memory: prefetch, and stores that go around the cache */
+  GFS_PATHS         /* how many */
+} gfs_path;
+
 /* The instruction set in force: chosen on first use, changed by gfsmith_set_isa. NULL if this build
  * has none that this CPU supports. */
 const gfs_isa *gfs_dispatch_isa(void);
 
-/* The kernel that codecs use for an operation with this many inputs and outputs: one made for
- * exactly these inputs if the build has it, else one for any number; NULL if it has neither.
- * This is the one place where a kernel is chosen. */
+/* The path of a call on so many shards of len bytes, inputs and outputs together. */
+gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, size_t len);
+
+/* How well a kernel that stores and prefetches (bytes ahead, 0: not) like this suits a path: the
+ * more the better, 0 for not at all. A kernel of rank 1 on GFS_PATH_cached has a rank on all. */
+unsigned gfs_dispatch_rank(gfs_path path, gfs_store store, unsigned prefetch);
+
+/* The kernel that codecs use for an operation with this many inputs and outputs: the one that suits
+ * the path best, and of several one made for exactly these inputs rather than one for any number.
+ * NULL if the build has none, and then so for all paths if it is so for GFS_PATH_cached.
+ * Here and in gfs_baked_kernel, its like for known matrices, is where kernels are chosen. */
 gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
-                                    unsigned outputs);
+                                    unsigned outputs, gfs_path path);
 
 #endif

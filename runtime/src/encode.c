@@ -15,15 +15,8 @@ gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint
     return GFSMITH_OK;
   if (!gfs_all_given(data, codec->k) || !gfs_all_given((const uint8_t *const *)parity, codec->m))
     return GFSMITH_EINVAL;
-  gfs_map_apply(codec->encoder, len, data, parity);
+  gfs_map_apply(codec->encoder, codec->hint, len, data, parity);
   return GFSMITH_OK;
-}
-
-static bool can_accumulate(const gfs_map *map) {
-  for (unsigned g = 0; g < map->groups; g++)
-    if (map->group[g].mad == NULL)
-      return false;
-  return true;
 }
 
 gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned data_index,
@@ -34,48 +27,55 @@ gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned d
     return GFSMITH_OK;
   if (delta == NULL || !gfs_all_given((const uint8_t *const *)parity, codec->m))
     return GFSMITH_EINVAL;
-  if (!can_accumulate(codec->encoder))
+  if (!gfs_map_accumulates(codec->encoder))
     return GFSMITH_EUNSUPPORTED;
-  gfs_map_accumulate(codec->encoder, len, data_index, delta, parity);
+  gfs_map_accumulate(codec->encoder, codec->hint, len, data_index, delta, parity);
   return GFSMITH_OK;
 }
 
-/* Do the group's parities match on len bytes? len <= CHECK_BYTES / group->outputs. */
-static bool group_matches(const gfs_group *group, unsigned inputs, size_t len,
-                          const uint8_t *const *data, const uint8_t *const *parity, size_t offset) {
+/* What gfsmith_check looks at, a part of len bytes at a time. */
+typedef struct comparison {
+  const gfsmith_codec *codec;
+  const uint8_t *const *shards;
+  gfs_path path;
+} comparison;
+
+/* Do the pass's parities match on the part at `offset`? len <= CHECK_BYTES / pass->outputs. */
+static bool pass_matches(const comparison *c, const gfs_pass *pass, size_t len,
+                         const uint8_t *const *data, size_t offset) {
   alignas(CHECK_ALIGN) uint8_t computed[CHECK_BYTES];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
-  for (unsigned i = 0; i < group->outputs; i++)
+  const uint8_t *const *parity = c->shards + c->codec->k + pass->first;
+  for (unsigned i = 0; i < pass->outputs; i++)
     dst[i] = computed + i * len;
-  group->dot(len, inputs, group->tables, data, dst);
-  for (unsigned i = 0; i < group->outputs; i++)
+  pass->kernel[c->path](len, c->codec->k, pass->tables, data, dst);
+  for (unsigned i = 0; i < pass->outputs; i++)
     if (memcmp(dst[i], parity[i] + offset, len) != 0)
       return false;
   return true;
 }
 
-/* The bytes of a shard to check at a time: in cache, and any group's parities fit on the stack. */
-static size_t check_chunk(const gfsmith_codec *codec) {
-  unsigned outputs = 1;
-  for (unsigned g = 0; g < codec->encoder->groups; g++)
-    if (codec->encoder->group[g].outputs > outputs)
-      outputs = codec->encoder->group[g].outputs;
-  size_t fits = CHECK_BYTES / outputs / CHECK_ALIGN * CHECK_ALIGN;
-  size_t chunk = gfs_map_chunk(codec->k + codec->m);
-  return chunk < fits ? chunk : fits;
+static bool part_matches(const comparison *c, size_t len, size_t offset) {
+  const gfs_map *encoder = c->codec->encoder;
+  const uint8_t *data[GFSMITH_MAX_SHARDS];
+  for (unsigned j = 0; j < encoder->inputs; j++)
+    data[j] = c->shards[j] + offset;
+  for (unsigned n = 0; n < encoder->dots; n++)
+    if (!pass_matches(c, &encoder->pass[n], len, data, offset))
+      return false;
+  return true;
 }
 
-static bool chunk_matches(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,
-                          size_t offset) {
-  const uint8_t *data[GFSMITH_MAX_SHARDS];
-  for (unsigned j = 0; j < codec->k; j++)
-    data[j] = shards[j] + offset;
-  for (unsigned g = 0; g < codec->encoder->groups; g++) {
-    const gfs_group *group = &codec->encoder->group[g];
-    if (!group_matches(group, codec->k, len, data, shards + codec->k + group->first, offset))
-      return false;
-  }
-  return true;
+/* The bytes of a shard to check at a time: any pass's parities fit on the stack, and if there are
+ * several passes the sources stay in cache. */
+static size_t check_chunk(const gfs_map *encoder) {
+  unsigned outputs = 1;
+  for (unsigned n = 0; n < encoder->dots; n++)
+    if (encoder->pass[n].outputs > outputs)
+      outputs = encoder->pass[n].outputs;
+  size_t fits = CHECK_BYTES / outputs / CHECK_ALIGN * CHECK_ALIGN;
+  size_t chunk = gfs_map_chunk(encoder->inputs + encoder->outputs);
+  return encoder->dots > 1 && chunk < fits ? chunk : fits;
 }
 
 gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,
@@ -85,10 +85,14 @@ gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8
   if (len > 0 && (ok == NULL || !gfs_all_given(shards, codec->k + codec->m)))
     return GFSMITH_EINVAL;
   bool match = true;
-  size_t chunk = check_chunk(codec);
+  size_t chunk = check_chunk(codec->encoder);
+  comparison c = {.codec = codec, .shards = shards};
+  c.path = gfs_dispatch_path(codec->hint, codec->k + codec->m, len);
+  if (c.path == GFS_PATH_distant)
+    c.path = GFS_PATH_nearby; /* what is computed here is compared at once */
   for (size_t done = 0; match && done < len;) {
     size_t part = len - done < chunk ? len - done : chunk;
-    match = chunk_matches(codec, part, shards, done);
+    match = part_matches(&c, part, done);
     done += part;
   }
   if (ok != NULL)

@@ -51,6 +51,7 @@ void gfs_field_init(gfs_field *field, unsigned polynomial) {
   unsigned base = 2;
   while (!fill_powers(field->exp, polynomial, base))
     base++;
+  field->polynomial = (uint16_t)polynomial;
   field->log[0] = 0;
   for (unsigned n = 0; n < ORDER; n++)
     field->log[field->exp[n]] = (uint8_t)n;

@@ -11,6 +11,7 @@
 typedef struct gfs_field {
   uint8_t log[256]; /* g^log[a] = a; log[0] is not used */
   uint8_t exp[510]; /* exp[n] = g^n, twice around, so that a sum of two logarithms needs no mod */
+  uint16_t polynomial;
 } gfs_field;
 
 /* Is the polynomial (bit n = coefficient of x^n) irreducible over GF(2) and of degree 8? */

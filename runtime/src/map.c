@@ -1,153 +1,184 @@
 #include "map.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-/* Outputs that one pass computes, where there are kernels for so many. Eight accumulators leave
- * registers for the source and the tables on every instruction set; a longer group saves little,
- * since by then arithmetic and not reading the sources takes the time. */
-#define GROUP_MAX 8u
+#include "baked.h"
 
-/* Bytes that the chunks of all shards take together. It fits the second-level cache of every
- * x86-64 CPU with AVX2 (256 KiB and more); that of the first would make chunks so short for wide
- * codes that memory pages and call overhead cost more than its speed gains. */
-#define CACHE_BUDGET (192u * 1024)
-
-/* Kernels are slower on shorter pieces than this, and prefetchers do not get going. */
-#define CHUNK_MIN 1024u
+/* Outputs that one pass computes with tables, where there are kernels for so many. Eight
+ * accumulators leave registers for the source and the tables on every instruction set; a longer
+ * pass saves little, since by then arithmetic and not reading the sources takes the time. */
+#define PASS_MAX 8u
 
 #define CACHE_LINE 64u
 
-size_t gfs_map_chunk(unsigned shards) {
-  size_t chunk = CACHE_BUDGET / shards / CACHE_LINE * CACHE_LINE;
-  return chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
+/* What a map is made from. */
+typedef struct recipe {
+  const gfs_isa *isa;
+  const gfs_field *field;
+  unsigned inputs;
+  unsigned outputs;
+  const uint8_t *matrix;
+} recipe;
+
+/* How the outputs are split: the lengths of the passes, one after the other. Each dot pass is one
+ * mad pass, or several if a kernel for a known matrix computes more outputs than tables do. */
+typedef struct layout {
+  unsigned dots;
+  unsigned mads;
+  uint8_t dot[GFSMITH_MAX_SHARDS];
+  uint8_t mad[GFSMITH_MAX_SHARDS];
+} layout;
+
+static const uint8_t *row(const recipe *r, unsigned output) {
+  return r->matrix + (size_t)output * r->inputs;
 }
 
-/* The length of the next group when `left` outputs remain: as balanced as the kernels allow (ten
- * outputs make 5 + 5, not 8 + 2); 0 if there is no kernel. */
-static unsigned next_group(const gfs_isa *isa, unsigned inputs, unsigned left) {
-  unsigned limit = left < GROUP_MAX ? left : GROUP_MAX;
-  while (limit > 0 && gfs_dispatch_kernel(isa, GFS_OPERATION_dot, inputs, limit) == NULL)
+static bool has_kernel(const recipe *r, unsigned outputs) {
+  return gfs_dispatch_kernel(r->isa, GFS_OPERATION_dot, r->inputs, outputs, GFS_PATH_cached) !=
+         NULL;
+}
+
+/* The length of the next pass with tables when `left` outputs remain: as balanced as the kernels
+ * allow (ten outputs make 5 + 5, not 8 + 2); 0 if there is no kernel. */
+static unsigned balanced(const recipe *r, unsigned left) {
+  unsigned limit = left < PASS_MAX ? left : PASS_MAX;
+  while (limit > 0 && !has_kernel(r, limit))
     limit--;
   if (limit == 0)
     return 0;
   unsigned passes = (left + limit - 1) / limit;
-  unsigned balanced = (left + passes - 1) / passes;
-  while (balanced < limit && gfs_dispatch_kernel(isa, GFS_OPERATION_dot, inputs, balanced) == NULL)
-    balanced++;
-  return balanced;
+  unsigned length = (left + passes - 1) / passes;
+  while (length < limit && !has_kernel(r, length))
+    length++;
+  return length;
 }
 
-/* Write group->tables; matrix points to the group's first row. */
-static void fill_tables(const gfs_group *group, uint8_t *tables, const gfs_isa *isa,
-                        const gfs_field *field, unsigned inputs, const uint8_t *matrix) {
-  size_t entry = gfs_tables_entry(isa->format);
-  for (size_t j = 0; j < inputs; j++)
-    for (size_t i = 0; i < group->outputs; i++)
-      gfs_tables_fill(isa->format, field, matrix[i * inputs + j],
-                      tables + (j * group->outputs + i) * entry);
+static const gfs_known_matrix *known(const recipe *r, unsigned first) {
+  return gfs_baked_find(r->isa, r->field, r->inputs, r->outputs - first, row(r, first));
 }
 
-/* The kernel for a group whose rows are given. Kernels made for known coefficients come in here. */
-static gfsmith_kernel *choose_dot(const gfs_isa *isa, unsigned inputs, unsigned outputs,
-                                  const uint8_t *rows) {
-  bool all_ones = true;
-  for (size_t n = 0; n < (size_t)inputs * outputs; n++)
-    all_ones = all_ones && rows[n] == 1;
-  gfsmith_kernel *xor_kernel = NULL;
-  if (all_ones)
-    xor_kernel = gfs_dispatch_kernel(isa, GFS_OPERATION_xor, inputs, outputs);
-  if (xor_kernel != NULL)
-    return xor_kernel;
-  return gfs_dispatch_kernel(isa, GFS_OPERATION_dot, inputs, outputs);
+/* The length of the dot pass that begins at output `first`: that of a known matrix if there is one,
+ * else what tables can do up to where one begins; 0 if there is no kernel. */
+static unsigned dot_length(const recipe *r, unsigned first) {
+  const gfs_known_matrix *matrix = known(r, first);
+  if (matrix != NULL)
+    return matrix->outputs;
+  unsigned end = first + 1;
+  while (end < r->outputs && known(r, end) == NULL)
+    end++;
+  return balanced(r, end - first);
+}
+
+/* Lay the passes out. False if there are not the kernels for it. */
+static bool lay_out(const recipe *r, layout *l) {
+  l->dots = l->mads = 0;
+  for (unsigned first = 0; first < r->outputs;) {
+    unsigned left = dot_length(r, first);
+    if (left == 0)
+      return false;
+    l->dot[l->dots++] = (uint8_t)left;
+    first += left;
+    while (left > 0) {
+      unsigned length = balanced(r, left);
+      if (length == 0)
+        return false;
+      l->mad[l->mads++] = (uint8_t)length;
+      left -= length;
+    }
+  }
+  return true;
+}
+
+/* Write the tables of a pass: entry bytes for each of its coefficients, source by source. */
+static void fill_tables(const recipe *r, const gfs_pass *pass, size_t entry, uint8_t *tables) {
+  for (unsigned j = 0; j < r->inputs; j++)
+    for (unsigned i = 0; i < pass->outputs; i++) {
+      gfs_tables_fill(r->isa->format, r->field, row(r, pass->first + i)[j], tables);
+      tables += entry;
+    }
+}
+
+/* Are the pass's coefficients all 1, and are there kernels for that? */
+static bool is_sum(const recipe *r, const gfs_pass *pass) {
+  const uint8_t *rows = row(r, pass->first);
+  for (size_t n = 0; n < (size_t)r->inputs * pass->outputs; n++)
+    if (rows[n] != 1)
+      return false;
+  return gfs_dispatch_kernel(r->isa, GFS_OPERATION_xor, r->inputs, pass->outputs,
+                             GFS_PATH_cached) != NULL;
+}
+
+/* From memory, not arithmetic but the stores decide: tables with stores around the cache are then
+ * better than a known matrix without. Passes longer than PASS_MAX have no tables of their own. */
+static bool streams_better(const recipe *r, const gfs_pass *pass, const gfs_known_matrix *matrix) {
+  gfsmith_kernel *cached =
+      gfs_dispatch_kernel(r->isa, GFS_OPERATION_dot, r->inputs, pass->outputs, GFS_PATH_nearby);
+  gfsmith_kernel *distant =
+      gfs_dispatch_kernel(r->isa, GFS_OPERATION_dot, r->inputs, pass->outputs, GFS_PATH_distant);
+  return balanced(r, pass->outputs) == pass->outputs && distant != cached &&
+         gfs_baked_kernel(r->isa, matrix, GFS_PATH_distant) ==
+             gfs_baked_kernel(r->isa, matrix, GFS_PATH_nearby);
+}
+
+static void choose_dot(const recipe *r, gfs_pass *pass) {
+  const gfs_known_matrix *matrix = known(r, pass->first);
+  gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
+  for (gfs_path path = 0; path < GFS_PATHS; path++) {
+    bool tables = matrix == NULL || (path == GFS_PATH_distant && streams_better(r, pass, matrix));
+    pass->kernel[path] =
+        tables ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)
+               : gfs_baked_kernel(r->isa, matrix, path);
+  }
+}
+
+static void choose_mad(const recipe *r, gfs_pass *pass) {
+  for (gfs_path path = 0; path < GFS_PATHS; path++)
+    pass->kernel[path] = gfs_dispatch_kernel(r->isa, GFS_OPERATION_mad, 1, pass->outputs, path);
+}
+
+/* Write the passes and, from `tables` on, their tables, which a dot pass shares with the mad pass
+ * of the same outputs. */
+static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t *tables) {
+  gfs_pass *dot = map->pass;
+  gfs_pass *mad = map->pass + l->dots;
+  for (unsigned n = 0, first = 0; n < l->dots; first += l->dot[n++]) {
+    dot[n] = (gfs_pass){.first = first, .outputs = l->dot[n]};
+    choose_dot(r, &dot[n]);
+  }
+  for (unsigned n = 0, first = 0; n < l->mads; first += l->mad[n++]) {
+    mad[n] = (gfs_pass){.first = first, .outputs = l->mad[n], .tables = tables};
+    choose_mad(r, &mad[n]);
+    fill_tables(r, &mad[n], map->entry, tables);
+    tables += (size_t)r->inputs * mad[n].outputs * map->entry;
+    if (dot->first + dot->outputs <= first)
+      dot++;
+    if (dot->first == first && dot->outputs == mad[n].outputs)
+      dot->tables = mad[n].tables;
+  }
 }
 
 gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
                               unsigned inputs, unsigned outputs, const uint8_t *matrix) {
-  unsigned groups = 0;
-  for (unsigned first = 0; first < outputs; groups++) {
-    unsigned length = next_group(isa, inputs, outputs - first);
-    if (length == 0)
-      return GFSMITH_EUNSUPPORTED;
-    first += length;
-  }
+  recipe r = {.isa = isa, .field = field, .inputs = inputs, .outputs = outputs, .matrix = matrix};
+  layout l;
+  if (!lay_out(&r, &l))
+    return GFSMITH_EUNSUPPORTED;
   size_t entry = gfs_tables_entry(isa->format);
-  size_t header = sizeof(gfs_map) + groups * sizeof(gfs_group);
-  gfs_map *map = malloc(header + CACHE_LINE + (size_t)inputs * outputs * entry);
+  size_t header = sizeof(gfs_map) + (l.dots + l.mads) * sizeof(gfs_pass);
+  size_t bytes = header + CACHE_LINE + (size_t)inputs * outputs * entry;
+  gfs_map *map = malloc(bytes);
   if (map == NULL)
     return GFSMITH_ENOMEM;
-  *map = (gfs_map){.entry = entry, .inputs = inputs, .outputs = outputs, .groups = groups};
-
+  *map = (gfs_map){.bytes = bytes,
+                   .entry = entry,
+                   .inputs = inputs,
+                   .outputs = outputs,
+                   .dots = l.dots,
+                   .mads = l.mads};
   /* Entries are 8 or 32 bytes: from a cache line's start, none of them straddles two. */
   uint8_t *tables = (uint8_t *)map + header;
   tables += (CACHE_LINE - (uintptr_t)tables % CACHE_LINE) % CACHE_LINE;
-  unsigned first = 0;
-  for (unsigned g = 0; g < groups; g++) {
-    gfs_group *group = &map->group[g];
-    const uint8_t *rows = matrix + (size_t)first * inputs;
-    group->first = first;
-    group->outputs = next_group(isa, inputs, outputs - first);
-    group->dot = choose_dot(isa, inputs, group->outputs, rows);
-    group->mad = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, 1, group->outputs);
-    group->tables = tables;
-    fill_tables(group, tables, isa, field, inputs, rows);
-    tables += (size_t)inputs * group->outputs * entry;
-    first += group->outputs;
-  }
+  fill_passes(&r, &l, map, tables);
   *out = map;
   return GFSMITH_OK;
-}
-
-static void apply_groups(const gfs_map *map, size_t len, const uint8_t *const *src,
-                         uint8_t *const *dst) {
-  for (unsigned g = 0; g < map->groups; g++) {
-    const gfs_group *group = &map->group[g];
-    group->dot(len, map->inputs, group->tables, src, dst + group->first);
-  }
-}
-
-void gfs_map_apply(const gfs_map *map, size_t len, const uint8_t *const *src, uint8_t *const *dst) {
-  size_t chunk = gfs_map_chunk(map->inputs + map->outputs);
-  if (map->groups == 1 || len <= chunk) {
-    apply_groups(map, len, src, dst);
-    return;
-  }
-  const uint8_t *chunk_src[GFSMITH_MAX_SHARDS];
-  uint8_t *chunk_dst[GFSMITH_MAX_SHARDS];
-  for (size_t start = 0; start < len; start += chunk) {
-    for (unsigned j = 0; j < map->inputs; j++)
-      chunk_src[j] = src[j] + start;
-    for (unsigned i = 0; i < map->outputs; i++)
-      chunk_dst[i] = dst[i] + start;
-    apply_groups(map, len - start < chunk ? len - start : chunk, chunk_src, chunk_dst);
-    if (len - start <= chunk)
-      break; /* start + chunk could wrap around */
-  }
-}
-
-static void accumulate_groups(const gfs_map *map, size_t len, unsigned column, const uint8_t *src,
-                              uint8_t *const *dst) {
-  for (unsigned g = 0; g < map->groups; g++) {
-    const gfs_group *group = &map->group[g];
-    const uint8_t *tables = group->tables + (size_t)column * group->outputs * map->entry;
-    group->mad(len, 1, tables, &src, dst + group->first);
-  }
-}
-
-void gfs_map_accumulate(const gfs_map *map, size_t len, unsigned column, const uint8_t *src,
-                        uint8_t *const *dst) {
-  size_t chunk = gfs_map_chunk(1 + map->outputs);
-  if (map->groups == 1 || len <= chunk) {
-    accumulate_groups(map, len, column, src, dst);
-    return;
-  }
-  uint8_t *chunk_dst[GFSMITH_MAX_SHARDS];
-  for (size_t start = 0; start < len; start += chunk) {
-    for (unsigned i = 0; i < map->outputs; i++)
-      chunk_dst[i] = dst[i] + start;
-    accumulate_groups(map, len - start < chunk ? len - start : chunk, column, src + start,
-                      chunk_dst);
-    if (len - start <= chunk)
-      break;
-  }
 }

@@ -2,10 +2,12 @@
  *
  *     out[i] = sum over j of matrix[i][j] * in[j]
  *
- * The outputs are split into groups that one kernel computes in one pass over the inputs. */
+ * The outputs are split into passes: those that one kernel computes at once. map.c makes maps,
+ * apply.c runs them. */
 #ifndef GFS_MAP_H
 #define GFS_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,21 +15,23 @@
 #include "field.h"
 #include "gfsmith.h"
 
-typedef struct gfs_group {
-  gfsmith_kernel *dot;
-  gfsmith_kernel *mad;   /* one input; NULL if the build has none */
-  const uint8_t *tables; /* entry of input j, output i of the group at (j * outputs + i) * entry */
+typedef struct gfs_pass {
+  gfsmith_kernel *kernel[GFS_PATHS];
+  const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
+                            NULL if the kernels know their matrix */
   unsigned first;        /* its first output */
   unsigned outputs;
-} gfs_group;
+} gfs_pass;
 
 /* Immutable once made; one block of memory, tables included: free() frees it. */
 typedef struct gfs_map {
+  size_t bytes; /* of the block */
   size_t entry; /* bytes of a coefficient's table entry */
   unsigned inputs;
   unsigned outputs;
-  unsigned groups;
-  gfs_group group[];
+  unsigned dots;   /* passes over all inputs: pass[0 .. dots) */
+  unsigned mads;   /* passes over one input: pass[dots .. dots + mads), all with tables; kernels */
+  gfs_pass pass[]; /* are NULL if the build has none */
 } gfs_map;
 
 /* Make the map of a matrix of `outputs` rows of `inputs` elements, row-major; outputs >= 1, at most
@@ -37,11 +41,15 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
                               unsigned inputs, unsigned outputs, const uint8_t *matrix);
 
 /* dst[i] = sum over j of matrix[i][j] * src[j], on len bytes. */
-void gfs_map_apply(const gfs_map *map, size_t len, const uint8_t *const *src, uint8_t *const *dst);
+void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t len, const uint8_t *const *src,
+                   uint8_t *const *dst);
 
-/* dst[i] += matrix[i][column] * src, on len bytes. Only if every group has a mad kernel. */
-void gfs_map_accumulate(const gfs_map *map, size_t len, unsigned column, const uint8_t *src,
-                        uint8_t *const *dst);
+/* Has the build the kernels for gfs_map_accumulate? */
+bool gfs_map_accumulates(const gfs_map *map);
+
+/* dst[i] += matrix[i][column] * src, on len bytes. */
+void gfs_map_accumulate(const gfs_map *map, gfsmith_hint hint, size_t len, unsigned column,
+                        const uint8_t *src, uint8_t *const *dst);
 
 /* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache
  * while several passes go over them: a multiple of 64. */

@@ -4,20 +4,13 @@
 #include "codec.h"
 #include "solve.h"
 
-/* Some of a codec's shards, by index: data j is j, parity i is k + i. */
-typedef struct shard_list {
-  unsigned count;
-  uint8_t shard[GFSMITH_MAX_SHARDS];
-} shard_list;
-
 typedef struct loss_survey {
-  shard_list data;   /* missing */
-  shard_list parity; /* present, lightest first */
-  shard_list target; /* missing and wanted */
-  unsigned missing;
+  gfs_shards data;   /* missing */
+  gfs_shards parity; /* present, lightest first */
+  gfs_shards target; /* missing and wanted */
 } loss_survey;
 
-static void append(shard_list *list, unsigned shard) {
+static void append(gfs_shards *list, unsigned shard) {
   list->shard[list->count++] = (uint8_t)shard;
 }
 
@@ -36,7 +29,7 @@ static unsigned weight(const gfsmith_codec *codec, unsigned shard) {
 }
 
 /* Order by weight, then index (insertion sort: the list is in order for most codes). */
-static void lightest_first(const gfsmith_codec *codec, shard_list *parity) {
+static void lightest_first(const gfsmith_codec *codec, gfs_shards *parity) {
   unsigned weights[GFSMITH_MAX_SHARDS];
   for (unsigned n = 0; n < parity->count; n++) {
     uint8_t shard = parity->shard[n];
@@ -51,21 +44,42 @@ static void lightest_first(const gfsmith_codec *codec, shard_list *parity) {
   }
 }
 
-static void survey(const gfsmith_codec *codec, const bool *present, const bool *wanted,
-                   loss_survey *loss) {
-  loss->data.count = loss->parity.count = loss->target.count = loss->missing = 0;
+static bool contains(const uint64_t *bits, unsigned shard) {
+  return bits[shard / 64] >> shard % 64 & 1;
+}
+
+/* Write the loss. Returns how many shards are missing; *targets is how many are wanted of them. */
+static unsigned describe(const gfsmith_codec *codec, const bool *present, const bool *wanted,
+                         gfs_loss *loss, unsigned *targets) {
+  unsigned missing = 0;
+  *loss = (gfs_loss){{0}, {0}};
+  *targets = 0;
   for (unsigned shard = 0; shard < codec->k + codec->m; shard++) {
-    if (!present[shard]) {
-      loss->missing++;
-      if (shard < codec->k)
-        append(&loss->data, shard);
-      if (wanted == NULL || wanted[shard])
-        append(&loss->target, shard);
-    } else if (shard >= codec->k) {
-      append(&loss->parity, shard);
+    if (present[shard])
+      continue;
+    uint64_t bit = UINT64_C(1) << shard % 64;
+    missing++;
+    loss->missing[shard / 64] |= bit;
+    if (wanted == NULL || wanted[shard]) {
+      (*targets)++;
+      loss->target[shard / 64] |= bit;
     }
   }
-  lightest_first(codec, &loss->parity);
+  return missing;
+}
+
+static void survey(const gfsmith_codec *codec, const gfs_loss *loss, loss_survey *found) {
+  found->data.count = found->parity.count = found->target.count = 0;
+  for (unsigned shard = 0; shard < codec->k + codec->m; shard++) {
+    bool missing = contains(loss->missing, shard);
+    if (missing && shard < codec->k)
+      append(&found->data, shard);
+    if (!missing && shard >= codec->k)
+      append(&found->parity, shard);
+    if (contains(loss->target, shard))
+      append(&found->target, shard);
+  }
+  lightest_first(codec, &found->parity);
 }
 
 /* The equations for y, column by column of the missing data: sum over parities p of
@@ -102,7 +116,7 @@ static void write_row(const gfsmith_codec *codec, const loss_survey *loss, const
 }
 
 /* Keep the columns of the matrix (`rows` rows of `width`) that are not all zero; say which. */
-static void drop_zero_columns(uint8_t *matrix, unsigned rows, unsigned width, shard_list *kept) {
+static void drop_zero_columns(uint8_t *matrix, unsigned rows, unsigned width, gfs_shards *kept) {
   kept->count = 0;
   for (unsigned column = 0; column < width; column++) {
     bool used = false;
@@ -120,7 +134,7 @@ static void drop_zero_columns(uint8_t *matrix, unsigned rows, unsigned width, sh
 
 /* Find how the targets follow from present shards: *matrix (to be freed) has a row for every
  * target and a column for every source. */
-static gfsmith_status plan(const gfsmith_codec *codec, const loss_survey *loss, shard_list *source,
+static gfsmith_status plan(const gfsmith_codec *codec, const loss_survey *loss, gfs_shards *source,
                            uint8_t **matrix) {
   unsigned shards = codec->k + codec->m;
   size_t unknowns = loss->parity.count;
@@ -145,24 +159,40 @@ static gfsmith_status plan(const gfsmith_codec *codec, const loss_survey *loss, 
   return GFSMITH_OK;
 }
 
-static gfsmith_status rebuild(const gfsmith_codec *codec, size_t len, uint8_t *const *shards,
-                              const shard_list *source, const shard_list *target,
-                              const uint8_t *matrix) {
+/* Work out how a loss is repaired: *out is to be freed. */
+static gfsmith_status work_out(const gfsmith_codec *codec, const gfs_loss *loss, gfs_repair **out) {
+  loss_survey found;
+  survey(codec, loss, &found);
+  gfs_repair *repair = malloc(sizeof *repair);
+  if (repair == NULL)
+    return GFSMITH_ENOMEM;
+  *repair = (gfs_repair){.loss = *loss, .target = found.target};
+  uint8_t *matrix;
+  gfsmith_status status = plan(codec, &found, &repair->source, &matrix);
+  if (status == GFSMITH_OK) {
+    status = gfs_map_create(&repair->map, codec->isa, &codec->field, repair->source.count,
+                            repair->target.count, matrix);
+    free(matrix);
+  }
+  if (status != GFSMITH_OK) {
+    gfs_repair_free(repair);
+    return status;
+  }
+  *out = repair;
+  return GFSMITH_OK;
+}
+
+static gfsmith_status rebuild(const gfsmith_codec *codec, const gfs_repair *repair, size_t len,
+                              uint8_t *const *shards) {
   const uint8_t *src[GFSMITH_MAX_SHARDS];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
-  for (unsigned n = 0; n < source->count; n++)
-    if ((src[n] = shards[source->shard[n]]) == NULL)
+  for (unsigned n = 0; n < repair->source.count; n++)
+    if ((src[n] = shards[repair->source.shard[n]]) == NULL)
       return GFSMITH_EINVAL;
-  for (unsigned n = 0; n < target->count; n++)
-    if ((dst[n] = shards[target->shard[n]]) == NULL)
+  for (unsigned n = 0; n < repair->target.count; n++)
+    if ((dst[n] = shards[repair->target.shard[n]]) == NULL)
       return GFSMITH_EINVAL;
-  gfs_map *map;
-  gfsmith_status status =
-      gfs_map_create(&map, codec->isa, &codec->field, source->count, target->count, matrix);
-  if (status != GFSMITH_OK)
-    return status;
-  gfs_map_apply(map, len, src, dst);
-  free(map);
+  gfs_map_apply(repair->map, codec->hint, len, src, dst);
   return GFSMITH_OK;
 }
 
@@ -174,18 +204,21 @@ gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_t len, uint8
     return GFSMITH_OK;
   if (shards == NULL || present == NULL)
     return GFSMITH_EINVAL;
-  loss_survey loss;
-  survey(codec, present, wanted, &loss);
-  if (loss.missing > codec->m)
+  gfs_loss loss;
+  unsigned targets;
+  if (describe(codec, present, wanted, &loss, &targets) > codec->m)
     return GFSMITH_ETOOMANY;
-  if (loss.target.count == 0)
+  if (targets == 0)
     return GFSMITH_OK;
-  shard_list source;
-  uint8_t *matrix;
-  gfsmith_status status = plan(codec, &loss, &source, &matrix);
+  const gfs_repair *kept = gfs_repairs_find(codec->repairs, &loss);
+  if (kept != NULL)
+    return rebuild(codec, kept, len, shards);
+  gfs_repair *repair;
+  gfsmith_status status = work_out(codec, &loss, &repair);
   if (status != GFSMITH_OK)
     return status;
-  status = rebuild(codec, len, shards, &source, &loss.target, matrix);
-  free(matrix);
+  status = rebuild(codec, repair, len, shards);
+  if (!gfs_repairs_keep(codec->repairs, repair))
+    gfs_repair_free(repair);
   return status;
 }

@@ -24,6 +24,7 @@ OK, EINVAL, ENOMEM, ENOTMDS, ETOOMANY, EUNSUPPORTED, ESINGULAR = range(0, -7, -1
 
 X86_ISAS = ("scalar", "sse", "avx2", "avx512", "gfni_sse", "gfni_avx2", "gfni_avx512")
 POLYNOMIAL = 0x11D
+AUTO, CACHED, STREAMING = range(3)  # gfsmith_hint
 SHAPES = (
     (1, 1),
     (4, 2),
@@ -82,6 +83,33 @@ def vandermonde(k: int, m: int) -> Bytes:
 def cauchy(k: int, m: int) -> Bytes:
     """ISA-L gf_gen_cauchy1_matrix, parity rows: 1 / ((k + i) ^ j)."""
     return inverses()[(k + np.arange(m)[:, None]) ^ np.arange(k)[None, :]]
+
+
+def backblaze(k: int, m: int) -> Bytes:
+    """Vandermonde V[i, j] = i^j times the inverse of its top k rows, by the galois package."""
+    field = galois.GF(2**8, irreducible_poly=POLYNOMIAL)
+    whole = np.empty((k + m, k), dtype=np.uint8)
+    whole[:, 0] = 1  # 0^0 = 1
+    for j in range(1, k):
+        whole[:, j] = products()[whole[:, j - 1], np.arange(k + m)]
+    return np.asarray(field(whole[k:]) @ np.linalg.inv(field(whole[:k])), dtype=np.uint8)
+
+
+def lch(k: int, m: int) -> Bytes:
+    """Values at x[j] of the polynomials that are 1 at i and 0 on the rest of {0..M-1}, by products;
+    where the x[j] run out, 1 / (x[j] ^ i)."""
+    table, inverse = products(), inverses()
+    size = 1 << (m - 1).bit_length()
+    matrix = np.empty((m, k), dtype=np.uint8)
+    for i in range(m):
+        for j, x in enumerate([*range(size, 256), *range(m, size)][:k]):
+            value = int(inverse[x ^ i])
+            if x >= size:
+                value = 1
+                for v in set(range(size)) - {i}:
+                    value = int(table[table[value, x ^ v], inverse[i ^ v]])
+            matrix[i, j] = value
+    return matrix
 
 
 def random_matrix(k: int, m: int, seed: int) -> Bytes:
@@ -145,6 +173,9 @@ class Codec:
     def __del__(self) -> None:
         self.api.lib.gfsmith_codec_destroy(self.handle)
 
+    def hint(self, hint: int) -> int:
+        return int(self.api.lib.gfsmith_codec_hint(self.handle, hint))
+
     def encode(self, length: int, data: object, parity: object) -> int:
         return int(self.api.lib.gfsmith_encode(self.handle, length, data, parity))
 
@@ -188,6 +219,7 @@ class Api:
         lib.gfsmith_set_isa.argtypes = [ctypes.c_char_p]
         lib.gfsmith_codec_create.argtypes = [out, ctypes.c_char_p, unsigned, unsigned]
         lib.gfsmith_codec_create_matrix.argtypes = [out, unsigned, unsigned, unsigned, pointer]
+        lib.gfsmith_codec_hint.argtypes = [pointer, ctypes.c_int]
         lib.gfsmith_codec_destroy.argtypes = [pointer]
         lib.gfsmith_codec_destroy.restype = None
         lib.gfsmith_encode.argtypes = [pointer, size, pointer, pointer]

@@ -1,4 +1,5 @@
-"""The named codes: their matrices are ISA-L's, and "vandermonde" is refused where it is not MDS."""
+"""The named codes: their matrices are those of the libraries they are named after, and "vandermonde" is
+refused where it is not MDS."""
 
 from __future__ import annotations
 
@@ -14,11 +15,15 @@ from .support import (
     Api,
     Arena,
     Bytes,
+    backblaze,
     cauchy,
     inverses,
+    lch,
     products,
     vandermonde,
 )
+
+FAMILIES = {"vandermonde": vandermonde, "cauchy": cauchy, "backblaze": backblaze, "lch": lch}
 
 
 def matrix_of(api: Api, code: str, k: int, m: int) -> Bytes:
@@ -82,11 +87,26 @@ def has_singular_minor(matrix: Bytes) -> bool:
         ("cauchy", 1, 254),
         ("cauchy", 254, 1),
         ("cauchy", 128, 127),
+        ("backblaze", 1, 1),
+        ("backblaze", 4, 2),
+        ("backblaze", 10, 4),
+        ("backblaze", 17, 3),
+        ("backblaze", 100, 20),
+        ("backblaze", 254, 1),
+        ("backblaze", 1, 254),
+        ("backblaze", 128, 127),
+        ("lch", 1, 1),
+        ("lch", 10, 4),
+        ("lch", 17, 3),
+        ("lch", 100, 20),
+        ("lch", 254, 1),
+        ("lch", 250, 5),
+        ("lch", 1, 254),
+        ("lch", 128, 127),
     ],
 )
 def test_matrix(api: Api, code: str, k: int, m: int) -> None:
-    expected = vandermonde(k, m) if code == "vandermonde" else cauchy(k, m)
-    assert np.array_equal(matrix_of(api, code, k, m), expected)
+    assert np.array_equal(matrix_of(api, code, k, m), FAMILIES[code](k, m))
 
 
 def test_vandermonde_is_refused_exactly_outside_the_documented_shapes(api: Api) -> None:
@@ -97,10 +117,26 @@ def test_vandermonde_is_refused_exactly_outside_the_documented_shapes(api: Api) 
                 assert create_status(api, "vandermonde", k, m) == expected, (k, m)
 
 
-def test_cauchy_is_never_refused(api: Api) -> None:
+@pytest.mark.parametrize("code", ["cauchy", "backblaze", "lch"])
+def test_the_others_are_never_refused(api: Api, code: str) -> None:
     for k in range(1, 255, 3):
         for m in {1, min(5, 255 - k), 255 - k}:
-            assert create_status(api, "cauchy", k, m) == OK, (k, m)
+            assert create_status(api, code, k, m) == OK, (k, m)
+
+
+@pytest.mark.parametrize(("k", "m"), [(10, 4), (20, 3), (250, 2), (5, 5)])
+@pytest.mark.parametrize("code", ["backblaze", "lch"])
+def test_the_others_have_no_singular_minor(code: str, k: int, m: int) -> None:
+    assert not has_singular_minor(FAMILIES[code](k, m))
+
+
+def test_points_of_lch_differ() -> None:
+    """It is MDS as a Cauchy matrix with scaled columns if no two of its points are the same, up to the
+    shapes where the points beside V run out."""
+    for m in range(1, 255):
+        size = 1 << (m - 1).bit_length()
+        points = [*range(m), *[*range(size, 256), *range(m, size)][: 255 - m]]
+        assert len(set(points)) == 255
 
 
 @pytest.mark.parametrize(("k", "m"), [(22, 4), (4, 22), (5, 6), (6, 5), (7, 5)])

@@ -48,6 +48,23 @@ def test_memory(compiler: Compiler) -> None:
     assert run(program) == "ok\n"
 
 
+def test_kernels_for_known_matrices(compiler: Compiler) -> None:
+    """A library with the stand-in lists of known matrices chooses among them as it should."""
+    lists = ("-iquote", "tests/runtime/native/stand_in", "-include", "stand_in/kernels.h")
+    flags = ("-Itests/runtime/native", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    assert run(compiler.link_sources("baked", *flags, *lists)) == "ok\n"
+
+
+def test_empty_lists(compiler: Compiler) -> None:
+    """A library without known matrices compiles."""
+    (compiler.output / "matrices.inc").write_text("")
+    (compiler.output / "baked.inc").write_text("")
+    lists = ("-iquote", str(compiler.output))
+    for name in ("gcc", "clang-19"):
+        source = "runtime/src/baked.c"
+        compiler.run(name, *STRICT, *lists, *compiler.INCLUDES, "-c", source, "-o", "/dev/null")
+
+
 def test_threads_under_sanitizer(compiler: Compiler) -> None:
     assert run(compiler.link_sources("threads", "-fsanitize=thread")) == "ok\n"
 

@@ -283,3 +283,53 @@ def test_flags_as_bool_arrays_of_c(api: Api) -> None:
     arena.expect(repaired(shards, (2, 4), ()))
     assert call(codec.handle, 100, arena.pointers(), present, None) == OK
     arena.expect(shards)
+
+
+def test_losses_that_were_met_before(api: Api, isa: str) -> None:
+    """More losses than a codec remembers (256), each three times, in an order that mixes them."""
+    k, m, length = 10, 4, 130
+    codec = api.create("cauchy", k, m)
+    shards = cauchy_shards(k, m, length)
+    order = list(losses(k + m, 3)) * 3
+    np.random.default_rng(3).shuffle(order)
+    for missing in (tuple(int(i) for i in drawn) for drawn in order):
+        arena = damaged(shards, missing)
+        assert codec.reconstruct(length, arena.pointers(), missing) == OK
+        arena.expect(shards)
+
+
+def test_what_is_wanted_tells_losses_apart(api: Api) -> None:
+    codec = api.create("cauchy", 4, 3)
+    shards = cauchy_shards(4, 3, 100)
+    missing = (0, 2, 5)
+    for _ in range(3):
+        for wanted in ((0,), (2,), (0, 5), (5,), missing):
+            arena = damaged(shards, missing)
+            assert codec.reconstruct(100, arena.pointers(), missing, wanted) == OK
+            arena.expect(repaired(shards, missing, wanted))
+
+
+def test_a_known_loss_is_refused_like_a_new_one(api: Api) -> None:
+    """A needed shard that is NULL, then a good call, then the same again; nothing is written then."""
+    codec = api.create("cauchy", 4, 2)
+    shards = cauchy_shards(4, 2, 100)
+    for _ in range(2):
+        arena = damaged(shards, (1, 4))
+        for null in (0, 1, 5):
+            given = [-1 if i == null else i for i in range(6)]
+            assert codec.reconstruct(100, arena.pointers(given), [1, 4]) == EINVAL
+            arena.expect(repaired(shards, (1, 4), ()))
+        assert codec.reconstruct(100, arena.pointers(), [1, 4]) == OK
+        arena.expect(shards)
+
+
+def test_wide_codes_remember_within_bounds(api: Api) -> None:
+    """Repairs of 128 + 127 take 127 KiB to 508 KiB each: the first few are kept, all are right."""
+    k, m, length = 128, 127, 64
+    codec = api.create("cauchy", k, m)
+    shards = cauchy_shards(k, m, length)
+    for first in [*range(0, 120, 8)] * 2:
+        missing = tuple(range(first, first + m))
+        arena = damaged(shards, missing)
+        assert codec.reconstruct(length, arena.pointers(), missing) == OK
+        arena.expect(shards)

@@ -1,0 +1,96 @@
+#include "repairs.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Enough for all losses of one and of two shards up to 22 shards (10 + 4 has 105). */
+#define SLOTS 256u
+
+/* Slots that a loss may be in, from that of its hash on, around the end. */
+#define PROBES 8u
+
+/* Bytes that all repairs of a codec may take. Wide codes have large ones (100 + 20 without GFNI:
+ * 64 KiB each), and there it is this that limits them. */
+#define BYTES_MAX ((size_t)1 << 20)
+
+/* Slots are filled and never emptied, so what a reader found stays valid, and a loss cannot be
+ * behind an empty slot. A codec that meets more losses than this holds works the others out each
+ * time. */
+struct gfs_repairs {
+  _Atomic size_t bytes;
+  _Atomic(gfs_repair *) slot[SLOTS];
+};
+
+/* Mixes all bits of the loss (the multiplier is 2^64 over the golden ratio, Knuth vol. 3, 6.4). */
+static unsigned hash(const gfs_loss *loss) {
+  uint64_t mixed = 0;
+  for (unsigned n = 0; n < GFS_LOSS_WORDS; n++) {
+    mixed = (mixed ^ loss->missing[n]) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 32 ^ loss->target[n]) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 32;
+  }
+  return (unsigned)(mixed >> 32 & UINT32_MAX);
+}
+
+static bool same(const gfs_loss *a, const gfs_loss *b) { return memcmp(a, b, sizeof *a) == 0; }
+
+void gfs_repair_free(gfs_repair *repair) {
+  if (repair == NULL)
+    return;
+  free(repair->map);
+  free(repair);
+}
+
+gfs_repairs *gfs_repairs_create(void) {
+  gfs_repairs *repairs = malloc(sizeof *repairs);
+  if (repairs == NULL)
+    return NULL;
+  atomic_init(&repairs->bytes, 0);
+  for (unsigned n = 0; n < SLOTS; n++)
+    atomic_init(&repairs->slot[n], NULL);
+  return repairs;
+}
+
+void gfs_repairs_free(gfs_repairs *repairs) {
+  if (repairs == NULL)
+    return;
+  for (unsigned n = 0; n < SLOTS; n++)
+    gfs_repair_free(atomic_load_explicit(&repairs->slot[n], memory_order_acquire));
+  free(repairs);
+}
+
+const gfs_repair *gfs_repairs_find(const gfs_repairs *repairs, const gfs_loss *loss) {
+  unsigned home = hash(loss);
+  for (unsigned n = 0; n < PROBES; n++) {
+    const gfs_repair *found =
+        atomic_load_explicit(&repairs->slot[(home + n) % SLOTS], memory_order_acquire);
+    if (found == NULL || same(&found->loss, loss))
+      return found;
+  }
+  return NULL;
+}
+
+/* Put the repair into the first empty slot that its loss may be in. */
+static bool place(gfs_repairs *repairs, gfs_repair *repair) {
+  unsigned home = hash(&repair->loss);
+  for (unsigned n = 0; n < PROBES; n++) {
+    gfs_repair *there = NULL;
+    if (atomic_compare_exchange_strong_explicit(&repairs->slot[(home + n) % SLOTS], &there, repair,
+                                                memory_order_release, memory_order_acquire))
+      return true;
+    if (same(&there->loss, &repair->loss))
+      return false;
+  }
+  return false;
+}
+
+bool gfs_repairs_keep(gfs_repairs *repairs, gfs_repair *repair) {
+  size_t bytes = sizeof *repair + repair->map->bytes;
+  size_t before = atomic_fetch_add_explicit(&repairs->bytes, bytes, memory_order_relaxed);
+  if (before + bytes <= BYTES_MAX && place(repairs, repair))
+    return true;
+  atomic_fetch_sub_explicit(&repairs->bytes, bytes, memory_order_relaxed);
+  return false;
+}
