@@ -1,26 +1,32 @@
 """The kernels under test, and the C harness in which they are executed.
 
-The list of kernels is gen_out/kernels.inc, for Python as for C. The harness (harness/*.c, *.S) is
-compiled together with all generated sources into one shared library: the System V objects, and a
-second copy of each assembly source for the Microsoft x64 ABI, whose symbols end in `_ms`.
+The lists of kernels are gen_out/kernels.inc and gen_out/baked.inc, for Python (lists.py) as for C.
+The harness (harness/*.c, *.S) is compiled together with all generated sources into one shared
+library: the System V objects, and a second copy of each assembly source for the Microsoft x64 ABI,
+whose symbols end in `_ms`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import fcntl
+import json
 import os
 import platform
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from .cpu import CPU_FLAGS, missing_flags
+from .lists import Kernel, kernels_of
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -31,74 +37,8 @@ Source = tuple[Path, Sequence[str], str]
 
 ABIS = ("sysv", "ms")  # in the order of `enum abi`
 
-#: What /proc/cpuinfo must show before kernels of an instruction set may be executed.
-CPU_FLAGS: dict[str, frozenset[str]] = {
-    "scalar": frozenset(),
-    "sse": frozenset({"ssse3"}),
-    "avx2": frozenset({"avx2"}),
-    "avx512": frozenset({"avx512f", "avx512bw", "bmi2"}),
-    "gfni_sse": frozenset({"ssse3", "gfni"}),
-    "gfni_avx2": frozenset({"avx2", "gfni"}),
-    "gfni_avx512": frozenset({"avx512f", "avx512bw", "bmi2", "gfni"}),
-}
-
-FIELDS = tuple(
-    "symbol isa operation inputs outputs unroll store prefetch tables".split()  # noqa: SIM905
-)
-KERNEL_LINE = re.compile(r"^\s*GFSMITH_KERNEL\(([^()]*)\)", re.MULTILINE)
-
 if platform.machine() != "x86_64":  # the trampoline is x86-64
     collect_ignore_glob = ["test_*.py"]
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """One line of kernels.inc."""
-
-    symbol: str
-    isa: str
-    operation: str
-    inputs: int
-    outputs: int
-    tables: str
-
-    @property
-    def in_assembly(self) -> bool:
-        return self.isa != "scalar"
-
-
-def parse_kernels(text: str) -> list[Kernel]:
-    """The kernels of a file in the form of kernels.inc, in its order."""
-    kernels = []
-    for match in KERNEL_LINE.finditer(text):
-        field = dict(zip(FIELDS, (part.strip() for part in match[1].split(",")), strict=True))
-        kernels.append(
-            Kernel(
-                symbol=field["symbol"],
-                isa=field["isa"],
-                operation=field["operation"],
-                inputs=int(field["inputs"]),
-                outputs=int(field["outputs"]),
-                tables=field["tables"],
-            )
-        )
-    return kernels
-
-
-def generated_kernels() -> list[Kernel]:
-    """The kernels of gen_out, none before `make gen`."""
-    path = GENERATED / "kernels.inc"
-    return parse_kernels(path.read_text()) if path.exists() else []
-
-
-@lru_cache(maxsize=1)
-def cpu_flags() -> frozenset[str]:
-    match = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return frozenset(match[1].split()) if match else frozenset()
-
-
-def missing_flags(isa: str) -> list[str]:
-    return sorted(CPU_FLAGS[isa] - cpu_flags())
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -106,7 +46,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kernel" in metafunc.fixturenames:
         pairs = [
             pytest.param(kernel, abi, id=f"{kernel.symbol}-{abi}")
-            for kernel in generated_kernels()
+            for kernel in kernels_of(GENERATED)
             for abi in (ABIS if kernel.in_assembly else ABIS[:1])
         ]
         # Without a list one test remains, for its fixture to say what is missing.
@@ -117,7 +57,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def kernels() -> list[Kernel]:
-    return generated_kernels()
+    return kernels_of(GENERATED)
+
+
+@pytest.fixture(scope="session")
+def listed() -> dict[str, dict[str, Any]]:
+    """What `gfsmith list` says of every kernel of gfsmith.toml, by symbol."""
+    command = [sys.executable, "-m", "gfsmith.cli", "list", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {row["symbol"]: row for row in json.loads(done.stdout)["kernels"]}
 
 
 @pytest.fixture
@@ -170,6 +118,10 @@ class Harness:
         self._address.restype = ctypes.c_void_p
         self._address.argtypes = [ctypes.c_char_p, ctypes.c_int]
 
+        self._block_bytes = self._library.harness_block_bytes
+        self._block_bytes.restype = ctypes.c_size_t
+        self._block_bytes.argtypes = [ctypes.c_char_p]
+
     def run(self, symbol: str, abi: str, sweep: str, polynomial: int) -> tuple[int, str]:
         """(calls made, ""), or (-1, what went wrong). Sweeps: see harness/sweeps.c."""
         report = ctypes.create_string_buffer(1024)
@@ -185,12 +137,18 @@ class Harness:
 
     @property
     def kernel_count(self) -> int:
-        """How many kernels the C compiler saw in the list."""
+        """How many kernels the C compiler saw in the lists."""
         return ctypes.c_size_t.in_dll(self._library, "harness_kernel_count").value
 
     def address(self, symbol: str, abi: str) -> int | None:
         """Where the kernel's code is, None where it does not exist."""
-        return self._address(symbol.encode(), ABIS.index(abi))
+        address: int | None = self._address(symbol.encode(), ABIS.index(abi))
+        return address
+
+    def block_bytes(self, symbol: str) -> int:
+        """What one turn of the main loop handles, as the harness has it."""
+        block: int = self._block_bytes(symbol.encode())
+        return block
 
 
 @contextmanager
@@ -220,18 +178,18 @@ def compile_all(sources: Sequence[Source], folder: Path) -> list[Path]:
 
 def build(
     folder: Path,
-    kernels_inc: Path,
+    lists: Path,
     sources: Sequence[Source],
     harness_flags: Sequence[str] = (),
 ) -> Harness:
-    """Compile the harness for the list `kernels_inc`, link it with `sources`, load it."""
+    """Compile the harness for the lists in a folder, link it with `sources`, load it."""
     library = folder / "libharness.so"
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "lock"):
         if not library.exists():
             flags = [
                 *("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"),
-                f'-DHARNESS_KERNELS_INC="{kernels_inc}"',
+                f"-I{lists}",
                 *harness_flags,
             ]
             parts = sorted(HERE.glob("harness/*.[cS]"))
@@ -265,7 +223,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
         if path.suffix == ".S":
             sources.append((path, microsoft, ".ms"))
     folder = shared_folder(tmp_path_factory) / "kernels"
-    return build(folder, GENERATED / "kernels.inc", sources)
+    return build(folder, GENERATED, sources)
 
 
 @pytest.fixture(scope="session")
@@ -278,4 +236,4 @@ def selftest_library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     sources = [(path, flags, "") for path in sorted(HERE.glob("selftest/*.[cS]"))]
     folder = shared_folder(tmp_path_factory) / "selftest"
     short = ["-DHARNESS_WATCHDOG_SECONDS=3"]
-    return build(folder, HERE / "selftest/bad_kernels.inc", sources, short)
+    return build(folder, HERE / "selftest", sources, short)

@@ -53,6 +53,19 @@ FAULTS = (
     ("bad_below_stack", BOTH, "stepped", "single-stepped"),
 )
 
+#: The same for baked kernels.
+BAKED_FAULTS = (
+    ("bad_baked_coefficient__scalar_u1", BOTH, "lengths", "wrong value: dst[1][0] is"),
+    ("bad_baked_rows__scalar_u1", BOTH, "lengths", "wrong value: dst[0][0] is"),
+    ("bad_baked_writes_past__scalar_u1", BOTH, "lengths", "writes in the guard after dst[1], 0 bytes past"),
+    ("bad_baked_writes_past_in_page__scalar_u1", BOTH, "lengths", "writes out of bounds: byte 0 of dst[1]"),
+    ("bad_baked_reads_past__scalar_u1", BOTH, "lengths", "reads in the guard after src[2], 0 bytes past"),
+    ("bad_baked_tail", BOTH, "lengths", "len 259, k 3, buffers flush to the end"),
+    ("bad_baked_reads_coeffs__scalar_u1", BOTH, "lengths", "reads in address (nil), which is no buffer"),
+    ("bad_baked_follows_coeffs__scalar_u1", BOTH, "lengths", "reads in the guard before coeffs, 8192 bytes"),
+    ("bad_baked_reads_k__scalar_u1", BOTH, "lengths", "reads in the guard after the src array"),
+)
+
 #: The same for faults that only a CPU with AVX2 can show.
 AVX2_FAULTS = (("bad_no_vzeroupper", BOTH, "lengths", "leaves bits 128 and up of vector register 3 in use"),)
 
@@ -88,7 +101,23 @@ def test_right_kernel_passes(selftest_library: Any, symbol: str, abi: str) -> No
     assert calls["coefficients"] == 256
 
 
-@pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS))
+@pytest.mark.parametrize("abi", BOTH)
+@pytest.mark.parametrize(
+    "symbol, block", [("good_baked__scalar_u1", 8), ("good_baked__scalar_nibble_u2_p512t0", 16)]
+)
+def test_right_baked_kernel_passes(selftest_library: Any, symbol: str, block: int, abi: str) -> None:
+    """It has no coefficients to choose; its block is in its name, or else the largest is assumed."""
+    calls = {}
+    for sweep in SWEEPS:
+        calls[sweep], report = selftest_library.run(symbol, abi, sweep, 0x11D)
+        assert calls[sweep] >= 0, report
+    assert calls["lengths"] == 3 * (4 * block + 3 + 1)
+    assert calls["coefficients"] == calls["wide"] == calls["in_place"] == 0
+    assert selftest_library.block_bytes(symbol) == block
+    assert selftest_library.block_bytes("bad_baked_tail") == 64
+
+
+@pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS + BAKED_FAULTS))
 def test_fault_is_reported(selftest_library: Any, symbol: str, abi: str, sweep: str, reason: str) -> None:
     calls, report = selftest_library.run(symbol, abi, sweep, 0x11D)
     assert calls == -1

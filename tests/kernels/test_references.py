@@ -13,18 +13,17 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import galois
 import numpy as np
 import pytest
 
 from gfsmith.field import Field
 
-POLYNOMIAL = 0x11D
+from .support import Bytes, call_kernel, galois_field, pointers
+
 LENGTHS = (1, 16, 63, 64, 100, 1000, 4097)
 ANY_K = (1, 4, 10, 37)
 SEED = 20240229
 
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 #: (outputs x k coefficients, k sources of one length) -> outputs of that length
 Encode = Callable[[Bytes, Bytes], Bytes]
 
@@ -34,11 +33,6 @@ def load(name: str, package: str) -> ctypes.CDLL:
     if path is None:
         pytest.fail(f"lib{name} is missing: apt-get install {package}")
     return ctypes.CDLL(path)
-
-
-def pointers(rows: Bytes) -> Any:
-    """A C array of the addresses of the rows."""
-    return (ctypes.c_void_p * len(rows))(*(row.ctypes.data for row in rows))
 
 
 def isal_encode(matrix: Bytes, sources: Bytes) -> Bytes:
@@ -104,28 +98,12 @@ def entry(tables: str, c: int) -> bytes:
     raise AssertionError(f"unknown table format {tables}")
 
 
-def galois_field(polynomial: int = POLYNOMIAL) -> Any:
-    # For 0x11b the element 2 generates no more than a subgroup; galois finds a primitive one.
-    return galois.GF(2**8, irreducible_poly=galois.Poly.Int(polynomial))
-
-
 def run_kernel(library: Any, kernel: Any, matrix: Bytes, sources: Bytes) -> Bytes:
     """Call a System V kernel directly."""
     outputs, k = matrix.shape
-    length = sources.shape[1]
     entries = {int(c): entry(kernel.tables, int(c)) for c in np.unique(matrix)}
     table = b"".join(entries[int(matrix[i, j])] for j in range(k) for i in range(outputs))
-    result = np.full((outputs, length), 0xA5, np.uint8)
-    function = ctypes.CFUNCTYPE(
-        None,
-        ctypes.c_size_t,
-        ctypes.c_size_t,
-        ctypes.c_char_p,
-        ctypes.c_void_p,
-        ctypes.c_void_p,
-    )(library.address(kernel.symbol, "sysv"))
-    function(length, k, table, pointers(sources), pointers(result))
-    return result
+    return call_kernel(library.address(kernel.symbol, "sysv"), outputs, k, table, sources)
 
 
 def dot_kernels(kernels: Sequence[Any], isa: str) -> list[Any]:

@@ -36,6 +36,8 @@ bool arena_create(void) {
 
 uint8_t *arena_base(unsigned region) { return arena + GUARD_BYTES + (size_t)STRIDE * region; }
 
+const uint8_t *arena_guard(unsigned region) { return arena_base(region) - GUARD_BYTES / 2; }
+
 static unsigned region_of(const uint8_t *address) { return (unsigned)((address - arena) / STRIDE); }
 
 void arena_reset(void) {

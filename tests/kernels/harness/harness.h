@@ -3,10 +3,11 @@
  * A kernel is void(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
  * uint8_t *const *dst); the contract is in DESIGN.md ("Kernels"). No argument is narrower than a
  * register, so there are no undefined upper halves to fill; the argument that a kernel of fixed
- * k must not read is given junk instead.
+ * k must not read is given junk instead, and a kernel without a table gets no address that can be
+ * read.
  *
  * The parts, each in a file:
- *   kernels.c      the list, from gen_out/kernels.inc
+ *   kernels.c      the list, from gen_out/kernels.inc, baked.inc and matrices.inc
  *   arena.c        memory between guard pages, canaries
  *   model.c        coefficient tables and expected bytes, from a multiplication table only
  *   trampoline.S   the call itself: junk in every register before, every register saved after
@@ -32,14 +33,16 @@ struct kernel {
   enum operation operation;
   unsigned inputs; /* 0: any k, from the argument */
   unsigned outputs;
-  unsigned unroll;
+  unsigned unroll; /* 0: as the symbol says */
   enum tables tables;
-  const char *code[2]; /* by enum abi; NULL where the kernel does not exist for that ABI */
+  const char *code[2];   /* by enum abi; NULL where the kernel does not exist for that ABI */
+  const uint8_t *matrix; /* baked: outputs rows of inputs elements; NULL: coefficients are given */
 };
 
 extern const struct kernel harness_kernels[];
 extern const size_t harness_kernel_count;
 size_t kernel_vector_bytes(const struct kernel *);
+size_t kernel_block_bytes(const struct kernel *); /* what one turn of the main loop handles */
 
 /* ---- arena.c: regions of memory, each between guards of PROT_NONE ---- */
 
@@ -75,6 +78,7 @@ struct placement {
 bool arena_create(void);
 void arena_reset(void); /* every byte of every region in use is its canary again */
 uint8_t *arena_base(unsigned region);
+const uint8_t *arena_guard(unsigned region); /* the guard before the region: nothing is readable */
 uint8_t *arena_place(unsigned region, size_t size, size_t alignment, struct placement);
 void arena_restore(const uint8_t *buffer, size_t size);
 /* The first byte near [buffer, buffer+size) that is not its canary, or NULL. */
@@ -158,5 +162,6 @@ bool run_case(struct job *, struct testcase *);
 long harness_run(const char *symbol, int abi, const char *sweep, const uint8_t *multiply,
                  char *report, size_t report_size);
 const void *harness_address(const char *symbol, int abi);
+size_t harness_block_bytes(const char *symbol); /* 0: no such kernel */
 
 #endif

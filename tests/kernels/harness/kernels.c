@@ -1,27 +1,41 @@
-/* kernels.c: the kernels under test, from the generator's own list, so that there is no second one.
- */
+/* kernels.c: the kernels under test, from the generator's own lists: there is no second one. */
 #include "harness.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#ifndef HARNESS_KERNELS_INC
-#define HARNESS_KERNELS_INC "kernels.inc"
-#endif
+/* The matrices that baked kernels know. One that none knows is a warning, which is an error. */
+#define GFSMITH_MATRIX(id, polynomial, outputs, inputs, ...)                                       \
+  enum { id##_outputs = (outputs), id##_inputs = (inputs) };                                       \
+  static const uint8_t id##_elements[] = {__VA_ARGS__};                                            \
+  _Static_assert(sizeof id##_elements == (size_t)(outputs) * (inputs), #id);
+#include "matrices.inc"
+#undef GFSMITH_MATRIX
 
 /* Only addresses are taken: the kernels are entered through the trampoline, never called from C.
  * The Microsoft copies are weak because the portable C kernels have none. */
-#define GFSMITH_KERNEL(symbol, isa, operation, inputs, outputs, unroll, store, prefetch, tables)   \
+#define DECLARE(symbol, ...)                                                                       \
   extern const char symbol[];                                                                      \
   extern const char symbol##_ms[] __attribute__((weak));
-#include HARNESS_KERNELS_INC
+#define GFSMITH_KERNEL DECLARE
+#define GFSMITH_BAKED DECLARE
+#include "baked.inc"
+#include "kernels.inc"
+#undef GFSMITH_BAKED
 #undef GFSMITH_KERNEL
 
 #define GFSMITH_KERNEL(symbol, isa, operation, inputs, outputs, unroll, store, prefetch, tables)   \
   {#symbol, #isa,   OPERATION_##operation, inputs,                                                 \
-   outputs, unroll, TABLES_##tables,       {symbol, symbol##_ms}},
+   outputs, unroll, TABLES_##tables,       {symbol, symbol##_ms},                                  \
+   NULL},
+#define GFSMITH_BAKED(symbol, isa, id, store, prefetch)                                            \
+  {#symbol, #isa,        OPERATION_dot,         id##_inputs,  id##_outputs,                        \
+   0,       TABLES_none, {symbol, symbol##_ms}, id##_elements},
 const struct kernel harness_kernels[] = {
-#include HARNESS_KERNELS_INC
+#include "baked.inc"
+#include "kernels.inc"
 };
+#undef GFSMITH_BAKED
 #undef GFSMITH_KERNEL
 
 const size_t harness_kernel_count = sizeof harness_kernels / sizeof harness_kernels[0];
@@ -38,4 +52,25 @@ size_t kernel_vector_bytes(const struct kernel *kernel) {
     }
   }
   return 64; /* a new instruction set: the widest block covers the narrower ones */
+}
+
+/* baked.inc leaves the vectors per turn to the symbol: <what>__<isa>[_<technique>]_u<unroll>... A
+ * name without takes the most that the generator makes: many lengths cover those of few. */
+static size_t unroll_of(const struct kernel *kernel) {
+  if (kernel->unroll != 0) {
+    return kernel->unroll;
+  }
+  const char *at = strstr(kernel->symbol, "__");
+  while (at != NULL && (at = strstr(at, "_u")) != NULL) {
+    at += 2;
+    size_t unroll = strtoul(at, NULL, 10);
+    if (unroll != 0) {
+      return unroll;
+    }
+  }
+  return 8;
+}
+
+size_t kernel_block_bytes(const struct kernel *kernel) {
+  return kernel_vector_bytes(kernel) * unroll_of(kernel);
 }

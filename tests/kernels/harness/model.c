@@ -55,7 +55,16 @@ const uint8_t *job_destination(const struct job *job, size_t index) {
   return (job->recipe.zero_data ? zero_pool : random_pool) + POOL_STEP * (MAX_SHARDS + index);
 }
 
-static uint8_t choose_coefficient(const struct recipe *recipe, size_t index, uint64_t *state) {
+/* Coefficients are numbered as in the table; a known matrix is row by row. */
+static uint8_t choose_coefficient(const struct job *job, size_t index, uint64_t *state) {
+  const struct recipe *recipe = &job->recipe;
+  const struct kernel *kernel = job->kernel;
+  if (kernel->matrix != NULL) {
+    return kernel->matrix[index % kernel->outputs * kernel->inputs + index / kernel->outputs];
+  }
+  if (kernel->operation == OPERATION_xor) {
+    return 1;
+  }
   uint64_t random = next_random(state) >> 16;
   switch (recipe->coefficients) {
   case COEFFICIENTS_SHIFTED:
@@ -122,10 +131,7 @@ static void prepare_sums(struct job *job, uint64_t *state) {
   job->table_bytes = 0;
   for (size_t j = 0; j < recipe->k; j++) {
     for (size_t i = mul ? j : 0; i < (mul ? j + 1 : job->outputs); i++) {
-      uint8_t c = choose_coefficient(recipe, mul ? j : j * job->outputs + i, state);
-      if (job->kernel->operation == OPERATION_xor) {
-        c = 1;
-      }
+      uint8_t c = choose_coefficient(job, mul ? j : j * job->outputs + i, state);
       job->table_bytes += write_entry(job, c, job->table + job->table_bytes);
       add_product(job->product + i * MAX_LEN, job->multiply + 256 * c, job_source(job, j),
                   recipe->len);

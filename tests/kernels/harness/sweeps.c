@@ -8,7 +8,7 @@ static const struct placement at_start = {PLACE_START, 0}, at_end = {PLACE_END, 
 
 static size_t vector_of(const struct job *job) { return kernel_vector_bytes(job->kernel); }
 
-static size_t block_of(const struct job *job) { return vector_of(job) * job->kernel->unroll; }
+static size_t block_of(const struct job *job) { return kernel_block_bytes(job->kernel); }
 
 static size_t usual_k(const struct job *job, size_t any) {
   return job->kernel->inputs != 0 ? job->kernel->inputs : any;
@@ -33,7 +33,8 @@ static bool run_everywhere(struct job *job, size_t len, unsigned shift) {
          run_placed(job, len, (struct placement){PLACE_SPREAD, shift});
 }
 
-/* Every length up to where all loops and tails have been passed several times. */
+/* Every length up to where all loops and tails have been passed several times. The sets differ in k
+ * and coefficients: a kernel that knows both needs only one. */
 static bool sweep_lengths(struct job *job) {
   static const struct recipe sets[] = {
       {.k = 3, .coefficients = COEFFICIENTS_MIXED, .seed = 11},
@@ -41,7 +42,8 @@ static bool sweep_lengths(struct job *job) {
       {.k = 1, .coefficients = COEFFICIENTS_MIXED, .seed = 13},
       {.k = 10, .coefficients = COEFFICIENTS_RANDOM, .seed = 14},
   };
-  for (unsigned set = 0; set < sizeof sets / sizeof sets[0]; set++) {
+  unsigned count = job->kernel->matrix != NULL ? 1 : sizeof sets / sizeof sets[0];
+  for (unsigned set = 0; set < count; set++) {
     struct recipe recipe = sets[set];
     recipe.k = usual_k(job, recipe.k);
     recipe.len = 4 * block_of(job) + 3;
@@ -104,9 +106,9 @@ static bool sweep_wide(struct job *job) {
   return true;
 }
 
-/* Every coefficient at every place of the table. */
+/* Every coefficient at every place of the table, where there is one to choose. */
 static bool sweep_coefficients(struct job *job) {
-  for (unsigned value = 0; value < 256; value++) {
+  for (unsigned value = 0; job->kernel->matrix == NULL && value < 256; value++) {
     struct recipe recipe = {.k = usual_k(job, 4),
                             .len = 2 * block_of(job) + vector_of(job) / 2 + 3,
                             .coefficients = COEFFICIENTS_SHIFTED,
@@ -225,6 +227,11 @@ static const struct kernel *find_kernel(const char *symbol) {
 const void *harness_address(const char *symbol, int abi) {
   const struct kernel *kernel = find_kernel(symbol);
   return kernel == NULL ? NULL : kernel->code[abi];
+}
+
+size_t harness_block_bytes(const char *symbol) {
+  const struct kernel *kernel = find_kernel(symbol);
+  return kernel == NULL ? 0 : kernel_block_bytes(kernel);
 }
 
 long harness_run(const char *symbol, int abi, const char *sweep, const uint8_t *multiply,

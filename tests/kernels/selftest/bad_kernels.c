@@ -1,27 +1,12 @@
 /* bad_kernels.c: kernels that are right, and copies of them with one fault each.
  *
- * Every kernel exists for both ABIs, from one body. Accesses that a compiler could drop or move are
- * volatile.
+ * These are given coefficients; those of bad_baked.c know them.
  */
+#include "kernel.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define PARAMETERS                                                                                 \
-  size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src, uint8_t *const *dst
-#define KERNEL(name)                                                                               \
-  static inline __attribute__((always_inline)) void name##_body(PARAMETERS);                       \
-  void name(PARAMETERS);                                                                           \
-  void name(PARAMETERS) { name##_body(len, k, coeffs, src, dst); }                                 \
-  __attribute__((ms_abi)) void name##_ms(PARAMETERS);                                              \
-  __attribute__((ms_abi)) void name##_ms(PARAMETERS) { name##_body(len, k, coeffs, src, dst); }    \
-  static inline void name##_body(PARAMETERS)
-
-static uint8_t read(const uint8_t *byte) { return *(const volatile uint8_t *)byte; }
-
-static void write(uint8_t *byte, uint8_t value) { *(volatile uint8_t *)byte = value; }
-
-static bool at_page(const uint8_t *address) { return (uintptr_t)address % 4096 == 0; }
 
 static uint8_t times(const uint8_t *entry, uint8_t x) { /* bitplane */
   uint8_t y = 0;
@@ -43,13 +28,7 @@ static uint8_t times_nibble(const uint8_t *entry, uint8_t x) {
   return entry[x & 15] ^ entry[16 + (x >> 4)];
 }
 
-static uint8_t times_mulb(const uint8_t *entry, uint8_t x) { /* modulo 0x11b, one bit at a time */
-  uint8_t y = 0;
-  for (int b = 7; b >= 0; b--) {
-    y = (uint8_t)(y << 1 ^ (y >> 7) * 0x1b ^ (x >> b & 1) * entry[0]);
-  }
-  return y;
-}
+static uint8_t times_mulb(const uint8_t *entry, uint8_t x) { return multiply(entry[0], x, 0x1b); }
 
 typedef uint8_t product(const uint8_t *entry, uint8_t x);
 

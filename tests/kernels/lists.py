@@ -1,0 +1,104 @@
+"""The lists of gen_out, as Python reads them: kernels.inc, baked.inc and matrices.inc."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+#: What the lines of kernels.inc and baked.inc have in their parentheses.
+KERNEL = tuple("symbol isa operation inputs outputs unroll store prefetch tables".split())  # noqa: SIM905
+BAKED = tuple("symbol isa matrix store prefetch".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One entry of matrices.inc: a matrix that kernels know."""
+
+    id: str
+    polynomial: int
+    rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One line of kernels.inc, or of baked.inc with its matrix."""
+
+    symbol: str
+    isa: str
+    operation: str
+    inputs: int
+    outputs: int
+    tables: str
+    matrix: Matrix | None = None
+
+    @property
+    def in_assembly(self) -> bool:
+        return self.isa != "scalar"
+
+
+def entries(text: str, macro: str) -> list[list[str]]:
+    """The arguments of every call of a macro, in order."""
+    calls = re.findall(rf"^\s*{macro}\(([^()]*)\)", text, re.MULTILINE)
+    return [[argument.strip() for argument in call.split(",")] for call in calls]
+
+
+def parse_kernels(text: str) -> list[Kernel]:
+    """The kernels of a file in the form of kernels.inc."""
+    kernels = []
+    for line in entries(text, "GFSMITH_KERNEL"):
+        field = dict(zip(KERNEL, line, strict=True))
+        kernels.append(
+            Kernel(
+                symbol=field["symbol"],
+                isa=field["isa"],
+                operation=field["operation"],
+                inputs=int(field["inputs"]),
+                outputs=int(field["outputs"]),
+                tables=field["tables"],
+            )
+        )
+    return kernels
+
+
+def parse_matrices(text: str) -> dict[str, Matrix]:
+    """The matrices of a file in the form of matrices.inc, by id."""
+    matrices = {}
+    for name, polynomial, *numbers in entries(text, "GFSMITH_MATRIX"):
+        outputs, inputs, *elements = map(int, numbers)
+        if len(elements) != outputs * inputs:
+            raise ValueError(f"{name}: {len(elements)} elements are not {outputs} x {inputs}")
+        if name in matrices:
+            raise ValueError(f"{name} is there twice")
+        rows = tuple(tuple(elements[i * inputs : (i + 1) * inputs]) for i in range(outputs))
+        matrices[name] = Matrix(name, int(polynomial, 0), rows)
+    return matrices
+
+
+def parse_baked(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
+    """The kernels of a file in the form of baked.inc."""
+    kernels = []
+    for line in entries(text, "GFSMITH_BAKED"):
+        field = dict(zip(BAKED, line, strict=True))
+        matrix = matrices[field["matrix"]]
+        kernels.append(
+            Kernel(
+                symbol=field["symbol"],
+                isa=field["isa"],
+                operation="dot",
+                inputs=len(matrix.rows[0]),
+                outputs=len(matrix.rows),
+                tables="none",
+                matrix=matrix,
+            )
+        )
+    return kernels
+
+
+def kernels_of(folder: Path) -> list[Kernel]:
+    """All kernels of a folder like gen_out; none where there is no list."""
+    if not (folder / "kernels.inc").exists():
+        return []
+    kernels = parse_kernels((folder / "kernels.inc").read_text())
+    matrices = parse_matrices((folder / "matrices.inc").read_text())
+    return kernels + parse_baked((folder / "baked.inc").read_text(), matrices)

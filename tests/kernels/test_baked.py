@@ -1,0 +1,114 @@
+"""Baked kernels against their codes: matrices.inc, to which the harness holds them, has what
+gfsmith.codes says, and they multiply by what galois says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gfsmith.codes import FAMILIES, parity_matrix
+
+from .cpu import missing_flags
+from .lists import Kernel
+from .support import POLYNOMIAL, Bytes, call_kernel, galois_field
+
+JUNK_K = 0x5BAD000000000001
+SEED = 20240301
+
+Listed = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def baked(kernels: list[Kernel]) -> list[Kernel]:
+    found = [kernel for kernel in kernels if kernel.matrix is not None]
+    assert found, "gen_out/baked.inc is empty"
+    return found
+
+
+def code_of(kernel: Kernel, listed: Listed) -> tuple[str, int, slice]:
+    """The kernel's code, its number of parities, and which of their rows the kernel computes."""
+    row = listed.get(kernel.symbol)
+    assert row is not None, f"gfsmith.toml does not list {kernel.symbol}: run make gen"
+    return row["code"], row["parities"], slice(row["first"], row["first"] + row["outputs"])
+
+
+def test_list_names_the_same_kernels(baked: list[Kernel], listed: Listed) -> None:
+    generated = {(k.symbol, k.isa, k.inputs, k.outputs) for k in baked}
+    columns = ("symbol", "isa", "inputs", "outputs")
+    expected = {tuple(row[name] for name in columns) for row in listed.values() if row["code"]}
+    assert generated == expected, "run make gen"
+    assert len(generated) == len(baked)
+
+
+def test_matrices_are_those_of_the_codes(baked: list[Kernel], listed: Listed) -> None:
+    """matrices.inc has the rows of parity_matrix, for each kernel those that `gfsmith list` says."""
+    for kernel in baked:
+        code, parities, rows = code_of(kernel, listed)
+        assert kernel.matrix is not None
+        assert kernel.matrix.polynomial == listed[kernel.symbol]["polynomial"] == POLYNOMIAL
+        assert kernel.matrix.rows == parity_matrix(code, kernel.inputs, parities)[rows], kernel.symbol
+
+
+# ---- the codes once more, by galois ----
+
+
+def vandermonde(field: Any, k: int, m: int) -> Bytes:
+    """P[i][j] = (2^i)^j."""
+    return np.array([[field(2) ** (i * j) for j in range(k)] for i in range(m)], np.uint8)
+
+
+def cauchy(field: Any, k: int, m: int) -> Bytes:
+    """P[i][j] = 1 / ((k + i) xor j)."""
+    return np.asarray(field(1) / field(np.bitwise_xor.outer(np.arange(k, k + m), np.arange(k))))
+
+
+def backblaze(field: Any, k: int, m: int) -> Bytes:
+    """The lower rows of V V[:k]^-1, V[i][j] = i^j, 0^0 = 1."""
+    points = field(np.arange(k + m))
+    powers = field(np.array([points**j for j in range(k)], np.uint8).T)
+    return np.asarray(powers[k:] @ np.linalg.inv(powers[:k]))
+
+
+def lch(field: Any, k: int, m: int) -> Bytes:
+    """P[i][j] = s(x[j]) / c / (x[j] xor i): x[j] = M + j, s(x) the product of x xor v over v < M,
+    c that of the v but 0. Wider codes also have points below M, which are not scaled."""
+    size = 1 << (m - 1).bit_length()
+    assert size + k <= 256
+    x = np.arange(size, size + k)
+    scale = np.multiply.reduce(field(np.bitwise_xor.outer(np.arange(size), x)), axis=0)
+    scale = scale / np.multiply.reduce(field(np.arange(1, size))) if size > 1 else scale
+    return np.asarray(scale / field(np.bitwise_xor.outer(np.arange(m), x)))
+
+
+BY_GALOIS = {"vandermonde": vandermonde, "cauchy": cauchy, "backblaze": backblaze, "lch": lch}
+
+
+def telling_sources(k: int) -> Bytes:
+    """Each source alone with every value, then all of them random."""
+    alone = np.zeros((k, k, 256), np.uint8)
+    alone[np.arange(k), np.arange(k)] = np.arange(256)
+    together = np.random.default_rng(SEED).integers(0, 256, (k, 4099), np.uint8)
+    return np.hstack([alone.reshape(k, -1), together])
+
+
+def test_every_code_has_a_reference() -> None:
+    assert set(BY_GALOIS) == set(FAMILIES)
+
+
+@pytest.mark.parametrize("code", BY_GALOIS)
+def test_kernels_agree_with_galois(library: Any, baked: list[Kernel], listed: Listed, code: str) -> None:
+    """All kernels of the code that this CPU executes, for every value of every source."""
+    field = galois_field()
+    chosen = [kernel for kernel in baked if code_of(kernel, listed)[0] == code]
+    assert chosen, f"no kernel knows {code}"
+    for kernel in chosen:
+        if missing_flags(kernel.isa):
+            continue
+        _, parities, rows = code_of(kernel, listed)
+        matrix = BY_GALOIS[code](field, kernel.inputs, parities)[rows]
+        sources = telling_sources(kernel.inputs)
+        address = library.address(kernel.symbol, "sysv")
+        result = call_kernel(address, kernel.outputs, JUNK_K, None, sources)
+        assert np.array_equal(result, np.asarray(field(matrix) @ field(sources))), kernel.symbol
