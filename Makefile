@@ -4,7 +4,8 @@
 # make check   format, lint, types, reproducibility of gen_out/
 # make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
-# make bench   (issue 4)   make dist (issue 8)
+# make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
+# make dist    (issue 8)
 
 SHELL := /bin/sh
 BUILD := build
@@ -24,13 +25,13 @@ SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib test check mutate demo clean setup-gen setup-lib setup-test
+.PHONY: gen lib test check mutate demo bench bench-quick clean setup-gen setup-lib setup-test setup-bench
 .DELETE_ON_ERROR:
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-test: setup-%:
+setup-gen setup-lib setup-test setup-bench: setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if no one has.
@@ -72,6 +73,15 @@ demo: setup-lib
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	$(MAKE) --no-print-directory -C examples/stripe
 	examples/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
+
+# Results: bench/out/index.html, report.json, PNG. More: .venv/bin/python -m bench --help
+bench: setup-bench
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@.venv/bin/python -m bench $(BENCH_FLAGS)
+
+bench-quick: setup-bench
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@.venv/bin/python -m bench --quick $(BENCH_FLAGS)
 
 clean:
 	rm -rf $(BUILD)

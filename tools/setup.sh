@@ -1,10 +1,10 @@
 #!/bin/sh
-# Install what a level of work needs and make the virtual environment: tools/setup.sh gen|lib|test.
+# Install what a level of work needs and make the virtual environment: tools/setup.sh gen|lib|test|bench.
 # As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
 # command that gets it. What is already there is left alone, and then nothing is fetched.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|test}
+level=${1:?usage: tools/setup.sh gen|lib|test|bench}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
@@ -37,7 +37,10 @@ if [ ! -x "$python" ]; then
   fi
 fi
 
-lacking=$("$python" "$root/generator/gfsmith/doctor.py" "$level")
+# The bench needs what the library needs; what its peers need follows at the end.
+base=$level
+[ "$level" != bench ] || base=lib
+lacking=$("$python" "$root/generator/gfsmith/doctor.py" "$base")
 if [ -n "$lacking" ]; then
   # shellcheck disable=SC2086
   install_packages $lacking
@@ -53,4 +56,29 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$root/requirements.txt"; }
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-deps --no-build-isolation --editable "$root" >&2
   cp "$root/requirements.txt" "$stamp"
+fi
+[ "$level" = bench ] || exit 0
+
+# Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not
+# installed: klauspost/reedsolomon needs 1.24, Debian 12 has 1.19.
+want() { # PACKAGE, then what must be there: a command or a file
+  command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"
+}
+peers=$(
+  want nasm nasm
+  want cargo-web cargo
+  want libjerasure-dev /usr/include/jerasure.h
+  want libgf-complete-dev /usr/include/gf_complete.h
+)
+if [ -n "$peers" ] && can_install; then
+  # shellcheck disable=SC2086
+  install_packages $peers
+fi
+
+stamp=$venv/.installed-bench
+if ! cmp -s "$stamp" "$root/bench/requirements.txt"; then
+  say "installing the bench's packages into .venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+    -c "$root/requirements.txt" -r "$root/bench/requirements.txt" >&2
+  cp "$root/bench/requirements.txt" "$stamp"
 fi

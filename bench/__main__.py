@@ -1,0 +1,125 @@
+"""python -m bench: measure gfsmith against its peers and write bench/out/."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bench import cells as plan
+from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, build
+from bench.page import write_page
+from bench.plots import write_plots
+from bench.publish import publish
+from bench.results import report, result
+from bench.run import RunError, Samples, Setting, run
+from bench.table import show
+
+OUT = HERE / "out"
+LEAST_POOL = 2048
+WIDTH = 150  #: of tables that do not go to a terminal
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Bad arguments: one line on stderr, exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"bench: {message} (see --help)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _pool(text: str) -> int:
+    value = int(text) if text.isdigit() else 0
+    if value < LEAST_POOL:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of MiB of at least {LEAST_POOL}")
+    return value
+
+
+def _stagger(text: str) -> int:
+    if not text.isdigit() or int(text) % 64 or int(text) > 1 << 20:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a multiple of 64 up to 1048576")
+    return int(text)
+
+
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = OneLineParser(prog="bench", description="Measure gfsmith against its peers.")
+    parser.add_argument("--quick", action="store_true", help="under a minute; only peers that are built")
+    parser.add_argument("--only", metavar="GLOB", help="cells whose id matches, such as 'table/lch*'")
+    parser.add_argument("--list", action="store_true", help="print the ids of the cells and stop")
+    parser.add_argument("--pages", choices=("huge", "small"), default="huge", help="default: huge")
+    parser.add_argument("--stagger", type=_stagger, default=64, help="bytes between shards (64)")
+    parser.add_argument("--pool", type=_pool, default=LEAST_POOL, help="MiB of memory (2048)")
+    parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a to measure")
+    parser.add_argument(
+        "--publish", action="store_true", help="put tables and pictures into docs/performance.md"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, help="where results go (bench/out)")
+    return parser.parse_args(arguments)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[Samples], None]]]:
+    """say(what) and done(cell); both are silent unless stderr is a terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=total)
+        yield (
+            lambda what: bar.update(task, description=what),
+            lambda samples: bar.update(task, advance=1, description=samples.cell.id),
+        )
+
+
+def _chosen(options: argparse.Namespace) -> list[plan.Cell]:
+    wanted = plan.quick() if options.quick else plan.full()
+    return [cell for cell in wanted if options.only is None or fnmatch(cell.id, options.only)]
+
+
+def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
+    setting = Setting(options.pool, options.stagger, options.pages)
+    effort = plan.QUICK if options.quick else plan.FULL
+    optional = frozenset(PEERS) - {"isal"} if options.quick else frozenset()
+    with _progress(len(chosen) * effort.passes) as (say, done):
+        built = build(options.library, optional, say)
+        results = [result(samples) for samples in run(chosen, built, setting, effort, done)]
+    options.out.mkdir(parents=True, exist_ok=True)
+    content = report(results, built, setting, VERSIONS)
+    (options.out / "report.json").write_text(json.dumps(content, indent=1) + "\n")
+    pictures = write_plots(results, options.out)
+    write_page(results, content, pictures, options.out)
+    if options.publish:
+        publish(results, pictures, options.out)
+    console = Console()
+    show(results, built.missing, console if console.is_terminal else Console(width=WIDTH))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _arguments(arguments)
+    chosen = _chosen(options)
+    if not chosen:
+        print(f"bench: no cell matches {options.only!r} (see --list)", file=sys.stderr)
+        return 2
+    if options.list:
+        print("\n".join(cell.id for cell in chosen))
+        return 0
+    try:
+        _bench(options, chosen)
+    except (BuildError, RunError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bench: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

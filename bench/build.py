@@ -1,0 +1,174 @@
+"""The driver and the peers: fetched with ordinary package clients, built under build/bench.
+
+ISA-L's sources are in a crate; tests/prove/foreign/isal.py fetches and assembles them, and is used here.
+A peer that cannot be built is reported by name with the reason; it is never left out silently.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+BUILD = ROOT / "build" / "bench"
+LIBRARY = ROOT / "build" / "libgfsmith.a"
+
+_WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+_OPTIMISED = ("-O2", "-std=gnu11")
+
+VERSIONS = {
+    "isal": "ISA-L 2.32.0 (crate erasure-isa-l-sys 1.1.0)",
+    "klauspost": "klauspost/reedsolomon 1.14.2",
+    "rust": "reed-solomon-erasure 6.0.0 with simd-accel, reed-solomon-simd 3.1.0",
+    "jerasure": "Jerasure 2.0 with gf-complete 1.0.2 (Debian)",
+}
+
+#: SHA-256 of the crates, as cargo records it.
+CRATES = {
+    "reed-solomon-erasure": "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f",
+    "reed-solomon-simd": "cffef0520d30fbd4151fb20e262947ae47fb0ab276a744a19b6398438105a072",
+}
+
+
+class BuildError(Exception):
+    """Something could not be built; the text says what, and what to do."""
+
+
+@dataclass(slots=True)
+class Built:
+    """The driver, the shared objects of the peers by name, and why others are missing."""
+
+    driver: Path
+    libraries: dict[str, Path] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def _run(command: Sequence[str | Path], advice: str, cwd: Path = ROOT) -> None:
+    name = str(command[0])
+    if shutil.which(name) is None:
+        raise BuildError(f"{name} is missing: {advice}")
+    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        errors = [line for line in lines if "error" in line.lower()]
+        raise BuildError(f"{name} failed: {(errors or lines)[0].replace(str(ROOT) + '/', '')} ({advice})")
+
+
+def _newer(target: Path, sources: Sequence[Path]) -> bool:
+    """Whether the target is there and no source is younger than it."""
+    return target.exists() and all(s.stat().st_mtime <= target.stat().st_mtime for s in sources)
+
+
+def _load(path: Path) -> ModuleType:
+    """A module by its file: tests/ is not a package that could be imported by name."""
+    spec = importlib.util.spec_from_file_location("gfsmith_foreign_isal", path)
+    if spec is None or spec.loader is None:
+        raise BuildError(f"{path.name} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _compile(output: Path, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str]) -> None:
+    advice = "gcc and the headers are Debian's gcc, libc6-dev"
+    _run(["gcc", *_OPTIMISED, *flags, "-o", output, *sources, *link], advice)
+
+
+def _isal(output: Path) -> None:
+    foreign = _load(ROOT / "tests" / "prove" / "foreign" / "isal.py")
+    try:
+        kernels = foreign.objects("sysv")
+    except foreign.Unavailable as error:
+        raise BuildError(str(error).splitlines()[0]) from error
+    isal = foreign.BUILD / "crate" / "vendor" / foreign.CRATE / "vendor" / "isa-l"
+    own = [isal / "erasure_code" / name for name in ("ec_highlevel_func.c", "ec_base.c")]
+    sources = [HERE / "peers" / "isal.c", *own, *sorted(kernels.glob("*.o"))]
+    flags = ("-fPIC", "-shared", "-w", f"-I{isal / 'include'}")
+    _compile(output, sources, flags, ["-Wl,-z,noexecstack,--no-undefined"])
+
+
+def _jerasure(output: Path) -> None:
+    headers = ("/usr/include/jerasure.h", "/usr/include/jerasure/galois.h")
+    if not all(Path(header).exists() for header in headers):
+        raise BuildError("its headers are missing: apt-get install libjerasure-dev libgf-complete-dev")
+    flags = ("-fPIC", "-shared", *_WARNINGS, "-isystem", "/usr/include/jerasure")
+    _compile(output, [HERE / "peers" / "jerasure.c"], flags, ["-lJerasure"])
+
+
+def _klauspost(output: Path) -> None:
+    command = ("go", "build", "-buildmode=c-shared", "-trimpath", "-o", output, ".")
+    _run(command, "Go 1.24 or newer builds klauspost/reedsolomon", HERE / "peers" / "klauspost")
+
+
+def _rust(output: Path) -> None:
+    """Built from a copy: the lock that cargo writes names its registry and stays out of the sources."""
+    project, target = BUILD / "rust", BUILD / "cargo"
+    shutil.copytree(HERE / "peers" / "rust", project, dirs_exist_ok=True)
+    options = ("--release", "--quiet", "--target-dir", target)
+    _run(("cargo", "build", *options), "cargo 1.82 or newer builds the Rust peers", project)
+    lock = (project / "Cargo.lock").read_text()
+    for crate, checksum in CRATES.items():
+        entry = re.search(rf'name = "{crate}"[^\[]*checksum = "(\w+)"', lock)
+        if entry is None or entry[1] != checksum:
+            raise BuildError(f"the crate {crate} is another one than expected (SHA-256 {checksum})")
+    shutil.copyfile(target / "release" / "librust.so", output)
+
+
+PEERS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "isal": (_isal, "isal.c"),
+    "klauspost": (_klauspost, "klauspost"),
+    "rust": (_rust, "rust"),
+    "jerasure": (_jerasure, "jerasure.c"),
+}
+
+
+def _sources(name: str) -> list[Path]:
+    at = HERE / "peers" / PEERS[name][1]
+    files = [at] if at.is_file() else [path for path in at.rglob("*") if path.is_file()]
+    return [*files, HERE / "driver" / "peer.h"]
+
+
+def _driver(library: Path) -> Path:
+    if not library.exists():
+        raise BuildError(f"{library.name} is missing: run make lib")
+    output = BUILD / "driver"
+    sources = sorted((HERE / "driver").glob("*.c"))
+    include = f"-I{ROOT / 'runtime' / 'include'}"
+    fresh = output.with_suffix(".new")
+    _compile(fresh, [*sources, library], (*_WARNINGS, include), ["-ldl", "-lpthread"])
+    return fresh.replace(output)
+
+
+def build(library: Path, only_present: frozenset[str], say: Callable[[str], None]) -> Built:
+    """Build what is missing or out of date. Peers in `only_present` are taken only if they are there.
+
+    Raises BuildError if the driver cannot be built.
+    """
+    BUILD.mkdir(parents=True, exist_ok=True)
+    say("building the driver")
+    built = Built(_driver(library))
+    for name, (make, _) in PEERS.items():
+        target = BUILD / f"{name}.so"
+        current = _newer(target, _sources(name))
+        if not current and name in only_present:
+            built.missing[name] = "not built yet; make bench builds it"
+            continue
+        try:
+            if not current:
+                say(f"building {VERSIONS[name]}")
+                fresh = target.with_suffix(".new.so")  # a run that is under way keeps its file
+                make(fresh)
+                fresh.replace(target)
+            built.libraries[name] = target
+        except BuildError as error:
+            built.missing[name] = str(error)
+    return built

@@ -1,0 +1,174 @@
+"""What is measured: the cells, with the floors that the project promises, and who takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bench.matrices import hexadecimal
+
+BEST = "gfni_avx512"
+
+#: Two spellings of one library's instruction set: gfsmith's and ISA-L's.
+ISAL_NAME = {"gfni_avx512": "avx512_gfni", "gfni_avx2": "avx2_gfni", "avx512": "avx512", "avx2": "avx2"}
+
+#: What bounds a dense product: the probe, bytes of a vector, instructions for one product.
+PORT = {
+    "gfni_avx512": ("affine512", 64, 1),
+    "gfni_avx2": ("affine256", 32, 1),
+    "avx512": ("shuffle512", 64, 2),
+    "avx2": ("shuffle256", 32, 2),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None."""
+
+    group: str
+    code: str
+    k: int
+    m: int
+    length: int
+    regime: str = "resident"
+    isa: str = BEST
+    threads: int = 1
+    floor: float | None = None
+
+    @property
+    def id(self) -> str:
+        name = f"{self.group}/{self.code}-{self.k}+{self.m}/{self.regime}-{self.length}/{self.isa}"
+        return name if self.threads == 1 else f"{name}/{self.threads}-threads"
+
+    @property
+    def probe(self) -> str:
+        return f"probe:{PORT[self.isa][0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long a cell is measured: passes over all cells, rounds in each, microseconds of a sample.
+
+    A neighbour on the machine slows it down for seconds, which is longer than the rounds of one cell
+    take; several passes, far apart, show whether a ratio depends on that.
+    """
+
+    passes: int
+    rounds: int
+    resident: int
+    dram: int
+
+
+FULL = Effort(passes=3, rounds=11, resident=2000, dram=4000)
+QUICK = Effort(passes=3, rounds=5, resident=1000, dram=2500)
+
+#: code, shapes, floors at resident 4 KiB, DRAM 1 KiB, DRAM 64 KiB
+_TABLE: tuple[tuple[str, Sequence[tuple[int, int]], tuple[float, float, float]], ...] = (
+    ("vandermonde", ((4, 2), (10, 4), (12, 4), (17, 3)), (1.8, 1.4, 1.4)),
+    ("cauchy", ((8, 4), (12, 4), (28, 4), (8, 8), (16, 8)), (2.0, 1.4, 1.4)),
+    ("backblaze", ((8, 4), (12, 4), (28, 4), (8, 8), (16, 8)), (2.0, 1.4, 1.4)),
+    ("cauchy", ((10, 4),), (1.5, 1.4, 1.4)),
+    ("vandermonde", ((48, 4),), (1.4, 1.6, 1.6)),
+    ("cauchy", ((48, 4),), (1.4, 1.6, 1.6)),
+    ("backblaze", ((48, 4),), (1.4, 1.6, 1.6)),
+    ("cauchy", ((100, 20),), (1.3, 1.5, 3.0)),
+    ("decode", ((10, 4),), (1.3, 1.4, 1.4)),
+    ("lch", ((10, 4),), (2.4, 1.4, 1.4)),
+    ("lch", ((16, 8), (32, 8)), (3.0, 1.4, 1.4)),
+    ("lch", ((100, 20),), (4.0, 1.5, 3.0)),
+)
+_PLACES = (("resident", 4096), ("dram", 1024), ("dram", 65536))
+_QUICK_DRAM = {"vandermonde-10+4", "cauchy-12+4", "cauchy-48+4", "cauchy-100+20", "decode-10+4", "lch-10+4"}
+
+
+def table() -> list[Cell]:
+    """The cells that have floors."""
+    return [
+        Cell(group="table", code=code, k=k, m=m, regime=regime, length=length, floor=floor)
+        for code, shapes, floors in _TABLE
+        for k, m in shapes
+        for (regime, length), floor in zip(_PLACES, floors, strict=True)
+    ]
+
+
+def instruction_sets() -> list[Cell]:
+    """The sets below the best one, each against the same set of ISA-L."""
+    shapes = ((10, 4), (8, 4), (16, 8))
+    sets = ("avx2", "avx512", "gfni_avx2")
+    return [
+        Cell(group="isa", code="cauchy", k=k, m=m, length=4096, isa=isa) for isa in sets for k, m in shapes
+    ]
+
+
+def small() -> list[Cell]:
+    return [
+        Cell(group="small", code="cauchy", k=10, m=4, length=length) for length in (63, 64, 128, 256, 512)
+    ]
+
+
+def by_length() -> list[Cell]:
+    resident = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536)
+    places = [*(("resident", n) for n in resident), *(("dram", n) for n in (512, 1024, 4096, 16384, 65536))]
+    codes = ("cauchy", "lch")
+    return [
+        Cell(group="length", code=code, k=10, m=4, regime=regime, length=length)
+        for code in codes
+        for regime, length in places
+    ]
+
+
+def by_k() -> list[Cell]:
+    return [
+        Cell(group="k", code=code, k=k, m=4, length=4096)
+        for code in ("cauchy", "lch")
+        for k in (4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 48)
+    ]
+
+
+def two_threads() -> list[Cell]:
+    shapes = (("cauchy", 10, 4), ("cauchy", 12, 4), ("cauchy", 48, 4), ("lch", 10, 4))
+    return [
+        Cell(group="threads", code=code, k=k, m=m, regime=regime, length=length, threads=2)
+        for code, k, m in shapes
+        for regime, length in _PLACES
+    ]
+
+
+def full() -> list[Cell]:
+    return [*table(), *instruction_sets(), *small(), *by_length(), *by_k(), *two_threads()]
+
+
+def quick() -> list[Cell]:
+    """The resident half of the table, some of the other, small calls and instruction sets."""
+    chosen = [c for c in table() if c.regime == "resident" or f"{c.code}-{c.k}+{c.m}" in _QUICK_DRAM]
+    sets = [c for c in instruction_sets() if c.k == 10]
+    return [*chosen, *sets, *small()]
+
+
+def _peers(cell: Cell) -> Iterable[str]:
+    if cell.isa != BEST:
+        yield f"isal:{ISAL_NAME[cell.isa]}"
+        return
+    yield from ("isal:avx512_gfni", "isal:avx2_gfni", "klauspost:serial")
+    yield "!klauspost:parallel" if cell.threads > 1 else "klauspost:parallel"
+    yield "~klauspost:leopard"
+    yield "rust:erasure" if cell.code == "backblaze" else "~rust:erasure"
+    yield from ("~rust:simd", "jerasure:default")
+
+
+def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
+    """Who takes part, as the driver's plan spells it; gfsmith first."""
+    peers = [p for p in _peers(cell) if p.lstrip("~!").split(":")[0] in libraries]
+    own, limits = [f"gfsmith:{cell.isa}"], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]
+    if cell.regime == "dram":
+        own.append(f"gfsmith:{cell.isa}+streaming")
+        limits += ["limit:columns-stream", "limit:blocks-stream", "limit:rows-stream"]
+    return [*own, *peers, *limits, cell.probe]
+
+
+def plan_line(cell: Cell, effort: Effort, libraries: Iterable[str]) -> str:
+    """The cell as the driver reads it (bench/driver/plan.c)."""
+    fields = [cell.id, cell.code, cell.k, cell.m, cell.length, cell.regime, effort.rounds]
+    fields += [effort.resident if cell.regime == "resident" else effort.dram]
+    fields += [hexadecimal(cell.code, cell.k, cell.m), *contenders(cell, libraries)]
+    return " ".join(str(field) for field in fields)

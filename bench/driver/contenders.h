@@ -1,0 +1,19 @@
+/* The contenders that are part of the driver. */
+#ifndef BENCH_CONTENDERS_H
+#define BENCH_CONTENDERS_H
+
+#include "peer.h"
+
+/* gfsmith itself; the variant is an instruction set. */
+extern const peer_api gfsmith_contender;
+/* Whether a gfsmith contender was opened by the code's name; else by its matrix. */
+int gfsmith_contender_named(const void *peer);
+
+/* The same bytes read and written with no arithmetic: variants "plain", "prefetch", "stream". */
+extern const peer_api limit_contender;
+
+/* PROBE_OPERATIONS independent instructions per "stripe": variants "affine512" and so on. */
+enum { PROBE_OPERATIONS = 2048 };
+extern const peer_api probe_contender;
+
+#endif

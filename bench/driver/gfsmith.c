@@ -1,0 +1,93 @@
+/* gfsmith as a contender: the public interface, by code name where the library knows the name. */
+#include <gfsmith.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contenders.h"
+
+#pragma weak gfsmith_codec_hint /* a library without it can be measured too */
+
+typedef struct contender {
+  gfsmith_codec *codec;
+  bool named;
+} contender;
+
+static const char *create(contender *peer, const bench_spec *spec) {
+  gfsmith_status status = gfsmith_codec_create(&peer->codec, spec->code, spec->k, spec->m);
+  peer->named = status == GFSMITH_OK;
+  if (peer->named)
+    return NULL;
+  if (status != GFSMITH_EINVAL && status != GFSMITH_ENOTMDS)
+    return gfsmith_strerror(status);
+  if (spec->matrix == NULL)
+    return "not available in this build";
+  status =
+      gfsmith_codec_create_matrix(&peer->codec, GFSMITH_POLYNOMIAL, spec->k, spec->m, spec->matrix);
+  return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
+}
+
+/* What follows the instruction set in the variant: "", "+cached" or "+streaming". */
+static const char *give_hint(contender *peer, const char *hint) {
+  if (*hint == '\0')
+    return NULL;
+  if (gfsmith_codec_hint == NULL)
+    return "no hints in this build";
+  bool streaming = strcmp(hint, "+streaming") == 0;
+  if (!streaming && strcmp(hint, "+cached") != 0)
+    return "no such hint";
+  gfsmith_status status =
+      gfsmith_codec_hint(peer->codec, streaming ? GFSMITH_HINT_STREAMING : GFSMITH_HINT_CACHED);
+  return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
+}
+
+static const char *choose_isa(const char *variant, size_t size) {
+  char isa[32];
+  if (size >= sizeof isa)
+    return "no such variant";
+  memcpy(isa, variant, size);
+  isa[size] = '\0';
+  gfsmith_status status = gfsmith_set_isa(isa);
+  if (status == GFSMITH_EINVAL)
+    return "no such instruction set in this build";
+  return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
+}
+
+static void close_codec(void *opaque) {
+  contender *peer = opaque;
+  gfsmith_codec_destroy(peer->codec);
+  free(peer);
+}
+
+static const char *open_codec(void **out, const bench_spec *spec) {
+  size_t size = strcspn(spec->variant, "+");
+  const char *why = choose_isa(spec->variant, size);
+  if (why != NULL)
+    return why;
+  contender *peer = calloc(1, sizeof *peer);
+  if (peer == NULL)
+    return "out of memory";
+  why = create(peer, spec);
+  if (why == NULL)
+    why = give_hint(peer, spec->variant + size);
+  if (why != NULL)
+    close_codec(peer);
+  else
+    *out = peer;
+  return why;
+}
+
+static void run(void *opaque, const bench_job *job) {
+  const contender *peer = opaque;
+  uint8_t *shard[BENCH_MAX_SHARDS];
+  bench_point(job, 0, shard);
+  for (size_t n = 0; n < job->count; n++) {
+    if (job->order != NULL)
+      bench_point(job, n, shard);
+    (void)gfsmith_encode(peer->codec, job->len, (const uint8_t *const *)shard, shard + job->k);
+  }
+}
+
+int gfsmith_contender_named(const void *opaque) { return ((const contender *)opaque)->named; }
+
+const peer_api gfsmith_contender = {open_codec, run, close_codec};

@@ -1,0 +1,203 @@
+/* The limit: every byte of the k sources is read and every byte of the m outputs written, and
+ * nothing is computed. The OR only keeps the compiler from dropping the loads; it has its own
+ * ports.
+ */
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "contenders.h"
+
+typedef uint64_t vector __attribute__((vector_size(64), aligned(1), may_alias));
+
+enum { LINE = sizeof(vector), AHEAD = 512 };
+
+typedef enum manner { PLAIN, PREFETCH, STREAM } manner;
+typedef enum path { COLUMNS, BLOCKS, ROWS, SHAPE } path;
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void put(uint8_t *to, const vector *value, bool streaming) {
+  if (!streaming) {
+    *(vector *)to = *value;
+    return;
+  }
+  union {
+    vector whole;
+    __m128i part[4];
+  } as = {.whole = *value};
+  for (unsigned q = 0; q < 4; q++)
+    _mm_stream_si128((__m128i *)to + q, as.part[q]);
+}
+
+INLINE void collect(vector *seen, const uint8_t *from, manner how) {
+  if (how != PLAIN)
+    __builtin_prefetch(from + AHEAD, 0, 3);
+  *seen |= *(const vector *)from;
+}
+
+/* One vector of every shard, then the next one. */
+INLINE size_t touch_columns(const bench_job *job, uint8_t **shard, size_t at, manner how) {
+  for (; at + LINE <= job->len; at += LINE) {
+    vector seen = {0};
+    for (unsigned j = 0; j < job->k; j++)
+      collect(&seen, shard[j] + at, how);
+    for (unsigned i = job->k; i < job->k + job->m; i++)
+      put(shard[i] + at, &seen, how == STREAM);
+  }
+  return at;
+}
+
+/* Four vectors of every shard, then the next four. (Four variables: GCC leaves arrays in memory.)
+ */
+INLINE size_t touch_blocks(const bench_job *job, uint8_t **shard, manner how) {
+  size_t at = 0;
+  for (; at + 4 * LINE <= job->len; at += 4 * LINE) {
+    vector a = {0}, b = {0}, c = {0}, d = {0};
+    for (unsigned j = 0; j < job->k; j++) {
+      const uint8_t *from = shard[j] + at;
+      collect(&a, from, how);
+      collect(&b, from + LINE, how);
+      collect(&c, from + 2 * LINE, how);
+      collect(&d, from + 3 * LINE, how);
+    }
+    for (unsigned i = job->k; i < job->k + job->m; i++) {
+      uint8_t *to = shard[i] + at;
+      put(to, &a, how == STREAM);
+      put(to + LINE, &b, how == STREAM);
+      put(to + 2 * LINE, &c, how == STREAM);
+      put(to + 3 * LINE, &d, how == STREAM);
+    }
+  }
+  return touch_columns(job, shard, at, how);
+}
+
+/* As touch_columns for a shape that is a constant: no loops over shards, as in a kernel for a
+ * shape. */
+INLINE void touch_shape(const bench_job *job, uint8_t **shard, unsigned k, unsigned m, manner how) {
+  for (size_t at = 0; at + LINE <= job->len; at += LINE) {
+    vector seen = {0};
+#pragma GCC unroll 32
+    for (unsigned j = 0; j < k; j++)
+      collect(&seen, shard[j] + at, how);
+#pragma GCC unroll 32
+    for (unsigned i = k; i < k + m; i++)
+      put(shard[i] + at, &seen, how == STREAM);
+  }
+}
+
+#define SHAPES(X) X(4, 2) X(8, 4) X(8, 8) X(10, 4) X(12, 4) X(16, 8) X(17, 3) X(28, 4)
+
+INLINE size_t touch_shapes(const bench_job *job, uint8_t **shard, manner how) {
+#define CASE(K, M)                                                                                 \
+  if (job->k == K && job->m == M)                                                                  \
+    touch_shape(job, shard, K, M, how);
+  SHAPES(CASE)
+#undef CASE
+  return job->len / LINE * LINE;
+}
+
+static bool has_shape(unsigned k, unsigned m) {
+#define CASE(K, M) || (k == K && m == M)
+  return false SHAPES(CASE);
+#undef CASE
+}
+
+/* One shard from end to end, then the next: what memory likes best. */
+INLINE size_t touch_rows(const bench_job *job, uint8_t **shard, manner how) {
+  vector seen = {0};
+  size_t whole = job->len / LINE * LINE;
+  for (unsigned j = 0; j < job->k; j++)
+    for (size_t at = 0; at < whole; at += LINE)
+      collect(&seen, shard[j] + at, how);
+  for (unsigned i = job->k; i < job->k + job->m; i++)
+    for (size_t at = 0; at < whole; at += LINE)
+      put(shard[i] + at, &seen, how == STREAM);
+  return whole;
+}
+
+/* The last bytes of every shard, fewer than a vector. */
+static void tail_bytes(const bench_job *job, uint8_t **shard, size_t at) {
+  uint8_t seen[sizeof(vector)] = {0};
+  size_t left = job->len - at;
+  for (unsigned j = 0; j < job->k; j++)
+    for (size_t b = 0; b < left; b++)
+      seen[b] |= shard[j][at + b];
+  for (unsigned i = job->k; i < job->k + job->m; i++)
+    memcpy(shard[i] + at, seen, left);
+}
+
+__attribute__((target("avx512f,avx512bw"))) static void tail_masked(const bench_job *job,
+                                                                    uint8_t **shard, size_t at) {
+  __mmask64 mask = _cvtu64_mask64(~0ull >> (sizeof(vector) - (job->len - at)));
+  __m512i seen = _mm512_setzero_si512();
+  for (unsigned j = 0; j < job->k; j++)
+    seen = _mm512_or_si512(seen, _mm512_maskz_loadu_epi8(mask, shard[j] + at));
+  for (unsigned i = job->k; i < job->k + job->m; i++)
+    _mm512_mask_storeu_epi8(shard[i] + at, mask, seen);
+}
+
+INLINE void touch(const bench_job *job, path path, manner how) {
+  uint8_t *shard[BENCH_MAX_SHARDS];
+  bool masks = __builtin_cpu_supports("avx512bw");
+  bench_point(job, 0, shard);
+  for (size_t n = 0; n < job->count; n++) {
+    if (job->order != NULL)
+      bench_point(job, n, shard);
+    size_t at = path == SHAPE    ? touch_shapes(job, shard, how)
+                : path == ROWS   ? touch_rows(job, shard, how)
+                : path == BLOCKS ? touch_blocks(job, shard, how)
+                                 : touch_columns(job, shard, 0, how);
+    if (at < job->len && masks)
+      tail_masked(job, shard, at);
+    else if (at < job->len)
+      tail_bytes(job, shard, at);
+  }
+  if (how == STREAM)
+    _mm_sfence();
+}
+
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+
+#define TOUCH(name, path, how)                                                                     \
+  CLONES static void name(const bench_job *job) { touch(job, path, how); }
+
+TOUCH(columns, COLUMNS, PLAIN)
+TOUCH(blocks, BLOCKS, PLAIN)
+TOUCH(rows, ROWS, PLAIN)
+TOUCH(shape, SHAPE, PLAIN)
+TOUCH(columns_stream, COLUMNS, STREAM)
+TOUCH(blocks_stream, BLOCKS, STREAM)
+TOUCH(rows_stream, ROWS, STREAM)
+TOUCH(shape_prefetch, SHAPE, PREFETCH)
+
+typedef void touch_fn(const bench_job *job);
+
+static const struct {
+  const char *variant;
+  touch_fn *touch;
+} MANNERS[] = {{"columns", columns},
+               {"blocks", blocks},
+               {"rows", rows},
+               {"shape", shape},
+               {"shape-prefetch", shape_prefetch},
+               {"columns-stream", columns_stream},
+               {"blocks-stream", blocks_stream},
+               {"rows-stream", rows_stream}};
+
+static const char *open_limit(void **out, const bench_spec *spec) {
+  if (strncmp(spec->variant, "shape", 5) == 0 && !has_shape(spec->k, spec->m))
+    return "no loop for this shape";
+  for (size_t n = 0; n < sizeof MANNERS / sizeof *MANNERS; n++)
+    if (strcmp(MANNERS[n].variant, spec->variant) == 0) {
+      *out = (void *)&MANNERS[n].touch;
+      return NULL;
+    }
+  return "no such variant";
+}
+
+static void run(void *manner_at, const bench_job *job) { (*(touch_fn *const *)manner_at)(job); }
+
+static void close_limit(void *opaque) { (void)opaque; }
+
+const peer_api limit_contender = {open_limit, run, close_limit};

@@ -1,0 +1,53 @@
+/* What the driver and a peer library agree on: how a peer is opened, and what it is asked to do.
+ *
+ * A peer is a shared object with peer_open, peer_run and peer_close. It gets its work as a batch,
+ * so that a peer in another language crosses the border once per sample and not once per stripe.
+ */
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BENCH_MAX_SHARDS = 255 };
+
+/* One code and shape for a peer to prepare. matrix: m rows of k, over 0x11d; NULL for no matrix. */
+typedef struct bench_spec {
+  const char *variant;
+  const char *code;
+  const uint8_t *matrix;
+  unsigned k, m;
+  size_t len;
+} bench_spec;
+
+/* Encode `count` stripes. Shard i of stripe s is the len bytes at base + (s (k+m) + i) pitch, data
+ * first. The stripes are order[0..count), or stripe 0 each time if order is NULL. */
+typedef struct bench_job {
+  uint8_t *base;
+  const uint32_t *order;
+  size_t count;
+  size_t len;
+  size_t pitch;
+  unsigned k, m;
+} bench_job;
+
+/* NULL, or in one line why this peer cannot do it. The text is static. */
+typedef const char *peer_open_fn(void **out, const bench_spec *spec);
+typedef void peer_run_fn(void *peer, const bench_job *job);
+typedef void peer_close_fn(void *peer);
+
+typedef struct peer_api {
+  peer_open_fn *open;
+  peer_run_fn *run;
+  peer_close_fn *close;
+} peer_api;
+
+/* Point at the k + m shards of the n-th stripe of a job. */
+static inline void bench_point(const bench_job *job, size_t n, uint8_t **shard) {
+  size_t stripe = job->order != NULL ? job->order[n] : 0;
+  uint8_t *at = job->base + stripe * (job->k + job->m) * job->pitch;
+  for (unsigned i = 0; i < job->k + job->m; i++, at += job->pitch)
+    shard[i] = at;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* Samples: who runs on what for how long, and how long that took. */
+#ifndef BENCH_SAMPLE_H
+#define BENCH_SAMPLE_H
+
+#include "cell.h"
+
+/* What one thread works on: its part of the pool and, from DRAM, where in its order it stands. */
+typedef struct lane {
+  bench_job job;
+  const uint32_t *order;
+  size_t stripes;
+  size_t cursor;
+} lane;
+
+typedef struct run {
+  const cell *cell;
+  lane lane[MAX_THREADS];
+  unsigned threads;
+  uint64_t random;
+} run;
+
+/* splitmix64: fixed seeds, so two runs visit the same stripes in the same order. */
+uint64_t random_next(uint64_t *state);
+void shuffle(uint32_t *list, size_t count, uint64_t *state);
+
+/* Divide the pool among the threads; from DRAM, shuffle the stripes. */
+void lanes_prepare(run *run, const arena *arena);
+
+/* How many stripes make one sample of the length the plan asks for. */
+void calibrate(run *run, contender *who);
+
+/* One sample: nanoseconds for a stripe, over all threads. */
+double sample(run *run, contender *who, size_t count);
+
+#endif

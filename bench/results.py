@@ -1,0 +1,166 @@
+"""From samples to what is reported: throughput, ratio to the fastest peer, limits."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bench.build import Built
+from bench.cells import PORT, Cell
+from bench.machine import describe
+from bench.run import Samples, Setting
+from bench.stats import CONFIDENCE, Estimate, estimate, paired_ratio
+
+PROBE_OPERATIONS = 2048  #: bench/driver/contenders.h
+
+#: Peers that always compute a code of their own: they are shown, and "fastest peer" only for "lch".
+_OTHER_CODE = ("klauspost:leopard", "rust:simd")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One cell. gbps: 10^9 bytes of source data a second, by contender.
+
+    own: the gfsmith contender that counts; peer: the fastest one on the same matrix, None if there is
+    none. ratio: peer's time / own time. limit: the fastest way to touch the same bytes. ceiling: peer's
+    time / the limit's, the ratio that nothing can pass on this machine. port_bound: GB/s at which a
+    dense product keeps its execution port busy. operations: multiplications for one vector of every
+    source in gfsmith's kernel, where known.
+    """
+
+    cell: Cell
+    named: bool
+    unavailable: dict[str, str]
+    gbps: dict[str, Estimate]
+    own: str | None = None
+    peer: str | None = None
+    ratio: Estimate | None = None
+    ratios: dict[str, Estimate] | None = None
+    limit: str | None = None
+    share_of_limit: Estimate | None = None
+    ceiling: Estimate | None = None
+    port_bound: float | None = None
+    operations: int | None = None
+
+    @property
+    def meets_floor(self) -> bool | None:
+        """None: there is no floor, or nothing to compare with."""
+        if self.cell.floor is None or self.ratio is None:
+            return None
+        return self.ratio.median >= self.cell.floor
+
+    @property
+    def peer_ahead(self) -> bool:
+        """Whether the whole interval says that the peer is faster."""
+        return self.ratio is not None and self.ratio.high < 1
+
+
+def same_code(cell: Cell, name: str) -> bool:
+    """Whether a peer is to be compared with: it computes the cell's very bytes, or the code is free.
+
+    "lch" is gfsmith's own choice, so there any peer's own choice for the shape is as good.
+    """
+    if cell.code == "lch":
+        return True
+    return name not in _OTHER_CODE and (name != "rust:erasure" or cell.code == "backblaze")
+
+
+def _fastest(ns: dict[str, list[float]], names: Iterable[str]) -> str | None:
+    return min(names, key=lambda name: statistics.median(ns[name]), default=None)
+
+
+def _own(cell: Cell, ns: dict[str, list[float]]) -> str:
+    """From memory, gfsmith is told so where the build has hints."""
+    hinted = f"gfsmith:{cell.isa}+streaming"
+    return hinted if hinted in ns else f"gfsmith:{cell.isa}"
+
+
+def port_bound(cell: Cell, probe_ns: float) -> float:
+    """GB/s of a dense product that does nothing but its multiplications.
+
+    Each of k x m products takes so many instructions for so many bytes of each of the k sources, and
+    the probe says how long an instruction takes.
+    """
+    _, vector, instructions = PORT[cell.isa]
+    return vector / (cell.m * instructions * probe_ns / PROBE_OPERATIONS)
+
+
+def result(samples: Samples) -> Result:
+    cell, ns = samples.cell, samples.ns
+    timed = {name: values for name, values in ns.items() if not name.startswith("probe:")}
+    volume = cell.k * cell.length
+    gbps = {name: estimate([volume / value for value in values]) for name, values in timed.items()}
+    if not gbps:
+        return Result(cell=cell, named=samples.named, unavailable=samples.unavailable, gbps={})
+    own = _own(cell, ns)
+    peers = [name for name in timed if not name.startswith(("gfsmith:", "limit:"))]
+    peer = _fastest(ns, [name for name in peers if same_code(cell, name)])
+    limit = _fastest(ns, [name for name in timed if name.startswith("limit:")])
+    probe = ns.get(cell.probe)
+    return Result(
+        cell=cell,
+        named=samples.named,
+        unavailable=samples.unavailable,
+        gbps=gbps,
+        own=own,
+        peer=peer,
+        ratio=paired_ratio(ns[peer], ns[own]) if peer else None,
+        ratios={name: paired_ratio(ns[name], ns[own]) for name in timed if name != own},
+        limit=limit,
+        share_of_limit=paired_ratio(ns[limit], ns[own]) if limit else None,
+        ceiling=paired_ratio(ns[peer], ns[limit]) if peer and limit else None,
+        port_bound=port_bound(cell, statistics.median(probe)) if probe else None,
+    )
+
+
+def _json_estimates(estimates: dict[str, Estimate] | None) -> dict[str, dict[str, float]]:
+    return {name: value.as_json() for name, value in (estimates or {}).items()}
+
+
+def as_json(result: Result) -> dict[str, object]:
+    cell = result.cell
+    return {
+        "id": cell.id,
+        "group": cell.group,
+        "code": cell.code,
+        "k": cell.k,
+        "m": cell.m,
+        "length": cell.length,
+        "regime": cell.regime,
+        "isa": cell.isa,
+        "threads": cell.threads,
+        "known_by_name": result.named,
+        "gfsmith": result.own,
+        "fastest_peer": result.peer,
+        "ratio": result.ratio.as_json() if result.ratio else None,
+        "floor": cell.floor,
+        "meets_floor": result.meets_floor,
+        "gigabytes_per_second": _json_estimates(result.gbps),
+        "ratios": _json_estimates(result.ratios),
+        "limit": result.limit,
+        "share_of_limit": result.share_of_limit.as_json() if result.share_of_limit else None,
+        "ceiling": result.ceiling.as_json() if result.ceiling else None,
+        "dense_port_bound": round(result.port_bound, 2) if result.port_bound else None,
+        "operations": result.operations,
+        "unavailable": result.unavailable,
+    }
+
+
+def report(
+    results: list[Result], built: Built, setting: Setting, versions: dict[str, str]
+) -> dict[str, object]:
+    """What goes into report.json."""
+    return {
+        "method": {
+            "unit": "10^9 bytes of source data a second; ratios are peer's time / gfsmith's time",
+            "interval": f"order statistics, {CONFIDENCE:.0%}",
+            "pool_mib": setting.pool,
+            "pages": setting.pages,
+            "stagger_bytes": setting.stagger,
+        },
+        "machine": describe(),
+        "peers": {name: text for name, text in versions.items() if name in built.libraries},
+        "missing_peers": built.missing,
+        "cells": [as_json(one) for one in results],
+    }

@@ -1,0 +1,56 @@
+"""Medians of paired ratios, and intervals that assume nothing about how times are distributed.
+
+Other tenants of the machine slow a sample down by an unknown factor, and neighbours in time by about the
+same one. So two contenders are compared within a round only, and the median over the rounds is taken.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A median and its interval: low <= median <= high."""
+
+    median: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, float]:
+        return {name: round(getattr(self, name), 4) for name in ("median", "low", "high")}
+
+
+def interval_rank(count: int, confidence: float = CONFIDENCE) -> int:
+    """The largest r for which [x_(r), x_(count + 1 - r)] covers the median with the given confidence.
+
+    Each of n independent samples is below the median with probability 1/2, so the interval misses it
+    with probability 2 P(B < r), B binomial(n, 1/2). At least 1: with fewer than 6 samples the whole
+    range is less sure than 95 %, and it is all there is.
+    """
+    if count < 1:
+        raise ValueError("no samples")
+    below, rank = 0.0, 0
+    while rank < (count + 1) // 2:
+        below += math.comb(count, rank) / 2**count
+        if 2 * below > 1 - confidence:
+            break
+        rank += 1
+    return max(rank, 1)
+
+
+def estimate(samples: Sequence[float]) -> Estimate:
+    """Median and order-statistic interval of independent samples."""
+    ordered = sorted(samples)
+    rank = interval_rank(len(ordered))
+    return Estimate(statistics.median(ordered), ordered[rank - 1], ordered[-rank])
+
+
+def paired_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:
+    """The median over the rounds of numerator / denominator within a round."""
+    return estimate([a / b for a, b in zip(numerator, denominator, strict=True)])
