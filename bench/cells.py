@@ -163,6 +163,7 @@ def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
     if cell.regime == "dram":
         own.append(f"gfsmith:{cell.isa}+streaming")
         limits += ["limit:columns-stream", "limit:blocks-stream", "limit:rows-stream"]
+        limits += ["limit:shape-stream", "limit:steps", "limit:steps-stream"]
     return [*own, *peers, *limits, cell.probe]
 
 

@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 bin=.venv/bin
 
 echo "check: python layout, lint, types"
-"$bin"/ruff format --check --quiet generator tests tools
-"$bin"/ruff check --quiet generator tests tools
+"$bin"/ruff format --check --quiet generator tests tools bench
+"$bin"/ruff check --quiet generator tests tools bench
 "$bin"/mypy --no-error-summary
 
 echo "check: C layout"

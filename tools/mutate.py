@@ -123,7 +123,7 @@ def _record(verdicts: Sequence[Verdict], flips: Sequence[tables.Flip]) -> dict[s
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--isa", "names", multiple=True, type=click.Choice([i.name for i in X86_ISAS]))
-@click.option("--kernels", default=3, type=click.IntRange(1, len(SHAPES)), help="Kernels per ISA.")
+@click.option("--kernels", default=4, type=click.IntRange(1, len(SHAPES)), help="Kernels per ISA.")
 @click.option("--part", default=1, type=click.IntRange(1), help="Try one mutant in so many.")
 @click.option("--jobs", "-j", default=os.cpu_count() or 1, type=click.IntRange(1))
 @click.option("--list", "listed", is_flag=True, help="List every mutant that is equivalent.")

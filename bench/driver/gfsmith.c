@@ -6,8 +6,6 @@
 
 #include "contenders.h"
 
-#pragma weak gfsmith_codec_hint /* a library without it can be measured too */
-
 typedef struct contender {
   gfsmith_codec *codec;
   bool named;
@@ -31,8 +29,6 @@ static const char *create(contender *peer, const bench_spec *spec) {
 static const char *give_hint(contender *peer, const char *hint) {
   if (*hint == '\0')
     return NULL;
-  if (gfsmith_codec_hint == NULL)
-    return "no hints in this build";
   bool streaming = strcmp(hint, "+streaming") == 0;
   if (!streaming && strcmp(hint, "+cached") != 0)
     return "no such hint";

@@ -10,10 +10,10 @@
 
 typedef uint64_t vector __attribute__((vector_size(64), aligned(1), may_alias));
 
-enum { LINE = sizeof(vector), AHEAD = 512 };
+enum { LINE = sizeof(vector), AHEAD = 512, STEP_BUDGET = 8192, STEP_MIN = 128 };
 
-typedef enum manner { PLAIN, PREFETCH, STREAM } manner;
-typedef enum path { COLUMNS, BLOCKS, ROWS, SHAPE } path;
+typedef enum manner { PLAIN, STREAM } manner;
+typedef enum path { COLUMNS, BLOCKS, ROWS, SHAPE, STEPS } path;
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -116,6 +116,30 @@ INLINE size_t touch_rows(const bench_job *job, uint8_t **shard, manner how) {
   return whole;
 }
 
+/* Steps of some lines of every shard; the sources of the next step are fetched, one after the other
+ * and into the second level, before this one is touched. */
+INLINE size_t touch_steps(const bench_job *job, uint8_t **shard, manner how) {
+  size_t step = STEP_BUDGET / (job->k + job->m) / STEP_MIN * STEP_MIN;
+  step = step < STEP_MIN ? STEP_MIN : step;
+  size_t at = 0, fetched = 0;
+  while (at + LINE <= job->len) {
+    size_t until = fetched + (fetched == 0 ? 2 : 1) * step;
+    until = until < job->len ? until : job->len;
+    for (unsigned j = 0; j < job->k; j++)
+      for (size_t b = fetched; b < until; b += LINE)
+        __builtin_prefetch(shard[j] + b, 0, 2);
+    fetched = until;
+    for (size_t end = at + step; at < end && at + LINE <= job->len; at += LINE) {
+      vector seen = {0};
+      for (unsigned j = 0; j < job->k; j++)
+        collect(&seen, shard[j] + at, PLAIN);
+      for (unsigned i = job->k; i < job->k + job->m; i++)
+        put(shard[i] + at, &seen, how == STREAM);
+    }
+  }
+  return at;
+}
+
 /* The last bytes of every shard, fewer than a vector. */
 static void tail_bytes(const bench_job *job, uint8_t **shard, size_t at) {
   uint8_t seen[sizeof(vector)] = {0};
@@ -147,6 +171,7 @@ INLINE void touch(const bench_job *job, path path, manner how) {
     size_t at = path == SHAPE    ? touch_shapes(job, shard, how)
                 : path == ROWS   ? touch_rows(job, shard, how)
                 : path == BLOCKS ? touch_blocks(job, shard, how)
+                : path == STEPS  ? touch_steps(job, shard, how)
                                  : touch_columns(job, shard, 0, how);
     if (at < job->len && masks)
       tail_masked(job, shard, at);
@@ -169,7 +194,9 @@ TOUCH(shape, SHAPE, PLAIN)
 TOUCH(columns_stream, COLUMNS, STREAM)
 TOUCH(blocks_stream, BLOCKS, STREAM)
 TOUCH(rows_stream, ROWS, STREAM)
-TOUCH(shape_prefetch, SHAPE, PREFETCH)
+TOUCH(steps, STEPS, PLAIN)
+TOUCH(steps_stream, STEPS, STREAM)
+TOUCH(shape_stream, SHAPE, STREAM)
 
 typedef void touch_fn(const bench_job *job);
 
@@ -180,10 +207,12 @@ static const struct {
                {"blocks", blocks},
                {"rows", rows},
                {"shape", shape},
-               {"shape-prefetch", shape_prefetch},
                {"columns-stream", columns_stream},
                {"blocks-stream", blocks_stream},
-               {"rows-stream", rows_stream}};
+               {"rows-stream", rows_stream},
+               {"shape-stream", shape_stream},
+               {"steps", steps},
+               {"steps-stream", steps_stream}};
 
 static const char *open_limit(void **out, const bench_spec *spec) {
   if (strncmp(spec->variant, "shape", 5) == 0 && !has_shape(spec->k, spec->m))

@@ -111,14 +111,13 @@ GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsi
  * fast, never what they compute. */
 typedef enum gfsmith_hint {
   /* Unknown, guessed from each call: small calls, all shards together, work in cache; large ones
-   * (more than about 512 KiB) in memory; with many shards, where fetching ahead costs next to
-   * nothing, something between. What codecs start with. */
+   * (more than 512 KiB) in memory. What codecs start with. */
   GFSMITH_HINT_AUTO = 0,
   /* In cache: the input was just written, or the output is about to be read. Ordinary loads and
    * stores, whatever the size. */
   GFSMITH_HINT_CACHED = 1,
   /* In memory, input and output, and the output is not read soon: sources are fetched ahead and,
-   * if shards have 4 KiB or more, destinations are written around the cache (which needs
+   * if shards have 1 KiB or more, destinations are written around the cache (which needs
    * destinations at a multiple of 64 bytes; others are written as usual). For small shards out of a
    * large pool, for example, which AUTO cannot know. In cache, this is slower. */
   GFSMITH_HINT_STREAMING = 2

@@ -28,8 +28,12 @@ const char *gfsmith_strerror(gfsmith_status status) {
 bool gfs_all_given(const uint8_t *const *pointers, unsigned count) {
   if (pointers == NULL)
     return false;
-  for (unsigned n = 0; n < count; n++)
-    if (pointers[n] == NULL)
+  const uint8_t *const *end = pointers + count;
+  /* Calls on short shards spend a good part of their time here: two at a time. */
+  if (count % 2 != 0 && *pointers++ == NULL)
+    return false;
+  for (; pointers != end; pointers += 2)
+    if (pointers[0] == NULL || pointers[1] == NULL)
       return false;
   return true;
 }

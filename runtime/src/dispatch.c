@@ -8,24 +8,6 @@
 
 #include "cpu.h"
 
-/* Up to so many bytes, a call's shards are taken to be in the first-level cache. */
-#define FIRST_LEVEL_BYTES ((size_t)32 << 10)
-
-/* Up to so many bytes, a call's shards are taken to be in a core's own cache: half of what the
- * smallest second-level cache of today's servers holds (1 MiB, Zen 4). */
-#define OWN_CACHE_BYTES ((size_t)512 << 10)
-
-/* Up to so many shards, inputs and outputs together, hardware prefetchers keep up, and stores
- * around the cache lose little if the shards are in cache after all. Measured on Zen 4, GFNI
- * AVX-512: 10+4, 64 KiB: streaming 1.3 to 1.5 times as fast from memory, 0.97 to 0.99 in the
- * second-level cache. 48+4 and 20+12: prefetching 1.2 to 1.3 from memory and 1.0 in cache;
- * streaming no better than that from memory, and 0.5 to 0.7 in cache. */
-#define FEW_SHARDS 16u
-
-/* From this length of a shard on, stores around the cache pay: shorter shards begin and end so
- * often that the incomplete lines and the fence cost more than reading the lines first. */
-#define STREAM_MIN 4096u
-
 static const gfs_isa isas[] = {
 #define GFSMITH_ISA(name, format, features)                                                        \
   {#name, GFS_ISA_##name, GFS_FORMAT_##format, (features)},
@@ -131,21 +113,6 @@ gfsmith_status gfsmith_set_isa(const char *name) {
     return GFSMITH_EUNSUPPORTED;
   atomic_store_explicit(&current, isa, memory_order_release);
   return GFSMITH_OK;
-}
-
-/* May a call be taken to work in cache? */
-static bool seems_cached(unsigned shards, size_t len) {
-  /* With many shards, prefetching is worth its while unless it is known to be idle. */
-  size_t most = shards > FEW_SHARDS ? FIRST_LEVEL_BYTES : OWN_CACHE_BYTES;
-  return len <= most && len * shards <= most;
-}
-
-gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, size_t len) {
-  if (hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && seems_cached(shards, len)))
-    return GFS_PATH_cached;
-  if (len < STREAM_MIN || (hint == GFSMITH_HINT_AUTO && shards > FEW_SHARDS))
-    return GFS_PATH_nearby;
-  return GFS_PATH_distant;
 }
 
 unsigned gfs_dispatch_rank(gfs_path path, gfs_store store, unsigned prefetch) {

@@ -2,6 +2,7 @@
 #ifndef GFS_DISPATCH_H
 #define GFS_DISPATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,8 @@ typedef enum gfs_store { GFS_STORE_temporal, GFS_STORE_streaming } gfs_store;
 /* Where the shards of a call are, as far as that changes which kernel is best. */
 typedef enum gfs_path {
   GFS_PATH_cached,  /* in cache: no prefetch, ordinary stores */
-  GFS_PATH_nearby,  /* sources in memory, destinations worth caching: prefetch, ordinary stores */
-  GFS_PATH_distant, /* all in memory: prefetch, and stores that go around the cache */
+  GFS_PATH_nearby,  /* in memory, but too short for the next: prefetch, ordinary stores */
+  GFS_PATH_distant, /* in memory: prefetch, and stores that go around the cache */
   GFS_PATHS         /* how many */
 } gfs_path;
 
@@ -46,8 +47,21 @@ typedef enum gfs_path {
  * has none that this CPU supports. */
 const gfs_isa *gfs_dispatch_isa(void);
 
+/* Up to so many bytes, a call's shards are taken to be in a core's own cache: half of what the
+ * smallest second-level cache of today's servers holds (1 MiB, Zen 4). */
+#define GFS_OWN_CACHE_BYTES ((size_t)512 << 10)
+
+/* From this length of a shard on, stores around the cache pay: shorter shards begin and end so
+ * often that the incomplete lines and the fence cost more than reading the lines first. */
+#define GFS_STREAM_MIN 1024u
+
 /* The path of a call on so many shards of len bytes, inputs and outputs together. */
-gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, size_t len);
+static inline gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, size_t len) {
+  bool fits = len <= GFS_OWN_CACHE_BYTES && len * shards <= GFS_OWN_CACHE_BYTES;
+  if (hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && fits))
+    return GFS_PATH_cached;
+  return len < GFS_STREAM_MIN ? GFS_PATH_nearby : GFS_PATH_distant;
+}
 
 /* How well a kernel that stores and prefetches (bytes ahead, 0: not) like this suits a path: the
  * more the better, 0 for not at all. A kernel of rank 1 on GFS_PATH_cached has a rank on all. */

@@ -108,27 +108,13 @@ static bool is_sum(const recipe *r, const gfs_pass *pass) {
                              GFS_PATH_cached) != NULL;
 }
 
-/* From memory, not arithmetic but the stores decide: tables with stores around the cache are then
- * better than a known matrix without. Passes longer than PASS_MAX have no tables of their own. */
-static bool streams_better(const recipe *r, const gfs_pass *pass, const gfs_known_matrix *matrix) {
-  gfsmith_kernel *cached =
-      gfs_dispatch_kernel(r->isa, GFS_OPERATION_dot, r->inputs, pass->outputs, GFS_PATH_nearby);
-  gfsmith_kernel *distant =
-      gfs_dispatch_kernel(r->isa, GFS_OPERATION_dot, r->inputs, pass->outputs, GFS_PATH_distant);
-  return balanced(r, pass->outputs) == pass->outputs && distant != cached &&
-         gfs_baked_kernel(r->isa, matrix, GFS_PATH_distant) ==
-             gfs_baked_kernel(r->isa, matrix, GFS_PATH_nearby);
-}
-
 static void choose_dot(const recipe *r, gfs_pass *pass) {
   const gfs_known_matrix *matrix = known(r, pass->first);
   gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
-  for (gfs_path path = 0; path < GFS_PATHS; path++) {
-    bool tables = matrix == NULL || (path == GFS_PATH_distant && streams_better(r, pass, matrix));
+  for (gfs_path path = 0; path < GFS_PATHS; path++)
     pass->kernel[path] =
-        tables ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)
-               : gfs_baked_kernel(r->isa, matrix, path);
-  }
+        matrix == NULL ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)
+                       : gfs_baked_kernel(r->isa, matrix, path);
 }
 
 static void choose_mad(const recipe *r, gfs_pass *pass) {

@@ -40,9 +40,20 @@ typedef struct gfs_map {
 gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
                               unsigned inputs, unsigned outputs, const uint8_t *matrix);
 
-/* dst[i] = sum over j of matrix[i][j] * src[j], on len bytes. */
-void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t len, const uint8_t *const *src,
-                   uint8_t *const *dst);
+/* gfs_map_apply piece by piece, as the path and the number of passes want it. */
+void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
+                          uint8_t *const *dst);
+
+/* dst[i] = sum over j of matrix[i][j] * src[j], on len bytes. In the header for short calls: of
+ * those on 64 bytes, what comes before the kernel takes a third. */
+static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t len,
+                                 const uint8_t *const *src, uint8_t *const *dst) {
+  gfs_path path = gfs_dispatch_path(hint, map->inputs + map->outputs, len);
+  if (path == GFS_PATH_cached && map->dots == 1)
+    map->pass->kernel[GFS_PATH_cached](len, map->inputs, map->pass->tables, src, dst);
+  else
+    gfs_map_apply_pieces(map, path, len, src, dst);
+}
 
 /* Has the build the kernels for gfs_map_accumulate? */
 bool gfs_map_accumulates(const gfs_map *map);

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from gfsmith.prove.machine import domain
+from gfsmith.prove.machine import bitmatrix, domain
 from gfsmith.prove.machine.domain import Entry, Form, Runs, Table, Unsupported
 from gfsmith.prove.machine.linear import add, symbol
 
@@ -49,7 +49,7 @@ def evaluate(runs: Runs, shards: list[bytes]) -> bytes:
 def piece(random: Random) -> Form:
     atoms = {}
     for _ in range(random.randint(0, 2)):
-        matrix = random.choice([domain.IDENTITY, domain.HIGH_NIBBLE, random.getrandbits(64)])
+        matrix = random.choice([bitmatrix.IDENTITY, bitmatrix.HIGH_NIBBLE, random.getrandbits(64)])
         form = domain.variable("src", random.randrange(SHARDS), random.randrange(8), matrix)
         atoms.update(form.atoms)
     return domain.make_form(random.choice([0, random.randrange(256)]), atoms)
@@ -140,11 +140,11 @@ def test_matrices() -> None:
     random = Random(7)
     for _ in range(100):
         outer, inner, byte = random.getrandbits(64), random.getrandbits(64), random.randrange(256)
-        assert domain.apply(outer, byte) == times(outer, byte)
-        assert domain.apply(domain.compose(outer, inner), byte) == times(outer, times(inner, byte))
-        assert domain.apply(domain.LOW_NIBBLE, byte) == byte & 15
-        assert domain.apply(domain.HIGH_NIBBLE, byte) == byte >> 4
-        assert domain.apply(domain.row_mask(byte), 255) == 0 or byte
+        assert bitmatrix.apply(outer, byte) == times(outer, byte)
+        assert bitmatrix.apply(bitmatrix.compose(outer, inner), byte) == times(outer, times(inner, byte))
+        assert bitmatrix.apply(bitmatrix.LOW_NIBBLE, byte) == byte & 15
+        assert bitmatrix.apply(bitmatrix.HIGH_NIBBLE, byte) == byte >> 4
+        assert bitmatrix.apply(bitmatrix.row_mask(byte), 255) == 0 or byte
 
 
 def test_an_entry_is_linear() -> None:
@@ -193,7 +193,7 @@ RAW: Runs = ((1, Table(0)),)
         lambda: domain.and_(RAW, ((1, domain.ZERO),)),
         lambda: domain.masked(PRODUCT, 15),
         lambda: domain.shift_rows(PRODUCT, 1),
-        lambda: domain.map_matrix(domain.IDENTITY, PRODUCT),
+        lambda: domain.map_matrix(bitmatrix.IDENTITY, PRODUCT),
         lambda: domain.map_table(Entry("low", 0, 0), PRODUCT),
         lambda: domain.map_table(Entry("low", 0, 0), domain.CONSTANTS[1]),
     ],

@@ -38,10 +38,11 @@ class Aligned(Arena):
 @pytest.mark.parametrize("arena_type", [Arena, Aligned])
 @pytest.mark.parametrize(("k", "m"), [(10, 4), (4, 2), (17, 1), (48, 4), (20, 12), (100, 20)])
 def test_hints(api: Api, isa: str, k: int, m: int, arena_type: type[Arena], hint: int) -> None:
-    """Around the lengths where the choice changes: 4096, and 512 KiB in all (10+4: 37449)."""
+    """Around the lengths where the choice changes: 1024, 4096, and 512 KiB in all (10+4: 37449); with many
+    shards also steps of 128 bytes and more, the last one shorter."""
     codec = api.create("cauchy", k, m)
     assert codec.hint(hint) == OK
-    for length in (1, 1000, 4095, 4096, 4096 + 200, *((37449, 40000) if m <= 4 else ())):
+    for length in (1, 129, 1023, 1024, 1024 + 100, 4095, 4096, 4096 + 200, *((37449, 40000) if m <= 4 else ())):
         shards = cauchy_shards(k, m, length)
         before = shards.copy()
         before[k:] = 0xEE

@@ -38,6 +38,7 @@ _SYNONYMS = (
     frozenset({"vmovdqu8", "vmovdqu16", "vmovdqu32", "vmovdqu64", "vmovdqa32", "vmovdqa64"}),
     frozenset({"vpxord", "vpxorq", "vpxor"}),
     frozenset({"vpandd", "vpandq", "vpand"}),
+    frozenset({"vpbroadcastq", "vbroadcastsd"}),
 )
 _COMMUTATIVE = frozenset({"test", "pxor", "vpxor", "vpxord", "vpxorq", "pand", "vpand", "vpandd", "vpandq"})
 _COMPARISONS = frozenset({Mnemonic.CMP, Mnemonic.TEST, Mnemonic.SUB, Mnemonic.AND, Mnemonic.OR})
@@ -52,6 +53,7 @@ _MEANT = {
     "vextracti128": 1,
     "shl": 63,
 }
+_XOR_OF_THREE = "96h"
 _INSERTIONS = frozenset({"vpinsrw", "vpinsrd", "vmovhps"})
 #: Moves that differ in size alone.
 _WIDE = {"movd": "movq", "vmovd": "vmovq"}
@@ -125,6 +127,8 @@ def _sorted(name: str, operands: str) -> tuple[str, list[str]]:
         return name, sorted(parts)
     if name in _COMMUTATIVE and len(parts) == 3:
         return name, [parts[0], *sorted(parts[1:])]
+    if name == "vpternlogd" and parts[-1] == _XOR_OF_THREE:
+        return name, [parts[0], *sorted(parts[1:-1]), parts[-1]]
     return name, parts
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gfsmith.codes import parity_matrix
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.field import Field
 from gfsmith.generate import generate_one
 from gfsmith.isa import ISAS, Encoding, Isa
 from gfsmith.spec import (
     MULB_POLYNOMIAL,
+    Baked,
     KernelSpec,
     Operation,
     Store,
@@ -21,7 +23,7 @@ from gfsmith.spec import (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A kernel up to its instruction set. inputs None: any number."""
+    """A kernel up to its instruction set. inputs None: any number. code: baked, all of its parities."""
 
     operation: Operation
     inputs: int | None
@@ -31,6 +33,13 @@ class Shape:
     prefetch: int = 0
     store: Store = Store.TEMPORAL
     technique: Technique | None = None
+    code: str | None = None
+
+    @property
+    def baked(self) -> Baked | None:
+        if self.code is None or self.inputs is None:
+            return None
+        return Baked(self.code, self.outputs, 0, parity_matrix(self.code, self.inputs, self.outputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +58,13 @@ class Target:
         return _code(self)
 
 
-#: Every operation, loop over sources, streaming, prefetch, more than one vector and output; both ABIs.
+#: Every operation, loop over sources, streaming, prefetch, constants in the code, several vectors and
+#: outputs; both ABIs.
 SHAPES: tuple[Shape, ...] = (
     Shape(Operation.MAD, 1, 1, Abi.MS),
     Shape(Operation.DOT, None, 1, Abi.SYSV),
     Shape(Operation.DOT, 2, 1, Abi.SYSV, prefetch=256, store=Store.STREAMING),
+    Shape(Operation.DOT, 3, 2, Abi.MS, code="cauchy"),
     Shape(Operation.DOT, 2, 2, Abi.MS),
     Shape(Operation.XOR, None, 1, Abi.MS, unroll=2),
     Shape(Operation.MUL, None, 1, Abi.SYSV),
@@ -81,6 +92,7 @@ def targets(isa: Isa, count: int) -> list[Target]:
             prefetch=shape.prefetch,
             store=shape.store,
             field=field,
+            baked=shape.baked,
         )
         out.append(Target(spec, shape.abi))
     return out

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
-from gfsmith.prove.machine import domain
+from gfsmith.prove.machine import bitmatrix, domain
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Table, Unsupported
 from gfsmith.prove.machine.linear import Facts, Linear, Word, symbol
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Known, Value
@@ -26,14 +26,14 @@ ENTRY_BYTES = {"nibble": 32, "affine": 8, "mulb": 8}
 #: Numbers that a kernel computes with, and what they are below.
 NUMBERS = {"small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
 
-_HIGH_TO_LOW = domain.HIGH_NIBBLE >> 32  # row r selects bit 4 + r: the high nibble, shifted down
-_MATRICES = (domain.IDENTITY, domain.IDENTITY, domain.LOW_NIBBLE, domain.LOW_NIBBLE, _HIGH_TO_LOW)
+_HIGH_TO_LOW = bitmatrix.HIGH_NIBBLE >> 32  # row r selects bit 4 + r: the high nibble, shifted down
+_MATRICES = (bitmatrix.IDENTITY, bitmatrix.IDENTITY, bitmatrix.LOW_NIBBLE, bitmatrix.LOW_NIBBLE, _HIGH_TO_LOW)
 
 
 @lru_cache(maxsize=4096)
 def translation(matrix: int) -> bytes:
     """Matrix times every byte."""
-    return bytes(domain.apply(matrix, byte) for byte in range(256))
+    return bytes(bitmatrix.apply(matrix, byte) for byte in range(256))
 
 
 def _xor(left: bytes, right: bytes) -> bytes:

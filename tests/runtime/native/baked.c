@@ -107,13 +107,13 @@ static void paths(void) {
     size_t len;
     gfs_path path;
   } cases[] = {
-      {A, 14, 1, GFS_PATH_cached},        {A, 16, 32768, GFS_PATH_cached},
-      {A, 16, 32769, GFS_PATH_distant},   {A, 17, 1927, GFS_PATH_cached},
-      {A, 17, 1928, GFS_PATH_nearby},     {A, 17, 1 << 20, GFS_PATH_nearby},
-      {A, 2, SIZE_MAX, GFS_PATH_distant}, {A, 255, SIZE_MAX, GFS_PATH_nearby},
-      {C, 2, SIZE_MAX, GFS_PATH_cached},  {C, 255, 1 << 20, GFS_PATH_cached},
-      {S, 2, 4095, GFS_PATH_nearby},      {S, 2, 4096, GFS_PATH_distant},
-      {S, 255, 1, GFS_PATH_nearby},       {S, 255, 4096, GFS_PATH_distant},
+      {A, 14, 1, GFS_PATH_cached},          {A, 16, 32768, GFS_PATH_cached},
+      {A, 16, 32769, GFS_PATH_distant},     {A, 255, 2056, GFS_PATH_cached},
+      {A, 255, 2057, GFS_PATH_distant},     {A, 2, SIZE_MAX, GFS_PATH_distant},
+      {A, 255, SIZE_MAX, GFS_PATH_distant}, {C, 2, SIZE_MAX, GFS_PATH_cached},
+      {C, 255, 1 << 20, GFS_PATH_cached},   {S, 2, 1023, GFS_PATH_nearby},
+      {S, 2, 1024, GFS_PATH_distant},       {S, 255, 1, GFS_PATH_nearby},
+      {S, 255, 1024, GFS_PATH_distant},
   };
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
     REQUIRE(gfs_dispatch_path(cases[n].hint, cases[n].shards, cases[n].len) == cases[n].path);
@@ -127,7 +127,7 @@ static void hints(void) {
   REQUIRE(gfsmith_codec_hint(codec, GFSMITH_HINT_STREAMING) == GFSMITH_OK);
   encode(codec, 3, 3, LEN);
   REQUIRE(called(0, 0, 0, 1, 0));
-  encode(codec, 3, 3, 1024);
+  encode(codec, 3, 3, 1023);
   REQUIRE(called(0, 0, 1, 0, 0));
   encode(codec, 3, 3, LEN);
   forget_calls();

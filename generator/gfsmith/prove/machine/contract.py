@@ -9,7 +9,8 @@ from typing import Literal
 
 from gfsmith.field import Field
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.domain import HIGH_NIBBLE, LOW_NIBBLE, Atom, Entry, Form, Runs, Unsupported
+from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
+from gfsmith.prove.machine.domain import Atom, Entry, Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, symbol
 
 LENGTH, SOURCES, INDEX = "n", "k", "i"
@@ -141,9 +142,9 @@ class Contract:
             case "nibble":
                 return Form(0, {atom("low"): LOW_NIBBLE, atom("high"): HIGH_NIBBLE})
             case "affine":
-                return Form(0, {atom("matrix"): domain.IDENTITY})
+                return Form(0, {atom("matrix"): IDENTITY})
             case "mulb":
-                return Form(0, {atom("product"): domain.IDENTITY})
+                return Form(0, {atom("product"): IDENTITY})
         raise Unsupported(f"tables of format {self.layout.format}")
 
     def _known_product(self, output: Word, source: Word, start: Word) -> Form:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
+from gfsmith.prove.machine.bitmatrix import IDENTITY, LOW_NIBBLE, apply, compose, row_mask
 from gfsmith.prove.machine.linear import Symbol, Word, add, substitute
 
 
@@ -26,39 +26,7 @@ class Unsupported(Exception):
     """Something outside of what the prover knows: the answer is neither proved nor refuted."""
 
 
-def _rows(rows: list[int]) -> int:
-    return sum(row << 8 * n for n, row in enumerate(rows))
-
-
-IDENTITY = _rows([1 << n for n in range(8)])
-LOW_NIBBLE = _rows([1 << n for n in range(4)])
-HIGH_NIBBLE = _rows([1 << n + 4 for n in range(4)])
 _ALL = (1 << 64) - 1
-
-
-@lru_cache(maxsize=1 << 16)
-def compose(outer: int, inner: int) -> int:
-    """The matrix product: row r of the result is the sum of the rows of `inner` that row r names."""
-    result = 0
-    for r in range(8):
-        select = outer >> 8 * r & 0xFF
-        row = 0
-        for i in range(8):
-            if select >> i & 1:
-                row ^= inner >> 8 * i & 0xFF
-        result |= row << 8 * r
-    return result
-
-
-def apply(matrix: int, byte: int) -> int:
-    """Matrix times byte."""
-    return sum(((matrix >> 8 * r & byte & 0xFF).bit_count() & 1) << r for r in range(8))
-
-
-@lru_cache(maxsize=256)
-def row_mask(byte: int) -> int:
-    """0xff in row r for every bit r of `byte`: AND with a constant, on a matrix."""
-    return sum(0xFF << 8 * r for r in range(8) if byte >> r & 1)
 
 
 class Entry(NamedTuple):
@@ -149,6 +117,16 @@ def shift(piece: Piece, by: int) -> Piece:
     )
 
 
+def _continues(last: Piece, length: int, piece: Piece) -> bool:
+    """Whether `piece` is what follows `length` bytes of `last`. Most are not: see that without shifting."""
+    if isinstance(last, Form) and isinstance(piece, Form):
+        if last.constant != piece.constant or len(last.atoms) != len(piece.atoms):
+            return False
+        if not last.atoms:
+            return True
+    return shift(last, length) == piece
+
+
 def merge(runs: list[Run]) -> Runs:
     """Join neighbours that continue each other."""
     if len(runs) == 1:
@@ -159,11 +137,7 @@ def merge(runs: list[Run]) -> Runs:
             continue
         if out:
             before, last = out[-1]
-            if last is piece or last == piece:
-                joined = isinstance(piece, Form) and piece.is_constant
-            else:
-                joined = shift(last, before) == piece
-            if joined:
+            if _continues(last, before, piece):
                 out[-1] = (before + length, last)
                 continue
         out.append((length, piece))
@@ -183,14 +157,33 @@ def cut(runs: Runs, low: int, high: int) -> Runs:
     if low == 0 and runs and runs[0][0] >= high:
         return ((high, runs[0][1]),) if high else ()
     out, position = [], 0
-    for length, piece in runs:
-        first, last = max(low, position), min(high, position + length)
-        if first < last:
-            out.append((last - first, shift(piece, first - position) if first > position else piece))
-        position += length
+    for run in runs:
+        start, position = position, position + run[0]
+        if position <= low:
+            continue
+        if start >= low and position <= high:
+            out.append(run)
+        else:
+            first = max(low, start)
+            piece = shift(run[1], first - start) if first > start else run[1]
+            out.append((min(high, position) - first, piece))
         if position >= high:
             break
     return tuple(out)
+
+
+def split(runs: Runs, width: int) -> Iterator[Runs]:
+    """Pieces of `width` bytes each, in one pass; the size is a multiple of width."""
+    out: list[Run] = []
+    room = width
+    for length, piece in runs:
+        used = 0
+        while length - used >= room:
+            yield (*out, (room, shift(piece, used) if used else piece))
+            out, used, room = [], used + room, width
+        if used < length:
+            out.append((length - used, shift(piece, used) if used else piece))
+            room -= length - used
 
 
 def size(runs: Runs) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gfsmith.prove.machine import domain
+from gfsmith.prove.machine import bitmatrix, domain
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
@@ -207,7 +207,7 @@ def _is_junk(value: object) -> bool:
     if not isinstance(value, tuple) or len(value) != 1 or not isinstance(value[0][1], Form):
         return False
     form = value[0][1]
-    whole = form.constant == 0 and list(form.atoms.values()) == [domain.IDENTITY]
+    whole = form.constant == 0 and list(form.atoms.values()) == [bitmatrix.IDENTITY]
     return whole and next(iter(form.atoms)).kind == "junk"
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import count as counter
 
-from gfsmith.prove.machine import domain
+from gfsmith.prove.machine import bitmatrix, domain
 from gfsmith.prove.machine.domain import Entry, Form, Piece, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.state import State, constant_bytes
 
@@ -19,9 +20,9 @@ def known(runs: Runs) -> bytes:
 
 def groups(runs: Runs, size: int, width: int) -> Iterator[tuple[int, int, Runs]]:
     """Stretches of equal elements of `width` bytes: (first byte, behind the last, one element)."""
-    start, last = 0, domain.cut(runs, 0, width)
-    for low in range(width, size, width):
-        element = domain.cut(runs, low, low + width)
+    elements = domain.split(runs, width)
+    start, last = 0, next(elements)
+    for low, element in zip(range(width, size, width), elements, strict=False):
         if element != last:
             yield start, low, last
             start, last = low, element
@@ -45,9 +46,12 @@ def lookup(state: State, table: Runs, index: Runs) -> Iterator[Run]:
             yield length, domain.ZERO  # T is linear, so it maps 0 to 0
             continue
         if piece.is_constant:
-            for _ in range(length):
-                at = piece.constant & 15
-                yield from domain.zeros(1) if piece.constant & 0x80 else domain.cut(table, at, at + 1)
+            at = piece.constant & 15
+            entry = domain.ZERO if piece.constant & 0x80 else domain.cut(table, at, at + 1)[0][1]
+            if isinstance(entry, Form) and entry.is_constant:
+                yield length, entry
+            else:
+                yield from [(1, entry)] * length
             continue
         if domain.masked(piece, 0x0F) != piece:
             raise Unsupported("a shuffle by an index that may exceed 15")
@@ -69,6 +73,7 @@ def _look_up(state: State, table: Runs, index: Form) -> Form:
     return domain.map_table(entry._replace(part="low" if within == 0 else "high"), index)
 
 
+@lru_cache(maxsize=4096)
 def _linear_table(table: bytes) -> int:
     """The matrix of a table that is XOR-linear in its index; Unsupported if it is not."""
     for n in range(16):
@@ -146,7 +151,7 @@ def _shift_uniform(form: Form, count: int) -> Form:
     """The bytes of a shift across bytes: exact but for the top `count` bits, which come from the next
     byte (or are copies of the sign) and are taken as unknown. Kernels mask them out."""
     shifted = domain.shift_rows(form, count)
-    unknown = domain.variable("crossing", next(_crossings), 0, domain.row_mask(0xFF << 8 - count & 0xFF))
+    unknown = domain.variable("crossing", next(_crossings), 0, bitmatrix.row_mask(0xFF << 8 - count & 0xFF))
     return domain.make_form(shifted.constant, {**shifted.atoms, **unknown.atoms})
 
 
