@@ -42,7 +42,17 @@ def test_hints(api: Api, isa: str, k: int, m: int, arena_type: type[Arena], hint
     shards also steps of 128 bytes and more, the last one shorter."""
     codec = api.create("cauchy", k, m)
     assert codec.hint(hint) == OK
-    for length in (1, 129, 1023, 1024, 1024 + 100, 4095, 4096, 4096 + 200, *((37449, 40000) if m <= 4 else ())):
+    for length in (
+        1,
+        129,
+        1023,
+        1024,
+        1024 + 100,
+        4095,
+        4096,
+        4096 + 200,
+        *((37449, 40000) if m <= 4 else ()),
+    ):
         shards = cauchy_shards(k, m, length)
         before = shards.copy()
         before[k:] = 0xEE
