@@ -12,14 +12,20 @@ typedef uint64_t vector __attribute__((vector_size(64), aligned(1), may_alias));
 
 enum { LINE = sizeof(vector), AHEAD = 512, STEP_BUDGET = 8192, STEP_MIN = 128 };
 
-typedef enum manner { PLAIN, STREAM } manner;
+/* How the outputs are stored: into the cache, or around it in quarters of a line, or in whole ones.
+ */
+typedef enum manner { PLAIN, STREAM, WIDE } manner;
 typedef enum path { COLUMNS, BLOCKS, ROWS, SHAPE, STEPS } path;
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void put(uint8_t *to, const vector *value, bool streaming) {
-  if (!streaming) {
+INLINE void put(uint8_t *to, const vector *value, manner how) {
+  if (how == PLAIN) {
     *(vector *)to = *value;
+    return;
+  }
+  if (how == WIDE) {
+    __asm__ volatile("vmovntdq %1, %0" : "=m"(*(vector *)to) : "v"(*value));
     return;
   }
   union {
@@ -43,7 +49,7 @@ INLINE size_t touch_columns(const bench_job *job, uint8_t **shard, size_t at, ma
     for (unsigned j = 0; j < job->k; j++)
       collect(&seen, shard[j] + at, how);
     for (unsigned i = job->k; i < job->k + job->m; i++)
-      put(shard[i] + at, &seen, how == STREAM);
+      put(shard[i] + at, &seen, how);
   }
   return at;
 }
@@ -63,10 +69,10 @@ INLINE size_t touch_blocks(const bench_job *job, uint8_t **shard, manner how) {
     }
     for (unsigned i = job->k; i < job->k + job->m; i++) {
       uint8_t *to = shard[i] + at;
-      put(to, &a, how == STREAM);
-      put(to + LINE, &b, how == STREAM);
-      put(to + 2 * LINE, &c, how == STREAM);
-      put(to + 3 * LINE, &d, how == STREAM);
+      put(to, &a, how);
+      put(to + LINE, &b, how);
+      put(to + 2 * LINE, &c, how);
+      put(to + 3 * LINE, &d, how);
     }
   }
   return touch_columns(job, shard, at, how);
@@ -82,7 +88,7 @@ INLINE void touch_shape(const bench_job *job, uint8_t **shard, unsigned k, unsig
       collect(&seen, shard[j] + at, how);
 #pragma GCC unroll 32
     for (unsigned i = k; i < k + m; i++)
-      put(shard[i] + at, &seen, how == STREAM);
+      put(shard[i] + at, &seen, how);
   }
 }
 
@@ -112,7 +118,7 @@ INLINE size_t touch_rows(const bench_job *job, uint8_t **shard, manner how) {
       collect(&seen, shard[j] + at, how);
   for (unsigned i = job->k; i < job->k + job->m; i++)
     for (size_t at = 0; at < whole; at += LINE)
-      put(shard[i] + at, &seen, how == STREAM);
+      put(shard[i] + at, &seen, how);
   return whole;
 }
 
@@ -134,7 +140,7 @@ INLINE size_t touch_steps(const bench_job *job, uint8_t **shard, manner how) {
       for (unsigned j = 0; j < job->k; j++)
         collect(&seen, shard[j] + at, PLAIN);
       for (unsigned i = job->k; i < job->k + job->m; i++)
-        put(shard[i] + at, &seen, how == STREAM);
+        put(shard[i] + at, &seen, how);
     }
   }
   return at;
@@ -178,7 +184,7 @@ INLINE void touch(const bench_job *job, path path, manner how) {
     else if (at < job->len)
       tail_bytes(job, shard, at);
   }
-  if (how == STREAM)
+  if (how != PLAIN)
     _mm_sfence();
 }
 
@@ -198,6 +204,17 @@ TOUCH(steps, STEPS, PLAIN)
 TOUCH(steps_stream, STEPS, STREAM)
 TOUCH(shape_stream, SHAPE, STREAM)
 
+/* With AVX-512 alone. */
+#define TOUCH_WIDE(name, path)                                                                     \
+  __attribute__((target("arch=x86-64-v4"))) static void name(const bench_job *job) {               \
+    touch(job, path, WIDE);                                                                        \
+  }
+
+TOUCH_WIDE(columns_wide, COLUMNS)
+TOUCH_WIDE(rows_wide, ROWS)
+TOUCH_WIDE(shape_wide, SHAPE)
+TOUCH_WIDE(steps_wide, STEPS)
+
 typedef void touch_fn(const bench_job *job);
 
 static const struct {
@@ -212,11 +229,17 @@ static const struct {
                {"rows-stream", rows_stream},
                {"shape-stream", shape_stream},
                {"steps", steps},
-               {"steps-stream", steps_stream}};
+               {"steps-stream", steps_stream},
+               {"columns-wide", columns_wide},
+               {"rows-wide", rows_wide},
+               {"shape-wide", shape_wide},
+               {"steps-wide", steps_wide}};
 
 static const char *open_limit(void **out, const bench_spec *spec) {
   if (strncmp(spec->variant, "shape", 5) == 0 && !has_shape(spec->k, spec->m))
     return "no loop for this shape";
+  if (strstr(spec->variant, "-wide") != NULL && !__builtin_cpu_supports("avx512f"))
+    return "no AVX-512 on this CPU";
   for (size_t n = 0; n < sizeof MANNERS / sizeof *MANNERS; n++)
     if (strcmp(MANNERS[n].variant, spec->variant) == 0) {
       *out = (void *)&MANNERS[n].touch;

@@ -41,6 +41,7 @@ typedef void gfsmith_kernel(size_t len, size_t k, const uint8_t *coeffs, const u
 gfsmith_kernel gfs_dot_nx1__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_mad_2x2__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_mul_nx1__gfni_avx512_u1; /* affine */
+gfsmith_kernel gfs_dot_3x2_cauchy__gfni_avx512_u2; /* none: cauchy_3x2_11d of matrices.inc */
 #endif
 
 /* avx2 */
@@ -48,6 +49,7 @@ gfsmith_kernel gfs_mul_nx1__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_dot_nx1__avx2_u1; /* nibble */
 gfsmith_kernel gfs_mad_2x2__avx2_u1; /* nibble */
 gfsmith_kernel gfs_mul_nx1__avx2_u1; /* nibble */
+gfsmith_kernel gfs_dot_3x2_cauchy__avx2_u2; /* none: cauchy_3x2_11d of matrices.inc */
 #endif
 
 /* sse */

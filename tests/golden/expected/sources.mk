@@ -4,9 +4,11 @@ GFSMITH_GENERATED_SOURCES := \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__gfni_avx512_u1.S \
+  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__avx2_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__avx2_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__avx2_u1.S \
+  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__avx2_u2.S \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__sse_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__sse_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__sse_u1.S \
