@@ -164,7 +164,7 @@ def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
         own.append(f"gfsmith:{cell.isa}+streaming")
         limits += ["limit:columns-stream", "limit:blocks-stream", "limit:rows-stream"]
         limits += ["limit:shape-stream", "limit:steps", "limit:steps-stream"]
-        limits += [f"limit:{path}-wide" for path in ("columns", "rows", "shape", "steps")]
+        limits += [f"limit:{path}-wide" for path in ("rows", "shape", "steps")]
     return [*own, *peers, *limits, cell.probe]
 
 

@@ -210,7 +210,6 @@ TOUCH(shape_stream, SHAPE, STREAM)
     touch(job, path, WIDE);                                                                        \
   }
 
-TOUCH_WIDE(columns_wide, COLUMNS)
 TOUCH_WIDE(rows_wide, ROWS)
 TOUCH_WIDE(shape_wide, SHAPE)
 TOUCH_WIDE(steps_wide, STEPS)
@@ -230,7 +229,6 @@ static const struct {
                {"shape-stream", shape_stream},
                {"steps", steps},
                {"steps-stream", steps_stream},
-               {"columns-wide", columns_wide},
                {"rows-wide", rows_wide},
                {"shape-wide", shape_wide},
                {"steps-wide", steps_wide}};

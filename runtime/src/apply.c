@@ -14,8 +14,9 @@
 #define CACHE_LINE 64u
 
 /* Bytes that the sources and destinations of one step take together, and the limits of a step's
- * length, from memory: see fetch(). Measured on Zen 4, GFNI AVX-512, with known matrices: 12+4 is
- * best at 512 bytes, 28+4 at 256, 48+4 at 128 to 256. */
+ * length, from memory: see fetch(). Measured on Zen 4, GFNI AVX-512, with known matrices, by turns
+ * in one run: twice as much loses 3 to 12 % at 10+4, 28+4 and 48+4; half as much gains 9 to 17 % at
+ * 28+4 and 1 KiB and loses 10 to 15 % at 8+8, 16+8 and 17+3. */
 #define STEP_BUDGET (8u * 1024)
 #define STEP_MIN 128u
 #define STEP_MAX 1024u
@@ -51,45 +52,56 @@ static cut cut_of(const gfs_map *map, gfs_path path, size_t len) {
   return (cut){path, map->dots == 1 ? len : gfs_map_chunk(shards), false};
 }
 
-/* Ask for bytes start .. start + len of all sources, one source after the other and into the second
- * level: a kernel reads a line of each in turn, which no prefetcher follows with many of them. */
-static void fetch(unsigned inputs, size_t start, size_t len, const uint8_t *const *src) {
-  for (unsigned j = 0; j < inputs; j++)
-    for (size_t at = 0; at < len; at += CACHE_LINE)
-      GFS_PREFETCH_SECOND(src[j] + start + at);
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Bytes start .. start + len of all sources, to be asked for in so many turns. */
+typedef struct request {
+  const uint8_t *const *src;
+  size_t start, len;
+  unsigned turn, turns;
+} request;
+
+/* Ask for the share of one turn: one source after the other and into the second level, since a
+ * kernel reads a line of each in turn, which no prefetcher follows with many of them. */
+static void fetch(unsigned inputs, request *r) {
+  unsigned end = inputs * (r->turn + 1) / r->turns;
+  for (unsigned j = inputs * r->turn / r->turns; j < end && r->len > 0; j++)
+    for (size_t at = 0; at < r->len; at += CACHE_LINE)
+      GFS_PREFETCH_SECOND(r->src[j] + r->start + at);
+  r->turn++;
 }
 
-/* All passes take the path of the call: in the later ones the sources are in cache, where
- * prefetching them costs next to nothing, and their outputs are in memory as much as those of the
- * first. */
+/* All passes over one piece, each with a share of what is fetched meanwhile. All take the path of
+ * the call: in the later ones the sources are in cache, but their outputs are in memory as much as
+ * those of the first. */
 static void apply_passes(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
-                         uint8_t *const *dst) {
+                         uint8_t *const *dst, request *ahead) {
   for (unsigned n = 0; n < map->dots; n++) {
     const gfs_pass *pass = &map->pass[n];
+    fetch(map->inputs, ahead);
     pass->kernel[path](len, map->inputs, pass->tables, src, dst + pass->first);
   }
 }
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
                           uint8_t *const *dst) {
   cut c = cut_of(map, path, len);
   const uint8_t *piece_src[GFSMITH_MAX_SHARDS];
   uint8_t *piece_dst[GFSMITH_MAX_SHARDS];
+  request ahead = {.src = src, .len = c.fetched ? least(len, c.piece) : 0, .turns = 1};
+  fetch(map->inputs, &ahead);
+  ahead.turns = map->dots;
   size_t piece;
-  if (c.fetched)
-    fetch(map->inputs, 0, least(len, c.piece), src);
   for (size_t start = 0; start < len; start += piece) {
     piece = least(len - start, c.piece);
-    size_t next = start + piece;
-    if (c.fetched)
-      fetch(map->inputs, next, least(len - next, c.piece), src);
+    ahead.turn = 0;
+    ahead.start = start + piece;
+    ahead.len = c.fetched ? least(len - ahead.start, c.piece) : 0;
     for (unsigned j = 0; j < map->inputs; j++)
       piece_src[j] = src[j] + start;
     for (unsigned i = 0; i < map->outputs; i++)
       piece_dst[i] = dst[i] + start;
-    apply_passes(map, c.path, piece, piece_src, piece_dst);
+    apply_passes(map, c.path, piece, piece_src, piece_dst, &ahead);
   }
 }
 
