@@ -42,14 +42,15 @@ INLINE void collect(vector *seen, const uint8_t *from, manner how) {
   *seen |= *(const vector *)from;
 }
 
-/* One vector of every shard, then the next one. */
-INLINE size_t touch_columns(const bench_job *job, uint8_t **shard, size_t at, manner how) {
-  for (; at + LINE <= job->len; at += LINE) {
+/* One vector of every shard, then the next one, from `at` on and not beyond `until`. */
+INLINE size_t touch_columns(const bench_job *job, uint8_t **shard, size_t at, size_t until,
+                            manner reads, manner writes) {
+  for (; at + LINE <= until; at += LINE) {
     vector seen = {0};
     for (unsigned j = 0; j < job->k; j++)
-      collect(&seen, shard[j] + at, how);
+      collect(&seen, shard[j] + at, reads);
     for (unsigned i = job->k; i < job->k + job->m; i++)
-      put(shard[i] + at, &seen, how);
+      put(shard[i] + at, &seen, writes);
   }
   return at;
 }
@@ -75,7 +76,7 @@ INLINE size_t touch_blocks(const bench_job *job, uint8_t **shard, manner how) {
       put(to + 3 * LINE, &d, how);
     }
   }
-  return touch_columns(job, shard, at, how);
+  return touch_columns(job, shard, at, job->len, how, how);
 }
 
 /* As touch_columns for a shape that is a constant: no loops over shards, as in a kernel for a
@@ -135,13 +136,8 @@ INLINE size_t touch_steps(const bench_job *job, uint8_t **shard, manner how) {
       for (size_t b = fetched; b < until; b += LINE)
         __builtin_prefetch(shard[j] + b, 0, 2);
     fetched = until;
-    for (size_t end = at + step; at < end && at + LINE <= job->len; at += LINE) {
-      vector seen = {0};
-      for (unsigned j = 0; j < job->k; j++)
-        collect(&seen, shard[j] + at, PLAIN);
-      for (unsigned i = job->k; i < job->k + job->m; i++)
-        put(shard[i] + at, &seen, how);
-    }
+    size_t end = at + step < job->len ? at + step : job->len;
+    at = touch_columns(job, shard, at, end, PLAIN, how);
   }
   return at;
 }
@@ -178,7 +174,7 @@ INLINE void touch(const bench_job *job, path path, manner how) {
                 : path == ROWS   ? touch_rows(job, shard, how)
                 : path == BLOCKS ? touch_blocks(job, shard, how)
                 : path == STEPS  ? touch_steps(job, shard, how)
-                                 : touch_columns(job, shard, 0, how);
+                                 : touch_columns(job, shard, 0, job->len, how, how);
     if (at < job->len && masks)
       tail_masked(job, shard, at);
     else if (at < job->len)
