@@ -81,7 +81,7 @@ class KernelGroup(_Strict):
     isas: list[str] | None = None
     polynomial: int | None = None
     code: str | None = None
-    outputs: Annotated[int, Field(ge=1, le=16)] | Literal["auto"] = "auto"
+    outputs: Annotated[int, Field(ge=1, le=32)] | Literal["auto"] = "auto"
 
     @field_validator("code")
     @classmethod

@@ -11,11 +11,12 @@ from typing import Any
 from gfsmith import parallel, passes
 from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.circuits.choice import Candidate, candidates
+from gfsmith.circuits.order import scheduled
 from gfsmith.emit import c, runtime
 from gfsmith.emit.template import TEMPLATES
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build as build_x86
-from gfsmith.ir import Op, Program
+from gfsmith.ir import Op, Program, Space
 from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
 from gfsmith.prove.program import prove
@@ -64,18 +65,44 @@ def program(spec: KernelSpec) -> Program:
 
 
 def choose(spec: KernelSpec) -> tuple[Candidate, Program]:
-    """The cheapest circuit of a baked kernel whose Program fits into the registers, and that Program.
+    """The cheapest circuit of a baked kernel, with what moves to and from the frame, and its Program.
 
-    Raises SpecError if none does.
+    Raises SpecError if none fits into registers and frame.
     """
     error: SpecError | None = None
+    best: tuple[float, Candidate, Program] | None = None
     for candidate in circuits(spec):
+        bare = candidate.cost(*costs(spec))
+        if best is not None and best[0] <= bare:
+            break
         try:
-            return candidate, passes.run(lower_baked(spec, candidate.circuit), spec)
+            lowered = _least_moves(spec, candidate)
         except SpecError as found:
             error = error or found
-    assert error is not None
-    raise error
+            continue
+        cost = bare + _moves(lowered)
+        if best is None or cost < best[0]:
+            best = cost, candidate, lowered
+    if best is None:
+        assert error is not None
+        raise error
+    return best[1:]
+
+
+def _least_moves(spec: KernelSpec, candidate: Candidate) -> Program:
+    """The Program of a circuit: in the order in which it was made, or in the better one of that and the
+    scheduled order if values have to wait in the frame."""
+    program = passes.run(lower_baked(spec, candidate.circuit), spec)
+    if not program.slots:
+        return program
+    return min(program, passes.run(lower_baked(spec, scheduled(candidate.circuit)), spec), key=_moves)
+
+
+def _moves(program: Program) -> float:
+    """Cycles for what goes to and from the frame in one turn: one store a cycle, two loads."""
+    stores = sum(i.op is Op.SPILL for i in program.loops[0].head)
+    refs = sum(i.ref is not None and i.ref.space is Space.SCRATCH for i in program.loops[0].head)
+    return stores + 0.5 * (refs - stores)
 
 
 def circuits(spec: KernelSpec) -> tuple[Candidate, ...]:

@@ -44,6 +44,8 @@ class Op(Enum):
     SCALE = auto()
     STORE = auto()
     STREAM = auto()
+    SPILL = auto()
+    RELOAD = auto()
     PREFETCH = auto()
 
 
@@ -54,6 +56,7 @@ class Space(Enum):
     DESTINATION = auto()
     COEFFICIENT = auto()
     CONSTANT = auto()
+    SCRATCH = auto()
 
 
 #: Index of the source shard that a rolled loop is at.
@@ -67,6 +70,7 @@ class Ref:
     SOURCE, DESTINATION: byte `offset` after the loop's position in shard number `index`.
     COEFFICIENT: byte `offset` of the table entry for source `index` and output `output`.
     CONSTANT: byte `offset` of the Program's constants.
+    SCRATCH: slot number `index` of the kernel's frame, one vector each.
     """
 
     space: Space
@@ -148,6 +152,12 @@ class Program:
         for loop in self.loops:
             for section in loop.sections():
                 yield from section
+
+    @property
+    def slots(self) -> int:
+        """Vectors that the kernel keeps in its frame."""
+        spilled = (i.ref.index for i in self.instructions() if i.op is Op.SPILL and i.ref is not None)
+        return 1 + max(spilled, default=-1)
 
 
 class Undefined(Exception):
@@ -281,6 +291,8 @@ MEANING: dict[Op, Meaning] = {
     Op.SCALE: Meaning("a * c as integers, a in {0, 1}", _BYTES, _scale),
     Op.STORE: Meaning("a to a destination shard", _BYTE, None, None),
     Op.STREAM: Meaning("a to a destination shard, around the cache", _BYTE, None, None),
+    Op.SPILL: Meaning("a to a slot of the frame", _BYTE, None, None),
+    Op.RELOAD: Meaning("what this turn put into a slot of the frame last", ()),
     Op.PREFETCH: Meaning("no effect but on caches", (), None, None),
 }
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gfsmith.ir import CURRENT, STORES, Carry, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.liveness import pressure, uses
 from gfsmith.spec import KernelSpec, SpecError, Store
+from gfsmith.spill import spill
 
 Pass = Callable[[Program, KernelSpec], Program]
 Section = tuple[Instr, ...]
@@ -64,8 +65,8 @@ def interleave(program: Program, spec: KernelSpec) -> Program:
 
 
 def eliminate_common(program: Program, spec: KernelSpec) -> Program:
-    """Compute equal expressions once. Loads may be shared because all stores come last. A constant is
-    cheap to load again and dear to keep: it is shared with what stands close by only."""
+    """Compute equal expressions once. Loads are shared unless a store in place comes between. A constant
+    is cheap to load again and dear to keep: it is shared with what stands close by only."""
     renamed: dict[Value, Value] = {}
 
     def rewrite(code: Section, loop: Loop) -> Section:
@@ -76,7 +77,7 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
             args = tuple(renamed.get(a, a) for a in instr.args)
             instr = replace(instr, args=args)
             key = (instr.op, args, instr.ref, instr.immediate)
-            if instr.op in STORES:
+            if instr.op in STORES and spec.in_place:
                 known.clear()
             if instr.ref is not None and instr.ref.space is Space.CONSTANT:
                 if position - recent.get(key, -_NEAR) >= _NEAR:
@@ -275,7 +276,7 @@ def stream_stores(program: Program, spec: KernelSpec) -> Program:
 
 
 def check_pressure(program: Program, spec: KernelSpec) -> Program:
-    """Refuse a kernel that does not fit into the registers; nothing is ever spilled."""
+    """Refuse a kernel that does not fit into the registers."""
     if spec.isa.registers is not None:
         needed = pressure(program)
         if needed > spec.isa.registers:
@@ -294,6 +295,7 @@ PIPELINE: tuple[Pass, ...] = (
     insert_prefetch,
     hoist_tables,
     fold_loads,
+    spill,
     stream_stores,
     check_pressure,
 )

@@ -152,8 +152,8 @@ def default_unroll(isa: Isa, outputs: int) -> int:
 
 def default_outputs(isa: Isa) -> int:
     """Parities that one baked kernel computes at most: so many sums, and as many values of a transform,
-    have to fit into the registers."""
-    return 8 if isa.registers is not None and isa.registers >= 32 else 4
+    have to fit into registers and frame."""
+    return 32 if isa.registers is not None and isa.registers >= 32 else 8
 
 
 def default_baked_unroll(outputs: int) -> int:

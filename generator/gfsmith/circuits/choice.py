@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 
 from gfsmith.circuits.cauchy import Points, points
 from gfsmith.circuits.dense import dense
@@ -19,7 +18,8 @@ from gfsmith.circuits.network import Circuit
 from gfsmith.field import Field
 from gfsmith.matrix import Matrix
 
-_LARGEST = 4  #: dimension of a subspace: transforms over 16 points hold all registers there are
+_LARGEST = 5  #: dimension of a subspace: larger transforms save little more and hold ever more values
+_SPANS = 40  #: subspaces per dimension that are looked at
 _TRIED = 12  #: plans per dimension that are built, by their estimate
 
 
@@ -35,18 +35,20 @@ class Candidate:
         return product * self.circuit.multiplications + sum_ * self.circuit.additions
 
 
-def _bases(y: tuple[int, ...], dimension: int) -> Iterator[Basis]:
-    """Bases of subspaces spanned by differences from the first parity's point, one for each subspace."""
+def _bases(y: tuple[int, ...], largest: int) -> Iterator[tuple[Basis, ...]]:
+    """For each dimension from 1 on, bases of subspaces spanned by differences from the first parity's
+    point, one for each subspace; of many subspaces those that hold the most points."""
     differences = sorted({a ^ y[0] for a in y[1:]})
-    seen: set[frozenset[int]] = set()
-    for chosen in combinations(differences, dimension):
-        span = {0}
-        for vector in chosen:
-            span |= {e ^ vector for e in span}
-        key = frozenset(span)
-        if len(span) == 1 << dimension and key not in seen:
-            seen.add(key)
-            yield chosen
+    spans: dict[frozenset[int], Basis] = {frozenset({0}): ()}
+    for _ in range(largest):
+        wider: dict[frozenset[int], Basis] = {}
+        for span, basis in spans.items():
+            for vector in differences:
+                if vector not in span and vector > max(basis, default=0):
+                    wider.setdefault(span | {e ^ vector for e in span}, (*basis, vector))
+        best = sorted(wider.items(), key=lambda item: (-len(item[0].intersection(differences)), item[1]))
+        spans = dict(best[:_SPANS])
+        yield tuple(spans.values())
 
 
 def _estimate(field: Field, found: Points, basis: Basis) -> float | None:
@@ -74,20 +76,23 @@ def _estimate(field: Field, found: Points, basis: Basis) -> float | None:
     return total + len(found.rows) - rows + len(blocks) * (dimension - 1) * size / 2
 
 
-def _plans(field: Field, matrix: Matrix, dimension: int) -> list[Plan]:
-    """The most promising ones of a dimension, with the parities' first point moved to 0."""
-    scored = []
+def _plans(field: Field, matrix: Matrix) -> Iterator[list[Plan]]:
+    """The most promising ones of each dimension, with the parities' first point moved to 0."""
+    largest = min(_LARGEST, (len(matrix) - 1).bit_length())
+    scored: list[list[tuple[float, int, Basis, Points]]] = [[] for _ in range(largest)]
     for number, found in enumerate(points(field, matrix)):
         shift = found.y[0]
         moved = Points(
             tuple(y ^ shift for y in found.y), tuple(x ^ shift for x in found.x), found.rows, found.columns
         )
-        for basis in _bases(moved.y, dimension):
-            estimate = _estimate(field, moved, basis)
-            if estimate is not None:
-                scored.append((estimate, number, basis, moved))
-    scored.sort(key=lambda entry: entry[:3])
-    return [Plan(moved, basis, frozenset()) for _, _, basis, moved in scored[:_TRIED]]
+        for entries, bases in zip(scored, _bases(moved.y, largest), strict=True):
+            for basis in bases:
+                estimate = _estimate(field, moved, basis)
+                if estimate is not None:
+                    entries.append((estimate, number, basis, moved))
+    for entries in scored:
+        entries.sort(key=lambda entry: entry[:3])
+        yield [Plan(moved, basis, frozenset()) for _, _, basis, moved in entries[:_TRIED]]
 
 
 def _refined(field: Field, matrix: Matrix, plan: Plan, cost: Callable[[Circuit], float]) -> Circuit:
@@ -111,8 +116,8 @@ def candidates(field: Field, matrix: Matrix, product: float, sum_: float) -> tup
         return product * circuit.multiplications + sum_ * circuit.additions
 
     found = [Candidate("dense", 0, dense(field, matrix))]
-    for dimension in range(1, min(_LARGEST, (len(matrix) - 1).bit_length()) + 1):
-        circuits = [_refined(field, matrix, plan, cost) for plan in _plans(field, matrix, dimension)]
+    for dimension, plans in enumerate(_plans(field, matrix), 1):
+        circuits = [_refined(field, matrix, plan, cost) for plan in plans]
         if circuits:
             found.append(Candidate("factored", dimension, min(circuits, key=cost)))
     return tuple(sorted(found, key=lambda c: c.cost(product, sum_)))

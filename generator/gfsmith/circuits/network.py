@@ -110,13 +110,13 @@ class Network:
         needed = set(wanted)
         for number in range(len(self._nodes) - 1, -1, -1):
             if number in needed:
-                needed |= set(_operands(self._nodes[number]))
+                needed |= set(operands(self._nodes[number]))
         order = {old: new for new, old in enumerate(sorted(needed))}
-        nodes = tuple(_renumber(self._nodes[old], order) for old in order)
+        nodes = tuple(renumbered(self._nodes[old], order) for old in order)
         return Circuit(nodes, tuple(order[number] for number in wanted))
 
 
-def _operands(node: Node) -> tuple[int, ...]:
+def operands(node: Node) -> tuple[int, ...]:
     match node:
         case Scale(_, of):
             return (of,)
@@ -126,7 +126,7 @@ def _operands(node: Node) -> tuple[int, ...]:
             return ()
 
 
-def _renumber(node: Node, order: dict[int, int]) -> Node:
+def renumbered(node: Node, order: dict[int, int]) -> Node:
     match node:
         case Scale(constant, of):
             return Scale(constant, order[of])

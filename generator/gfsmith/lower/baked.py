@@ -40,22 +40,29 @@ class _Baking:
 
     def _copy(self, b: Builder, offset: int) -> None:
         values: list[Value] = []
+        outputs: dict[int, list[int]] = {}
+        for output, number in enumerate(self.circuit.outputs):
+            outputs.setdefault(number, []).append(output)
         halves: dict[int, tuple[Value, Value]] = {}
-        for node in self.circuit.nodes:
+        for number, node in enumerate(self.circuit.nodes):
             match node:
                 case Input(source):
                     values.append(b.load(Space.SOURCE, source, offset))
                 case Add(left, right):
                     values.append(b.emit(Op.XOR, values[left], values[right]))
                 case Scale(constant, of):
-                    if self.mask is None:
-                        values.append(b.emit(Op.AFFINE, values[of], self._entry(b, Op.MATRIX, constant)))
-                        continue
-                    if of not in halves:
-                        halves[of] = self._split(b, values[of], self.mask)
-                    values.append(self._lookup(b, constant, halves[of]))
-        for output, number in enumerate(self.circuit.outputs):
-            b.store(values[number], output, offset)
+                    values.append(self._product(b, constant, of, values, halves))
+            for output in outputs.get(number, ()):
+                b.store(values[number], output, offset)
+
+    def _product(
+        self, b: Builder, constant: int, of: int, values: list[Value], halves: dict[int, tuple[Value, Value]]
+    ) -> Value:
+        if self.mask is None:
+            return b.emit(Op.AFFINE, values[of], self._entry(b, Op.MATRIX, constant))
+        if of not in halves:
+            halves[of] = self._split(b, values[of], self.mask)
+        return self._lookup(b, constant, halves[of])
 
     def _split(self, b: Builder, x: Value, mask: Value) -> tuple[Value, Value]:
         high = b.emit(Op.HIGH_NIBBLE, x, mask)

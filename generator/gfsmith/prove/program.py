@@ -48,6 +48,7 @@ class _Turn:
 
     values: dict[Value, Lane]
     stored: dict[tuple[int, int], Byte] = field(default_factory=dict)
+    slots: dict[int, Byte] = field(default_factory=dict)
 
 
 class _Prover:
@@ -102,11 +103,15 @@ class _Prover:
         if instr.op not in self.spec.isa.ops:
             raise Refutation(f"{instr.op.name} does not exist on {self.spec.isa.name}")
         args: list[Lane] = [self._value(turn, a) for a in instr.args]
-        if instr.ref is not None and instr.op not in STORES:
+        if instr.ref is not None and instr.op not in STORES | {Op.SPILL}:
             args.append(self._load(instr, instr.ref, turn, step))
         if instr.op in STORES:
             self._check_operands(instr, args)
             self._store(instr, args[0], turn, step)
+            return
+        if instr.op is Op.SPILL:
+            self._check_operands(instr, args[:1])
+            turn.slots[self._slot(instr.ref)] = args[0]
             return
         if instr.result is None or instr.result in turn.values:
             raise Refutation(f"{instr.op.name} does not define one new value")
@@ -137,6 +142,8 @@ class _Prover:
         return turn.values[value]
 
     def _load(self, instr: Instr, ref: Ref, turn: _Turn, step: int) -> Lane:
+        if instr.op is Op.RELOAD or ref.space is Space.SCRATCH:
+            return self._reload(ref, turn)
         reads_table = instr.op in _LOADED_BYTES
         if reads_table != (ref.space in _FIXED):
             raise Refutation(f"{instr.op.name} cannot read {_name(ref)}")
@@ -145,10 +152,24 @@ class _Prover:
         if reads_table:
             return self._load_entry(instr, ref)
         self._check_inside(ref, step)
-        if any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
+        may_change = self.spec.in_place or ref.space is Space.DESTINATION
+        if may_change and any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
             raise Refutation(f"{_name(ref)} is read after it may have been written in place")
         space = "src" if ref.space is Space.SOURCE else "dst"
         return model.data_byte(Data(space, ref.index, ref.offset))
+
+    @staticmethod
+    def _slot(ref: Ref | None) -> int:
+        if ref is None or ref.space is not Space.SCRATCH or ref.index < 0 or ref.offset:
+            raise Refutation("a spill that is not to a slot of the frame")
+        return ref.index
+
+    def _reload(self, ref: Ref, turn: _Turn) -> Lane:
+        """What this turn spilled: what another turn left in the frame is not to be counted on."""
+        slot = self._slot(ref)
+        if slot not in turn.slots:
+            raise Refutation(f"{_name(ref)} is read before this turn has put anything there")
+        return turn.slots[slot]
 
     def _load_constant(self, instr: Instr, ref: Ref) -> Lane:
         count = _LOADED_BYTES[instr.op]
@@ -260,6 +281,7 @@ _SPACES = {
     Space.DESTINATION: "dst",
     Space.COEFFICIENT: "table",
     Space.CONSTANT: "constant",
+    Space.SCRATCH: "slot",
 }
 
 

@@ -22,18 +22,25 @@ class Abi(Enum):
 _MS_SAVED_VECTORS = range(6, 16)
 _MS_ARGUMENTS = (("rdi", "rcx"), ("rsi", "rdx"), ("rdx", "r8"), ("rcx", "r9"))
 _DWARF_XMM0 = 17  #: the number of xmm0 in DWARF tables (System V ABI for x86-64, figure 3.36)
+_PAGE = 4080  #: bytes: less than a page, and a multiple of 16
 _SHADOW_AND_RETURN = 40  #: the fifth argument is above the return address and 32 bytes of home space
 
 
 class Frame:
-    """Prologue and epilogue for one ABI, the saved general registers and the vector registers used."""
+    """Prologue and epilogue for one ABI, the saved general registers and the vector registers used.
 
-    def __init__(self, abi: Abi, saved: tuple[str, ...], vectors: set[int], upper: bool) -> None:
+    scratch: bytes at rsp that the body uses, a multiple of 16; saved vectors lie above.
+    """
+
+    def __init__(
+        self, abi: Abi, saved: tuple[str, ...], vectors: set[int], upper: bool, scratch: int = 0
+    ) -> None:
         self.abi = abi
         self._pushed = (("rsi", "rdi") if abi is Abi.MS else ()) + saved
         self._vectors = sorted(v for v in vectors if v in _MS_SAVED_VECTORS) if abi is Abi.MS else []
         self._upper = upper
-        self._room = self._vector_room()
+        self._scratch = scratch
+        self._room = scratch + self._vector_room()
 
     def _vector_room(self) -> int:
         """Stack bytes for the vectors, such that rsp is a multiple of 16 behind them."""
@@ -51,14 +58,12 @@ class Frame:
                 f".cfi_adjust_cfa_offset 8; .cfi_rel_offset {register}, 0",
                 f".seh_pushreg {register}",
             )
-        if self._room:
-            asm.ins("sub", "rsp", self._room)
-            asm.unwind(f".cfi_adjust_cfa_offset {self._room}", f".seh_stackalloc {self._room}")
-        for number, vector in enumerate(self._vectors):
-            asm.ins("movaps", Mem("rsp", 16, None, 16 * number), f"xmm{vector}")
+        self._allocate(asm)
+        for place, vector in self._places():
+            asm.ins("movaps", Mem("rsp", 16, None, place), f"xmm{vector}")
             asm.unwind(
-                f".cfi_rel_offset {_DWARF_XMM0 + vector}, {16 * number}",
-                f".seh_savexmm xmm{vector}, {16 * number}",
+                f".cfi_rel_offset {_DWARF_XMM0 + vector}, {place}",
+                f".seh_savexmm xmm{vector}, {place}",
             )
         asm.unwind("", ".seh_endprologue")
         if self.abi is Abi.MS:
@@ -68,12 +73,27 @@ class Frame:
             asm.ins("mov", "r8", Mem("rsp", 8, None, depth))
         return asm
 
+    def _allocate(self, asm: Asm) -> None:
+        """Room on the stack, page after page: Windows maps the next page when the one above is touched."""
+        left = self._room
+        while left:
+            size = min(left, _PAGE)
+            asm.ins("sub", "rsp", size)
+            asm.unwind(f".cfi_adjust_cfa_offset {size}", f".seh_stackalloc {size}")
+            left -= size
+            if left:
+                asm.ins("mov", Mem("rsp", 8), "rax")
+
+    def _places(self) -> list[tuple[int, int]]:
+        """Offset from rsp and number of each saved vector."""
+        return [(self._scratch + 16 * n, vector) for n, vector in enumerate(self._vectors)]
+
     def epilogue(self) -> Asm:
         asm = Asm()
         if self._upper:
             asm.ins("vzeroupper")
-        for number, vector in enumerate(self._vectors):
-            asm.ins("movaps", f"xmm{vector}", Mem("rsp", 16, None, 16 * number))
+        for place, vector in self._places():
+            asm.ins("movaps", f"xmm{vector}", Mem("rsp", 16, None, place))
             asm.unwind(f".cfi_restore {_DWARF_XMM0 + vector}")
         if self._room:
             asm.ins("add", "rsp", self._room)

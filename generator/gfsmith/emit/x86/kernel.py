@@ -8,7 +8,7 @@ Registers of the body:
     r9   table entries of the current source, or len (kernels that go shard by shard)
     r10  current place in src[]      r11  scratch and pointers
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
-    r9, r10 and rsi serve there too.
+    r9, r10 and rsi serve there too; r9 is the address of slot 0 in kernels that spill.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _FREE_FIXED = ("r9", "r10", "rsi")
 _FREE_DIAGONAL = ("r10",)
 _CURSORS = frozenset({"r9", "r10", "rsi"})  #: in use while a loop is rolled over the sources
 _POINTER = 8  #: bytes
+_SLOTS = "r9"
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
 _CONSTANT_ALIGNMENT = 32  #: that of the body; no entry then straddles two cache lines
@@ -43,6 +44,7 @@ class Body:
     asm: Asm
     saved: tuple[str, ...]
     vectors: set[int]
+    scratch: int
 
 
 class _Emitter:
@@ -70,7 +72,8 @@ class _Emitter:
         """Registers for shard pointers, as far as they last; destinations first."""
         if self.spec.inputs is None and not self.spec.diagonal:
             return {}
-        free = _FREE_DIAGONAL if self.spec.diagonal else _FREE_FIXED
+        taken = {_SLOTS} if self.program.slots else set()
+        free = [r for r in (_FREE_DIAGONAL if self.spec.diagonal else _FREE_FIXED) if r not in taken]
         shards: list[Shard] = [(Space.DESTINATION, i) for i in range(self.spec.outputs)]
         shards += [(Space.SOURCE, j) for j in range(self.spec.inputs or 1)]
         return dict(zip(shards, (*free, *_SAVED), strict=False))
@@ -86,7 +89,7 @@ class _Emitter:
         if self.program.constants:
             self._place_constants(end)
         self.asm.mark(end)
-        return Body(self.asm, self.saved, self.vectors)
+        return Body(self.asm, self.saved, self.vectors, self._scratch_bytes())
 
     def _setup(self) -> None:
         ins = self.asm.ins
@@ -109,10 +112,18 @@ class _Emitter:
         self.asm.ins("xor", "eax", "eax")
         if self.program.constants:
             self.asm.ins("lea", "rdx", self._constants)
+        if self.program.slots:
+            width = self.spec.isa.vector_bytes
+            self.asm.ins("lea", _SLOTS, Mem("rsp", 0, None, width - 1))
+            self.asm.ins("and", _SLOTS, -width)
         for shard, register in self.resident.items():
             self.asm.ins("mov", register, self._pointer_slot(shard))
         for instr in self.program.preload:
             self._instruction(instr, None)
+
+    def _scratch_bytes(self) -> int:
+        """Of the frame: the slots, and room to align them to the vector width."""
+        return (self.program.slots + 1) * self.spec.isa.vector_bytes if self.program.slots else 0
 
     def _each_shard(self, end: Label) -> None:
         """mul for any k: the whole kernel for one shard, k times, with moving argument pointers."""
@@ -215,6 +226,8 @@ class _Emitter:
         if instr.op is Op.PREFETCH:
             assert instr.ref is not None
             self.select.prefetch(self._shard(instr.ref, 0), self.spec.hint)
+        elif instr.op in (Op.SPILL, Op.RELOAD):
+            self._move_slot(instr)
         elif instr.op is Op.LOAD:
             self._load(instr, partial)
         elif instr.op in STORES:
@@ -232,6 +245,17 @@ class _Emitter:
         else:
             self.select.compute(instr, self._folded(instr))
 
+    def _move_slot(self, instr: Instr) -> None:
+        assert instr.ref is not None
+        if instr.result is None:
+            self.select.store(instr.args[0], self._slot(instr.ref))
+        else:
+            self.select.load(instr.result, self._slot(instr.ref))
+
+    def _slot(self, ref: Ref) -> Mem:
+        width = self.spec.isa.vector_bytes
+        return Mem(_SLOTS, width, None, ref.index * width)
+
     def _folded(self, instr: Instr) -> Mem | None:
         ref = instr.ref
         if ref is None:
@@ -240,6 +264,8 @@ class _Emitter:
             copies = self.select.broadcast(instr.op)
             mem = self._entry(ref, self.select.table_bytes(Op.MATRIX))
             return Mem(mem.base, mem.size, mem.index, mem.displacement, copies)
+        if ref.space is Space.SCRATCH:
+            return self._slot(ref)
         return self._shard(ref, self.spec.isa.vector_bytes)
 
     def _load(self, instr: Instr, partial: bool) -> None:

@@ -94,7 +94,7 @@ def build(spec: KernelSpec, program: Program) -> MachineKernel:
     encoded = assemble(body.asm.lines)
     decode.check(encoded)
     upper = spec.isa.encoding is not Encoding.LEGACY
-    frames = {abi: _frame(Frame(abi, body.saved, body.vectors, upper)) for abi in Abi}
+    frames = {abi: _frame(Frame(abi, body.saved, body.vectors, upper, body.scratch)) for abi in Abi}
     code = {abi: _join(f.prologue) + f.gap + _join(encoded) + _join(f.epilogue) for abi, f in frames.items()}
     source = render(
         "x86_kernel.S.j2",

@@ -124,13 +124,16 @@ class Packed:
 
     def _store4(self, x: str) -> None:
         self._ins("movd", self._first(4), x)
-        self._merge("psrlq", x, 32)
-        self._ins("movd", self._second(4), x)
+        self._words(x, 2, self._second(2, 0, 4), self._second(2, 2, 4))
 
     def _store2(self, x: str) -> None:
+        self._words(x, 0, self._first(2), self._second(2))
+
+    def _words(self, x: str, position: int, *places: Mem) -> None:
+        """Two bytes to each place, from word `position` of the vector on, which stays as it is."""
         word = narrow(self._spare, 4)
-        for position, mem in enumerate((self._first(2), self._second(2))):
-            self._ins("pextrw", word, x, position)
+        for number, mem in enumerate(places, position):
+            self._ins("pextrw", word, x, number)
             self._asm.ins("mov", mem, narrow(self._spare, 2))
 
     def _store1(self, x: str) -> None:

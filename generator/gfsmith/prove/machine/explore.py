@@ -295,7 +295,7 @@ def _move_stack(state: State) -> None:
     if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
         raise Refutation("the stack pointer is lost")
     assert isinstance(state.memory, Memory)
-    state.memory.move_stack(place[1])
+    state.memory.stack.move(place[1], state.facts)
 
 
 def _push_or_pop(state: State, instr: Instruction) -> None:

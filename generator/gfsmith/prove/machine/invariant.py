@@ -18,6 +18,7 @@ from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
+from gfsmith.prove.machine.stack import Slot
 from gfsmith.prove.machine.state import Difference, Flags, Joined, State, Value, fork
 
 _junk = count()
@@ -154,8 +155,9 @@ def guess(contract: Contract, first: State, second: State, name: str) -> Guess:
 def _guess_memory(first: State, second: State, state: State, turn: Linear) -> None:
     a, b, memory = first.memory, second.memory, state.memory
     assert isinstance(a, Memory) and isinstance(b, Memory) and isinstance(memory, Memory)
-    if a.stack != b.stack:
-        raise Unsupported("a loop that changes the stack")
+    memory.stack.slots = {
+        place: _slot(slot, b.stack.slots.get(place)) for place, slot in a.stack.slots.items()
+    }
     complete = _grow(a.complete, b.complete, turn)
     if complete is None or set(a.written) != set(b.written):
         raise Unsupported("a loop that writes other destinations each turn")
@@ -165,6 +167,11 @@ def _guess_memory(first: State, second: State, state: State, turn: Linear) -> No
         if prefix is None or written.pieces or b.written[index].pieces:
             raise Unsupported("a loop that does not write its destinations from start to end")
         memory.written[index] = Written(prefix)
+
+
+def _slot(first: Slot, second: Slot | None) -> Slot:
+    """A slot at any turn: unknown if it is not the same at two of them."""
+    return first if first == second else (junk(first[1]), first[1])
 
 
 def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
@@ -230,7 +237,7 @@ def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> Non
     a, b = start.memory, end.memory
     assert isinstance(a, Memory) and isinstance(b, Memory)
     same = (
-        a.stack == b.stack
+        all(_is_junk(s[0]) or b.stack.slots.get(p) == s for p, s in a.stack.slots.items())
         and move(a.complete) == b.complete
         and set(a.written) == set(b.written)
         and all(

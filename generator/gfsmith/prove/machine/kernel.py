@@ -16,6 +16,7 @@ from gfsmith.prove.machine.image import Image
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Facts, Word, scale, subtract, symbol
 from gfsmith.prove.machine.memory import Limits, Memory
+from gfsmith.prove.machine.stack import Stack
 from gfsmith.prove.machine.stackmap import check_unwind
 from gfsmith.prove.machine.state import GENERAL, VECTOR_BYTES, Joined, State, Value
 from gfsmith.prove.verdict import Refutation, Status
@@ -158,15 +159,14 @@ def entry_state(
         contract.expect,
         partial(_constants, image, contract, set() if reads is None else reads),
         contract.layout.decode,
-        _SHADOW[contract.abi],
-        _RED_ZONE[contract.abi],
+        Stack(_SHADOW[contract.abi], _RED_ZONE[contract.abi]),
     )
     gpr: dict[str, Value | Joined] = {name: junk(8) for name in GENERAL}
     for name in _PRESERVED[contract.abi]:
         gpr[name] = symbol(f"entry_{name}")
     gpr["rsp"] = symbol(Address("stack"))
-    memory.move_stack(0)
-    memory.stack[0] = (symbol("return_address"), 8)
+    memory.stack.move(0, facts)
+    memory.stack.slots[0] = (symbol("return_address"), 8)
     registers = _ARGUMENTS[contract.abi]
     place = _FIRST_STACK_ARGUMENT[contract.abi]
     for number, parameter in enumerate(contract.parameters):
@@ -174,7 +174,7 @@ def entry_state(
         if number < len(registers):
             gpr[registers[number]] = value
         else:
-            memory.stack[place] = (value, 8)
+            memory.stack.slots[place] = (value, 8)
             place += 8
     vectors: list[Runs] = [((VECTOR_BYTES, domain.variable("entry", number, 0)),) for number in range(32)]
     state = State(gpr, vectors, [None] * 8, memory, facts)
@@ -189,7 +189,7 @@ def _check_end(contract: Contract, state: State) -> None:
     assert isinstance(memory, Memory)
     if state.gpr["rsp"] != symbol(Address("stack")):
         raise Refutation("rsp is not what it was on entry")
-    if memory.stack.get(0) != (symbol("return_address"), 8):
+    if memory.stack.slots.get(0) != (symbol("return_address"), 8):
         raise Refutation("the return address is overwritten")
     for name in _PRESERVED[contract.abi]:
         if state.gpr[name] != symbol(f"entry_{name}"):

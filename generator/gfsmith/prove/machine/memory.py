@@ -26,6 +26,7 @@ from gfsmith.prove.machine.linear import (
     subtract,
     symbol,
 )
+from gfsmith.prove.machine.stack import Stack
 from gfsmith.prove.verdict import Refutation
 
 POINTER = 8
@@ -90,21 +91,16 @@ Expect = Callable[[Word, Word, int], Runs]
 
 @dataclass(slots=True)
 class Memory:
-    """The memory of one path. home: bytes above the entry rsp that the callee may write (Microsoft's
-    shadow space). red_zone: bytes below rsp that signal handlers leave alone. floor: below this stack
-    offset they may overwrite everything."""
+    """The memory of one path."""
 
     limits: Limits
     facts: Facts
     expect: Expect
     constants: Callable[[int, int], bytes | None]
     decode: Callable[[Word], tuple[str, Word, Word, int]]
-    home: tuple[int, int] = (0, 0)
-    red_zone: int = 0
-    stack: dict[int, tuple[Word | Runs, int]] = field(default_factory=dict)
+    stack: Stack = field(default_factory=Stack)
     written: dict[Word, Written] = field(default_factory=dict)
     complete: Word = 0
-    floor: int = 0
 
     def copy(self, facts: Facts) -> Memory:
         return Memory(
@@ -113,12 +109,9 @@ class Memory:
             self.expect,
             self.constants,
             self.decode,
-            self.home,
-            self.red_zone,
-            dict(self.stack),
+            self.stack.copy(),
             {index: w.copy() for index, w in self.written.items()},
             self.complete,
-            self.floor,
         )
 
     def substitute(self, name: Symbol, by: Word) -> None:
@@ -131,6 +124,7 @@ class Memory:
             limits.in_place,
             limits.per_shard,
         )
+        self.stack.substitute(name, by)
         self.complete = substitute(self.complete, name, by)
         self.written = {
             substitute(index, name, by): Written(
@@ -139,11 +133,6 @@ class Memory:
             )
             for index, w in self.written.items()
         }
-
-    def move_stack(self, rsp: int) -> None:
-        """rsp has become entry rsp + `rsp`: what lies below and beyond the red zone is lost."""
-        self.floor = rsp - self.red_zone
-        self.stack = {at: slot for at, slot in self.stack.items() if at >= self.floor}
 
     def inside(self, what: Address, offset: Word, size: int, limit: Word) -> None:
         """Refute unless 0 <= offset and offset + size <= limit, always."""
@@ -169,7 +158,7 @@ class Memory:
             case "dst":
                 return self._load_destination(region, offset, size)
             case "stack":
-                found = self._load_stack(offset, size)
+                found = self.stack.load(offset, size)
                 if not isinstance(found, tuple):
                     raise Unsupported("a saved general register is read as data")
                 return found
@@ -242,16 +231,8 @@ class Memory:
             if region.kind in ("srcs", "dsts"):
                 return self.pointer(region, offset)
             if region.kind == "stack":
-                return self._load_stack(offset, size)
+                return self.stack.load(offset, size)
         return self.load(address, size)
-
-    def _load_stack(self, offset: Word, size: int) -> Word | Runs:
-        if not isinstance(offset, int) or offset not in self.stack:
-            raise Refutation(f"reads the stack at {offset}, where it has put nothing")
-        value, known = self.stack[offset]
-        if known != size:
-            raise Unsupported(f"reads {size} of {known} bytes on the stack")
-        return value
 
     def store_word(self, address: Word, value: Word | Runs, size: int) -> None:
         """A general or vector register to the stack, or its bytes to a destination."""
@@ -261,17 +242,7 @@ class Memory:
                 raise Refutation(f"writes a number or pointer at {address}, not data")
             self.store(address, value)
             return
-        offset = place[1]
-        if not isinstance(offset, int):
-            raise Unsupported(f"writes the stack at {offset}")
-        for other, (_, length) in self.stack.items():
-            if other != offset and other < offset + size and offset < other + length:
-                raise Unsupported("stack slots overlap")
-        if offset >= 0 and not self.home[0] <= offset <= self.home[1] - size:
-            raise Refutation(f"writes the caller's frame, {offset} bytes above the entry rsp")
-        if offset < self.floor:
-            raise Refutation(f"writes the stack at {offset}, where a signal handler may write too")
-        self.stack[offset] = (value, size)
+        self.stack.store(place[1], value, size, self.facts)
 
     def pointer(self, region: Address, offset: Word) -> Word:
         """The shard pointer at `offset` of src[] or dst[]."""

@@ -19,7 +19,7 @@ def _saved(state: State, general: tuple[str, ...], vectors: range) -> dict[str, 
     """The stack slot, relative to the entry rsp, of each preserved register that has changed."""
     memory = state.memory
     assert isinstance(memory, Memory)
-    slots = {str(value): place for place, (value, _) in memory.stack.items()}
+    slots = {str(c): place for place, (c, _) in memory.stack.slots.items() if isinstance(place, int)}
     found = {}
     for name in general:
         entry = symbol(f"entry_{name}")

@@ -12,7 +12,7 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, scale
+from gfsmith.prove.machine.linear import Address, Linear, Word, base, scale, subtract, symbol
 from gfsmith.prove.machine.semantics.general import SPAN, arithmetic, checked, number, size_of, word, wrap
 from gfsmith.prove.machine.semantics.operands import Semantics, forms, read_general, write_general
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, State
@@ -52,7 +52,29 @@ def _low_bits(state: State, instr: Instruction) -> int | None:
     return left.constant & right
 
 
+def _align_down(state: State, instr: Instruction) -> bool:
+    """AND of an address on the stack with -2^b: an unknown below 2^b, the same for the same address, is
+    taken off."""
+    left, right = read_general(state, instr, 0), read_general(state, instr, 1)
+    if not isinstance(left, Linear) or not isinstance(right, int) or size_of(instr) != 8:
+        return False
+    place, width = base(left), -right
+    if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
+        return False
+    if width < 1 or width & width - 1:
+        return False
+    rest = symbol(f"({left} mod {width})")
+    state.facts.assume(rest, 0, width - 1)
+    aligned = subtract(left, rest)
+    state.multiples[aligned] = width
+    state.flags = UNDEFINED
+    write_general(state, instr, aligned)
+    return True
+
+
 def _and(state: State, instr: Instruction) -> None:
+    if _align_down(state, instr):
+        return
     low = _low_bits(state, instr)
     if low is None:
         _bitwise(lambda a, b: a & b)(state, instr)
