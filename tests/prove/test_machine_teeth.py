@@ -18,6 +18,7 @@ from wrong import FINE, UNKNOWN, WRONG, Change
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.generate import generate_one
 from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
+from gfsmith.prove.machine.load import raw
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, Store
 
@@ -92,3 +93,17 @@ def test_unwind_information(push: str, pop: str, right: bool, tmp_path: Path) ->
     text = edit(edit(list(lines("mul", "sysv")), "push rbx", push), "pop rbx", pop)
     report = prove(SPECS["mul"], "sysv", [".cfi_startproc", *text, ".cfi_endproc"], tmp_path, unwind=True)
     assert (report.status is Status.PROVED, "unwind" in report.reason) == (right, not right), report
+
+
+@pytest.mark.parametrize("operation", ["dot", "mad", "mul", "xor"])
+@pytest.mark.parametrize("isa", ["gfni_avx512", "avx512"])
+def test_masked_tails_are_proved_at_once_and_one_by_one(isa: str, operation: str) -> None:
+    """Both ways agree, and the first does not fall back to the second."""
+    spec = make_spec(operation, None, 1, isa, unroll=1)
+    contract = contract_of(spec, "sysv")
+    code = generate_one(spec).code[Abi.SYSV]
+    at_once = prove_code(contract, raw(NAME, code), NAME, exhaustive=False)
+    one_by_one = prove_code(replace(contract, masked=False), raw(NAME, code), NAME, exhaustive=False)
+    assert at_once.status is Status.PROVED, at_once.reason
+    assert one_by_one.status is Status.PROVED, one_by_one.reason
+    assert 4 * at_once.steps < one_by_one.steps

@@ -43,6 +43,13 @@ VALUE = [
         "vpxor ymm5, ymm5, ymm7\nvpxor ymm5, ymm5, [r9+rax]",
         "must be",
     ),
+    Change("mask of a byte less", "mad", "bzhi r11, r11, rdi", "sub rdi, 1\nbzhi r11, r11, rdi", "only"),
+    Change(
+        "mask of a byte more", "mad", "bzhi r11, r11, rdi", "add rdi, 1\nbzhi r11, r11, rdi", "beyond its end"
+    ),
+    Change(
+        "mask of 32 bytes at most", "mad", "bzhi r11, r11, rdi", "bzhi r11, r11, rdi\nmov r11d, r11d", "only"
+    ),
     Change("mad that does not add", "mad", "vpxord zmm1, zmm1, [r9+rax]", "", "must be"),
     Change(
         "36 sources at most",

@@ -84,7 +84,8 @@ class Contract:
     narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the table.
     aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
     tables, where it has any format for them, describe the stack at every instruction. reach_all: every
-    instruction is reached under this contract. landing: it begins with endbr64. frozen_data: constants may
+    instruction is reached under this contract. landing: it begins with endbr64. masked: what a vector
+    does not fill is masked, a hint that all its lengths may be proved at once. frozen_data: constants may
     lie in writable data that nobody writes. rows: the coefficients, if the kernel is for these alone, as
     elements of the field of `polynomial`.
     """
@@ -110,6 +111,7 @@ class Contract:
     unwind: bool = True
     reach_all: bool = True
     landing: bool = False
+    masked: bool = False
     frozen_data: bool = False
     rows: tuple[tuple[int, ...], ...] | None = None
     polynomial: int = 0x11D

@@ -13,25 +13,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gfsmith.prove.machine import bitmatrix, domain
+from gfsmith.prove.machine import bitmatrix, domain, ends
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
-from gfsmith.prove.machine.state import Difference, Flags, Joined, State, Value, fork
+from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Value, fork
 
 _junk = count()
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A stretch of an accumulator: the products of output `output` with the sources from `first` on."""
+    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, or
+    with their ends (ends.py)."""
 
     output: Word
     first: Word
     start: Word
     length: int
+    end: bool
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ def _grow(first: Word, second: Word, turn: Linear) -> Word | None:
     return add(first, scale(turn, step)) if isinstance(step, int) else None
 
 
-def _value(first: Value | Joined, second: Value | Joined, turn: Linear) -> Value | Joined:
+def _value(first: Value | Opaque, second: Value | Opaque, turn: Linear) -> Value | Opaque:
     if first == second:
         return first
     if isinstance(first, int | Linear) and isinstance(second, int | Linear):
@@ -90,9 +92,20 @@ def _recognise(contract: Contract, piece: domain.Piece, length: int) -> Sum | No
         return None
     atom = next(iter(piece.atoms))
     output: Word = 0 if atom.table is None else atom.table.output
-    if piece != contract.product(output, atom.shard, atom.start):
-        return None
-    return Sum(output, atom.shard, atom.start, length)
+    found = Sum(output, atom.shard, atom.start, length, ends.is_end(atom))
+    return found if piece == _product(contract, found, atom.shard) else None
+
+
+def _product(contract: Contract, part: Sum, source: Word) -> Form:
+    """What an accumulator gains from one source."""
+    gained = contract.product(part.output, source, part.start)
+    return ends.ended(gained) if part.end else gained
+
+
+def _total(contract: Contract, part: Sum, sources: Word) -> Form:
+    """The sum over the first sources."""
+    total = contract.total(part.output, sources, part.start)
+    return ends.ended(total) if part.end else total
 
 
 def _accumulator(contract: Contract, first: Runs, second: Runs) -> list[Sum | int] | None:
@@ -120,8 +133,7 @@ def _summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word)
         if isinstance(part, int):
             gained += domain.zeros(part)
             continue
-        now = contract.total(part.output, add(part.first, turn), part.start)
-        before = contract.total(part.output, part.first, part.start)
+        now, before = _total(contract, part, add(part.first, turn)), _total(contract, part, part.first)
         gained += domain.xor(((part.length, now),), ((part.length, before),))
     return domain.xor(first, domain.merge(gained))
 
@@ -225,8 +237,7 @@ def _gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, 
         if isinstance(part, int):
             want += domain.zeros(part)
         else:
-            source = add(part.first, turn)
-            want.append((part.length, contract.product(part.output, source, part.start)))
+            want.append((part.length, _product(contract, part, add(part.first, turn))))
     try:
         return domain.xor(start, end) == domain.merge(want)
     except Unsupported:
