@@ -5,8 +5,8 @@ The grammar of a symbol, of which KernelSpec.symbol is the only source:
     <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
 
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel; the vector's
-width and the technique are named where they are not the instruction set's own; `_p` is the prefetch distance in bytes with its
-hint; `_nt` streaming stores.
+width and the technique are named where they are not the instruction set's own; `_p` is the prefetch distance
+in bytes with its hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
