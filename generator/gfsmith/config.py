@@ -13,6 +13,7 @@ unroll = "auto"                  # or 1..8 vectors a turn
 prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
+width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni_avx512)
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
 outputs = "auto"                 # with code: parities per kernel at most
@@ -46,6 +47,7 @@ from gfsmith.spec import (
     default_outputs,
     default_technique,
     default_unroll,
+    with_width,
 )
 
 _SHAPE = re.compile(r"(n|[1-9][0-9]*)x([1-9][0-9]*)")
@@ -77,6 +79,7 @@ class KernelGroup(_Strict):
     prefetch: int = 0
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"
+    width: Literal["auto", 256, 512] = "auto"
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
@@ -202,6 +205,7 @@ def _baked(group: KernelGroup, code: str, shape: str, isa: Isa, generator: Gener
 def _kernel(
     group: KernelGroup, inputs: int | None, outputs: int, isa: Isa, generator: Generator, baked: Baked | None
 ) -> KernelSpec:
+    isa = isa if group.width == "auto" else with_width(isa, group.width)
     operation = Operation(group.operation)
     technique = default_technique(operation, isa) if group.technique == "auto" else Technique(group.technique)
     automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(outputs)

@@ -33,6 +33,7 @@ def record(spec: KernelSpec) -> dict[str, Any]:
         "code": spec.baked.code if spec.baked is not None else None,
         "technique": spec.technique.value,
         "tables": spec.tables.label,
+        "width": spec.isa.width,
         "unroll": spec.unroll,
         "prefetch": spec.prefetch,
         "store": spec.store.value,
@@ -62,7 +63,7 @@ def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
         "|---|" + "---:|" * (len(operations) + 2),
     ]
     for isa in ISAS:
-        mine = [spec for spec in specs if spec.isa is isa]
+        mine = [spec for spec in specs if spec.isa.name == isa.name]
         if not mine:
             continue
         counts = Counter(spec.operation.value for spec in mine)

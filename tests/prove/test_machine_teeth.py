@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from assembly import NAME, disassemble, edit, image
-from support import make_spec
+from support import NARROW, make_spec
 from wrong import FINE, UNKNOWN, WRONG, Change
 
 from gfsmith.emit.x86.frame import Abi
@@ -27,6 +27,7 @@ SPECS = {
     "any": make_spec("dot", None, 1, "sse", unroll=1),
     "mul": make_spec("mul", None, 1, "sse", unroll=1),
     "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
+    "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
 }
 
@@ -73,6 +74,15 @@ def test_unsupported(change: Change, tmp_path: Path) -> None:
 def test_still_proved(change: Change, tmp_path: Path) -> None:
     report = answer(change, tmp_path)
     assert report.status is Status.PROVED, report.reason
+
+
+def test_narrow_evex_needs_what_the_contract_declares(tmp_path: Path) -> None:
+    contract = contract_of(SPECS["narrow"], "sysv")
+    without = tuple(feature for feature in contract.features if feature != "AVX512VL")
+    assert without != contract.features
+    code = image("\n".join(lines("narrow", "sysv")), tmp_path)
+    report = prove_code(replace(contract, features=without, unwind=False), code, NAME, exhaustive=False)
+    assert (report.status, "AVX512VL" in report.reason) == (Status.REFUTED, True), report
 
 
 PUSH = "push rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbx, 0"

@@ -130,6 +130,20 @@ BOUNDS = [
         "vmovdqu8 zmm2, [r10+rax]",
         "src[0] beyond its end",
     ),
+    Change(
+        "reads 512 bits of a step of 256",
+        "narrow",
+        "vmovdqu8 ymm1, [r10+rax]",
+        "vmovdqu8 zmm1, [r10+rax]",
+        "src[0] beyond its end",
+    ),
+    Change(
+        "reads 256 bits, mask forgotten",
+        "narrow",
+        "vmovdqu8 ymm2{k1}{z}, [r10+rax]",
+        "vmovdqu8 ymm2, [r10+rax]",
+        "src[0] beyond its end",
+    ),
     Change("touches memory for len = 0", "dot", "je L13", "", "beyond its end"),
     Change("reads one source too many", "any", "add rsi, rcx", "lea rsi, [rsi+rcx+8]", "beyond its end"),
     Change(

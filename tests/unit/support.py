@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gfsmith.field import Field
 from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Ref, Role, Space
-from gfsmith.isa import BY_NAME, Isa
+from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.lower import lower
 from gfsmith.passes import run as run_passes
 from gfsmith.spec import (
@@ -15,7 +15,18 @@ from gfsmith.spec import (
     Technique,
     default_technique,
     default_unroll,
+    with_width,
 )
+
+#: Instruction sets with other vectors than their own.
+NARROW = [with_width(isa, bits) for isa in ISAS for bits in isa.widths if bits != isa.width]
+#: Every x86 set, in every width.
+X86 = [isa for isa in ISAS if isa.encoding is not Encoding.C] + NARROW
+
+
+def label(isa: Isa) -> str:
+    """What a test with this instruction set is called."""
+    return isa.name + (f"_v{isa.width}" if isa in NARROW else "")
 
 
 def make_spec(

@@ -188,6 +188,7 @@ TABLE: dict[str, Semantics] = {
         "VEX_VMOVDQA_YMM_YMMM256",
         "VEX_VMOVNTDQA_XMM_M128",
         "VEX_VMOVNTDQA_YMM_M256",
+        "EVEX_VMOVDQA64_YMM_K1Z_YMMM256",
         "EVEX_VMOVDQA64_ZMM_K1Z_ZMMM512",
     ),
     **forms(
@@ -195,6 +196,7 @@ TABLE: dict[str, Semantics] = {
         "MOVNTDQ_M128_XMM",
         "VEX_VMOVNTDQ_M128_XMM",
         "VEX_VMOVNTDQ_M256_YMM",
+        "EVEX_VMOVNTDQ_M256_YMM",
         "EVEX_VMOVNTDQ_M512_ZMM",
     ),
     **forms(
