@@ -266,6 +266,12 @@ class KernelSpec:
         """Whether the kernel handles its k shards one after the other, each by itself."""
         return self.operation is Operation.MUL and self.inputs is None
 
+    @property
+    def group(self) -> int:
+        """Sources that one turn of a loop over any number of them takes."""
+        import os
+        return int(os.environ.get("GROUP", "1")) if self.machine_code and self.inputs is None else 1
+
     def entry_offset(self, source: int, output: int) -> int:
         """Byte offset in the table of the coefficient of `source` in `output` (source-major)."""
         return (source * self.outputs + output) * self.tables.entry_bytes
