@@ -268,9 +268,14 @@ class KernelSpec:
 
     @property
     def group(self) -> int:
-        """Sources that one turn of a loop over any number of them takes."""
-        import os
-        return int(os.environ.get("GROUP", "1")) if self.machine_code and self.inputs is None else 1
+        """Sources that one turn of the main loop over any number of them takes.
+
+        Two, if one three-input XOR then adds both products to a sum. Where a product is several
+        instructions, or the sums are two-input ones, two at a time measure no better than one (Zen 4).
+        """
+        product = self.technique in (Technique.AFFINE, Technique.MULB)
+        pays = product and Op.XOR3 in self.isa.ops and self.outputs > 1
+        return 2 if pays and self.inputs is None else 1
 
     def entry_offset(self, source: int, output: int) -> int:
         """Byte offset in the table of the coefficient of `source` in `output` (source-major)."""

@@ -204,7 +204,9 @@ class _Prover:
         induction over the turns, all k are taken once.
         """
         if loop.group < 1 or (loop.group > 1) != bool(loop.rest):
-            raise Refutation(f"{where}: {loop.group} sources a turn, and a rest of {len(loop.rest)} operations")
+            raise Refutation(
+                f"{where}: {loop.group} sources a turn, and a rest of {len(loop.rest)} operations"
+            )
         sums = self._sums(loop, where)
         for carry in loop.carries:
             output, offset = sums[carry.phi]

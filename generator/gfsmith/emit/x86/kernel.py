@@ -202,7 +202,9 @@ class _Emitter:
         ins = self.asm.ins
         body, test, done = self.label(), self.label(), self.label()
         self._ahead = _POINTER * (loop.group - 1)
-        ins("lea" if self._ahead else "mov", "r10", Mem("rcx", 0, None, self._ahead) if self._ahead else "rcx")
+        ins(
+            "lea" if self._ahead else "mov", "r10", Mem("rcx", 0, None, self._ahead) if self._ahead else "rcx"
+        )
         if self.spec.source_stride:
             ins("mov", "r9", "rdx")
         ins("jmp", test)

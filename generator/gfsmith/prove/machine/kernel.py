@@ -9,7 +9,7 @@ from iced_x86 import Decoder, Mnemonic
 
 from gfsmith.isa import Isa
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.contract import INDEX, LENGTH, SOURCES, Contract, Layout, Parameter
+from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract, Layout, Parameter
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
 from gfsmith.prove.machine.image import Image
@@ -98,6 +98,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         landing=True,
         rows=spec.baked.rows if spec.baked is not None else None,
         polynomial=spec.field.polynomial,
+        group=spec.group,
     )
 
 
@@ -111,7 +112,7 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
         "one_src": symbol(Address("src", 0)),
         "one_dst": symbol(Address("dst", 0)),
         "len": length,
-        "k": symbol(SOURCES) if contract.inputs is None else junk(8),
+        "k": contract.sources if contract.inputs is None else junk(8),
         "index": symbol(INDEX),
     }
     if columns is not None:
@@ -151,7 +152,7 @@ def entry_state(
     if contract.indexed:
         facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
     if contract.inputs is None:
-        facts.assume(symbol(SOURCES), 0, _MAX_SOURCES)
+        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
     memory = Memory(
         _limits(contract, length),
         facts,
@@ -251,8 +252,9 @@ def prove_code(
 ) -> Report:
     """Prove or refute one function of an image against its contract, for every length.
 
-    All lengths at once, by induction over the loops; then, if `exhaustive`, every length from 0 to four
-    blocks once more without it. After `max_steps` instructions the answer is "unsupported".
+    All lengths and numbers of sources at once, by induction over the loops; then, if `exhaustive`, every
+    length from 0 to four blocks once more without it. After `max_steps` instructions the answer is
+    "unsupported".
     """
     function = image.functions[name]
     code = image.read(function.address, function.size)
@@ -266,9 +268,11 @@ def prove_code(
     explorer = Explorer(contract, code, function.address, max_steps)
     count, data = len(_instructions(code, function.address, set())), set[int]()
     try:
-        for low, high in _length_ranges(contract, exhaustive):
-            for state in explorer.run(entry_state(contract, image, low, high, data)):
-                _check_end(contract, state)
+        for case in contract.cases():
+            explorer.contract = case
+            for low, high in _length_ranges(case, exhaustive):
+                for state in explorer.run(entry_state(case, image, low, high, data)):
+                    _check_end(case, state)
         covered, count = _check_coverage(explorer, code, data)
         if contract.unwind:
             abi = contract.abi
