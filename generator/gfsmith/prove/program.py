@@ -212,35 +212,23 @@ class _Prover:
             output, offset = sums[carry.phi]
             start = self._value(turn, carry.initial)
             self._compare(start, model.initial(self.spec, output, offset), output, offset, where)
-        self._adds(loop, turn, loop.body, loop.group, {c.phi: c.updated for c in loop.carries}, where)
-        if loop.rest:
-            self._adds(loop, turn, loop.rest, 1, {c.phi: c.rest for c in loop.carries}, where)
+        before: dict[Value, Byte] = {phi: variable_byte(("sum", phi)) for phi in sums}
+        for code, count in ((loop.body, loop.group), (loop.rest, 1)) if loop.rest else ((loop.body, 1),):
+            inner = _Turn({**turn.values, **before}, sources=count)
+            self._section(code, inner, loop)
+            if inner.stored:
+                raise Refutation(f"{where}: stores inside the loop over the sources")
+            for carry in loop.carries:
+                after = carry.updated if code is loop.body else carry.rest
+                if after is None:
+                    raise Refutation(f"{where}: a sum that the rest does not carry on")
+                output, offset = sums[carry.phi]
+                want = before[carry.phi]
+                for n in range(count):
+                    want = model.add(want, model.product(self.spec, CURRENT - n, output, offset))
+                self._compare(self._value(inner, after), want, output, offset, where)
         for phi, (output, offset) in sums.items():
             turn.values[phi] = variable_byte(("total", output, offset))
-
-    def _adds(
-        self,
-        loop: Loop,
-        turn: _Turn,
-        code: tuple[Instr, ...],
-        count: int,
-        updated: dict[Value, Value | None],
-        where: str,
-    ) -> None:
-        """One turn over the next `count` sources adds their products to the sums, and stores nothing."""
-        before: dict[Value, Byte] = {phi: variable_byte(("sum", phi)) for phi in updated}
-        inner = _Turn({**turn.values, **before}, sources=count)
-        self._section(code, inner, loop)
-        if inner.stored:
-            raise Refutation(f"{where}: stores inside the loop over the sources")
-        for phi, (output, offset) in self._sums(loop, where).items():
-            want = before[phi]
-            for n in range(count):
-                want = model.add(want, model.product(self.spec, CURRENT - n, output, offset))
-            after = updated[phi]
-            if after is None:
-                raise Refutation(f"{where}: a sum that the rest does not carry on")
-            self._compare(self._value(inner, after), want, output, offset, where)
 
     def _sums(self, loop: Loop, where: str) -> dict[Value, tuple[int, int]]:
         """Which output and offset each carried sum is for: the place where close stores it."""

@@ -200,11 +200,12 @@ class _Emitter:
         """body while r10, the place of a group's last source, is below the end; rest if it is the end."""
         assert loop.group in (1, 2), "more than one source may be left over"
         ins = self.asm.ins
-        body, test, done = self.label(), self.label(), self.label()
+        body, test = self.label(), self.label()
         self._ahead = _POINTER * (loop.group - 1)
-        ins(
-            "lea" if self._ahead else "mov", "r10", Mem("rcx", 0, None, self._ahead) if self._ahead else "rcx"
-        )
+        if self._ahead:
+            ins("lea", "r10", Mem("rcx", 0, None, self._ahead))
+        else:
+            ins("mov", "r10", "rcx")
         if self.spec.source_stride:
             ins("mov", "r9", "rdx")
         ins("jmp", test)
@@ -218,6 +219,7 @@ class _Emitter:
         ins("cmp", "r10", "rsi")
         ins("jb", body)
         if loop.rest:
+            done = self.label()
             ins("jne", done)
             self._held = None
             self._section(loop.rest, loop)
