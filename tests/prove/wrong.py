@@ -44,6 +44,7 @@ VALUE = [
         "must be",
     ),
     Change("mad that does not add", "mad", "vpxord zmm1, zmm1, [r9+rax]", "", "must be"),
+    Change("one source too few", "any", "add rsi, rcx", "lea rsi, [rsi+rcx-8]", "must be"),
     Change(
         "36 sources at most",
         "any",
@@ -372,7 +373,6 @@ UNKNOWN = [
     ),
     Change("an index that exceeds 15", "dot", "vpand ymm5, ymm5, ymm0", "", "may exceed 15"),
     Change("no semantics", "dot", "vpxor ymm5, ymm5, ymm7", "vpaddb ymm5, ymm5, ymm7", "no semantics"),
-    Change("one source too few", "any", "add rsi, rcx", "lea rsi, [rsi+rcx-8]", "cannot be solved"),
     Change("returns with a number of bytes", "dot", "ret", "ret 8", "ret"),
     Change("never ends for long shards", "dot", "jae L0", "spin: jae spin", "too many turns"),
     Change("never ends for many sources", "any", "jb L1", "more: jb more\njmp L1", "too many turns"),
