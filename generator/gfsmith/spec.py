@@ -277,6 +277,18 @@ class KernelSpec:
         """Whether the kernel handles its k shards one after the other, each by itself."""
         return self.operation is Operation.MUL and self.inputs is None
 
+    @property
+    def group(self) -> int:
+        """Sources that one turn of the main loop over any number of them takes.
+
+        Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are
+        no faster where a product is several instructions, where sums are two-input ones and for one
+        output, and slower where 30 sources meet streaming stores.
+        """
+        product = self.technique in (Technique.AFFINE, Technique.MULB) and Op.XOR3 in self.isa.ops
+        pays = product and self.outputs > 1 and self.store is Store.TEMPORAL
+        return 2 if pays and self.inputs is None else 1
+
     def entry_offset(self, source: int, output: int) -> int:
         """Byte offset in the table of the coefficient of `source` in `output` (source-major)."""
         return (source * self.outputs + output) * self.tables.entry_bytes

@@ -25,6 +25,7 @@ from gfsmith.spec import KernelSpec, Store
 SPECS = {
     "dot": make_spec("dot", 2, 1, "avx2", unroll=1),
     "any": make_spec("dot", None, 1, "sse", unroll=1),
+    "pairs": make_spec("dot", None, 2, "gfni_avx512", unroll=1),
     "mul": make_spec("mul", None, 1, "sse", unroll=1),
     "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
     "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),

@@ -6,7 +6,8 @@ Registers of the body:
     rsi  k, then the end of src[]    rdx  coefficient table, or constants
     rcx  src[]                       r8   dst[]
     r9   table entries of the current source, or len (kernels that go shard by shard)
-    r10  current place in src[]      r11  scratch and pointers
+    r10  place in src[] of the last one of the current sources
+    r11  scratch and pointers
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
     r9, r10 and rsi serve there too; r9 is the address of slot 0 in kernels that spill.
 """
@@ -59,6 +60,7 @@ class _Emitter:
         self.packed = Packed(self.select, "r11", "rdi", "r10", self.label)
         self.resident = self._assign_pointers()
         self._cursors: frozenset[str] = frozenset()
+        self._ahead = 0  #: bytes from the current source in src[] to r10
         self._held: Shard | None = None
 
     def label(self) -> Label:
@@ -145,6 +147,8 @@ class _Emitter:
 
     def _pointer_slot(self, shard: Shard) -> Mem:
         space, index = shard
+        if index <= CURRENT:
+            return Mem("r10", 8, None, _POINTER * (CURRENT - index) - self._ahead)
         array = "rcx" if space is Space.SOURCE else "r8"
         return Mem(array, 8, None, _POINTER * index)
 
@@ -194,28 +198,43 @@ class _Emitter:
         self._turn(loop)
 
     def _turn(self, loop: Loop) -> None:
-        """head, then body for every source, then close."""
+        """head, then body for every group of sources, the rest for those left over, then close."""
         self._held = None
         self._cursors = _CURSORS if loop.rolled else frozenset()
         self._section(loop.head, loop)
         if loop.rolled:
-            ins = self.asm.ins
-            body, test = self.label(), self.label()
-            ins("mov", "r10", "rcx")
-            if self.spec.source_stride:
-                ins("mov", "r9", "rdx")
-            ins("jmp", test)
-            self.asm.mark(body)
-            self._held = None
-            self._section(loop.body, loop)
-            ins("add", "r10", _POINTER)
-            if self.spec.source_stride:
-                ins("add", "r9", self.spec.source_stride)
-            self.asm.mark(test)
-            ins("cmp", "r10", "rsi")
-            ins("jb", body)
+            self._sources(loop)
             self._held = None
         self._section(loop.close, loop)
+
+    def _sources(self, loop: Loop) -> None:
+        """body while r10, the place of a group's last source, is below the end; rest if it is the end."""
+        assert loop.group in (1, 2), "more than one source may be left over"
+        ins = self.asm.ins
+        body, test = self.label(), self.label()
+        self._ahead = _POINTER * (loop.group - 1)
+        if self._ahead:
+            ins("lea", "r10", Mem("rcx", 0, None, self._ahead))
+        else:
+            ins("mov", "r10", "rcx")
+        if self.spec.source_stride:
+            ins("mov", "r9", "rdx")
+        ins("jmp", test)
+        self.asm.mark(body)
+        self._held = None
+        self._section(loop.body, loop)
+        ins("add", "r10", _POINTER * loop.group)
+        if self.spec.source_stride:
+            ins("add", "r9", self.spec.source_stride * loop.group)
+        self.asm.mark(test)
+        ins("cmp", "r10", "rsi")
+        ins("jb", body)
+        if loop.rest:
+            done = self.label()
+            ins("jne", done)
+            self._held = None
+            self._section(loop.rest, loop)
+            self.asm.mark(done)
 
     def _section(self, code: tuple[Instr, ...], loop: Loop) -> None:
         for instr in code:
@@ -288,8 +307,7 @@ class _Emitter:
         self.select.store(instr.args[0], mem, instr.op is Op.STREAM, mask)
 
     def _packed_pointer(self, ref: Ref) -> None:
-        slot = Mem("r10", 8) if ref.index == CURRENT else self._pointer_slot((ref.space, ref.index))
-        self.asm.ins("mov", "r11", slot)
+        self.asm.ins("mov", "r11", self._pointer_slot((ref.space, ref.index)))
         self.asm.ins("add", "r11", "rax")
 
     def _shard(self, ref: Ref, size: int) -> Mem:
@@ -299,16 +317,16 @@ class _Emitter:
         if register is None or register in self._cursors:
             register = "r11"
             if self._held != shard:
-                slot = Mem("r10", 8) if ref.index == CURRENT else self._pointer_slot(shard)
-                self.asm.ins("mov", "r11", slot)
+                self.asm.ins("mov", "r11", self._pointer_slot(shard))
                 self._held = shard
         return Mem(register, size, "rax", ref.offset)
 
     def _entry(self, ref: Ref, size: int) -> Mem:
         if ref.space is Space.CONSTANT:
             return Mem("rdx", size, None, ref.offset)
-        if ref.index == CURRENT:
-            return Mem("r9", size, None, self.spec.entry_offset(0, ref.output) + ref.offset)
+        if ref.index <= CURRENT:
+            offset = self.spec.entry_offset(CURRENT - ref.index, ref.output) + ref.offset
+            return Mem("r9", size, None, offset)
         return Mem("rdx", size, None, self.spec.entry_offset(ref.index, ref.output) + ref.offset)
 
 

@@ -2,9 +2,9 @@
 
 At the branch that closes a loop, let S0 and S1 be the states of two turns. The guess for turn t: what is
 the same stays, numbers and addresses grow by the same amount each turn, an accumulator that gained the
-product of one source holds the sum of the products so far, and anything else is unknown. The guess is then
-checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it holds for
-every t, by induction; if it does not, nothing is claimed.
+products of the next sources holds the sum of the products so far, and anything else is unknown. The guess
+is then checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it
+holds for every t, by induction; if it does not, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,19 @@ _junk = count()
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, or
-    with their ends (ends.py)."""
+    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, of
+    which each turn takes `count`, or with their ends (ends.py)."""
 
     output: Word
     first: Word
+    count: int
     start: Word
     length: int
     end: bool
+
+    def source(self, turn: Word) -> Word:
+        """The first source of a turn."""
+        return add(self.first, scale(turn, self.count))
 
 
 @dataclass(slots=True)
@@ -87,18 +92,23 @@ def _alike(first: Difference, second: Difference) -> bool:
 
 
 def _recognise(contract: Contract, piece: domain.Piece, length: int) -> Sum | None:
-    """The product that `piece` is, if it is one source's product of one output."""
+    """The products that `piece` is the sum of, if they are those of one output and successive sources."""
     if not isinstance(piece, Form) or piece.is_constant:
         return None
     atom = next(iter(piece.atoms))
     output: Word = 0 if atom.table is None else atom.table.output
-    found = Sum(output, atom.shard, atom.start, length, ends.is_end(atom))
-    return found if piece == _product(contract, found, atom.shard) else None
+    places = {subtract(other.shard, atom.shard) for other in piece.atoms}
+    numbers = [place for place in places if isinstance(place, int)]
+    if len(numbers) < len(places):
+        return None
+    first = add(atom.shard, min(numbers))
+    found = Sum(output, first, len(numbers), atom.start, length, ends.is_end(atom))
+    return found if piece == _gain(contract, found, first) else None
 
 
-def _product(contract: Contract, part: Sum, source: Word) -> Form:
-    """What an accumulator gains from one source."""
-    gained = contract.product(part.output, source, part.start)
+def _gain(contract: Contract, part: Sum, first: Word) -> Form:
+    """What an accumulator gains in a turn that begins with source `first`."""
+    gained = contract.products(part.output, first, part.count, part.start)
     return ends.ended(gained) if part.end else gained
 
 
@@ -127,13 +137,13 @@ def _accumulator(contract: Contract, first: Runs, second: Runs) -> list[Sum | in
 
 
 def _summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
-    """The accumulator after `turn` more sources than at `first`."""
+    """The accumulator `turn` turns after `first`."""
     gained: list[Run] = []
     for part in parts:
         if isinstance(part, int):
             gained += domain.zeros(part)
             continue
-        now, before = _total(contract, part, add(part.first, turn)), _total(contract, part, part.first)
+        now, before = _total(contract, part, part.source(turn)), _total(contract, part, part.first)
         gained += domain.xor(((part.length, now),), ((part.length, before),))
     return domain.xor(first, domain.merge(gained))
 
@@ -231,13 +241,13 @@ def _is_junk(value: object) -> bool:
 
 
 def _gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, turn: Word) -> bool:
-    """Whether an accumulator gained exactly the product of the turn's source."""
+    """Whether an accumulator gained exactly the products of the turn's sources."""
     want: list[Run] = []
     for part in parts:
         if isinstance(part, int):
             want += domain.zeros(part)
         else:
-            want.append((part.length, _product(contract, part, add(part.first, turn))))
+            want.append((part.length, _gain(contract, part, part.source(turn))))
     try:
         return domain.xor(start, end) == domain.merge(want)
     except Unsupported:

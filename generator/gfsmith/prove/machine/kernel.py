@@ -9,7 +9,7 @@ from iced_x86 import Decoder, Mnemonic
 
 from gfsmith.isa import Isa, Tail
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.contract import INDEX, LENGTH, SOURCES, Contract, Layout, Parameter
+from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract, Layout, Parameter
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
 from gfsmith.prove.machine.image import Image
@@ -100,6 +100,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         masked=spec.isa.tail is Tail.MASKED,
         rows=spec.baked.rows if spec.baked is not None else None,
         polynomial=spec.field.polynomial,
+        group=spec.group,
     )
 
 
@@ -113,7 +114,7 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
         "one_src": symbol(Address("src", 0)),
         "one_dst": symbol(Address("dst", 0)),
         "len": length,
-        "k": symbol(SOURCES) if contract.inputs is None else junk(8),
+        "k": contract.sources if contract.inputs is None else junk(8),
         "index": symbol(INDEX),
     }
     if columns is not None:
@@ -153,7 +154,7 @@ def entry_state(
     if contract.indexed:
         facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
     if contract.inputs is None:
-        facts.assume(symbol(SOURCES), 0, _MAX_SOURCES)
+        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
     memory = Memory(
         _limits(contract, length),
         facts,
@@ -252,9 +253,9 @@ def prove_code(
 ) -> Report:
     """Prove or refute one function of an image against its contract, for every length.
 
-    All lengths at once, by induction over the loops, and what is left after them one by one unless a mask
-    takes it as a whole; then, if `exhaustive`, every length from 0 to four blocks once more without
-    induction. After `max_steps` instructions the answer is "unsupported".
+    All lengths and numbers of sources at once, by induction over the loops, and bytes left over after them
+    one by one unless a mask takes them as a whole; then, if `exhaustive`, every length from 0 to four blocks
+    once more without induction. After `max_steps` instructions the answer is "unsupported".
     """
     function = image.functions[name]
     code = image.read(function.address, function.size)
@@ -280,9 +281,11 @@ def _prove(
     """The answer of one exploration."""
     count, data = len(_instructions(code, explorer.origin, set())), set[int]()
     try:
-        for low, high in _length_ranges(contract, exhaustive):
-            for state in explorer.run(entry_state(contract, image, low, high, data)):
-                _check_end(contract, state)
+        for case in contract.cases():
+            explorer.contract = case
+            for low, high in _length_ranges(case, exhaustive):
+                for state in explorer.run(entry_state(case, image, low, high, data)):
+                    _check_end(case, state)
         covered, count = _check_coverage(explorer, code, data)
         if contract.unwind:
             abi = contract.abi
