@@ -15,6 +15,7 @@ from gfsmith.circuits.cauchy import Points, points
 from gfsmith.circuits.dense import dense
 from gfsmith.circuits.factored import Basis, Plan, Subspace, factored, groups
 from gfsmith.circuits.network import Circuit
+from gfsmith.circuits.schedule import scheduled
 from gfsmith.field import Field
 from gfsmith.matrix import Matrix
 
@@ -25,7 +26,7 @@ _TRIED = 12  #: plans per dimension that are built, by their estimate
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """method: dense, or factored with the dimension of the subspace."""
+    """method: dense, or factored with the dimension of the subspace, or schedule (only additions)."""
 
     method: str
     dimension: int
@@ -121,3 +122,9 @@ def candidates(field: Field, matrix: Matrix, product: float, sum_: float) -> tup
         if circuits:
             found.append(Candidate("factored", dimension, min(circuits, key=cost)))
     return tuple(sorted(found, key=lambda c: c.cost(product, sum_)))
+
+
+@lru_cache(maxsize=256)
+def schedules(field: Field, matrix: Matrix, threes: bool) -> tuple[Candidate, ...]:
+    """For a matrix of 0 and 1, the circuit of additions; threes: for instructions that add three values."""
+    return (Candidate("schedule", 0, scheduled(field, matrix, 3 if threes else 2)),)
