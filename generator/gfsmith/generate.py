@@ -109,7 +109,7 @@ def circuits(spec: KernelSpec) -> tuple[Candidate, ...]:
     """The circuits of a baked kernel's matrix, cheapest first."""
     assert spec.baked is not None
     if spec.baked.packets:
-        return schedules(spec.field, spec.baked.rows, Op.XOR3 in spec.isa.ops)
+        return schedules(spec.field, spec.baked.rows)
     return candidates(spec.field, spec.baked.rows, *costs(spec))
 
 

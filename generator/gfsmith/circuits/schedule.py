@@ -1,10 +1,9 @@
 """A matrix of 0 and 1 as few additions in an order that needs few registers.
 
 Which sums are shared is found by Paar's greedy rule: as long as two values stand together in at least
-`least` rows, those that do so most often become one value. Source: C. Paar, "Optimized arithmetic for
-Reed-Solomon encoders", ISIT 1997; for erasure codes over packets J. S. Plank, "XOR's, lower bounds and
-MDS codes for storage" (2013) and Y. Uezato, "Accelerating XOR-based erasure coding using program
-optimization techniques", SC'21, who calls it RePair.
+`least` rows, those that do so most often become one value. Sources: C. Paar, "Optimized arithmetic for
+Reed-Solomon encoders", ISIT 1997; for codes over packets Y. Uezato, "Accelerating XOR-based erasure coding
+using program optimization techniques", SC'21, where this is RePair.
 
 In what order they are computed: source after source, each added to everything it is a part of, and what
 that completes to everything that is a part of, at once. So nothing waits in a register but sums that are
@@ -143,11 +142,10 @@ class _Pushing:
             self._push(user, self.totals[user])
 
 
-def scheduled(field: Field, matrix: Matrix, least: int) -> Circuit:
+def summed(field: Field, matrix: Matrix, least: int) -> Circuit:
     """The circuit of a matrix of 0 and 1, no row of which is 0.
 
-    least: in how many rows two values must stand together to be added once for all of them: 2 where
-    instructions add two values, 3 where they add three and a shared sum costs one of these.
+    least: in how many rows two values must stand together to be added once for all of them; 2 or more.
     """
     sums = shared_sums(matrix, least)
     return _Pushing(field, sums, len(matrix[0])).run(len(matrix))
