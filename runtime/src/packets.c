@@ -195,7 +195,7 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 void gfs_schedule_apply(const gfs_schedule *s, size_t packet, size_t len, const uint8_t *const *src,
                         uint8_t *const *dst) {
   uint8_t *at[PACKETS_MAX];
-  size_t chunk = chunk_of(CACHE_BUDGET, s->inputs + s->outputs);
+  size_t chunk = s->steps == 1 ? packet : chunk_of(CACHE_BUDGET, s->inputs + s->outputs);
   for (size_t region = 0; region < len; region += GFS_PACKETS * packet)
     for (size_t start = 0; start < packet; start += chunk) {
       point(at, s->inputs, src, region + start, packet);
