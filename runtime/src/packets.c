@@ -117,43 +117,43 @@ static bool write_steps(draft *d, const gfs_field *field, const uint8_t *rows) {
   return true;
 }
 
+/* The draft as one block of memory; NULL: there is not enough. */
+static gfs_schedule *bound(const draft *d) {
+  size_t header = sizeof(gfs_schedule) + d->schedule->steps * sizeof(gfs_step);
+  size_t bytes = header + d->used * sizeof(uint16_t);
+  gfs_schedule *s = malloc(bytes);
+  if (s == NULL)
+    return NULL;
+  memcpy(s, d->schedule, header);
+  s->bytes = bytes;
+  s->source = (uint16_t *)(s->step + s->steps);
+  memcpy(s->source, d->schedule->source, d->used * sizeof(uint16_t));
+  return s;
+}
+
 gfsmith_status gfs_schedule_create(gfs_schedule **out, const gfs_isa *isa, const gfs_field *field,
                                    unsigned inputs, unsigned outputs, const uint8_t *matrix) {
   unsigned columns = inputs * GFS_PACKETS, rows = outputs * GFS_PACKETS;
-  size_t header = sizeof(gfs_schedule) + rows * sizeof(gfs_step);
   uint8_t *expanded = malloc((size_t)rows * columns);
   bits *packed = malloc(rows * sizeof *packed);
-  gfs_schedule *s = malloc(header);
-  uint16_t *source = malloc((size_t)rows * (columns + 1) * sizeof *source);
+  gfs_schedule *steps = malloc(sizeof *steps + rows * sizeof *steps->step);
+  uint16_t *source = malloc((size_t)rows * columns * sizeof *source);
   gfsmith_status status = GFSMITH_ENOMEM;
-  if (expanded != NULL && packed != NULL && s != NULL && source != NULL) {
-    *s = (gfs_schedule){.source = source, .inputs = columns, .outputs = rows};
+  if (expanded != NULL && packed != NULL && steps != NULL && source != NULL) {
+    *steps = (gfs_schedule){.source = source, .inputs = columns, .outputs = rows};
     expand(field, inputs, outputs, matrix, expanded);
     for (unsigned row = 0; row < rows; row++)
       pack(expanded + (size_t)row * columns, columns, &packed[row]);
-    draft d = {.isa = isa, .schedule = s, .rows = packed};
+    draft d = {.isa = isa, .schedule = steps, .rows = packed};
     status = write_steps(&d, field, expanded) ? GFSMITH_OK : GFSMITH_EUNSUPPORTED;
-    /* One more than used: no block is empty. */
-    uint16_t *shorter = realloc(source, (d.used + 1) * sizeof *source);
-    s->source = source = shorter != NULL ? shorter : source;
-    s->bytes = header + (d.used + 1) * sizeof *source;
+    if (status == GFSMITH_OK && (*out = bound(&d)) == NULL)
+      status = GFSMITH_ENOMEM;
   }
   free(expanded);
   free(packed);
-  if (status != GFSMITH_OK) {
-    free(source);
-    free(s);
-    return status;
-  }
-  *out = s;
-  return GFSMITH_OK;
-}
-
-void gfs_schedule_free(gfs_schedule *schedule) {
-  if (schedule == NULL)
-    return;
-  free(schedule->source);
-  free(schedule);
+  free(steps);
+  free(source);
+  return status;
 }
 
 /* All steps on len bytes of every packet: at[0 .. inputs) are read, the outputs behind written. */
@@ -245,7 +245,7 @@ gfsmith_status gfs_packets_create(gfs_packets **out, const gfs_isa *isa, const g
 void gfs_packets_free(gfs_packets *packets) {
   if (packets == NULL)
     return;
-  gfs_schedule_free(packets->encoder);
+  free(packets->encoder);
   free(packets);
 }
 

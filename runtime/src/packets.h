@@ -30,9 +30,9 @@ typedef struct gfs_step {
   unsigned sources; /* 0: all inputs, or (kernel NULL) nothing to add: the packet is 0 */
 } gfs_step;
 
-/* Immutable once made. */
+/* Immutable once made; one block of memory: free() frees it. */
 typedef struct gfs_schedule {
-  size_t bytes;     /* of memory that it takes */
+  size_t bytes;     /* of the block */
   uint16_t *source; /* packets: input j is j, output i is inputs + i */
   unsigned inputs;  /* packets: 8 for each shard */
   unsigned outputs;
@@ -44,9 +44,6 @@ typedef struct gfs_schedule {
  * together. Errors: GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no xor kernels). */
 gfsmith_status gfs_schedule_create(gfs_schedule **out, const gfs_isa *isa, const gfs_field *field,
                                    unsigned inputs, unsigned outputs, const uint8_t *matrix);
-
-/* NULL is allowed and does nothing. */
-void gfs_schedule_free(gfs_schedule *schedule);
 
 /* The outputs from the inputs, shards of len bytes, a multiple of 8 * packet. */
 void gfs_schedule_apply(const gfs_schedule *schedule, size_t packet, size_t len,

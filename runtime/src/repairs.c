@@ -40,7 +40,7 @@ void gfs_repair_free(gfs_repair *repair) {
   if (repair == NULL)
     return;
   free(repair->map);
-  gfs_schedule_free(repair->schedule);
+  free(repair->schedule);
   free(repair);
 }
 

@@ -76,7 +76,9 @@ def mutants(right: Program, rng: random.Random) -> list[Program]:
     found = []
     for number in rng.sample(sums, min(MUTANTS, len(sums))):
         instr = loop.head[number]
-        earlier = [i.result for i in loop.head[:number] if i.result is not None and i.result not in instr.args]
+        earlier = [
+            i.result for i in loop.head[:number] if i.result is not None and i.result not in instr.args
+        ]
         if instr.ref is not None and instr.op is Op.XOR and rng.random() < 0.5:
             changed = replace(instr, ref=replace(instr.ref, index=(instr.ref.index + 1) % 24))
         elif instr.args and earlier:
@@ -100,7 +102,9 @@ def test_mutants_of_a_schedule_are_refuted(isa: str) -> None:
     assert len(wrong) >= MUTANTS // 2
     for mutant in wrong:
         verdict = prove(spec(isa), mutant)
-        assert (verdict.status, "is wrong; counterexample" in verdict.reason) == (Status.REFUTED, True), verdict
+        assert (verdict.status, "is wrong; counterexample" in verdict.reason) == (Status.REFUTED, True), (
+            verdict
+        )
 
 
 def test_plain_is_the_technique() -> None:

@@ -216,7 +216,9 @@ def test_a_region_is_elements_bit_by_bit(api: Api) -> None:
 
 
 def test_a_row_of_zeros_gives_zeros(api: Api) -> None:
-    shards = encoded(packets_codec(api, np.array([[1, 1], [0, 0]], dtype=np.uint8), 16), random_data(2, 128, 5))
+    shards = encoded(
+        packets_codec(api, np.array([[1, 1], [0, 0]], dtype=np.uint8), 16), random_data(2, 128, 5)
+    )
     assert not shards[3].any()
     assert np.array_equal(shards[2], shards[0] ^ shards[1])
 
