@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from support import make_spec
 
+from gfsmith import config
 from gfsmith.codes import parity_matrix
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.field import Field
@@ -105,6 +106,20 @@ def test_mutants_of_a_schedule_are_refuted(isa: str) -> None:
         assert (verdict.status, "is wrong; counterexample" in verdict.reason) == (Status.REFUTED, True), (
             verdict
         )
+
+
+@pytest.mark.parametrize("isa", ["avx512", "avx2"])
+def test_all_parities_at_once_with_values_in_the_frame(isa: str) -> None:
+    """10+4: far more values wait than there are registers, in slots that are used again and again."""
+    text = (
+        f'[generator]\nisas = ["{isa}"]\n[[kernels]]\noperation = "dot"\ncode = "cauchy_good"\n'
+        'packets = true\nshapes = ["10x4"]\n'
+    )
+    (whole,) = config.specs(config.parse(text, "x.toml"), "x.toml")
+    right = program(whole)
+    assert right.slots > 10
+    verdict = prove(whole, right)
+    assert verdict, verdict.reason
 
 
 def test_plain_is_the_technique() -> None:
