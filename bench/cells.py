@@ -23,7 +23,8 @@ PORT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None."""
+    """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None.
+    packet: bytes of a packet in packet layout, or None."""
 
     group: str
     code: str
@@ -34,6 +35,12 @@ class Cell:
     isa: str = BEST
     threads: int = 1
     floor: float | None = None
+    packet: int | None = None
+
+    @property
+    def own(self) -> str:
+        """gfsmith as it takes part, if nothing is said of where the shards are."""
+        return f"gfsmith:{self.isa}" + ("" if self.packet is None else f"+packet{self.packet}")
 
     @property
     def id(self) -> str:
@@ -134,18 +141,33 @@ def two_threads() -> list[Cell]:
     ]
 
 
+def packets() -> list[Cell]:
+    """Packet layout against Jerasure's schedules, and against the same code in the ordinary layout."""
+    sizes = ((4096, 512), (65536, 1024))
+    return [
+        Cell(group="packets", code="cauchy_good", k=k, m=m, length=length, isa=isa, packet=packet)
+        for isa in ("avx2", "avx512")
+        for k, m in ((6, 3), (10, 4))
+        for length, packet in sizes
+    ]
+
+
 def full() -> list[Cell]:
-    return [*table(), *instruction_sets(), *small(), *by_length(), *by_k(), *two_threads()]
+    return [*table(), *instruction_sets(), *small(), *by_length(), *by_k(), *two_threads(), *packets()]
 
 
 def quick() -> list[Cell]:
     """The resident half of the table, some of the other, small calls and instruction sets."""
     chosen = [c for c in table() if c.regime == "resident" or f"{c.code}-{c.k}+{c.m}" in _QUICK_DRAM]
     sets = [c for c in instruction_sets() if c.k == 10]
-    return [*chosen, *sets, *small()]
+    layouts = [c for c in packets() if c.k == 10 and c.length == 4096]
+    return [*chosen, *sets, *small(), *layouts]
 
 
 def _peers(cell: Cell) -> Iterable[str]:
+    if cell.packet is not None:
+        yield from (f"jerasure:packet{cell.packet}", f"~isal:{ISAL_NAME[cell.isa]}")
+        return
     if cell.isa != BEST:
         yield f"isal:{ISAL_NAME[cell.isa]}"
         return
@@ -159,7 +181,9 @@ def _peers(cell: Cell) -> Iterable[str]:
 def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
     """Who takes part, as the driver's plan spells it; gfsmith first."""
     peers = [p for p in _peers(cell) if p.lstrip("~!").split(":")[0] in libraries]
-    own, limits = [f"gfsmith:{cell.isa}"], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]
+    own, limits = [cell.own], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]
+    if cell.packet is not None:
+        own.append(f"~gfsmith:{cell.isa}")
     if cell.regime == "dram":
         own.append(f"gfsmith:{cell.isa}+streaming")
         limits += ["limit:columns-stream", "limit:blocks-stream", "limit:rows-stream"]

@@ -98,7 +98,30 @@ def decode(k: int, m: int) -> Matrix:
     return invert([*rows, *cauchy(k, m)])[:m]
 
 
-CODES = {"vandermonde": vandermonde, "cauchy": cauchy, "backblaze": backblaze, "decode": decode}
+def _ones(element: int) -> int:
+    """Ones in the bit matrix of x -> element * x."""
+    return sum(multiply(element, 1 << bit).bit_count() for bit in range(8))
+
+
+def cauchy_good(k: int, m: int) -> Matrix:
+    """Jerasure's cauchy_good_general_coding_matrix for m > 2: 1 / (i ^ (m + j)) with columns scaled so that
+    the first row is 1, and every row divided by its element that leaves the fewest ones."""
+    first = [inverse(m + j) for j in range(k)]
+    rows = []
+    for i in range(m):
+        row = [multiply(inverse(i ^ (m + j)), inverse(first[j])) for j in range(k)]
+        quotients = [row, *([multiply(e, inverse(d)) for e in row] for d in row)]
+        rows.append(tuple(min(quotients, key=lambda q: sum(map(_ones, q)))))
+    return tuple(rows)
+
+
+CODES = {
+    "vandermonde": vandermonde,
+    "cauchy": cauchy,
+    "backblaze": backblaze,
+    "decode": decode,
+    "cauchy_good": cauchy_good,
+}
 
 
 def hexadecimal(code: str, k: int, m: int) -> str:

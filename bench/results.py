@@ -63,6 +63,8 @@ def same_code(cell: Cell, name: str) -> bool:
     """
     if cell.code == "lch":
         return True
+    if cell.packet is not None:
+        return name.startswith("jerasure:")
     return name not in _OTHER_CODE and (name != "rust:erasure" or cell.code == "backblaze")
 
 
@@ -73,7 +75,7 @@ def _fastest(ns: dict[str, list[float]], names: Iterable[str]) -> str | None:
 def _own(cell: Cell, ns: dict[str, list[float]]) -> str:
     """From memory, gfsmith is told so where the build has hints."""
     hinted = f"gfsmith:{cell.isa}+streaming"
-    return hinted if hinted in ns else f"gfsmith:{cell.isa}"
+    return hinted if hinted in ns else cell.own
 
 
 def port_bound(cell: Cell, probe_ns: float) -> float:

@@ -17,6 +17,7 @@ TITLES = {
     "length": "By block length, 10+4",
     "k": "By number of sources, 4 outputs, 4 KiB in cache",
     "threads": "Two threads",
+    "packets": "Packet layout, against Jerasure's schedules",
 }
 HEADINGS = (
     *("code", "where", "gfsmith", "fastest peer", "", "ratio", "interval", "floor", "ceiling"),
@@ -38,7 +39,7 @@ def place(result: Result) -> str:
 
 def name(result: Result) -> str:
     cell = result.cell
-    isa = f" {cell.isa}" if cell.group == "isa" else ""
+    isa = f" {cell.isa}" if cell.group in ("isa", "packets") else ""
     return f"{cell.k}+{cell.m} {cell.code}{isa}"
 
 

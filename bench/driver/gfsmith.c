@@ -8,10 +8,13 @@
 
 typedef struct contender {
   gfsmith_codec *codec;
+  gfsmith_codec *ordinary; /* in packet layout: the same code without it, else NULL */
+  size_t region;           /* what lengths are multiples of */
   bool named;
 } contender;
 
 static const char *create(contender *peer, const bench_spec *spec) {
+  peer->region = 1;
   gfsmith_status status = gfsmith_codec_create(&peer->codec, spec->code, spec->k, spec->m);
   peer->named = status == GFSMITH_OK;
   if (peer->named)
@@ -25,10 +28,28 @@ static const char *create(contender *peer, const bench_spec *spec) {
   return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
 }
 
-/* What follows the instruction set in the variant: "", "+cached" or "+streaming". */
-static const char *give_hint(contender *peer, const char *hint) {
+/* The contender in packet layout, with packets of so many bytes. */
+static const char *choose_packets(contender *peer, const bench_spec *spec, const char *bytes) {
+  char *end;
+  size_t packet = strtoul(bytes, &end, 10);
+  if (packet == 0 || packet > 1u << 20 || *end != '\0')
+    return "no such packet size";
+  peer->ordinary = peer->codec;
+  const char *why = create(peer, spec);
+  if (why != NULL)
+    return why;
+  peer->region = 8 * packet;
+  gfsmith_status status = gfsmith_codec_packets(peer->codec, packet);
+  return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
+}
+
+/* What follows the instruction set in the variant: "", "+cached", "+streaming" or "+packet512". */
+static const char *adapt(contender *peer, const bench_spec *spec, const char *hint) {
+  static const char packets[] = "+packet";
   if (*hint == '\0')
     return NULL;
+  if (strncmp(hint, packets, sizeof packets - 1) == 0)
+    return choose_packets(peer, spec, hint + sizeof packets - 1);
   bool streaming = strcmp(hint, "+streaming") == 0;
   if (!streaming && strcmp(hint, "+cached") != 0)
     return "no such hint";
@@ -52,6 +73,7 @@ static const char *choose_isa(const char *variant, size_t size) {
 static void close_codec(void *opaque) {
   contender *peer = opaque;
   gfsmith_codec_destroy(peer->codec);
+  gfsmith_codec_destroy(peer->ordinary);
   free(peer);
 }
 
@@ -65,7 +87,7 @@ static const char *open_codec(void **out, const bench_spec *spec) {
     return "out of memory";
   why = create(peer, spec);
   if (why == NULL)
-    why = give_hint(peer, spec->variant + size);
+    why = adapt(peer, spec, spec->variant + size);
   if (why != NULL)
     close_codec(peer);
   else
@@ -75,12 +97,14 @@ static const char *open_codec(void **out, const bench_spec *spec) {
 
 static void run(void *opaque, const bench_job *job) {
   const contender *peer = opaque;
+  /* The driver learns the matrix from shards of a few bytes, which packets cannot be. */
+  const gfsmith_codec *codec = job->len % peer->region == 0 ? peer->codec : peer->ordinary;
   uint8_t *shard[BENCH_MAX_SHARDS];
   bench_point(job, 0, shard);
   for (size_t n = 0; n < job->count; n++) {
     if (job->order != NULL)
       bench_point(job, n, shard);
-    (void)gfsmith_encode(peer->codec, job->len, (const uint8_t *const *)shard, shard + job->k);
+    (void)gfsmith_encode(codec, job->len, (const uint8_t *const *)shard, shard + job->k);
   }
 }
 

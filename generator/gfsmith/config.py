@@ -16,6 +16,7 @@ store = "temporal"               # or streaming
 width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni_avx512)
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
+packets = false                  # with code: true for kernels that work on packets and only add
 outputs = "auto"                 # with code: parities per kernel at most
 isas = ["avx2"]                  # a part of the ones above; left out: all that can
 polynomial = 0x11b               # if other than above
@@ -32,9 +33,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gfsmith import codes
+from gfsmith.field import DEGREE, FieldError
 from gfsmith.field import Field as GaloisField
-from gfsmith.field import FieldError
 from gfsmith.isa import BY_NAME, Encoding, Isa
+from gfsmith.matrix import bit_matrix
 from gfsmith.spec import (
     Baked,
     Hint,
@@ -84,6 +86,7 @@ class KernelGroup(_Strict):
     isas: list[str] | None = None
     polynomial: int | None = None
     code: str | None = None
+    packets: bool = False
     outputs: Annotated[int, Field(ge=1, le=32)] | Literal["auto"] = "auto"
 
     @field_validator("code")
@@ -196,10 +199,14 @@ def _baked(group: KernelGroup, code: str, shape: str, isa: Isa, generator: Gener
         raise SpecError(f"shape {shape}; a code needs a number of inputs, such as 10x4")
     k, m = int(matched[1]), int(matched[2])
     matrix = codes.parity_matrix(code, k, m)
-    limit = default_outputs(isa) if group.outputs == "auto" else group.outputs
-    for first in range(0, m, limit):
+    width = 1
+    if group.packets:
+        matrix, width = bit_matrix(GaloisField(codes.POLYNOMIAL), matrix), DEGREE
+    limit = width * (default_outputs(isa, group.packets) if group.outputs == "auto" else group.outputs)
+    for first in range(0, width * m, limit):
         rows = matrix[first : first + limit]
-        yield _kernel(group, k, len(rows), isa, generator, Baked(code, m, first, rows))
+        baked = Baked(code, width * m, first, rows, group.packets)
+        yield _kernel(group, width * k, len(rows), isa, generator, baked)
 
 
 def _kernel(
@@ -207,7 +214,9 @@ def _kernel(
 ) -> KernelSpec:
     isa = isa if group.width == "auto" else with_width(isa, group.width)
     operation = Operation(group.operation)
-    technique = default_technique(operation, isa) if group.technique == "auto" else Technique(group.technique)
+    technique = Technique(group.technique) if group.technique != "auto" else default_technique(operation, isa)
+    if group.packets and group.technique == "auto":
+        technique = Technique.PLAIN
     automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(outputs)
     unroll = automatic if group.unroll == "auto" else group.unroll
     return KernelSpec(
@@ -233,6 +242,8 @@ def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
             for shape in group.shapes:
                 try:
                     if group.code is None:
+                        if group.packets:
+                            raise SpecError("packets = true; only kernels for a code work on packets")
                         yield where, _spec(group, shape, isa, config.generator)
                     elif isa.encoding is not Encoding.C:
                         for spec in _baked(group, group.code, shape, isa, config.generator):

@@ -10,7 +10,7 @@ from typing import Any
 
 from gfsmith import parallel, passes
 from gfsmith.cache import PACKAGE, Cache, key
-from gfsmith.circuits.choice import Candidate, candidates
+from gfsmith.circuits.choice import Candidate, candidates, schedules
 from gfsmith.circuits.order import scheduled
 from gfsmith.emit import c, runtime
 from gfsmith.emit.template import TEMPLATES
@@ -108,6 +108,8 @@ def _moves(program: Program) -> float:
 def circuits(spec: KernelSpec) -> tuple[Candidate, ...]:
     """The circuits of a baked kernel's matrix, cheapest first."""
     assert spec.baked is not None
+    if spec.baked.packets:
+        return schedules(spec.field, spec.baked.rows)
     return candidates(spec.field, spec.baked.rows, *costs(spec))
 
 

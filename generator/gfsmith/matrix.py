@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from gfsmith.field import Field
+from gfsmith.field import DEGREE, Field
 
 Row = tuple[int, ...]
 Matrix = tuple[Row, ...]
@@ -30,6 +30,20 @@ def dot(field: Field, left: Sequence[int], right: Sequence[int]) -> int:
     for x, y in zip(left, right, strict=True):
         total ^= field.multiply(x, y)
     return total
+
+
+def bit_matrix(field: Field, matrix: Matrix) -> Matrix:
+    """The matrix over GF(2) that acts on bits, or on the packets of packet layout: an element e becomes
+    the 8 x 8 block whose column x holds the bits of e * 2^x, the least significant on top.
+
+    As Jerasure's jerasure_matrix_to_bitmatrix with w = 8. Shape: 8 m x 8 k.
+    """
+    blocks = [[field.matrix(element) for element in row] for row in matrix]
+    return tuple(
+        tuple(block[bit] >> x & 1 for block in row for x in range(DEGREE))
+        for row in blocks
+        for bit in range(DEGREE)
+    )
 
 
 def invert(field: Field, matrix: Matrix) -> Matrix:

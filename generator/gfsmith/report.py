@@ -23,7 +23,7 @@ from gfsmith.spec import KernelSpec
 
 def record(spec: KernelSpec) -> dict[str, Any]:
     """One kernel in `gfsmith list --json`. inputs null: any number; code null: run-time
-    matrix, else rows first.. of the parity matrix of `parities` rows."""
+    matrix, else rows first.. of the parity matrix of `parities` rows; packets: of its bit matrix."""
     return {
         "symbol": spec.symbol,
         "operation": spec.operation.value,
@@ -31,6 +31,7 @@ def record(spec: KernelSpec) -> dict[str, Any]:
         "inputs": spec.inputs,
         "outputs": spec.outputs,
         "code": spec.baked.code if spec.baked is not None else None,
+        "packets": spec.baked is not None and spec.baked.packets,
         "technique": spec.technique.value,
         "tables": spec.tables.label,
         "width": spec.isa.width,

@@ -4,9 +4,9 @@ The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
     <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
 
-inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel; the vector's
-width and the technique are named where they are not the instruction set's own; `_p` is the prefetch distance
-in bytes with its hint; `_nt` streaming stores.
+inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel, with
+`_packets` if it works on packets; the vector's width and the technique are named where they are not the
+instruction set's own; `_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
@@ -93,6 +93,9 @@ _NEEDS = {
 }
 
 
+_BAKES = frozenset({Technique.NIBBLE, Technique.AFFINE, Technique.PLAIN})
+
+
 class Store(Enum):
     """TEMPORAL stores go through the cache, STREAMING ones around it."""
 
@@ -114,19 +117,23 @@ class Baked:
     """A matrix known at generation time: rows first, first + 1, ... of the m x k parity matrix of a code.
 
     rows: elements of GF(2^8), one row per output of the kernel. Its kernel reads no table.
+    packets: the matrix is the 8 m x 8 k bit matrix of the code, whose kernel works on packets instead of
+    shards and only adds; parities and first count its rows.
     """
 
     code: str
     parities: int
     first: int
     rows: tuple[tuple[int, ...], ...]
+    packets: bool = False
 
     @property
     def label(self) -> str:
-        """The code, with the number of parities and the first row where it is not all of them."""
+        """The code and layout, with the number of rows and the first one where it is not all of them."""
+        name = f"{self.code}_packets" if self.packets else self.code
         if len(self.rows) == self.parities:
-            return self.code
-        return f"{self.code}m{self.parities}r{self.first}"
+            return name
+        return f"{name}m{self.parities}r{self.first}"
 
 
 def with_width(isa: Isa, bits: int) -> Isa:
@@ -161,9 +168,11 @@ def default_unroll(isa: Isa, outputs: int) -> int:
     return unroll
 
 
-def default_outputs(isa: Isa) -> int:
+def default_outputs(isa: Isa, packets: bool = False) -> int:
     """Parities that one baked kernel computes at most: so many sums, and as many values of a transform,
-    have to fit into registers and frame."""
+    have to fit into registers and frame. A parity of packets is eight sums."""
+    if packets:
+        return 4
     return 32 if isa.registers is not None and isa.registers >= 32 else 8
 
 
@@ -213,10 +222,11 @@ class KernelSpec:
 
     def _check_technique(self) -> None:
         plain = self.technique is Technique.PLAIN
-        if plain != (self.operation is Operation.XOR):
+        adds = self.operation is Operation.XOR or (self.baked is not None and self.baked.packets)
+        if plain != adds:
             raise SpecError(
                 f"technique = {self.technique.value} does not fit operation "
-                f"{self.operation.value}; plain is for xor, and xor is plain"
+                f"{self.operation.value}; plain is for xor and packets, and these are plain"
             )
         if _NEEDS[self.technique] not in self.isa.ops:
             allowed = ", ".join(t.value for t, op in _NEEDS.items() if op in self.isa.ops)
@@ -246,10 +256,12 @@ class KernelSpec:
             return
         if self.operation is not Operation.DOT:
             raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
-        if not self.machine_code or self.technique not in (Technique.NIBBLE, Technique.AFFINE):
+        if not self.machine_code or self.technique not in _BAKES:
             raise SpecError(f"code = {self.baked.code}; {self.isa.name} has run-time coefficients only")
         if {len(row) for row in self.baked.rows} != {self.inputs} or len(self.baked.rows) != self.outputs:
             raise SpecError(f"code = {self.baked.code}; its matrix is not {self.outputs} x {self.inputs}")
+        if self.baked.packets and not {e for row in self.baked.rows for e in row} <= {0, 1}:
+            raise SpecError(f"code = {self.baked.code}; a matrix for packets holds 0 and 1 only")
         if any(not any(row) for row in self.baked.rows):
             raise SpecError(f"code = {self.baked.code}; a row of its matrix is 0")
 

@@ -71,11 +71,15 @@ class _Section:
         rewritten = self._renamed(instr, folded)
         for value in args:
             if self._next_use(value) == _NEVER:
-                self._drop(value)
+                self._held.pop(value, None)
         if instr.result is not None:
             self._make_room(position, [], instr.copy)
             self._held[instr.result] = instr.result
         self._out.append(rewritten)
+        # Not before: what makes room goes in front of the instruction, which may read the slot.
+        for value in args:
+            if self._next_use(value) == _NEVER:
+                self._free_slot(value)
 
     def _foldable(self, position: int, instr: Instr, missing: list[Value]) -> Value | None:
         """A missing operand that can be read from memory, because nothing needs it soon after."""
@@ -124,9 +128,8 @@ class _Section:
             return replace(instr, args=kept)
         return replace(instr, args=kept, ref=self._place(folded))
 
-    def _drop(self, value: Value) -> None:
-        """A value that nothing needs any more."""
-        self._held.pop(value, None)
+    def _free_slot(self, value: Value) -> None:
+        """The slot, if there is one, of a value that nothing needs any more."""
         if value in self._slots:
             heapq.heappush(self._free, self._slots.pop(value))
 

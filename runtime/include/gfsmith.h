@@ -77,9 +77,13 @@ GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
  *   "lch"          c[i][j] = s(x) / c / (x ^ i), x = M + j, M the least power of two >= m,
  *                  s(x) the product of x ^ v over v < M, c that of v, 0 < v < M; for
  *                  j >= 256 - M, 1 / (x ^ i), x = m + j - (256 - M): gfsmith's fastest
+ *   "cauchy_orig"  c[i][j] = 1 / (i ^ (m + j)) Jerasure cauchy_original_coding_matrix, w = 8
+ *   "cauchy_good"  cauchy_orig with rows and columns scaled so that the bit matrix has few ones
+ *                  (see gfsmith_codec_packets)
+ *                                              Jerasure cauchy_good_general_coding_matrix, w = 8
  *
- * The first two give the parity bytes that ISA-L's ec_encode_data gives with that matrix, the third
- * those of the libraries named.
+ * The first two give the parity bytes that ISA-L's ec_encode_data gives with that matrix, the
+ * others but "lch" those of the libraries named.
  *
  * All are MDS (any m lost shards can be repaired) at every shape but "vandermonde". That is so only
  * where ISA-L's erasure_code.h says it is, and is refused elsewhere: m <= 3; m = 4 and k <= 21;
@@ -127,6 +131,23 @@ typedef enum gfsmith_hint {
  * threads; it may be called again. It has no effect where the build lacks such kernels.
  * Errors: GFSMITH_EINVAL (codec NULL, not a gfsmith_hint); the hint then stays as it was. */
 GFSMITH_API gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint hint);
+
+/* Choose packet layout, that of Jerasure's bit matrices (jerasure_bitmatrix_encode and
+ * jerasure_schedule_encode with w = 8 and this packet size): a shard is regions of 8 packets of
+ * `packet` bytes, of which packet x holds bit x of the elements; encoding is additions only.
+ *
+ * The matrix stays what it is, the bytes of the parities differ from those in the ordinary layout.
+ * len must then be a multiple of 8 * packet, or a call returns GFSMITH_EINVAL. All calls work as
+ * they do otherwise but for the hint, which has no effect; calls take up to 50 KiB of stack. It is
+ * fastest where the build has kernels for the code and shape in this layout, and packets are some
+ * hundred bytes or more.
+ *
+ * packet: bytes, any number; 0 goes back to the ordinary layout.
+ * To be called before the codec is shared between threads; repairs that it remembers are forgotten.
+ * Errors: GFSMITH_EINVAL (codec NULL, packet too large for 8 * packet to be a size_t),
+ * GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no xor kernels; not so with the default set);
+ * the codec then stays as it was. */
+GFSMITH_API gfsmith_status gfsmith_codec_packets(gfsmith_codec *codec, size_t packet);
 
 /* Free a codec. NULL is allowed and does nothing. */
 GFSMITH_API void gfsmith_codec_destroy(gfsmith_codec *codec);

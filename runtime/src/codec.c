@@ -38,6 +38,10 @@ bool gfs_all_given(const uint8_t *const *pointers, unsigned count) {
   return true;
 }
 
+bool gfs_length_valid(const gfsmith_codec *codec, size_t len) {
+  return codec->packets == NULL || len % (GFS_PACKETS * codec->packets->packet) == 0;
+}
+
 static bool shape_valid(unsigned k, unsigned m) {
   return k >= 1 && m >= 1 && k < GFSMITH_MAX_SHARDS && m <= GFSMITH_MAX_SHARDS - k;
 }
@@ -50,6 +54,7 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   gfs_field_init(&codec->field, polynomial);
   codec->isa = gfs_dispatch_isa();
   codec->encoder = NULL;
+  codec->packets = NULL;
   codec->repairs = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
   codec->k = k;
@@ -90,6 +95,8 @@ gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsig
   for (unsigned i = 0; i < m; i++)
     for (unsigned j = 0; j < k; j++)
       codec->matrix[(size_t)i * k + j] = family->element(&codec->field, k, m, i, j);
+  if (family->improve != NULL)
+    family->improve(&codec->field, k, m, codec->matrix);
   return finish(out, codec);
 }
 
@@ -111,6 +118,7 @@ void gfsmith_codec_destroy(gfsmith_codec *codec) {
   if (codec == NULL)
     return;
   gfs_repairs_free(codec->repairs);
+  gfs_packets_free(codec->packets);
   free(codec->encoder);
   free(codec);
 }
@@ -126,4 +134,27 @@ gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint hint) {
     return GFSMITH_OK;
   }
   return GFSMITH_EINVAL;
+}
+
+gfsmith_status gfsmith_codec_packets(gfsmith_codec *codec, size_t packet) {
+  if (codec == NULL || packet > SIZE_MAX / GFS_PACKETS)
+    return GFSMITH_EINVAL;
+  gfs_packets *packets = NULL;
+  gfsmith_status status = GFSMITH_OK;
+  if (packet > 0)
+    status = gfs_packets_create(&packets, codec->isa, &codec->field, codec->k, codec->m,
+                                codec->matrix, packet);
+  if (status != GFSMITH_OK)
+    return status;
+  /* Repairs are for one layout. */
+  gfs_repairs *repairs = gfs_repairs_create();
+  if (repairs == NULL) {
+    gfs_packets_free(packets);
+    return GFSMITH_ENOMEM;
+  }
+  gfs_repairs_free(codec->repairs);
+  gfs_packets_free(codec->packets);
+  codec->repairs = repairs;
+  codec->packets = packets;
+  return GFSMITH_OK;
 }

@@ -9,18 +9,23 @@
 #include "field.h"
 #include "gfsmith.h"
 #include "map.h"
+#include "packets.h"
 #include "repairs.h"
 
 struct gfsmith_codec {
   gfs_field field;
   const gfs_isa *isa; /* repairs use the instruction set that encoding uses */
   gfs_map *encoder;
+  gfs_packets *packets; /* NULL: shards are bytes of the field */
   gfs_repairs *repairs; /* grows while the codec is used; all else stays as it was made */
   gfsmith_hint hint;
   unsigned k;
   unsigned m;
   uint8_t matrix[]; /* m rows of k */
 };
+
+/* Is this a length that shards may have? */
+bool gfs_length_valid(const gfsmith_codec *codec, size_t len);
 
 /* Are an array of pointers and its first `count` pointers all other than NULL? */
 bool gfs_all_given(const uint8_t *const *pointers, unsigned count);

@@ -79,12 +79,77 @@ static uint8_t lch_element(const gfs_field *field, unsigned k, unsigned m, unsig
   return field->exp[(scale + 255 - field->log[x ^ i]) % 255];
 }
 
+/* 1 / (i + (m + j)), as Jerasure cauchy_original_coding_matrix. */
+static uint8_t cauchy_orig_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                                   unsigned j) {
+  (void)k;
+  return gfs_field_inverse(field, (uint8_t)(i ^ (m + j)));
+}
+
+/* Ones in the bit matrix of x -> element * x. */
+static unsigned ones(const gfs_field *field, uint8_t element) {
+  unsigned count = 0;
+  for (unsigned x = 0; x < 8; x++)
+    for (unsigned column = gfs_field_mul(field, element, (uint8_t)(1u << x)); column != 0;
+         column &= column - 1)
+      count++;
+  return count;
+}
+
+/* The k elements with the fewest ones, of equals the least first. */
+static void lightest(const gfs_field *field, unsigned k, uint8_t *row) {
+  unsigned found = 0;
+  for (unsigned weight = 8; weight <= 64 && found < k; weight++)
+    for (unsigned element = 1; element < 256 && found < k; element++)
+      if (ones(field, (uint8_t)element) == weight)
+        row[found++] = (uint8_t)element;
+}
+
+/* Divide a row by that one of its elements (or by 1) that leaves the fewest ones, the first of
+ * several such. */
+static void lighten(const gfs_field *field, unsigned k, uint8_t *row) {
+  uint8_t weights[256];
+  uint8_t scale = 1;
+  unsigned least = 64 * 256;
+  for (unsigned element = 0; element < 256; element++)
+    weights[element] = (uint8_t)ones(field, (uint8_t)element);
+  for (unsigned n = 0; n <= k; n++) {
+    uint8_t inverse = n == 0 ? 1 : gfs_field_inverse(field, row[n - 1]);
+    unsigned weight = 0;
+    for (unsigned j = 0; j < k; j++)
+      weight += weights[gfs_field_mul(field, row[j], inverse)];
+    if (weight < least) {
+      least = weight;
+      scale = inverse;
+    }
+  }
+  for (unsigned j = 0; j < k; j++)
+    row[j] = gfs_field_mul(field, row[j], scale);
+}
+
+/* As Jerasure cauchy_good_general_coding_matrix (Plank, Xu, NCA 2006): columns scaled so that the
+ * first row is 1, then each other row divided; with two rows, the lightest elements there are. */
+static void cauchy_good_improve(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix) {
+  for (unsigned j = 0; j < k; j++) {
+    uint8_t inverse = gfs_field_inverse(field, matrix[j]);
+    for (size_t i = 0; i < m; i++)
+      matrix[i * k + j] = gfs_field_mul(field, matrix[i * k + j], inverse);
+  }
+  if (m == 2)
+    lightest(field, k, matrix + k);
+  for (size_t i = 1; i < m && m != 2; i++)
+    lighten(field, k, matrix + i * k);
+}
+
 static const gfs_code codes[] = {
-    {"vandermonde", vandermonde_is_mds, vandermonde_element},
-    {"cauchy", cauchy_is_mds, cauchy_element},
-    {"backblaze", backblaze_is_mds, backblaze_element},
+    {"vandermonde", vandermonde_is_mds, vandermonde_element, NULL},
+    {"cauchy", cauchy_is_mds, cauchy_element, NULL},
+    {"backblaze", backblaze_is_mds, backblaze_element, NULL},
     /* Cauchy's matrix with its columns scaled. */
-    {"lch", cauchy_is_mds, lch_element},
+    {"lch", cauchy_is_mds, lch_element, NULL},
+    {"cauchy_orig", cauchy_is_mds, cauchy_orig_element, NULL},
+    /* The same with rows and columns scaled; with two rows, quotients that all differ. */
+    {"cauchy_good", cauchy_is_mds, cauchy_orig_element, cauchy_good_improve},
 };
 
 const gfs_code *gfs_code_find(const char *name) {

@@ -14,6 +14,8 @@ typedef struct gfs_code {
   /* The element in row i, column j of the parity matrix of k data and m parity shards, over 0x11d.
    */
   uint8_t (*element)(const gfs_field *field, unsigned k, unsigned m, unsigned i, unsigned j);
+  /* What is done to the matrix when all its elements are written; NULL: nothing. */
+  void (*improve)(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix);
 } gfs_code;
 
 /* The family of this name, or NULL. */

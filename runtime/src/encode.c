@@ -13,9 +13,23 @@ gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
-  if (!gfs_all_given(data, codec->k) || !gfs_all_given((const uint8_t *const *)parity, codec->m))
+  if (!gfs_all_given(data, codec->k) || !gfs_all_given((const uint8_t *const *)parity, codec->m) ||
+      !gfs_length_valid(codec, len))
     return GFSMITH_EINVAL;
-  gfs_map_apply(codec->encoder, codec->hint, len, data, parity);
+  if (codec->packets != NULL)
+    gfs_schedule_apply(codec->packets->encoder, codec->packets->packet, len, data, parity);
+  else
+    gfs_map_apply(codec->encoder, codec->hint, len, data, parity);
+  return GFSMITH_OK;
+}
+
+static gfsmith_status update_packets(const gfsmith_codec *codec, size_t len, unsigned data_index,
+                                     const uint8_t *delta, uint8_t *const *parity) {
+  if (codec->packets->add == NULL)
+    return GFSMITH_EUNSUPPORTED;
+  for (unsigned i = 0; i < codec->m; i++)
+    gfs_packets_accumulate(codec->packets, &codec->field, len,
+                           codec->matrix[(size_t)i * codec->k + data_index], delta, parity[i]);
   return GFSMITH_OK;
 }
 
@@ -25,8 +39,11 @@ gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned d
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
-  if (delta == NULL || !gfs_all_given((const uint8_t *const *)parity, codec->m))
+  if (delta == NULL || !gfs_all_given((const uint8_t *const *)parity, codec->m) ||
+      !gfs_length_valid(codec, len))
     return GFSMITH_EINVAL;
+  if (codec->packets != NULL)
+    return update_packets(codec, len, data_index, delta, parity);
   if (!gfs_map_accumulates(codec->encoder))
     return GFSMITH_EUNSUPPORTED;
   gfs_map_accumulate(codec->encoder, codec->hint, len, data_index, delta, parity);
@@ -82,8 +99,14 @@ gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8
                              bool *ok) {
   if (codec == NULL)
     return GFSMITH_EINVAL;
-  if (len > 0 && (ok == NULL || !gfs_all_given(shards, codec->k + codec->m)))
+  if (len > 0 &&
+      (ok == NULL || !gfs_all_given(shards, codec->k + codec->m) || !gfs_length_valid(codec, len)))
     return GFSMITH_EINVAL;
+  if (len > 0 && codec->packets != NULL) {
+    *ok = gfs_schedule_matches(codec->packets->encoder, codec->packets->packet, len, shards,
+                               shards + codec->k);
+    return GFSMITH_OK;
+  }
   bool match = true;
   size_t chunk = check_chunk(codec->encoder);
   comparison c = {.codec = codec, .shards = shards};

@@ -170,8 +170,11 @@ static gfsmith_status work_out(const gfsmith_codec *codec, const gfs_loss *loss,
   uint8_t *matrix;
   gfsmith_status status = plan(codec, &found, &repair->source, &matrix);
   if (status == GFSMITH_OK) {
-    status = gfs_map_create(&repair->map, codec->isa, &codec->field, repair->source.count,
-                            repair->target.count, matrix);
+    unsigned inputs = repair->source.count, outputs = repair->target.count;
+    status = codec->packets != NULL
+                 ? gfs_schedule_create(&repair->schedule, codec->isa, &codec->field, inputs,
+                                       outputs, matrix)
+                 : gfs_map_create(&repair->map, codec->isa, &codec->field, inputs, outputs, matrix);
     free(matrix);
   }
   if (status != GFSMITH_OK) {
@@ -192,7 +195,10 @@ static gfsmith_status rebuild(const gfsmith_codec *codec, const gfs_repair *repa
   for (unsigned n = 0; n < repair->target.count; n++)
     if ((dst[n] = shards[repair->target.shard[n]]) == NULL)
       return GFSMITH_EINVAL;
-  gfs_map_apply(repair->map, codec->hint, len, src, dst);
+  if (repair->schedule != NULL)
+    gfs_schedule_apply(repair->schedule, codec->packets->packet, len, src, dst);
+  else
+    gfs_map_apply(repair->map, codec->hint, len, src, dst);
   return GFSMITH_OK;
 }
 
@@ -202,7 +208,7 @@ gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_t len, uint8
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
-  if (shards == NULL || present == NULL)
+  if (shards == NULL || present == NULL || !gfs_length_valid(codec, len))
     return GFSMITH_EINVAL;
   gfs_loss loss;
   unsigned targets;

@@ -40,6 +40,7 @@ void gfs_repair_free(gfs_repair *repair) {
   if (repair == NULL)
     return;
   free(repair->map);
+  free(repair->schedule);
   free(repair);
 }
 
@@ -87,7 +88,8 @@ static bool place(gfs_repairs *repairs, gfs_repair *repair) {
 }
 
 bool gfs_repairs_keep(gfs_repairs *repairs, gfs_repair *repair) {
-  size_t bytes = sizeof *repair + repair->map->bytes;
+  size_t bytes = sizeof *repair;
+  bytes += repair->schedule != NULL ? repair->schedule->bytes : repair->map->bytes;
   size_t before = atomic_fetch_add_explicit(&repairs->bytes, bytes, memory_order_relaxed);
   if (before + bytes <= BYTES_MAX && place(repairs, repair))
     return true;

@@ -10,6 +10,7 @@
 
 #include "gfsmith.h"
 #include "map.h"
+#include "packets.h"
 
 /* Some of a codec's shards, by index: data j is j, parity i is k + i. */
 typedef struct gfs_shards {
@@ -25,12 +26,14 @@ typedef struct gfs_loss {
   uint64_t target[GFS_LOSS_WORDS]; /* missing and wanted */
 } gfs_loss;
 
-/* How a loss is repaired: the targets are the map of the sources. Immutable. */
+/* How a loss is repaired: the targets are the map of the sources, or in packet layout what the
+ * schedule computes of them; the other is NULL. Immutable. */
 typedef struct gfs_repair {
   gfs_loss loss;
   gfs_shards source;
   gfs_shards target;
   gfs_map *map;
+  gfs_schedule *schedule;
 } gfs_repair;
 
 /* NULL is allowed and does nothing. */

@@ -112,6 +112,33 @@ def lch(k: int, m: int) -> Bytes:
     return matrix
 
 
+def cauchy_orig(k: int, m: int) -> Bytes:
+    """Jerasure cauchy_original_coding_matrix: 1 / (i ^ (m + j))."""
+    return inverses()[np.arange(m)[:, None] ^ (m + np.arange(k)[None, :])]
+
+
+def ones(matrix: Bytes) -> Bytes:
+    """Ones in the 8 x 8 bit matrix of every element."""
+    images = products()[matrix][..., 1 << np.arange(8)]
+    return np.unpackbits(images, axis=-1).sum(axis=-1)
+
+
+def cauchy_good(k: int, m: int) -> Bytes:
+    """Jerasure cauchy_good_general_coding_matrix: columns scaled to a first row of 1, then each row divided
+    by the element that leaves the fewest ones; two rows: 1 and the lightest elements."""
+    table, inverse = products(), inverses()
+    if m == 2:
+        elements = np.arange(1, 256, dtype=np.uint8)
+        order = np.argsort(ones(elements), kind="stable")
+        return np.stack([np.ones(k, dtype=np.uint8), elements[order][:k]])
+    matrix = cauchy_orig(k, m)
+    matrix = table[matrix, inverse[matrix[0]]]
+    for row in matrix[1:]:
+        choices = np.stack([row, *(table[row, inverse[element]] for element in row)])
+        row[:] = choices[np.argmin(ones(choices).sum(axis=1))]
+    return matrix
+
+
 def random_matrix(k: int, m: int, seed: int) -> Bytes:
     return np.random.default_rng(seed).integers(0, 256, (m, k), dtype=np.uint8)
 
@@ -176,6 +203,9 @@ class Codec:
     def hint(self, hint: int) -> int:
         return int(self.api.lib.gfsmith_codec_hint(self.handle, hint))
 
+    def packets(self, packet: int) -> int:
+        return int(self.api.lib.gfsmith_codec_packets(self.handle, packet))
+
     def encode(self, length: int, data: object, parity: object) -> int:
         return int(self.api.lib.gfsmith_encode(self.handle, length, data, parity))
 
@@ -220,6 +250,7 @@ class Api:
         lib.gfsmith_codec_create.argtypes = [out, ctypes.c_char_p, unsigned, unsigned]
         lib.gfsmith_codec_create_matrix.argtypes = [out, unsigned, unsigned, unsigned, pointer]
         lib.gfsmith_codec_hint.argtypes = [pointer, ctypes.c_int]
+        lib.gfsmith_codec_packets.argtypes = [pointer, size]
         lib.gfsmith_codec_destroy.argtypes = [pointer]
         lib.gfsmith_codec_destroy.restype = None
         lib.gfsmith_encode.argtypes = [pointer, size, pointer, pointer]

@@ -17,13 +17,22 @@ from .support import (
     Bytes,
     backblaze,
     cauchy,
+    cauchy_good,
+    cauchy_orig,
     inverses,
     lch,
     products,
     vandermonde,
 )
 
-FAMILIES = {"vandermonde": vandermonde, "cauchy": cauchy, "backblaze": backblaze, "lch": lch}
+FAMILIES = {
+    "vandermonde": vandermonde,
+    "cauchy": cauchy,
+    "backblaze": backblaze,
+    "lch": lch,
+    "cauchy_orig": cauchy_orig,
+    "cauchy_good": cauchy_good,
+}
 
 
 def matrix_of(api: Api, code: str, k: int, m: int) -> Bytes:
@@ -103,6 +112,16 @@ def has_singular_minor(matrix: Bytes) -> bool:
         ("lch", 250, 5),
         ("lch", 1, 254),
         ("lch", 128, 127),
+        ("cauchy_orig", 10, 4),
+        ("cauchy_orig", 254, 1),
+        ("cauchy_orig", 1, 254),
+        ("cauchy_good", 1, 1),
+        ("cauchy_good", 4, 2),
+        ("cauchy_good", 253, 2),
+        ("cauchy_good", 10, 4),
+        ("cauchy_good", 254, 1),
+        ("cauchy_good", 1, 254),
+        ("cauchy_good", 100, 20),
     ],
 )
 def test_matrix(api: Api, code: str, k: int, m: int) -> None:

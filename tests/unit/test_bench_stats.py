@@ -61,8 +61,8 @@ def test_no_samples_and_unequal_samples_are_refused() -> None:
         stats.paired_ratio([1.0], [1.0, 2.0])
 
 
-@pytest.mark.parametrize("code", ["vandermonde", "cauchy"])
-@pytest.mark.parametrize(("k", "m"), [(4, 2), (10, 4), (17, 3)])
+@pytest.mark.parametrize("code", ["vandermonde", "cauchy", "cauchy_good"])
+@pytest.mark.parametrize(("k", "m"), [(6, 3), (10, 4), (17, 3)])
 def test_matrices_are_those_of_the_generator(code: str, k: int, m: int) -> None:
     assert matrices.CODES[code](k, m) == parity_matrix(code, k, m)
 
@@ -89,3 +89,4 @@ def test_cells_have_different_names_and_a_plan() -> None:
         line = cells.plan_line(cell, cells.FULL, ("isal", "klauspost"))
         assert " gfsmith:" in line and "\n" not in line
         assert "rust" not in line and "isal:" in line
+        assert (cell.packet is not None) == (f"+packet{cell.packet}" in line)

@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "passes": {"ir", "isa", "spec", "liveness", "spill"},
     "emit": {"ir", "isa", "spec", "liveness"},
     "prove": {"ir", "isa", "spec", "field"},
-    "config": {"spec", "isa", "field", "codes"},
+    "config": {"spec", "isa", "field", "codes", "matrix"},
     "doctor": set(),
     "parallel": set(),
     "cache": set(),

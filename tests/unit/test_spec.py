@@ -8,8 +8,11 @@ import pytest
 from support import make_program, make_spec
 
 from gfsmith import config
+from gfsmith.codes import parity_matrix
+from gfsmith.field import Field
 from gfsmith.isa import BY_NAME, ISAS
-from gfsmith.spec import KernelSpec, SpecError, Store, Technique, with_width
+from gfsmith.matrix import bit_matrix
+from gfsmith.spec import Baked, KernelSpec, SpecError, Store, Technique, with_width
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +50,7 @@ def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> No
         ({"unroll": 9}, r"allowed: 1\.\.8"),
         ({"prefetch": -1}, "prefetch = -1"),
         ({"technique": Technique.AFFINE}, "not possible on avx2; allowed: nibble"),
-        ({"technique": Technique.PLAIN}, "xor is plain"),
+        ({"technique": Technique.PLAIN}, "plain is for xor and packets"),
         ({"prefix": "9x"}, "not a C identifier"),
         (
             {"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "store": Store.STREAMING},
@@ -75,6 +78,37 @@ def test_what_does_not_fit_says_so_with_the_numbers(isa: str, outputs: int) -> N
     make_program(make_spec("dot", None, outputs - 2, isa, unroll=1))
     with pytest.raises(SpecError, match=rf"needs \d+ vector registers and {isa} has {registers}"):
         make_program(make_spec("dot", None, outputs + 1, isa, unroll=1))
+
+
+def packets_spec(rows: tuple[tuple[int, ...], ...], **changes: object) -> KernelSpec:
+    base = make_spec("dot", 16, 8, "avx2", unroll=1)
+    values = {name: getattr(base, name) for name in KernelSpec.__dataclass_fields__}
+    baked = Baked("cauchy_good", 16, 8, rows, packets=True)
+    return KernelSpec(**{**values, "technique": Technique.PLAIN, "baked": baked, **changes})
+
+
+def test_kernels_for_packets() -> None:
+    rows = bit_matrix(Field(), parity_matrix("cauchy_good", 2, 2))[8:]
+    assert packets_spec(rows).symbol == "gfs_dot_16x8_cauchy_good_packetsm16r8__avx2_plain_u1"
+    with pytest.raises(SpecError, match="holds 0 and 1 only"):
+        packets_spec(((2, *rows[0][1:]), *rows[1:]))
+    with pytest.raises(SpecError, match="xor and packets"):
+        packets_spec(rows, technique=Technique.NIBBLE)
+    with pytest.raises(SpecError, match="xor and packets"):
+        packets_spec(rows, baked=Baked("cauchy_good", 16, 8, rows))
+
+
+def test_a_group_for_packets_has_the_bit_matrix() -> None:
+    text = (
+        '[generator]\nisas = ["avx2", "scalar"]\n[[kernels]]\noperation = "dot"\ncode = "cauchy_good"\n'
+        'packets = true\noutputs = 2\nshapes = ["6x3"]\n'
+    )
+    first, second = config.specs(config.parse(text, "x.toml"), "x.toml")
+    assert (first.inputs, first.outputs, second.inputs, second.outputs) == (48, 16, 48, 8)
+    assert first.baked is not None and second.baked is not None
+    matrix = bit_matrix(Field(), parity_matrix("cauchy_good", 6, 3))
+    assert first.baked.rows + second.baked.rows == matrix
+    assert (first.technique, first.baked.packets, second.baked.first) == (Technique.PLAIN, True, 16)
 
 
 GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
@@ -106,6 +140,8 @@ GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
         (GOOD + 'width = 512\nisas = ["gfni_sse"]\n', "width = 512; gfni_sse has no such choice"),
         (GOOD + GOOD, "gfs_dot_nx1__gfni_avx512_u4 is listed twice"),
         (GOOD.replace("nx1", "nx99"), ""),
+        (GOOD + "packets = true\n", "only kernels for a code work on packets"),
+        (GOOD.replace("nx1", "4x2") + 'code = "cauchy"\npackets = true\ntechnique = "nibble"\n', "are plain"),
     ],
 )
 def test_bad_configurations_get_one_line(text: str, words: str) -> None:

@@ -15,17 +15,19 @@ from gfsmith.circuits.cauchy import Points, points
 from gfsmith.circuits.dense import dense
 from gfsmith.circuits.factored import Basis, Plan, Subspace, factored, groups
 from gfsmith.circuits.network import Circuit
+from gfsmith.circuits.schedule import summed
 from gfsmith.field import Field
 from gfsmith.matrix import Matrix
 
 _LARGEST = 5  #: dimension of a subspace: larger transforms save little more and hold ever more values
 _SPANS = 40  #: subspaces per dimension that are looked at
+_SHARED = (2, 3, 4, 6, 256)  #: rows in which two values must stand together to be added once; 256: never
 _TRIED = 12  #: plans per dimension that are built, by their estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """method: dense, or factored with the dimension of the subspace."""
+    """method: dense, factored with the dimension of the subspace, or schedule (additions only)."""
 
     method: str
     dimension: int
@@ -121,3 +123,11 @@ def candidates(field: Field, matrix: Matrix, product: float, sum_: float) -> tup
         if circuits:
             found.append(Candidate("factored", dimension, min(circuits, key=cost)))
     return tuple(sorted(found, key=lambda c: c.cost(product, sum_)))
+
+
+@lru_cache(maxsize=256)
+def schedules(field: Field, matrix: Matrix) -> tuple[Candidate, ...]:
+    """For a matrix of 0 and 1, circuits of additions, fewest first: those that share less need fewer
+    registers, and the last one shares nothing."""
+    found = [Candidate("schedule", 0, summed(field, matrix, least)) for least in _SHARED]
+    return tuple(sorted(found, key=lambda c: c.circuit.additions))

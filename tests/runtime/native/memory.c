@@ -49,7 +49,7 @@ int __wrap_posix_memalign(void **out, size_t alignment, size_t size) {
   abort();
 }
 
-enum { K = 20, M = 12, LEN = 40000 };
+enum { K = 20, M = 12, LEN = 40000, PACKET = 1000 };
 static uint8_t memory[K + M][LEN], expected[K + M][LEN];
 static uint8_t *shards[K + M];
 static const uint8_t *in[K + M];
@@ -69,6 +69,21 @@ static unsigned long create_failing(gfsmith_codec **codec) {
     if (status == GFSMITH_OK)
       return n - 1;
     REQUIRE(status == GFSMITH_ENOMEM && *codec == NULL && balance == 0);
+  }
+}
+
+/* The same for packet layout; the codec stays as it was, so it can be asked again. */
+static unsigned long packets_failing(gfsmith_codec *codec) {
+  unsigned long before = balance;
+  bool ok = false;
+  for (unsigned long n = 1;; n++) {
+    start();
+    fail_at = n;
+    gfsmith_status status = gfsmith_codec_packets(codec, PACKET);
+    if (status == GFSMITH_OK)
+      return n - 1;
+    REQUIRE(status == GFSMITH_ENOMEM && balance == before);
+    REQUIRE(gfsmith_check(codec, LEN, in, &ok) == GFSMITH_OK && ok);
   }
 }
 
@@ -93,7 +108,7 @@ static unsigned long reconstruct_failing(const gfsmith_codec *codec) {
 }
 
 /* The loss that reconstruct_failing repaired is known now; so is any other after its first time. */
-static void reconstruct_again(const gfsmith_codec *codec) {
+static void reconstruct_again(const gfsmith_codec *codec, unsigned long first) {
   for (unsigned lost = 0; lost < 2 * M; lost++) {
     bool present[K + M];
     for (unsigned i = 0; i < K + M; i++)
@@ -104,23 +119,15 @@ static void reconstruct_again(const gfsmith_codec *codec) {
           memset(memory[i], 0xee, LEN);
       start();
       REQUIRE(gfsmith_reconstruct(codec, LEN, shards, present, NULL) == GFSMITH_OK);
-      REQUIRE(allocations == (lost == 0 || time == 1 ? 0 : 3));
+      REQUIRE(allocations == (lost == 0 || time == 1 ? 0 : first));
       REQUIRE(memcmp(expected, memory, sizeof memory) == 0);
     }
   }
 }
 
-int main(void) {
-  uint64_t seed = 9;
+/* Nothing but the first repair of a loss allocates, which does so `repair` times. */
+static void use(const gfsmith_codec *codec, unsigned long repair) {
   bool ok = false;
-  for (unsigned i = 0; i < K + M; i++) {
-    in[i] = shards[i] = memory[i];
-    for (unsigned b = 0; i < K && b < LEN; b++)
-      memory[i][b] = (uint8_t)reference_random(&seed);
-  }
-  gfsmith_codec *codec;
-  REQUIRE(create_failing(&codec) == 3);
-
   start();
   REQUIRE(gfsmith_encode(codec, LEN, in, shards + K) == GFSMITH_OK);
   REQUIRE(gfsmith_update(codec, LEN, 3, in[3], shards + K) == GFSMITH_OK);
@@ -129,9 +136,23 @@ int main(void) {
   REQUIRE(allocations == 0);
 
   memcpy(expected, memory, sizeof memory);
-  REQUIRE(reconstruct_failing(codec) == 3);
+  REQUIRE(reconstruct_failing(codec) == repair);
   REQUIRE(memcmp(expected, memory, sizeof memory) == 0);
-  reconstruct_again(codec);
+  reconstruct_again(codec, repair);
+}
+
+int main(void) {
+  uint64_t seed = 9;
+  for (unsigned i = 0; i < K + M; i++) {
+    in[i] = shards[i] = memory[i];
+    for (unsigned b = 0; i < K && b < LEN; b++)
+      memory[i][b] = (uint8_t)reference_random(&seed);
+  }
+  gfsmith_codec *codec;
+  REQUIRE(create_failing(&codec) == 3);
+  use(codec, 3);
+  REQUIRE(packets_failing(codec) == 7);
+  use(codec, 7);
   gfsmith_codec_destroy(codec);
   REQUIRE(balance == 0);
   puts("ok");
