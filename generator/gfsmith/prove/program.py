@@ -31,9 +31,8 @@ from gfsmith.ir import (
     Space,
     Undefined,
     Value,
-    source_name,
 )
-from gfsmith.prove import model
+from gfsmith.prove import model, witness
 from gfsmith.prove.model import Byte, Coefficient, Data
 from gfsmith.prove.polynomial import Polynomial, constant_byte, variable_byte
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
@@ -149,7 +148,7 @@ class _Prover:
             return self._reload(ref, turn)
         reads_table = instr.op in _LOADED_BYTES
         if reads_table != (ref.space in _FIXED):
-            raise Refutation(f"{instr.op.name} cannot read {_name(ref)}")
+            raise Refutation(f"{instr.op.name} cannot read {witness.name(ref)}")
         if ref.space is Space.CONSTANT:
             return self._load_constant(instr, ref)
         if reads_table:
@@ -159,7 +158,7 @@ class _Prover:
             self._check_source(ref, turn)
         may_change = self.spec.in_place or ref.space is Space.DESTINATION
         if may_change and any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
-            raise Refutation(f"{_name(ref)} is read after it may have been written in place")
+            raise Refutation(f"{witness.name(ref)} is read after it may have been written in place")
         space = "src" if ref.space is Space.SOURCE else "dst"
         return model.data_byte(Data(space, ref.index, ref.offset))
 
@@ -173,14 +172,14 @@ class _Prover:
         """What this turn spilled: what another turn left in the frame is not to be counted on."""
         slot = self._slot(ref)
         if slot not in turn.slots:
-            raise Refutation(f"{_name(ref)} is read before this turn has put anything there")
+            raise Refutation(f"{witness.name(ref)} is read before this turn has put anything there")
         return turn.slots[slot]
 
     def _load_constant(self, instr: Instr, ref: Ref) -> Lane:
         count = _LOADED_BYTES[instr.op]
         loaded = self.program.constants[ref.offset : ref.offset + count] if ref.offset >= 0 else b""
         if len(loaded) != count:
-            raise Refutation(f"{_name(ref)} is outside the constants")
+            raise Refutation(f"{witness.name(ref)} is outside the constants")
         lanes = tuple(constant_byte(byte) for byte in loaded)
         return lanes[0] if instr.op is Op.COLUMN else lanes
 
@@ -189,7 +188,7 @@ class _Prover:
         count = _LOADED_BYTES[instr.op]
         last = spec.tables.entry_bytes - count
         if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
-            raise Refutation(f"{_name(ref)} is outside the entry of output {ref.output}")
+            raise Refutation(f"{witness.name(ref)} is outside the entry of output {ref.output}")
         self._check_source(ref, turn)
         coefficient = Coefficient(ref.index, ref.output)
         entry = model.entry(spec.field, spec.tables, coefficient)
@@ -198,14 +197,15 @@ class _Prover:
 
     def _check_inside(self, ref: Ref, step: int) -> None:
         if not 0 <= ref.offset <= step - self.lanes:
-            raise Refutation(f"{_name(ref)}: outside the loop's step of {step} bytes")
+            raise Refutation(f"{witness.name(ref)}: outside the loop's step of {step} bytes")
         if ref.space is Space.DESTINATION and not 0 <= ref.index < self.spec.outputs:
-            raise Refutation(f"{_name(ref)}: there are {self.spec.outputs} outputs")
+            raise Refutation(f"{witness.name(ref)}: there are {self.spec.outputs} outputs")
 
     def _check_source(self, ref: Ref, turn: _Turn) -> None:
         if not CURRENT - turn.sources < ref.index < (self.spec.inputs or 1):
+            inputs = self.spec.inputs or "k"
             raise Refutation(
-                f"{_name(ref)}: there are {self.spec.inputs or 'k'} inputs, and {turn.sources} at hand here"
+                f"{witness.name(ref)}: there are {inputs} inputs, and {turn.sources} at hand here"
             )
 
     def _store(self, instr: Instr, value: Lane, turn: _Turn, step: int) -> None:
@@ -215,7 +215,7 @@ class _Prover:
         self._check_inside(ref, step)
         key = (ref.index, ref.offset)
         if key in turn.stored:
-            raise Refutation(f"{_name(ref)} is stored twice")
+            raise Refutation(f"{witness.name(ref)} is stored twice")
         turn.stored[key] = value
 
     def _induction(self, loop: Loop, turn: _Turn, where: str) -> None:
@@ -286,7 +286,7 @@ class _Prover:
             if difference:
                 raise Refutation(
                     f"{where}: dst[{output}] + {offset} bit {bit} is wrong; counterexample: "
-                    f"{_counterexample(difference)} gives {g.value(difference.witness())} "
+                    f"{witness.counterexample(difference)} gives {g.value(difference.witness())} "
                     f"instead of {w.value(difference.witness())}"
                 )
 
@@ -295,39 +295,6 @@ def _kind(value: Lane) -> Kind:
     if isinstance(value[0], Polynomial):
         return Kind.BYTE
     return Kind.TABLE if len(value) == 16 else Kind.MATRIX
-
-
-_SPACES = {
-    Space.SOURCE: "src",
-    Space.DESTINATION: "dst",
-    Space.COEFFICIENT: "table",
-    Space.CONSTANT: "constant",
-    Space.SCRATCH: "slot",
-}
-
-
-def _name(ref: Ref) -> str:
-    space = _SPACES[ref.space]
-    return f"{space}[{source_name(ref.index)}] + {ref.offset}"
-
-
-def _counterexample(difference: Polynomial) -> str:
-    """The bytes to choose, all others 0, so that the output bit is wrong."""
-    chosen: dict[str, int] = {}
-    for variable in difference.witness():
-        assert isinstance(variable, tuple)
-        name, bit = variable
-        match name:
-            case Coefficient(source, output):
-                key = f"c[{output}][{source_name(source)}]"
-            case Data(space, index, offset):
-                key = f"{space}[{source_name(index)}][{offset}]"
-            case _:
-                key = str(name)
-        chosen[key] = chosen.get(key, 0) | 1 << bit
-    if not chosen:
-        return "all bytes 0"
-    return ", ".join(f"{key} = {value:#04x}" for key, value in sorted(chosen.items()))
 
 
 def prove(spec: KernelSpec, program: Program) -> Verdict:
