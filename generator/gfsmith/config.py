@@ -13,6 +13,7 @@ unroll = "auto"                  # or 1..8 vectors a turn
 prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
+width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni_avx512)
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
 packets = false                  # with code: true for kernels that work on packets and only add
@@ -48,6 +49,7 @@ from gfsmith.spec import (
     default_outputs,
     default_technique,
     default_unroll,
+    with_width,
 )
 
 _SHAPE = re.compile(r"(n|[1-9][0-9]*)x([1-9][0-9]*)")
@@ -79,6 +81,7 @@ class KernelGroup(_Strict):
     prefetch: int = 0
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"
+    width: Literal["auto", 256, 512] = "auto"
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
@@ -209,6 +212,7 @@ def _baked(group: KernelGroup, code: str, shape: str, isa: Isa, generator: Gener
 def _kernel(
     group: KernelGroup, inputs: int | None, outputs: int, isa: Isa, generator: Generator, baked: Baked | None
 ) -> KernelSpec:
+    isa = isa if group.width == "auto" else with_width(isa, group.width)
     operation = Operation(group.operation)
     technique = Technique(group.technique) if group.technique != "auto" else default_technique(operation, isa)
     if group.packets and group.technique == "auto":

@@ -8,7 +8,8 @@ therefore runs a Program on concrete bytes (bits 0 and 1) and on symbolic ones (
 A Program is a list of loops run one after the other over the byte range [0, len):
 
     for each Loop: while it applies to the bytes that remain:
-        head; for each source shard (rolled loops only): body; close; advance by `step`
+        head; for every `group` source shards (rolled loops only): body; for each of the fewer than
+        `group` that are left: rest; close; advance by `step`
 
 A BLOCK loop applies while at least `step` bytes remain. The TAIL loop comes last and runs at most once
 with the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly those bytes.
@@ -59,8 +60,15 @@ class Space(Enum):
     SCRATCH = auto()
 
 
-#: Index of the source shard that a rolled loop is at.
+#: Index of the source shard that a rolled loop is at; that of the n-th source after it is CURRENT - n.
 CURRENT = -1
+
+
+def source_name(index: int) -> str:
+    """A shard's number as a person reads it: j, j+1, ... relative to a rolled loop's source."""
+    if index > CURRENT:
+        return str(index)
+    return "j" if index == CURRENT else f"j+{CURRENT - index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,8 @@ class Instr:
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """A value carried around a rolled loop: `phi` is `initial` on entry, then `updated`.
+    """A value carried around a rolled loop: `phi` is `initial` on entry, `updated` after a turn of the
+    body and `rest` after a turn of the rest, if there is one.
 
     After the loop, `phi` is the final value.
     """
@@ -101,6 +110,16 @@ class Carry:
     phi: Value
     initial: Value
     updated: Value
+    rest: Value | None = None
+
+    def names(self) -> tuple[Value, ...]:
+        """All that stand for one variable."""
+        every = (self.phi, self.initial, self.updated)
+        return every if self.rest is None else (*every, self.rest)
+
+    def map(self, rename: Callable[[Value], Value]) -> Carry:
+        rest = None if self.rest is None else rename(self.rest)
+        return Carry(rename(self.phi), rename(self.initial), rename(self.updated), rest)
 
 
 class Role(Enum):
@@ -116,7 +135,8 @@ class Loop:
 
     step: bytes of every shard that one turn handles (BLOCK), or the vector width in bytes (TAIL).
     aligned: the loop runs only if every destination is aligned to the vector width.
-    body, carries: the per-source part of a rolled loop; empty in a loop unrolled over its sources.
+    body, carries: the part of a rolled loop that takes `group` sources; empty in a loop unrolled over its
+    sources. rest: the same for one source, for what a group does not fill; empty if group is 1.
     """
 
     role: Role
@@ -126,6 +146,8 @@ class Loop:
     carries: tuple[Carry, ...] = ()
     close: tuple[Instr, ...] = ()
     aligned: bool = False
+    group: int = 1
+    rest: tuple[Instr, ...] = ()
 
     @property
     def rolled(self) -> bool:
@@ -134,6 +156,7 @@ class Loop:
     def sections(self) -> Iterator[tuple[Instr, ...]]:
         yield self.head
         yield self.body
+        yield self.rest
         yield self.close
 
 

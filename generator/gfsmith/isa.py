@@ -43,7 +43,8 @@ class Isa:
     vector_bytes: lanes of one vector. registers: vector registers (None: the C
     compiler allocates). cpu_flags: what CPUID (and the
     operating system) must offer, in the spelling of GFSMITH_CPU_*. folds_loads: a load may be an
-    operand of an arithmetic instruction at any alignment. destructive: results overwrite an operand.
+    operand of an arithmetic instruction at any alignment. widths: in bits, what vectors a kernel may
+    choose from (AVX-512VL), () without a choice. destructive: results overwrite an operand.
     """
 
     name: str
@@ -56,6 +57,12 @@ class Isa:
     tail: Tail
     folds_loads: bool = False
     broadcasts: bool = False
+    widths: tuple[int, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Bits of one vector."""
+        return 8 * self.vector_bytes
 
     @property
     def destructive(self) -> bool:
@@ -67,7 +74,8 @@ _COMMON = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.STREAM, Op.SPILL, Op.
 _NIBBLE = _COMMON | {Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
 _GFNI = _COMMON | {Op.MATRIX, Op.AFFINE, Op.MULB}
 
-_AVX512 = ("AVX512F", "AVX512BW", "BMI2")
+_AVX512 = ("AVX512F", "AVX512BW", "AVX512VL", "BMI2")
+_AVX512_WIDTHS = (512, 256)
 
 #: In the order in which dispatch prefers them, best first.
 ISAS: tuple[Isa, ...] = (
@@ -82,6 +90,7 @@ ISAS: tuple[Isa, ...] = (
         tail=Tail.MASKED,
         folds_loads=True,
         broadcasts=True,
+        widths=_AVX512_WIDTHS,
     ),
     Isa(
         "gfni_avx2",
@@ -104,6 +113,7 @@ ISAS: tuple[Isa, ...] = (
         cpu_flags=_AVX512,
         tail=Tail.MASKED,
         folds_loads=True,
+        widths=_AVX512_WIDTHS,
     ),
     Isa(
         "avx2",

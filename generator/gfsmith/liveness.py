@@ -15,14 +15,14 @@ def uses(program: Program) -> Counter[Value]:
         counts.update(instr.args)
     for loop in program.loops:
         for carry in loop.carries:
-            counts.update((carry.initial, carry.updated))
+            counts.update(carry.names()[1:])
     return counts
 
 
 def last_use(loop: Loop) -> dict[Value, int]:
-    """Position of the last read of each value, counted over head, body, close in this order.
+    """Position of the last read of each value, counted over head, body, rest, close in this order.
 
-    A value of the head that the body reads is needed in every turn of it, so it lives to the body's end.
+    A value of the head that body or rest reads is needed in every turn of it, so it lives to its end.
     A carried value lives from its definition in the head to its last read in close.
     """
     last: dict[Value, int] = {}
@@ -30,25 +30,30 @@ def last_use(loop: Loop) -> dict[Value, int]:
     position = 0
     for section in loop.sections():
         end = position + len(section) - 1
+        inner = section is loop.body or section is loop.rest
         for instr in section:
             for value in instr.args:
-                keep = section is loop.body and value in head_values
+                keep = inner and value in head_values
                 last[value] = max(last.get(value, -1), end if keep else position)
             position += 1
-    body_end = len(loop.head) + len(loop.body) - 1
+    inner_end = len(loop.head) + len(loop.body) + len(loop.rest) - 1
     for carry in loop.carries:
-        last[carry.updated] = max(last.get(carry.updated, -1), body_end)
-        last[carry.initial] = max(last.get(carry.initial, -1), len(loop.head))
+        for value in carry.names():
+            last[value] = max(last.get(value, -1), inner_end)
     return last
+
+
+def variables(loop: Loop) -> dict[Value, Value]:
+    """The phi of every name that a carried value has: one register holds them all."""
+    return {name: carry.phi for carry in loop.carries for name in carry.names()}
 
 
 def _peak(code: Iterable[Instr], last: dict[Value, int], loop: Loop) -> int:
     """The largest number of live values of a loop, without those of the preload.
 
-    A carried value occupies one register under its three names, from the initial value on.
+    A carried value occupies one register under its names, from the initial value on.
     """
-    name = {c.initial: c.phi for c in loop.carries} | {c.updated: c.phi for c in loop.carries}
-    body_start, body_end = len(loop.head), len(loop.head) + len(loop.body)
+    name = variables(loop)
     ends: dict[Value, int] = {}
     for value, position in last.items():
         ends[name.get(value, value)] = max(ends.get(name.get(value, value), -1), position)
@@ -63,8 +68,7 @@ def _peak(code: Iterable[Instr], last: dict[Value, int], loop: Loop) -> int:
             live = grown
         else:
             live -= dying
-        if body_start <= position < body_end and position == body_end - 1:
-            live = {v for v in live if ends.get(v, -1) > position}
+        live = {v for v in live if ends.get(v, -1) > position}
     return peak
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from gfsmith.ir import CURRENT, STORES, Carry, Instr, Loop, Op, Program, Ref, Role, Space, Value
+from gfsmith.ir import CURRENT, STORES, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.liveness import pressure, uses
 from gfsmith.spec import KernelSpec, SpecError, Store
 from gfsmith.spill import spill
@@ -24,6 +24,7 @@ def _map_sections(program: Program, rewrite: Callable[[Section, Loop], Section])
             loop,
             head=rewrite(loop.head, loop),
             body=rewrite(loop.body, loop),
+            rest=rewrite(loop.rest, loop),
             close=rewrite(loop.close, loop),
         )
         for loop in program.loops
@@ -94,16 +95,10 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
 
     result = _map_sections(program, rewrite)
     loops = tuple(
-        replace(loop, carries=tuple(_rename_carry(c, renamed) for c in loop.carries)) for loop in result.loops
+        replace(loop, carries=tuple(c.map(lambda v: renamed.get(v, v)) for c in loop.carries))
+        for loop in result.loops
     )
     return replace(result, loops=loops)
-
-
-def _rename_carry(carry: Carry, renamed: dict[Value, Value]) -> Carry:
-    def get(value: Value) -> Value:
-        return renamed.get(value, value)
-
-    return Carry(get(carry.phi), get(carry.initial), get(carry.updated))
 
 
 def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
@@ -191,7 +186,7 @@ def hoist_tables(program: Program, spec: KernelSpec) -> Program:
 
 
 def _is_fixed_table(instr: Instr) -> bool:
-    return instr.op in (Op.TABLE, Op.MATRIX) and instr.ref is not None and instr.ref.index != CURRENT
+    return instr.op in (Op.TABLE, Op.MATRIX) and instr.ref is not None and instr.ref.index > CURRENT
 
 
 def fold_loads(program: Program, spec: KernelSpec) -> Program:
@@ -268,8 +263,9 @@ def stream_stores(program: Program, spec: KernelSpec) -> Program:
         main,
         head=rewrite(main.head),
         body=rewrite(main.body),
+        rest=rewrite(main.rest),
         close=rewrite(main.close),
-        carries=tuple(Carry(move(c.phi), move(c.initial), move(c.updated)) for c in main.carries),
+        carries=tuple(c.map(move) for c in main.carries),
         aligned=True,
     )
     return replace(program, loops=(streaming, *program.loops))

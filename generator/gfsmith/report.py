@@ -13,7 +13,7 @@ from gfsmith import generate
 from gfsmith.certify import Certificate
 from gfsmith.codes import Family
 from gfsmith.emit.template import meaning
-from gfsmith.ir import CURRENT, Instr, Loop, Ref, Space
+from gfsmith.ir import Instr, Loop, Ref, Space, source_name
 from gfsmith.isa import ISAS
 from gfsmith.liveness import pressure
 from gfsmith.prove.machine.kernel import Report
@@ -34,6 +34,7 @@ def record(spec: KernelSpec) -> dict[str, Any]:
         "packets": spec.baked is not None and spec.baked.packets,
         "technique": spec.technique.value,
         "tables": spec.tables.label,
+        "width": spec.isa.width,
         "unroll": spec.unroll,
         "prefetch": spec.prefetch,
         "store": spec.store.value,
@@ -63,7 +64,7 @@ def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
         "|---|" + "---:|" * (len(operations) + 2),
     ]
     for isa in ISAS:
-        mine = [spec for spec in specs if spec.isa is isa]
+        mine = [spec for spec in specs if spec.isa.name == isa.name]
         if not mine:
             continue
         counts = Counter(spec.operation.value for spec in mine)
@@ -124,7 +125,7 @@ def established(proof: Report) -> str:
 
 
 def _ref(ref: Ref) -> str:
-    index = "j" if ref.index == CURRENT else str(ref.index)
+    index = source_name(ref.index)
     if ref.space is Space.COEFFICIENT:
         return f"c[{ref.output}][{index}]" + (f"+{ref.offset}" if ref.offset else "")
     if ref.space is Space.CONSTANT:
@@ -149,8 +150,12 @@ def _loop(loop: Loop) -> list[str]:
     lines += [f"  {_instr(i)}" for i in loop.head]
     if loop.rolled:
         lines += [f"  v{c.phi} = v{c.initial}" for c in loop.carries]
-        lines += ["  for every source j", *(f"    {_instr(i)}" for i in loop.body)]
+        sources = "source j" if loop.group == 1 else f"{loop.group} sources from j on"
+        lines += [f"  for every {sources}", *(f"    {_instr(i)}" for i in loop.body)]
         lines += [f"    v{c.phi} = v{c.updated}" for c in loop.carries]
+        if loop.rest:
+            lines += ["  for every source j that is left", *(f"    {_instr(i)}" for i in loop.rest)]
+            lines += [f"    v{c.phi} = v{c.rest}" for c in loop.carries]
     return lines + [f"  {_instr(i)}" for i in loop.close]
 
 

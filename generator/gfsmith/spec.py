@@ -2,22 +2,22 @@
 
 The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
-    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
+    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
 
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel, with
-`_packets` if it works on packets; the technique is named where it is not the instruction set's own; `_p` is
-the prefetch distance in bytes with its hint; `_nt` streaming stores.
+`_packets` if it works on packets; the vector's width and the technique are named where they are not the
+instruction set's own; `_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from gfsmith.field import Field
 from gfsmith.ir import Op
-from gfsmith.isa import Encoding, Isa
+from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 
 MAX_SHARDS = 255
 MAX_UNROLL = 8
@@ -134,6 +134,17 @@ class Baked:
         if len(self.rows) == self.parities:
             return name
         return f"{name}m{self.parities}r{self.first}"
+
+
+def with_width(isa: Isa, bits: int) -> Isa:
+    """The instruction set with vectors of so many bits: its name, and so dispatch, stays the same.
+
+    Raises SpecError if it has no such vectors to choose.
+    """
+    if bits not in isa.widths:
+        able = [f"{' or '.join(map(str, i.widths))} on {i.name}" for i in ISAS if i.widths]
+        raise SpecError(f"width = {bits}; {isa.name} has no such choice; allowed: {', '.join(able)}")
+    return replace(isa, vector_bytes=bits // 8)
 
 
 def default_technique(operation: Operation, isa: Isa) -> Technique:
@@ -278,6 +289,18 @@ class KernelSpec:
         """Whether the kernel handles its k shards one after the other, each by itself."""
         return self.operation is Operation.MUL and self.inputs is None
 
+    @property
+    def group(self) -> int:
+        """Sources that one turn of the main loop over any number of them takes.
+
+        Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are
+        no faster where a product is several instructions, where sums are two-input ones and for one
+        output, and slower where 30 sources meet streaming stores.
+        """
+        product = self.technique in (Technique.AFFINE, Technique.MULB) and Op.XOR3 in self.isa.ops
+        pays = product and self.outputs > 1 and self.store is Store.TEMPORAL
+        return 2 if pays and self.inputs is None else 1
+
     def entry_offset(self, source: int, output: int) -> int:
         """Byte offset in the table of the coefficient of `source` in `output` (source-major)."""
         return (source * self.outputs + output) * self.tables.entry_bytes
@@ -308,6 +331,8 @@ class KernelSpec:
         inputs = "n" if self.inputs is None else str(self.inputs)
         label = f"_{self.baked.label}" if self.baked is not None else ""
         parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}{label}__{self.isa.name}"]
+        if self.isa.width != BY_NAME[self.isa.name].width:
+            parts.append(f"v{self.isa.width}")
         if self.technique is not default_technique(self.operation, self.isa):
             parts.append(self.technique.value)
         parts.append(f"u{self.unroll}")

@@ -207,23 +207,28 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
+def sources_of(generated: Path) -> list[Source]:
+    """What the generator wrote into a folder, for both ABIs."""
+    listed = (generated / "sources.mk").read_text()
+    flags = ["-std=c11", "-O2", f"-I{generated}"]
+    flags += [f"-I{ROOT / folder}" for folder in ("runtime/include", "runtime/src")]
+    microsoft = [*flags, "-DGFSMITH_MS_ABI", "-DGFSMITH_SYMBOL_SUFFIX=_ms"]
+    sources: list[Source] = []
+    for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed):
+        path = generated / name
+        sources.append((path, flags, ".sysv"))
+        if path.suffix == ".S":
+            sources.append((path, microsoft, ".ms"))
+    return sources
+
+
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     """The harness with all generated kernels."""
     if not (GENERATED / "kernels.inc").exists():
         pytest.fail("gen_out/kernels.inc does not exist: run make gen first")
-    listed = (GENERATED / "sources.mk").read_text()
-    flags = ["-std=c11", "-O2"]
-    flags += [f"-I{ROOT / folder}" for folder in ("runtime/include", "gen_out", "runtime/src")]
-    microsoft = [*flags, "-DGFSMITH_MS_ABI", "-DGFSMITH_SYMBOL_SUFFIX=_ms"]
-    sources: list[Source] = []
-    for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed):
-        path = GENERATED / name
-        sources.append((path, flags, ".sysv"))
-        if path.suffix == ".S":
-            sources.append((path, microsoft, ".ms"))
     folder = shared_folder(tmp_path_factory) / "kernels"
-    return build(folder, GENERATED, sources)
+    return build(folder, GENERATED, sources_of(GENERATED))
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ CPU_FLAGS: dict[str, frozenset[str]] = {
     "scalar": frozenset(),
     "sse": frozenset({"ssse3"}),
     "avx2": frozenset({"avx2"}),
-    "avx512": frozenset({"avx512f", "avx512bw", "bmi2"}),
+    "avx512": frozenset({"avx512f", "avx512bw", "avx512vl", "bmi2"}),
     "gfni_sse": frozenset({"ssse3", "gfni"}),
     "gfni_avx2": frozenset({"avx2", "gfni"}),
-    "gfni_avx512": frozenset({"avx512f", "avx512bw", "bmi2", "gfni"}),
+    "gfni_avx512": frozenset({"avx512f", "avx512bw", "avx512vl", "bmi2", "gfni"}),
 }
 
 

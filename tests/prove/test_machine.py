@@ -9,17 +9,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
-from support import make_spec
+from support import X86, label, make_spec
 
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.generate import generate_one
-from gfsmith.isa import ISAS, Arch
+from gfsmith.isa import Isa
 from gfsmith.prove.machine.kernel import CHECKS, Report, contract_of, prove_code
 from gfsmith.prove.machine.load import raw
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, Store
 
-X86 = [isa.name for isa in ISAS if isa.arch is Arch.X86_64]
 SHAPES = [
     ("dot", 2, 1),
     ("dot", None, 1),
@@ -44,20 +43,20 @@ def check(report: Report) -> None:
 
 
 @pytest.mark.parametrize("abi", ["sysv", "ms"])
-@pytest.mark.parametrize("isa", X86)
+@pytest.mark.parametrize("isa", X86, ids=label)
 @pytest.mark.parametrize("operation, inputs, outputs", SHAPES)
-def test_proved(operation: str, inputs: int | None, outputs: int, isa: str, abi: str) -> None:
+def test_proved(operation: str, inputs: int | None, outputs: int, isa: Isa, abi: str) -> None:
     check(prove(make_spec(operation, inputs, outputs, isa, unroll=1), abi))
 
 
-@pytest.mark.parametrize("isa", X86)
-def test_proved_streaming_with_prefetch(isa: str) -> None:
+@pytest.mark.parametrize("isa", X86, ids=label)
+def test_proved_streaming_with_prefetch(isa: Isa) -> None:
     spec = make_spec("dot", 2, 2, isa, unroll=1, store=Store.STREAMING, prefetch=256)
     check(prove(spec, "sysv"))
 
 
-@pytest.mark.parametrize("isa", X86)
-def test_proved_with_several_vectors_a_turn(isa: str) -> None:
+@pytest.mark.parametrize("isa", X86, ids=label)
+def test_proved_with_several_vectors_a_turn(isa: Isa) -> None:
     check(prove(make_spec("dot", None, 2, isa, unroll=2), "ms"))
 
 

@@ -12,20 +12,23 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from assembly import NAME, disassemble, edit, image
-from support import make_spec
+from support import NARROW, make_spec
 from wrong import FINE, UNKNOWN, WRONG, Change
 
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.generate import generate_one
 from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
+from gfsmith.prove.machine.load import raw
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, Store
 
 SPECS = {
     "dot": make_spec("dot", 2, 1, "avx2", unroll=1),
     "any": make_spec("dot", None, 1, "sse", unroll=1),
+    "pairs": make_spec("dot", None, 2, "gfni_avx512", unroll=1),
     "mul": make_spec("mul", None, 1, "sse", unroll=1),
     "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
+    "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
 }
 
@@ -74,6 +77,15 @@ def test_still_proved(change: Change, tmp_path: Path) -> None:
     assert report.status is Status.PROVED, report.reason
 
 
+def test_narrow_evex_needs_what_the_contract_declares(tmp_path: Path) -> None:
+    contract = contract_of(SPECS["narrow"], "sysv")
+    without = tuple(feature for feature in contract.features if feature != "AVX512VL")
+    assert without != contract.features
+    code = image("\n".join(lines("narrow", "sysv")), tmp_path)
+    report = prove_code(replace(contract, features=without, unwind=False), code, NAME, exhaustive=False)
+    assert (report.status, "AVX512VL" in report.reason) == (Status.REFUTED, True), report
+
+
 PUSH = "push rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbx, 0"
 POP = "pop rbx\n.cfi_adjust_cfa_offset -8\n.cfi_restore rbx"
 
@@ -92,3 +104,17 @@ def test_unwind_information(push: str, pop: str, right: bool, tmp_path: Path) ->
     text = edit(edit(list(lines("mul", "sysv")), "push rbx", push), "pop rbx", pop)
     report = prove(SPECS["mul"], "sysv", [".cfi_startproc", *text, ".cfi_endproc"], tmp_path, unwind=True)
     assert (report.status is Status.PROVED, "unwind" in report.reason) == (right, not right), report
+
+
+@pytest.mark.parametrize("operation", ["dot", "mad", "mul", "xor"])
+@pytest.mark.parametrize("isa", ["gfni_avx512", "avx512"])
+def test_masked_tails_are_proved_at_once_and_one_by_one(isa: str, operation: str) -> None:
+    """Both ways agree, and the first does not fall back to the second."""
+    spec = make_spec(operation, None, 1, isa, unroll=1)
+    contract = contract_of(spec, "sysv")
+    code = generate_one(spec).code[Abi.SYSV]
+    at_once = prove_code(contract, raw(NAME, code), NAME, exhaustive=False)
+    one_by_one = prove_code(replace(contract, masked=False), raw(NAME, code), NAME, exhaustive=False)
+    assert at_once.status is Status.PROVED, at_once.reason
+    assert one_by_one.status is Status.PROVED, one_by_one.reason
+    assert 4 * at_once.steps < one_by_one.steps

@@ -11,19 +11,22 @@ import pytest
 from gfsmith.isa import Isa
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from support import X86, label
 
 from mutation import tables
 from mutation.classify import EQUIVALENT, Class, classify
 from mutation.judge import Verdict, judge, steps_of
 from mutation.mutants import Mutant, mutants
-from mutation.sample import X86_ISAS, Target, targets
+from mutation.sample import Target, targets
 
 KERNELS = 4  #: per instruction set
 MUTANTS = 25  #: per kernel
 REJECTED = frozenset({Class.REFUTED, Class.UNSUPPORTED})
 #: Changes of what does not compute: proved rightly, and not counted for the share that is rejected.
 IDLE = frozenset({Class.PADDING, Class.PREFETCH})
-SAMPLE = [target for isa in X86_ISAS for target in targets(isa, KERNELS)]
+SAMPLE = [target for isa in X86 for target in targets(isa, KERNELS)]
 
 
 def _sample(target: Target) -> list[Mutant]:
@@ -36,11 +39,11 @@ def _text(verdict: Verdict) -> str:
 
 
 def test_sample_covers_every_instruction_set() -> None:
-    assert {target.spec.isa for target in SAMPLE} == set(X86_ISAS)
-    assert len(SAMPLE) * MUTANTS == 6 * 100
+    assert {target.spec.isa for target in SAMPLE} == set(X86)
+    assert len(SAMPLE) * MUTANTS == 8 * 100
 
 
-@pytest.mark.parametrize("isa", X86_ISAS, ids=lambda isa: isa.name)
+@pytest.mark.parametrize("isa", X86, ids=label)
 def test_every_mutant_is_noticed_or_equivalent(isa: Isa) -> None:
     verdicts: list[Verdict] = []
     for target in targets(isa, KERNELS):

@@ -43,7 +43,15 @@ VALUE = [
         "vpxor ymm5, ymm5, ymm7\nvpxor ymm5, ymm5, [r9+rax]",
         "must be",
     ),
+    Change("mask of a byte less", "mad", "bzhi r11, r11, rdi", "sub rdi, 1\nbzhi r11, r11, rdi", "only"),
+    Change(
+        "mask of a byte more", "mad", "bzhi r11, r11, rdi", "add rdi, 1\nbzhi r11, r11, rdi", "beyond its end"
+    ),
+    Change(
+        "mask of 32 bytes at most", "mad", "bzhi r11, r11, rdi", "bzhi r11, r11, rdi\nmov r11d, r11d", "only"
+    ),
     Change("mad that does not add", "mad", "vpxord zmm1, zmm1, [r9+rax]", "", "must be"),
+    Change("one source too few", "any", "add rsi, rcx", "lea rsi, [rsi+rcx-8]", "must be"),
     Change(
         "36 sources at most",
         "any",
@@ -68,6 +76,32 @@ VALUE = [
     Change("last byte left out", "dot", "mov [r11], r10b", "", "bytes are written"),
     Change("tail left out", "dot", "test rdi, rdi", "jmp L13\ntest rdi, rdi", "are written"),
     Change("block left out", "dot", "vmovdqu [r9+rax], ymm5", "", "are written"),
+]
+
+_SECOND = "vgf2p8affineqb zmm5, zmm3, [r9+16]{1to8}, 0"
+_REST = "vgf2p8affineqb zmm3, zmm2, [r9]{1to8}, 0"
+
+#: A loop over pairs of sources, and one source that is left over.
+PAIRS = [
+    Change("second entry is the first's", "pairs", _SECOND, _SECOND.replace("+16", ""), "must be"),
+    Change("second source is the first", "pairs", "mov r11, [r10]", "mov r11, [r10-8]", "must be"),
+    Change("sources change places", "pairs", _SECOND, _SECOND.replace("zmm3", "zmm2"), "must be"),
+    Change(
+        "second product left out",
+        "pairs",
+        "vpternlogd zmm0, zmm4, zmm5, 150",
+        "vpxord zmm0, zmm0, zmm4",
+        "must be",
+    ),
+    Change("a pair of which one is not there", "pairs", "jb L1", "jbe L1", "beyond its end"),
+    Change("pairs overlap", "pairs", "add r10, 16", "add r10, 8", "beyond its end"),
+    Change("entries run ahead", "pairs", "add r9, 32", "add r9, 48", "beyond its end"),
+    Change("rest left out of odd k", "pairs", "jne L3", "jmp L3", "must be"),
+    Change("rest for odd k alone", "pairs", "jne L3", "je L3", "beyond its end"),
+    Change("rest for even k too", "pairs", "jne L3", "", "beyond its end"),
+    Change("rest is the pair's second", "pairs", _REST, _REST.replace("r9", "r9+16"), "beyond its end"),
+    Change("starts one source early", "pairs", "lea r10, [rcx+8]", "mov r10, rcx", "before its first byte"),
+    Change("starts one source late", "pairs", "lea r10, [rcx+8]", "lea r10, [rcx+16]", "must be"),
 ]
 
 BOUNDS = [
@@ -121,6 +155,20 @@ BOUNDS = [
         "mad",
         "vmovdqu8 zmm2{k1}{z}, [r10+rax]",
         "vmovdqu8 zmm2, [r10+rax]",
+        "src[0] beyond its end",
+    ),
+    Change(
+        "reads 512 bits of a step of 256",
+        "narrow",
+        "vmovdqu8 ymm1, [r10+rax]",
+        "vmovdqu8 zmm1, [r10+rax]",
+        "src[0] beyond its end",
+    ),
+    Change(
+        "reads 256 bits, mask forgotten",
+        "narrow",
+        "vmovdqu8 ymm2{k1}{z}, [r10+rax]",
+        "vmovdqu8 ymm2, [r10+rax]",
         "src[0] beyond its end",
     ),
     Change("touches memory for len = 0", "dot", "je L13", "", "beyond its end"),
@@ -327,7 +375,7 @@ COVERAGE = [
     Change("no instruction", "dot", "ret", ".byte 6", "no valid instruction"),
 ]
 
-WRONG = VALUE + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
+WRONG = VALUE + PAIRS + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
 
 UNKNOWN = [
     Change(
@@ -346,7 +394,6 @@ UNKNOWN = [
     ),
     Change("an index that exceeds 15", "dot", "vpand ymm5, ymm5, ymm0", "", "may exceed 15"),
     Change("no semantics", "dot", "vpxor ymm5, ymm5, ymm7", "vpaddb ymm5, ymm5, ymm7", "no semantics"),
-    Change("one source too few", "any", "add rsi, rcx", "lea rsi, [rsi+rcx-8]", "cannot be solved"),
     Change("returns with a number of bytes", "dot", "ret", "ret 8", "ret"),
     Change("never ends for long shards", "dot", "jae L0", "spin: jae spin", "too many turns"),
     Change("never ends for many sources", "any", "jb L1", "more: jb more\njmp L1", "too many turns"),
@@ -367,6 +414,7 @@ UNKNOWN = [
 ]
 
 FINE = [
+    Change("another test of one left over", "pairs", "jne L3", "ja L3", ""),
     Change("uses xmm6", "mad", "vzeroupper", "vpxor xmm6, xmm6, xmm6\nvzeroupper", ""),
     Change("uses shadow space", "mad", "ret", "mov [rsp+8], rax\nmov [rsp+32], rdx\nret", "", abi="ms"),
     Change("uses the red zone", "dot", "ret", "mov [rsp-8], rax\nmov [rsp-128], rax\nret", ""),

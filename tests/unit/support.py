@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gfsmith.field import Field
 from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Ref, Role, Space
-from gfsmith.isa import BY_NAME, Isa
+from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.lower import lower
 from gfsmith.passes import run as run_passes
 from gfsmith.spec import (
@@ -15,7 +15,18 @@ from gfsmith.spec import (
     Technique,
     default_technique,
     default_unroll,
+    with_width,
 )
+
+#: Instruction sets with other vectors than their own.
+NARROW = [with_width(isa, bits) for isa in ISAS for bits in isa.widths if bits != isa.width]
+#: Every x86 set, in every width.
+X86 = [isa for isa in ISAS if isa.encoding is not Encoding.C] + NARROW
+
+
+def label(isa: Isa) -> str:
+    """What a test with this instruction set is called."""
+    return isa.name + (f"_v{isa.width}" if isa in NARROW else "")
 
 
 def make_spec(
@@ -86,10 +97,14 @@ class Machine:
         if loop.rolled:
             for carry in loop.carries:
                 values[carry.phi] = values[carry.initial]
-            for source in range(len(self.shards[Space.SOURCE])):
+            sources = len(self.shards[Space.SOURCE])
+            grouped = sources - sources % loop.group
+            for source in range(0, grouped, loop.group):
                 self._section(loop.body, values, position, count, source)
-                updated = {c.phi: values[c.updated] for c in loop.carries}
-                values.update(updated)
+                values.update({c.phi: values[c.updated] for c in loop.carries})
+            for source in range(grouped, sources):
+                self._section(loop.rest, values, position, count, source)
+                values.update({c.phi: values[c.rest] for c in loop.carries if c.rest is not None})
         self._section(loop.close, values, position, count, 0)
 
     def _section(
@@ -133,7 +148,7 @@ class Machine:
     def _read(self, instr: Instr, position: int, count: int, current: int) -> list[object]:
         ref = instr.ref
         assert ref is not None
-        index = current if ref.index == CURRENT else ref.index
+        index = current + CURRENT - ref.index if ref.index <= CURRENT else ref.index
         if ref.space is Space.COEFFICIENT:
             return [self._entry(instr, ref, index)] * count
         start = position + ref.offset

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from support import make_spec
+from support import NARROW, X86, label, make_spec
 
 from gfsmith import generate
 from gfsmith.emit.x86.asm import Ins
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build
-from gfsmith.isa import ISAS
+from gfsmith.isa import Isa
 from gfsmith.spec import Hint, KernelSpec, Store
-
-X86 = [isa.name for isa in ISAS if isa.name != "scalar"]
 
 
 def _instructions(spec: KernelSpec) -> list[Ins]:
@@ -27,9 +25,9 @@ def _change(spec: KernelSpec, **changes: object) -> KernelSpec:
     return KernelSpec(**{**values, **changes})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("isa", X86)
+@pytest.mark.parametrize("isa", X86, ids=label)
 @pytest.mark.parametrize(("inputs", "lines"), [(4, 4), (None, 1)])
-def test_prefetch_distance_and_hint(isa: str, inputs: int | None, lines: int) -> None:
+def test_prefetch_distance_and_hint(isa: Isa, inputs: int | None, lines: int) -> None:
     spec = make_spec("dot", inputs, 2, isa, unroll=1)
     assert not [i for i in _instructions(spec) if i.name.startswith("prefetch")]
     for hint in Hint:
@@ -38,12 +36,14 @@ def test_prefetch_distance_and_hint(isa: str, inputs: int | None, lines: int) ->
             for i in _instructions(_change(spec, prefetch=448, hint=hint))
             if i.name == f"prefetch{hint.value}"
         ]
-        assert len(found) == lines
+        assert len(found) == (
+            lines if spec.group == 1 else lines * spec.group + 1
+        )  # a group, and one left over
         assert all("+448" in str(i) for i in found)
 
 
-@pytest.mark.parametrize("isa", X86)
-def test_streaming_stores_have_fence_and_fallback(isa: str) -> None:
+@pytest.mark.parametrize("isa", X86, ids=label)
+def test_streaming_stores_have_fence_and_fallback(isa: Isa) -> None:
     spec = make_spec("dot", 4, 2, isa, unroll=2, store=Store.STREAMING)
     names = [i.name for i in _instructions(spec)]
     assert sum(name in ("movntdq", "vmovntdq") for name in names) == 4
@@ -53,16 +53,16 @@ def test_streaming_stores_have_fence_and_fallback(isa: str) -> None:
     assert "sfence" not in plain and not any("movnt" in name for name in plain)
 
 
-@pytest.mark.parametrize("isa", X86)
-def test_unroll_is_the_step_of_the_main_loop(isa: str) -> None:
+@pytest.mark.parametrize("isa", X86, ids=label)
+def test_unroll_is_the_step_of_the_main_loop(isa: Isa) -> None:
     for unroll in (1, 2, 4):
         spec = make_spec("dot", None, 1, isa, unroll=unroll)
         first = next(i for i in _instructions(spec) if i.name == "cmp")
         assert first.operands[1] == unroll * spec.isa.vector_bytes == spec.block
 
 
-@pytest.mark.parametrize("isa", X86)
-def test_no_instruction_of_a_wider_set(isa: str) -> None:
+@pytest.mark.parametrize("isa", X86, ids=label)
+def test_no_instruction_of_a_wider_set(isa: Isa) -> None:
     """EVEX only where AVX-512 is declared, VEX only where AVX is, GFNI only where it is."""
     for operation, inputs, outputs in (
         ("dot", 10, 4),
@@ -79,8 +79,19 @@ def test_no_instruction_of_a_wider_set(isa: str) -> None:
             assert ("gf2p8" not in item.line.name) or "GFNI" in spec.isa.cpu_flags
 
 
-@pytest.mark.parametrize("isa", X86)
-def test_frames_save_what_the_abi_preserves(isa: str) -> None:
+@pytest.mark.parametrize("isa", NARROW, ids=label)
+def test_narrow_vectors_keep_what_the_set_has(isa: Isa) -> None:
+    """Only ymm registers, also those above 15, masked tails and XORs of three."""
+    text = " ".join(str(i) for i in _instructions(make_spec("dot", 10, 4, isa, unroll=2)))
+    numbers = {int(n) for n in re.findall(r"ymm(\d+)", text)}
+    assert not re.search(r"[xz]mm", text)
+    assert max(numbers) > 15
+    assert "vpternlogd" in text
+    assert re.search(r"vmovdqu8 ymm\d+\{k1\}\{z\}", text)
+
+
+@pytest.mark.parametrize("isa", X86, ids=label)
+def test_frames_save_what_the_abi_preserves(isa: Isa) -> None:
     spec = make_spec("dot", 10, 4, isa)
     text = build(spec, generate.program(spec)).source
     sysv = text.split("#else")[1].split("#endif")[0]

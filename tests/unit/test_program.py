@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import galois
 import numpy as np
 import pytest
@@ -34,8 +36,8 @@ def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before:
     field = galois.GF(256, irreducible_poly=spec.field.polynomial)
     if spec.operation is Operation.XOR:
         return np.bitwise_xor.reduce(sources, axis=0, keepdims=True)
-    product = np.asarray(field(matrix) @ field(sources))
-    return product ^ before if spec.operation is Operation.MAD else product
+    total = np.asarray(field(matrix) @ field(sources))
+    return total ^ before if spec.operation is Operation.MAD else total
 
 
 @pytest.mark.parametrize(("operation", "inputs", "outputs", "isa"), CASES)
@@ -45,9 +47,10 @@ def test_programs_run_as_galois_says(
 ) -> None:
     spec = make_spec(operation, inputs, outputs, isa, unroll=unroll)
     program = make_program(spec)
-    count = 1 if spec.diagonal else inputs or 7
+    vector = spec.isa.vector_bytes
+    counts = (1,) if spec.diagonal else (inputs,) if inputs else (7, 2)
     rng = np.random.default_rng(17)
-    for length in (0, 1, spec.isa.vector_bytes - 1, 3 * spec.isa.vector_bytes + 5):
+    for length, count in product((0, 1, vector - 1, 3 * vector + 5), counts):
         sources = rng.integers(0, 256, (count, length), dtype=np.uint8)
         before = rng.integers(0, 256, (outputs, length), dtype=np.uint8)
         matrix = rng.integers(0, 256, (outputs, count), dtype=np.uint8)

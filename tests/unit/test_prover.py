@@ -15,6 +15,7 @@ from gfsmith.prove.program import prove
 SAMPLES = [
     ("dot", 3, 2, 1),
     ("dot", None, 2, 1),
+    ("dot", None, 2, 2),
     ("mad", 2, 2, 1),
     ("mad", None, 1, 2),
     ("mul", None, 1, 2),
@@ -36,10 +37,13 @@ def _references(instr: Instr, lanes: int) -> Iterator[tuple[str, Instr]]:
     yield "offset", replace(instr, ref=replace(ref, offset=ref.offset - step))
     if ref.space is Space.COEFFICIENT:
         yield "output", replace(instr, ref=replace(ref, output=ref.output + 1))
-    if ref.index != CURRENT:
+    if ref.index > CURRENT:
         yield "index", replace(instr, ref=replace(ref, index=ref.index + 1))
     else:
         yield "index", replace(instr, ref=replace(ref, index=0))
+        yield "one source on", replace(instr, ref=replace(ref, index=ref.index - 1))
+        if ref.index < CURRENT:
+            yield "one source back", replace(instr, ref=replace(ref, index=ref.index + 1))
 
 
 def _mutants(instr: Instr, others: list[int], lanes: int) -> Iterator[tuple[str, Instr | None]]:
@@ -70,7 +74,7 @@ def _with(program: Program, number: int, section: str, code: tuple[Instr, ...]) 
 def _program_mutants(program: Program) -> Iterator[tuple[str, Program]]:
     for number, loop in enumerate(program.loops):
         known = [i.result for i in program.preload if i.result is not None]
-        for section in ("head", "body", "close"):
+        for section in ("head", "body", "rest", "close"):
             code: tuple[Instr, ...] = getattr(loop, section)
             for position, instr in enumerate(code):
                 for kind, mutant in _mutants(instr, known, program.lanes):
@@ -94,10 +98,22 @@ def _loop_mutants(program: Program, number: int, loop: Loop) -> Iterator[tuple[s
         left = loops[:number] + loops[number + 1 :]
         yield f"loop {number} left out", replace(program, loops=left)
     for carry in loop.carries:
-        wrong = replace(carry, updated=carry.phi)
-        carries = tuple(wrong if c is carry else c for c in loop.carries)
-        changed = (*loops[:number], replace(loop, carries=carries), *loops[number + 1 :])
-        yield f"loop {number}: carry not updated", replace(program, loops=changed)
+        wrongs = [replace(carry, updated=carry.phi)]
+        if carry.rest is not None:
+            wrongs += [replace(carry, rest=v) for v in (carry.phi, carry.updated, None)]
+        for wrong in wrongs:
+            carries = tuple(wrong if c is carry else c for c in loop.carries)
+            changed = (*loops[:number], replace(loop, carries=carries), *loops[number + 1 :])
+            yield f"loop {number}: carry not updated", replace(program, loops=changed)
+    if loop.rolled:
+        for group in (loop.group - 1, loop.group + 1):
+            changed = (*loops[:number], replace(loop, group=group), *loops[number + 1 :])
+            yield f"loop {number}: {group} sources a turn", replace(program, loops=changed)
+    if loop.rest:
+        swapped = replace(loop, body=loop.rest, rest=loop.body)
+        for name, wrong_loop in (("no rest", replace(loop, rest=())), ("rest first", swapped)):
+            changed = (*loops[:number], wrong_loop, *loops[number + 1 :])
+            yield f"loop {number}: {name}", replace(program, loops=changed)
 
 
 def _equivalent(description: str, program: Program, mutant: Program) -> bool:
@@ -105,7 +121,7 @@ def _equivalent(description: str, program: Program, mutant: Program) -> bool:
     here), or a dropped instruction whose value nobody reads. Decided by looking for what the change
     touches, not by the prover."""
     read = {a for i in mutant.instructions() for a in i.args}
-    read |= {v for loop in mutant.loops for c in loop.carries for v in (c.initial, c.updated)}
+    read |= {v for loop in mutant.loops for c in loop.carries for v in c.names()[1:]}
     gone = {i.result for i in program.instructions()} - {i.result for i in mutant.instructions()}
     return description.endswith("dropped") and bool(gone) and not gone & read
 

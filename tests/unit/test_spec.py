@@ -12,7 +12,7 @@ from gfsmith.codes import parity_matrix
 from gfsmith.field import Field
 from gfsmith.isa import BY_NAME, ISAS
 from gfsmith.matrix import bit_matrix
-from gfsmith.spec import Baked, KernelSpec, SpecError, Store, Technique
+from gfsmith.spec import Baked, KernelSpec, SpecError, Store, Technique, with_width
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,13 +24,16 @@ def test_symbols_say_everything() -> None:
     assert spec.symbol == "gfs_dot_nx4__gfni_avx512_u2_p512t0_nt"
     mulb = make_spec("mul", 1, 1, "gfni_sse", unroll=1, technique=Technique.MULB, polynomial=0x11B)
     assert mulb.symbol == "gfs_mul_1x1__gfni_sse_mulb_u1"
+    narrow = with_width(BY_NAME["gfni_avx512"], 256)
+    assert make_spec("dot", 10, 4, narrow, unroll=2).symbol == "gfs_dot_10x4__gfni_avx512_v256_u2"
+    assert with_width(BY_NAME["avx512"], 512) == BY_NAME["avx512"]
 
 
 def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> None:
     specs = config.specs(config.load(ROOT / "gfsmith.toml"), "gfsmith.toml")
     assert len({spec.symbol for spec in specs}) == len(specs)
     for isa in ISAS:
-        mine = [spec for spec in specs if spec.isa is isa]
+        mine = [spec for spec in specs if spec.isa.name == isa.name]
         for operation in ("dot", "mad", "mul", "xor"):
             kinds = {spec.inputs is None for spec in mine if spec.operation.value == operation}
             assert kinds == {True, False}, f"{isa.name} lacks {operation} for fixed or any k"
@@ -128,6 +131,13 @@ GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
         (GOOD + "unroll = 0\n", "kernels[0].unroll: Input should be greater than or equal to 1"),
         ("[generator]\npolynomial = 0x100\n" + GOOD, "polynomial 0x100 is reducible"),
         ("[generator]\nprefix = 7\n" + GOOD, "generator.prefix: Input should be a valid string"),
+        (GOOD + "width = 128\n", "kernels[0].width: Input should be 'auto', 256 or 512"),
+        (
+            GOOD + 'width = 256\nisas = ["avx2"]\n',
+            "kernels[0] (nx1, avx2): width = 256; avx2 has no such choice; "
+            "allowed: 512 or 256 on gfni_avx512, 512 or 256 on avx512",
+        ),
+        (GOOD + 'width = 512\nisas = ["gfni_sse"]\n', "width = 512; gfni_sse has no such choice"),
         (GOOD + GOOD, "gfs_dot_nx1__gfni_avx512_u4 is listed twice"),
         (GOOD.replace("nx1", "nx99"), ""),
         (GOOD + "packets = true\n", "only kernels for a code work on packets"),
@@ -148,3 +158,11 @@ def test_a_group_can_name_a_part_of_the_sets() -> None:
     text = '[generator]\nisas = ["avx2", "scalar"]\n' + GOOD + 'isas = ["avx2", "sse"]\n'
     found = config.specs(config.parse(text, "my.toml"), "my.toml")
     assert [spec.isa.name for spec in found] == ["avx2"]
+
+
+def test_a_group_can_choose_the_width_of_vectors() -> None:
+    text = '[generator]\nisas = ["gfni_avx512", "avx512"]\n' + GOOD + GOOD + "width = 256\n"
+    found = config.specs(config.parse(text, "my.toml"), "my.toml")
+    assert [(spec.isa.name, spec.isa.width) for spec in found] == [
+        (name, width) for name in ("gfni_avx512", "avx512") for width in (512, 256)
+    ]

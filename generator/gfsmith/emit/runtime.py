@@ -51,8 +51,8 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         guard=_GUARDS[isa.arch],
         tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
-        specs=tuple(s for s in specs if s.isa is isa and s.baked is None),
-        baked=tuple(s for s in specs if s.isa is isa and s.baked is not None),
+        specs=tuple(s for s in specs if s.isa.name == isa.name and s.baked is None),
+        baked=tuple(s for s in specs if s.isa.name == isa.name and s.baked is not None),
     )
 
 
@@ -68,8 +68,8 @@ def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
 
 def build(specs: Sequence[KernelSpec]) -> dict[str, str]:
     """path -> text of every file that describes the whole build."""
-    present = {spec.isa for spec in specs}
-    isas = [_isa(isa, specs) for isa in ISAS if isa in present]
+    present = {spec.isa.name for spec in specs}
+    isas = [_isa(isa, specs) for isa in ISAS if isa.name in present]
     files = {
         "kernels.inc": render("kernels.inc.j2", isas=isas),
         "baked.inc": render("baked.inc.j2", isas=isas),

@@ -7,6 +7,8 @@ kernel for any k, and C code (whose compiler unrolls as it sees fit) is rolled o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
 from gfsmith.lower.affine import Affine
 from gfsmith.lower.bitplane import Bitplane
@@ -42,16 +44,16 @@ class _Lowering:
         any_number = spec.inputs is None and not spec.diagonal
         many = any_number or (spec.inputs or 1) > 1
         rolled = many if not spec.machine_code else any_number
-        loops = [self._loop(Role.BLOCK, spec.unroll, rolled)]
+        loops = [self._loop(Role.BLOCK, spec.unroll, rolled, spec.group)]
         if spec.unroll > 1:
             loops.append(self._loop(Role.BLOCK, 1, rolled))
         loops.append(self._loop(Role.TAIL, 1, many))
         return Program(lanes, self.preload, tuple(loops))
 
-    def _loop(self, role: Role, copies: int, rolled: bool) -> Loop:
+    def _loop(self, role: Role, copies: int, rolled: bool, group: int = 1) -> Loop:
         step = copies * self.spec.isa.vector_bytes
         if rolled:
-            return self._rolled(role, step, copies)
+            return self._rolled(role, step, copies, group)
         return self._unrolled(role, step, copies)
 
     def _offset(self, copy: int) -> int:
@@ -62,14 +64,15 @@ class _Lowering:
             return b.load(Space.DESTINATION, output, self._offset(copy))
         return b.emit(Op.ZERO)
 
-    def _add_source(self, b: Builder, source: int, copy: int, totals: list[Value | None]) -> None:
-        """totals[i] += c[i][source] * src[source], for every output i."""
-        x = b.load(Space.SOURCE, source, self._offset(copy))
-        parts = self.multiply.split(b, x, self.constants)
+    def _add_sources(self, b: Builder, sources: Sequence[int], copy: int, totals: list[Value | None]) -> None:
+        """totals[i] += c[i][source] * src[source], for every output i and every source, side by side."""
+        loaded = [b.load(Space.SOURCE, source, self._offset(copy)) for source in sources]
+        parts = [self.multiply.split(b, x, self.constants) for x in loaded]
         for output in range(self.spec.outputs):
-            for term in self.multiply.terms(b, parts, source, output):
-                total = totals[output]
-                totals[output] = term if total is None else b.emit(Op.XOR, total, term)
+            for source, part in zip(sources, parts, strict=True):
+                for term in self.multiply.terms(b, part, source, output):
+                    total = totals[output]
+                    totals[output] = term if total is None else b.emit(Op.XOR, total, term)
 
     def _unrolled(self, role: Role, step: int, copies: int) -> Loop:
         b = Builder(self.numbers)
@@ -80,27 +83,41 @@ class _Lowering:
                 self._initial(b, output, copy) if accumulate else None for output in range(self.spec.outputs)
             ]
             for source in range(self.spec.inputs or 1):
-                self._add_source(b, source, copy, totals)
+                self._add_sources(b, (source,), copy, totals)
             for output, total in enumerate(totals):
                 assert total is not None
                 b.store(total, output, self._offset(copy))
         return Loop(role, step, head=tuple(b.code))
 
-    def _rolled(self, role: Role, step: int, copies: int) -> Loop:
-        head, body, close = (Builder(self.numbers) for _ in range(3))
+    def _rolled(self, role: Role, step: int, copies: int, group: int) -> Loop:
+        head, body, rest, close = (Builder(self.numbers) for _ in range(4))
         carries: list[Carry] = []
         for copy in range(copies):
-            head.copy = body.copy = close.copy = copy
+            head.copy = body.copy = rest.copy = close.copy = copy
             initial = [self._initial(head, i, copy) for i in range(self.spec.outputs)]
             phis = [body.fresh() for _ in initial]
-            totals: list[Value | None] = list(phis)
-            self._add_source(body, CURRENT, copy, totals)
-            for output, (phi, first, last) in enumerate(zip(phis, initial, totals, strict=True)):
-                assert last is not None
-                carries.append(Carry(phi, first, last))
+            updated = self._updated(body, group, copy, phis)
+            after = self._updated(rest, 1, copy, phis) if group > 1 else [None] * len(phis)
+            carries += map(Carry, phis, initial, updated, after)
+            for output, phi in enumerate(phis):
                 close.store(phi, output, self._offset(copy))
-        sections: list[tuple[Instr, ...]] = [tuple(s.code) for s in (head, body, close)]
-        return Loop(role, step, sections[0], sections[1], tuple(carries), sections[2])
+        sections: list[tuple[Instr, ...]] = [tuple(s.code) for s in (head, body, rest, close)]
+        return Loop(
+            role,
+            step,
+            head=sections[0],
+            body=sections[1],
+            carries=tuple(carries),
+            close=sections[3],
+            group=group,
+            rest=sections[2],
+        )
+
+    def _updated(self, b: Builder, group: int, copy: int, phis: list[Value]) -> list[Value]:
+        """The sums after the next `group` sources."""
+        totals: list[Value | None] = list(phis)
+        self._add_sources(b, [CURRENT - n for n in range(group)], copy, totals)
+        return [total for total in totals if total is not None]
 
 
 def lower(spec: KernelSpec) -> Program:

@@ -32,7 +32,7 @@ from gfsmith.ir import (
     Undefined,
     Value,
 )
-from gfsmith.prove import model
+from gfsmith.prove import model, witness
 from gfsmith.prove.model import Byte, Coefficient, Data
 from gfsmith.prove.polynomial import Polynomial, constant_byte, variable_byte
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
@@ -44,9 +44,11 @@ _LOADED_BYTES = {Op.TABLE: 16, Op.MATRIX: 8, Op.AFFINE: 8, Op.COLUMN: 1}
 
 @dataclass
 class _Turn:
-    """One turn of a loop: its environment and what it stored."""
+    """One turn of a loop: its environment, what it stored and, inside a loop over the sources, how many
+    of them are at hand."""
 
     values: dict[Value, Lane]
+    sources: int = 0
     stored: dict[tuple[int, int], Byte] = field(default_factory=dict)
     slots: dict[int, Byte] = field(default_factory=dict)
 
@@ -146,15 +148,17 @@ class _Prover:
             return self._reload(ref, turn)
         reads_table = instr.op in _LOADED_BYTES
         if reads_table != (ref.space in _FIXED):
-            raise Refutation(f"{instr.op.name} cannot read {_name(ref)}")
+            raise Refutation(f"{instr.op.name} cannot read {witness.name(ref)}")
         if ref.space is Space.CONSTANT:
             return self._load_constant(instr, ref)
         if reads_table:
-            return self._load_entry(instr, ref)
+            return self._load_entry(instr, ref, turn)
         self._check_inside(ref, step)
+        if ref.space is Space.SOURCE:
+            self._check_source(ref, turn)
         may_change = self.spec.in_place or ref.space is Space.DESTINATION
         if may_change and any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
-            raise Refutation(f"{_name(ref)} is read after it may have been written in place")
+            raise Refutation(f"{witness.name(ref)} is read after it may have been written in place")
         space = "src" if ref.space is Space.SOURCE else "dst"
         return model.data_byte(Data(space, ref.index, ref.offset))
 
@@ -168,25 +172,24 @@ class _Prover:
         """What this turn spilled: what another turn left in the frame is not to be counted on."""
         slot = self._slot(ref)
         if slot not in turn.slots:
-            raise Refutation(f"{_name(ref)} is read before this turn has put anything there")
+            raise Refutation(f"{witness.name(ref)} is read before this turn has put anything there")
         return turn.slots[slot]
 
     def _load_constant(self, instr: Instr, ref: Ref) -> Lane:
         count = _LOADED_BYTES[instr.op]
         loaded = self.program.constants[ref.offset : ref.offset + count] if ref.offset >= 0 else b""
         if len(loaded) != count:
-            raise Refutation(f"{_name(ref)} is outside the constants")
+            raise Refutation(f"{witness.name(ref)} is outside the constants")
         lanes = tuple(constant_byte(byte) for byte in loaded)
         return lanes[0] if instr.op is Op.COLUMN else lanes
 
-    def _load_entry(self, instr: Instr, ref: Ref) -> Lane:
+    def _load_entry(self, instr: Instr, ref: Ref, turn: _Turn) -> Lane:
         spec = self.spec
         count = _LOADED_BYTES[instr.op]
         last = spec.tables.entry_bytes - count
         if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
-            raise Refutation(f"{_name(ref)} is outside the entry of output {ref.output}")
-        if ref.index != CURRENT and not 0 <= ref.index < (spec.inputs or 1):
-            raise Refutation(f"table read of source {ref.index} of {spec.inputs}")
+            raise Refutation(f"{witness.name(ref)} is outside the entry of output {ref.output}")
+        self._check_source(ref, turn)
         coefficient = Coefficient(ref.index, ref.output)
         entry = model.entry(spec.field, spec.tables, coefficient)
         loaded = entry[ref.offset : ref.offset + count]
@@ -194,15 +197,16 @@ class _Prover:
 
     def _check_inside(self, ref: Ref, step: int) -> None:
         if not 0 <= ref.offset <= step - self.lanes:
-            raise Refutation(f"{_name(ref)}: outside the loop's step of {step} bytes")
+            raise Refutation(f"{witness.name(ref)}: outside the loop's step of {step} bytes")
         if ref.space is Space.DESTINATION and not 0 <= ref.index < self.spec.outputs:
-            raise Refutation(f"{_name(ref)}: there are {self.spec.outputs} outputs")
-        if (
-            ref.space is Space.SOURCE
-            and ref.index != CURRENT
-            and not 0 <= ref.index < (self.spec.inputs or 1)
-        ):
-            raise Refutation(f"{_name(ref)}: there are {self.spec.inputs} inputs")
+            raise Refutation(f"{witness.name(ref)}: there are {self.spec.outputs} outputs")
+
+    def _check_source(self, ref: Ref, turn: _Turn) -> None:
+        if not CURRENT - turn.sources < ref.index < (self.spec.inputs or 1):
+            inputs = self.spec.inputs or "k"
+            raise Refutation(
+                f"{witness.name(ref)}: there are {inputs} inputs, and {turn.sources} at hand here"
+            )
 
     def _store(self, instr: Instr, value: Lane, turn: _Turn, step: int) -> None:
         ref = instr.ref
@@ -211,24 +215,41 @@ class _Prover:
         self._check_inside(ref, step)
         key = (ref.index, ref.offset)
         if key in turn.stored:
-            raise Refutation(f"{_name(ref)} is stored twice")
+            raise Refutation(f"{witness.name(ref)} is stored twice")
         turn.stored[key] = value
 
     def _induction(self, loop: Loop, turn: _Turn, where: str) -> None:
-        """The body, run on unknown sums, adds the product of the current source to each."""
-        before: dict[Value, Byte] = {c.phi: variable_byte(("sum", c.phi)) for c in loop.carries}
-        inner = _Turn({**turn.values, **before})
-        self._section(loop.body, inner, loop)
-        if inner.stored:
-            raise Refutation(f"{where}: stores inside the loop over the sources")
+        """Body and rest, run on unknown sums, add the products of the sources they take to each.
+
+        The body takes `group` sources while there are as many, the rest one while there is one: by
+        induction over the turns, all k are taken once.
+        """
+        if loop.group < 1 or (loop.group > 1) != bool(loop.rest):
+            raise Refutation(
+                f"{where}: {loop.group} sources a turn, and a rest of {len(loop.rest)} operations"
+            )
         sums = self._sums(loop, where)
         for carry in loop.carries:
             output, offset = sums[carry.phi]
             start = self._value(turn, carry.initial)
             self._compare(start, model.initial(self.spec, output, offset), output, offset, where)
-            want = model.add(before[carry.phi], model.product(self.spec, CURRENT, output, offset))
-            self._compare(self._value(inner, carry.updated), want, output, offset, where)
-            turn.values[carry.phi] = variable_byte(("total", output, offset))
+        before: dict[Value, Byte] = {phi: variable_byte(("sum", phi)) for phi in sums}
+        for code, count in ((loop.body, loop.group), (loop.rest, 1)) if loop.rest else ((loop.body, 1),):
+            inner = _Turn({**turn.values, **before}, sources=count)
+            self._section(code, inner, loop)
+            if inner.stored:
+                raise Refutation(f"{where}: stores inside the loop over the sources")
+            for carry in loop.carries:
+                after = carry.updated if code is loop.body else carry.rest
+                if after is None:
+                    raise Refutation(f"{where}: a sum that the rest does not carry on")
+                output, offset = sums[carry.phi]
+                want = before[carry.phi]
+                for n in range(count):
+                    want = model.add(want, model.product(self.spec, CURRENT - n, output, offset))
+                self._compare(self._value(inner, after), want, output, offset, where)
+        for phi, (output, offset) in sums.items():
+            turn.values[phi] = variable_byte(("total", output, offset))
 
     def _sums(self, loop: Loop, where: str) -> dict[Value, tuple[int, int]]:
         """Which output and offset each carried sum is for: the place where close stores it."""
@@ -265,7 +286,7 @@ class _Prover:
             if difference:
                 raise Refutation(
                     f"{where}: dst[{output}] + {offset} bit {bit} is wrong; counterexample: "
-                    f"{_counterexample(difference)} gives {g.value(difference.witness())} "
+                    f"{witness.counterexample(difference)} gives {g.value(difference.witness())} "
                     f"instead of {w.value(difference.witness())}"
                 )
 
@@ -274,40 +295,6 @@ def _kind(value: Lane) -> Kind:
     if isinstance(value[0], Polynomial):
         return Kind.BYTE
     return Kind.TABLE if len(value) == 16 else Kind.MATRIX
-
-
-_SPACES = {
-    Space.SOURCE: "src",
-    Space.DESTINATION: "dst",
-    Space.COEFFICIENT: "table",
-    Space.CONSTANT: "constant",
-    Space.SCRATCH: "slot",
-}
-
-
-def _name(ref: Ref) -> str:
-    space = _SPACES[ref.space]
-    index = "j" if ref.index == CURRENT else str(ref.index)
-    return f"{space}[{index}] + {ref.offset}"
-
-
-def _counterexample(difference: Polynomial) -> str:
-    """The bytes to choose, all others 0, so that the output bit is wrong."""
-    chosen: dict[str, int] = {}
-    for variable in difference.witness():
-        assert isinstance(variable, tuple)
-        name, bit = variable
-        match name:
-            case Coefficient(source, output):
-                key = f"c[{output}][{'j' if source == CURRENT else source}]"
-            case Data(space, index, offset):
-                key = f"{space}[{'j' if index == CURRENT else index}][{offset}]"
-            case _:
-                key = str(name)
-        chosen[key] = chosen.get(key, 0) | 1 << bit
-    if not chosen:
-        return "all bytes 0"
-    return ", ".join(f"{key} = {value:#04x}" for key, value in sorted(chosen.items()))
 
 
 def prove(spec: KernelSpec, program: Program) -> Verdict:

@@ -78,7 +78,7 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
 # .L3:
 # the last 1 to 31 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x0f,0x84,0x25,0x01,0x00,0x00                      # jz .L0
+    .byte 0x0f,0x84,0x2f,0x01,0x00,0x00                      # jz .L0
     .byte 0xc5,0xf5,0xef,0xc9                                # vpxor ymm1, ymm1, ymm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
@@ -135,19 +135,21 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
     .byte 0x72,0x0f                                          # jb .L15
     .byte 0xc4,0xc1,0x7a,0x7f,0x0b                           # vmovdqu [r11], xmm1
     .byte 0xc4,0xc3,0x7d,0x39,0x4c,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm1, 1
-    .byte 0xeb,0x51                                          # jmp .L14
+    .byte 0xeb,0x5b                                          # jmp .L14
 # .L15:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
     .byte 0x72,0x0e                                          # jb .L16
     .byte 0xc4,0xc1,0x79,0xd6,0x0b                           # vmovq [r11], xmm1
     .byte 0xc4,0xc1,0x78,0x17,0x4c,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm1
-    .byte 0xeb,0x3d                                          # jmp .L14
+    .byte 0xeb,0x47                                          # jmp .L14
 # .L16:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x13                                          # jb .L17
+    .byte 0x72,0x1d                                          # jb .L17
     .byte 0xc4,0xc1,0x79,0x7e,0x0b                           # vmovd [r11], xmm1
-    .byte 0xc5,0xf1,0x73,0xd1,0x20                           # vpsrlq xmm1, xmm1, 32
-    .byte 0xc4,0xc1,0x79,0x7e,0x4c,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm1
+    .byte 0xc5,0x79,0xc5,0xd1,0x02                           # vpextrw r10d, xmm1, 2
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfc                      # mov [r11+rdi-4], r10w
+    .byte 0xc5,0x79,0xc5,0xd1,0x03                           # vpextrw r10d, xmm1, 3
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
     .byte 0xeb,0x24                                          # jmp .L14
 # .L17:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2

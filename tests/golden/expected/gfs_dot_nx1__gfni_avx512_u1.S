@@ -2,7 +2,7 @@
  *
  * kernel:    gfs_dot_nx1__gfni_avx512_u1
  * computes:  dst[i] = sum over j < k of c[i][j] * src[j], i < 1, in GF(2^8), for every byte position
- * set:       gfni_avx512 (AVX512F, AVX512BW, BMI2, GFNI)
+ * set:       gfni_avx512 (AVX512F, AVX512BW, AVX512VL, BMI2, GFNI)
  * technique: affine, 1 x 64 bytes a turn, temporal stores, prefetch 0 bytes ahead
  * arguments: size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src, uint8_t *const *dst
  * coeffs:    affine, 8 bytes a coefficient, source-major

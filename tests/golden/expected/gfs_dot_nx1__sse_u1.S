@@ -80,7 +80,7 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
 # .L3:
 # the last 1 to 15 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x0f,0x84,0x03,0x01,0x00,0x00                      # jz .L0
+    .byte 0x0f,0x84,0x0f,0x01,0x00,0x00                      # jz .L0
     .byte 0x66,0x0f,0xef,0xc9                                # pxor xmm1, xmm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
@@ -133,13 +133,15 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x72,0x0d                                          # jb .L14
     .byte 0x66,0x41,0x0f,0xd6,0x0b                           # movq [r11], xmm1
     .byte 0x41,0x0f,0x17,0x4c,0x3b,0xf8                      # movhps [r11+rdi-8], xmm1
-    .byte 0xeb,0x3f                                          # jmp .L13
+    .byte 0xeb,0x4b                                          # jmp .L13
 # .L14:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x13                                          # jb .L15
+    .byte 0x72,0x1f                                          # jb .L15
     .byte 0x66,0x41,0x0f,0x7e,0x0b                           # movd [r11], xmm1
-    .byte 0x66,0x0f,0x73,0xd1,0x20                           # psrlq xmm1, 32
-    .byte 0x66,0x41,0x0f,0x7e,0x4c,0x3b,0xfc                 # movd [r11+rdi-4], xmm1
+    .byte 0x66,0x44,0x0f,0xc5,0xd1,0x02                      # pextrw r10d, xmm1, 2
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfc                      # mov [r11+rdi-4], r10w
+    .byte 0x66,0x44,0x0f,0xc5,0xd1,0x03                      # pextrw r10d, xmm1, 3
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
     .byte 0xeb,0x26                                          # jmp .L13
 # .L15:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2

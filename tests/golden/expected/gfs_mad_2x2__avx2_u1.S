@@ -127,7 +127,7 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
 # .L3:
 # the last 1 to 31 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x0f,0x84,0x9d,0x02,0x00,0x00                      # jz .L0
+    .byte 0x0f,0x84,0xb3,0x02,0x00,0x00                      # jz .L0
     .byte 0x48,0x8d,0x71,0x10                                # lea rsi, [rcx+16]
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
@@ -252,19 +252,21 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0x72,0x0f                                          # jb .L25
     .byte 0xc4,0x41,0x7a,0x7f,0x0b                           # vmovdqu [r11], xmm9
     .byte 0xc4,0x43,0x7d,0x39,0x4c,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm9, 1
-    .byte 0xeb,0x54                                          # jmp .L24
+    .byte 0xeb,0x5f                                          # jmp .L24
 # .L25:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
     .byte 0x72,0x0e                                          # jb .L26
     .byte 0xc4,0x41,0x79,0xd6,0x0b                           # vmovq [r11], xmm9
     .byte 0xc4,0x41,0x78,0x17,0x4c,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm9
-    .byte 0xeb,0x40                                          # jmp .L24
+    .byte 0xeb,0x4b                                          # jmp .L24
 # .L26:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x14                                          # jb .L27
+    .byte 0x72,0x1f                                          # jb .L27
     .byte 0xc4,0x41,0x79,0x7e,0x0b                           # vmovd [r11], xmm9
-    .byte 0xc4,0xc1,0x31,0x73,0xd1,0x20                      # vpsrlq xmm9, xmm9, 32
-    .byte 0xc4,0x41,0x79,0x7e,0x4c,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm9
+    .byte 0xc4,0x41,0x79,0xc5,0xd1,0x02                      # vpextrw r10d, xmm9, 2
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfc                      # mov [r11+rdi-4], r10w
+    .byte 0xc4,0x41,0x79,0xc5,0xd1,0x03                      # vpextrw r10d, xmm9, 3
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
     .byte 0xeb,0x26                                          # jmp .L24
 # .L27:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2
@@ -284,19 +286,21 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0x72,0x0f                                          # jb .L31
     .byte 0xc4,0x41,0x7a,0x7f,0x13                           # vmovdqu [r11], xmm10
     .byte 0xc4,0x43,0x7d,0x39,0x54,0x3b,0xf0,0x01            # vextracti128 [r11+rdi-16], ymm10, 1
-    .byte 0xeb,0x54                                          # jmp .L30
+    .byte 0xeb,0x5f                                          # jmp .L30
 # .L31:
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8
     .byte 0x72,0x0e                                          # jb .L32
     .byte 0xc4,0x41,0x79,0xd6,0x13                           # vmovq [r11], xmm10
     .byte 0xc4,0x41,0x78,0x17,0x54,0x3b,0xf8                 # vmovhps [r11+rdi-8], xmm10
-    .byte 0xeb,0x40                                          # jmp .L30
+    .byte 0xeb,0x4b                                          # jmp .L30
 # .L32:
     .byte 0x48,0x83,0xff,0x04                                # cmp rdi, 4
-    .byte 0x72,0x14                                          # jb .L33
+    .byte 0x72,0x1f                                          # jb .L33
     .byte 0xc4,0x41,0x79,0x7e,0x13                           # vmovd [r11], xmm10
-    .byte 0xc4,0xc1,0x29,0x73,0xd2,0x20                      # vpsrlq xmm10, xmm10, 32
-    .byte 0xc4,0x41,0x79,0x7e,0x54,0x3b,0xfc                 # vmovd [r11+rdi-4], xmm10
+    .byte 0xc4,0x41,0x79,0xc5,0xd2,0x02                      # vpextrw r10d, xmm10, 2
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfc                      # mov [r11+rdi-4], r10w
+    .byte 0xc4,0x41,0x79,0xc5,0xd2,0x03                      # vpextrw r10d, xmm10, 3
+    .byte 0x66,0x45,0x89,0x54,0x3b,0xfe                      # mov [r11+rdi-2], r10w
     .byte 0xeb,0x26                                          # jmp .L30
 # .L33:
     .byte 0x48,0x83,0xff,0x02                                # cmp rdi, 2

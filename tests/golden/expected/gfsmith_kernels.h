@@ -39,6 +39,7 @@ typedef void gfsmith_kernel(size_t len, size_t k, const uint8_t *coeffs, const u
 /* gfni_avx512 */
 #if defined(__x86_64__) || defined(_M_X64)
 gfsmith_kernel gfs_dot_nx1__gfni_avx512_u1; /* affine */
+gfsmith_kernel gfs_dot_nx2__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_mad_2x2__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_mul_nx1__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_dot_3x2_cauchy__gfni_avx512_u2; /* none: cauchy_3x2_11d of matrices.inc */

@@ -2,6 +2,7 @@
 # The kernels of this build, relative to this folder's variable GFSMITH_GENERATED.
 GFSMITH_GENERATED_SOURCES := \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__gfni_avx512_u1.S \
+  $(GFSMITH_GENERATED)/x86/gfs_dot_nx2__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S \

@@ -40,7 +40,25 @@ const struct kernel harness_kernels[] = {
 
 const size_t harness_kernel_count = sizeof harness_kernels / sizeof harness_kernels[0];
 
+/* The number behind `tag` in the symbol's second half,
+ * <what>__<isa>[_v<bits>][_<technique>]_u<unroll>...; 0: there is none. */
+static size_t number_of(const struct kernel *kernel, const char *tag) {
+  const char *at = strstr(kernel->symbol, "__");
+  while (at != NULL && (at = strstr(at, tag)) != NULL) {
+    at += strlen(tag);
+    size_t number = strtoul(at, NULL, 10);
+    if (number != 0) {
+      return number;
+    }
+  }
+  return 0;
+}
+
 size_t kernel_vector_bytes(const struct kernel *kernel) {
+  size_t bits = number_of(kernel, "_v");
+  if (bits != 0) {
+    return bits / 8;
+  }
   static const struct {
     const char *isa;
     size_t bytes;
@@ -54,21 +72,14 @@ size_t kernel_vector_bytes(const struct kernel *kernel) {
   return 64; /* a new instruction set: the widest block covers the narrower ones */
 }
 
-/* baked.inc leaves the vectors per turn to the symbol: <what>__<isa>[_<technique>]_u<unroll>... A
- * name without takes the most that the generator makes: many lengths cover those of few. */
+/* baked.inc leaves the vectors per turn to the symbol. A name without takes the most that the
+ * generator makes: many lengths cover those of few. */
 static size_t unroll_of(const struct kernel *kernel) {
   if (kernel->unroll != 0) {
     return kernel->unroll;
   }
-  const char *at = strstr(kernel->symbol, "__");
-  while (at != NULL && (at = strstr(at, "_u")) != NULL) {
-    at += 2;
-    size_t unroll = strtoul(at, NULL, 10);
-    if (unroll != 0) {
-      return unroll;
-    }
-  }
-  return 8;
+  size_t unroll = number_of(kernel, "_u");
+  return unroll != 0 ? unroll : 8;
 }
 
 size_t kernel_block_bytes(const struct kernel *kernel) {

@@ -138,6 +138,8 @@ def _one_shard(before: State, after: State, instr: Instruction) -> None:
 
 
 _XORQ = "EVEX_VPXORQ_ZMM_K1Z_ZMM_ZMMM512B64"
+_XORD_YMM = "EVEX_VPXORD_YMM_K1Z_YMM_YMMM256B32"
+_LOAD_YMM = "EVEX_VMOVDQU8_YMM_K1Z_YMMM256"
 _LOAD = "EVEX_VMOVDQU8_ZMM_K1Z_ZMMM512"
 _STORE = "EVEX_VMOVDQU8_ZMMM512_K1Z_ZMM"
 
@@ -148,6 +150,8 @@ MUTANTS = (
     Mutant("affine adds another constant", "GF2P8AFFINEQB_XMM_XMMM128_IMM8", another(_one_more)),
     Mutant("VEX.128 keeps ymm", "VEX_VPXOR_XMM_XMM_XMMM128", afterwards(_keep_upper(16, 32))),
     Mutant("VEX.256 keeps zmm", "VEX_VPXOR_YMM_YMM_YMMM256", afterwards(_keep_upper(32, 64))),
+    Mutant("EVEX.256 keeps zmm", _XORD_YMM, afterwards(_keep_upper(32, 64))),
+    Mutant("narrow load mask is ignored", _LOAD_YMM, another(_unmasked)),
     Mutant("SSE clears ymm", "PXOR_XMM_XMMM128", afterwards(_clear_upper)),
     Mutant("disp8 is not scaled", _XORQ, another(_unscaled)),
     Mutant("masking merges for zeroes", _XORQ, another(_other_masking)),

@@ -6,7 +6,8 @@ Registers of the body:
     rsi  k, then the end of src[]    rdx  coefficient table, or constants
     rcx  src[]                       r8   dst[]
     r9   table entries of the current source, or len (kernels that go shard by shard)
-    r10  current place in src[]      r11  scratch and pointers
+    r10  place in src[] of the last one of the current sources
+    r11  scratch and pointers
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
     r9, r10 and rsi serve there too; r9 is the address of slot 0 in kernels that spill.
 """
@@ -17,24 +18,17 @@ from dataclasses import dataclass
 from itertools import count
 
 from gfsmith.emit.x86.asm import Asm, Label, Mem
+from gfsmith.emit.x86.places import POINTER, Places
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.emit.x86.select import Selector
 from gfsmith.emit.x86.tail import Packed
-from gfsmith.ir import CURRENT, LOADS, STORES, Instr, Loop, Op, Program, Ref, Role, Space
+from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Role, Space
 from gfsmith.isa import Encoding, Tail
 from gfsmith.spec import KernelSpec
 
-_SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
-_FREE_FIXED = ("r9", "r10", "rsi")
-_FREE_DIAGONAL = ("r10",)
-_CURSORS = frozenset({"r9", "r10", "rsi"})  #: in use while a loop is rolled over the sources
-_POINTER = 8  #: bytes
-_SLOTS = "r9"
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
 _CONSTANT_ALIGNMENT = 32  #: that of the body; no entry then straddles two cache lines
-
-Shard = tuple[Space, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +51,10 @@ class _Emitter:
         self.select = Selector(spec.isa, allocation, self.asm, "r11")
         self._labels = count()
         self.packed = Packed(self.select, "r11", "rdi", "r10", self.label)
-        self.resident = self._assign_pointers()
-        self._cursors: frozenset[str] = frozenset()
-        self._held: Shard | None = None
+        self.places = Places(spec, program, self.asm)
 
     def label(self) -> Label:
         return Label(str(next(self._labels)))
-
-    @property
-    def saved(self) -> tuple[str, ...]:
-        return tuple(r for r in _SAVED if r in self.resident.values())
-
-    def _assign_pointers(self) -> dict[Shard, str]:
-        """Registers for shard pointers, as far as they last; destinations first."""
-        if self.spec.inputs is None and not self.spec.diagonal:
-            return {}
-        taken = {_SLOTS} if self.program.slots else set()
-        free = [r for r in (_FREE_DIAGONAL if self.spec.diagonal else _FREE_FIXED) if r not in taken]
-        shards: list[Shard] = [(Space.DESTINATION, i) for i in range(self.spec.outputs)]
-        shards += [(Space.SOURCE, j) for j in range(self.spec.inputs or 1)]
-        return dict(zip(shards, (*free, *_SAVED), strict=False))
 
     def run(self) -> Body:
         end = self.label()
@@ -89,7 +67,7 @@ class _Emitter:
         if self.program.constants:
             self._place_constants(end)
         self.asm.mark(end)
-        return Body(self.asm, self.saved, self.vectors, self._scratch_bytes())
+        return Body(self.asm, self.places.saved, self.vectors, self.places.scratch_bytes)
 
     def _setup(self) -> None:
         ins = self.asm.ins
@@ -112,18 +90,9 @@ class _Emitter:
         self.asm.ins("xor", "eax", "eax")
         if self.program.constants:
             self.asm.ins("lea", "rdx", self._constants)
-        if self.program.slots:
-            width = self.spec.isa.vector_bytes
-            self.asm.ins("lea", _SLOTS, Mem("rsp", 0, None, width - 1))
-            self.asm.ins("and", _SLOTS, -width)
-        for shard, register in self.resident.items():
-            self.asm.ins("mov", register, self._pointer_slot(shard))
+        self.places.prepare()
         for instr in self.program.preload:
             self._instruction(instr, None)
-
-    def _scratch_bytes(self) -> int:
-        """Of the frame: the slots, and room to align them to the vector width."""
-        return (self.program.slots + 1) * self.spec.isa.vector_bytes if self.program.slots else 0
 
     def _each_shard(self, end: Label) -> None:
         """mul for any k: the whole kernel for one shard, k times, with moving argument pointers."""
@@ -137,16 +106,11 @@ class _Emitter:
         self._prepare()
         self._loops(done)
         self.asm.mark(done)
-        ins("add", "rcx", _POINTER)
-        ins("add", "r8", _POINTER)
+        ins("add", "rcx", POINTER)
+        ins("add", "r8", POINTER)
         ins("add", "rdx", self.spec.source_stride)
         ins("sub", "rsi", 1)
         ins("jnz", again)
-
-    def _pointer_slot(self, shard: Shard) -> Mem:
-        space, index = shard
-        array = "rcx" if space is Space.SOURCE else "r8"
-        return Mem(array, 8, None, _POINTER * index)
 
     def _loops(self, end: Label) -> None:
         for number, loop in enumerate(self.program.loops):
@@ -174,9 +138,9 @@ class _Emitter:
         self.asm.mark(beyond)
 
     def _require_alignment(self, otherwise: Label) -> None:
-        self.asm.ins("mov", "r11", self._pointer_slot((Space.DESTINATION, 0)))
+        self.asm.ins("mov", "r11", self.places.pointer((Space.DESTINATION, 0)))
         for output in range(1, self.spec.outputs):
-            self.asm.ins("or", "r11", self._pointer_slot((Space.DESTINATION, output)))
+            self.asm.ins("or", "r11", self.places.pointer((Space.DESTINATION, output)))
         self.asm.ins("test", "r11", self.spec.isa.vector_bytes - 1)
         self.asm.ins("jnz", otherwise)
 
@@ -190,32 +154,45 @@ class _Emitter:
             ins("bzhi", "r11", "r11", "rdi")
             ins("kmovq", _MASK, "r11")
         if loop.rolled and self.spec.inputs is not None:
-            ins("lea", "rsi", Mem("rcx", 0, None, _POINTER * self.spec.inputs))
+            ins("lea", "rsi", Mem("rcx", 0, None, POINTER * self.spec.inputs))
         self._turn(loop)
 
     def _turn(self, loop: Loop) -> None:
-        """head, then body for every source, then close."""
-        self._held = None
-        self._cursors = _CURSORS if loop.rolled else frozenset()
+        """head, then body for every group of sources, the rest for those left over, then close."""
+        self.places.enter(loop.rolled, loop.group)
         self._section(loop.head, loop)
         if loop.rolled:
-            ins = self.asm.ins
-            body, test = self.label(), self.label()
-            ins("mov", "r10", "rcx")
-            if self.spec.source_stride:
-                ins("mov", "r9", "rdx")
-            ins("jmp", test)
-            self.asm.mark(body)
-            self._held = None
-            self._section(loop.body, loop)
-            ins("add", "r10", _POINTER)
-            if self.spec.source_stride:
-                ins("add", "r9", self.spec.source_stride)
-            self.asm.mark(test)
-            ins("cmp", "r10", "rsi")
-            ins("jb", body)
-            self._held = None
+            self._sources(loop)
+            self.places.forget()
         self._section(loop.close, loop)
+
+    def _sources(self, loop: Loop) -> None:
+        """body while r10, the place of a group's last source, is below the end; rest if it is the end."""
+        assert loop.group in (1, 2), "more than one source may be left over"
+        ins = self.asm.ins
+        body, test = self.label(), self.label()
+        if loop.group > 1:
+            ins("lea", "r10", Mem("rcx", 0, None, POINTER * (loop.group - 1)))
+        else:
+            ins("mov", "r10", "rcx")
+        if self.spec.source_stride:
+            ins("mov", "r9", "rdx")
+        ins("jmp", test)
+        self.asm.mark(body)
+        self.places.forget()
+        self._section(loop.body, loop)
+        ins("add", "r10", POINTER * loop.group)
+        if self.spec.source_stride:
+            ins("add", "r9", self.spec.source_stride * loop.group)
+        self.asm.mark(test)
+        ins("cmp", "r10", "rsi")
+        ins("jb", body)
+        if loop.rest:
+            done = self.label()
+            ins("jne", done)
+            self.places.forget()
+            self._section(loop.rest, loop)
+            self.asm.mark(done)
 
     def _section(self, code: tuple[Instr, ...], loop: Loop) -> None:
         for instr in code:
@@ -225,7 +202,7 @@ class _Emitter:
         partial = loop is not None and loop.role is Role.TAIL
         if instr.op is Op.PREFETCH:
             assert instr.ref is not None
-            self.select.prefetch(self._shard(instr.ref, 0), self.spec.hint)
+            self.select.prefetch(self.places.shard(instr.ref, 0), self.spec.hint)
         elif instr.op in (Op.SPILL, Op.RELOAD):
             self._move_slot(instr)
         elif instr.op is Op.LOAD:
@@ -234,7 +211,7 @@ class _Emitter:
             self._store(instr, partial)
         elif instr.op in LOADS:
             assert instr.ref is not None
-            mem = self._entry(instr.ref, self.select.table_bytes(instr.op))
+            mem = self.places.entry(instr.ref, self.select.table_bytes(instr.op))
             self.select.table(instr, mem)
         elif instr.op is Op.ZERO:
             assert instr.result is not None
@@ -248,13 +225,9 @@ class _Emitter:
     def _move_slot(self, instr: Instr) -> None:
         assert instr.ref is not None
         if instr.result is None:
-            self.select.store(instr.args[0], self._slot(instr.ref))
+            self.select.store(instr.args[0], self.places.slot(instr.ref))
         else:
-            self.select.load(instr.result, self._slot(instr.ref))
-
-    def _slot(self, ref: Ref) -> Mem:
-        width = self.spec.isa.vector_bytes
-        return Mem(_SLOTS, width, None, ref.index * width)
+            self.select.load(instr.result, self.places.slot(instr.ref))
 
     def _folded(self, instr: Instr) -> Mem | None:
         ref = instr.ref
@@ -262,54 +235,30 @@ class _Emitter:
             return None
         if ref.space in (Space.COEFFICIENT, Space.CONSTANT):
             copies = self.select.broadcast(instr.op)
-            mem = self._entry(ref, self.select.table_bytes(Op.MATRIX))
+            mem = self.places.entry(ref, self.select.table_bytes(Op.MATRIX))
             return Mem(mem.base, mem.size, mem.index, mem.displacement, copies)
         if ref.space is Space.SCRATCH:
-            return self._slot(ref)
-        return self._shard(ref, self.spec.isa.vector_bytes)
+            return self.places.slot(ref)
+        return self.places.shard(ref, self.spec.isa.vector_bytes)
 
     def _load(self, instr: Instr, partial: bool) -> None:
         assert instr.ref is not None and instr.result is not None
         if partial and self.spec.isa.tail is Tail.PACKED:
-            self._packed_pointer(instr.ref)
+            self.places.packed_pointer(instr.ref)
             self.packed.load(instr.result)
             return
-        mem = self._shard(instr.ref, self.spec.isa.vector_bytes)
+        mem = self.places.shard(instr.ref, self.spec.isa.vector_bytes)
         self.select.load(instr.result, mem, _MASK if partial else None)
 
     def _store(self, instr: Instr, partial: bool) -> None:
         assert instr.ref is not None
         if partial and self.spec.isa.tail is Tail.PACKED:
-            self._packed_pointer(instr.ref)
+            self.places.packed_pointer(instr.ref)
             self.packed.store(instr.args[0])
             return
-        mem = self._shard(instr.ref, self.spec.isa.vector_bytes)
+        mem = self.places.shard(instr.ref, self.spec.isa.vector_bytes)
         mask = _MASK if partial else None
         self.select.store(instr.args[0], mem, instr.op is Op.STREAM, mask)
-
-    def _packed_pointer(self, ref: Ref) -> None:
-        slot = Mem("r10", 8) if ref.index == CURRENT else self._pointer_slot((ref.space, ref.index))
-        self.asm.ins("mov", "r11", slot)
-        self.asm.ins("add", "r11", "rax")
-
-    def _shard(self, ref: Ref, size: int) -> Mem:
-        """The place of a shard's vector; loads its pointer unless a register holds it."""
-        shard = (ref.space, ref.index)
-        register = self.resident.get(shard)
-        if register is None or register in self._cursors:
-            register = "r11"
-            if self._held != shard:
-                slot = Mem("r10", 8) if ref.index == CURRENT else self._pointer_slot(shard)
-                self.asm.ins("mov", "r11", slot)
-                self._held = shard
-        return Mem(register, size, "rax", ref.offset)
-
-    def _entry(self, ref: Ref, size: int) -> Mem:
-        if ref.space is Space.CONSTANT:
-            return Mem("rdx", size, None, ref.offset)
-        if ref.index == CURRENT:
-            return Mem("r9", size, None, self.spec.entry_offset(0, ref.output) + ref.offset)
-        return Mem("rdx", size, None, self.spec.entry_offset(ref.index, ref.output) + ref.offset)
 
 
 def emit(spec: KernelSpec, program: Program) -> Body:

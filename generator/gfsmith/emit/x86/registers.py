@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gfsmith.ir import Instr, Loop, Op, Program, Value
 from gfsmith.isa import Encoding, Isa
-from gfsmith.liveness import last_use
+from gfsmith.liveness import last_use, variables
 from gfsmith.spec import SpecError
 
 #: Operands that a destructive instruction may overwrite with its result.
@@ -59,7 +59,7 @@ class Allocation:
         )
 
     def _loop(self, loop: Loop, pinned: frozenset[int]) -> None:
-        name = {c.initial: c.phi for c in loop.carries} | {c.updated: c.phi for c in loop.carries}
+        name = variables(loop)
         ends: dict[Value, int] = {}
         for value, position in last_use(loop).items():
             known = name.get(value, value)
@@ -75,9 +75,7 @@ class Allocation:
             for value in dying:
                 if value != name.get(instr.result or -1, instr.result):
                     live.pop(value, None)
-        for carry in loop.carries:
-            number = self.register[carry.phi]
-            self.register[carry.initial] = self.register[carry.updated] = number
+        self.register.update({value: self.register[phi] for value, phi in name.items()})
 
     def _define(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -13,7 +13,7 @@ from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, symbol
 
-LENGTH, SOURCES, INDEX = "n", "k", "i"
+LENGTH, SOURCES, GROUPS, INDEX = "n", "k", "g", "i"
 
 #: Table offset -> format, source, output, byte within the entry.
 Decode = Callable[[Word], tuple[str, Word, Word, int]]
@@ -84,9 +84,11 @@ class Contract:
     narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the table.
     aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
     tables, where it has any format for them, describe the stack at every instruction. reach_all: every
-    instruction is reached under this contract. landing: it begins with endbr64. frozen_data: constants may
+    instruction is reached under this contract. landing: it begins with endbr64. masked: what a vector
+    does not fill is masked, a hint that all its lengths may be proved at once. frozen_data: constants may
     lie in writable data that nobody writes. rows: the coefficients, if the kernel is for these alone, as
-    elements of the field of `polynomial`.
+    elements of the field of `polynomial`. group: a loop may take so many sources a turn, so k is taken as
+    group * g + left_over, and the proof is made for each left_over below group.
     """
 
     operation: str
@@ -110,14 +112,30 @@ class Contract:
     unwind: bool = True
     reach_all: bool = True
     landing: bool = False
+    masked: bool = False
     frozen_data: bool = False
     rows: tuple[tuple[int, ...], ...] | None = None
     polynomial: int = 0x11D
     fence: bool = True
+    group: int = 1
+    left_over: int = 0
 
     @property
     def sources(self) -> Word:
-        return symbol(SOURCES) if self.inputs is None else self.inputs
+        if self.inputs is not None:
+            return self.inputs
+        return add(scale(self.groups, self.group), self.left_over)
+
+    @property
+    def groups(self) -> Linear:
+        """How many whole groups of sources there are, where the number of sources is not fixed."""
+        return symbol(SOURCES if self.group == 1 else GROUPS)
+
+    def cases(self) -> list[Contract]:
+        """This contract for every number of sources that a group does not fill; together they are it."""
+        if self.inputs is not None:
+            return [self]
+        return [replace(self, left_over=number) for number in range(self.group)]
 
     @property
     def destinations(self) -> Word:
@@ -155,15 +173,23 @@ class Contract:
         return domain.make_form(0, {Atom(None, "src", source, start): matrix} if constant else {})
 
     def total(self, output: Word, count: Word, start: Word) -> Form:
-        """The sum of the products of the first `count` sources."""
-        if not isinstance(count, int):
-            return domain.variable(f"sum{output}", count, start)
-        runs: Runs = domain.zeros(1)
-        for source in range(count):
-            runs = domain.xor(runs, ((1, self.product(output, source, start)),))
-        piece = runs[0][1]
-        assert isinstance(piece, Form)
-        return piece
+        """The sum of the products of the first `count` sources.
+
+        Where `count` is some whole groups and a rest, the groups' sum is one unknown.
+        """
+        if isinstance(count, int):
+            return self.products(output, 0, count, start)
+        grouped = all(factor % self.group == 0 for _, factor in count.terms)
+        rest = count.constant % self.group if grouped else 0
+        whole = add(count, -rest)
+        return _add(domain.variable(f"sum{output}", whole, start), self.products(output, whole, rest, start))
+
+    def products(self, output: Word, first: Word, count: int, start: Word) -> Form:
+        """The sum of the products of `count` sources from number `first` on."""
+        total = domain.ZERO
+        for number in range(count):
+            total = _add(total, self.product(output, add(first, number), start))
+        return total
 
     def expect(self, output: Word, start: Word, size: int) -> Runs:
         """What destination `output` holds in the end at [start, start + size)."""

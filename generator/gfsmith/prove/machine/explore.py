@@ -32,7 +32,7 @@ from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.semantics import step
 from gfsmith.prove.machine.semantics.operands import general_name
 from gfsmith.prove.machine.solve import fix
-from gfsmith.prove.machine.state import Alignment, Difference, Joined, State
+from gfsmith.prove.machine.state import Alignment, Difference, Opaque, State
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
@@ -68,10 +68,16 @@ class Path:
 
 
 class Explorer:
-    """Follows every path of one function from given start states; `ends` collects states at ret."""
+    """Follows every path of one function from given start states.
 
-    def __init__(self, contract: Contract, code: bytes, origin: int, max_steps: int = MAX_STEPS) -> None:
+    ranges: keep what is left over after a loop as one unknown number, for code that masks its tail.
+    """
+
+    def __init__(
+        self, contract: Contract, code: bytes, origin: int, max_steps: int = MAX_STEPS, ranges: bool = False
+    ) -> None:
         self.contract = contract
+        self._ranges = ranges
         self.origin, self.end = origin, origin + len(code)
         self._code = code
         self._instructions: dict[int, Instruction] = {}
@@ -201,14 +207,14 @@ class Explorer:
         return True
 
     def _take(self, path: Path, ip: int, value: Linear, bounds: tuple[Bound, Bound]) -> None:
-        """Queue one way of a branch, value by value if there are few."""
+        """Queue one way of a branch, value by value if there are few and they may differ."""
         state = copy(path.state)
         try:
             state.facts.assume(value, *bounds)
         except Contradiction:
             return
         low, high = state.facts.range(value)
-        if high - low >= self.contract.vector:
+        if high - low >= (1 if self._ranges else self.contract.vector):
             self._paths.append(Path(ip, state, dict(path.loops)))
             return
         for number in range(int(high), int(low) - 1, -1):
@@ -304,8 +310,8 @@ def _push_or_pop(state: State, instr: Instruction) -> None:
     if instr.mnemonic == Mnemonic.PUSH:
         rsp = add(rsp, -8)
         value = state.gpr[name]
-        if isinstance(value, Joined):
-            raise Unsupported("several addresses ORed are pushed")
+        if isinstance(value, Opaque):
+            raise Unsupported(f"{value} is pushed")
         state.gpr["rsp"] = rsp
         _move_stack(state)
         state.memory.store_word(rsp, value, 8)

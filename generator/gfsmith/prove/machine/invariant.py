@@ -2,9 +2,9 @@
 
 At the branch that closes a loop, let S0 and S1 be the states of two turns. The guess for turn t: what is
 the same stays, numbers and addresses grow by the same amount each turn, an accumulator that gained the
-product of one source holds the sum of the products so far, and anything else is unknown. The guess is then
-checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it holds for
-every t, by induction; if it does not, nothing is claimed.
+products of the next sources holds the sum of the products so far, and anything else is unknown. The guess
+is then checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it
+holds for every t, by induction; if it does not, nothing is claimed.
 """
 
 from __future__ import annotations
@@ -13,25 +13,32 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gfsmith.prove.machine import bitmatrix, domain
+from gfsmith.prove.machine import bitmatrix, domain, ends
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
-from gfsmith.prove.machine.state import Difference, Flags, Joined, State, Value, fork
+from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Value, fork
 
 _junk = count()
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A stretch of an accumulator: the products of output `output` with the sources from `first` on."""
+    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, of
+    which each turn takes `count`, or with their ends (ends.py)."""
 
     output: Word
     first: Word
+    count: int
     start: Word
     length: int
+    end: bool
+
+    def source(self, turn: Word) -> Word:
+        """The first source of a turn."""
+        return add(self.first, scale(turn, self.count))
 
 
 @dataclass(slots=True)
@@ -59,7 +66,7 @@ def _grow(first: Word, second: Word, turn: Linear) -> Word | None:
     return add(first, scale(turn, step)) if isinstance(step, int) else None
 
 
-def _value(first: Value | Joined, second: Value | Joined, turn: Linear) -> Value | Joined:
+def _value(first: Value | Opaque, second: Value | Opaque, turn: Linear) -> Value | Opaque:
     if first == second:
         return first
     if isinstance(first, int | Linear) and isinstance(second, int | Linear):
@@ -85,14 +92,30 @@ def _alike(first: Difference, second: Difference) -> bool:
 
 
 def _recognise(contract: Contract, piece: domain.Piece, length: int) -> Sum | None:
-    """The product that `piece` is, if it is one source's product of one output."""
+    """The products that `piece` is the sum of, if they are those of one output and successive sources."""
     if not isinstance(piece, Form) or piece.is_constant:
         return None
     atom = next(iter(piece.atoms))
     output: Word = 0 if atom.table is None else atom.table.output
-    if piece != contract.product(output, atom.shard, atom.start):
+    places = {subtract(other.shard, atom.shard) for other in piece.atoms}
+    numbers = [place for place in places if isinstance(place, int)]
+    if len(numbers) < len(places):
         return None
-    return Sum(output, atom.shard, atom.start, length)
+    first = add(atom.shard, min(numbers))
+    found = Sum(output, first, len(numbers), atom.start, length, ends.is_end(atom))
+    return found if piece == _gain(contract, found, first) else None
+
+
+def _gain(contract: Contract, part: Sum, first: Word) -> Form:
+    """What an accumulator gains in a turn that begins with source `first`."""
+    gained = contract.products(part.output, first, part.count, part.start)
+    return ends.ended(gained) if part.end else gained
+
+
+def _total(contract: Contract, part: Sum, sources: Word) -> Form:
+    """The sum over the first sources."""
+    total = contract.total(part.output, sources, part.start)
+    return ends.ended(total) if part.end else total
 
 
 def _accumulator(contract: Contract, first: Runs, second: Runs) -> list[Sum | int] | None:
@@ -114,14 +137,13 @@ def _accumulator(contract: Contract, first: Runs, second: Runs) -> list[Sum | in
 
 
 def _summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
-    """The accumulator after `turn` more sources than at `first`."""
+    """The accumulator `turn` turns after `first`."""
     gained: list[Run] = []
     for part in parts:
         if isinstance(part, int):
             gained += domain.zeros(part)
             continue
-        now = contract.total(part.output, add(part.first, turn), part.start)
-        before = contract.total(part.output, part.first, part.start)
+        now, before = _total(contract, part, part.source(turn)), _total(contract, part, part.first)
         gained += domain.xor(((part.length, now),), ((part.length, before),))
     return domain.xor(first, domain.merge(gained))
 
@@ -219,14 +241,13 @@ def _is_junk(value: object) -> bool:
 
 
 def _gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, turn: Word) -> bool:
-    """Whether an accumulator gained exactly the product of the turn's source."""
+    """Whether an accumulator gained exactly the products of the turn's sources."""
     want: list[Run] = []
     for part in parts:
         if isinstance(part, int):
             want += domain.zeros(part)
         else:
-            source = add(part.first, turn)
-            want.append((part.length, contract.product(part.output, source, part.start)))
+            want.append((part.length, _gain(contract, part, part.source(turn))))
     try:
         return domain.xor(start, end) == domain.merge(want)
     except Unsupported:

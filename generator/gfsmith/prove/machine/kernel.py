@@ -7,9 +7,9 @@ from functools import partial
 
 from iced_x86 import Decoder, Mnemonic
 
-from gfsmith.isa import Isa
+from gfsmith.isa import Isa, Tail
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.contract import INDEX, LENGTH, SOURCES, Contract, Layout, Parameter
+from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract, Layout, Parameter
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
 from gfsmith.prove.machine.image import Image
@@ -18,7 +18,7 @@ from gfsmith.prove.machine.linear import Address, Facts, Word, scale, subtract, 
 from gfsmith.prove.machine.memory import Limits, Memory
 from gfsmith.prove.machine.stack import Stack
 from gfsmith.prove.machine.stackmap import check_unwind
-from gfsmith.prove.machine.state import GENERAL, VECTOR_BYTES, Joined, State, Value
+from gfsmith.prove.machine.state import GENERAL, VECTOR_BYTES, Opaque, State, Value
 from gfsmith.prove.verdict import Refutation, Status
 from gfsmith.spec import KernelSpec, Operation
 
@@ -97,8 +97,10 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         vector=spec.isa.vector_bytes,
         per_shard=spec.operation is Operation.MUL,
         landing=True,
+        masked=spec.isa.tail is Tail.MASKED,
         rows=spec.baked.rows if spec.baked is not None else None,
         polynomial=spec.field.polynomial,
+        group=spec.group,
     )
 
 
@@ -112,7 +114,7 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
         "one_src": symbol(Address("src", 0)),
         "one_dst": symbol(Address("dst", 0)),
         "len": length,
-        "k": symbol(SOURCES) if contract.inputs is None else junk(8),
+        "k": contract.sources if contract.inputs is None else junk(8),
         "index": symbol(INDEX),
     }
     if columns is not None:
@@ -152,7 +154,7 @@ def entry_state(
     if contract.indexed:
         facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
     if contract.inputs is None:
-        facts.assume(symbol(SOURCES), 0, _MAX_SOURCES)
+        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
     memory = Memory(
         _limits(contract, length),
         facts,
@@ -161,7 +163,7 @@ def entry_state(
         contract.layout.decode,
         Stack(_SHADOW[contract.abi], _RED_ZONE[contract.abi]),
     )
-    gpr: dict[str, Value | Joined] = {name: junk(8) for name in GENERAL}
+    gpr: dict[str, Value | Opaque] = {name: junk(8) for name in GENERAL}
     for name in _PRESERVED[contract.abi]:
         gpr[name] = symbol(f"entry_{name}")
     gpr["rsp"] = symbol(Address("stack"))
@@ -251,8 +253,9 @@ def prove_code(
 ) -> Report:
     """Prove or refute one function of an image against its contract, for every length.
 
-    All lengths at once, by induction over the loops; then, if `exhaustive`, every length from 0 to four
-    blocks once more without it. After `max_steps` instructions the answer is "unsupported".
+    All lengths and numbers of sources at once, by induction over the loops, and bytes left over after them
+    one by one unless a mask takes them as a whole; then, if `exhaustive`, every length from 0 to four blocks
+    once more without induction. After `max_steps` instructions the answer is "unsupported".
     """
     function = image.functions[name]
     code = image.read(function.address, function.size)
@@ -263,12 +266,26 @@ def prove_code(
         return Report(Status.UNSUPPORTED, f"{name}: its code depends on {hole.symbol}")
     if contract.landing and not code.startswith(_ENDBR64):
         return Report(Status.REFUTED, f"{name}: does not begin with endbr64")
+    if contract.masked and not exhaustive:
+        at_once = Explorer(contract, code, function.address, max_steps, ranges=True)
+        report = _prove(contract, image, name, code, at_once, exhaustive)
+        if report.status is Status.PROVED:
+            return report
     explorer = Explorer(contract, code, function.address, max_steps)
-    count, data = len(_instructions(code, function.address, set())), set[int]()
+    return _prove(contract, image, name, code, explorer, exhaustive)
+
+
+def _prove(
+    contract: Contract, image: Image, name: str, code: bytes, explorer: Explorer, exhaustive: bool
+) -> Report:
+    """The answer of one exploration."""
+    count, data = len(_instructions(code, explorer.origin, set())), set[int]()
     try:
-        for low, high in _length_ranges(contract, exhaustive):
-            for state in explorer.run(entry_state(contract, image, low, high, data)):
-                _check_end(contract, state)
+        for case in contract.cases():
+            explorer.contract = case
+            for low, high in _length_ranges(case, exhaustive):
+                for state in explorer.run(entry_state(case, image, low, high, data)):
+                    _check_end(case, state)
         covered, count = _check_coverage(explorer, code, data)
         if contract.unwind:
             abi = contract.abi

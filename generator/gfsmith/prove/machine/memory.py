@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from gfsmith.prove.machine import domain
+from gfsmith.prove.machine import domain, ends
 from gfsmith.prove.machine.domain import Runs, Table, Unsupported
 from gfsmith.prove.machine.linear import (
     Address,
@@ -205,6 +205,40 @@ class Memory:
         known = self.expect(region.index, offset, done)
         rest = ((size - done, domain.variable("dst", region.index, add(offset, done))),)
         return known + rest if size > done else known
+
+    def load_end(self, address: Word, size: int, count: Word) -> Runs:
+        """The last `count` bytes of a shard, then zeros: `size` bytes, whatever the count is up to that."""
+        region, offset = self._end(address, size, count)
+        changed = region.kind == "src" and self.limits.in_place and self._lost(region, offset, size)
+        written = self.written.get(region.index) if region.kind == "dst" else None
+        if changed or (written is not None and written.overlaps(offset, size, self.facts)):
+            raise Unsupported(f"the end of {region} is read after it may have been written")
+        return ((size, ends.variable(region.kind, region.index, offset)),)
+
+    def store_end(self, address: Word, runs: Runs, count: Word) -> None:
+        """Write the last `count` bytes of a destination, those that `runs` begins with."""
+        size = domain.size(runs)
+        region, offset = self._end(address, size, count)
+        written = self.written.setdefault(region.index, Written())
+        if region.kind != "dst" or written.pieces or subtract(written.prefix, offset) != 0:
+            raise Unsupported(f"writes the end of {region} at {offset}")
+        if ends.whole(runs, offset) != self.expect(region.index, offset, size):
+            raise Unsupported(f"the end of {region} is not as it must be, byte by byte")
+        written.prefix = add(offset, count)
+
+    def _end(self, address: Word, size: int, count: Word) -> tuple[Address, Word]:
+        """Shard and offset of an access to all bytes from there to its end, 1 to `size` of them."""
+        place = base(address)
+        if place is None or place[0].kind not in ("src", "dst"):
+            raise Unsupported(f"an unknown part of {size} bytes at {address}")
+        region, offset = place
+        low, high = self.facts.range(count)
+        if subtract(self.limits.length, add(offset, count)) != 0 or low < 0 or high > size:
+            raise Unsupported(f"{count} bytes of {region} at {offset}")
+        self.inside(region, offset, 0, self.limits.length)
+        if self.facts.range(subtract(self.complete, region.index))[1] > 0 and region.kind == "dst":
+            raise Unsupported(f"{region} after its end was written")
+        return region, offset
 
     def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
         """Format, source, output and byte within the entry, of a place in the coefficient table."""

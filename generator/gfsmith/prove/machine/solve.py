@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Contradiction, Linear, divide, scale, subtract
 from gfsmith.prove.machine.memory import Memory
@@ -13,6 +15,8 @@ def fix(state: State, value: Linear, number: int) -> None:
 
     Raises Contradiction if there is no solution, Unsupported if none of the symbols can be isolated.
     """
+    if (number - value.constant) % gcd(*(c for _, c in value.terms)):
+        raise Contradiction
     symbols = [(s, c) for s, c in value.terms if isinstance(s, str)]
     if not symbols:
         raise Unsupported(f"{value} = {number} has nothing to solve for")
@@ -24,8 +28,6 @@ def fix(state: State, value: Linear, number: int) -> None:
     others = subtract(subtract(value, number), Linear(0, ((name, own),)))
     by = divide(scale(others, -1 if own > 0 else 1), factor)
     if by is None:
-        if isinstance(others, int):
-            raise Contradiction
         raise Unsupported(f"{value} = {number} cannot be solved for {name}")
     known = state.facts.range(Linear(0, ((name, 1),)))
     state.substitute(name, by)

@@ -25,6 +25,8 @@ class Store(Protocol):
 
     def load(self, address: Word, size: int, /) -> Runs: ...
     def store(self, address: Word, runs: Runs, /) -> None: ...
+    def load_end(self, address: Word, size: int, count: Word, /) -> Runs: ...
+    def store_end(self, address: Word, runs: Runs, count: Word, /) -> None: ...
     def load_word(self, address: Word, size: int, /) -> Value: ...
     def store_word(self, address: Word, value: Value, size: int, /) -> None: ...
     def entry(self, offset: Word, /) -> tuple[str, Word, Word, int]: ...
@@ -70,14 +72,25 @@ class Joined:
     addresses: frozenset[Word]
 
 
+@dataclass(frozen=True, slots=True)
+class LowBits:
+    """2^count - 1: only good as a write mask."""
+
+    count: Word
+
+
+#: What a general register holds that can be neither computed with nor stored.
+Opaque: TypeAlias = Joined | LowBits
+
+
 @dataclass(slots=True)
 class State:
     """One machine state. dirty: upper halves of vectors may be in use. unfenced: a store around the
     cache has not been followed by a fence. multiples: what addresses are known to be multiples of."""
 
-    gpr: dict[str, Value | Joined]
+    gpr: dict[str, Value | Opaque]
     vectors: list[Runs]
-    masks: list[int | None]
+    masks: list[int | LowBits | None]
     memory: Store
     facts: Facts = field(default_factory=Facts)
     flags: Flags = UNDEFINED
@@ -90,7 +103,7 @@ class State:
         cls, gpr: dict[str, int], vectors: list[bytes], masks: list[int], memory: dict[int, bytes]
     ) -> State:
         """A state of plain numbers, to compare instructions with the CPU. memory: block by address."""
-        registers: dict[str, Value | Joined] = {name: gpr.get(name, 0) for name in GENERAL}
+        registers: dict[str, Value | Opaque] = {name: gpr.get(name, 0) for name in GENERAL}
         runs = [domain.constant_runs(vector) for vector in vectors]
         return cls(registers, runs, list(masks), Block(memory))
 
@@ -109,6 +122,8 @@ class State:
         mask = self.masks[number]
         if mask is None:
             raise Unsupported(f"k{number} is undefined")
+        if isinstance(mask, LowBits):
+            raise Unsupported(f"k{number} has {mask.count} bits")
         return mask
 
     def flag(self, name: str) -> bool | None:
@@ -125,8 +140,8 @@ class State:
     def word(self, name: str) -> Word:
         """A register as number or address. Refutes if it holds data: that would leak by timing."""
         value = self.gpr[name]
-        if isinstance(value, Joined):
-            raise Unsupported(f"{name} holds several addresses ORed")
+        if isinstance(value, Opaque):
+            raise Unsupported(f"{name} holds {value}")
         if isinstance(value, tuple):
             if all(isinstance(p, domain.Form) and p.is_constant for _, p in value):
                 return int.from_bytes(constant_bytes(value), "little")
@@ -143,6 +158,11 @@ class State:
             elif isinstance(value, Joined):
                 moved = frozenset(substitute(a, name, by) for a in value.addresses)
                 self.gpr[register] = Joined(moved)
+            elif isinstance(value, LowBits):
+                self.gpr[register] = LowBits(substitute(value.count, name, by))
+        for number, mask in enumerate(self.masks):
+            if isinstance(mask, LowBits):
+                self.masks[number] = LowBits(substitute(mask.count, name, by))
         self.vectors = [domain.substitute_runs(runs, name, by) for runs in self.vectors]
         flags = self.flags
         if isinstance(flags, Difference):
@@ -223,6 +243,12 @@ class Block:
         content = constant_bytes(runs)
         data, offset = self._find(address, len(content))
         data[offset : offset + len(content)] = content
+
+    def load_end(self, address: Word, size: int, count: Word) -> Runs:
+        raise Unsupported("a plain block has no end that is unknown")
+
+    def store_end(self, address: Word, runs: Runs, count: Word) -> None:
+        raise Unsupported("a plain block has no end that is unknown")
 
     def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
         raise Unsupported("a plain block has no coefficient table")

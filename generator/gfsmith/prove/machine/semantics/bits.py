@@ -15,7 +15,7 @@ from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Address, Linear, Word, base, scale, subtract, symbol
 from gfsmith.prove.machine.semantics.general import SPAN, arithmetic, checked, number, size_of, word, wrap
 from gfsmith.prove.machine.semantics.operands import Semantics, forms, read_general, write_general
-from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, State
+from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
 
 
 def _logic_flags(result: int, size: int) -> Known:
@@ -135,12 +135,27 @@ def _shift_right(state: State, instr: Instruction) -> None:
 
 def _zero_high_bits(state: State, instr: Instruction) -> None:
     """bzhi: bits from index (the low byte of operand 2) on are cleared."""
+    if _keeps_low_bits(state, instr):
+        return
     index = number(state, instr, 2) & 0xFF
     value = number(state, instr, 1)
     size = size_of(instr)
     result = value if index >= 8 * size else value & (1 << index) - 1
     state.flags = Known(index >= 8 * size, result == 0, result >> 8 * size - 1 == 1, False)
     write_general(state, instr, result)
+
+
+def _keeps_low_bits(state: State, instr: Instruction) -> bool:
+    """bzhi of all ones by an unknown below 64."""
+    count, ones = read_general(state, instr, 2), read_general(state, instr, 1)
+    if not isinstance(count, Linear) or not isinstance(ones, int) or ones % SPAN != SPAN - 1:
+        return False
+    low, high = state.facts.range(count)
+    if low < 0 or high >= 64:
+        raise Unsupported(f"bzhi by {count}")
+    state.flags = UNDEFINED
+    write_general(state, instr, LowBits(count))
+    return True
 
 
 def _shift_arithmetic(state: State, instr: Instruction) -> None:

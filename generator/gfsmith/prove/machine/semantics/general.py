@@ -23,8 +23,8 @@ from gfsmith.prove.machine.semantics.operands import (
 from gfsmith.prove.machine.state import (
     UNDEFINED,
     Difference,
-    Joined,
     Known,
+    Opaque,
     State,
     Value,
     constant_bytes,
@@ -45,8 +45,8 @@ def size_of(instr: Instruction) -> int:
 def word(state: State, instr: Instruction, number: int) -> Word:
     """Operand `number` as number or address."""
     value = read_general(state, instr, number)
-    if isinstance(value, Joined):
-        raise Unsupported("arithmetic on several addresses ORed")
+    if isinstance(value, Opaque):
+        raise Unsupported(f"arithmetic on {value}")
     if isinstance(value, tuple):
         try:
             return int.from_bytes(constant_bytes(value), "little")
@@ -67,7 +67,7 @@ def _move(state: State, instr: Instruction) -> None:
 
 
 def _move_zero_extended(state: State, instr: Instruction) -> None:
-    value: Value | Joined
+    value: Value | Opaque
     if instr.op1_kind == OpKind.MEMORY:
         value = state.memory.load_word(address(state, instr), memory_size(instr))
     else:

@@ -13,6 +13,7 @@ from gfsmith.prove.machine.semantics.operands import (
     as_bytes,
     forms,
     general_name,
+    low_bits,
     mask_bits,
     mask_element,
     mask_number,
@@ -27,7 +28,7 @@ from gfsmith.prove.machine.semantics.operands import (
     write_general,
     write_vector,
 )
-from gfsmith.prove.machine.state import VECTOR_BYTES, State
+from gfsmith.prove.machine.state import VECTOR_BYTES, LowBits, State
 from gfsmith.prove.verdict import Refutation
 
 _FULL_MASK = (1 << 64) - 1
@@ -40,7 +41,14 @@ def _move(state: State, instr: Instruction) -> None:
         size = register_size(instr.op1_register)
         _store(state, instr, domain.cut(state.vectors[number], 0, size))
     elif instr.has_op_mask and instr.op1_kind == OpKind.MEMORY:
-        write_vector(state, instr, _masked_load(state, instr, vector_size(instr)))
+        count = low_bits(state, instr)
+        if count is None:
+            write_vector(state, instr, _masked_load(state, instr, vector_size(instr)))
+        elif instr.zeroing_masking:
+            runs = state.memory.load_end(address(state, instr), vector_size(instr), count)
+            write_vector(state, instr, runs, masked=True)
+        else:
+            raise Unsupported("a merge with an unknown mask")
     else:
         write_vector(state, instr, read_vector(state, instr, 1, vector_size(instr)))
 
@@ -57,14 +65,17 @@ def _masked_load(state: State, instr: Instruction, size: int) -> Runs:
 
 def _store(state: State, instr: Instruction, runs: Runs) -> None:
     place = address(state, instr)
-    if instr.has_op_mask:
+    count = low_bits(state, instr)
+    if count is not None:
+        state.memory.store_end(place, runs, count)
+    elif instr.has_op_mask:
         element = mask_element(instr)
         for low, high, on in spans(mask_bits(state, instr), domain.size(runs) // element):
             if on:
                 part = domain.cut(runs, low * element, high * element)
                 state.memory.store_word(add(place, low * element), part, (high - low) * element)
-        return
-    state.memory.store_word(place, runs, domain.size(runs))
+    else:
+        state.memory.store_word(place, runs, domain.size(runs))
 
 
 def _aligned_move(state: State, instr: Instruction) -> None:
@@ -142,9 +153,9 @@ def _clear_upper(state: State, instr: Instruction) -> None:
 
 def _mask_from_general(state: State, instr: Instruction) -> None:
     value = read_general(state, instr, 1)
-    if not isinstance(value, int):
+    if not isinstance(value, int | LowBits):
         raise Unsupported("a mask that is not a number")
-    state.masks[mask_number(instr.op0_register)] = value & _FULL_MASK
+    state.masks[mask_number(instr.op0_register)] = value & _FULL_MASK if isinstance(value, int) else value
 
 
 TABLE: dict[str, Semantics] = {
@@ -177,6 +188,7 @@ TABLE: dict[str, Semantics] = {
         "VEX_VMOVDQA_YMM_YMMM256",
         "VEX_VMOVNTDQA_XMM_M128",
         "VEX_VMOVNTDQA_YMM_M256",
+        "EVEX_VMOVDQA64_YMM_K1Z_YMMM256",
         "EVEX_VMOVDQA64_ZMM_K1Z_ZMMM512",
     ),
     **forms(
@@ -184,6 +196,7 @@ TABLE: dict[str, Semantics] = {
         "MOVNTDQ_M128_XMM",
         "VEX_VMOVNTDQ_M128_XMM",
         "VEX_VMOVNTDQ_M256_YMM",
+        "EVEX_VMOVNTDQ_M256_YMM",
         "EVEX_VMOVNTDQ_M512_ZMM",
     ),
     **forms(

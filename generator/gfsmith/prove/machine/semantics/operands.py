@@ -19,7 +19,7 @@ from iced_x86 import (
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale
-from gfsmith.prove.machine.state import GENERAL, VECTOR_BYTES, Joined, State, Value
+from gfsmith.prove.machine.state import GENERAL, VECTOR_BYTES, LowBits, Opaque, State, Value
 
 Semantics = Callable[[State, Instruction], None]
 
@@ -86,7 +86,7 @@ def _part(state: State, register: int) -> Word:
     return state.word(general_name(register))
 
 
-def read_general(state: State, instr: Instruction, number: int) -> Value | Joined:
+def read_general(state: State, instr: Instruction, number: int) -> Value | Opaque:
     """Operand `number` of a general instruction: register, memory or immediate, at its size."""
     kind = instr.op_kind(number)
     if kind == OpKind.REGISTER:
@@ -98,11 +98,11 @@ def read_general(state: State, instr: Instruction, number: int) -> Value | Joine
     return value - (1 << 64) if value >> 63 else value
 
 
-def narrow(state: State, value: Value | Joined, size: int) -> Value | Joined:
+def narrow(state: State, value: Value | Opaque, size: int) -> Value | Opaque:
     """The low `size` bytes."""
-    if size == 8 or isinstance(value, Joined):
+    if size == 8 or isinstance(value, Opaque):
         if size != 8:
-            raise Unsupported("part of several addresses ORed")
+            raise Unsupported(f"part of {value}")
         return value
     if isinstance(value, int):
         return value % (1 << 8 * size)
@@ -114,11 +114,11 @@ def narrow(state: State, value: Value | Joined, size: int) -> Value | Joined:
     return value
 
 
-def write_general(state: State, instr: Instruction, value: Value | Joined) -> None:
+def write_general(state: State, instr: Instruction, value: Value | Opaque) -> None:
     """Write operand 0: 32-bit results clear the upper half, smaller ones leave the rest."""
     if instr.op0_kind == OpKind.MEMORY:
-        if isinstance(value, Joined):
-            raise Unsupported("several addresses ORed are stored")
+        if isinstance(value, Opaque):
+            raise Unsupported(f"{value} is stored")
         state.memory.store_word(address(state, instr), value, memory_size(instr))
         return
     register = instr.op0_register
@@ -126,7 +126,7 @@ def write_general(state: State, instr: Instruction, value: Value | Joined) -> No
     state.gpr[name] = widen(state.gpr[name], value, size)
 
 
-def widen(old: Value | Joined, value: Value | Joined, size: int) -> Value | Joined:
+def widen(old: Value | Opaque, value: Value | Opaque, size: int) -> Value | Opaque:
     """A full register after its low `size` bytes were written."""
     if isinstance(value, tuple):
         have = min(domain.size(value), size)
@@ -155,7 +155,7 @@ def memory_size(instr: Instruction) -> int:
     return MemorySizeExt.size(instr.memory_size)
 
 
-def as_bytes(state: State, value: Value | Joined, size: int) -> Runs:
+def as_bytes(state: State, value: Value | Opaque, size: int) -> Runs:
     """A general register's value as data."""
     if isinstance(value, int):
         return domain.constant_runs((value % (1 << 8 * size)).to_bytes(size, "little"))
@@ -208,11 +208,12 @@ def stack_aligned(place: Linear, size: int) -> bool:
     return str(name) == "&stack" and factor == 1 and not others and (place.constant + 8) % size == 0
 
 
-def write_vector(state: State, instr: Instruction, runs: Runs) -> None:
-    """Write operand 0, a register: VEX and EVEX clear what is above, SSE leaves it."""
+def write_vector(state: State, instr: Instruction, runs: Runs, masked: bool = False) -> None:
+    """Write operand 0, a register: VEX and EVEX clear what is above, SSE leaves it. masked: the write mask
+    has been applied."""
     number = vector_number(instr.op0_register)
     size = domain.size(runs)
-    if instr.has_op_mask:
+    if instr.has_op_mask and not masked:
         runs = blend(state, instr, runs, element=mask_element(instr))
     if instr.encoding == EncodingKind.LEGACY:
         above = domain.cut(state.vectors[number], size, VECTOR_BYTES)
@@ -229,6 +230,16 @@ def mask_element(instr: Instruction) -> int:
     if text.endswith(("8", "b", "B")):
         return 1
     return MemorySizeExt.element_size(instr.memory_size) or (8 if text.endswith(("q", "Q", "64")) else 4)
+
+
+def low_bits(state: State, instr: Instruction) -> Word | None:
+    """How many bytes a write mask lets through, the first ones, if that is not a plain number."""
+    mask = state.masks[mask_number(instr.op_mask)] if instr.has_op_mask else None
+    if not isinstance(mask, LowBits):
+        return None
+    if mask_element(instr) != 1:
+        raise Unsupported("an unknown mask of elements wider than a byte")
+    return mask.count
 
 
 def mask_bits(state: State, instr: Instruction) -> int:

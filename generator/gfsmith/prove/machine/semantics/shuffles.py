@@ -156,12 +156,23 @@ TABLE: dict[str, Semantics] = {
     **forms(_permute_lanes, "VEX_VPERM2I128_YMM_YMM_YMMM256_IMM8"),
     **forms(_shuffle_lanes, "EVEX_VSHUFI64X2_ZMM_K1Z_ZMM_ZMMM512B64_IMM8"),
     **forms(_broadcast(1), "VEX_VPBROADCASTB_YMM_XMMM8", "EVEX_VPBROADCASTB_ZMM_K1Z_R32"),
-    **forms(_broadcast(4), "VEX_VPBROADCASTD_YMM_XMMM32", "EVEX_VPBROADCASTD_ZMM_K1Z_R32"),
+    **forms(
+        _broadcast(4),
+        "VEX_VPBROADCASTD_YMM_XMMM32",
+        "EVEX_VPBROADCASTD_YMM_K1Z_R32",
+        "EVEX_VPBROADCASTD_ZMM_K1Z_R32",
+    ),
     **forms(
         _broadcast(8),
         "VEX_VPBROADCASTQ_YMM_XMMM64",
         "VEX_VBROADCASTSD_YMM_M64",
+        "EVEX_VPBROADCASTQ_YMM_K1Z_XMMM64",
         "EVEX_VPBROADCASTQ_ZMM_K1Z_XMMM64",
     ),
-    **forms(_broadcast(16), "VEX_VBROADCASTI128_YMM_M128", "EVEX_VBROADCASTI32X4_ZMM_K1Z_M128"),
+    **forms(
+        _broadcast(16),
+        "VEX_VBROADCASTI128_YMM_M128",
+        "EVEX_VBROADCASTI32X4_YMM_K1Z_M128",
+        "EVEX_VBROADCASTI32X4_ZMM_K1Z_M128",
+    ),
 }

@@ -108,8 +108,8 @@ def _greater(state: State, instr: Instruction) -> None:
 
 
 def _family(meaning: Semantics, sse: str, vex: str, evex: str, operands: str) -> dict[str, Semantics]:
-    """The SSE, VEX.128, VEX.256 and EVEX.512 forms of one instruction. `evex` has the element of an
-    embedded broadcast, such as B32; empty names are left out."""
+    """The SSE, VEX.128, VEX.256, EVEX.256 and EVEX.512 forms of one instruction. `evex` has the element
+    of an embedded broadcast, such as B32; empty names are left out."""
     table: dict[str, Semantics] = {}
     if sse:
         table[f"{sse}_XMM_XMMM128{operands}"] = meaning
@@ -118,7 +118,8 @@ def _family(meaning: Semantics, sse: str, vex: str, evex: str, operands: str) ->
             table[f"VEX_{vex}_{kind}_{kind}_{kind}M{bits}{operands}"] = meaning
     if evex:
         name, _, element = evex.partition(":")
-        table[f"EVEX_{name}_ZMM_K1Z_ZMM_ZMMM512{element}{operands}"] = meaning
+        for kind, bits in (("YMM", 256), ("ZMM", 512)):
+            table[f"EVEX_{name}_{kind}_K1Z_{kind}_{kind}M{bits}{element}{operands}"] = meaning
     return table
 
 
@@ -128,6 +129,7 @@ def _shifts(name: str, meaning: Semantics, element: str) -> dict[str, Semantics]
         f"{name}_XMM_IMM8",
         f"VEX_V{name}_XMM_XMM_IMM8",
         f"VEX_V{name}_YMM_YMM_IMM8",
+        f"EVEX_V{name}_YMM_K1Z_YMMM256{element}_IMM8",
         f"EVEX_V{name}_ZMM_K1Z_ZMMM512{element}_IMM8",
     )
 
@@ -141,7 +143,7 @@ TABLE: dict[str, Semantics] = {
     **_family(_affine, "GF2P8AFFINEQB", "VGF2P8AFFINEQB", "VGF2P8AFFINEQB:B64", "_IMM8"),
     **_family(_multiply, "GF2P8MULB", "VGF2P8MULB", "VGF2P8MULB", ""),
     **_family(_greater, "PCMPGTB", "VPCMPGTB", "", ""),
-    **forms(_ternary, "EVEX_VPTERNLOGD_ZMM_K1Z_ZMM_ZMMM512B32_IMM8"),
+    **_family(_ternary, "", "", "VPTERNLOGD:B32", "_IMM8"),
     **_shifts("PSRLQ", _shift_right(8), "B64"),
     **_shifts("PSRLW", _shift_right(2), ""),
     **_shifts("PSRAW", _shift_right(2, arithmetic=True), ""),

@@ -1,0 +1,107 @@
+"""Where a kernel's body finds shards, pointers, table entries and slots: registers and addresses."""
+
+from __future__ import annotations
+
+from gfsmith.emit.x86.asm import Asm, Mem
+from gfsmith.ir import CURRENT, Program, Ref, Space
+from gfsmith.spec import KernelSpec
+
+POINTER = 8  #: bytes
+SLOTS = "r9"
+
+_SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+_FREE_FIXED = ("r9", "r10", "rsi")
+_FREE_DIAGONAL = ("r10",)
+_CURSORS = frozenset({"r9", "r10", "rsi"})  #: in use while a loop is rolled over the sources
+
+Shard = tuple[Space, int]
+
+
+class Places:
+    """Addresses in the registers that kernel.py lists. r11 takes a pointer that has no register."""
+
+    def __init__(self, spec: KernelSpec, program: Program, asm: Asm) -> None:
+        self._spec = spec
+        self._asm = asm
+        self._width = spec.isa.vector_bytes
+        self._slots = program.slots
+        self.resident = self._assign()
+        self._cursors: frozenset[str] = frozenset()
+        self._ahead = 0
+        self._held: Shard | None = None
+
+    def _assign(self) -> dict[Shard, str]:
+        """Registers for shard pointers, as far as they last; destinations first."""
+        spec = self._spec
+        if spec.inputs is None and not spec.diagonal:
+            return {}
+        taken = {SLOTS} if self._slots else set()
+        free = [r for r in (_FREE_DIAGONAL if spec.diagonal else _FREE_FIXED) if r not in taken]
+        shards: list[Shard] = [(Space.DESTINATION, i) for i in range(spec.outputs)]
+        shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
+        return dict(zip(shards, (*free, *_SAVED), strict=False))
+
+    @property
+    def saved(self) -> tuple[str, ...]:
+        """The registers that the frame must save."""
+        return tuple(r for r in _SAVED if r in self.resident.values())
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Of the frame: the slots, and room to align them to the vector width."""
+        return (self._slots + 1) * self._width if self._slots else 0
+
+    def prepare(self) -> None:
+        """The address of the slots and the shard pointers."""
+        if self._slots:
+            self._asm.ins("lea", SLOTS, Mem("rsp", 0, None, self._width - 1))
+            self._asm.ins("and", SLOTS, -self._width)
+        for shard, register in self.resident.items():
+            self._asm.ins("mov", register, self.pointer(shard))
+
+    def enter(self, rolled: bool, group: int) -> None:
+        """A turn of a loop begins. group: sources from the current one to the one that r10 is at."""
+        self._cursors = _CURSORS if rolled else frozenset()
+        self._ahead = POINTER * (group - 1)
+        self.forget()
+
+    def forget(self) -> None:
+        """r11 no longer holds a pointer."""
+        self._held = None
+
+    def pointer(self, shard: Shard) -> Mem:
+        """The place of a shard's pointer in src[] or dst[]."""
+        space, index = shard
+        if index <= CURRENT:
+            return Mem("r10", 8, None, POINTER * (CURRENT - index) - self._ahead)
+        array = "rcx" if space is Space.SOURCE else "r8"
+        return Mem(array, 8, None, POINTER * index)
+
+    def packed_pointer(self, ref: Ref) -> None:
+        """r11 becomes the address of a shard's byte at the current position."""
+        self._asm.ins("mov", "r11", self.pointer((ref.space, ref.index)))
+        self._asm.ins("add", "r11", "rax")
+
+    def shard(self, ref: Ref, size: int) -> Mem:
+        """The place of a shard's vector; loads its pointer unless a register holds it."""
+        shard = (ref.space, ref.index)
+        register = self.resident.get(shard)
+        if register is None or register in self._cursors:
+            register = "r11"
+            if self._held != shard:
+                self._asm.ins("mov", "r11", self.pointer(shard))
+                self._held = shard
+        return Mem(register, size, "rax", ref.offset)
+
+    def entry(self, ref: Ref, size: int) -> Mem:
+        """The place of a coefficient's table, or of a constant."""
+        if ref.space is Space.CONSTANT:
+            return Mem("rdx", size, None, ref.offset)
+        if ref.index <= CURRENT:
+            offset = self._spec.entry_offset(CURRENT - ref.index, ref.output) + ref.offset
+            return Mem("r9", size, None, offset)
+        return Mem("rdx", size, None, self._spec.entry_offset(ref.index, ref.output) + ref.offset)
+
+    def slot(self, ref: Ref) -> Mem:
+        """A vector in the frame."""
+        return Mem(SLOTS, self._width, None, ref.index * self._width)
