@@ -33,6 +33,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gfsmith import codes
+from gfsmith.defaults import default_baked_unroll, default_outputs, default_unroll
 from gfsmith.field import DEGREE, FieldError
 from gfsmith.field import Field as GaloisField
 from gfsmith.isa import BY_NAME, Encoding, Isa
@@ -45,10 +46,7 @@ from gfsmith.spec import (
     SpecError,
     Store,
     Technique,
-    default_baked_unroll,
-    default_outputs,
     default_technique,
-    default_unroll,
     with_width,
 )
 

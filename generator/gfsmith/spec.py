@@ -157,30 +157,6 @@ def default_technique(operation: Operation, isa: Isa) -> Technique:
     raise SpecError(f"{isa.name}: no technique to multiply with")
 
 
-def default_unroll(isa: Isa, outputs: int) -> int:
-    """Vectors per turn so that unroll * outputs accumulators hide latency and leave registers free."""
-    if isa.registers is None:
-        return 1
-    accumulators = isa.registers // 4
-    unroll = 1
-    while unroll * 2 * outputs <= accumulators and unroll < 4:
-        unroll *= 2
-    return unroll
-
-
-def default_outputs(isa: Isa, packets: bool = False) -> int:
-    """Parities that one baked kernel computes at most: so many sums, and as many values of a transform,
-    have to fit into registers and frame. A parity of packets is eight sums."""
-    if packets:
-        return 4
-    return 32 if isa.registers is not None and isa.registers >= 32 else 8
-
-
-def default_baked_unroll(outputs: int) -> int:
-    """Vectors per turn: the sums of few outputs are too few chains to hide latency."""
-    return 2 if outputs <= 2 else 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSpec:
     """One kernel. inputs None: any k, read from the argument. prefetch: bytes ahead, 0 for none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gfsmith.defaults import default_unroll
 from gfsmith.field import Field
 from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Ref, Role, Space
 from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
@@ -14,7 +15,6 @@ from gfsmith.spec import (
     TableFormat,
     Technique,
     default_technique,
-    default_unroll,
     with_width,
 )
 
