@@ -13,6 +13,8 @@ unroll = "auto"                  # or 1..8 vectors a turn
 prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
+order = "sums"                   # or steps, copies: how the vectors of a turn are woven
+placement = "registers"          # or memory: where table entries are during a call
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
 outputs = "auto"                 # with code: parities per kernel at most
@@ -39,6 +41,8 @@ from gfsmith.spec import (
     Hint,
     KernelSpec,
     Operation,
+    Order,
+    Placement,
     SpecError,
     Store,
     Technique,
@@ -77,6 +81,8 @@ class KernelGroup(_Strict):
     prefetch: int = 0
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"
+    order: Literal["sums", "steps", "copies"] = "sums"
+    placement: Literal["registers", "memory"] = "registers"
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
@@ -216,6 +222,8 @@ def _kernel(
         prefetch=group.prefetch,
         hint=Hint(group.hint),
         store=Store(group.store),
+        order=Order(group.order),
+        placement=Placement(group.placement),
         field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
         baked=baked,
