@@ -14,6 +14,7 @@ prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
 order = "sums"                   # or steps, copies: how the vectors of a turn are woven
+circuit = "auto"                 # with code: or dense, factored1 .. factored4
 placement = "registers"          # or memory: where table entries are during a call
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
@@ -38,6 +39,7 @@ from gfsmith.field import FieldError
 from gfsmith.isa import BY_NAME, Encoding, Isa
 from gfsmith.spec import (
     Baked,
+    Circuit,
     Hint,
     KernelSpec,
     Operation,
@@ -83,6 +85,7 @@ class KernelGroup(_Strict):
     store: Literal["temporal", "streaming"] = "temporal"
     order: Literal["sums", "steps", "copies"] = "sums"
     placement: Literal["registers", "memory"] = "registers"
+    circuit: Literal["auto", "dense", "factored1", "factored2", "factored3", "factored4"] = "auto"
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
@@ -224,6 +227,7 @@ def _kernel(
         store=Store(group.store),
         order=Order(group.order),
         placement=Placement(group.placement),
+        circuit=Circuit(group.circuit),
         field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
         baked=baked,

@@ -2,11 +2,12 @@
 
 The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
-    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_<technique>]_u<unroll>[_<order>][_mem]
-        [_p<bytes><hint>][_nt]
+    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_<technique>][_<circuit>]_u<unroll>[_<order>]
+        [_mem][_p<bytes><hint>][_nt]
 
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel; the
-technique is named where it is not the instruction set's own; order, `steps` or `copies`, where it is not
+technique is named where it is not the instruction set's own; circuit, of a baked kernel, where it is not
+the one that the estimate finds cheapest; order, `steps` or `copies`, where it is not
 `sums`; `_mem`: table entries are read from memory in every turn; `_p` is the prefetch distance in bytes with
 its hint; `_nt` streaming stores.
 """
@@ -100,6 +101,18 @@ class Store(Enum):
 
     TEMPORAL = "temporal"
     STREAMING = "streaming"
+
+
+class Circuit(Enum):
+    """How a baked kernel computes its matrix: the circuit that an estimate finds cheapest, DENSE, element by
+    element, or FACTORED over a subspace of that dimension, where the matrix has the structure for it."""
+
+    CHEAPEST = "auto"
+    DENSE = "dense"
+    FACTORED1 = "factored1"
+    FACTORED2 = "factored2"
+    FACTORED3 = "factored3"
+    FACTORED4 = "factored4"
 
 
 class Order(Enum):
@@ -198,6 +211,7 @@ class KernelSpec:
     store: Store = Store.TEMPORAL
     order: Order = Order.SUMS
     placement: Placement = Placement.REGISTERS
+    circuit: Circuit = Circuit.CHEAPEST
     field: Field = field(default_factory=Field)
     prefix: str = "gfs"
     baked: Baked | None = None
@@ -254,6 +268,8 @@ class KernelSpec:
 
     def _check_baked(self) -> None:
         if self.baked is None:
+            if self.circuit is not Circuit.CHEAPEST:
+                raise SpecError(f"circuit = {self.circuit.value}; only kernels for a code have circuits")
             return
         if self.operation is not Operation.DOT:
             raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
@@ -320,6 +336,8 @@ class KernelSpec:
         parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}{label}__{self.isa.name}"]
         if self.technique is not default_technique(self.operation, self.isa):
             parts.append(self.technique.value)
+        if self.circuit is not Circuit.CHEAPEST:
+            parts.append(self.circuit.value)
         parts.append(f"u{self.unroll}")
         if self.order is not Order.SUMS:
             parts.append(self.order.value)
