@@ -74,11 +74,3 @@ if [ -n "$peers" ] && can_install; then
   # shellcheck disable=SC2086
   install_packages $peers
 fi
-
-stamp=$venv/.installed-bench
-if ! cmp -s "$stamp" "$root/bench/requirements.txt"; then
-  say "installing the bench's packages into .venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    -c "$root/requirements.txt" -r "$root/bench/requirements.txt" >&2
-  cp "$root/bench/requirements.txt" "$stamp"
-fi

@@ -31,9 +31,11 @@ ALLOWED: dict[str, set[str]] = {
     "cache": set(),
     "generate": {"spec", "ir", "circuits", "lower", "passes", "emit", "prove", "parallel", "cache"},
     "certify": {"spec", "generate", "prove", "parallel", "cache"},
+    "model": {"spec", "emit", "generate", "parallel", "cache", "doctor", "ir"},
     "foreign": {"isa", "prove"},
     "output": {"generate", "certify", "__init__"},
-    "report": {"spec", "ir", "isa", "codes", "liveness", "emit", "prove", "generate", "certify"},
+    "report": {"spec", "isa", "codes", "prove", "certify"},
+    "explain": {"spec", "ir", "liveness", "emit", "generate", "model", "report"},
     "cli": {"*"},
     "__init__": set(),
 }
