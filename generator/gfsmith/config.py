@@ -13,6 +13,9 @@ unroll = "auto"                  # or 1..8 vectors a turn
 prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
+order = "sums"                   # or steps, copies: how the vectors of a turn are woven
+circuit = "auto"                 # with code: or dense, factored1 .. factored4
+placement = "registers"          # or memory: where table entries are during a call
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
 outputs = "auto"                 # with code: parities per kernel at most
@@ -36,9 +39,12 @@ from gfsmith.field import FieldError
 from gfsmith.isa import BY_NAME, Encoding, Isa
 from gfsmith.spec import (
     Baked,
+    Circuit,
     Hint,
     KernelSpec,
     Operation,
+    Order,
+    Placement,
     SpecError,
     Store,
     Technique,
@@ -77,6 +83,9 @@ class KernelGroup(_Strict):
     prefetch: int = 0
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"
+    order: Literal["sums", "steps", "copies"] = "sums"
+    placement: Literal["registers", "memory"] = "registers"
+    circuit: Literal["auto", "dense", "factored1", "factored2", "factored3", "factored4"] = "auto"
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
@@ -216,6 +225,9 @@ def _kernel(
         prefetch=group.prefetch,
         hint=Hint(group.hint),
         store=Store(group.store),
+        order=Order(group.order),
+        placement=Placement(group.placement),
+        circuit=Circuit(group.circuit),
         field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
         baked=baked,

@@ -2,11 +2,14 @@
 
 The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
-    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
+    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_<technique>][_<circuit>]_u<unroll>[_<order>]
+        [_mem][_p<bytes><hint>][_nt]
 
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel; the
-technique is named where it is not the instruction set's own; `_p` is the prefetch distance in bytes with its
-hint; `_nt` streaming stores.
+technique is named where it is not the instruction set's own; circuit, of a baked kernel, where it is not
+the one that the estimate finds cheapest; order, `steps` or `copies`, where it is not
+`sums`; `_mem`: table entries are read from memory in every turn; `_p` is the prefetch distance in bytes with
+its hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
@@ -100,6 +103,34 @@ class Store(Enum):
     STREAMING = "streaming"
 
 
+class Circuit(Enum):
+    """How a baked kernel computes its matrix: the circuit that an estimate finds cheapest, DENSE, element by
+    element, or FACTORED over a subspace of that dimension, where the matrix has the structure for it."""
+
+    CHEAPEST = "auto"
+    DENSE = "dense"
+    FACTORED1 = "factored1"
+    FACTORED2 = "factored2"
+    FACTORED3 = "factored3"
+    FACTORED4 = "factored4"
+
+
+class Order(Enum):
+    """How the unrolled copies of a turn are woven: one SUM of each in turn (as far as registers last), one
+    STEP, that is an instruction, of each in turn, or the COPIES one after the other."""
+
+    SUMS = "sums"
+    STEPS = "steps"
+    COPIES = "copies"
+
+
+class Placement(Enum):
+    """Table entries for the whole call in REGISTERS, as many as are left over, or all of them in MEMORY."""
+
+    REGISTERS = "registers"
+    MEMORY = "memory"
+
+
 class Hint(Enum):
     """The cache level a prefetch asks for."""
 
@@ -178,6 +209,9 @@ class KernelSpec:
     prefetch: int = 0
     hint: Hint = Hint.T0
     store: Store = Store.TEMPORAL
+    order: Order = Order.SUMS
+    placement: Placement = Placement.REGISTERS
+    circuit: Circuit = Circuit.CHEAPEST
     field: Field = field(default_factory=Field)
     prefix: str = "gfs"
     baked: Baked | None = None
@@ -221,6 +255,8 @@ class KernelSpec:
     def _check_schedule(self) -> None:
         if not 1 <= self.unroll <= MAX_UNROLL:
             raise SpecError(f"unroll = {self.unroll}; allowed: 1..{MAX_UNROLL}")
+        if self.unroll == 1 and self.order is not Order.SUMS:
+            raise SpecError(f"order = {self.order.value}; unroll = 1 leaves nothing to order")
         if not 0 <= self.prefetch <= MAX_PREFETCH:
             raise SpecError(f"prefetch = {self.prefetch}; allowed: 0..{MAX_PREFETCH} bytes")
         if self.prefetch and Op.PREFETCH not in self.isa.ops:
@@ -232,6 +268,8 @@ class KernelSpec:
 
     def _check_baked(self) -> None:
         if self.baked is None:
+            if self.circuit is not Circuit.CHEAPEST:
+                raise SpecError(f"circuit = {self.circuit.value}; only kernels for a code have circuits")
             return
         if self.operation is not Operation.DOT:
             raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
@@ -298,7 +336,13 @@ class KernelSpec:
         parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}{label}__{self.isa.name}"]
         if self.technique is not default_technique(self.operation, self.isa):
             parts.append(self.technique.value)
+        if self.circuit is not Circuit.CHEAPEST:
+            parts.append(self.circuit.value)
         parts.append(f"u{self.unroll}")
+        if self.order is not Order.SUMS:
+            parts.append(self.order.value)
+        if self.placement is Placement.MEMORY:
+            parts.append("mem")
         if self.prefetch:
             parts.append(f"p{self.prefetch}{self.hint.value}")
         if self.store is Store.STREAMING:

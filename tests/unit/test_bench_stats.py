@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith import stats
 from gfsmith.codes import parity_matrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench import cells, matrices, stats
+from bench import cells, matrices
 
 
 def test_interval_rank_is_the_largest_that_covers() -> None:

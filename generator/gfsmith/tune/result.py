@@ -13,6 +13,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from gfsmith.stats import Estimate
+
+Interval = Estimate  #: a median and its confidence interval
+
 FORMAT = 1
 
 
@@ -39,18 +43,6 @@ class Phase(Enum):
 
     SEARCH = "search"
     FINAL = "final"
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A median and its confidence interval (order statistics): low <= median <= high."""
-
-    median: float
-    low: float
-    high: float
-
-    def overlaps(self, other: Interval) -> bool:
-        return self.low <= other.high and other.low <= self.high
 
 
 @dataclass(frozen=True, slots=True)

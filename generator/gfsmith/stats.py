@@ -22,6 +22,9 @@ class Estimate:
     low: float
     high: float
 
+    def overlaps(self, other: Estimate) -> bool:
+        return self.low <= other.high and other.low <= self.high
+
     def as_json(self) -> dict[str, float]:
         return {name: round(getattr(self, name), 4) for name in ("median", "low", "high")}
 
@@ -44,11 +47,25 @@ def interval_rank(count: int, confidence: float = CONFIDENCE) -> int:
     return max(rank, 1)
 
 
-def estimate(samples: Sequence[float]) -> Estimate:
+def estimate(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Median and order-statistic interval of independent samples."""
     ordered = sorted(samples)
-    rank = interval_rank(len(ordered))
+    rank = interval_rank(len(ordered), confidence)
     return Estimate(statistics.median(ordered), ordered[rank - 1], ordered[-rank])
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """1 for the least; equal values share the mean of their ranks."""
+    ordered = sorted(values)
+    return [ordered.index(v) + (ordered.count(v) + 1) / 2 for v in values]
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Spearman's rho: 1 if both order things alike, -1 if the other way round, 0 if one is constant."""
+    a, b = _ranks(first), _ranks(second)
+    if len(set(a)) < 2 or len(set(b)) < 2:
+        return 0.0
+    return statistics.correlation(a, b)
 
 
 def paired_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:

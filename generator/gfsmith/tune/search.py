@@ -1,0 +1,168 @@
+"""The search of one cell: a grid where the space is small, else TPE; resumable.
+
+Optuna keeps every variant's outcome in a journal file, so a study that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.storages import BaseStorage, InMemoryStorage, JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import TrialState
+
+from gfsmith.spec import SpecError
+from gfsmith.tune import space
+from gfsmith.tune.measure import Advance, Bench, rounds, summarise
+from gfsmith.tune.result import Cell, Interval, Measurement, Phase
+from gfsmith.tune.space import Plan
+from gfsmith.tune.target import Target
+
+_BATCH = 16  #: variants that are generated together and take turns
+_KEPT = "measured"  #: user attribute of a trial
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+
+
+class StorageError(ValueError):
+    """A journal that cannot be read or written: one line."""
+
+
+def storage(path: Path | None) -> BaseStorage:
+    """The journal at `path`, or memory. Raises StorageError."""
+    if path is None:
+        return InMemoryStorage()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return JournalStorage(JournalFileBackend(str(path)))
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror}") from None
+    except (ValueError, KeyError):
+        raise StorageError(f"{path}: not a journal of gfsmith tune; remove it to begin anew") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Hunt:
+    """One cell's search. budget: variants tried; trials: of each. known: variants to begin with. name:
+    what identifies the study in the journal."""
+
+    name: str
+    cell: Cell
+    target: Target
+    prefix: str
+    reference: Plan
+    known: tuple[Plan, ...]
+    budget: int
+    trials: int
+    seed: int
+
+    @property
+    def options(self) -> dict[str, tuple[int | str, ...]]:
+        return space.axes(self.target, self.cell.path)
+
+
+def _sampler(hunt: Hunt) -> optuna.samplers.BaseSampler:
+    if space.size(hunt.options) <= hunt.budget:
+        return optuna.samplers.GridSampler(hunt.options, seed=hunt.seed)
+    return optuna.samplers.TPESampler(seed=hunt.seed, n_startup_trials=hunt.budget // 3)
+
+
+def _planned(hunt: Hunt, chosen: Mapping[str, Any]) -> Plan | None:
+    try:
+        return space.plan(hunt.target, hunt.prefix, chosen)
+    except SpecError:
+        return None
+
+
+def _suggest(trial: optuna.Trial, hunt: Hunt) -> dict[str, Any]:
+    return {name: trial.suggest_categorical(name, values) for name, values in hunt.options.items()}
+
+
+def _measured(record: Mapping[str, Any], hunt: Hunt, plan: Plan) -> Measurement:
+    speed, rate = Interval(*record["speed"]), Interval(*record["rate"])
+    return Measurement(
+        hunt.cell, plan.symbols, plan.parameters, plan == hunt.reference, Phase.SEARCH, record["trials"],
+        speed, rate,
+    )  # fmt: skip
+
+
+def _known(study: optuna.Study, hunt: Hunt) -> dict[Plan, Measurement]:
+    """What the journal has."""
+    found: dict[Plan, Measurement] = {}
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        plan = _planned(hunt, trial.params)
+        if plan is not None and _KEPT in trial.user_attrs:
+            found[plan] = _measured(trial.user_attrs[_KEPT], hunt, plan)
+    return found
+
+
+def _tell(study: optuna.Study, number: int, measurement: Measurement | None) -> None:
+    if measurement is None:
+        study.tell(number, state=TrialState.FAIL)
+        return
+    record = {
+        "trials": measurement.trials,
+        "speed": [measurement.speed.median, measurement.speed.low, measurement.speed.high],
+        "rate": [measurement.rate.median, measurement.rate.low, measurement.rate.high],
+    }
+    study._storage.set_trial_user_attr(study.get_trials(deepcopy=False)[number]._trial_id, _KEPT, record)
+    study.tell(number, measurement.speed.median)
+
+
+def _batch(study: optuna.Study, hunt: Hunt, size: int) -> dict[int, Plan | None]:
+    """Trial number -> plan: those that an interrupted run left open, then new ones."""
+    batch: dict[int, Plan | None] = {}
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        complete = set(trial.params) == set(hunt.options)
+        batch[trial.number] = _planned(hunt, trial.params) if complete else None
+    while len(batch) < size:
+        asked = study.ask()
+        batch[asked.number] = _planned(hunt, _suggest(asked, hunt))
+    return batch
+
+
+def _take(
+    bench: Bench, hunt: Hunt, batch: Sequence[Plan], found: dict[Plan, Measurement], order: random.Random
+) -> None:
+    """Measure the plans of a batch that are new, all beside each other; equal code is measured once."""
+    ready = bench.load([plan for plan in dict.fromkeys(batch) if plan not in found])
+    distinct = {digest: plan for plan, digest in reversed(ready.items())}
+    trials = rounds(bench, list(distinct.values()), hunt.reference, hunt.trials, order)
+    for plan, digest in ready.items():
+        same = trials[distinct[digest]]
+        found[plan] = summarise(
+            hunt.cell, plan, hunt.reference, same, Phase.SEARCH, hunt.target.sources, len(distinct)
+        )
+
+
+def search(hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance) -> dict[Plan, Measurement]:
+    """Every variant that was tried, those of the journal first. The cell is open in the bench."""
+    study = optuna.create_study(
+        study_name=hunt.name, storage=kept, sampler=_sampler(hunt), direction="maximize", load_if_exists=True
+    )
+    found = _known(study, hunt)
+    if not study.get_trials(deepcopy=False):
+        for plan in (hunt.reference, *hunt.known):
+            point = space.coordinates(plan, hunt.options)
+            if point is not None and space.size(hunt.options) > hunt.budget:
+                study.enqueue_trial(point)
+    order = random.Random(hunt.seed)
+    budget = min(hunt.budget, space.size(hunt.options))
+    states = (TrialState.COMPLETE, TrialState.FAIL)
+    finished = len(study.get_trials(deepcopy=False, states=states))
+    advance(min(finished, budget))
+    while finished < budget:
+        batch = _batch(study, hunt, min(_BATCH, budget - finished))
+        _take(bench, hunt, [plan for plan in batch.values() if plan is not None], found, order)
+        for number, plan in batch.items():
+            _tell(study, number, found.get(plan) if plan is not None else None)
+        finished += len(batch)
+        advance(len(batch))
+    return found
