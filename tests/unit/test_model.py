@@ -146,13 +146,3 @@ def test_without_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     mca.known_cpus.cache_clear()
     with pytest.raises(mca.ToolMissing, match=r"llvm-mca-19 is missing.*llvm-19"):
         mca.predict(make_spec("dot", 2, 1, "avx2"), ["znver4"])
-
-
-def test_rank_correlation() -> None:
-    assert mca.rank_correlation([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
-    assert mca.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
-    assert mca.rank_correlation([1, 2, 3], [1, 3, 2]) == pytest.approx(0.5)
-    assert mca.rank_correlation([1, 2], [1, 2]) is None
-    assert mca.rank_correlation([1, 1, 1], [1, 2, 3]) is None
-    with pytest.raises(ValueError, match="3 predicted figures and 2 measured ones"):
-        mca.rank_correlation([1, 2, 3], [1, 2])

@@ -255,18 +255,3 @@ def rank(
         return outcome.cycles_per_64 if isinstance(outcome, Prediction) else float("inf")
 
     return [(spec, found[spec][cpu]) for spec in sorted(specs, key=cost)]
-
-
-def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float | None:
-    """Spearman's rho of two lists of figures for the same kernels: 1 if they order them alike, -1 if the
-    other way round; None for fewer than 3 kernels, or where one list is all the same.
-
-    Cycles predicted go with times measured, not with throughputs.
-    """
-    from scipy import stats  # takes a second to load
-
-    if len(predicted) != len(measured):
-        raise ValueError(f"{len(predicted)} predicted figures and {len(measured)} measured ones")
-    if len(predicted) < 3 or len(set(predicted)) == 1 or len(set(measured)) == 1:
-        return None
-    return float(stats.spearmanr(predicted, measured).statistic)
