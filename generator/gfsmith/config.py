@@ -5,6 +5,7 @@ polynomial = 0x11d               # the field of the proofs (and of mulb kernels)
 prefix = "gfs"                   # of every symbol
 output = "gen_out"               # folder, relative to the file
 isas = ["avx2", "scalar"]
+tuned = ["tuned/znver4.toml"]    # files of `gfsmith tune`, relative to this one
 
 [[kernels]]
 operation = "dot"                # dot, mad, mul, xor
@@ -120,6 +121,7 @@ class Generator(_Strict):
     prefix: str = "gfs"
     output: str = "gen_out"
     isas: list[str] = list(BY_NAME)
+    tuned: list[str] = []
 
     @field_validator("isas")
     @classmethod

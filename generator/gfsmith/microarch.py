@@ -73,7 +73,7 @@ def find(name: str) -> Microarch:
 
 
 def identify(cpuinfo: str) -> Microarch:
-    """The microarchitecture of the first processor in the text of Linux's /proc/cpuinfo.
+    """The microarchitecture of the processors in the text of Linux's /proc/cpuinfo (the last one's).
 
     Raises UnknownMicroarchitecture.
     """
@@ -91,10 +91,19 @@ def identify(cpuinfo: str) -> Microarch:
     )
 
 
+def _cpuinfo() -> str:
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
 def host() -> Microarch:
     """The microarchitecture of this machine. Raises UnknownMicroarchitecture."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    return identify(text)
+    return identify(_cpuinfo())
+
+
+def host_features() -> frozenset[str]:
+    """What this machine's CPU and operating system offer, in the spelling of Isa.cpu_flags."""
+    found = re.search(r"^flags\s*: (.*)$", _cpuinfo(), re.MULTILINE)
+    return frozenset(found[1].upper().split()) if found else frozenset()

@@ -11,7 +11,7 @@ from pathlib import Path
 from gfsmith import parallel
 from gfsmith.emit import runtime
 from gfsmith.emit.template import TEMPLATES
-from gfsmith.generate import Kernel, Refuted, generate_one
+from gfsmith.generate import Kernel, generate_one
 from gfsmith.spec import KernelSpec, SpecError
 from gfsmith.tables import table
 from gfsmith.tune.result import Cell, Regime
@@ -40,14 +40,6 @@ def pitch(length: int) -> int:
     return lines * _LINE
 
 
-def pin() -> None:
-    """Keep this process on the last processor that it may use. Raises LoadError."""
-    try:
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    except OSError as error:
-        raise LoadError(f"cannot pin this process to one processor ({error.strerror})") from None
-
-
 def _attempt(spec: KernelSpec) -> Kernel | None:
     """The proved kernel of a spec, or None if no register file can hold it."""
     try:
@@ -67,7 +59,10 @@ def _compile(*words: str | Path) -> None:
 
 
 class NativeBench:
-    """Times plans of one target on this machine. Everything it writes is in `folder`, which is temporary."""
+    """Times plans of one target on this machine. Everything it writes is in `folder`, which is temporary.
+
+    From beginning to close() the calling thread stays on one processor, but while it generates kernels.
+    """
 
     def __init__(self, target: Target, folder: Path, jobs: int) -> None:
         self.kernels: dict[KernelSpec, Kernel | None] = {}
@@ -80,6 +75,15 @@ class NativeBench:
         self._libraries: list[ctypes.CDLL] = []
         self._timer: ctypes.CDLL | None = None
         self._lead, self._count = 1, 1
+        self._allowed = os.sched_getaffinity(0)
+        self._keep_to({max(self._allowed)})
+
+    @staticmethod
+    def _keep_to(processors: set[int]) -> None:
+        try:
+            os.sched_setaffinity(0, processors)
+        except OSError as error:
+            raise LoadError(f"cannot pin this process to one processor: {error.strerror}") from None
 
     def load(self, plans: Sequence[Plan]) -> dict[Plan, str]:
         """Generate, prove and load what is new; plan -> digest of its code. Plans that cannot be are left
@@ -90,7 +94,9 @@ class NativeBench:
         def done(number: int, kernel: Kernel | None) -> None:
             self.kernels[todo[number]] = kernel
 
+        self._keep_to(self._allowed)
         parallel.run(_attempt, todo, self._jobs, done)
+        self._keep_to({max(self._allowed)})
         fresh = [k for spec in todo if (k := self.kernels[spec]) is not None]
         if fresh:
             self._link(fresh)
@@ -143,7 +149,8 @@ class NativeBench:
         return timer
 
     def close(self) -> None:
-        """Give the pool back."""
+        """Give the pool and the other processors back."""
+        self._keep_to(self._allowed)
         if self._timer is not None:
             self._timer.tune_free()
             self._timer = None
@@ -211,9 +218,6 @@ class NativeBench:
             room = (ctypes.c_char * (len(data) + _LINE)).from_buffer(bytearray(len(data) + _LINE))
             start = -ctypes.addressof(room) % _LINE
             view = (ctypes.c_char * max(len(data), 1)).from_buffer(room, start)
-            view[: len(data)] = data
+            ctypes.memmove(view, data, len(data))
             self._tables[key] = view
         return self._tables[key]
-
-
-__all__ = ["LoadError", "NativeBench", "Refuted", "pin", "pitch"]

@@ -67,7 +67,13 @@ def rounds(
 
 
 def summarise(
-    cell: Cell, plan: Plan, reference: Plan, trials: Sequence[Trial], phase: Phase, sources: int, compared: int
+    cell: Cell,
+    plan: Plan,
+    reference: Plan,
+    trials: Sequence[Trial],
+    phase: Phase,
+    sources: int,
+    compared: int,
 ) -> Measurement:
     """compared: how many variants stand beside each other; the intervals are as wide as it takes for all of
     them together to be right with CONFIDENCE (Bonferroni)."""

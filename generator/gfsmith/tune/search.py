@@ -149,8 +149,8 @@ def search(hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance) -> dic
     )
     found = _known(study, hunt)
     if not study.get_trials(deepcopy=False):
-        for plan in (hunt.reference, *hunt.known):
-            point = space.coordinates(plan, hunt.options)
+        for begin in (hunt.reference, *hunt.known):
+            point = space.coordinates(begin, hunt.options)
             if point is not None and space.size(hunt.options) > hunt.budget:
                 study.enqueue_trial(point)
     order = random.Random(hunt.seed)

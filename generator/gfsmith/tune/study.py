@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -56,7 +56,6 @@ class Ledger:
     choices: list[Choice] = field(default_factory=list)
     chosen: list[tuple[Target, Plan]] = field(default_factory=list)
     plans: dict[str, Plan] = field(default_factory=dict)
-    skipped: list[str] = field(default_factory=list)
 
     def study(self, complete: bool) -> Study:
         return Study(
@@ -78,9 +77,7 @@ def cells(target: Target, settings: Settings) -> dict[str, list[Cell]]:
         for length in settings.lengths:
             path = targets.path_of(target, regime is Regime.MEMORY, length)
             if path is not None:
-                cell = Cell(
-                    target.name, target.shape, target.isa.name, regime, path, length, target.code
-                )
+                cell = Cell(target.name, target.shape, target.isa.name, regime, path, length, target.code)
                 found.setdefault(path, []).append(cell)
     return found
 
@@ -113,9 +110,7 @@ class _Path:
             self.ledger.choices.append(chosen)
             self.ledger.chosen.append((self.target, self.ledger.plans["+".join(chosen.symbols)]))
 
-    def _search(
-        self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance
-    ) -> list[Plan]:
+    def _search(self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance) -> list[Plan]:
         """The best of each cell and the reference, simplest first; of equal code the simplest."""
         known: tuple[Plan, ...] = ()
         best: dict[Plan, None] = {self.reference: None}
@@ -151,7 +146,8 @@ class _Path:
         for plan in finalists:
             if not bench.agree(plan, self.reference):
                 raise RuntimeError(f"{plan.symbol} and {self.reference.symbol} compute different bytes")
-        trials = rounds(bench, finalists, self.reference, self.settings.final, random.Random(self.settings.seed))
+        order = random.Random(self.settings.seed)
+        trials = rounds(bench, finalists, self.reference, self.settings.final, order)
         final = {
             plan: summarise(
                 cell, plan, self.reference, trials[plan], Phase.FINAL, self.target.sources, len(finalists)
@@ -171,13 +167,11 @@ def run(
     opener: Opener,
     kept: BaseStorage,
     advance: Advance,
-    announce: Callable[[str], None],
 ) -> None:
     """Measure everything into the ledger. specs: the build whose kernels are the references."""
     for target in chosen:
         by_path = cells(target, settings)
         with opener(target) as bench:
             for path, found in by_path.items():
-                announce(f"{target.name} {path}")
                 reference = Plan(targets.reference(target, path, specs, settings.prefix))
                 _Path(ledger, target, reference, settings).run(found, bench, kept, advance)

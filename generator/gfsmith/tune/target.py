@@ -16,7 +16,15 @@ from typing import Any
 
 from gfsmith import codes, config
 from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
-from gfsmith.spec import KernelSpec, Operation, SpecError, Store, default_outputs, default_technique
+from gfsmith.spec import (
+    MAX_SHARDS,
+    KernelSpec,
+    Operation,
+    SpecError,
+    Store,
+    default_outputs,
+    default_technique,
+)
 
 _GRAMMAR = re.compile(r"(?P<what>[a-z_0-9]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
 _OPERATIONS = ("dot", "mad", "xor")
@@ -65,7 +73,8 @@ def parse(text: str, best: Isa) -> Target:
     """Raises TargetError with one line that names what is allowed."""
     found = _GRAMMAR.fullmatch(text)
     if found is None:
-        raise TargetError(f"SPEC '{text}' cannot be read; allowed: such as dot:10x4, dot:nx4, cauchy:10x4@avx2")
+        examples = "dot:10x4, dot:nx4, cauchy:10x4@avx2"
+        raise TargetError(f"SPEC '{text}' cannot be read; allowed: such as {examples}")
     what, isa = found["what"], best if found["isa"] is None else BY_NAME.get(found["isa"])
     if what not in (*_OPERATIONS, *codes.FAMILIES):
         allowed = ", ".join((*_OPERATIONS, *codes.FAMILIES))
@@ -79,8 +88,8 @@ def parse(text: str, best: Isa) -> Target:
         raise TargetError(f"SPEC '{text}': a code needs a number of inputs, such as {what}:10x4")
     operation = Operation.DOT if code else Operation(what)
     target = Target(operation, code, inputs, int(found["outputs"]), isa)
-    if target.shards > codes.MAX_SHARDS:
-        raise TargetError(f"SPEC '{text}': {target.shards} shards; allowed: up to {codes.MAX_SHARDS}")
+    if target.shards > MAX_SHARDS:
+        raise TargetError(f"SPEC '{text}': {target.shards} shards; allowed: up to {MAX_SHARDS}")
     return target
 
 
@@ -135,10 +144,10 @@ def reference(target: Target, path: str, specs: Sequence[KernelSpec], prefix: st
     """What a build of `specs` runs for the target without tuning, one kernel a pass; if it has nothing,
     the kernels of this shape with default settings."""
     parts = kernels(target, prefix, {})
-    return tuple(_best(part, path, specs) or part for part in parts)
+    return tuple(best(part, path, specs) or part for part in parts)
 
 
-def _best(part: KernelSpec, path: str, specs: Sequence[KernelSpec]) -> KernelSpec | None:
+def best(part: KernelSpec, path: str, specs: Sequence[KernelSpec]) -> KernelSpec | None:
     """The kernel that dispatch chooses for what `part` computes."""
     fit = [s for s in specs if serves(s, part)]
     ranked = [s for s in fit if _rank(s, path) > 0]

@@ -1,0 +1,252 @@
+"""`gfsmith tune`: options, stage order and messages."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gfsmith import certify, config, microarch
+from gfsmith.console import fail, out, print_json, progress
+from gfsmith.isa import ISAS, Encoding, Isa
+from gfsmith.microarch import Microarch
+from gfsmith.spec import KernelSpec
+from gfsmith.tune import result, show, tuned
+from gfsmith.tune.load import LoadError, NativeBench
+from gfsmith.tune.result import Regime, Study
+from gfsmith.tune.space import Plan
+from gfsmith.tune.target import Target, TargetError, parse
+
+if TYPE_CHECKING:
+    from gfsmith.tune.study import Ledger
+
+LENGTHS = "1k,4k,16k,64k,1m"
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
+_LONGEST = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The flags of one call."""
+
+    path: Path
+    lengths: str
+    regimes: tuple[str, ...]
+    budget: int
+    trials: int
+    final: int
+    seed: int
+    jobs: int
+    target: Path | None
+    study: Path | None
+    journal: Path | None
+    fresh: bool
+    as_json: bool
+
+
+def parse_lengths(text: str) -> tuple[int, ...]:
+    """`1k,64k,1m` -> bytes, in ascending order. Ends with one line for what is none."""
+    found = set()
+    for word in text.split(","):
+        match = re.fullmatch(r"([1-9]\d{0,8})([km]?)", word.strip().lower())
+        length = int(match[1]) * _UNITS[match[2]] if match else 0
+        if not 64 <= length <= _LONGEST:
+            fail(f"--lengths: '{word}' is not a block length; allowed: 64 .. 16m bytes, such as {LENGTHS}")
+        found.add(length)
+    return tuple(sorted(found))
+
+
+def _best_isa(features: frozenset[str]) -> Isa:
+    return next((i for i in ISAS if i.encoding is not Encoding.C and set(i.cpu_flags) <= features), ISAS[-2])
+
+
+def _targets(texts: Sequence[str], features: frozenset[str]) -> list[Target]:
+    """What to tune. Ends with one line for what cannot be, or cannot run here."""
+    try:
+        found = [parse(text, _best_isa(features)) for text in texts]
+    except TargetError as error:
+        fail(str(error))
+    for target in found:
+        lacking = sorted(set(target.isa.cpu_flags) - features)
+        if lacking:
+            fail(f"SPEC '{target.name}': this CPU lacks {', '.join(lacking)}; measure it on one that has it")
+    return list(dict.fromkeys(found))
+
+
+def _write(path: Path, text: str) -> None:
+    """Through a temporary file, so that there is all of it or nothing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.tmp")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        fail(f"{error.filename or path}: {error.strerror}", 1)
+
+
+def _specs(path: Path) -> tuple[tuple[KernelSpec, ...], str]:
+    """The build whose kernels are the references, and its prefix."""
+    loaded = config.load(path)
+    return config.specs(loaded, str(path)), loaded.generator.prefix
+
+
+@contextmanager
+def _bench(target: Target, jobs: int) -> Iterator[NativeBench]:
+    with tempfile.TemporaryDirectory(prefix="gfsmith-tune-") as folder:
+        bench = NativeBench(target, Path(folder), jobs)
+        try:
+            yield bench
+        finally:
+            bench.close()
+
+
+def _prove(plans: Sequence[Plan], jobs: int, cache: Path) -> None:
+    """The machine code of the kernels that are to be written, under every ABI. Raises Refuted."""
+    from gfsmith import generate
+
+    specs = list(dict.fromkeys(spec for plan in plans for spec in plan.specs))
+    with progress("generate winners", len(specs)) as advance:
+        kernels = generate.generate(specs, jobs, cache / "tuned-kernels.json", advance)
+    work = certify.tasks_of(kernels)
+    with progress("prove winners' machine code", len(work)) as advance:
+        certify.certify(work, jobs, cache / "tuned-proofs.json", advance)
+
+
+def _measure(targets: Sequence[Target], host: Microarch, options: Options) -> tuple[Ledger, bool]:
+    """What was measured, and whether that is all of it."""
+    from gfsmith.tune import search, study
+
+    specs, prefix = _specs(options.path)
+    settings = study.Settings(
+        lengths=parse_lengths(options.lengths),
+        regimes=tuple(Regime(r) for r in options.regimes),
+        budget=options.budget,
+        trials=options.trials,
+        final=options.final,
+        seed=options.seed,
+        prefix=prefix,
+    )
+    if not any(study.cells(target, settings) for target in targets):
+        fail("--lengths: none of them fits into the caches with all shards; add --regime memory")
+    journal = options.journal or options.path.parent / ".gfsmith-cache" / "tune.journal"
+    ledger = study.Ledger(host.name)
+    try:
+        kept = search.storage(None if options.fresh else journal)
+        with progress("measure variants", study.steps(targets, settings)) as advance:
+            study.run(ledger, targets, specs, settings, lambda t: _bench(t, options.jobs), kept, advance)
+    except KeyboardInterrupt:
+        return ledger, False
+    except (LoadError, search.StorageError) as error:
+        fail(str(error))
+    return ledger, True
+
+
+def _report(study: Study, options: Options) -> None:
+    if options.study is not None:
+        _write(options.study, show.json_text(study))
+    if options.as_json:
+        print_json(result.to_json(study))
+    else:
+        show.table(out, study)
+
+
+def _run(texts: Sequence[str], options: Options) -> None:
+    try:
+        import optuna  # noqa: F401
+    except ImportError:
+        fail("the Python package optuna is missing (searches for variants); get it with: tools/setup.sh tune")
+    try:
+        host = microarch.host()
+    except microarch.UnknownMicroarchitecture as error:
+        fail(str(error))
+    targets = _targets(texts, microarch.host_features())
+    ledger, complete = _measure(targets, host, options)
+    study = ledger.study(complete)
+    _report(study, options)
+    if not complete:
+        kept = "" if options.fresh else "; what was measured is kept, and the same command goes on from there"
+        fail(f"interrupted; no tuned file was written{kept}", 130)
+    _prove([plan for _, plan in ledger.chosen], options.jobs, options.path.parent / ".gfsmith-cache")
+    target = options.target or options.path.parent / "tuned" / f"{host.name}.toml"
+    _write(target, tuned.text(study))
+    if not options.as_json:
+        print(f"{target}: {len(study.choices)} kernels, all proved; {study.seconds:.0f} s")
+
+
+@click.command()
+@click.option(
+    "-c",
+    "--config",
+    "path",
+    type=click.Path(path_type=Path),
+    default=Path("gfsmith.toml"),
+    show_default=True,
+    help="The build whose kernels are compared with.",
+)
+@click.option("--lengths", default=LENGTHS, show_default=True, help="Bytes of a shard.")
+@click.option(
+    "--regime",
+    "regimes",
+    multiple=True,
+    type=click.Choice([r.value for r in Regime]),
+    default=[r.value for r in Regime],
+    show_default=True,
+    help="Where the shards are.",
+)
+@click.option(
+    "--variants",
+    "budget",
+    type=click.IntRange(1, 100_000),
+    default=64,
+    show_default=True,
+    help="Variants to try per cell; all if there are no more.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(3, 10_000),
+    default=11,
+    show_default=True,
+    help="Trials of each variant in the search.",
+)
+@click.option(
+    "--final", type=click.IntRange(9, 10_000), default=81, show_default=True, help="Trials of each finalist."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of orders and of the search.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    default=os.cpu_count() or 1,
+    help="Processes that generate; one measures.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Tuned file [default: tuned/<microarchitecture>.toml beside the configuration].",
+)
+@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), help="Keep all figures as JSON.")
+@click.option(
+    "--journal",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where an interrupted study goes on from [default: .gfsmith-cache/tune.journal].",
+)
+@click.option("--fresh", is_flag=True, help="No journal: measure everything anew.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+def tune(specs: tuple[str, ...], **words: Any) -> None:  # fmt: skip
+    """Find the fastest variants of kernels on this machine.
+
+    SPEC is WHAT:SHAPE[@ISA], such as dot:10x4, dot:nx4, cauchy:10x4@avx2. WHAT is dot, mad, xor or a code
+    (`gfsmith codes`), SHAPE inputs x outputs (n: any number of inputs, timed with 10), ISA an instruction
+    set, this machine's best if left out. docs/tuning.md has more.
+    """
+    _run(specs, Options(**words))
