@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from gfsmith.model import mca
 from gfsmith.spec import (
@@ -16,9 +17,16 @@ from gfsmith.spec import (
     default_technique,
 )
 from gfsmith.tune.measure import Bench, rounds, summarise
-from gfsmith.tune.result import Cell, Phase, Regime
+from gfsmith.tune.result import Bound, Cell, Phase, Regime
 from gfsmith.tune.space import Plan
 from gfsmith.tune.target import Target
+
+
+class ClockedBench(Bench, Protocol):
+    """A bench that knows how fast its core runs."""
+
+    def clock(self) -> float:
+        """GHz."""
 
 
 def touching(target: Target, regime: Regime) -> tuple[Plan, ...]:
@@ -74,3 +82,22 @@ def ports(outcomes: Sequence[mca.Outcome], clock: float) -> float | None:
             return None
         cycles += max(outcome.pressure.values()) / outcome.source_bytes
     return clock / cycles
+
+
+def bounds(
+    bench: ClockedBench,
+    target: Target,
+    cells: Sequence[tuple[Cell, Plan]],
+    foreseen: Mapping[KernelSpec, mca.Outcome],
+    trials: int,
+    seed: int,
+) -> list[Bound]:
+    """The bounds of a target's cells, each with its reference. foreseen: what the model says of the
+    references' kernels, empty without a model."""
+    found = []
+    bench.load([reference for _, reference in cells])
+    for cell, reference in cells:
+        rate = memory(bench, target, cell, reference, trials, random.Random(seed))
+        outcomes = [foreseen.get(spec, mca.Unmodelled("", "")) for spec in reference.specs]
+        found.append(Bound(cell, rate, ports(outcomes, bench.clock())))
+    return found
