@@ -59,17 +59,18 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$root/requirements.txt"; }
   cp "$root/requirements.txt" "$stamp"
 fi
 
-# more_packages NAME FILE: further packages, pinned, for some levels only.
-more_packages() {
-  stamp=$venv/.installed-$1
-  if ! cmp -s "$stamp" "$2"; then
-    say "installing what $1 needs into .venv"
+# Further packages, pinned, for what draws and searches.
+case $level in
+tune | test | bench)
+  stamp=$venv/.installed-tune
+  if ! cmp -s "$stamp" "$root/requirements-tune.txt"; then
+    say "installing what $level needs into .venv"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-      -c "$root/requirements.txt" -r "$2" >&2
-    cp "$2" "$stamp"
+      -c "$root/requirements.txt" -r "$root/requirements-tune.txt" >&2
+    cp "$root/requirements-tune.txt" "$stamp"
   fi
-}
-case $level in tune | test) more_packages tune "$root/requirements-tune.txt" ;; esac
+  ;;
+esac
 [ "$level" = bench ] || exit 0
 
 # Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not
@@ -87,5 +88,3 @@ if [ -n "$peers" ] && can_install; then
   # shellcheck disable=SC2086
   install_packages $peers
 fi
-
-more_packages bench "$root/bench/requirements.txt"

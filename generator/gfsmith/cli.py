@@ -13,9 +13,12 @@ from rich.table import Table
 from gfsmith import __version__, certify, codes, config, doctor, foreign, generate, output, report
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.emit import runtime
+from gfsmith.explain import show
+from gfsmith.explain.kernel import explain
 from gfsmith.field import FieldError
 from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
+from gfsmith.model import mca
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, SpecError
@@ -29,7 +32,7 @@ class _Main(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (config.ConfigError, codes.CodeError, SpecError, FieldError) as error:
+        except (config.ConfigError, codes.CodeError, SpecError, FieldError, mca.ModelError) as error:
             fail(str(error))
         except (foreign.ForeignError, certify.FolderError) as error:
             fail(str(error))
@@ -222,17 +225,29 @@ def _report_foreign(outcome: Report, as_json: bool) -> None:
         raise SystemExit(1 if outcome.status is Status.REFUTED else 3)
 
 
-@main.command()
+@main.command("explain")
 @_config_options
+@click.option(
+    "--cpu",
+    "cpus",
+    default=",".join(mca.DEFAULT_CPUS),
+    show_default=True,
+    help="Predict cycles for these cores (LLVM's names).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.argument("symbol")
-def explain(symbol: str, **options: Any) -> None:
-    """Show one kernel: what it computes, its Program, and its machine code."""
+def explain_(symbol: str, cpus: str, as_json: bool, **options: Any) -> None:
+    """Show one kernel: what it computes, its Program, its machine code, and the cycles it should take."""
     (specs, _), _ = _load(**options)
-    for spec in specs:
-        if spec.symbol == symbol:
-            print(report.explain(spec))
-            return
-    fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
+    spec = next((spec for spec in specs if spec.symbol == symbol), None)
+    if spec is None:
+        fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
+    names = [name.strip() for name in cpus.split(",") if name.strip()]
+    explained = explain(spec, names, _cache_of(options["path"]) / "mca.json")
+    if as_json:
+        print_json(show.to_json(explained))
+    else:
+        show.show(out, explained)
 
 
 @main.command("codes")

@@ -54,18 +54,19 @@ def estimate(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estima
     return Estimate(statistics.median(ordered), ordered[rank - 1], ordered[-rank])
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
-    """1 for the least; equal values share the mean of their ranks."""
-    ordered = sorted(values)
-    return [ordered.index(v) + (ordered.count(v) + 1) / 2 for v in values]
+def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float | None:
+    """Spearman's rho of two lists of figures for the same things: 1 if they order them alike, -1 if the
+    other way round; None for fewer than 3 things, or where one list is all the same.
 
+    Cycles that a model predicts go with times, not with throughputs. Raises ValueError for unequal lengths.
+    """
+    from scipy import stats  # takes a second to load
 
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Spearman's rho: 1 if both order things alike, -1 if the other way round, 0 if one is constant."""
-    a, b = _ranks(first), _ranks(second)
-    if len(set(a)) < 2 or len(set(b)) < 2:
-        return 0.0
-    return statistics.correlation(a, b)
+    if len(predicted) != len(measured):
+        raise ValueError(f"{len(predicted)} predicted figures and {len(measured)} measured ones")
+    if len(predicted) < 3 or len(set(predicted)) == 1 or len(set(measured)) == 1:
+        return None
+    return float(stats.spearmanr(predicted, measured).statistic)
 
 
 def paired_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:

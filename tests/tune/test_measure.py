@@ -9,7 +9,7 @@ import pytest
 from fake import FakeBench
 
 from gfsmith.isa import BY_NAME
-from gfsmith.stats import Estimate, estimate, rank_correlation
+from gfsmith.stats import Estimate, estimate
 from gfsmith.tune import choose, space
 from gfsmith.tune.measure import rounds, summarise
 from gfsmith.tune.result import Cell, Measurement, Phase, Regime
@@ -87,13 +87,6 @@ def test_intervals_of_all_variants_together_hold_as_often_as_they_say() -> None:
     narrow = estimate([float(n) for n in range(61)])
     wide = estimate([float(n) for n in range(61)], 1 - 0.05 / len(PLANS))
     assert wide.low < narrow.low and narrow.high < wide.high
-
-
-def test_rank_correlation() -> None:
-    assert rank_correlation([1, 2, 3, 4], [10, 20, 30, 99]) == pytest.approx(1.0)
-    assert rank_correlation([1, 2, 3], [3, 2, 1]) == pytest.approx(-1.0)
-    assert rank_correlation([1, 1, 2, 3], [5, 6, 7, 7]) == pytest.approx(8 / 9)  # by hand, with ties
-    assert rank_correlation([1, 1], [1, 2]) == 0.0
 
 
 def _final(speeds: dict[Plan, tuple[float, float, float]]) -> dict[Plan, Measurement]:

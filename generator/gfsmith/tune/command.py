@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,14 @@ from gfsmith import certify, config, microarch
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.isa import ISAS, Encoding, Isa
 from gfsmith.microarch import Microarch
+from gfsmith.model import mca
 from gfsmith.spec import KernelSpec
 from gfsmith.tune import result, show, tuned
 from gfsmith.tune.load import LoadError, NativeBench
-from gfsmith.tune.result import Regime, Study
+from gfsmith.tune.result import Bound, Prediction, Regime, Study
 from gfsmith.tune.space import Plan
 from gfsmith.tune.target import Target, TargetError, parse
+from gfsmith.tune.target import reference as references_of
 
 if TYPE_CHECKING:
     from gfsmith.tune.study import Ledger
@@ -46,6 +48,7 @@ class Options:
     jobs: int
     target: Path | None
     study: Path | None
+    report: Path | None
     journal: Path | None
     fresh: bool
     as_json: bool
@@ -148,7 +151,50 @@ def _measure(targets: Sequence[Target], host: Microarch, options: Options) -> tu
     return ledger, True
 
 
+def _seen_from_outside(
+    study: Study, ledger: Ledger, targets: Sequence[Target], host: Microarch, options: Options
+) -> Study:
+    """The study with what the model says of its variants and what the machine allows in its cells."""
+    from gfsmith.tune import foresight, roofline
+
+    specs, prefix = _specs(options.path)
+    cache = options.path.parent / ".gfsmith-cache" / "mca.json"
+    foreseen: list[Prediction] = []
+    allowed: list[Bound] = []
+    for target in targets:
+        cells = list(dict.fromkeys(m.cell for m in study.measurements if m.cell.target == target.name))
+        references = [(c, Plan(references_of(target, c.path, specs, prefix))) for c in cells]
+        symbols = {m.symbol for m in study.measurements if m.cell.target == target.name}
+        plans = [plan for symbol, plan in ledger.plans.items() if symbol in symbols]
+        outcomes: dict[KernelSpec, mca.Outcome] = {}
+        if mca.available() and plans:
+            with progress("predict cycles", len({s for p in plans for s in p.specs})) as advance:
+                foreseen += foresight.predictions(
+                    target, plans, references[0][1], host.name, options.jobs, cache, advance
+                )
+            parts = list(dict.fromkeys(s for _, reference in references for s in reference.specs))
+            found = mca.predict_all(parts, [host.name], options.jobs, cache)
+            outcomes = {spec: found[spec][host.name] for spec in parts}
+        with _bench(target, options.jobs) as bench:
+            allowed += roofline.bounds(bench, target, references, outcomes, options.trials, options.seed)
+    told = foresight.correlations(study.measurements, foreseen)
+    return replace(study, predictions=tuple(foreseen), correlations=told, bounds=tuple(allowed))
+
+
+def _draw(study: Study, folder: Path) -> None:
+    try:
+        from gfsmith.tune import page
+    except ImportError as error:
+        fail(f"the Python package {error.name} is missing (pictures); get it with: tools/setup.sh tune")
+    try:
+        page.write(study, folder)
+    except page.PageError as error:
+        fail(str(error), 1)
+
+
 def _report(study: Study, options: Options) -> None:
+    if options.report is not None:
+        _draw(study, options.report)
     if options.study is not None:
         _write(options.study, show.json_text(study))
     if options.as_json:
@@ -169,6 +215,8 @@ def _run(texts: Sequence[str], options: Options) -> None:
     targets = _targets(texts, microarch.host_features())
     ledger, complete = _measure(targets, host, options)
     study = ledger.study(complete)
+    if options.report is not None and complete:
+        study = _seen_from_outside(study, ledger, targets, host, options)
     _report(study, options)
     if not complete:
         kept = "" if options.fresh else "; what was measured is kept, and the same command goes on from there"
@@ -234,6 +282,9 @@ def _run(texts: Sequence[str], options: Options) -> None:
     help="Tuned file [default: tuned/<microarchitecture>.toml beside the configuration].",
 )
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), help="Keep all figures as JSON.")
+@click.option(
+    "--report", type=click.Path(path_type=Path), help="Draw everything: pictures and a page in this folder."
+)
 @click.option(
     "--journal",
     type=click.Path(path_type=Path, dir_okay=False),

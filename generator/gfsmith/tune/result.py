@@ -139,6 +139,19 @@ class Correlation:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """What the machine allows in a cell, in GB of source data a second; None where it is not known.
+
+    memory: the fastest kernel that reads and writes the same bytes and only adds them up. ports: what the
+    busiest execution port lets the reference's main loop do, as a model has it, at the clock measured.
+    """
+
+    cell: Cell
+    memory: float | None
+    ports: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Study:
     """microarchitecture: LLVM's -mcpu name of the machine that was measured, or of the one modelled.
 
@@ -156,6 +169,7 @@ class Study:
     choices: tuple[Choice, ...] = ()
     predictions: tuple[Prediction, ...] = ()
     correlations: tuple[Correlation, ...] = ()
+    bounds: tuple[Bound, ...] = ()
 
 
 class _File(BaseModel):

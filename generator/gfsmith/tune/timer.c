@@ -126,6 +126,23 @@ double tune_sample(const gfs_map *map, size_t displacement, size_t lead, size_t 
   return ns / (double)count;
 }
 
+/* The clock in GHz: the best of some runs of a loop that takes one cycle a turn on every core since
+ * 2013. */
+double tune_clock(void) {
+  enum { RUNS = 25, TURNS = 1000000 };
+  double best = 0;
+  for (int run = 0; run < RUNS; run++) {
+    struct timespec begin, end;
+    uint64_t turns = TURNS;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    __asm__ volatile(".balign 32\n1: sub $1, %0\n jnz 1b" : "+r"(turns) : : "cc");
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    double ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
+    best = TURNS / ns > best ? TURNS / ns : best;
+  }
+  return best;
+}
+
 /* Do both compute the same outputs of the first stripe? */
 int tune_same(const gfs_map *first, const gfs_map *second) {
   size_t bytes = state.outputs * state.pitch;
