@@ -15,7 +15,7 @@ from fake import FakeBench
 
 from gfsmith import cli, microarch
 from gfsmith.isa import BY_NAME
-from gfsmith.tune import command, load, result, space
+from gfsmith.tune import command, load, modelled, result, space, tuned
 from gfsmith.tune.result import Cell, Regime
 from gfsmith.tune.space import Plan
 from gfsmith.tune.target import parse
@@ -235,3 +235,61 @@ def test_shards_do_not_begin_at_the_same_place_of_their_pages(length: int) -> No
     assert len(set(starts)) == 64
     apart = [min((a - b) % 4096, (b - a) % 4096) for a, b in itertools.pairwise(starts)]
     assert min(apart) >= 17 * 64
+
+
+def test_a_model_ranks_without_measuring_and_says_so(project: Path, use: Use) -> None:
+    bench = use(FakeBench(_cost))
+    done = _tune(project, "dot:3x2@sse", "--model", "znver4,icelake-server", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert bench.samples == 0
+    assert done.stdout.count("ranked by llvm-mca alone, nothing measured") == 2
+    for name in ("znver4", "icelake-server"):
+        file = tuned.read(project / "tuned" / f"{name}.toml")
+        assert (file.microarchitecture, file.basis) == (name, "model")
+        assert all(entry.path == "cached" and not entry.gains for entry in file.kernel)
+
+
+def test_a_model_that_lacks_the_instructions_says_so(project: Path) -> None:
+    done = _tune(project, "dot:3x1@gfni_sse", "--model", "haswell", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "the model lacks its instructions" in done.stdout
+    assert tuned.read(project / "tuned" / "haswell.toml").kernel == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "zen4"], "--model: 'zen4' is not a microarchitecture; allowed: haswell"),
+        (["--model", "znver4,znver3", "-o", "x.toml"], "one file cannot hold several microarchitectures"),
+        (["--model", "znver3"], "znver3.toml was measured, which a model cannot better"),
+    ],
+)
+def test_bad_models_get_one_line(project: Path, arguments: list[str], words: str) -> None:
+    (project / "tuned").mkdir()
+    measured = project / "tuned" / "znver3.toml"
+    measured.write_text('format = 1\nmicroarchitecture = "znver3"\nbasis = "measured"\n')
+    before = measured.read_text()
+    done = _tune(project, "dot:3x2@sse", *arguments)
+    assert done.exit_code == 2, done.output
+    assert words in done.stderr and done.stderr.count("\n") == 1
+    assert measured.read_text() == before and len(list((project / "tuned").iterdir())) == 1
+
+
+def test_the_model_s_choice_is_the_simplest_of_the_fewest_cycles() -> None:
+    target = parse("dot:3x2@sse", BY_NAME["sse"])
+    reference, simple, other = (
+        space.plan(target, "gfs", point) for point in ({}, {"unroll": 3}, {"unroll": 3, "order": "steps"})
+    )
+
+    def chosen(*cycles: float) -> tuple[str, ...] | None:
+        told = [
+            result.Prediction("znver4", target.name, plan.symbols, plan.parameters, plan == reference, c)
+            for plan, c in zip((reference, simple, other), cycles, strict=False)
+        ]
+        found = modelled.choose(target, [reference, simple, other], reference, told)
+        return found and found.symbols
+
+    assert chosen(10.0, 9.0, 8.0) == other.symbols
+    assert chosen(10.0, 8.05, 8.0) == simple.symbols
+    assert chosen(10.0, 9.95, 9.95) is None
+    assert chosen() is None, "nothing is known of the reference"
