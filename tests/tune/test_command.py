@@ -227,7 +227,7 @@ def test_real_kernels_are_loaded_agree_and_can_be_timed(tmp_path: Path) -> None:
     assert os.sched_getaffinity(0) == before
 
 
-@pytest.mark.parametrize("length", [64, 1000, 1024, 4096, 4160, 65536, 1 << 20])
+@pytest.mark.parametrize("length", [64, 1000, 1024, 1100, 4096, 4160, 65536, 1 << 20])
 def test_shards_do_not_begin_at_the_same_place_of_their_pages(length: int) -> None:
     step = load.pitch(length)
     assert step >= length and step % 64 == 0 and step < length + 4096
