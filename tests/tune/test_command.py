@@ -115,6 +115,13 @@ def test_ctrl_c_shows_what_was_measured_and_keeps_it(project: Path, use: Use) ->
     assert "interrupted; no tuned file was written; what was measured is kept" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (project / "tuned").exists()
+    use(FakeBench(_cost, stop=120))
+    early = _tune(project, "dot:3x2@sse", *QUICK, "--fresh")
+    assert (
+        early.exit_code == 130
+        and "so far, no final" in early.stdout
+        and " variants in 1 cells, 0 finals" in early.stdout
+    )
     resumed = use(FakeBench(_cost))
     assert _tune(project, "dot:3x2@sse", *QUICK).exit_code == 0
     assert resumed.samples < 0.8 * whole.samples

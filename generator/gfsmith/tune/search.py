@@ -196,12 +196,15 @@ def keep_final(hunt: Hunt, kept: BaseStorage, final: Mapping[Plan, Measurement],
     study.set_user_attr(_final_name(list(final), trials), [_record(m) for m in final.values()])
 
 
-def search(hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance) -> dict[Plan, Measurement]:
-    """Every variant that was tried, those of the journal first. The cell is open in the bench."""
+def search(
+    hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance, found: dict[Plan, Measurement]
+) -> None:
+    """Every variant that was tried goes into `found`, those of the journal first, also if Ctrl-C ends it.
+    The cell is open in the bench."""
     study = optuna.create_study(
         study_name=hunt.name, storage=kept, sampler=_sampler(hunt), direction="maximize", load_if_exists=True
     )
-    found = _known(study, hunt)
+    found |= _known(study, hunt)
     if not study.get_trials(deepcopy=False):
         for begin in (hunt.reference, *hunt.known):
             point = space.coordinates(begin, hunt.options)
@@ -219,4 +222,3 @@ def search(hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance) -> dic
             _tell(study, number, found.get(plan) if plan is not None else None)
         finished += len(batch)
         advance(len(batch))
-    return found

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from gfsmith.tune.result import Interval, Phase, Study, to_json
+from gfsmith.tune.result import Cell, Interval, Measurement, Phase, Study, to_json
 
 _BEST = 3  #: variants of a target that a model's ranking shows
 
@@ -28,6 +28,17 @@ def json_text(study: Study) -> str:
     return json.dumps(to_json(study), separators=(",", ":")).replace('},{"cell"', '},\n{"cell"') + "\n"
 
 
+def _unfinished(study: Study) -> list[Measurement]:
+    """The best of the search of each cell that had no final."""
+    finished = {won.cell for won in study.winners}
+    best: dict[Cell, Measurement] = {}
+    for found in study.measurements:
+        if found.cell not in finished:
+            known = best.setdefault(found.cell, found)
+            best[found.cell] = max(known, found, key=lambda m: m.speed.median)
+    return list(best.values())
+
+
 def table(console: Console, study: Study) -> None:
     """Winners of all cells, what goes into the tuned file, and how much was tried."""
     winners = Table("SPEC", "regime", "length", "winner", "speed over untuned", "GB/s", "tied")
@@ -36,6 +47,11 @@ def table(console: Console, study: Study) -> None:
         winners.add_row(
             cell.target, cell.regime.value, _length(cell.length), won.symbol if won.changed else "(untuned)",
             _interval(won.speed), f"{won.rate.median:.1f}", str(len(won.tied) - 1),
+        )  # fmt: skip
+    for best in _unfinished(study):
+        winners.add_row(
+            best.cell.target, best.cell.regime.value, _length(best.cell.length),
+            f"{best.symbol} (so far, no final)", _interval(best.speed), f"{best.rate.median:.1f}", "",
         )  # fmt: skip
     console.print(winners)
     for choice in study.choices:

@@ -134,9 +134,12 @@ class _Path:
                 self.settings.trials, self.settings.seed,
             )  # fmt: skip
             hunts.append(hunt)
-            outcome = search(hunt, bench, kept, tell)
+            outcome: dict[Plan, Measurement] = {}
+            try:
+                search(hunt, bench, kept, tell, outcome)
+            finally:
+                self.ledger.measurements += outcome.values()
             advance(self.settings.budget - told)
-            self.ledger.measurements += outcome.values()
             self.ledger.plans |= {plan.symbol: plan for plan in (*outcome, self.reference)}
             known = tuple(sorted(outcome, key=lambda p: -outcome[p].speed.median)[:_FINALISTS])
             tied = choose.tie({plan: m.speed for plan, m in outcome.items()}, self.reference)
