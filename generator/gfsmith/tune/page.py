@@ -11,7 +11,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gfsmith.emit.template import TEMPLATES
-from gfsmith.tune.picture import Picture, pictures, settings
+from gfsmith.tune.canvas import Picture
+from gfsmith.tune.picture import pictures, settings
 from gfsmith.tune.result import Cell, Interval, Study
 
 PAGE = "index.html"
