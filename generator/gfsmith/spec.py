@@ -21,6 +21,11 @@ from enum import Enum
 from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.isa import Encoding, Isa
+from gfsmith.schedule import Circuit as Circuit
+from gfsmith.schedule import Hint as Hint
+from gfsmith.schedule import Order as Order
+from gfsmith.schedule import Placement as Placement
+from gfsmith.schedule import Store as Store
 
 MAX_SHARDS = 255
 MAX_UNROLL = 8
@@ -94,50 +99,6 @@ _NEEDS = {
     Technique.BITPLANE: Op.SCALE,
     Technique.PLAIN: Op.XOR,
 }
-
-
-class Store(Enum):
-    """TEMPORAL stores go through the cache, STREAMING ones around it."""
-
-    TEMPORAL = "temporal"
-    STREAMING = "streaming"
-
-
-class Circuit(Enum):
-    """How a baked kernel computes its matrix: the circuit that an estimate finds cheapest, DENSE, element by
-    element, or FACTORED over a subspace of that dimension, where the matrix has the structure for it."""
-
-    CHEAPEST = "auto"
-    DENSE = "dense"
-    FACTORED1 = "factored1"
-    FACTORED2 = "factored2"
-    FACTORED3 = "factored3"
-    FACTORED4 = "factored4"
-
-
-class Order(Enum):
-    """How the unrolled copies of a turn are woven: one SUM of each in turn (as far as registers last), one
-    STEP, that is an instruction, of each in turn, or the COPIES one after the other."""
-
-    SUMS = "sums"
-    STEPS = "steps"
-    COPIES = "copies"
-
-
-class Placement(Enum):
-    """Table entries for the whole call in REGISTERS, as many as are left over, or all of them in MEMORY."""
-
-    REGISTERS = "registers"
-    MEMORY = "memory"
-
-
-class Hint(Enum):
-    """The cache level a prefetch asks for."""
-
-    T0 = "t0"
-    T1 = "t1"
-    T2 = "t2"
-    NTA = "nta"
 
 
 @dataclass(frozen=True, slots=True)

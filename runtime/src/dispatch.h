@@ -64,8 +64,9 @@ static inline gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, siz
 }
 
 /* How well a kernel that stores and prefetches (bytes ahead, 0: not) like this suits a path: the
- * more the better, 0 for not at all. A kernel of rank 1 on GFS_PATH_cached has a rank on all. */
-unsigned gfs_dispatch_rank(gfs_path path, gfs_store store, unsigned prefetch);
+ * more the better, 0 for not at all; best of all the one that is tuned for it on this CPU. If a
+ * build has a kernel with a rank on GFS_PATH_cached, it has one for the same on all paths. */
+unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch);
 
 /* The kernel that codecs use for an operation with this many inputs and outputs: the one that suits
  * the path best, and of several one made for exactly these inputs rather than one for any number.

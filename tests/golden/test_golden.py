@@ -38,7 +38,15 @@ isas = ["gfni_avx512", "avx2"]
 """
 SPECS = config.specs(config.parse(CONFIG, "golden.toml"), "golden.toml")
 EXPLAINED = (*SPECS[:2], next(spec for spec in SPECS if spec.baked is not None))
-LISTS = ("kernels.inc", "baked.inc", "matrices.inc", "isas.inc", "sources.mk", "gfsmith_kernels.h")
+LISTS = (
+    "kernels.inc",
+    "baked.inc",
+    "matrices.inc",
+    "isas.inc",
+    "tuned.inc",
+    "sources.mk",
+    "gfsmith_kernels.h",
+)
 
 
 def _compare(name: str, text: str, update: bool) -> None:

@@ -16,7 +16,7 @@ TOLERATED = 0.99
 Final = Mapping[Plan, Measurement]
 
 
-def _ordered_tie(speeds: Mapping[Plan, Interval], reference: Plan) -> list[Plan]:
+def tie(speeds: Mapping[Plan, Interval], reference: Plan) -> list[Plan]:
     """All whose intervals overlap the fastest one's, the simplest first."""
     best = max(speeds.values(), key=lambda s: s.median)
     tied = [plan for plan, speed in speeds.items() if speed.overlaps(best)]
@@ -25,7 +25,7 @@ def _ordered_tie(speeds: Mapping[Plan, Interval], reference: Plan) -> list[Plan]
 
 def winner(cell: Cell, final: Final, reference: Plan) -> Winner:
     """The simplest of those that tie with the fastest."""
-    tied = _ordered_tie({plan: m.speed for plan, m in final.items()}, reference)
+    tied = tie({plan: m.speed for plan, m in final.items()}, reference)
     first = tied[0]
     return Winner(
         cell=cell,
@@ -68,7 +68,7 @@ def choice(target: str, path: str, finals: Mapping[int, Final], reference: Plan)
         if plan == reference
         or (min(s.low for s in found) >= TOLERATED and max(s.low for s in found) >= WORTH)
     }
-    chosen = _ordered_tie(fit, reference)[0]
+    chosen = tie(fit, reference)[0]
     if chosen == reference:
         return None
     gains = {length: final[chosen].speed for length, final in finals.items()}

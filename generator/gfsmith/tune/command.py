@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,51 +18,18 @@ from gfsmith.isa import ISAS, Encoding, Isa
 from gfsmith.microarch import Microarch
 from gfsmith.model import mca
 from gfsmith.spec import KernelSpec
-from gfsmith.tune import result, show, tuned
+from gfsmith.tune import modelled, result, show, tuned
 from gfsmith.tune.load import LoadError, NativeBench
-from gfsmith.tune.result import Bound, Prediction, Regime, Study
+from gfsmith.tune.options import LENGTHS, Options, parse_lengths, write
+from gfsmith.tune.result import Basis, Bound, Prediction, Regime, Study
 from gfsmith.tune.space import Plan
 from gfsmith.tune.target import Target, TargetError, parse
 from gfsmith.tune.target import reference as references_of
 
+EVERY_FEATURE = frozenset(flag for isa in ISAS for flag in isa.cpu_flags)
+
 if TYPE_CHECKING:
     from gfsmith.tune.study import Ledger
-
-LENGTHS = "1k,4k,16k,64k,1m"
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
-_LONGEST = 16 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The flags of one call."""
-
-    path: Path
-    lengths: str
-    regimes: tuple[str, ...]
-    budget: int
-    trials: int
-    final: int
-    seed: int
-    jobs: int
-    target: Path | None
-    study: Path | None
-    report: Path | None
-    journal: Path | None
-    fresh: bool
-    as_json: bool
-
-
-def parse_lengths(text: str) -> tuple[int, ...]:
-    """`1k,64k,1m` -> bytes, in ascending order. Ends with one line for what is none."""
-    found = set()
-    for word in text.split(","):
-        match = re.fullmatch(r"([1-9]\d{0,8})([km]?)", word.strip().lower())
-        length = int(match[1]) * _UNITS[match[2]] if match else 0
-        if not 64 <= length <= _LONGEST:
-            fail(f"--lengths: '{word}' is not a block length; allowed: 64 .. 16m bytes, such as {LENGTHS}")
-        found.add(length)
-    return tuple(sorted(found))
 
 
 def _best_isa(features: frozenset[str]) -> Isa:
@@ -81,17 +47,6 @@ def _targets(texts: Sequence[str], features: frozenset[str]) -> list[Target]:
         if lacking:
             fail(f"SPEC '{target.name}': this CPU lacks {', '.join(lacking)}; measure it on one that has it")
     return list(dict.fromkeys(found))
-
-
-def _write(path: Path, text: str) -> None:
-    """Through a temporary file, so that there is all of it or nothing."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        fail(f"{error.filename or path}: {error.strerror}", 1)
 
 
 def _specs(path: Path) -> tuple[tuple[KernelSpec, ...], str]:
@@ -138,7 +93,7 @@ def _measure(targets: Sequence[Target], host: Microarch, options: Options) -> tu
     )
     if not any(study.cells(target, settings) for target in targets):
         fail("--lengths: none of them fits into the caches with all shards; add --regime memory")
-    journal = options.journal or options.path.parent / ".gfsmith-cache" / "tune.journal"
+    journal = options.journal or options.cache / "tune.journal"
     ledger = study.Ledger(host.name)
     try:
         kept = search.storage(None if options.fresh else journal)
@@ -158,7 +113,7 @@ def _seen_from_outside(
     from gfsmith.tune import foresight, roofline
 
     specs, prefix = _specs(options.path)
-    cache = options.path.parent / ".gfsmith-cache" / "mca.json"
+    cache = options.cache / "mca.json"
     foreseen: list[Prediction] = []
     allowed: list[Bound] = []
     for target in targets:
@@ -185,7 +140,7 @@ def _draw(study: Study, folder: Path) -> None:
     try:
         from gfsmith.tune import page
     except ImportError as error:
-        fail(f"the Python package {error.name} is missing (pictures); get it with: tools/setup.sh gen")
+        fail(f"the Python package {error.name} is missing (pictures); get it with: tools/setup.sh tune")
     try:
         page.write(study, folder)
     except page.PageError as error:
@@ -196,11 +151,57 @@ def _report(study: Study, options: Options) -> None:
     if options.report is not None:
         _draw(study, options.report)
     if options.study is not None:
-        _write(options.study, show.json_text(study))
+        write(options.study, show.json_text(study))
     if options.as_json:
         print_json(result.to_json(study))
     else:
         show.table(out, study)
+
+
+def _model_names(text: str, options: Options) -> list[str]:
+    """Ends with one line for a name that the model or dispatch does not know, and where a file is in the
+    way that holds more than a model's opinion."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    try:
+        for name in names:
+            microarch.find(name)
+        mca.check_cpus(names)
+    except (microarch.UnknownMicroarchitecture, mca.ModelError) as error:
+        fail(f"--model: {error}")
+    if options.target is not None and len(names) > 1:
+        fail("--output: one file cannot hold several microarchitectures; leave it out, or name one --model")
+    for name in names:
+        path = options.tuned_file(name)
+        if path.exists() and tuned.read(path).basis == Basis.MEASURED.value:
+            fail(f"{path} was measured, which a model cannot better; remove it, or give another --output")
+    return names
+
+
+def _run_model(texts: Sequence[str], names: str, options: Options) -> None:
+    """Rank by the model alone, for any CPU."""
+    cpus = _model_names(names, options)
+    targets = _targets(texts, EVERY_FEATURE)
+    specs, prefix = _specs(options.path)
+    ranked = []
+    for target in targets:
+        reference = Plan(references_of(target, modelled.PATH, specs, prefix))
+        count = modelled.count(target, prefix, reference)
+        with progress("generate variants", count) as advance:
+            plans = modelled.variants(target, prefix, reference, options.jobs, advance)
+        ranked.append((target, reference, plans))
+    total = len(cpus) * sum(len(plans) for _, _, plans in ranked)
+    with progress("predict cycles", total) as advance:
+        found = modelled.studies(ranked, cpus, options.jobs, options.cache / "mca.json", advance)
+    _prove([plan for _, chosen in found for plan in chosen], options.jobs, options.cache)
+    for study, _ in found:
+        write(options.tuned_file(study.microarchitecture), tuned.text(study))
+    if options.as_json:
+        print_json({"studies": [result.to_json(study) for study, _ in found]})
+        return
+    for study, _ in found:
+        show.models(out, study, [target.name for target in targets])
+        path = options.tuned_file(study.microarchitecture)
+        print(f"{path}: {len(study.choices)} kernels, all proved; ranked by llvm-mca alone, nothing measured")
 
 
 def _run(texts: Sequence[str], options: Options) -> None:
@@ -221,9 +222,9 @@ def _run(texts: Sequence[str], options: Options) -> None:
     if not complete:
         kept = "" if options.fresh else "; what was measured is kept, and the same command goes on from there"
         fail(f"interrupted; no tuned file was written{kept}", 130)
-    _prove([plan for _, plan in ledger.chosen], options.jobs, options.path.parent / ".gfsmith-cache")
-    target = options.target or options.path.parent / "tuned" / f"{host.name}.toml"
-    _write(target, tuned.text(study))
+    _prove([plan for _, plan in ledger.chosen], options.jobs, options.cache)
+    target = options.tuned_file(host.name)
+    write(target, tuned.text(study))
     if not options.as_json:
         print(f"{target}: {len(study.choices)} kernels, all proved; {study.seconds:.0f} s")
 
@@ -290,6 +291,12 @@ def _run(texts: Sequence[str], options: Options) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Where an interrupted study goes on from [default: .gfsmith-cache/tune.journal].",
 )
+@click.option(
+    "--model",
+    "models",
+    metavar="CPU,...",
+    help="Measure nothing: rank for these CPUs (LLVM's names) by llvm-mca alone.",
+)
 @click.option("--fresh", is_flag=True, help="No journal: measure everything anew.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
@@ -300,4 +307,8 @@ def tune(specs: tuple[str, ...], **words: Any) -> None:  # fmt: skip
     (`gfsmith codes`), SHAPE inputs x outputs (n: any number of inputs, timed with 10), ISA an instruction
     set, this machine's best if left out. docs/tuning.md has more.
     """
-    _run(specs, Options(**words))
+    options = Options(**words)
+    if options.models is not None:
+        _run_model(specs, options.models, options)
+    else:
+        _run(specs, options)

@@ -40,7 +40,7 @@ def pitch(length: int) -> int:
     return lines * _LINE
 
 
-def _attempt(spec: KernelSpec) -> Kernel | None:
+def attempt(spec: KernelSpec) -> Kernel | None:
     """The proved kernel of a spec, or None if no register file can hold it."""
     try:
         return generate_one(spec)
@@ -95,7 +95,7 @@ class NativeBench:
             self.kernels[todo[number]] = kernel
 
         self._keep_to(self._allowed)
-        parallel.run(_attempt, todo, self._jobs, done)
+        parallel.run(attempt, todo, self._jobs, done)
         self._keep_to({max(self._allowed)})
         fresh = [k for spec in todo if (k := self.kernels[spec]) is not None]
         if fresh:

@@ -5,6 +5,7 @@ Optuna keeps every variant's outcome in a journal file, so a study that was inte
 
 from __future__ import annotations
 
+import json
 import random
 import warnings
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,6 @@ from gfsmith.tune.space import Plan
 from gfsmith.tune.target import Target
 
 _BATCH = 16  #: variants that are generated together and take turns
-_KEPT = "measured"  #: user attribute of a trial
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
@@ -41,11 +41,26 @@ def storage(path: Path | None) -> BaseStorage:
         return InMemoryStorage()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            _check(path)
         return JournalStorage(JournalFileBackend(str(path)))
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError):
-        raise StorageError(f"{path}: not a journal of gfsmith tune; remove it to begin anew") from None
+
+
+def _check(path: Path) -> None:
+    """Every line is a record of Optuna's; a last one that was being written when the process died goes.
+    Raises StorageError, and the file is as it was."""
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    try:
+        known = all("op_code" in json.loads(line) for line in whole.splitlines())
+    except (ValueError, TypeError):
+        known = False
+    if not known or (data and not data.startswith(b"{")):
+        raise StorageError(f"{path}: not a journal of gfsmith tune; remove it to begin anew")
+    if len(whole) < len(data):
+        path.write_bytes(whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +83,16 @@ class Hunt:
         return space.axes(self.target, self.cell.path)
 
 
+class _Grid(optuna.samplers.GridSampler):
+    """Tells nobody to stop at the last point: here nothing is asked for beyond it."""
+
+    def after_trial(self, *arguments: Any) -> None:
+        pass
+
+
 def _sampler(hunt: Hunt) -> optuna.samplers.BaseSampler:
     if space.size(hunt.options) <= hunt.budget:
-        return optuna.samplers.GridSampler(hunt.options, seed=hunt.seed)
+        return _Grid(hunt.options, seed=hunt.seed)
     return optuna.samplers.TPESampler(seed=hunt.seed, n_startup_trials=hunt.budget // 3)
 
 
@@ -96,11 +118,17 @@ def _measured(record: Mapping[str, Any], hunt: Hunt, plan: Plan) -> Measurement:
 def _known(study: optuna.Study, hunt: Hunt) -> dict[Plan, Measurement]:
     """What the journal has."""
     found: dict[Plan, Measurement] = {}
+    kept = study.user_attrs
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         plan = _planned(hunt, trial.params)
-        if plan is not None and _KEPT in trial.user_attrs:
-            found[plan] = _measured(trial.user_attrs[_KEPT], hunt, plan)
+        if plan is not None:
+            found[plan] = _measured(kept[_kept(trial.number)], hunt, plan)
     return found
+
+
+def _kept(number: int) -> str:
+    """The study's attribute that holds what a trial measured."""
+    return f"measured{number}"
 
 
 def _tell(study: optuna.Study, number: int, measurement: Measurement | None) -> None:
@@ -112,7 +140,7 @@ def _tell(study: optuna.Study, number: int, measurement: Measurement | None) -> 
         "speed": [measurement.speed.median, measurement.speed.low, measurement.speed.high],
         "rate": [measurement.rate.median, measurement.rate.low, measurement.rate.high],
     }
-    study._storage.set_trial_user_attr(study.get_trials(deepcopy=False)[number]._trial_id, _KEPT, record)
+    study.set_user_attr(_kept(number), record)
     study.tell(number, measurement.speed.median)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from gfsmith.tune.result import Interval, Phase, Study, to_json
+
+_BEST = 3  #: variants of a target that a model's ranking shows
 
 
 def _length(length: int) -> str:
@@ -39,8 +42,29 @@ def table(console: Console, study: Study) -> None:
         least = min(choice.gains.values(), key=lambda g: g.median, default=None)
         gain = f", at least {least.median:.3f} times as fast" if least else ""
         console.print(f"{choice.target} {choice.path}: {'+'.join(choice.symbols)}{gain}")
+    for told in study.correlations:
+        console.print(
+            f"{told.cell.target}, {told.cell.regime.value}, {_length(told.cell.length)}: llvm-mca's model of "
+            f"{told.cpu} orders {told.variants} variants with rank correlation {told.rho:.2f} to their times"
+        )
     tried = {(m.cell, m.symbols) for m in study.measurements if m.phase is Phase.SEARCH}
     console.print(
         f"{len(tried)} variants in {len({c for c, _ in tried})} cells, {len(study.winners)} finals, "
         f"{study.seconds:.0f} s, intervals at {study.confidence:.0%}"
     )
+
+
+def models(console: Console, study: Study, targets: Sequence[str]) -> None:
+    """What a model says of a CPU: the reference and the best few of every target."""
+    console.print(f"{study.microarchitecture}, by llvm-mca's model of it alone:")
+    ranking = Table("SPEC", "kernel", "cycles per 64 bytes of each shard", "chosen")
+    chosen = {choice.symbols for choice in study.choices}
+    for target in targets:
+        ordered = sorted((p for p in study.predictions if p.target == target), key=lambda p: p.cycles)
+        if not any(p.reference for p in ordered):
+            ranking.add_row(target, "(untuned)", "the model lacks its instructions", "")
+        shown = [p for n, p in enumerate(ordered) if n < _BEST or p.reference or p.symbols in chosen]
+        for told in shown:
+            name = "+".join(told.symbols) + (" (untuned)" if told.reference else "")
+            ranking.add_row(target, name, f"{told.cycles:.2f}", "yes" if told.symbols in chosen else "")
+    console.print(ranking)

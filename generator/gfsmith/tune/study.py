@@ -111,7 +111,8 @@ class _Path:
             self.ledger.chosen.append((self.target, self.ledger.plans["+".join(chosen.symbols)]))
 
     def _search(self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance) -> list[Plan]:
-        """The best of each cell and the reference, simplest first; of equal code the simplest."""
+        """The best of each cell, the simplest that ties with them, and the reference, simplest first; of
+        equal code the simplest."""
         known: tuple[Plan, ...] = ()
         best: dict[Plan, None] = {self.reference: None}
         bench.load([self.reference])
@@ -134,7 +135,8 @@ class _Path:
             self.ledger.measurements += outcome.values()
             self.ledger.plans |= {plan.symbol: plan for plan in (*outcome, self.reference)}
             known = tuple(sorted(outcome, key=lambda p: -outcome[p].speed.median)[:_FINALISTS])
-            best |= dict.fromkeys(known)
+            tied = choose.tie({plan: m.speed for plan, m in outcome.items()}, self.reference)
+            best |= dict.fromkeys((*known, tied[0]))
         ordered = sorted(best, key=lambda p: complexity(p, self.reference))
         ready = bench.load(ordered)
         distinct = {digest: plan for plan, digest in reversed(list(ready.items()))}

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from gfsmith import codes, config
 from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.spec import (
@@ -122,9 +124,12 @@ def kernels(target: Target, prefix: str, parameters: Mapping[str, Any]) -> tuple
     generator = config.Generator(isas=[target.isa.name], prefix=prefix)
     found: list[KernelSpec] = []
     for shape in shapes:
-        group = config.KernelGroup(operation=target.operation.value, shapes=[shape], **keys)
         try:
+            group = config.KernelGroup(operation=target.operation.value, shapes=[shape], **keys)
             found += config.specs(config.Config(generator=generator, kernels=[group]), "SPEC")
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise SpecError(f"{first['loc'][0]} = {first['input']}: {first['msg']}") from None
         except config.ConfigError as error:
             raise SpecError(str(error).split("): ", 1)[-1]) from None
     return tuple(found)

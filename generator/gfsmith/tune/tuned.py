@@ -129,8 +129,8 @@ def _rows(path: Path, specs: Sequence[KernelSpec], prefix: str) -> Iterator[Tune
         where = f"{path}: kernel[{number}] ({entry.spec})"
         try:
             plan = _plan(entry, prefix)
-        except (TargetError, SpecError, ValidationError) as error:
-            raise TunedError(f"{where}: {str(error).splitlines()[0]}") from None
+        except (TargetError, SpecError) as error:
+            raise TunedError(f"{where}: {error}") from None
         for spec in plan.specs if plan.specs[0].isa.name in built else ():
             if targets.best(spec, "cached", specs) is None:
                 raise TunedError(
