@@ -29,6 +29,7 @@ from typing import Any
 from gfsmith import doctor, generate, parallel
 from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.emit.x86.listing import build
+from gfsmith.model import features
 from gfsmith.model.loop import MainLoop, main_loop
 from gfsmith.spec import KernelSpec
 
@@ -213,7 +214,13 @@ def loop_of(spec: KernelSpec) -> MainLoop:
 def _predict_spec(task: tuple[KernelSpec, tuple[str, ...]]) -> list[Outcome]:
     spec, cpus = task
     loop = loop_of(spec)
-    return [predict_loop(loop, cpu) for cpu in cpus]
+    return [_without(spec, cpu) or predict_loop(loop, cpu) for cpu in cpus]
+
+
+def _without(spec: KernelSpec, cpu: str) -> Unmodelled | None:
+    """If the core is known to lack what the kernel needs, that."""
+    missing = features.lacking(cpu, spec.isa.cpu_flags)
+    return Unmodelled(cpu, f"has no {', '.join(missing)}") if missing else None
 
 
 def predict(spec: KernelSpec, cpus: Sequence[str], cache: Path | None = None) -> dict[str, Outcome]:
