@@ -11,7 +11,7 @@ from fake import FakeBench
 from gfsmith.isa import BY_NAME
 from gfsmith.stats import Estimate, estimate
 from gfsmith.tune import choose, space
-from gfsmith.tune.measure import rounds, summarise
+from gfsmith.tune.measure import Trial, rounds, summarise
 from gfsmith.tune.result import Cell, Measurement, Phase, Regime
 from gfsmith.tune.space import Plan
 from gfsmith.tune.target import parse
@@ -42,11 +42,11 @@ def _worst(found: dict[Plan, Measurement]) -> float:
 @pytest.mark.parametrize(
     "drift",
     [
-        lambda n: 1 + 0.001 * n,  # warms up, throttles: linear, to twice the time
+        lambda n: 1.01**n,  # 1 % more with every sample
         lambda n: 1 + 0.4 * math.sin(n / 40),  # other tenants come and go
         lambda n: 1.0 if n < 300 else 1.5,  # the frequency steps down
     ],
-    ids=["linear", "wave", "step"],
+    ids=["growing", "wave", "step"],
 )
 def test_drift_is_cancelled(drift) -> None:
     assert _worst(_speeds(FakeBench(COSTS.__getitem__, drift))) < 0.005
@@ -87,6 +87,9 @@ def test_intervals_of_all_variants_together_hold_as_often_as_they_say() -> None:
     narrow = estimate([float(n) for n in range(61)])
     wide = estimate([float(n) for n in range(61)], 1 - 0.05 / len(PLANS))
     assert wide.low < narrow.low and narrow.high < wide.high
+    trials = [Trial(1.0, float(n)) for n in range(61)]
+    alone, among = (summarise(CELL, REFERENCE, REFERENCE, trials, Phase.FINAL, 3, n) for n in (1, 8))
+    assert (alone.speed, among.speed) == (narrow, wide)
 
 
 def _final(speeds: dict[Plan, tuple[float, float, float]]) -> dict[Plan, Measurement]:

@@ -107,12 +107,21 @@ def _suggest(trial: optuna.Trial, hunt: Hunt) -> dict[str, Any]:
     return {name: trial.suggest_categorical(name, values) for name, values in hunt.options.items()}
 
 
-def _measured(record: Mapping[str, Any], hunt: Hunt, plan: Plan) -> Measurement:
+def _measured(record: Mapping[str, Any], hunt: Hunt, plan: Plan, phase: Phase) -> Measurement:
     speed, rate = Interval(*record["speed"]), Interval(*record["rate"])
-    return Measurement(
-        hunt.cell, plan.symbols, plan.parameters, plan == hunt.reference, Phase.SEARCH, record["trials"],
-        speed, rate,
-    )  # fmt: skip
+    first = plan == hunt.reference
+    trials = int(record["trials"])
+    return Measurement(hunt.cell, plan.symbols, plan.parameters, first, phase, trials, speed, rate)
+
+
+def _record(measurement: Measurement) -> dict[str, Any]:
+    """What `_measured` reads."""
+    speed, rate = measurement.speed, measurement.rate
+    return {
+        "trials": measurement.trials,
+        "speed": [speed.median, speed.low, speed.high],
+        "rate": [rate.median, rate.low, rate.high],
+    }
 
 
 def _known(study: optuna.Study, hunt: Hunt) -> dict[Plan, Measurement]:
@@ -122,7 +131,7 @@ def _known(study: optuna.Study, hunt: Hunt) -> dict[Plan, Measurement]:
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
         plan = _planned(hunt, trial.params)
         if plan is not None:
-            found[plan] = _measured(kept[_kept(trial.number)], hunt, plan)
+            found[plan] = _measured(kept[_kept(trial.number)], hunt, plan, Phase.SEARCH)
     return found
 
 
@@ -135,12 +144,7 @@ def _tell(study: optuna.Study, number: int, measurement: Measurement | None) -> 
     if measurement is None:
         study.tell(number, state=TrialState.FAIL)
         return
-    record = {
-        "trials": measurement.trials,
-        "speed": [measurement.speed.median, measurement.speed.low, measurement.speed.high],
-        "rate": [measurement.rate.median, measurement.rate.low, measurement.rate.high],
-    }
-    study.set_user_attr(_kept(number), record)
+    study.set_user_attr(_kept(number), _record(measurement))
     study.tell(number, measurement.speed.median)
 
 
@@ -168,6 +172,28 @@ def _take(
         found[plan] = summarise(
             hunt.cell, plan, hunt.reference, same, Phase.SEARCH, hunt.target.sources, len(distinct)
         )
+
+
+def _final_name(plans: Sequence[Plan], trials: int) -> str:
+    return f"final {trials} " + " ".join(plan.symbol for plan in plans)
+
+
+def kept_final(
+    hunt: Hunt, kept: BaseStorage, plans: Sequence[Plan], trials: int
+) -> dict[Plan, Measurement] | None:
+    """The final of exactly these plans that the journal has."""
+    study = optuna.load_study(study_name=hunt.name, storage=kept)
+    records = study.user_attrs.get(_final_name(plans, trials))
+    if records is None:
+        return None
+    pairs = zip(plans, records, strict=True)
+    return {plan: _measured(record, hunt, plan, Phase.FINAL) for plan, record in pairs}
+
+
+def keep_final(hunt: Hunt, kept: BaseStorage, final: Mapping[Plan, Measurement], trials: int) -> None:
+    """Put a final into the journal."""
+    study = optuna.load_study(study_name=hunt.name, storage=kept)
+    study.set_user_attr(_final_name(list(final), trials), [_record(m) for m in final.values()])
 
 
 def search(hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance) -> dict[Plan, Measurement]:

@@ -19,7 +19,7 @@ from gfsmith.tune import target as targets
 from gfsmith.tune.load import RUNTIME
 from gfsmith.tune.measure import Advance, Bench, rounds, summarise
 from gfsmith.tune.result import Basis, Cell, Choice, Measurement, Phase, Regime, Study, Winner
-from gfsmith.tune.search import Hunt, search
+from gfsmith.tune.search import Hunt, keep_final, kept_final, search
 from gfsmith.tune.space import Plan, complexity
 from gfsmith.tune.target import Target
 
@@ -103,16 +103,19 @@ class _Path:
         self.settings = settings
 
     def run(self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance) -> None:
-        finalists = self._search(found, bench, kept, advance)
-        finals = {cell.length: self._final(cell, finalists, bench) for cell in found}
+        hunts: list[Hunt] = []
+        finalists = self._search(found, bench, kept, advance, hunts)
+        finals = {hunt.cell.length: self._final(hunt, finalists, bench, kept) for hunt in hunts}
         chosen = choose.choice(self.target.name, found[0].path, finals, self.reference)
         if chosen is not None:
             self.ledger.choices.append(chosen)
             self.ledger.chosen.append((self.target, self.ledger.plans["+".join(chosen.symbols)]))
 
-    def _search(self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance) -> list[Plan]:
+    def _search(
+        self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance, hunts: list[Hunt]
+    ) -> list[Plan]:
         """The best of each cell, the simplest that ties with them, and the reference, simplest first; of
-        equal code the simplest."""
+        equal code the simplest. hunts: gets what was done for each cell."""
         known: tuple[Plan, ...] = ()
         best: dict[Plan, None] = {self.reference: None}
         bench.load([self.reference])
@@ -130,6 +133,7 @@ class _Path:
                 name, cell, self.target, self.settings.prefix, self.reference, known, self.settings.budget,
                 self.settings.trials, self.settings.seed,
             )  # fmt: skip
+            hunts.append(hunt)
             outcome = search(hunt, bench, kept, tell)
             advance(self.settings.budget - told)
             self.ledger.measurements += outcome.values()
@@ -142,23 +146,28 @@ class _Path:
         distinct = {digest: plan for plan, digest in reversed(list(ready.items()))}
         return [plan for plan in ordered if plan in distinct.values()]
 
-    def _final(self, cell: Cell, finalists: Sequence[Plan], bench: Bench) -> choose.Final:
+    def _final(self, hunt: Hunt, finalists: Sequence[Plan], bench: Bench, kept: BaseStorage) -> choose.Final:
         """Fresh trials: those that chose the finalists favour the lucky ones."""
+        final = kept_final(hunt, kept, finalists, self.settings.final)
+        if final is None:
+            final = self._measure_final(hunt.cell, finalists, bench)
+            keep_final(hunt, kept, final, self.settings.final)
+        self.ledger.measurements += final.values()
+        self.ledger.winners.append(choose.winner(hunt.cell, final, self.reference))
+        return final
+
+    def _measure_final(self, cell: Cell, finalists: Sequence[Plan], bench: Bench) -> dict[Plan, Measurement]:
         bench.open(cell, self.reference)
         for plan in finalists:
             if not bench.agree(plan, self.reference):
                 raise RuntimeError(f"{plan.symbol} and {self.reference.symbol} compute different bytes")
         order = random.Random(self.settings.seed)
         trials = rounds(bench, finalists, self.reference, self.settings.final, order)
-        final = {
-            plan: summarise(
-                cell, plan, self.reference, trials[plan], Phase.FINAL, self.target.sources, len(finalists)
-            )
+        sources, compared = self.target.sources, len(finalists)
+        return {
+            plan: summarise(cell, plan, self.reference, trials[plan], Phase.FINAL, sources, compared)
             for plan in finalists
         }
-        self.ledger.measurements += final.values()
-        self.ledger.winners.append(choose.winner(cell, final, self.reference))
-        return final
 
 
 def run(
