@@ -122,7 +122,7 @@ unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, 
   if (tuning != GFS_TUNING_NONE)
     return tuning == GFS_TUNING_HERE ? 5 : 0;
   if (store == GFS_STORE_streaming)
-    return path == GFS_PATH_distant ? (prefetch > 0 ? 4 : 3) : 0;
+    return path >= GFS_PATH_distant ? (prefetch > 0 ? 4 : 3) : 0;
   if (prefetch > 0)
     return path == GFS_PATH_cached ? 0 : 2;
   return 1;

@@ -15,7 +15,7 @@ from gfsmith.isa import BY_NAME
 from gfsmith.tune import search, space, study
 from gfsmith.tune.result import Phase, Regime
 from gfsmith.tune.space import Plan
-from gfsmith.tune.target import parse, path_of, reference
+from gfsmith.tune.target import PATHS, parse, path_of, reference
 
 TARGET = parse("dot:3x2@avx2", BY_NAME["sse"])
 BUILD = '[[kernels]]\noperation = "dot"\nshapes = ["nx2", "3x2"]\n'
@@ -129,12 +129,13 @@ def test_what_was_measured_survives_an_interruption() -> None:
 
 
 def test_cells_keep_the_regimes_apart() -> None:
-    settings = study.Settings((512, 1024, 1 << 20), tuple(Regime), 1, 5, 9, 1, "gfs")
+    settings = study.Settings((512, 1024, 16384, 1 << 20), tuple(Regime), 1, 5, 9, 1, "gfs")
     found = study.cells(TARGET, settings)
     assert {p: [(c.regime, c.length) for c in cs] for p, cs in found.items()} == {
-        "cached": [(Regime.CACHED, 512), (Regime.CACHED, 1024)],
+        "cached": [(Regime.CACHED, 512), (Regime.CACHED, 1024), (Regime.CACHED, 16384)],
         "nearby": [(Regime.MEMORY, 512)],
-        "distant": [(Regime.MEMORY, 1024), (Regime.MEMORY, 1 << 20)],
+        "distant": [(Regime.MEMORY, 1024)],
+        "bulk": [(Regime.MEMORY, 16384), (Regime.MEMORY, 1 << 20)],
     }
     assert path_of(TARGET, False, 1 << 20) is None
 
@@ -143,11 +144,12 @@ def test_the_reference_is_what_the_build_would_run() -> None:
     text = BUILD + '[[kernels]]\noperation = "dot"\nshapes = ["nx2"]\nstore = "streaming"\n'
     text += '[[kernels]]\noperation = "dot"\nshapes = ["3x2"]\nprefetch = 256\nisas = ["avx2"]\n'
     specs = config.specs(config.parse("[generator]\nisas = ['avx2']\n" + text, "build"), "build")
-    found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in ("cached", "nearby", "distant")}
+    found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in PATHS}
     assert found == {
         "cached": "gfs_dot_3x2__avx2_u2",
         "nearby": "gfs_dot_3x2__avx2_u2_p256t0",
         "distant": "gfs_dot_nx2__avx2_u2_nt",
+        "bulk": "gfs_dot_nx2__avx2_u2_nt",
     }
     alone = reference(parse("dot:9x3@avx2", BY_NAME["sse"]), "cached", specs, "gfs")
     assert [spec.symbol for spec in alone] == ["gfs_dot_9x3__avx2_u1"]

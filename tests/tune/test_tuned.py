@@ -91,7 +91,7 @@ def _dispatch(build: Path, vendor: str, family: int, model: int, shape: tuple[in
     return done.stdout.split()
 
 
-UNTUNED = ["gfs_dot_3x2__sse_u2"] * 3 + ["gfs_dot_3x2_cauchy__sse_u2"] * 3
+UNTUNED = ["gfs_dot_3x2__sse_u2"] * 4 + ["gfs_dot_3x2_cauchy__sse_u2"] * 4
 
 
 def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None:
@@ -99,8 +99,10 @@ def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None
         "gfs_dot_3x2__sse_u3_copies",
         "gfs_dot_3x2__sse_u2",
         "gfs_dot_3x2__sse_u2_p512t0_nt",
+        "gfs_dot_3x2__sse_u2",
         "gfs_dot_3x2_cauchy__sse_u2",
         "gfs_dot_3x2_cauchy__sse_u2_mem",
+        "gfs_dot_3x2_cauchy__sse_u2",
         "gfs_dot_3x2_cauchy__sse_u2",
     ]
     for model in (0x10, 0x11, 0x1F, 0x61, 0xA0):
@@ -116,7 +118,7 @@ def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None
 
 
 def test_other_shapes_keep_their_kernels(build: Path) -> None:
-    assert _dispatch(build, "AuthenticAMD", 0x19, 0x11, (9, 2))[:3] == ["gfs_dot_nx2__sse_u2"] * 3
+    assert _dispatch(build, "AuthenticAMD", 0x19, 0x11, (9, 2))[:4] == ["gfs_dot_nx2__sse_u2"] * 4
 
 
 def test_gen_lists_and_proves_what_is_added(build: Path) -> None:
@@ -164,7 +166,7 @@ def _kernel(**keys: object) -> str:
         (HEAD.replace("format = 1", ""), "format = missing; allowed: 1"),
         (HEAD.replace("znver4", "zen4"), "'zen4' is not a microarchitecture; allowed: haswell"),
         (HEAD.replace("measured", "guessed"), "basis: Input should be 'measured' or 'model'"),
-        (_kernel(path="disk"), "kernel.0.path: Input should be 'cached', 'nearby' or 'distant'"),
+        (_kernel(path="disk"), "kernel.0.path: Input should be 'cached', 'nearby', 'distant' or 'bulk'"),
         (_kernel(unrol=2), "kernel.0.unrol: no such key"),
         (_kernel(spec="dot:3by2"), "kernel[0] (dot:3by2): SPEC 'dot:3by2' cannot be read"),
         (_kernel(spec="dot:3x9@sse"), "the build has no kernel for this shape on sse"),

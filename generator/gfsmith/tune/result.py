@@ -49,7 +49,8 @@ class Phase(Enum):
 class Cell:
     """target: SPEC with its instruction set, `cauchy:10x4@gfni_avx512`. length: bytes of a shard.
 
-    path: the runtime's name of what serves such calls, `cached`, `nearby` or `distant` (dispatch.h).
+    path: the runtime's name of what serves such calls, `cached`, `nearby`, `distant` or `bulk`
+    (dispatch.h).
     """
 
     target: str

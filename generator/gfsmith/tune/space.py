@@ -59,7 +59,7 @@ def axes(target: Target, path: str) -> dict[str, tuple[int | str, ...]]:
     found["prefetch"] = _DISTANCE[:3] if path == "cached" else _DISTANCE
     if path != "cached":
         found["hint"] = ("t0", "t1", "nta")
-    if path == "distant" and target.operation is not Operation.MAD:
+    if path in ("distant", "bulk") and target.operation is not Operation.MAD:
         found["store"] = tuple(store.value for store in Store)
     limits = targets.pass_limits(target)
     if len(limits) > 1:

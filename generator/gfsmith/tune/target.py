@@ -33,8 +33,9 @@ _OPERATIONS = ("dot", "mad", "xor")
 
 ANY = 10  #: sources at which kernels for any number of them are timed
 
-PATHS = ("cached", "nearby", "distant")
+PATHS = ("cached", "nearby", "distant", "bulk")
 STREAM_MIN = 1024  #: GFS_STREAM_MIN of dispatch.h: bytes of a shard from which on a call is `distant`
+BULK_MIN = 16 << 10  #: GFS_BULK_MIN of dispatch.h: from which on it is `bulk`
 _WIDEST = 8  #: PASS_MAX of map.c: outputs of one pass with tables
 OWN_CACHE = 512 << 10  #: GFS_OWN_CACHE_BYTES: all shards of a call that is `cached`
 
@@ -98,7 +99,7 @@ def parse(text: str, best: Isa) -> Target:
 def path_of(target: Target, memory: bool, length: int) -> str | None:
     """The runtime's path of calls on shards of so many bytes; None: too much for the cached regime."""
     if memory:
-        return "nearby" if length < STREAM_MIN else "distant"
+        return "nearby" if length < STREAM_MIN else "distant" if length < BULK_MIN else "bulk"
     return "cached" if length * target.shards <= OWN_CACHE else None
 
 
@@ -139,7 +140,7 @@ def _rank(spec: KernelSpec, path: str) -> int:
     """gfs_dispatch_rank of dispatch.c, and fixed inputs before any number."""
     rank = 1
     if spec.store is Store.STREAMING:
-        rank = 0 if path != "distant" else 4 if spec.prefetch else 3
+        rank = 0 if path in ("cached", "nearby") else 4 if spec.prefetch else 3
     elif spec.prefetch:
         rank = 0 if path == "cached" else 2
     return 2 * rank + (spec.inputs is not None) if rank else 0

@@ -6,7 +6,7 @@ basis = "measured"               # or "model"
 
 [[kernel]]
 spec = "dot:10x4@gfni_avx512"    # as on the command line
-path = "cached"                  # of the runtime: cached, nearby, distant
+path = "cached"                  # of the runtime: cached, nearby, distant, bulk
 unroll = 2                       # the keys of a [[kernels]] table of gfsmith.toml
 gains = [{ length = 1024, speed = 1.16, low = 1.14, high = 1.19 }]
 """
@@ -59,7 +59,7 @@ class Entry(_Strict):
     """One [[kernel]]; the keys of KEYS are judged where kernels are made of them."""
 
     spec: str
-    path: Literal["cached", "nearby", "distant"]
+    path: Literal["cached", "nearby", "distant", "bulk"]
     technique: str = "auto"
     circuit: str = "auto"
     unroll: int | Literal["auto"] = "auto"
