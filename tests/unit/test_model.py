@@ -18,7 +18,7 @@ from gfsmith.isa import ISAS
 from gfsmith.model import mca
 from gfsmith.model.features import FEATURES
 from gfsmith.model.loop import MainLoop, main_loop
-from gfsmith.spec import KernelSpec
+from gfsmith.spec import KernelSpec, Order
 
 STORED = Path(__file__).parent / "data" / "llvm-mca.json"
 needs_tool = pytest.mark.skipif(not mca.available(), reason=f"{mca.TOOL} is not installed")
@@ -142,6 +142,13 @@ def test_features_are_as_clang_has_them(cpu: str) -> None:
     macros = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     asked = {flag for isa in ISAS for flag in isa.cpu_flags}
     assert FEATURES[cpu] & asked == {flag for flag in asked if f"__{flag}__" in macros}
+
+
+@needs_tool
+def test_a_kernel_that_does_not_fit_says_so() -> None:
+    spec = replace(make_spec("dot", 3, 2, "sse", unroll=4), order=Order.STEPS, prefetch=256)
+    found = mca.predict(spec, ["znver4"])["znver4"]
+    assert isinstance(found, mca.Unmodelled) and "vector registers and sse has 16" in found.reason
 
 
 @needs_tool

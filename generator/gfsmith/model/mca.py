@@ -31,7 +31,7 @@ from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.emit.x86.listing import build
 from gfsmith.model import features
 from gfsmith.model.loop import MainLoop, main_loop
-from gfsmith.spec import KernelSpec
+from gfsmith.spec import KernelSpec, SpecError
 
 TOOL = "llvm-mca-19"
 DEFAULT_CPUS = ("sapphirerapids", "icelake-server", "alderlake", "znver5", "znver4", "znver3")
@@ -89,7 +89,8 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Unmodelled:
-    """A core for which there is no prediction of this kernel, and why."""
+    """A core for which there is no prediction of this kernel, and why: the core or the model lacks
+    instructions, or the kernel does not fit into the registers."""
 
     cpu: str
     reason: str
@@ -213,7 +214,10 @@ def loop_of(spec: KernelSpec) -> MainLoop:
 
 def _predict_spec(task: tuple[KernelSpec, tuple[str, ...]]) -> list[Outcome]:
     spec, cpus = task
-    loop = loop_of(spec)
+    try:
+        loop = loop_of(spec)
+    except SpecError as error:
+        return [Unmodelled(cpu, str(error)) for cpu in cpus]
     return [_without(spec, cpu) or predict_loop(loop, cpu) for cpu in cpus]
 
 
