@@ -50,5 +50,8 @@ class FakeBench:
     def agree(self, plan: Plan, reference: Plan) -> bool:
         return True
 
+    def clock(self) -> float:
+        return 3.0
+
     def close(self) -> None:
         pass

@@ -15,6 +15,7 @@ from fake import FakeBench
 
 from gfsmith import cli, microarch
 from gfsmith.isa import BY_NAME
+from gfsmith.model import mca
 from gfsmith.tune import command, load, modelled, result, space, tuned
 from gfsmith.tune.result import Cell, Regime
 from gfsmith.tune.space import Plan
@@ -300,3 +301,38 @@ def test_the_model_s_choice_is_the_simplest_of_the_fewest_cycles() -> None:
     assert chosen(10.0, 8.05, 8.0) == simple.symbols
     assert chosen(10.0, 9.95, 9.95) is None
     assert chosen() is None, "nothing is known of the reference"
+
+
+def test_a_report_says_what_the_model_and_the_machine_say(project: Path, use: Use) -> None:
+    use(FakeBench(lambda plan: 50.0 if plan.symbol.startswith("touch") else _cost(plan)))
+    places = ["--report", str(project / "report"), "--study", str(project / "s.json")]
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", *places)
+    assert done.exit_code == 0, done.output
+    drawn = {p.name for p in (project / "report").iterdir()}
+    assert {"index.html", "throughput-dot_3x2_sse-cached.png", "schedule-dot_3x2_sse-cached.png"} <= drawn
+    study = result.read(project / "s.json")
+    assert [bound.memory for bound in study.bounds] == [3 * n / 50 for n in (1024, 4096)]
+    if mca.available():
+        assert "model-dot_3x2_sse-znver4.png" in drawn
+        assert all(bound.ports for bound in study.bounds) and len(study.correlations) == 2
+        known = {m.symbols for m in study.measurements}
+        foreseen = {p.symbols for p in study.predictions}
+        assert len(foreseen) >= 3 and foreseen <= known  # the stand-in times what no register file holds
+        assert "rank correlation" in (project / "report" / "index.html").read_text()
+
+
+def test_a_report_that_cannot_be_is_refused_before_anything_is_measured(project: Path, use: Use) -> None:
+    bench = use(FakeBench(_cost))
+    (project / "mine").mkdir()
+    (project / "mine" / "notes.txt").write_text("mine")
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--report", str(project / "mine"))
+    assert done.exit_code == 2 and bench.samples == 0
+    assert "holds 'notes.txt'; allowed: a new folder" in done.stderr and done.stderr.count("\n") == 1
+    done = _tune(project, "dot:3x2@sse", "--model", "znver4", "--report", str(project / "new"))
+    assert done.exit_code == 2 and "--model measures nothing" in done.stderr
+    assert [p.name for p in (project / "mine").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.skipif(not mca.available(), reason="llvm-mca-19 is not installed")
+def test_the_model_knows_every_microarchitecture() -> None:
+    mca.check_cpus(list(microarch.BY_NAME))

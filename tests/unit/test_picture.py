@@ -13,7 +13,8 @@ from matplotlib.colors import to_hex
 from synthetic import DISTANCES, UNROLLS, gain, study
 
 from gfsmith.tune import page
-from gfsmith.tune.picture import Picture, pictures
+from gfsmith.tune.canvas import Picture
+from gfsmith.tune.picture import pictures
 from gfsmith.tune.result import Bound, Regime, Study
 
 SMALL = study(shapes=((8, 4), (12, 4)), lengths=(1024, 4096))
@@ -33,7 +34,9 @@ def test_there_is_one_of_each() -> None:
 
 
 def test_every_axis_is_labelled_with_its_unit() -> None:
-    units = re.compile(r"GB/s|bytes|vectors|cycles|ns|outputs|sources|speed of the reference")
+    units = re.compile(
+        r"time of the reference|GB/s|bytes|vectors|cycles|ns|outputs|sources|speed of the reference"
+    )
     for picture in ALL.values():
         assert picture.title and picture.text
         for axes in picture.figure.axes:
@@ -50,7 +53,7 @@ def test_throughput_draws_reference_winner_others_and_roof() -> None:
     assert labels == [
         "9 other variants",
         "memory: same bytes, only added",
-        "ports: reference's loop, modelled",
+        "ports, modelled: reference's loop",
         "reference: u1",
         "won: u2",
     ]
@@ -67,7 +70,7 @@ def test_throughput_draws_reference_winner_others_and_roof() -> None:
 def test_a_roof_far_above_is_named_and_not_drawn() -> None:
     axes = ALL[f"throughput-{TARGET}-memory.png"].figure.axes[0]
     labels = axes.get_legend_handles_labels()[1]
-    assert "ports: reference's loop, modelled, 50 GB/s: off the scale" in labels
+    assert "ports, modelled: 50 GB/s, off the scale" in labels
     assert axes.get_ylim()[1] < 30
 
 
@@ -76,7 +79,7 @@ def test_without_bounds_there_is_no_roof() -> None:
     for bare in (none, replace(SMALL, bounds=())):
         found = next(p for p in pictures(bare) if p.file.startswith("throughput"))
         labels = found.figure.axes[0].get_legend_handles_labels()[1]
-        assert not [label for label in labels if "memory:" in label or "ports:" in label]
+        assert not [label for label in labels if "memory:" in label or "ports, modelled:" in label]
 
 
 def test_the_schedule_shows_the_best_of_each_setting() -> None:

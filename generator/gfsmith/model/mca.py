@@ -21,7 +21,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,15 @@ from typing import Any
 from gfsmith import doctor, generate, parallel
 from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.emit.x86.listing import build
+from gfsmith.model import features
 from gfsmith.model.loop import MainLoop, main_loop
-from gfsmith.spec import KernelSpec
+from gfsmith.spec import KernelSpec, SpecError
 
 TOOL = "llvm-mca-19"
 DEFAULT_CPUS = ("sapphirerapids", "icelake-server", "alderlake", "znver5", "znver4", "znver3")
 _TRIPLE = "x86_64"
-_INSTRUCTIONS = 40_000  #: simulated per prediction, so that filling the pipeline does not count
-_TURNS = 50  #: at least
+_INSTRUCTIONS = 40_000  #: simulated per prediction
+_TURNS = 48  #: at least
 _NEAR = 1.1  #: a bound that explains all but a tenth of the cycles is the bottleneck
 _SOURCES = (PACKAGE,)
 
@@ -88,7 +89,8 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Unmodelled:
-    """A core for which there is no prediction of this kernel, and why."""
+    """A core for which there is no prediction of this kernel, and why: the core or the model lacks
+    instructions, or the kernel does not fit into the registers."""
 
     cpu: str
     reason: str
@@ -165,18 +167,37 @@ def parse(report: Mapping[str, Any], cpu: str, source_bytes: int) -> Prediction:
     )
 
 
+def steady(short: Mapping[str, Any], long: Mapping[str, Any]) -> float:
+    """Cycles of a turn, from two runs of different length: filling and draining the pipeline cancels out.
+
+    To four digits: what is left of it would order loops that take equally long.
+    """
+    few, many = (report["CodeRegions"][0]["SummaryView"] for report in (short, long))
+    cycles = many["TotalCycles"] - few["TotalCycles"]
+    return float(f"{cycles / (many['Iterations'] - few['Iterations']):.4g}")
+
+
 def predict_loop(loop: MainLoop, cpu: str) -> Outcome:
     """Runs llvm-mca on a loop. `cpu` is one of known_cpus()."""
     turns = max(_TURNS, _INSTRUCTIONS // len(loop.instructions))
-    done = _run([f"-mcpu={cpu}", "--json", f"-iterations={turns}"], loop.text)
-    if done.returncode:
-        lines = [line.partition(": ")[2].strip() for line in done.stderr.splitlines() if ": " in line]
-        unsupported = [line for line in lines if line.startswith("instruction:")]
-        if not unsupported:
-            return Unmodelled(cpu, lines[0] if lines else f"{TOOL} failed")
-        name = " ".join(unsupported[0].partition(":")[2].split())
-        return Unmodelled(cpu, f"not in its model: {name}")
-    return parse(json.loads(done.stdout), cpu, loop.source_bytes)
+    short, long = (
+        _run([f"-mcpu={cpu}", "--json", f"-iterations={n}"], loop.text) for n in (turns // 4, turns)
+    )
+    for done in (short, long):
+        if done.returncode:
+            return _refused(done, cpu)
+    first, second = json.loads(short.stdout), json.loads(long.stdout)
+    return replace(parse(second, cpu, loop.source_bytes), cycles=steady(first, second))
+
+
+def _refused(done: subprocess.CompletedProcess[str], cpu: str) -> Unmodelled:
+    """Why llvm-mca gave no figures."""
+    lines = [line.partition(": ")[2].strip() for line in done.stderr.splitlines() if ": " in line]
+    unsupported = [line for line in lines if line.startswith("instruction:")]
+    if not unsupported:
+        return Unmodelled(cpu, lines[0] if lines else f"{TOOL} failed")
+    name = " ".join(unsupported[0].partition(":")[2].split())
+    return Unmodelled(cpu, f"not in its model: {name}")
 
 
 def no_machine_code(spec: KernelSpec) -> ModelError:
@@ -193,8 +214,17 @@ def loop_of(spec: KernelSpec) -> MainLoop:
 
 def _predict_spec(task: tuple[KernelSpec, tuple[str, ...]]) -> list[Outcome]:
     spec, cpus = task
-    loop = loop_of(spec)
-    return [predict_loop(loop, cpu) for cpu in cpus]
+    try:
+        loop = loop_of(spec)
+    except SpecError as error:
+        return [Unmodelled(cpu, str(error)) for cpu in cpus]
+    return [_without(spec, cpu) or predict_loop(loop, cpu) for cpu in cpus]
+
+
+def _without(spec: KernelSpec, cpu: str) -> Unmodelled | None:
+    """If the core is known to lack what the kernel needs, that."""
+    missing = features.lacking(cpu, spec.isa.cpu_flags)
+    return Unmodelled(cpu, f"has no {', '.join(missing)}") if missing else None
 
 
 def predict(spec: KernelSpec, cpus: Sequence[str], cache: Path | None = None) -> dict[str, Outcome]:

@@ -136,15 +136,25 @@ def _seen_from_outside(
     return replace(study, predictions=tuple(foreseen), correlations=told, bounds=tuple(allowed))
 
 
-def _draw(study: Study, folder: Path) -> None:
+def _drawable(folder: Path) -> None:
+    """Ends with one line, before anything is measured, if no report can be drawn there."""
     try:
         from gfsmith.tune import page
     except ImportError as error:
         fail(f"the Python package {error.name} is missing (pictures); get it with: tools/setup.sh tune")
     try:
+        page.check(folder)
+    except page.PageError as error:
+        fail(f"--report: {error}")
+
+
+def _draw(study: Study, folder: Path) -> None:
+    from gfsmith.tune import page
+
+    try:
         page.write(study, folder)
     except page.PageError as error:
-        fail(str(error), 1)
+        fail(f"--report: {error}", 1)
 
 
 def _report(study: Study, options: Options) -> None:
@@ -179,6 +189,8 @@ def _model_names(text: str, options: Options) -> list[str]:
 
 def _run_model(texts: Sequence[str], names: str, options: Options) -> None:
     """Rank by the model alone, for any CPU."""
+    if options.report is not None:
+        fail("--report: draws what was measured, and --model measures nothing; leave one of them out")
     cpus = _model_names(names, options)
     targets = _targets(texts, EVERY_FEATURE)
     specs, prefix = _specs(options.path)
@@ -214,6 +226,8 @@ def _run(texts: Sequence[str], options: Options) -> None:
     except microarch.UnknownMicroarchitecture as error:
         fail(str(error))
     targets = _targets(texts, microarch.host_features())
+    if options.report is not None:
+        _drawable(options.report)
     ledger, complete = _measure(targets, host, options)
     study = ledger.study(complete)
     if options.report is not None and complete:

@@ -36,23 +36,22 @@ def predictions(
     return tuple(result)
 
 
-def correlations(
-    measurements: Iterable[Measurement], foreseen: Iterable[Prediction]
-) -> tuple[Correlation, ...]:
-    """For every cell in cache, the model sees no other, where both say something of three variants or more.
+def searched(measurements: Iterable[Measurement], cell: Cell) -> list[Measurement]:
+    """What the search of a cell tried: a final has the best few only, which are about alike."""
+    return [m for m in measurements if m.cell == cell and m.phase is Phase.SEARCH]
 
-    The search's measurements only: a final has the best few, which are about alike.
-    """
-    by_cell: dict[Cell, list[Measurement]] = {}
-    for m in measurements:
-        if m.cell.regime is Regime.CACHED and m.phase is Phase.SEARCH:
-            by_cell.setdefault(m.cell, []).append(m)
-    known = list(foreseen)
+
+def correlations(
+    measurements: Sequence[Measurement], foreseen: Sequence[Prediction]
+) -> tuple[Correlation, ...]:
+    """For every cell in cache, the model knows of no memory, where it and the search speak of three variants
+    or more. Times are paired with the reference's, so they are comparable over the whole search."""
+    cells = dict.fromkeys(m.cell for m in measurements if m.cell.regime is Regime.CACHED)
     result = []
-    for cpu in dict.fromkeys(p.cpu for p in known):
-        for cell, found in by_cell.items():
-            cycles = {p.symbols: p.cycles for p in known if (p.cpu, p.target) == (cpu, cell.target)}
-            both = [m for m in found if m.symbols in cycles]
+    for cpu in dict.fromkeys(p.cpu for p in foreseen):
+        for cell in cells:
+            cycles = {p.symbols: p.cycles for p in foreseen if (p.cpu, p.target) == (cpu, cell.target)}
+            both = [m for m in searched(measurements, cell) if m.symbols in cycles]
             times = [1 / m.speed.median for m in both]
             rho = rank_correlation([cycles[m.symbols] for m in both], times)
             if rho is not None:

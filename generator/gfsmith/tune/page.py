@@ -11,7 +11,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gfsmith.emit.template import TEMPLATES
-from gfsmith.tune.picture import Picture, pictures, settings
+from gfsmith.tune.canvas import Picture
+from gfsmith.tune.picture import pictures, settings
 from gfsmith.tune.result import Cell, Interval, Study
 
 PAGE = "index.html"
@@ -61,7 +62,7 @@ def render(study: Study, drawn: list[tuple[Picture, bytes]]) -> str:
     )
 
 
-def _check(folder: Path) -> None:
+def check(folder: Path) -> None:
     """Raises PageError if something stands there that is not a report."""
     if not folder.exists() and not folder.is_symlink():
         return
@@ -86,7 +87,7 @@ def write(study: Study, folder: Path) -> list[Path]:
 
     All is written beside the folder and renamed into place. Raises PageError, with the folder as it was.
     """
-    _check(folder)
+    check(folder)
     try:
         drawn = [(picture, _png(picture)) for picture in pictures(study)]
         folder.parent.mkdir(parents=True, exist_ok=True)
