@@ -117,6 +117,12 @@ def test_a_tie_goes_to_the_simpler() -> None:
     assert won.symbols == FAST.symbols, "the one without prefetch is simpler"
 
 
+def test_what_ties_with_both_the_fastest_and_the_reference_does_not_win() -> None:
+    between = (1.02, 1.0, 1.06)
+    won = choose.winner(CELL, _final({REFERENCE: SAME, FAST: between, FASTER: (1.07, 1.05, 1.09)}), REFERENCE)
+    assert won.symbols == FASTER.symbols and won.tied == (FASTER.symbol, FAST.symbol)
+
+
 def test_a_choice_must_gain_somewhere_and_lose_nowhere() -> None:
     def chosen(*finals: dict[Plan, tuple[float, float, float]]) -> object:
         found = choose.choice(TARGET.name, "cached", dict(enumerate(map(_final, finals))), REFERENCE)

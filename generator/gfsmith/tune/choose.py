@@ -17,14 +17,21 @@ Final = Mapping[Plan, Measurement]
 
 
 def tie(speeds: Mapping[Plan, Interval], reference: Plan) -> list[Plan]:
-    """All whose intervals overlap the fastest one's, the simplest first."""
+    """All whose intervals overlap the fastest one's, the simplest first; but last those that also overlap a
+    simpler one which does not: nothing says that they are any better than that."""
     best = max(speeds.values(), key=lambda s: s.median)
+    order = {plan: (*complexity(plan, reference), plan.symbol) for plan in speeds}
     tied = [plan for plan, speed in speeds.items() if speed.overlaps(best)]
-    return sorted(tied, key=lambda p: (*complexity(p, reference), p.symbol))
+    slower = [plan for plan in speeds if plan not in tied]
+
+    def doubtful(plan: Plan) -> bool:
+        return any(order[s] < order[plan] and speeds[s].overlaps(speeds[plan]) for s in slower)
+
+    return sorted(tied, key=lambda plan: (doubtful(plan), order[plan]))
 
 
 def winner(cell: Cell, final: Final, reference: Plan) -> Winner:
-    """The simplest of those that tie with the fastest."""
+    """The simplest of those that tie with the fastest and are clearly faster than what is simpler."""
     tied = tie({plan: m.speed for plan, m in final.items()}, reference)
     first = tied[0]
     return Winner(
