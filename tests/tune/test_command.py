@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -154,6 +155,16 @@ def test_bad_input_gets_one_line(project: Path, use: Use, arguments: list[str], 
         done = _tune(project, *arguments)
     assert done.exit_code == 2, done.output
     assert words in done.stderr and done.stderr.count("\n") == 1
+    assert bench.samples == 0 and not (project / "tuned").exists()
+
+
+def test_what_no_register_file_can_hold(project: Path, use: Use) -> None:
+    bench = use(FakeBench(lambda plan: math.inf))
+    wide = BUILD.replace('"3x2"]', '"3x8"]\nunroll = 8\norder = "steps"')
+    (project / "gfsmith.toml").write_text(wide)
+    done = _tune(project, "dot:3x8@sse", *QUICK)
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert "needs 97 vector registers and sse has 16; use fewer outputs (8)" in done.stderr
     assert bench.samples == 0 and not (project / "tuned").exists()
 
 
