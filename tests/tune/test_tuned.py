@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from gfsmith import cli, config, microarch
 from gfsmith.isa import BY_NAME
 from gfsmith.stats import Estimate
-from gfsmith.tune import space, tuned
+from gfsmith.tune import result, space, tuned
 from gfsmith.tune.result import Basis, Choice, Study
 from gfsmith.tune.target import parse
 
@@ -199,3 +199,12 @@ def test_microarchitectures() -> None:
         (m.vendor, m.family, n) for m in microarch.MICROARCHS for a, b in m.models for n in range(a, b + 1)
     ]
     assert len(claimed) == len(set(claimed)), "two microarchitectures claim one CPU"
+
+
+def test_the_files_of_this_repository_are_usable() -> None:
+    loaded = config.load(ROOT / "gfsmith.toml")
+    specs = config.specs(loaded, "gfsmith.toml")
+    files = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "tuned").glob("*.toml"))
+    assert files and tuned.load(files, ROOT, specs, loaded.generator.prefix).rows
+    studies = sorted((ROOT / "docs" / "studies").rglob("*.json"))
+    assert studies and all(result.read(path).winners for path in studies)
