@@ -1,5 +1,6 @@
 # make gen     set up what is missing, generate and prove the default set into gen_out/
 # make lib     build/libgfsmith.a and build/libgfsmith.so
+# make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    all tests
 # make check   format, lint, types, reproducibility of gen_out/
 # make mutate  mutation campaign against the machine-code proof
@@ -25,13 +26,13 @@ SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib test check mutate demo bench bench-quick clean setup-gen setup-lib setup-test setup-bench
+.PHONY: gen lib tune test check mutate demo bench bench-quick clean setup-gen setup-lib setup-tune setup-test setup-bench
 .DELETE_ON_ERROR:
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-test setup-bench: setup-%:
+setup-gen setup-lib setup-tune setup-test setup-bench: setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if no one has.
@@ -58,6 +59,9 @@ $(BUILD)/libgfsmith.a: $(OBJECTS)
 $(BUILD)/libgfsmith.so: $(OBJECTS)
 	@$(CC) -shared -Wl,-soname,libgfsmith.so -Wl,-z,noexecstack -o $@ $^
 	@echo "built $@"
+
+tune: setup-tune
+	@$(GFSMITH) tune $(TUNE_FLAGS) $(SPECS)
 
 test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) lib

@@ -10,7 +10,7 @@ from bench.build import Built
 from bench.cells import PORT, Cell
 from bench.machine import describe
 from bench.run import Samples, Setting
-from bench.stats import CONFIDENCE, Estimate, estimate, paired_ratio
+from gfsmith.stats import CONFIDENCE, Estimate, estimate, paired_ratio
 
 PROBE_OPERATIONS = 2048  #: bench/driver/contenders.h
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.results import Result
-from bench.stats import Estimate
+from gfsmith.stats import Estimate
 
 TITLES = {
     "table": "Against the fastest peer",

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Install what a level of work needs and make the virtual environment: tools/setup.sh gen|lib|test|bench.
+# Install what a level of work needs and make the virtual environment:
+# tools/setup.sh gen|lib|tune|test|bench.
 # As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
 # command that gets it. What is already there is left alone, and then nothing is fetched.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|test|bench}
+level=${1:?usage: tools/setup.sh gen|lib|tune|test|bench}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
@@ -37,9 +38,9 @@ if [ ! -x "$python" ]; then
   fi
 fi
 
-# The bench needs what the library needs; what its peers need follows at the end.
+# The bench and tuning need what the library needs; what is more follows at the end.
 base=$level
-[ "$level" != bench ] || base=lib
+case $level in bench | tune) base=lib ;; esac
 lacking=$("$python" "$root/generator/gfsmith/doctor.py" "$base")
 if [ -n "$lacking" ]; then
   # shellcheck disable=SC2086
@@ -57,6 +58,19 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$root/requirements.txt"; }
     --no-deps --no-build-isolation --editable "$root" >&2
   cp "$root/requirements.txt" "$stamp"
 fi
+
+# Further packages, pinned, for what draws and searches.
+case $level in
+tune | test | bench)
+  stamp=$venv/.installed-tune
+  if ! cmp -s "$stamp" "$root/requirements-tune.txt"; then
+    say "installing what $level needs into .venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+      -c "$root/requirements.txt" -r "$root/requirements-tune.txt" >&2
+    cp "$root/requirements-tune.txt" "$stamp"
+  fi
+  ;;
+esac
 [ "$level" = bench ] || exit 0
 
 # Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not
@@ -73,12 +87,4 @@ peers=$(
 if [ -n "$peers" ] && can_install; then
   # shellcheck disable=SC2086
   install_packages $peers
-fi
-
-stamp=$venv/.installed-bench
-if ! cmp -s "$stamp" "$root/bench/requirements.txt"; then
-  say "installing the bench's packages into .venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    -c "$root/requirements.txt" -r "$root/bench/requirements.txt" >&2
-  cp "$root/bench/requirements.txt" "$stamp"
 fi

@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from gfsmith import __version__, certify, codes, config, doctor, foreign, generate, output, report
+from gfsmith.console import fail, out, print_json, progress
 from gfsmith.emit import runtime
+from gfsmith.explain import show
+from gfsmith.explain.kernel import explain
 from gfsmith.field import FieldError
 from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
+from gfsmith.model import mca
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, SpecError
-
-_errors = Console(stderr=True)
-_out = Console(markup=False, width=None if sys.stdout.isatty() else 160)
-
-BAD_INPUT = 2
-
-
-def fail(message: str, status: int = BAD_INPUT) -> NoReturn:
-    """One line on stderr, and out."""
-    print(f"gfsmith: {message}", file=sys.stderr)
-    raise SystemExit(status)
-
-
-def print_json(data: Any) -> None:
-    print(json.dumps(data, indent=1))
-
-
-@contextmanager
-def _progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, nothing in a pipe."""
-    columns = (
-        TextColumn(text),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(compact=True),
-    )
-    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
-        task = bar.add_task(text, total=total)
-        yield lambda n: bar.advance(task, n)
+from gfsmith.tune import tuned
+from gfsmith.tune.command import tune
 
 
 class _Main(click.Group):
@@ -60,7 +32,7 @@ class _Main(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (config.ConfigError, codes.CodeError, SpecError, FieldError) as error:
+        except (config.ConfigError, codes.CodeError, SpecError, FieldError, mca.ModelError) as error:
             fail(str(error))
         except (foreign.ForeignError, certify.FolderError) as error:
             fail(str(error))
@@ -76,6 +48,13 @@ class _Main(click.Group):
 @click.version_option(__version__, prog_name="gfsmith")
 def main() -> None:
     """Generate and prove erasure-coding kernels over GF(2^8)."""
+
+
+class Build(NamedTuple):
+    """Every kernel of a build, and which of them are tuned for which CPUs."""
+
+    specs: tuple[KernelSpec, ...]
+    tuned: tuple[runtime.TunedKernel, ...]
 
 
 def _config_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -98,7 +77,7 @@ def _load(
     prefix: str | None,
     polynomial: str | None,
     folder: str | None,
-) -> tuple[tuple[KernelSpec, ...], Path]:
+) -> tuple[Build, Path]:
     """The kernels and the output folder that file and flags ask for."""
     overrides: dict[str, Any] = {}
     if isas:
@@ -112,7 +91,9 @@ def _load(
             fail(f"--polynomial: '{polynomial}' is not a number; allowed: such as 0x11d")
     loaded = config.load(path, overrides)
     target = Path(folder) if folder is not None else path.parent / loaded.generator.output
-    return config.specs(loaded, str(path)), target
+    specs = config.specs(loaded, str(path))
+    added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
+    return Build((*specs, *added.specs), added.rows), target
 
 
 def _cache_of(path: Path) -> Path:
@@ -120,16 +101,15 @@ def _cache_of(path: Path) -> Path:
     return path.parent / ".gfsmith-cache"
 
 
-def _build(
-    specs: tuple[KernelSpec, ...], jobs: int, cache: Path | None
-) -> tuple[list[Kernel], dict[str, str]]:
+def _build(build: Build, jobs: int, cache: Path | None) -> tuple[list[Kernel], dict[str, str]]:
     """Every kernel, proved as program and as machine code, and all files but the manifest."""
-    with _progress("generate and prove programs", len(specs)) as advance:
+    specs = build.specs
+    with progress("generate and prove programs", len(specs)) as advance:
         kernels = generate.generate(specs, jobs, cache and cache / "kernels.json", advance)
     work = certify.tasks_of(kernels)
-    with _progress("prove machine code", len(work)) as advance:
+    with progress("prove machine code", len(work)) as advance:
         certificates = certify.certify(work, jobs, cache and cache / "proofs.json", advance)
-    files = runtime.build(specs) | {kernel.path: kernel.text for kernel in kernels}
+    files = runtime.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}
     files[output.PROOFS] = output.proofs(kernels, certificates)
     return kernels, files
 
@@ -146,8 +126,8 @@ _jobs = click.option(
 @click.option("--check", is_flag=True, help="Write nothing; fail if the folder would change.")
 def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
     """Generate and prove kernels into the output folder."""
-    specs, folder = _load(**options)
-    kernels, files = _build(specs, jobs, None if no_cache else _cache_of(options["path"]))
+    build, folder = _load(**options)
+    kernels, files = _build(build, jobs, None if no_cache else _cache_of(options["path"]))
     record = output.manifest(kernels, files)
     if check:
         found = output.differences(folder, {**files, output.MANIFEST: record})
@@ -170,7 +150,7 @@ def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
 @click.option("--summary", is_flag=True, help="Kernels and bytes per instruction set (Markdown).")
 def list_(as_json: bool, summary: bool, **options: Any) -> None:
     """List the kernels of a configuration."""
-    specs, folder = _load(**options)
+    (specs, _), folder = _load(**options)
     if as_json:
         print_json({"kernels": [report.record(spec) for spec in specs]})
     elif summary:
@@ -183,7 +163,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
                 spec.symbol, spec.operation.value, spec.isa.name, inputs, str(spec.outputs),
                 spec.tables.label, str(spec.unroll),
             )  # fmt: skip
-        _out.print(table)
+        out.print(table)
 
 
 @main.command()
@@ -225,14 +205,14 @@ def verify(
         described = foreign.describe(symbol, isas, words)
         _report_foreign(foreign.verify(object_file, described, exhaustive), as_json)
         return
-    specs, target = _load(path, isas, prefix, polynomial, folder)
+    (specs, _), target = _load(path, isas, prefix, polynomial, folder)
     found = certify.read_folder(target, specs)
-    with _progress("prove machine code", len(found)) as advance:
+    with progress("prove machine code", len(found)) as advance:
         certificates = certify.certify(found, jobs, None, advance, exhaustive)
     if as_json:
         print_json({"kernels": [report.certificate(c) for c in certificates.values()]})
     else:
-        _out.print(report.proof_table(specs, certificates))
+        out.print(report.proof_table(specs, certificates))
 
 
 def _report_foreign(outcome: Report, as_json: bool) -> None:
@@ -245,17 +225,29 @@ def _report_foreign(outcome: Report, as_json: bool) -> None:
         raise SystemExit(1 if outcome.status is Status.REFUTED else 3)
 
 
-@main.command()
+@main.command("explain")
 @_config_options
+@click.option(
+    "--cpu",
+    "cpus",
+    default=",".join(mca.DEFAULT_CPUS),
+    show_default=True,
+    help="Predict cycles for these cores (LLVM's names).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.argument("symbol")
-def explain(symbol: str, **options: Any) -> None:
-    """Show one kernel: what it computes, its Program, and its machine code."""
-    specs, _ = _load(**options)
-    for spec in specs:
-        if spec.symbol == symbol:
-            print(report.explain(spec))
-            return
-    fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
+def explain_(symbol: str, cpus: str, as_json: bool, **options: Any) -> None:
+    """Show one kernel: what it computes, its Program, its machine code, and the cycles it should take."""
+    (specs, _), _ = _load(**options)
+    spec = next((spec for spec in specs if spec.symbol == symbol), None)
+    if spec is None:
+        fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
+    names = [name.strip() for name in cpus.split(",") if name.strip()]
+    explained = explain(spec, names, _cache_of(options["path"]) / "mca.json")
+    if as_json:
+        print_json(show.to_json(explained))
+    else:
+        show.show(out, explained)
 
 
 @main.command("codes")
@@ -268,7 +260,7 @@ def codes_(as_json: bool) -> None:
     table = Table("code", "parity matrix", "source", "MDS")
     for family in codes.FAMILIES.values():
         table.add_row(family.name, family.formula, family.source, family.mds_when)
-    _out.print(table)
+    out.print(table)
 
 
 @main.command("doctor")
@@ -295,6 +287,8 @@ def doctor_(as_json: bool) -> None:
     if lacking:
         raise SystemExit(1)
 
+
+main.add_command(tune)
 
 if __name__ == "__main__":
     main()

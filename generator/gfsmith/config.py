@@ -5,6 +5,7 @@ polynomial = 0x11d               # the field of the proofs (and of mulb kernels)
 prefix = "gfs"                   # of every symbol
 output = "gen_out"               # folder, relative to the file
 isas = ["avx2", "scalar"]
+tuned = ["tuned/znver4.toml"]    # files of `gfsmith tune`, relative to this one
 
 [[kernels]]
 operation = "dot"                # dot, mad, mul, xor
@@ -14,6 +15,9 @@ prefetch = 0                     # bytes ahead
 hint = "t0"                      # t0, t1, t2, nta
 store = "temporal"               # or streaming
 width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni_avx512)
+order = "auto"                   # or sums, steps, copies: how the vectors of a turn are woven
+circuit = "auto"                 # with code: or dense, factored1 .. factored4
+placement = "registers"          # or memory: where table entries are during a call
 technique = "auto"               # or nibble, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
 packets = false                  # with code: true for kernels that work on packets and only add
@@ -33,16 +37,19 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gfsmith import codes
-from gfsmith.defaults import default_baked_unroll, default_outputs, default_unroll
+from gfsmith.defaults import default_baked_unroll, default_order, default_outputs, default_unroll
 from gfsmith.field import DEGREE, FieldError
 from gfsmith.field import Field as GaloisField
 from gfsmith.isa import BY_NAME, Encoding, Isa
 from gfsmith.matrix import bit_matrix
 from gfsmith.spec import (
     Baked,
+    Circuit,
     Hint,
     KernelSpec,
     Operation,
+    Order,
+    Placement,
     SpecError,
     Store,
     Technique,
@@ -80,6 +87,11 @@ class KernelGroup(_Strict):
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"
     width: Literal["auto", 256, 512] = "auto"
+    order: Literal["auto", "sums", "steps", "copies"] = "auto"
+    placement: Literal["registers", "memory"] = "registers"
+    circuit: Literal["auto", "dense", "factored1", "factored2", "factored3", "factored4", "factored5"] = (
+        "auto"
+    )
     technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
@@ -115,6 +127,7 @@ class Generator(_Strict):
     prefix: str = "gfs"
     output: str = "gen_out"
     isas: list[str] = list(BY_NAME)
+    tuned: list[str] = []
 
     @field_validator("isas")
     @classmethod
@@ -217,6 +230,9 @@ def _kernel(
         technique = Technique.PLAIN
     automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(outputs)
     unroll = automatic if group.unroll == "auto" else group.unroll
+    store = Store(group.store)
+    automatic_order = default_order(isa, unroll, baked is not None, store)
+    order = automatic_order if group.order == "auto" else Order(group.order)
     return KernelSpec(
         operation=operation,
         isa=isa,
@@ -226,7 +242,10 @@ def _kernel(
         unroll=unroll,
         prefetch=group.prefetch,
         hint=Hint(group.hint),
-        store=Store(group.store),
+        store=store,
+        order=order,
+        placement=Placement(group.placement),
+        circuit=Circuit(group.circuit),
         field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
         baked=baked,

@@ -58,6 +58,9 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "C++ users of the header"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
     Requirement(Level.TEST, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),
+    Requirement(
+        Level.TEST, Probe.COMMAND, "llvm-mca-19", "llvm-19", "predicts cycles: explain, tune --model"
+    ),
     Requirement(Level.TEST, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-format-19", "clang-format-19", "C layout"),
     Requirement(

@@ -21,7 +21,7 @@ from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
 from gfsmith.prove.program import prove
 from gfsmith.prove.verdict import PROVED, Verdict
-from gfsmith.spec import KernelSpec, SpecError, TableFormat
+from gfsmith.spec import Circuit, KernelSpec, SpecError, TableFormat
 
 METHOD_PROGRAM = "program"
 ABI_C = "c"
@@ -106,11 +106,22 @@ def _moves(program: Program) -> float:
 
 
 def circuits(spec: KernelSpec) -> tuple[Candidate, ...]:
-    """The circuits of a baked kernel's matrix, cheapest first."""
+    """The circuits of a baked kernel's matrix that the spec allows, cheapest first.
+
+    Raises SpecError if there is none.
+    """
     assert spec.baked is not None
     if spec.baked.packets:
-        return schedules(spec.field, spec.baked.rows)
-    return candidates(spec.field, spec.baked.rows, *costs(spec))
+        found = schedules(spec.field, spec.baked.rows)
+    else:
+        found = candidates(spec.field, spec.baked.rows, *costs(spec))
+    if spec.circuit is Circuit.CHEAPEST:
+        return found
+    allowed = tuple(c for c in found if c.label == spec.circuit.value)
+    if not allowed:
+        labels = ", ".join(sorted(c.label for c in found))
+        raise SpecError(f"circuit = {spec.circuit.value}; {spec.matrix_id} has: {labels}")
+    return allowed
 
 
 def costs(spec: KernelSpec) -> tuple[float, float]:

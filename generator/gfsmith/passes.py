@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gfsmith.ir import CURRENT, STORES, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.liveness import pressure, uses
-from gfsmith.spec import KernelSpec, SpecError, Store
+from gfsmith.spec import KernelSpec, Order, Placement, SpecError, Store
 from gfsmith.spill import spill
 
 Pass = Callable[[Program, KernelSpec], Program]
@@ -32,12 +32,13 @@ def _map_sections(program: Program, rewrite: Callable[[Section, Loop], Section])
     return replace(program, loops=loops)
 
 
-def _units(code: list[Instr]) -> Iterator[list[Instr]]:
-    """Split one unrolled copy after each accumulation and store, so that few temporaries live."""
+def _units(code: list[Instr], order: Order) -> Iterator[list[Instr]]:
+    """Split one unrolled copy after each accumulation and store, so that few temporaries live; or after
+    each instruction."""
     unit: list[Instr] = []
     for instr in code:
         unit.append(instr)
-        if instr.op is Op.XOR or instr.op in STORES:
+        if order is Order.STEPS or instr.op is Op.XOR or instr.op in STORES:
             yield unit
             unit = []
     if unit:
@@ -47,11 +48,13 @@ def _units(code: list[Instr]) -> Iterator[list[Instr]]:
 def interleave(program: Program, spec: KernelSpec) -> Program:
     """Alternate between the unrolled copies, so that independent chains of operations stand side by
     side and what the copies share (a table) is loaded once and used at once; but one after the other if
-    there are not the registers for it."""
+    there are not the registers for it, or the spec says so."""
+    if spec.order is Order.COPIES:
+        return program
 
     def rewrite(code: Section, loop: Loop) -> Section:
         copies = sorted({i.copy for i in code})
-        streams = [list(_units([i for i in code if i.copy == c])) for c in copies]
+        streams = [list(_units([i for i in code if i.copy == c], spec.order)) for c in copies]
         merged: list[Instr] = []
         for turn in range(max((len(s) for s in streams), default=0)):
             for stream in streams:
@@ -60,7 +63,8 @@ def interleave(program: Program, spec: KernelSpec) -> Program:
         return tuple(merged)
 
     alternating = _map_sections(program, rewrite)
-    if spec.isa.registers is not None and pressure(alternating) > spec.isa.registers:
+    refused = spec.isa.registers is not None and pressure(alternating) > spec.isa.registers
+    if refused and spec.order is Order.SUMS:
         return program
     return alternating
 
@@ -154,7 +158,7 @@ def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
 
 def hoist_tables(program: Program, spec: KernelSpec) -> Program:
     """Keep table entries in registers for the whole call, as many as are left over."""
-    if spec.isa.registers is None:
+    if spec.isa.registers is None or spec.placement is Placement.MEMORY:
         return program
     spare = spec.isa.registers - pressure(program) - (1 if spec.isa.destructive else 0)
     candidates: dict[tuple[Op, Ref], Value] = {}

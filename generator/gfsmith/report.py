@@ -1,4 +1,4 @@
-"""Kernels, proofs and programs as people and machines read them."""
+"""Kernels and proofs as people and machines read them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from typing import Any
 
 from rich.table import Table
 
-from gfsmith import generate
 from gfsmith.certify import Certificate
 from gfsmith.codes import Family
-from gfsmith.emit.template import meaning
-from gfsmith.ir import Instr, Loop, Ref, Space, source_name
 from gfsmith.isa import ISAS
-from gfsmith.liveness import pressure
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec
@@ -122,78 +118,3 @@ def outcome(proof: Report) -> dict[str, Any]:
 
 def established(proof: Report) -> str:
     return f"{', '.join(proof.checks)}; {proof.covered} of {proof.instructions} instructions reached"
-
-
-def _ref(ref: Ref) -> str:
-    index = source_name(ref.index)
-    if ref.space is Space.COEFFICIENT:
-        return f"c[{ref.output}][{index}]" + (f"+{ref.offset}" if ref.offset else "")
-    if ref.space is Space.CONSTANT:
-        return f"constant+{ref.offset}"
-    name = "src" if ref.space is Space.SOURCE else "dst"
-    return f"{name}[{index}]+{ref.offset}"
-
-
-def _instr(instr: Instr) -> str:
-    operands = [f"v{a}" for a in instr.args]
-    if instr.ref is not None:
-        operands.append(_ref(instr.ref))
-    if instr.immediate:
-        operands.append(hex(instr.immediate))
-    left = f"v{instr.result} = " if instr.result is not None else ""
-    return f"{left}{instr.op.name.lower()} {', '.join(operands)}".rstrip()
-
-
-def _loop(loop: Loop) -> list[str]:
-    guard = ", destinations aligned" if loop.aligned else ""
-    lines = [f"{loop.role.name.lower()} loop, {loop.step} bytes a turn{guard}"]
-    lines += [f"  {_instr(i)}" for i in loop.head]
-    if loop.rolled:
-        lines += [f"  v{c.phi} = v{c.initial}" for c in loop.carries]
-        sources = "source j" if loop.group == 1 else f"{loop.group} sources from j on"
-        lines += [f"  for every {sources}", *(f"    {_instr(i)}" for i in loop.body)]
-        lines += [f"    v{c.phi} = v{c.updated}" for c in loop.carries]
-        if loop.rest:
-            lines += ["  for every source j that is left", *(f"    {_instr(i)}" for i in loop.rest)]
-            lines += [f"    v{c.phi} = v{c.rest}" for c in loop.carries]
-    return lines + [f"  {_instr(i)}" for i in loop.close]
-
-
-def _circuits(spec: KernelSpec) -> list[str]:
-    """The ways to apply a known matrix, cheapest first, and which one the kernel takes."""
-    if spec.baked is None:
-        return []
-    product, addition = generate.costs(spec)
-    chosen = generate.choose(spec)[0]
-    lines = [f"circuits of {spec.matrix_id}, at {product:g} cycles a product and {addition:g} a sum:"]
-    for candidate in generate.circuits(spec):
-        over = f" over {1 << candidate.dimension} points" if candidate.dimension else ""
-        circuit = candidate.circuit
-        lines.append(
-            f"  {candidate.method}{over}: {circuit.multiplications} products, {circuit.additions} sums, "
-            f"{candidate.cost(product, addition):g} cycles for {spec.isa.vector_bytes} bytes of each source"
-            + (" <- taken" if candidate == chosen else "")
-        )
-    if lines[1].endswith("<- taken"):
-        return lines
-    return [*lines, "  cheaper ones need more registers than there are"]
-
-
-def explain(spec: KernelSpec) -> str:
-    """The formula, the Program with its operation counts, and the generated source."""
-    program = generate.program(spec)
-    kernel = generate.generate_one(spec)
-    registers = "the compiler's" if spec.isa.registers is None else str(spec.isa.registers)
-    lines = [
-        f"{spec.symbol}: {meaning(spec)}",
-        f"proof: {kernel.verdict.status.value} ({generate.METHOD_PROGRAM})",
-        f"vector values live at once: {pressure(program)} of {registers} registers",
-        *_circuits(spec),
-        "",
-        "once: " + ("; ".join(_instr(i) for i in program.preload) or "nothing"),
-    ]
-    for loop in program.loops:
-        counts = Counter(i.op.name.lower() for section in loop.sections() for i in section)
-        lines += ["", *_loop(loop)]
-        lines.append("  operations: " + ", ".join(f"{n} {op}" for op, n in counts.items()))
-    return "\n".join([*lines, "", kernel.text])

@@ -2,11 +2,14 @@
 
 The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
-    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>]_u<unroll>[_p<bytes><hint>][_nt]
+    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>][_<circuit>]_u<unroll>
+        [_<order>][_mem][_p<bytes><hint>][_nt]
 
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel, with
 `_packets` if it works on packets; the vector's width and the technique are named where they are not the
-instruction set's own; `_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
+instruction set's own; circuit, of a baked kernel, where it is not the one that the estimate finds cheapest;
+order, `steps` or `copies`, where it is not `sums`; `_mem`: table entries are read from memory in every turn;
+`_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
@@ -18,6 +21,11 @@ from enum import Enum
 from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
+from gfsmith.schedule import Circuit as Circuit
+from gfsmith.schedule import Hint as Hint
+from gfsmith.schedule import Order as Order
+from gfsmith.schedule import Placement as Placement
+from gfsmith.schedule import Store as Store
 
 MAX_SHARDS = 255
 MAX_UNROLL = 8
@@ -96,22 +104,6 @@ _NEEDS = {
 _BAKES = frozenset({Technique.NIBBLE, Technique.AFFINE, Technique.PLAIN})
 
 
-class Store(Enum):
-    """TEMPORAL stores go through the cache, STREAMING ones around it."""
-
-    TEMPORAL = "temporal"
-    STREAMING = "streaming"
-
-
-class Hint(Enum):
-    """The cache level a prefetch asks for."""
-
-    T0 = "t0"
-    T1 = "t1"
-    T2 = "t2"
-    NTA = "nta"
-
-
 @dataclass(frozen=True, slots=True)
 class Baked:
     """A matrix known at generation time: rows first, first + 1, ... of the m x k parity matrix of a code.
@@ -174,6 +166,9 @@ class KernelSpec:
     prefetch: int = 0
     hint: Hint = Hint.T0
     store: Store = Store.TEMPORAL
+    order: Order = Order.SUMS
+    placement: Placement = Placement.REGISTERS
+    circuit: Circuit = Circuit.CHEAPEST
     field: Field = field(default_factory=Field)
     prefix: str = "gfs"
     baked: Baked | None = None
@@ -218,6 +213,8 @@ class KernelSpec:
     def _check_schedule(self) -> None:
         if not 1 <= self.unroll <= MAX_UNROLL:
             raise SpecError(f"unroll = {self.unroll}; allowed: 1..{MAX_UNROLL}")
+        if self.unroll == 1 and self.order is not Order.SUMS:
+            raise SpecError(f"order = {self.order.value}; unroll = 1 leaves nothing to order")
         if not 0 <= self.prefetch <= MAX_PREFETCH:
             raise SpecError(f"prefetch = {self.prefetch}; allowed: 0..{MAX_PREFETCH} bytes")
         if self.prefetch and Op.PREFETCH not in self.isa.ops:
@@ -229,6 +226,8 @@ class KernelSpec:
 
     def _check_baked(self) -> None:
         if self.baked is None:
+            if self.circuit is not Circuit.CHEAPEST:
+                raise SpecError(f"circuit = {self.circuit.value}; only kernels for a code have circuits")
             return
         if self.operation is not Operation.DOT:
             raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
@@ -311,7 +310,13 @@ class KernelSpec:
             parts.append(f"v{self.isa.width}")
         if self.technique is not default_technique(self.operation, self.isa):
             parts.append(self.technique.value)
+        if self.circuit is not Circuit.CHEAPEST:
+            parts.append(self.circuit.value)
         parts.append(f"u{self.unroll}")
+        if self.order is not Order.SUMS:
+            parts.append(self.order.value)
+        if self.placement is Placement.MEMORY:
+            parts.append("mem")
         if self.prefetch:
             parts.append(f"p{self.prefetch}{self.hint.value}")
         if self.store is Store.STREAMING:

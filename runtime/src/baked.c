@@ -43,7 +43,7 @@ gfsmith_kernel *gfs_baked_kernel(const gfs_isa *isa, const gfs_known_matrix *mat
   for (const baked_row *row = kernels; row->run != NULL; row++) {
     if (row->isa != isa->id || &matrices[row->matrix] != matrix)
       continue;
-    unsigned rank = gfs_dispatch_rank(path, row->store, row->prefetch);
+    unsigned rank = gfs_dispatch_rank(row->run, path, row->store, row->prefetch);
     if (rank > best_rank) {
       best = row->run;
       best_rank = rank;

@@ -1,6 +1,7 @@
 #include "cpu.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Intel SDM volume 2A, CPUID: positions of the feature bits. */
 enum {
@@ -52,6 +53,17 @@ uint32_t gfs_cpu_decode(const gfs_cpu_raw *raw) {
   return features;
 }
 
+/* Intel SDM volume 2A, CPUID, figure 3-6: model 0-3 low and 16-19 high, family 8-11 and 20-27. */
+void gfs_cpu_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity) {
+  unsigned family = leaf1_eax >> 8 & 0xf, model = leaf1_eax >> 4 & 0xf;
+  if (family == 6 || family == 15)
+    model |= leaf1_eax >> 12 & 0xf0;
+  if (family == 15)
+    family += leaf1_eax >> 20 & 0xff;
+  identity->family = family;
+  identity->model = model;
+}
+
 #if defined(_MSC_VER) && !defined(__clang__) && (defined(_M_X64) || defined(_M_IX86))
 
 #include <immintrin.h>
@@ -89,7 +101,20 @@ static uint64_t xgetbv(void) {
 
 uint32_t gfs_cpu_features(void) { return 0; }
 
+void gfs_cpu_identify(gfs_cpu_identity *identity) { *identity = (gfs_cpu_identity){"", 0, 0}; }
+
 #else
+
+void gfs_cpu_identify(gfs_cpu_identity *identity) {
+  uint32_t out[4]; /* eax, ebx, ecx, edx */
+  *identity = (gfs_cpu_identity){"", 0, 0};
+  cpuid(0, out);
+  memcpy(identity->vendor, &out[1], 4);
+  memcpy(identity->vendor + 4, &out[3], 4);
+  memcpy(identity->vendor + 8, &out[2], 4);
+  cpuid(1, out);
+  gfs_cpu_decode_identity(out[0], identity);
+}
 
 uint32_t gfs_cpu_features(void) {
   gfs_cpu_raw raw = {0};

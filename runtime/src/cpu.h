@@ -29,4 +29,17 @@ uint32_t gfs_cpu_decode(const gfs_cpu_raw *raw);
 /* The features of the CPU this runs on; 0 on anything but x86. */
 uint32_t gfs_cpu_features(void);
 
+/* Which CPU it is: the vendor's name, family and model with their extended fields added. */
+typedef struct gfs_cpu_identity {
+  char vendor[13];
+  unsigned family;
+  unsigned model;
+} gfs_cpu_identity;
+
+/* Family and model from CPUID 1, eax: a pure function. */
+void gfs_cpu_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity);
+
+/* The CPU this runs on; an empty vendor and zeros on anything but x86. */
+void gfs_cpu_identify(gfs_cpu_identity *identity);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "tuned.h"
 
 static const gfs_isa isas[] = {
 #define GFSMITH_ISA(name, format, features)                                                        \
@@ -34,7 +35,8 @@ static const kernel_row kernels[] = {
 #undef GFSMITH_KERNEL
 };
 
-/* The library's only variable. NULL: not chosen yet (or nothing to choose). */
+/* With `here` of tuned.c the library's only variable. NULL: not chosen yet (or nothing to choose).
+ */
 static _Atomic(const gfs_isa *) current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {
@@ -115,9 +117,12 @@ gfsmith_status gfsmith_set_isa(const char *name) {
   return GFSMITH_OK;
 }
 
-unsigned gfs_dispatch_rank(gfs_path path, gfs_store store, unsigned prefetch) {
+unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch) {
+  gfs_tuning tuning = gfs_tuned(run, path);
+  if (tuning != GFS_TUNING_NONE)
+    return tuning == GFS_TUNING_HERE ? 5 : 0;
   if (store == GFS_STORE_streaming)
-    return path == GFS_PATH_distant ? (prefetch > 0 ? 4 : 3) : 0;
+    return path >= GFS_PATH_distant ? (prefetch > 0 ? 4 : 3) : 0;
   if (prefetch > 0)
     return path == GFS_PATH_cached ? 0 : 2;
   return 1;
@@ -139,7 +144,7 @@ gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation,
     if (!suits(&kernels[n], isa, operation, inputs, outputs))
       continue;
     /* Where the data is matters more than whether the inputs are counted at run time. */
-    unsigned rank = gfs_dispatch_rank(path, kernels[n].store, kernels[n].prefetch);
+    unsigned rank = gfs_dispatch_rank(kernels[n].run, path, kernels[n].store, kernels[n].prefetch);
     rank = rank > 0 ? 2 * rank + (kernels[n].inputs != 0) : 0;
     if (rank > best_rank) {
       best = kernels[n].run;

@@ -40,6 +40,7 @@ typedef enum gfs_path {
   GFS_PATH_cached,  /* in cache: no prefetch, ordinary stores */
   GFS_PATH_nearby,  /* in memory, but too short for the next: prefetch, ordinary stores */
   GFS_PATH_distant, /* in memory: prefetch, and stores that go around the cache */
+  GFS_PATH_bulk,    /* the same with long shards, where other kernels may be tuned to be best */
   GFS_PATHS         /* how many */
 } gfs_path;
 
@@ -55,17 +56,25 @@ const gfs_isa *gfs_dispatch_isa(void);
  * often that the incomplete lines and the fence cost more than reading the lines first. */
 #define GFS_STREAM_MIN 1024u
 
+/* From this length of a shard on, what a shard's beginning costs is small against the rest. On Zen
+ * 4 a prefetch inside the kernel, besides that of whole steps, gains 8 to 25 % at 10+4 and 12+4
+ * with tables at 1 and 4 KiB, 0 to 5 % at 16 KiB, and nothing beyond (docs/tuning.md). */
+#define GFS_BULK_MIN ((size_t)16 << 10)
+
 /* The path of a call on so many shards of len bytes, inputs and outputs together. */
 static inline gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, size_t len) {
   bool fits = len <= GFS_OWN_CACHE_BYTES && len * shards <= GFS_OWN_CACHE_BYTES;
   if (hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && fits))
     return GFS_PATH_cached;
-  return len < GFS_STREAM_MIN ? GFS_PATH_nearby : GFS_PATH_distant;
+  if (len < GFS_STREAM_MIN)
+    return GFS_PATH_nearby;
+  return len < GFS_BULK_MIN ? GFS_PATH_distant : GFS_PATH_bulk;
 }
 
 /* How well a kernel that stores and prefetches (bytes ahead, 0: not) like this suits a path: the
- * more the better, 0 for not at all. A kernel of rank 1 on GFS_PATH_cached has a rank on all. */
-unsigned gfs_dispatch_rank(gfs_path path, gfs_store store, unsigned prefetch);
+ * more the better, 0 for not at all; best of all the one that is tuned for it on this CPU. If a
+ * build has a kernel with a rank on GFS_PATH_cached, it has one for the same on all paths. */
+unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch);
 
 /* The kernel that codecs use for an operation with this many inputs and outputs: the one that suits
  * the path best, and of several one made for exactly these inputs rather than one for any number.

@@ -111,7 +111,7 @@ gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8
   size_t chunk = check_chunk(codec->encoder);
   comparison c = {.codec = codec, .shards = shards};
   c.path = gfs_dispatch_path(codec->hint, codec->k + codec->m, len);
-  if (c.path == GFS_PATH_distant)
+  if (c.path >= GFS_PATH_distant)
     c.path = GFS_PATH_nearby; /* what is computed here is compared at once */
   for (size_t done = 0; match && done < len;) {
     size_t part = len - done < chunk ? len - done : chunk;

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gfsmith import config, generate, report
+from gfsmith import config, generate
 from gfsmith.emit import runtime
+from gfsmith.explain import program
 from gfsmith.spec import KernelSpec
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -42,7 +43,15 @@ isas = ["gfni_avx512", "avx2"]
 """
 SPECS = config.specs(config.parse(CONFIG, "golden.toml"), "golden.toml")
 EXPLAINED = (*SPECS[:3], next(spec for spec in SPECS if spec.baked is not None))
-LISTS = ("kernels.inc", "baked.inc", "matrices.inc", "isas.inc", "sources.mk", "gfsmith_kernels.h")
+LISTS = (
+    "kernels.inc",
+    "baked.inc",
+    "matrices.inc",
+    "isas.inc",
+    "tuned.inc",
+    "sources.mk",
+    "gfsmith_kernels.h",
+)
 
 
 def _compare(name: str, text: str, update: bool) -> None:
@@ -66,8 +75,9 @@ def test_kernels(spec: KernelSpec, update: bool) -> None:
 
 @pytest.mark.parametrize("spec", EXPLAINED, ids=lambda s: s.symbol)
 def test_programs(spec: KernelSpec, update: bool) -> None:
-    text = report.explain(spec).split("/* Generated")[0]
-    _compare(f"{spec.symbol}.program", text, update)
+    made, verdict = generate.program(spec), generate.generate_one(spec).verdict
+    lines = [*program.head(spec, made, verdict.status.value), "", *program.body(made), "", ""]
+    _compare(f"{spec.symbol}.program", "\n".join(lines), update)
 
 
 def test_lists(update: bool) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith import stats
 from gfsmith.codes import parity_matrix
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench import cells, matrices, stats
+from bench import cells, matrices
 
 
 def test_interval_rank_is_the_largest_that_covers() -> None:
@@ -90,3 +91,13 @@ def test_cells_have_different_names_and_a_plan() -> None:
         assert " gfsmith:" in line and "\n" not in line
         assert "rust" not in line and "isal:" in line
         assert (cell.packet is not None) == (f"+packet{cell.packet}" in line)
+
+
+def test_rank_correlation() -> None:
+    assert stats.rank_correlation([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
+    assert stats.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    assert stats.rank_correlation([1, 2, 3], [1, 3, 2]) == pytest.approx(0.5)
+    assert stats.rank_correlation([1, 2], [1, 2]) is None
+    assert stats.rank_correlation([1, 1, 1], [1, 2, 3]) is None
+    with pytest.raises(ValueError, match="3 predicted figures and 2 measured ones"):
+        stats.rank_correlation([1, 2, 3], [1, 2])

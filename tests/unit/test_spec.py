@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,20 @@ from support import make_program, make_spec
 from gfsmith import config
 from gfsmith.codes import parity_matrix
 from gfsmith.field import Field
+from gfsmith.generate import choose, generate_one
 from gfsmith.isa import BY_NAME, ISAS
 from gfsmith.matrix import bit_matrix
-from gfsmith.spec import Baked, KernelSpec, SpecError, Store, Technique, with_width
+from gfsmith.spec import (
+    Baked,
+    Circuit,
+    KernelSpec,
+    Order,
+    Placement,
+    SpecError,
+    Store,
+    Technique,
+    with_width,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,6 +77,40 @@ def test_impossible_specs_are_refused(changes: dict[str, object], words: str) ->
     values = {name: getattr(base, name) for name in KernelSpec.__dataclass_fields__}
     with pytest.raises(SpecError, match=words):
         KernelSpec(**{**values, **changes})
+
+
+def test_schedules_have_names_and_limits() -> None:
+    base = make_spec("dot", 4, 2, "avx2", unroll=2)
+    steps = replace(base, order=Order.STEPS, placement=Placement.MEMORY)
+    assert steps.symbol == "gfs_dot_4x2__avx2_u2_steps_mem"
+    rows = ((1, 2, 3, 4), (5, 6, 7, 8))
+    baked = replace(base, baked=Baked("cauchy", 2, 0, rows), circuit=Circuit.DENSE, order=Order.COPIES)
+    assert baked.symbol == "gfs_dot_4x2_cauchy__avx2_dense_u2_copies"
+    with pytest.raises(SpecError, match="unroll = 1 leaves nothing to order"):
+        replace(steps, unroll=1)
+    with pytest.raises(SpecError, match="only kernels for a code have circuits"):
+        replace(base, circuit=Circuit.DENSE)
+
+
+@pytest.mark.parametrize("isa", ["sse", "avx2", "gfni_avx512"])
+def test_schedules_change_the_code_and_not_what_is_computed(isa: str) -> None:
+    """Each is proved by generate_one, which refuses what is wrong."""
+    base = make_spec("dot", 4, 2, isa, unroll=2)
+    made = {(o, p): generate_one(replace(base, order=o, placement=p)) for o in Order for p in Placement}
+    # Where nothing is left to keep tables in, both placements are one.
+    assert len({kernel.digest for kernel in made.values()}) >= 4
+    orders = [made[order, Placement.MEMORY].digest for order in Order]
+    assert len(set(orders)) == 3
+
+
+def test_circuits_are_what_they_are_called() -> None:
+    matrix = parity_matrix("cauchy", 8, 4)
+    base = replace(make_spec("dot", 8, 4, "gfni_avx512", unroll=1), baked=Baked("cauchy", 4, 0, matrix))
+    chosen = {c: choose(replace(base, circuit=c))[0] for c in (Circuit.DENSE, Circuit.FACTORED2)}
+    assert (chosen[Circuit.DENSE].method, chosen[Circuit.FACTORED2].dimension) == ("dense", 2)
+    assert choose(base)[0] == chosen[Circuit.FACTORED2]
+    with pytest.raises(SpecError, match=r"circuit = factored4; cauchy_8x4_11d has: dense, factored1"):
+        choose(replace(base, circuit=Circuit.FACTORED4))
 
 
 def test_streaming_mad_is_refused() -> None:

@@ -33,6 +33,10 @@ class Candidate:
     dimension: int
     circuit: Circuit
 
+    @property
+    def label(self) -> str:
+        return f"{self.method}{self.dimension or ''}"
+
     def cost(self, product: float, sum_: float) -> float:
         return product * self.circuit.multiplications + sum_ * self.circuit.additions
 

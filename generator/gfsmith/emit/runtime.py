@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gfsmith.emit.template import render
 from gfsmith.isa import ISAS, Arch, Isa
+from gfsmith.microarch import Microarch
 from gfsmith.spec import KernelSpec, Operation, TableFormat, Technique, default_technique
 
 _GUARDS = {Arch.PORTABLE: "", Arch.X86_64: "defined(__x86_64__) || defined(_M_X64)"}
@@ -38,6 +39,23 @@ class _Matrix:
     rows: tuple[tuple[int, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TunedKernel:
+    """A kernel that dispatch prefers on a microarchitecture for one path of calls (dispatch.h).
+
+    added: the build has it for this reason alone, so nothing else may choose it.
+    """
+
+    cpu: Microarch
+    path: str
+    spec: KernelSpec
+    added: bool
+
+    @property
+    def guard(self) -> str:
+        return _GUARDS[self.spec.isa.arch]
+
+
 def source_path(spec: KernelSpec) -> str:
     """Where a kernel's source lies in the output folder."""
     if spec.machine_code:
@@ -66,14 +84,15 @@ def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
     return list(found.values())
 
 
-def build(specs: Sequence[KernelSpec]) -> dict[str, str]:
-    """path -> text of every file that describes the whole build."""
+def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dict[str, str]:
+    """path -> text of every file that describes the whole build; `specs` includes the tuned ones."""
     present = {spec.isa.name for spec in specs}
     isas = [_isa(isa, specs) for isa in ISAS if isa.name in present]
     files = {
         "kernels.inc": render("kernels.inc.j2", isas=isas),
         "baked.inc": render("baked.inc.j2", isas=isas),
         "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),
+        "tuned.inc": render("tuned.inc.j2", cpus=list(dict.fromkeys(row.cpu for row in tuned)), rows=tuned),
         "isas.inc": render("isas.inc.j2", isas=isas),
         "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
         "sources.mk": render("sources.mk.j2", paths=[source_path(spec) for spec in specs]),

@@ -107,13 +107,14 @@ static void paths(void) {
     size_t len;
     gfs_path path;
   } cases[] = {
-      {A, 14, 1, GFS_PATH_cached},          {A, 16, 32768, GFS_PATH_cached},
-      {A, 16, 32769, GFS_PATH_distant},     {A, 255, 2056, GFS_PATH_cached},
-      {A, 255, 2057, GFS_PATH_distant},     {A, 2, SIZE_MAX, GFS_PATH_distant},
-      {A, 255, SIZE_MAX, GFS_PATH_distant}, {C, 2, SIZE_MAX, GFS_PATH_cached},
-      {C, 255, 1 << 20, GFS_PATH_cached},   {S, 2, 1023, GFS_PATH_nearby},
-      {S, 2, 1024, GFS_PATH_distant},       {S, 255, 1, GFS_PATH_nearby},
-      {S, 255, 1024, GFS_PATH_distant},
+      {A, 14, 1, GFS_PATH_cached},        {A, 16, 32768, GFS_PATH_cached},
+      {A, 16, 32769, GFS_PATH_bulk},      {A, 255, 2056, GFS_PATH_cached},
+      {A, 255, 2057, GFS_PATH_distant},   {A, 2, SIZE_MAX, GFS_PATH_bulk},
+      {A, 255, SIZE_MAX, GFS_PATH_bulk},  {C, 2, SIZE_MAX, GFS_PATH_cached},
+      {C, 255, 1 << 20, GFS_PATH_cached}, {S, 2, 1023, GFS_PATH_nearby},
+      {S, 2, 1024, GFS_PATH_distant},     {S, 255, 1, GFS_PATH_nearby},
+      {S, 255, 1024, GFS_PATH_distant},   {S, 2, 16383, GFS_PATH_distant},
+      {S, 2, 16384, GFS_PATH_bulk},
   };
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
     REQUIRE(gfs_dispatch_path(cases[n].hint, cases[n].shards, cases[n].len) == cases[n].path);

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from gfsmith.ir import Instr
 
 #: Sub-register names of the general registers by width in bytes.
 _LEGACY = {"rax": "a", "rbx": "b", "rcx": "c", "rdx": "d"}
@@ -65,12 +67,16 @@ Operand = Reg | Mem | Label | int
 
 @dataclass(frozen=True, slots=True)
 class Ins:
-    """One instruction in Intel operand order; `mask` is its write mask, if any."""
+    """One instruction in Intel operand order; `mask` is its write mask, if any.
+
+    origin: the instruction of the Program that it spells, or a part of it; None for the loops around them.
+    """
 
     name: str
     operands: tuple[Operand, ...] = ()
     mask: str | None = None
     zeroing: bool = False
+    origin: Instr | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         words = [str(o) for o in self.operands]
@@ -119,17 +125,18 @@ Line = Ins | Mark | Data | Note | Unwind
 
 
 class Asm:
-    """Collects lines; the methods read like the assembler's."""
+    """Collects lines; the methods read like the assembler's. origin: what instructions are added for."""
 
     def __init__(self) -> None:
         self.lines: list[Line] = []
+        self.origin: Instr | None = None
 
     def ins(
         self, name: str, *operands: Operand | str, mask: str | None = None, zeroing: bool = False
     ) -> None:
         """Append an instruction; plain strings are register names."""
         converted = tuple(Reg(o) if isinstance(o, str) else o for o in operands)
-        self.lines.append(Ins(name, converted, mask, zeroing))
+        self.lines.append(Ins(name, converted, mask, zeroing, self.origin))
 
     def mark(self, label: Label, align: int = 1) -> None:
         self.lines.append(Mark(label, align))

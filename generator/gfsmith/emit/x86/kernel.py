@@ -199,6 +199,11 @@ class _Emitter:
             self._instruction(instr, loop)
 
     def _instruction(self, instr: Instr, loop: Loop | None) -> None:
+        self.asm.origin = instr
+        self._spell(instr, loop)
+        self.asm.origin = None
+
+    def _spell(self, instr: Instr, loop: Loop | None) -> None:
         partial = loop is not None and loop.role is Role.TAIL
         if instr.op is Op.PREFETCH:
             assert instr.ref is not None

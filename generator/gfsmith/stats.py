@@ -22,6 +22,9 @@ class Estimate:
     low: float
     high: float
 
+    def overlaps(self, other: Estimate) -> bool:
+        return self.low <= other.high and other.low <= self.high
+
     def as_json(self) -> dict[str, float]:
         return {name: round(getattr(self, name), 4) for name in ("median", "low", "high")}
 
@@ -44,11 +47,26 @@ def interval_rank(count: int, confidence: float = CONFIDENCE) -> int:
     return max(rank, 1)
 
 
-def estimate(samples: Sequence[float]) -> Estimate:
+def estimate(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """Median and order-statistic interval of independent samples."""
     ordered = sorted(samples)
-    rank = interval_rank(len(ordered))
+    rank = interval_rank(len(ordered), confidence)
     return Estimate(statistics.median(ordered), ordered[rank - 1], ordered[-rank])
+
+
+def rank_correlation(predicted: Sequence[float], measured: Sequence[float]) -> float | None:
+    """Spearman's rho of two lists of figures for the same things: 1 if they order them alike, -1 if the
+    other way round; None for fewer than 3 things, or where one list is all the same.
+
+    Cycles that a model predicts go with times, not with throughputs. Raises ValueError for unequal lengths.
+    """
+    from scipy import stats  # takes a second to load
+
+    if len(predicted) != len(measured):
+        raise ValueError(f"{len(predicted)} predicted figures and {len(measured)} measured ones")
+    if len(predicted) < 3 or len(set(predicted)) == 1 or len(set(measured)) == 1:
+        return None
+    return float(stats.spearmanr(predicted, measured).statistic)
 
 
 def paired_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:

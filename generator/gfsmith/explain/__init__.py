@@ -1,0 +1,1 @@
+"""One kernel as a person would want to see it: `gfsmith explain`."""

@@ -1,0 +1,154 @@
+"""Everything there is to say about one kernel, as data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gfsmith import generate
+from gfsmith.emit.x86.asm import Data, Ins, Mark, Mem, Note, Reg, narrow
+from gfsmith.emit.x86.encode import Encoded
+from gfsmith.emit.x86.listing import build
+from gfsmith.explain import program as words
+from gfsmith.generate import Kernel
+from gfsmith.ir import Program
+from gfsmith.model import mca
+from gfsmith.model.loop import MainLoop, main_loop
+from gfsmith.model.mca import Outcome
+from gfsmith.spec import KernelSpec
+
+_AROUND = "(loop)"  #: instructions that no operation of the Program asks for
+_GENERAL = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", *(f"r{n}" for n in range(8, 16)))
+_FULL = {narrow(name, width): name for name in _GENERAL for width in (1, 2, 4)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the listing. program: the line of the Program that begins here; main: in the main loop."""
+
+    offset: int
+    code: bytes
+    text: str
+    program: str
+    main: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the main loop: how often the Program has it, and the instructions it became."""
+
+    name: str
+    program: int
+    instructions: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine code of a kernel. rows: its body, which is the same for both ABIs."""
+
+    rows: tuple[Row, ...]
+    loop: MainLoop
+    operations: tuple[Operation, ...]
+    vectors: tuple[str, ...]
+    general: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """machine: None for C. predictions: in the order asked; without any, `silence` says why."""
+
+    spec: KernelSpec
+    program: Program
+    kernel: Kernel
+    machine: Machine | None
+    predictions: tuple[Outcome, ...]
+    silence: str
+
+
+def rows(body: Sequence[Encoded], loop: MainLoop) -> tuple[Row, ...]:
+    """The listing beside the Program: each line of it stands where its instructions begin."""
+    found = []
+    previous = None
+    for number, item in enumerate(body):
+        match item.line:
+            case Ins(origin=origin):
+                begins = origin is not None and origin is not previous
+                said = words.line(origin) if begins and origin is not None else ""
+                inside = loop.first <= number <= loop.last
+                found.append(Row(item.offset, item.code, str(item.line), said, inside))
+                previous = origin
+            case Mark(label):
+                found.append(Row(item.offset + len(item.code), b"", f"{label}:", "", False))
+            case Data(content, text):
+                found.append(Row(item.offset, content, f"constant {text}", "", False))
+            case Note(text):
+                found.append(Row(item.offset, b"", f"# {text}", "", False))
+    return tuple(found)
+
+
+def operations(program: Program, loop: MainLoop) -> tuple[Operation, ...]:
+    """The main loop counted twice: in the Program, and in the listing by what each instruction is for.
+
+    Where one instruction does for several of an operation, or several for one, the counts differ.
+    """
+    wanted = words.counts(words.repeated(program))
+    emitted: dict[str, Counter[str]] = {}
+    for instruction in loop.instructions:
+        origin = instruction.origin
+        name = origin.op.name.lower() if origin is not None else _AROUND
+        emitted.setdefault(name, Counter())[instruction.name] += 1
+    names = [*wanted, *(name for name in emitted if name not in wanted)]
+    return tuple(Operation(n, wanted.get(n, 0), dict(emitted.get(n, Counter()))) for n in names)
+
+
+def registers(body: Sequence[Encoded]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The vector (and mask) registers and the general registers that the body names."""
+    names: set[str] = set()
+    for item in body:
+        if not isinstance(item.line, Ins):
+            continue
+        for operand in item.line.operands:
+            if isinstance(operand, Reg):
+                names.add(operand.name)
+            elif isinstance(operand, Mem):
+                names |= {operand.base, *([operand.index] if operand.index else [])}
+        if item.line.mask:
+            names.add(item.line.mask)
+    general = {_FULL.get(name, name) for name in names} & set(_GENERAL)
+    # xmm3 and zmm3 are one register: named by the widest that occurs.
+    widest: dict[str, str] = {}
+    for name in sorted(names - set(_GENERAL) - set(_FULL)):
+        number = name.lstrip("kxyzm")
+        kind = "k" if name.startswith("k") else "v"
+        widest[kind + number] = max(name, widest.get(kind + number, ""))
+    vectors = sorted(widest.values(), key=lambda n: (n.startswith("k"), int(n.lstrip("kxyzm"))))
+    return tuple(vectors), tuple(name for name in _GENERAL if name in general)
+
+
+def machine(spec: KernelSpec, program: Program) -> Machine:
+    """The machine code of a spec's Program, explained."""
+    body = build(spec, program).body
+    loop = main_loop(body, spec.isa.vector_bytes)
+    return Machine(rows(body, loop), loop, operations(program, loop), *registers(body))
+
+
+def explain(spec: KernelSpec, cpus: Sequence[str], cache: Path | None) -> Explanation:
+    """Generates a kernel and asks the model. Raises ModelError for an unknown cpu.
+
+    Without llvm-mca, and for C, there are no predictions, and the explanation says why.
+    """
+    predictions: tuple[Outcome, ...] = ()
+    silence = ""
+    if not spec.machine_code:
+        silence = str(mca.no_machine_code(spec))
+    else:
+        try:
+            found = mca.predict(spec, cpus, cache)
+            predictions = tuple(found[cpu] for cpu in cpus)
+        except mca.ToolMissing as error:
+            silence = str(error)
+    program = generate.program(spec)
+    made = machine(spec, program) if spec.machine_code else None
+    return Explanation(spec, program, generate.generate_one(spec), made, predictions, silence)

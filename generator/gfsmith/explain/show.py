@@ -1,0 +1,164 @@
+"""An explanation as text for a terminal, and as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gfsmith.explain import program as words
+from gfsmith.explain.kernel import Explanation, Machine
+from gfsmith.model.mca import Outcome, Prediction
+from gfsmith.report import record
+from gfsmith.spec import KernelSpec
+
+_CODE_WIDTH = 22  #: eleven bytes in hexadecimal
+_TEXT_WIDTH = 50
+
+
+def _matrix(spec: KernelSpec) -> list[str]:
+    if spec.baked is not None:
+        rows = ["  " + " ".join(f"{c:02x}" for c in row) for row in spec.baked.rows]
+        return [f"matrix {spec.matrix_id}, a row for each output, hexadecimal:", *rows]
+    if not spec.tables.entry_bytes:
+        return ["matrix: all ones; no table is read"]
+    shape = f"{spec.outputs} x {'k' if spec.inputs is None else spec.inputs}"
+    return [
+        f"matrix: {shape}, given at run time as {spec.tables.label} tables, "
+        f"{spec.tables.entry_bytes} bytes a coefficient, source-major"
+    ]
+
+
+def _schedule(spec: KernelSpec) -> list[str]:
+    ahead = f"prefetch {spec.prefetch} bytes ahead" if spec.prefetch else "no prefetch"
+    needs = f" ({', '.join(spec.isa.cpu_flags)})" if spec.isa.cpu_flags else ""
+    return [
+        f"set: {spec.isa.name}{needs}; technique: {spec.technique.value}",
+        f"a turn of the main loop: {spec.unroll} x {spec.isa.vector_bytes} bytes of every shard; "
+        f"{spec.store.value} stores; {ahead}",
+    ]
+
+
+def _listing(machine: Machine) -> list[str]:
+    head = f"    {'offset':>6}  {'bytes':<{_CODE_WIDTH}}  {'instruction':<{_TEXT_WIDTH}}  Program"
+    lines = [head]
+    for row in machine.rows:
+        if not row.code:
+            lines.append(f"  {row.text}")
+            continue
+        mark = "|" if row.main else " "
+        cells = f"{row.code.hex():<{_CODE_WIDTH}}  {row.text:<{_TEXT_WIDTH}}  {row.program}"
+        lines.append(f"  {mark} {row.offset:>6}  {cells}".rstrip())
+    return lines
+
+
+def _operations(machine: Machine) -> Table:
+    table = Table("operation", "in the Program", "instructions", title_justify="left")
+    for each in machine.operations:
+        became = ", ".join(f"{n} {name}" for name, n in each.instructions.items())
+        table.add_row(each.name, str(each.program or "-"), became or "-")
+    return table
+
+
+def _predictions(outcomes: tuple[Outcome, ...]) -> Table:
+    table = Table("cpu", "cycles a turn", "cycles per 64 B", "bottleneck", "busy", "instructions", "uops")
+    for each in outcomes:
+        if not isinstance(each, Prediction):
+            table.add_row(each.cpu, "-", "-", each.reason, "-", "-", "-")
+            continue
+        busy = max(each.pressure.values()) / each.cycles
+        table.add_row(
+            each.cpu, f"{each.cycles:.2f}", f"{each.cycles_per_64:.2f}", each.bottleneck, f"{busy:.0%}",
+            str(each.instructions), f"{each.uops:g}",
+        )  # fmt: skip
+    return table
+
+
+def show(console: Console, it: Explanation) -> None:
+    """Everything, in the order in which one asks."""
+
+    def heading(text: str) -> None:
+        console.print(Text(f"\n{text}", style="bold"))
+
+    def block(lines: list[str]) -> None:
+        console.print("\n".join(lines), soft_wrap=True, highlight=False)
+
+    block(words.head(it.spec, it.program, it.kernel.verdict.status.value))
+    block([*_matrix(it.spec), *_schedule(it.spec)])
+    heading("Program")
+    block(words.body(it.program))
+    if it.machine is None:
+        heading(f"C source, {it.kernel.path}")
+        block([it.kernel.text])
+        block([f"no cycles predicted: {it.silence}"])
+        return
+    _show_machine(console, it, it.machine, heading, block)
+
+
+def _show_machine(console: Console, it: Explanation, machine: Machine, heading: Any, block: Any) -> None:
+    heading(f"machine code, {it.kernel.path}")
+    sizes = ", ".join(f"{len(code)} bytes ({abi.value})" for abi, code in it.kernel.code.items())
+    block([
+        f"with prologue and epilogue: {sizes}; the body, `|` beside the main loop:",
+        *_listing(machine),
+    ])  # fmt: skip
+    block([
+        f"vector registers used: {len(machine.vectors)}: {' '.join(machine.vectors)}",
+        f"general registers used: {len(machine.general)}: {' '.join(machine.general)}",
+    ])  # fmt: skip
+    scope = "for every source" if it.program.loops[0].rolled else "a turn"
+    heading(f"main loop: operations {scope}, {machine.loop.source_bytes} bytes of source")
+    console.print(_operations(machine))
+    heading("main loop: cycles as llvm-mca predicts them, everything in the first-level cache")
+    if it.silence:
+        block([f"no cycles predicted: {it.silence}"])
+        return
+    console.print(_predictions(it.predictions))
+    if it.program.loops[0].rolled:
+        block(["of the loop over the sources alone; what is done once per block is not in it"])
+
+
+def _prediction(outcome: Outcome) -> dict[str, Any]:
+    if not isinstance(outcome, Prediction):
+        return {"cpu": outcome.cpu, "unmodelled": outcome.reason}
+    return {
+        "cpu": outcome.cpu,
+        "cycles": outcome.cycles,
+        "cycles_per_64_bytes": outcome.cycles_per_64,
+        "bottleneck": outcome.bottleneck,
+        "uops": outcome.uops,
+        "dispatch_width": outcome.width,
+        "pressure": outcome.pressure,
+    }
+
+
+def _machine(machine: Machine) -> dict[str, Any]:
+    return {
+        "vector_registers": list(machine.vectors),
+        "general_registers": list(machine.general),
+        "main_loop": {
+            "source_bytes": machine.loop.source_bytes,
+            "instructions": len(machine.loop.instructions),
+            "operations": [asdict(operation) for operation in machine.operations],
+        },
+        "listing": [{**asdict(row), "code": row.code.hex()} for row in machine.rows],
+    }
+
+
+def to_json(it: Explanation) -> dict[str, Any]:
+    """`gfsmith explain --json`. machine: null for C; silence: why there is no prediction, or empty."""
+    spec = it.spec
+    return {
+        **record(spec),
+        "matrix": [list(row) for row in spec.baked.rows] if spec.baked is not None else None,
+        "circuits": [asdict(circuit) for circuit in words.weighed(spec)],
+        "proof": it.kernel.verdict.status.value,
+        "program": words.body(it.program),
+        "bytes": {abi.value: len(code) for abi, code in it.kernel.code.items()},
+        "machine": _machine(it.machine) if it.machine is not None else None,
+        "predictions": [_prediction(outcome) for outcome in it.predictions],
+        "silence": it.silence,
+    }

@@ -1,0 +1,1 @@
+"""What a kernel should cost, without running it."""

@@ -1,0 +1,30 @@
+"""What some cores do not have: LLVM's tables give figures for instructions that a core lacks.
+
+Which name has which CPUID features is what `clang -march=NAME -dM -E` says (`__GFNI__` and so on); a test
+asks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_AVX2 = frozenset({"SSSE3", "AVX", "AVX2", "BMI2"})
+_AVX512 = _AVX2 | {"AVX512F", "AVX512BW"}
+_GFNI = frozenset({"GFNI"})
+
+#: LLVM's name of a core -> its features, as far as instruction sets of gfsmith ask for them.
+FEATURES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("haswell", "broadwell", "skylake", "znver1", "znver2", "znver3"), _AVX2),
+    **dict.fromkeys(("skylake-avx512", "cascadelake", "cooperlake"), _AVX512),
+    **dict.fromkeys(("alderlake", "raptorlake", "meteorlake", "arrowlake", "gracemont"), _AVX2 | _GFNI),
+    **dict.fromkeys(("sierraforest", "lunarlake"), _AVX2 | _GFNI),
+    **dict.fromkeys(("icelake-client", "icelake-server", "tigerlake", "rocketlake"), _AVX512 | _GFNI),
+    **dict.fromkeys(("sapphirerapids", "emeraldrapids", "graniterapids"), _AVX512 | _GFNI),
+    **dict.fromkeys(("znver4", "znver5"), _AVX512 | _GFNI),
+}
+
+
+def lacking(cpu: str, flags: Iterable[str]) -> tuple[str, ...]:
+    """The features among `flags` that a core has not; none for a core that is not in the table."""
+    known = FEATURES.get(cpu)
+    return () if known is None else tuple(flag for flag in flags if flag not in known)

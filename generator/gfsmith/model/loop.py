@@ -1,0 +1,76 @@
+"""The part of a kernel that runs for almost all of the time: its main loop, as assembler text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iced_x86 import Decoder, Formatter, FormatterSyntax, MemorySizeOptions
+
+from gfsmith.emit.x86.asm import Ins, Mark
+from gfsmith.emit.x86.encode import Encoded
+from gfsmith.ir import Op, Space
+
+_formatter = Formatter(FormatterSyntax.INTEL)
+_formatter.hex_prefix, _formatter.hex_suffix = "0x", ""
+_formatter.memory_size_options = MemorySizeOptions.ALWAYS
+_LABEL = ".Lmodel"  #: where the modelled loop begins
+
+
+@dataclass(frozen=True, slots=True)
+class MainLoop:
+    """The innermost loop of a kernel's first loop over the bytes: `body[first]` to `body[last]`.
+
+    source_bytes: bytes of sources that one turn reads, all sources together.
+    """
+
+    first: int
+    last: int
+    lines: tuple[Encoded, ...]
+    source_bytes: int
+
+    @property
+    def instructions(self) -> tuple[Ins, ...]:
+        return tuple(item.line for item in self.lines if isinstance(item.line, Ins))
+
+    @property
+    def text(self) -> str:
+        """What the bytes say, in the Intel syntax of LLVM's assembler."""
+        rows = [".intel_syntax noprefix", f"{_LABEL}:"]
+        rows += [_assembler(item, item.line) for item in self.lines if isinstance(item.line, Ins)]
+        return "\n".join([*rows, ""])
+
+
+def _assembler(item: Encoded, line: Ins) -> str:
+    if line.target is not None:
+        return f"{line.name} {_LABEL}"
+    return _formatter.format(Decoder(64, item.code, ip=item.offset).decode())
+
+
+def main_loop(body: Sequence[Encoded], vector_bytes: int) -> MainLoop:
+    """The loop that the first backward jump closes: the whole turn if the kernel is unrolled over its
+    sources, what is done for a source (or for several at once) if it is rolled over them.
+
+    Raises ValueError if there is none.
+    """
+    places: dict[str, int] = {}
+    for number, item in enumerate(body):
+        if isinstance(item.line, Mark):
+            places[item.line.label.name] = number
+        elif isinstance(item.line, Ins) and item.line.target and item.line.target.name in places:
+            first = places[item.line.target.name] + 1
+            lines = tuple(body[first : number + 1])
+            return MainLoop(first, number, lines, vector_bytes * _vectors(lines))
+    raise ValueError("no loop in the listing")
+
+
+def _vectors(lines: Sequence[Encoded]) -> int:
+    """How many vectors of sources are read: each may be read once alone or more than once, folded."""
+    origins = (item.line.origin for item in lines if isinstance(item.line, Ins))
+    return len(
+        {
+            (origin.ref.index, origin.ref.offset)
+            for origin in origins
+            if origin and origin.ref and origin.ref.space is Space.SOURCE and origin.op is not Op.PREFETCH
+        }
+    )

@@ -1,0 +1,101 @@
+"""The variants of a target: what each parameter may be, and which of two variants is the simpler one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from gfsmith.spec import Circuit, KernelSpec, Operation, Order, Placement, Store
+from gfsmith.tune import target as targets
+from gfsmith.tune.target import Target
+
+Parameters = dict[str, int | str]
+
+_UNROLL = (1, 2, 3, 4, 6, 8)
+_DISTANCE = (0, 256, 512, 1024, 2048)  #: bytes ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One variant: a kernel for each pass."""
+
+    specs: tuple[KernelSpec, ...]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(spec.symbol for spec in self.specs)
+
+    @property
+    def symbol(self) -> str:
+        return "+".join(self.symbols)
+
+    @property
+    def parameters(self) -> Parameters:
+        """As in a [[kernels]] table; outputs: those of the longest pass."""
+        first = self.specs[0]
+        return {
+            "technique": first.technique.value,
+            "circuit": first.circuit.value,
+            "unroll": first.unroll,
+            "order": first.order.value,
+            "placement": first.placement.value,
+            "prefetch": first.prefetch,
+            "hint": first.hint.value,
+            "store": first.store.value,
+            "outputs": max(spec.outputs for spec in self.specs),
+        }
+
+
+def axes(target: Target, path: str) -> dict[str, tuple[int | str, ...]]:
+    """What each parameter may be on a path. Data in cache is never stored around it (it hurts), and
+    there is one level that a prefetch can bring it closer to."""
+    found: dict[str, tuple[int | str, ...]] = {"unroll": _UNROLL}
+    if target.code is not None:
+        found["circuit"] = tuple(c.value for c in Circuit if c.value[-1] not in "34" or target.outputs > 4)
+    found["order"] = tuple(order.value for order in Order)
+    if target.operation is not Operation.XOR:
+        found["placement"] = tuple(placement.value for placement in Placement)
+    found["prefetch"] = _DISTANCE[:3] if path == "cached" else _DISTANCE
+    if path != "cached":
+        found["hint"] = ("t0", "t1", "nta")
+    if path in ("distant", "bulk") and target.operation is not Operation.MAD:
+        found["store"] = tuple(store.value for store in Store)
+    limits = targets.pass_limits(target)
+    if len(limits) > 1:
+        found["outputs"] = tuple(limits)
+    return found
+
+
+def size(options: Mapping[str, Sequence[int | str]]) -> int:
+    """How many points there are, equal ones included."""
+    return prod(len(values) for values in options.values())
+
+
+def plan(target: Target, prefix: str, chosen: Mapping[str, int | str]) -> Plan:
+    """The variant at a point of the space. A setting that has no effect is set to its default, so that
+    equal variants are one. Raises SpecError."""
+    keys = dict(chosen)
+    if keys.get("unroll") == 1:
+        keys["order"] = Order.SUMS.value
+    if keys.get("prefetch") == 0:
+        keys.pop("hint", None)
+    return Plan(targets.kernels(target, prefix, keys))
+
+
+def coordinates(variant: Plan, options: Mapping[str, Sequence[int | str]]) -> Parameters | None:
+    """The point where a variant lies; None if it lies outside."""
+    found = {name: variant.parameters[name] for name in options}
+    inside = all(found[name] in options[name] for name in options)
+    return found if inside else None
+
+
+def complexity(variant: Plan, reference: Plan) -> tuple[int, ...]:
+    """Less is simpler: the reference, then what differs from it in fewer settings, stores and prefetches in
+    fewer ways, and has the shorter loop."""
+    if variant == reference:
+        return (0,)
+    mine, other = variant.parameters, reference.parameters
+    differing = sum(mine[name] != other[name] for name in mine)
+    streaming = int(mine["store"] == Store.STREAMING.value)
+    return 1, differing, streaming, int(mine["prefetch"] != 0), int(mine["unroll"])

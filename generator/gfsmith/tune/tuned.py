@@ -1,0 +1,186 @@
+"""tuned/<microarchitecture>.toml: the kernels that a study chose, to be reviewed and committed.
+
+format = 1
+microarchitecture = "znver4"     # LLVM's name; dispatch knows it by CPUID
+basis = "measured"               # or "model"
+
+[[kernel]]
+spec = "dot:10x4@gfni_avx512"    # as on the command line
+path = "cached"                  # of the runtime: cached, nearby, distant, bulk
+unroll = 2                       # the keys of a [[kernels]] table of gfsmith.toml
+gains = [{ length = 1024, speed = 1.16, low = 1.14, high = 1.19 }]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gfsmith import microarch
+from gfsmith.config import ConfigError
+from gfsmith.emit.runtime import TunedKernel
+from gfsmith.isa import BY_NAME, ISAS
+from gfsmith.microarch import Microarch, UnknownMicroarchitecture
+from gfsmith.spec import KernelSpec, SpecError
+from gfsmith.tune import target as targets
+from gfsmith.tune.result import Basis, Choice, Study
+from gfsmith.tune.space import Plan
+from gfsmith.tune.target import TargetError
+
+FORMAT = 1
+
+#: Keys of a [[kernels]] table that a study may choose, in the order in which they are written.
+KEYS = ("technique", "circuit", "unroll", "order", "placement", "prefetch", "hint", "store")
+
+
+class TunedError(ConfigError):
+    """A tuned file that cannot be used: one line with file and key."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Gain(_Strict):
+    """speed: time of the kernel without tuning / time of this one, with its interval."""
+
+    length: Annotated[int, Field(ge=1)]
+    speed: float
+    low: float
+    high: float
+
+
+class Entry(_Strict):
+    """One [[kernel]]; the keys of KEYS are judged where kernels are made of them."""
+
+    spec: str
+    path: Literal["cached", "nearby", "distant", "bulk"]
+    technique: str = "auto"
+    circuit: str = "auto"
+    unroll: int | Literal["auto"] = "auto"
+    order: str = "sums"
+    placement: str = "registers"
+    prefetch: int = 0
+    hint: str = "t0"
+    store: str = "temporal"
+    gains: list[Gain] = []
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in KEYS}
+
+
+class Tuned(_Strict):
+    """A whole file."""
+
+    format: int
+    microarchitecture: str
+    basis: Literal["measured", "model"]
+    kernel: list[Entry] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What tuned files add to a build: kernels that it lacks, and which kernel is for which CPU and path."""
+
+    specs: tuple[KernelSpec, ...] = ()
+    rows: tuple[TunedKernel, ...] = ()
+
+
+def read(path: Path) -> Tuned:
+    """Raises TunedError."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TunedError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TunedError(f"{path}: not valid TOML: {error}") from None
+    if data.get("format") != FORMAT:
+        found = data.get("format", "missing")
+        raise TunedError(f"{path}: format = {found}; allowed: {FORMAT}; make it anew with `gfsmith tune`")
+    try:
+        return Tuned.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = "no such key" if first["type"] == "extra_forbidden" else first["msg"]
+        raise TunedError(f"{path}: {where}: {message}") from None
+
+
+def _plan(entry: Entry, prefix: str) -> Plan:
+    target = targets.parse(entry.spec, ISAS[0])
+    return Plan(targets.kernels(target, prefix, entry.parameters))
+
+
+def _rows(path: Path, specs: Sequence[KernelSpec], prefix: str) -> Iterator[TunedKernel]:
+    """The kernels of one file, for the instruction sets of the build. Raises TunedError."""
+    file = read(path)
+    try:
+        cpu = microarch.find(file.microarchitecture)
+    except UnknownMicroarchitecture as error:
+        raise TunedError(f"{path}: microarchitecture: {error}") from None
+    built = {spec.isa.name for spec in specs}
+    for number, entry in enumerate(file.kernel):
+        where = f"{path}: kernel[{number}] ({entry.spec})"
+        try:
+            plan = _plan(entry, prefix)
+        except (TargetError, SpecError) as error:
+            raise TunedError(f"{where}: {error}") from None
+        for spec in plan.specs if plan.specs[0].isa.name in built else ():
+            if targets.best(spec, "cached", specs) is None:
+                raise TunedError(
+                    f"{where}: the build has no kernel for this shape on {spec.isa.name}, which other "
+                    "CPUs and paths would take; add it to [[kernels]] of gfsmith.toml"
+                )
+            yield TunedKernel(cpu, entry.path, spec, spec.symbol not in {s.symbol for s in specs})
+
+
+def load(files: Sequence[str], folder: Path, specs: Sequence[KernelSpec], prefix: str) -> Additions:
+    """What files, named relative to `folder`, add to a build of `specs`. Raises TunedError."""
+    rows: dict[tuple[Microarch, str, str], TunedKernel] = {}
+    for name in files:
+        for row in _rows(folder / name, specs, prefix):
+            rows.setdefault((row.cpu, row.path, row.spec.symbol), row)
+    added = {row.spec.symbol: row.spec for row in rows.values() if row.added}
+    rank = list(BY_NAME)
+    ordered = sorted(added.values(), key=lambda s: rank.index(s.isa.name))
+    return Additions(tuple(ordered), tuple(rows.values()))
+
+
+def _value(value: int | str) -> str:
+    return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+def _entry(choice: Choice) -> list[str]:
+    lines = ["[[kernel]]", f'spec = "{choice.target}"', f'path = "{choice.path}"']
+    lines += [f"{key} = {_value(choice.parameters[key])}" for key in KEYS]
+    if choice.gains:
+        lines.append("gains = [")
+        lines += [
+            f"  {{ length = {n}, speed = {g.median:.3f}, low = {g.low:.3f}, high = {g.high:.3f} }},"
+            for n, g in sorted(choice.gains.items())
+        ]
+        lines.append("]")
+    return lines
+
+
+def text(study: Study) -> str:
+    """What a study's choices look like as a file."""
+    lines = ['# Written by "gfsmith tune"; docs/tuning.md says how to read it and how a build uses it.']
+    if study.basis is Basis.MEASURED:
+        lines.append("# speed: time of the kernel without tuning / time of this one, measured in turns.")
+    else:
+        lines.append("# Ranked by a model of the processor alone (llvm-mca); nothing was measured.")
+    lines += [
+        f"format = {FORMAT}",
+        f'microarchitecture = "{study.microarchitecture}"',
+        f'basis = "{study.basis.value}"',
+    ]
+    for choice in study.choices:
+        lines += ["", *_entry(choice)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,74 @@
+#include "tuned.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct cpu_row {
+  const char *name; /* NULL ends the list */
+  const char *vendor;
+  unsigned family, first, last; /* models */
+} cpu_row;
+
+static const cpu_row cpus[] = {
+#define GFSMITH_TUNED_CPU(name, vendor, family, first, last) {name, vendor, family, first, last},
+#define GFSMITH_TUNED(name, path, symbol, added)
+#include "tuned.inc"
+#undef GFSMITH_TUNED_CPU
+#undef GFSMITH_TUNED
+    {NULL, NULL, 0, 0, 0},
+};
+
+typedef struct tuned_row {
+  const char *name; /* NULL ends the list */
+  gfs_path path;
+  gfsmith_kernel *run;
+  bool added;
+} tuned_row;
+
+static const tuned_row kernels[] = {
+#define GFSMITH_TUNED_CPU(name, vendor, family, first, last)
+#define GFSMITH_TUNED(name, path, symbol, added) {name, GFS_PATH_##path, symbol, added},
+#include "tuned.inc"
+#undef GFSMITH_TUNED_CPU
+#undef GFSMITH_TUNED
+    {NULL, GFS_PATH_cached, NULL, false},
+};
+
+/* The name of this CPU's microarchitecture; NULL: not asked for yet. */
+static _Atomic(const char *) here;
+
+const char *gfs_tuned_name(const gfs_cpu_identity *identity) {
+  for (const cpu_row *row = cpus; row->name != NULL; row++)
+    if (strcmp(row->vendor, identity->vendor) == 0 && row->family == identity->family &&
+        row->first <= identity->model && identity->model <= row->last)
+      return row->name;
+  return "";
+}
+
+/* Asked for once: under a hypervisor CPUID takes microseconds. Threads that come here together find
+ * the same. */
+static const char *name_here(void) {
+  const char *name = atomic_load_explicit(&here, memory_order_acquire);
+  if (name == NULL) {
+    gfs_cpu_identity identity;
+    gfs_cpu_identify(&identity);
+    name = gfs_tuned_name(&identity);
+    atomic_store_explicit(&here, name, memory_order_release);
+  }
+  return name;
+}
+
+gfs_tuning gfs_tuned(gfsmith_kernel *run, gfs_path path) {
+  gfs_tuning tuning = GFS_TUNING_NONE;
+  for (const tuned_row *row = kernels; row->name != NULL; row++) {
+    if (row->run != run)
+      continue;
+    if (row->path == path && strcmp(row->name, name_here()) == 0)
+      return GFS_TUNING_HERE;
+    if (row->added)
+      tuning = GFS_TUNING_ELSEWHERE;
+  }
+  return tuning;
+}
