@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "passes": {"ir", "isa", "spec", "liveness", "spill"},
     "emit": {"ir", "isa", "spec", "liveness", "microarch"},
     "prove": {"ir", "isa", "spec", "field"},
-    "defaults": {"isa", "schedule"},
+    "defaults": {"ir", "isa", "schedule"},
     "config": {"spec", "isa", "field", "codes", "matrix", "defaults"},
     "microarch": set(),
     "stats": set(),
