@@ -70,8 +70,9 @@ def interleave(program: Program, spec: KernelSpec) -> Program:
 
 
 def eliminate_common(program: Program, spec: KernelSpec) -> Program:
-    """Compute equal expressions once. Loads are shared unless a store in place comes between. A constant
-    is cheap to load again and dear to keep: it is shared with what stands close by only."""
+    """Compute equal expressions once, but nothing across a store unless the matrix is known: the next copy
+    of the loop's body would find registers full of tables. A constant is cheap to load again and dear to
+    keep: it is shared with what stands close by only."""
     renamed: dict[Value, Value] = {}
 
     def rewrite(code: Section, loop: Loop) -> Section:
@@ -82,7 +83,7 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
             args = tuple(renamed.get(a, a) for a in instr.args)
             instr = replace(instr, args=args)
             key = (instr.op, args, instr.ref, instr.immediate)
-            if instr.op in STORES and spec.in_place:
+            if instr.op in STORES and spec.baked is None:
                 known.clear()
             if instr.ref is not None and instr.ref.space is Space.CONSTANT:
                 if position - recent.get(key, -_NEAR) >= _NEAR:
@@ -132,9 +133,12 @@ def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
 
 
 def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
-    """Ask for each cache line of the sources `prefetch` bytes ahead of its load."""
+    """Ask for each cache line of the shards `prefetch` bytes ahead of its load or store, without a branch:
+    beyond a shard's end it does nothing. Destinations that are written around the cache are left alone."""
     if not spec.prefetch:
         return program
+    asking = {Op.LOAD, Op.STORE} if spec.store is Store.TEMPORAL else {Op.LOAD}
+    asked: set[tuple[int, Ref]] = set()
 
     def rewrite(code: Section, loop: Loop) -> Section:
         if loop.role is not Role.BLOCK:
@@ -143,11 +147,12 @@ def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
         for instr in code:
             ref = instr.ref
             if (
-                instr.op is Op.LOAD
+                instr.op in asking
                 and ref is not None
-                and ref.space is Space.SOURCE
                 and ref.offset % CACHE_LINE == 0
+                and (id(loop), ref) not in asked
             ):
+                asked.add((id(loop), ref))
                 ahead = replace(ref, offset=ref.offset + spec.prefetch)
                 out.append(Instr(Op.PREFETCH, None, (), ahead, 0, instr.copy))
             out.append(instr)

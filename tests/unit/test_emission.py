@@ -36,10 +36,19 @@ def test_prefetch_distance_and_hint(isa: Isa, inputs: int | None, lines: int) ->
             for i in _instructions(_change(spec, prefetch=448, hint=hint))
             if i.name == f"prefetch{hint.value}"
         ]
-        assert len(found) == (
-            lines if spec.group == 1 else lines * spec.group + 1
-        )  # a group, and one left over
+        sources = lines if spec.group == 1 else lines * spec.group + 1  # a group, and one left over
+        assert len(found) == sources + spec.outputs
         assert all("+448" in str(i) for i in found)
+
+
+def test_prefetch_asks_once_for_a_line_and_never_for_what_goes_around_the_cache() -> None:
+    for spec, wanted in (
+        (make_spec("mad", 2, 3, "avx512", unroll=1, prefetch=256), 2 + 3),
+        (make_spec("mad", None, 3, "avx512", unroll=1, prefetch=256), 1 + 3),
+        (make_spec("dot", 4, 2, "avx512", unroll=1, prefetch=256, store=Store.STREAMING), 4 + 4),
+    ):
+        names = [i.name for i in _instructions(spec)]
+        assert names.count("prefetcht0") == wanted
 
 
 @pytest.mark.parametrize("isa", X86, ids=label)

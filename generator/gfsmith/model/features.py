@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _AVX2 = frozenset({"SSSE3", "AVX", "AVX2", "BMI2"})
-_AVX512 = _AVX2 | {"AVX512F", "AVX512BW"}
+_AVX512 = _AVX2 | {"AVX512F", "AVX512BW", "AVX512VL"}
 _GFNI = frozenset({"GFNI"})
 
 #: LLVM's name of a core -> its features, as far as instruction sets of gfsmith ask for them.

@@ -117,6 +117,8 @@ def settings(m: Measurement) -> str:
     words = [f"u{p['unroll']}"]
     if p.get("circuit", "auto") != "auto":
         words.append(str(p["circuit"]))
+    if p.get("width") == 256:
+        words.append("256 bits")
     if p.get("order", "sums") != "sums":
         words.append(f"by {p['order']}")
     if p.get("placement") == "memory":

@@ -37,6 +37,7 @@ class Plan:
         return {
             "technique": first.technique.value,
             "circuit": first.circuit.value,
+            "width": first.isa.width if first.isa.widths else "auto",
             "unroll": first.unroll,
             "order": first.order.value,
             "placement": first.placement.value,
@@ -52,7 +53,9 @@ def axes(target: Target, path: str) -> dict[str, tuple[int | str, ...]]:
     there is one level that a prefetch can bring it closer to."""
     found: dict[str, tuple[int | str, ...]] = {"unroll": _UNROLL}
     if target.code is not None:
-        found["circuit"] = tuple(c.value for c in Circuit if c.value[-1] not in "34" or target.outputs > 4)
+        found["circuit"] = tuple(c.value for c in Circuit if c.value[-1] not in "345" or target.outputs > 4)
+    if target.isa.widths:
+        found["width"] = target.isa.widths
     found["order"] = tuple(order.value for order in Order)
     if target.operation is not Operation.XOR:
         found["placement"] = tuple(placement.value for placement in Placement)

@@ -35,7 +35,7 @@ from gfsmith.tune.target import TargetError
 FORMAT = 1
 
 #: Keys of a [[kernels]] table that a study may choose, in the order in which they are written.
-KEYS = ("technique", "circuit", "unroll", "order", "placement", "prefetch", "hint", "store")
+KEYS = ("technique", "circuit", "width", "unroll", "order", "placement", "prefetch", "hint", "store")
 
 
 class TunedError(ConfigError):
@@ -62,6 +62,7 @@ class Entry(_Strict):
     path: Literal["cached", "nearby", "distant", "bulk"]
     technique: str = "auto"
     circuit: str = "auto"
+    width: int | Literal["auto"] = "auto"
     unroll: int | Literal["auto"] = "auto"
     order: str = "sums"
     placement: str = "registers"
