@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gfsmith.ir import CURRENT, STORES, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.liveness import pressure, uses
-from gfsmith.spec import KernelSpec, Order, Placement, SpecError, Store
+from gfsmith.spec import KernelSpec, Operation, Order, Placement, SpecError, Store
 from gfsmith.spill import spill
 
 Pass = Callable[[Program, KernelSpec], Program]
@@ -137,8 +137,8 @@ def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
     beyond a shard's end it does nothing. Destinations that are written around the cache are left alone."""
     if not spec.prefetch:
         return program
-    asking = {Op.LOAD, Op.STORE} if spec.store is Store.TEMPORAL else {Op.LOAD}
-    asked: set[tuple[int, Ref]] = set()
+    loaded = spec.operation is Operation.MAD  # mad asks for its destinations when it loads them
+    asking = {Op.LOAD} if loaded or spec.store is Store.STREAMING else {Op.LOAD, Op.STORE}
 
     def rewrite(code: Section, loop: Loop) -> Section:
         if loop.role is not Role.BLOCK:
@@ -146,13 +146,7 @@ def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
         out: list[Instr] = []
         for instr in code:
             ref = instr.ref
-            if (
-                instr.op in asking
-                and ref is not None
-                and ref.offset % CACHE_LINE == 0
-                and (id(loop), ref) not in asked
-            ):
-                asked.add((id(loop), ref))
+            if instr.op in asking and ref is not None and ref.offset % CACHE_LINE == 0:
                 ahead = replace(ref, offset=ref.offset + spec.prefetch)
                 out.append(Instr(Op.PREFETCH, None, (), ahead, 0, instr.copy))
             out.append(instr)

@@ -184,7 +184,7 @@ GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
             "allowed: 512 or 256 on gfni_avx512, 512 or 256 on avx512",
         ),
         (GOOD + 'width = 512\nisas = ["gfni_sse"]\n', "width = 512; gfni_sse has no such choice"),
-        (GOOD + GOOD, "gfs_dot_nx1__gfni_avx512_u4 is listed twice"),
+        (GOOD + GOOD, "gfs_dot_nx1__gfni_avx512_u4_steps is listed twice"),
         (GOOD.replace("nx1", "nx99"), ""),
         (GOOD + "packets = true\n", "only kernels for a code work on packets"),
         (GOOD.replace("nx1", "4x2") + 'code = "cauchy"\npackets = true\ntechnique = "nibble"\n', "are plain"),
