@@ -55,7 +55,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", metavar="GLOB", help="cells whose id matches, such as 'table/lch*'")
     parser.add_argument("--list", action="store_true", help="print the ids of the cells and stop")
     parser.add_argument("--pages", choices=("huge", "small"), default="huge", help="default: huge")
-    parser.add_argument("--stagger", type=_stagger, default=64, help="bytes between shards (64)")
+    parser.add_argument("--stagger", type=_stagger, default=128, help="bytes between shards (128)")
     parser.add_argument("--pool", type=_pool, default=LEAST_POOL, help="MiB of memory (2048)")
     parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a to measure")
     parser.add_argument(
