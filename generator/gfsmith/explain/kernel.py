@@ -119,7 +119,7 @@ def registers(body: Sequence[Encoded]) -> tuple[tuple[str, ...], tuple[str, ...]
     general = {_FULL.get(name, name) for name in names} & set(_GENERAL)
     # xmm3 and zmm3 are one register: named by the widest that occurs.
     widest: dict[str, str] = {}
-    for name in sorted(names - set(_GENERAL) - set(_FULL)):
+    for name in sorted(names - set(_GENERAL) - set(_FULL) - {"rsp"}):
         number = name.lstrip("kxyzm")
         kind = "k" if name.startswith("k") else "v"
         widest[kind + number] = max(name, widest.get(kind + number, ""))
