@@ -58,6 +58,33 @@ unroll = 3
 )
 
 
+NARROW = (
+    HEAD
+    + """
+[[kernel]]
+spec = "dot:3x2@avx512"
+path = "cached"
+width = 256
+unroll = 1
+"""
+)
+
+
+def test_a_tuned_width_stands_beside_the_kernels_of_the_set(tmp_path: Path) -> None:
+    """Vectors of 256 bits are the same instruction set, so the build's own kernel serves other CPUs."""
+    _project(tmp_path, NARROW)
+    built = config.specs(
+        config.Config(
+            generator=config.Generator(isas=["avx512"]),
+            kernels=[config.KernelGroup(operation="dot", shapes=["3x2"])],
+        ),
+        "test",
+    )
+    found = tuned.load(["tuned/znver4.toml"], tmp_path, built, "gfs")
+    assert [spec.symbol for spec in found.specs] == ["gfs_dot_3x2__avx512_v256_u1"]
+    assert found.rows[0].added
+
+
 def _project(folder: Path, text: str = TUNED) -> Path:
     (folder / "tuned").mkdir(exist_ok=True)
     (folder / "tuned" / "znver4.toml").write_text(text)

@@ -20,13 +20,8 @@ from gfsmith.tune.space import Plan
 from gfsmith.tune.target import Target
 
 PATH = "cached"
-_SEEN = (
-    "width",
-    "unroll",
-    "circuit",
-    "order",
-    "placement",
-)  #: what changes the instructions of the main loop
+#: What changes the instructions of the main loop.
+_SEEN = ("width", "unroll", "circuit", "order", "placement")
 _TIE = 1.01  #: cycles that differ by less are equal to a model
 
 

@@ -162,8 +162,8 @@ def best(part: KernelSpec, path: str, specs: Sequence[KernelSpec]) -> KernelSpec
 
 def serves(spec: KernelSpec, part: KernelSpec) -> bool:
     """Whether dispatch may take `spec` where `part` is meant."""
-    same = (spec.operation, spec.isa, spec.outputs, spec.baked, spec.tables) == (
-        part.operation, part.isa, part.outputs, part.baked, part.tables
+    same = (spec.operation, spec.isa.name, spec.outputs, spec.baked, spec.tables) == (
+        part.operation, part.isa.name, part.outputs, part.baked, part.tables
     )  # fmt: skip
     return same and (spec.inputs in (None, part.inputs) if spec.baked is None else True)
 
