@@ -1,5 +1,6 @@
 #include "map.h"
 #include "prefetch.h"
+#include "sizes.h"
 
 /* Bytes that the chunks of all shards take together: half of the second-level cache of the oldest
  * CPUs with AVX2 (256 KiB). Measured on Zen 4, GFNI AVX-512, 64 KiB shards, against whole shards:
@@ -10,8 +11,6 @@
 
 /* The least chunk; 200+55 gains 4 % over 1024. */
 #define CHUNK_MIN 512u
-
-#define CACHE_LINE 64u
 
 /* Bytes that the sources and destinations of one step take together, and the limits of a step's
  * length, from memory: see fetch(). Measured on Zen 4, GFNI AVX-512, with known matrices, by turns
@@ -28,7 +27,7 @@
 #define LONG_SHARD 4096u
 
 size_t gfs_map_chunk(unsigned shards) {
-  size_t chunk = CACHE_BUDGET / shards / CACHE_LINE * CACHE_LINE;
+  size_t chunk = CACHE_BUDGET / shards / GFS_CACHE_LINE * GFS_CACHE_LINE;
   return chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
 }
 
@@ -52,8 +51,6 @@ static cut cut_of(const gfs_map *map, gfs_path path, size_t len) {
   return (cut){path, map->dots == 1 ? len : gfs_map_chunk(shards), false};
 }
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Bytes start .. start + len of all sources, to be asked for in so many turns. */
 typedef struct request {
   const uint8_t *const *src;
@@ -66,7 +63,7 @@ typedef struct request {
 static void fetch(unsigned inputs, request *r) {
   unsigned end = inputs * (r->turn + 1) / r->turns;
   for (unsigned j = inputs * r->turn / r->turns; j < end && r->len > 0; j++)
-    for (size_t at = 0; at < r->len; at += CACHE_LINE)
+    for (size_t at = 0; at < r->len; at += GFS_CACHE_LINE)
       GFS_PREFETCH_SECOND(r->src[j] + r->start + at);
   r->turn++;
 }
@@ -88,15 +85,15 @@ void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const u
   cut c = cut_of(map, path, len);
   const uint8_t *piece_src[GFSMITH_MAX_SHARDS];
   uint8_t *piece_dst[GFSMITH_MAX_SHARDS];
-  request ahead = {.src = src, .len = c.fetched ? least(len, c.piece) : 0, .turns = 1};
+  request ahead = {.src = src, .len = c.fetched ? gfs_least(len, c.piece) : 0, .turns = 1};
   fetch(map->inputs, &ahead);
   ahead.turns = map->dots;
   size_t piece;
   for (size_t start = 0; start < len; start += piece) {
-    piece = least(len - start, c.piece);
+    piece = gfs_least(len - start, c.piece);
     ahead.turn = 0;
     ahead.start = start + piece;
-    ahead.len = c.fetched ? least(len - ahead.start, c.piece) : 0;
+    ahead.len = c.fetched ? gfs_least(len - ahead.start, c.piece) : 0;
     for (unsigned j = 0; j < map->inputs; j++)
       piece_src[j] = src[j] + start;
     for (unsigned i = 0; i < map->outputs; i++)

@@ -2,10 +2,7 @@
 #include <string.h>
 
 #include "codec.h"
-
-/* What gfsmith_check may take of the stack for parities it recomputes. */
-#define CHECK_BYTES 16384u
-#define CHECK_ALIGN 64u
+#include "sizes.h"
 
 gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
                               uint8_t *const *parity) {
@@ -57,10 +54,10 @@ typedef struct comparison {
   gfs_path path;
 } comparison;
 
-/* Do the pass's parities match on the part at `offset`? len <= CHECK_BYTES / pass->outputs. */
+/* Do the pass's parities match on the part at `offset`? len <= GFS_CHECK_BYTES / pass->outputs. */
 static bool pass_matches(const comparison *c, const gfs_pass *pass, size_t len,
                          const uint8_t *const *data, size_t offset) {
-  alignas(CHECK_ALIGN) uint8_t computed[CHECK_BYTES];
+  alignas(GFS_CACHE_LINE) uint8_t computed[GFS_CHECK_BYTES];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
   const uint8_t *const *parity = c->shards + c->codec->k + pass->first;
   for (unsigned i = 0; i < pass->outputs; i++)
@@ -90,7 +87,7 @@ static size_t check_chunk(const gfs_map *encoder) {
   for (unsigned n = 0; n < encoder->dots; n++)
     if (encoder->pass[n].outputs > outputs)
       outputs = encoder->pass[n].outputs;
-  size_t fits = CHECK_BYTES / outputs / CHECK_ALIGN * CHECK_ALIGN;
+  size_t fits = GFS_CHECK_BYTES / outputs / GFS_CACHE_LINE * GFS_CACHE_LINE;
   size_t chunk = gfs_map_chunk(encoder->inputs + encoder->outputs);
   return encoder->dots > 1 && chunk < fits ? chunk : fits;
 }
@@ -114,7 +111,7 @@ gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8
   if (c.path >= GFS_PATH_distant)
     c.path = GFS_PATH_nearby; /* what is computed here is compared at once */
   for (size_t done = 0; match && done < len;) {
-    size_t part = len - done < chunk ? len - done : chunk;
+    size_t part = gfs_least(len - done, chunk);
     match = part_matches(&c, part, done);
     done += part;
   }

@@ -3,13 +3,12 @@
 #include <stdlib.h>
 
 #include "baked.h"
+#include "sizes.h"
 
 /* Outputs that one pass computes with tables, where there are kernels for so many. Eight
  * accumulators leave registers for the source and the tables on every instruction set; a longer
  * pass saves little, since by then arithmetic and not reading the sources takes the time. */
 #define PASS_MAX 8u
-
-#define CACHE_LINE 64u
 
 /* What a map is made from. */
 typedef struct recipe {
@@ -151,7 +150,7 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
     return GFSMITH_EUNSUPPORTED;
   size_t entry = gfs_tables_entry(isa->format);
   size_t header = sizeof(gfs_map) + (l.dots + l.mads) * sizeof(gfs_pass);
-  size_t bytes = header + CACHE_LINE + (size_t)inputs * outputs * entry;
+  size_t bytes = header + GFS_CACHE_LINE + (size_t)inputs * outputs * entry;
   gfs_map *map = malloc(bytes);
   if (map == NULL)
     return GFSMITH_ENOMEM;
@@ -163,7 +162,7 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
                    .mads = l.mads};
   /* Entries are 8 or 32 bytes: from a cache line's start, none of them straddles two. */
   uint8_t *tables = (uint8_t *)map + header;
-  tables += (CACHE_LINE - (uintptr_t)tables % CACHE_LINE) % CACHE_LINE;
+  tables += (GFS_CACHE_LINE - (uintptr_t)tables % GFS_CACHE_LINE) % GFS_CACHE_LINE;
   fill_passes(&r, &l, map, tables);
   *out = map;
   return GFSMITH_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "baked.h"
+#include "sizes.h"
 #include "tables.h"
 
 enum {
@@ -16,11 +17,6 @@ enum {
 /* Bytes of all packets together that are worked on at a time: what stays in a first-level cache
  * while one step after the other goes over it. */
 #define CACHE_BUDGET (24u * 1024)
-
-/* What gfs_schedule_matches may take of the stack for packets that it computes. */
-#define CHECK_BYTES 16384u
-
-#define CACHE_LINE 64u
 
 /* A row of a bit matrix, bit j of which is column j. */
 typedef struct bits {
@@ -187,10 +183,8 @@ static void point(uint8_t **at, unsigned packets, const uint8_t *const *shards, 
 /* The bytes of each of `packets` packets to work on at a time: whole lines if they are not many. */
 static size_t chunk_of(size_t budget, unsigned packets) {
   size_t chunk = budget / packets;
-  return chunk < CACHE_LINE ? chunk : chunk / CACHE_LINE * CACHE_LINE;
+  return chunk < GFS_CACHE_LINE ? chunk : chunk / GFS_CACHE_LINE * GFS_CACHE_LINE;
 }
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 void gfs_schedule_apply(const gfs_schedule *s, size_t packet, size_t len, const uint8_t *const *src,
                         uint8_t *const *dst) {
@@ -200,20 +194,20 @@ void gfs_schedule_apply(const gfs_schedule *s, size_t packet, size_t len, const 
     for (size_t start = 0; start < packet; start += chunk) {
       point(at, s->inputs, src, region + start, packet);
       point(at + s->inputs, s->outputs, (const uint8_t *const *)dst, region + start, packet);
-      run(s, least(packet - start, chunk), at);
+      run(s, gfs_least(packet - start, chunk), at);
     }
 }
 
 bool gfs_schedule_matches(const gfs_schedule *s, size_t packet, size_t len,
                           const uint8_t *const *src, const uint8_t *const *dst) {
-  alignas(CACHE_LINE) uint8_t computed[CHECK_BYTES];
+  alignas(GFS_CACHE_LINE) uint8_t computed[GFS_CHECK_BYTES];
   uint8_t *at[PACKETS_MAX];
-  size_t chunk = chunk_of(CHECK_BYTES, s->outputs);
+  size_t chunk = chunk_of(GFS_CHECK_BYTES, s->outputs);
   for (unsigned i = 0; i < s->outputs; i++)
     at[s->inputs + i] = computed + i * chunk;
   for (size_t region = 0; region < len; region += GFS_PACKETS * packet)
     for (size_t start = 0; start < packet; start += chunk) {
-      size_t piece = least(packet - start, chunk);
+      size_t piece = gfs_least(packet - start, chunk);
       point(at, s->inputs, src, region + start, packet);
       run(s, piece, at);
       for (unsigned i = 0; i < s->outputs; i++)
