@@ -17,12 +17,19 @@ GFSMITH := .venv/bin/gfsmith
 GFSMITH_GENERATED := gen_out
 
 REQUIRED_CFLAGS := -std=c11 -fPIC -Wall -Wextra -Wpedantic -Werror
+# Kernels of this compiler's architecture, by the names of gen_out/sources.mk, and portable ones.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH_powerpc64le := power
+ARCH_riscv64 := riscv
+ARCH_loongarch64 := loongarch
+ARCH_wasm32 := wasm
+ARCH := $(or $(ARCH_$(MACHINE)),$(MACHINE))
 INCLUDES := -Iruntime/include -Iruntime/src -I$(GFSMITH_GENERATED)
 
 -include $(GFSMITH_GENERATED)/sources.mk
 
 RUNTIME_SOURCES := $(wildcard runtime/src/*.c)
-SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
+SOURCES := $(GFSMITH_GENERATED_SOURCES_$(ARCH)) $(GFSMITH_GENERATED_SOURCES_portable) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 

@@ -18,7 +18,7 @@ width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni
 order = "auto"                   # or sums, steps, copies: how the vectors of a turn are woven
 circuit = "auto"                 # with code: or dense, factored1 .. factored4
 placement = "registers"          # or memory: where table entries are during a call
-technique = "auto"               # or nibble, affine, mulb, bitplane
+technique = "auto"               # or nibble, permxor, affine, mulb, bitplane
 code = "cauchy"                  # bake the k x m parity matrix of this code in (dot only)
 packets = false                  # with code: true for kernels that work on packets and only add
 outputs = "auto"                 # with code: parities per kernel at most
@@ -40,7 +40,7 @@ from gfsmith import codes
 from gfsmith.defaults import default_baked_unroll, default_order, default_outputs, default_unroll
 from gfsmith.field import DEGREE, FieldError
 from gfsmith.field import Field as GaloisField
-from gfsmith.isa import BY_NAME, Encoding, Isa
+from gfsmith.isa import BY_NAME, Arch, Isa
 from gfsmith.matrix import bit_matrix
 from gfsmith.spec import (
     Baked,
@@ -92,7 +92,7 @@ class KernelGroup(_Strict):
     circuit: Literal["auto", "dense", "factored1", "factored2", "factored3", "factored4", "factored5"] = (
         "auto"
     )
-    technique: Literal["auto", "nibble", "affine", "mulb", "bitplane"] = "auto"
+    technique: Literal["auto", "nibble", "permxor", "affine", "mulb", "bitplane"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
     code: str | None = None
@@ -262,7 +262,7 @@ def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
                         if group.packets:
                             raise SpecError("packets = true; only kernels for a code work on packets")
                         yield where, _spec(group, shape, isa, config.generator)
-                    elif isa.encoding is not Encoding.C:
+                    elif isa.arch is not Arch.PORTABLE:
                         for spec in _baked(group, group.code, shape, isa, config.generator):
                             yield where, spec
                 except (SpecError, FieldError, codes.CodeError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,18 @@ from gfsmith import parallel, passes
 from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.circuits.choice import Candidate, candidates, schedules
 from gfsmith.circuits.order import scheduled
-from gfsmith.emit import c, runtime
+from gfsmith.emit import runtime
+from gfsmith.emit.c.kernel import build as build_c
 from gfsmith.emit.template import TEMPLATES
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build as build_x86
 from gfsmith.ir import Op, Program, Space
+from gfsmith.liveness import pressure
 from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
 from gfsmith.prove.program import prove
 from gfsmith.prove.verdict import PROVED, Verdict
-from gfsmith.spec import Circuit, KernelSpec, SpecError, TableFormat
+from gfsmith.spec import Circuit, KernelSpec, SpecError, Technique
 
 METHOD_PROGRAM = "program"
 ABI_C = "c"
@@ -93,6 +95,8 @@ def _least_moves(spec: KernelSpec, candidate: Candidate) -> Program:
     """The Program of a circuit: in the order in which it was made, or in the better one of that and the
     scheduled order if values have to wait in the frame."""
     program = passes.run(lower_baked(spec, candidate.circuit), spec)
+    if not spec.machine_code:
+        return min(program, passes.run(lower_baked(spec, scheduled(candidate.circuit)), spec), key=pressure)
     if not program.slots:
         return program
     return min(program, passes.run(lower_baked(spec, scheduled(candidate.circuit)), spec), key=_moves)
@@ -129,23 +133,39 @@ def costs(spec: KernelSpec) -> tuple[float, float]:
 
     On Intel's and AMD's cores since 2019 a 512-bit gf2p8affineqb or shuffle takes the one port that has
     it, additions have two, and three-input additions halve them; a nibble product is two shuffles, an
-    addition, and its operand's share of a shift and two masks (uops.info).
+    addition, and its operand's share of a shift and two masks (uops.info). Elsewhere the proportions are
+    much the same: POWER's permxor takes a port that additions share with it.
     """
     addition = 0.25 if Op.XOR3 in spec.isa.ops else 0.4
-    return (1.0 if spec.entries is TableFormat.AFFINE else 3.5), addition
+    return (3.5 if spec.technique is Technique.NIBBLE else 1.0), addition
 
 
 def generate_one(spec: KernelSpec) -> Kernel:
     """Raises SpecError for a kernel that does not fit, Refuted for one that is wrong."""
+    if not spec.machine_code:
+        return _generate_c(spec)
+    lowered = _proved(spec)
+    machine = build_x86(spec, lowered)
+    return Kernel(spec, runtime.source_path(spec), machine.source, machine.code, PROVED)
+
+
+def _proved(spec: KernelSpec) -> Program:
+    """The Program of a spec. Raises Refuted if it is wrong."""
     lowered = program(spec)
     verdict = prove(spec, lowered)
     if not verdict:
         raise Refuted(verdict.reason)
-    path = runtime.source_path(spec)
-    if spec.machine_code:
-        machine = build_x86(spec, lowered)
-        return Kernel(spec, path, machine.source, machine.code, verdict)
-    return Kernel(spec, path, c.build(spec, lowered), {}, verdict)
+    return lowered
+
+
+def _generate_c(spec: KernelSpec) -> Kernel:
+    """C with scalable vectors is proved for every length of a vector, and must be one text for all."""
+    guard = runtime.GUARDS[spec.isa.arch]
+    programs = [_proved(replace(spec, isa=replace(spec.isa, vector_bytes=n))) for n in spec.isa.lengths]
+    texts = {build_c(spec, lowered, guard) for lowered in programs}
+    if len(texts) > 1:
+        raise Refuted(f"{spec.symbol}: its text depends on how long vectors are")
+    return Kernel(spec, runtime.source_path(spec), texts.pop(), {}, PROVED)
 
 
 def generate(

@@ -7,12 +7,21 @@ from enum import Enum
 
 from gfsmith.ir import Op
 
+#: Vectors of scalable sets that CPUs have: a kernel is the same text for all.
+SCALABLE_BYTES = (16, 32, 64)
+
 
 class Arch(Enum):
     """Which compilers and assemblers can take the kernels."""
 
     PORTABLE = "portable"
     X86_64 = "x86_64"
+    AARCH64 = "aarch64"
+    POWER = "power"
+    RISCV = "riscv"
+    WASM = "wasm"
+    S390X = "s390x"
+    LOONGARCH = "loongarch"
 
 
 class Encoding(Enum):
@@ -40,11 +49,12 @@ class Tail(Enum):
 class Isa:
     """What a kernel for this instruction set may use.
 
-    vector_bytes: lanes of one vector. registers: vector registers (None: the C
-    compiler allocates). cpu_flags: what CPUID (and the
-    operating system) must offer, in the spelling of GFSMITH_CPU_*. folds_loads: a load may be an
+    vector_bytes: lanes of one vector. registers: vector registers (None: words in general registers);
+    for C they only say how many tables are worth keeping, since the compiler allocates. cpu_flags: what
+    CPU and operating system must offer, in the spelling of GFSMITH_CPU_*. folds_loads: a load may be an
     operand of an arithmetic instruction at any alignment. widths: in bits, what vectors a kernel may
-    choose from (AVX-512VL), () without a choice. destructive: results overwrite an operand.
+    choose from (AVX-512VL), () without a choice. scalable: vectors have as many bits as the CPU says, at
+    least vector_bytes; one kernel serves all. destructive: results overwrite an operand.
     """
 
     name: str
@@ -58,11 +68,17 @@ class Isa:
     folds_loads: bool = False
     broadcasts: bool = False
     widths: tuple[int, ...] = ()
+    scalable: bool = False
 
     @property
     def width(self) -> int:
         """Bits of one vector."""
         return 8 * self.vector_bytes
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Bytes of a vector for which a kernel is proved: those of CPUs with scalable vectors, or its own."""
+        return SCALABLE_BYTES if self.scalable else (self.vector_bytes,)
 
     @property
     def destructive(self) -> bool:
@@ -72,10 +88,22 @@ class Isa:
 _MEMORY = frozenset({Op.LOAD, Op.STORE})
 _COMMON = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.STREAM, Op.SPILL, Op.RELOAD, Op.PREFETCH}
 _NIBBLE = _COMMON | {Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
+_PERMXOR = _MEMORY | {Op.ZERO, Op.XOR, Op.TABLE, Op.LOOKUP2}
 _GFNI = _COMMON | {Op.MATRIX, Op.AFFINE, Op.MULB}
 
 _AVX512 = ("AVX512F", "AVX512BW", "AVX512VL", "BMI2")
 _AVX512_WIDTHS = (512, 256)
+
+#: With intrinsics: the compiler chooses what waits in memory.
+_C_NIBBLE = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
+
+
+def _with_intrinsics(
+    name: str, arch: Arch, flags: tuple[str, ...], ops: frozenset[Op] = _C_NIBBLE, registers: int = 32
+) -> Isa:
+    """Vectors of 16 bytes, written in C; the last bytes as two overlapping pieces."""
+    return Isa(name, arch, Encoding.C, 16, registers, ops, flags, Tail.PACKED)
+
 
 #: In the order in which dispatch prefers them, best first.
 ISAS: tuple[Isa, ...] = (
@@ -146,6 +174,8 @@ ISAS: tuple[Isa, ...] = (
         cpu_flags=("SSSE3",),
         tail=Tail.PACKED,
     ),
+    _with_intrinsics("neon_sha3", Arch.AARCH64, ("ASIMD", "SHA3"), _C_NIBBLE | {Op.XOR3}),
+    _with_intrinsics("neon", Arch.AARCH64, ("ASIMD",)),
     Isa(
         "scalar",
         Arch.PORTABLE,

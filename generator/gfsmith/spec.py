@@ -20,7 +20,7 @@ from enum import Enum
 
 from gfsmith.field import Field
 from gfsmith.ir import Op
-from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
+from gfsmith.isa import BY_NAME, ISAS, Arch, Encoding, Isa
 from gfsmith.schedule import Circuit as Circuit
 from gfsmith.schedule import Hint as Hint
 from gfsmith.schedule import Order as Order
@@ -56,6 +56,7 @@ class Technique(Enum):
     """How a byte vector is multiplied by a constant."""
 
     NIBBLE = "nibble"
+    PERMXOR = "permxor"
     AFFINE = "affine"
     MULB = "mulb"
     BITPLANE = "bitplane"
@@ -86,6 +87,7 @@ class TableFormat(Enum):
 
 _FORMAT = {
     Technique.NIBBLE: TableFormat.NIBBLE,
+    Technique.PERMXOR: TableFormat.NIBBLE,
     Technique.AFFINE: TableFormat.AFFINE,
     Technique.MULB: TableFormat.MULB,
     Technique.BITPLANE: TableFormat.BITPLANE,
@@ -94,6 +96,7 @@ _FORMAT = {
 
 _NEEDS = {
     Technique.NIBBLE: Op.LOOKUP,
+    Technique.PERMXOR: Op.LOOKUP2,
     Technique.AFFINE: Op.AFFINE,
     Technique.MULB: Op.MULB,
     Technique.BITPLANE: Op.SCALE,
@@ -101,7 +104,7 @@ _NEEDS = {
 }
 
 
-_BAKES = frozenset({Technique.NIBBLE, Technique.AFFINE, Technique.PLAIN})
+_BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def default_technique(operation: Operation, isa: Isa) -> Technique:
     """The technique that the instruction set is made for."""
     if operation is Operation.XOR:
         return Technique.PLAIN
-    for technique in (Technique.AFFINE, Technique.NIBBLE, Technique.BITPLANE):
+    for technique in (Technique.AFFINE, Technique.PERMXOR, Technique.NIBBLE, Technique.BITPLANE):
         if _NEEDS[technique] in isa.ops:
             return technique
     raise SpecError(f"{isa.name}: no technique to multiply with")
@@ -231,7 +234,7 @@ class KernelSpec:
             return
         if self.operation is not Operation.DOT:
             raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
-        if not self.machine_code or self.technique not in _BAKES:
+        if self.isa.arch is Arch.PORTABLE or self.technique not in _BAKES:
             raise SpecError(f"code = {self.baked.code}; {self.isa.name} has run-time coefficients only")
         if {len(row) for row in self.baked.rows} != {self.inputs} or len(self.baked.rows) != self.outputs:
             raise SpecError(f"code = {self.baked.code}; its matrix is not {self.outputs} x {self.inputs}")

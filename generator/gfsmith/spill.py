@@ -137,11 +137,11 @@ class _Section:
 def spill(program: Program, spec: KernelSpec) -> Program:
     """The Program with as many values in registers as there are, and the others in the frame.
 
-    Only for straight-line code: a kernel with run-time coefficients is to be split instead. Raises
-    SpecError for a frame above MAX_FRAME.
+    Only for machine code, since a C compiler does this by itself, and for straight-line code: a kernel with
+    run-time coefficients is to be split instead. Raises SpecError for a frame above MAX_FRAME.
     """
     registers = spec.isa.registers
-    if spec.baked is None or registers is None or pressure(program) <= registers:
+    if not spec.machine_code or spec.baked is None or registers is None or pressure(program) <= registers:
         return program
     limit = registers - len(program.preload) - (1 if spec.isa.destructive else 0)
     fresh = count(1 + max(v for i in program.instructions() for v in (*i.args, i.result or 0)))

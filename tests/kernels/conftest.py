@@ -210,12 +210,15 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sources_of(generated: Path) -> list[Source]:
     """What the generator wrote into a folder, for both ABIs."""
     listed = (generated / "sources.mk").read_text()
+    here = {k.symbol for k in kernels_of(generated)}
     flags = ["-std=c11", "-O2", f"-I{generated}"]
     flags += [f"-I{ROOT / folder}" for folder in ("runtime/include", "runtime/src")]
     microsoft = [*flags, "-DGFSMITH_MS_ABI", "-DGFSMITH_SYMBOL_SUFFIX=_ms"]
     sources: list[Source] = []
     for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed):
         path = generated / name
+        if path.stem not in here:
+            continue
         sources.append((path, flags, ".sysv"))
         if path.suffix == ".S":
             sources.append((path, microsoft, ".ms"))

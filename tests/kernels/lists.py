@@ -6,9 +6,15 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from gfsmith.isa import ISAS
+
 #: What the lines of kernels.inc and baked.inc have in their parentheses.
 KERNEL = tuple("symbol isa operation inputs outputs unroll store prefetch tables".split())  # noqa: SIM905
 BAKED = tuple("symbol isa matrix store prefetch".split())  # noqa: SIM905
+
+
+#: Instruction set -> architecture.
+ARCHS = {isa.name: isa.arch.value for isa in ISAS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,12 @@ class Kernel:
 
     @property
     def in_assembly(self) -> bool:
-        return self.isa != "scalar"
+        return ARCHS[self.isa] == "x86_64"
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether it is for x86-64 or portable: the others are emulated."""
+        return ARCHS[self.isa] in ("x86_64", "portable")
 
 
 def entries(text: str, macro: str) -> list[list[str]]:
@@ -96,7 +107,12 @@ def parse_baked(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
 
 
 def kernels_of(folder: Path) -> list[Kernel]:
-    """All kernels of a folder like gen_out; none where there is no list."""
+    """The kernels of a folder like gen_out that can run here; none where there is no list."""
+    return [kernel for kernel in all_kernels_of(folder) if kernel.runs_here]
+
+
+def all_kernels_of(folder: Path) -> list[Kernel]:
+    """The same for every architecture."""
     if not (folder / "kernels.inc").exists():
         return []
     kernels = parse_kernels((folder / "kernels.inc").read_text())

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gfsmith.emit.c.kernel import SPELLINGS
 from gfsmith.emit.template import render
 from gfsmith.isa import ISAS, Arch, Isa
 from gfsmith.microarch import Microarch
 from gfsmith.spec import KernelSpec, Operation, TableFormat, Technique, default_technique
 
-_GUARDS = {Arch.PORTABLE: "", Arch.X86_64: "defined(__x86_64__) || defined(_M_X64)"}
+#: The preprocessor's condition for each architecture.
+GUARDS = {
+    Arch.PORTABLE: "",
+    Arch.X86_64: "defined(__x86_64__) || defined(_M_X64)",
+    Arch.AARCH64: "defined(__aarch64__) || defined(_M_ARM64)",
+    Arch.POWER: "defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)",
+    Arch.RISCV: "defined(__riscv) && __riscv_xlen == 64",
+    Arch.WASM: "defined(__wasm__)",
+    Arch.S390X: "defined(__s390x__)",
+    Arch.LOONGARCH: "defined(__loongarch64)",
+}
 _FORMATS = {
     Technique.NIBBLE: TableFormat.NIBBLE,
+    Technique.PERMXOR: TableFormat.NIBBLE,
     Technique.AFFINE: TableFormat.AFFINE,
     Technique.BITPLANE: TableFormat.BITPLANE,
 }
@@ -53,7 +65,7 @@ class TunedKernel:
 
     @property
     def guard(self) -> str:
-        return _GUARDS[self.spec.isa.arch]
+        return GUARDS[self.spec.isa.arch]
 
 
 def source_path(spec: KernelSpec) -> str:
@@ -66,7 +78,7 @@ def source_path(spec: KernelSpec) -> str:
 def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
     return _IsaKernels(
         name=isa.name,
-        guard=_GUARDS[isa.arch],
+        guard=GUARDS[isa.arch],
         tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in specs if s.isa.name == isa.name and s.baked is None),
@@ -84,6 +96,14 @@ def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
     return list(found.values())
 
 
+def _sources(specs: Sequence[KernelSpec]) -> dict[str, list[str]]:
+    """Architecture -> the paths of its kernels' sources."""
+    found: dict[str, list[str]] = {}
+    for spec in specs:
+        found.setdefault(spec.isa.arch.value, []).append(source_path(spec))
+    return found
+
+
 def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dict[str, str]:
     """path -> text of every file that describes the whole build; `specs` includes the tuned ones."""
     present = {spec.isa.name for spec in specs}
@@ -95,10 +115,10 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
         "tuned.inc": render("tuned.inc.j2", cpus=list(dict.fromkeys(row.cpu for row in tuned)), rows=tuned),
         "isas.inc": render("isas.inc.j2", isas=isas),
         "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
-        "sources.mk": render("sources.mk.j2", paths=[source_path(spec) for spec in specs]),
+        "sources.mk": render("sources.mk.j2", sources=_sources(specs)),
     }
-    if any(not spec.machine_code for spec in specs):
-        files["gfsmith_scalar.h"] = render("gfsmith_scalar.h.j2")
+    for name in sorted({s.isa.name for s in specs if not s.machine_code}):
+        files |= {header: render(f"{header}.j2") for header in SPELLINGS[name].headers}
     if any(spec.machine_code for spec in specs):
         files["gfsmith_asm.h"] = render("gfsmith_asm.h.j2")
     return files

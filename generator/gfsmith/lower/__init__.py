@@ -2,7 +2,7 @@
 
 A kernel is up to three loops: the main one over `unroll` vectors, one over single vectors, and the tail.
 With a fixed number of inputs the block loops are unrolled over the sources; the tail, every loop of a
-kernel for any k, and C code (whose compiler unrolls as it sees fit) is rolled over them.
+kernel for any k, and portable C (whose compiler unrolls as it sees fit) is rolled over them.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
+from gfsmith.isa import Arch
 from gfsmith.lower.affine import Affine
 from gfsmith.lower.bitplane import Bitplane
 from gfsmith.lower.builder import Builder, Numbers
 from gfsmith.lower.multiply import Multiply
 from gfsmith.lower.nibble import Nibble
+from gfsmith.lower.permxor import Permxor
 from gfsmith.lower.plain import Plain
 from gfsmith.spec import KernelSpec, Operation, Technique
 
 _TECHNIQUES: dict[Technique, Multiply] = {
     Technique.NIBBLE: Nibble(),
+    Technique.PERMXOR: Permxor(),
     Technique.AFFINE: Affine(Op.AFFINE),
     Technique.MULB: Affine(Op.MULB),
     Technique.BITPLANE: Bitplane(),
@@ -43,7 +46,7 @@ class _Lowering:
         lanes = spec.isa.vector_bytes
         any_number = spec.inputs is None and not spec.diagonal
         many = any_number or (spec.inputs or 1) > 1
-        rolled = many if not spec.machine_code else any_number
+        rolled = many if spec.isa.arch is Arch.PORTABLE else any_number
         loops = [self._loop(Role.BLOCK, spec.unroll, rolled, spec.group)]
         if spec.unroll > 1:
             loops.append(self._loop(Role.BLOCK, 1, rolled))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gfsmith.circuits.network import Add, Circuit, Input, Scale
 from gfsmith.ir import Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.lower.builder import Builder, Numbers
-from gfsmith.spec import KernelSpec, TableFormat
+from gfsmith.spec import KernelSpec, Technique
 from gfsmith.tables import entry
 
 
@@ -19,8 +19,8 @@ class _Baking:
         self.places: dict[int, int] = {}
         self.constants = b""
         preload = Builder(self.numbers)
-        self.nibbles = spec.entries is TableFormat.NIBBLE
-        self.mask = preload.emit(Op.CONST, immediate=0x0F) if self.nibbles else None
+        halved = spec.technique is Technique.NIBBLE
+        self.mask = preload.emit(Op.CONST, immediate=0x0F) if halved else None
         self.preload = tuple(preload.code)
 
     def program(self) -> Program:
@@ -58,6 +58,9 @@ class _Baking:
     def _product(
         self, b: Builder, constant: int, of: int, values: list[Value], halves: dict[int, tuple[Value, Value]]
     ) -> Value:
+        if self.spec.technique is Technique.PERMXOR:
+            tables = self._entry(b, Op.TABLE, constant), self._entry(b, Op.TABLE, constant, 16)
+            return b.emit(Op.LOOKUP2, *tables, values[of])
         if self.mask is None:
             return b.emit(Op.AFFINE, values[of], self._entry(b, Op.MATRIX, constant))
         if of not in halves:

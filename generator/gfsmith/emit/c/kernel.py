@@ -1,0 +1,128 @@
+"""Program -> the C source of a kernel, one statement an operation; the layout is templates/c_kernel.c.j2."""
+
+from __future__ import annotations
+
+from gfsmith.emit.c.neon import NEON, NEON_SHA3
+from gfsmith.emit.c.spelling import Spelling
+from gfsmith.emit.c.words import SCALAR
+from gfsmith.emit.template import render
+from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Kind, Loop, Op, Program, Ref, Role, Space, Value
+from gfsmith.spec import KernelSpec
+
+#: By the instruction set's name.
+SPELLINGS: dict[str, Spelling] = {"scalar": SCALAR, "neon": NEON, "neon_sha3": NEON_SHA3}
+
+_ROW = 16  #: constants a line
+_LOW_NIBBLE = 0x0F
+
+
+class _Writer:
+    """The state of one kernel on its way to C."""
+
+    def __init__(self, spec: KernelSpec, program: Program) -> None:
+        self.spec = spec
+        self.program = program
+        self.spelling = SPELLINGS[spec.isa.name]
+        self.masks = {
+            i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == _LOW_NIBBLE
+        }
+
+    def shards(self) -> list[str]:
+        """Local pointers to the shards that have a number: a store could change src[] and dst[] for all
+        that the compiler knows."""
+        refs = [i.ref for loop in self.program.loops for part in loop.sections() for i in part if i.ref]
+        sources = sorted({r.index for r in refs if r.space is Space.SOURCE and r.index > CURRENT})
+        targets = sorted({r.index for r in refs if r.space is Space.DESTINATION})
+        return [f"const uint8_t *const s{j} = src[{j}];" for j in sources] + [
+            f"uint8_t *const d{i} = dst[{i}];" for i in targets
+        ]
+
+    def preload(self) -> list[str]:
+        return self._statements(self.program.preload, partial=False)
+
+    def constants(self) -> list[str]:
+        """Rows of the tables of known coefficients."""
+        data = self.program.constants
+        rows = (data[start : start + _ROW] for start in range(0, len(data), _ROW))
+        return [", ".join(f"{byte:#04x}" for byte in row) for row in rows]
+
+    def length(self, bytes_: int) -> str:
+        """So many bytes of a shard, in C: scalable vectors count in their own size."""
+        if not self.spec.isa.scalable:
+            return str(bytes_)
+        vectors = bytes_ // self.program.lanes
+        return "vl" if vectors == 1 else f"{vectors} * vl"
+
+    def _place(self, ref: Ref) -> str:
+        match ref.space:
+            case Space.CONSTANT:
+                return f"constants + {ref.offset}"
+            case Space.COEFFICIENT:
+                base = "entry" if ref.index == CURRENT else "coeffs"
+                source = 0 if ref.index == CURRENT else ref.index
+                return f"{base} + {self.spec.entry_offset(source, ref.output) + ref.offset}"
+            case Space.SOURCE:
+                base = "src[j]" if ref.index == CURRENT else f"s{ref.index}"
+            case Space.DESTINATION:
+                base = f"d{ref.index}"
+            case Space.SCRATCH:
+                raise AssertionError("a C compiler spills by itself")
+        return f"{base} + at" + (f" + {self.length(ref.offset)}" if ref.offset else "")
+
+    def _expression(self, instr: Instr, partial: bool) -> str:
+        spelling = self.spelling
+        template = spelling.expressions[instr.op]
+        if partial and instr.op in STORES:
+            template = spelling.partial_store
+        elif partial and instr.op is Op.LOAD:
+            template = spelling.partial_load
+        if instr.op is Op.HIGH_NIBBLE:
+            assert instr.args[1] in self.masks, "no spelling masks more than the nibble"
+        args = [f"v{a}" for a in instr.args]
+        place = "" if instr.ref is None else self._place(instr.ref)
+        return template.format(*args, place=place, immediate=instr.immediate, rest="rest")
+
+    def _statements(self, code: tuple[Instr, ...], partial: bool) -> list[str]:
+        lines = []
+        for instr in code:
+            expression = self._expression(instr, partial)
+            if instr.result is not None:
+                expression = f"const {self._type(instr.op)} v{instr.result} = {expression}"
+            lines.append(f"{expression};")
+        return lines
+
+    def _type(self, op: Op) -> str:
+        return self.spelling.table if MEANING[op].result is Kind.TABLE else self.spelling.vector
+
+    def loop(self, loop: Loop) -> dict[str, object]:
+        assert not loop.rest and not loop.aligned
+        partial = loop.role is Role.TAIL
+        carried: list[tuple[Value, Value, Value]] = [(c.phi, c.initial, c.updated) for c in loop.carries]
+        return {
+            "partial": partial,
+            "step": self.length(loop.step),
+            "rolled": loop.rolled,
+            "head": self._statements(loop.head, partial),
+            "start": [f"{self.spelling.vector} v{phi} = v{first};" for phi, first, _ in carried],
+            "body": self._statements(loop.body, partial),
+            "next": [f"v{phi} = v{updated};" for phi, _, updated in carried],
+            "close": self._statements(loop.close, partial),
+        }
+
+
+def build(spec: KernelSpec, program: Program, guard: str) -> str:
+    """The C source of a kernel; `guard` is the preprocessor's condition for its architecture, or ""."""
+    writer = _Writer(spec, program)
+    return render(
+        "c_kernel.c.j2",
+        spec=spec,
+        guard=guard,
+        spelling=writer.spelling,
+        turn_bytes=writer.length(spec.unroll * program.lanes),
+        count="k" if spec.inputs is None else str(spec.inputs),
+        stride=spec.source_stride,
+        constants=writer.constants(),
+        shards=writer.shards(),
+        preload=writer.preload(),
+        loops=[writer.loop(loop) for loop in program.loops],
+    )

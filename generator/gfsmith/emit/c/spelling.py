@@ -1,0 +1,31 @@
+"""How an instruction set is written in C: one record each, a table from Op to expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gfsmith.ir import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The C of one instruction set; what is longer than an expression stands in its header.
+
+    headers: templates/NAME.j2 with the helpers named below; a kernel includes the last of them, which
+    includes the others and defines GFSMITH_TARGET_<name of the set>: the attribute that switches the
+    instruction set on for one function, so that no compiler flag is needed. vector,
+    table: C types of a value and of a table in a register (Op.TABLE). expressions: what an Op is, with
+    {0}, {1}, {2} for its operands, {place} for the address of its memory reference, {immediate}, and
+    {rest} for how many bytes remain. LOAD and STORE move a whole vector; partial_load and partial_store
+    the {rest} bytes that are left, fewer than a vector. setup: declarations before the first statement;
+    those of scalable vectors define `vl`, the bytes of a vector.
+    """
+
+    headers: tuple[str, ...]
+    vector: str
+    table: str
+    expressions: Mapping[Op, str]
+    partial_load: str
+    partial_store: str
+    setup: tuple[str, ...] = ()
