@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gfsmith.isa import BY_NAME
+from gfsmith.isa import BY_NAME, Encoding
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.kernel import Report, features_of, prove_code
 from gfsmith.prove.machine.load import LoadError, load_symbol
@@ -84,7 +84,7 @@ def contract_of(words: Description) -> Contract:
     _one_of("operation", words.operation, ["dot", "mad", "mul", "xor"])
     _one_of("abi", words.abi, ["sysv", "ms"])
     _one_of("tables", words.tables, list(_LAYOUTS))
-    machines = [name for name, isa in BY_NAME.items() if isa.registers is not None]
+    machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]
     isa = BY_NAME[_one_of("isa", words.isa, machines)]
     fmt, entry, output_major, period = _LAYOUTS[words.tables]
     columns = words.columns if words.columns is not None else words.inputs

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
-from support import make_spec
+from support import make_baked
 
 from gfsmith.codes import parity_matrix
 from gfsmith.emit.x86.frame import Abi
@@ -21,25 +21,19 @@ from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
 from gfsmith.prove.machine.load import raw
 from gfsmith.prove.program import prove
 from gfsmith.prove.verdict import Status
-from gfsmith.spec import Baked, KernelSpec
 
 ISAS = ("gfni_avx512", "gfni_avx2", "avx512", "avx2", "gfni_sse", "sse")
+CODE = "cauchy", 5, 3
 FLIPS = 24  #: bits of the constants that are flipped, of each kernel
 
 
 @cache
-def spec(isa: str, code: str = "cauchy", k: int = 5, m: int = 3) -> KernelSpec:
-    rows = parity_matrix(code, k, m)
-    return replace(make_spec("dot", k, m, isa, unroll=1), baked=Baked(code, m, 0, rows))
-
-
-@cache
 def kernel(isa: str) -> Kernel:
-    return generate_one(spec(isa))
+    return generate_one(make_baked(isa, *CODE))
 
 
 def examine(isa: str, code: bytes, rows: tuple[tuple[int, ...], ...] | None = None) -> Report:
-    contract = contract_of(spec(isa), "sysv")
+    contract = contract_of(make_baked(isa, *CODE), "sysv")
     if rows is not None:
         contract = replace(contract, rows=rows)
     return prove_code(contract, raw("kernel", code), "kernel", exhaustive=False)
@@ -65,7 +59,7 @@ def test_another_matrix_is_refuted(isa: str) -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_no_bit_of_the_constants_is_without_effect(isa: str) -> None:
-    code, constants = kernel(isa).code[Abi.SYSV], program(spec(isa)).constants
+    code, constants = kernel(isa).code[Abi.SYSV], program(make_baked(isa, *CODE)).constants
     assert code.count(constants) == 1
     start = code.index(constants)
     for bit in random.Random(7).sample(range(8 * len(constants)), FLIPS):
@@ -77,17 +71,17 @@ def test_no_bit_of_the_constants_is_without_effect(isa: str) -> None:
 
 @pytest.mark.parametrize("isa", ["gfni_avx512", "avx2"])
 def test_program_with_a_wrong_constant_is_refuted(isa: str) -> None:
-    right = program(spec(isa))
+    right = program(make_baked(isa, *CODE))
     for place in range(0, len(right.constants), 7):
         constants = bytearray(right.constants)
         constants[place] ^= 4
-        verdict = prove(spec(isa), replace(right, constants=bytes(constants)))
+        verdict = prove(make_baked(isa, *CODE), replace(right, constants=bytes(constants)))
         assert verdict.status is Status.REFUTED, place
-    verdict = prove(spec(isa), replace(right, constants=right.constants[:-1]))
+    verdict = prove(make_baked(isa, *CODE), replace(right, constants=right.constants[:-1]))
     assert "outside the constants" in verdict.reason
 
 
 @pytest.mark.parametrize("code", ["vandermonde", "backblaze", "lch"])
 def test_every_code(code: str) -> None:
     for isa in ("gfni_avx512", "sse"):
-        assert generate_one(spec(isa, code, 7, 2)).verdict
+        assert generate_one(make_baked(isa, code, 7, 2)).verdict

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
-from support import make_spec
+from support import make_baked
 
 from gfsmith import passes, spill
 from gfsmith.circuits.choice import candidates
@@ -28,7 +28,7 @@ from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
 from gfsmith.prove.machine.load import raw
 from gfsmith.prove.program import prove
 from gfsmith.prove.verdict import Status
-from gfsmith.spec import Baked, KernelSpec, SpecError
+from gfsmith.spec import SpecError
 
 SHAPES = [
     ("gfni_avx512", "cauchy", 32, 32),
@@ -43,19 +43,13 @@ LEA, AND = bytes.fromhex("4c8d4c241f"), bytes.fromhex("4983e1e0")  # lea r9, [rs
 
 
 @cache
-def spec(isa: str, code: str, k: int, m: int) -> KernelSpec:
-    rows = parity_matrix(code, k, m)
-    return replace(make_spec("dot", k, m, isa, unroll=1), baked=Baked(code, m, 0, rows))
-
-
-@cache
 def code(isa: str, family: str, k: int, m: int) -> dict[Abi, bytes]:
-    return generate_one(spec(isa, family, k, m)).code
+    return generate_one(make_baked(isa, family, k, m)).code
 
 
 @pytest.mark.parametrize(("isa", "family", "k", "m"), SHAPES)
 def test_program_fits_and_is_proved(isa: str, family: str, k: int, m: int) -> None:
-    wanted = spec(isa, family, k, m)
+    wanted = make_baked(isa, family, k, m)
     made = program(wanted)
     assert made.slots > 0
     assert pressure(made) <= (wanted.isa.registers or 0)
@@ -65,7 +59,7 @@ def test_program_fits_and_is_proved(isa: str, family: str, k: int, m: int) -> No
 @pytest.mark.parametrize("abi", [Abi.SYSV, Abi.MS])
 @pytest.mark.parametrize(("isa", "family", "k", "m"), SHAPES)
 def test_machine_code_is_proved(isa: str, family: str, k: int, m: int, abi: Abi) -> None:
-    wanted = spec(isa, family, k, m)
+    wanted = make_baked(isa, family, k, m)
     made = code(isa, family, k, m)[abi]
     contract = replace(contract_of(wanted, abi.value), unwind=False)
     report = prove_code(contract, raw(NAME, made), NAME, exhaustive=False)
@@ -73,7 +67,7 @@ def test_machine_code_is_proved(isa: str, family: str, k: int, m: int, abi: Abi)
 
 
 def test_frame_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = spec(*SMALL)
+    wanted = make_baked(*SMALL)
     cheapest = circuits(wanted)[0].circuit
     assert passes.run(lower_baked(wanted, cheapest), wanted).slots > 2
     monkeypatch.setattr(spill, "MAX_FRAME", 64)
@@ -95,7 +89,7 @@ def _mutants(code: tuple[Instr, ...]) -> Iterator[tuple[str, tuple[Instr, ...]]]
 
 
 def test_programs_with_a_wrong_slot_are_refuted() -> None:
-    wanted = spec(*SMALL)
+    wanted = make_baked(*SMALL)
     made = program(wanted)
     main, *others = made.loops
     tried = 0
@@ -112,7 +106,7 @@ def _changed(changes: list[tuple[bytes, bytes]]) -> Report:
     for old, new in changes:
         assert made.count(old) == 1 and len(old) == len(new), old.hex()
         made = made.replace(old, new)
-    contract = replace(contract_of(spec(*SMALL), "ms"), unwind=False)
+    contract = replace(contract_of(make_baked(*SMALL), "ms"), unwind=False)
     return prove_code(contract, raw(NAME, made), NAME, exhaustive=False)
 
 

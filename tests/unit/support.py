@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gfsmith.codes import parity_matrix
 from gfsmith.defaults import default_unroll
 from gfsmith.field import Field
 from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Ref, Role, Space
@@ -9,6 +12,7 @@ from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.lower import lower
 from gfsmith.passes import run as run_passes
 from gfsmith.spec import (
+    Baked,
     KernelSpec,
     Operation,
     Store,
@@ -54,6 +58,12 @@ def make_spec(
         store=store,
         prefetch=prefetch,
     )
+
+
+def make_baked(isa: str | Isa, code: str, k: int, m: int) -> KernelSpec:
+    """The kernel of all parities of a code."""
+    rows = parity_matrix(code, k, m)
+    return replace(make_spec("dot", k, m, isa, unroll=1), baked=Baked(code, m, 0, rows))
 
 
 def make_program(spec: KernelSpec) -> Program:

@@ -239,7 +239,8 @@ def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
 def test_ctrl_c_leaves_things_as_they_were(project: Path) -> None:
     """Interrupted while it works on a terminal: the bar shows, and nothing is written."""
     shapes = ", ".join(f'"{k}x4"' for k in range(4, 44))
-    text = f'[[kernels]]\noperation = "dot"\nshapes = [{shapes}]\n'
+    isas = '["gfni_avx512", "gfni_avx2", "avx2", "sse"]'
+    text = f'[generator]\nisas = {isas}\n[[kernels]]\noperation = "dot"\nshapes = [{shapes}]\n'
     (project / "gfsmith.toml").write_text(text)
     master, slave = pty.openpty()
     process = subprocess.Popen(
@@ -251,8 +252,9 @@ def test_ctrl_c_leaves_things_as_they_were(project: Path) -> None:
     )
     os.close(slave)
     seen = b""
-    while b"/280" not in seen:
+    while b"/160" not in seen:
         seen += os.read(master, 1024)
+        assert process.poll() is None, seen
     os.killpg(process.pid, signal.SIGINT)
     deadline = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < deadline:

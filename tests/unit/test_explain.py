@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
-from support import make_spec
+from support import make_baked, make_spec
 
 from gfsmith import cli, config, generate
-from gfsmith.codes import parity_matrix
 from gfsmith.emit.x86.asm import Ins
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build
 from gfsmith.explain import kernel, program, show
 from gfsmith.model import mca
 from gfsmith.model.loop import main_loop
-from gfsmith.spec import Baked, KernelSpec
+from gfsmith.spec import KernelSpec
 
 TOML = """
 [generator]
@@ -189,8 +188,7 @@ def test_cores_are_asked_for(project: Path) -> None:
 
 def test_a_kernel_whose_values_wait_in_the_frame() -> None:
     """Its registers do not include the stack pointer, by which it finds its slots."""
-    rows = parity_matrix("backblaze", 16, 8)
-    spec = replace(make_spec("dot", 16, 8, "avx2", unroll=1), baked=Baked("backblaze", 8, 0, rows))
+    spec = make_baked("avx2", "backblaze", 16, 8)
     shown = kernel.machine(spec, generate.program(spec))
     assert "slot[0]" in "\n".join(program.body(generate.program(spec)))
     assert len(shown.vectors) == 16 and "rsp" not in (*shown.vectors, *shown.general)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support import make_program, make_spec
+from support import make_baked, make_program, make_spec
 
 from gfsmith import config
 from gfsmith.codes import parity_matrix
@@ -104,8 +104,7 @@ def test_schedules_change_the_code_and_not_what_is_computed(isa: str) -> None:
 
 
 def test_circuits_are_what_they_are_called() -> None:
-    matrix = parity_matrix("cauchy", 8, 4)
-    base = replace(make_spec("dot", 8, 4, "gfni_avx512", unroll=1), baked=Baked("cauchy", 4, 0, matrix))
+    base = make_baked("gfni_avx512", "cauchy", 8, 4)
     chosen = {c: choose(replace(base, circuit=c))[0] for c in (Circuit.DENSE, Circuit.FACTORED2)}
     assert (chosen[Circuit.DENSE].method, chosen[Circuit.FACTORED2].dimension) == ("dense", 2)
     assert choose(base)[0] == chosen[Circuit.FACTORED2]

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 
 def _best_isa(features: frozenset[str]) -> Isa:
-    return next((i for i in ISAS if i.encoding is not Encoding.C and set(i.cpu_flags) <= features), ISAS[-2])
+    """The best set whose kernels can be loaded into this process, or the least of them."""
+    able = [isa for isa in ISAS if isa.encoding is not Encoding.C]
+    return next((isa for isa in able if set(isa.cpu_flags) <= features), able[-1])
 
 
 def _targets(texts: Sequence[str], features: frozenset[str]) -> list[Target]:

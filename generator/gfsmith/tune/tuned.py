@@ -64,7 +64,7 @@ class Entry(_Strict):
     circuit: str = "auto"
     width: int | Literal["auto"] = "auto"
     unroll: int | Literal["auto"] = "auto"
-    order: str = "sums"
+    order: str = "auto"
     placement: str = "registers"
     prefetch: int = 0
     hint: str = "t0"
@@ -73,7 +73,8 @@ class Entry(_Strict):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in KEYS}
+        """What the file says; the rest is as in a [[kernels]] table."""
+        return self.model_dump(include=set(KEYS), exclude_unset=True)
 
 
 class Tuned(_Strict):
