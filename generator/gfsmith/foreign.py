@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from gfsmith.isa import BY_NAME, Encoding
+from gfsmith.prove.machine.architectures import of_abi
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
-from gfsmith.prove.machine.kernel import Report, features_of, prove_code
+from gfsmith.prove.machine.kernel import Report, prove_code
 from gfsmith.prove.machine.load import LoadError, load_symbol
 
 #: Name -> format, bytes of an entry, output-major, period.
@@ -98,7 +99,7 @@ def contract_of(words: Description) -> Contract:
         layout=Layout(fmt, entry, words.outputs, columns if output_major else None, period),
         parameters=parameters,
         abi=words.abi,
-        features=tuple(sorted({*features_of(isa), *words.features})),
+        features=tuple(sorted({*of_abi(words.abi).features(isa.cpu_flags), *words.features})),
         in_place=words.in_place,
         block=4 * isa.vector_bytes,
         vector=isa.vector_bytes,

@@ -17,8 +17,8 @@ from random import Random
 import pytest
 from iced_x86 import Code, Instruction
 
-from gfsmith.prove.machine import semantics
-from gfsmith.prove.machine.semantics import FORMS
+from gfsmith.prove.machine.x86 import semantics
+from gfsmith.prove.machine.x86.semantics import FORMS
 
 from .cosim.compare import Mismatch, Outcome, campaign, check
 from .cosim.cpu import Cpu, Fault, Level, build, missing_features

@@ -27,8 +27,9 @@ from objects import (
     run,
 )
 
-from gfsmith.prove.machine.image import GUARD, Image, without_filling
+from gfsmith.prove.machine.image import GUARD, Image
 from gfsmith.prove.machine.load import Hole, LoadError, load, load_symbol, raw
+from gfsmith.prove.machine.x86.filling import without_filling
 
 KERNEL = "gfs_dot_10x4__avx2_u1"
 

@@ -14,8 +14,10 @@ from assembly import NAME, image
 from support import make_spec
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.architectures import of_abi
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.kernel import Report, contract_of, entry_state, prove_code
+from gfsmith.prove.machine.entry import entry_state
+from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
 from gfsmith.prove.machine.linear import Address, add, symbol
 from gfsmith.prove.machine.load import raw
 from gfsmith.prove.verdict import Status
@@ -186,7 +188,7 @@ def test_only_what_cannot_change_is_constant(where: str, proved: bool, tmp_path:
 def test_a_destination_written_in_pieces_is_not_taken_for_untouched() -> None:
     """Bytes 0..3 and 8..11 are final: a load of bytes 2..9 sees both, and 4..7 as they were."""
     contract = contract_of(MAD, "sysv")
-    memory = entry_state(contract, raw(NAME, b"\xc3"), 16, 100).memory
+    memory = entry_state(contract, of_abi(contract.abi), raw(NAME, b"\xc3"), 16, 100).memory
     place = symbol(Address("dst", 0))
     memory.store(place, contract.expect(0, 0, 4))
     assert memory.load(add(place, 4), 4) == ((4, domain.variable("dst", 0, 4)),)

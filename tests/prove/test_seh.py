@@ -12,7 +12,7 @@ from iced_x86 import Mnemonic
 from objects import COFF, MINGW, assemble, walk
 
 from gfsmith.prove.machine.load import load
-from gfsmith.prove.machine.unwind import Step, check
+from gfsmith.prove.machine.x86.unwind import Step, check
 
 WINDOWS = """
     .globl f

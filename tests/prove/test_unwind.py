@@ -12,7 +12,7 @@ from objects import CLANG, COFF, GCC, GCC_MS, GEN_OUT, MACHO, MINGW, assemble, w
 
 from gfsmith.prove.machine.image import Image
 from gfsmith.prove.machine.load import load, raw
-from gfsmith.prove.machine.unwind import Step, check
+from gfsmith.prove.machine.x86.unwind import Step, check
 
 KERNELS = [
     "gfs_dot_10x4__avx2_u1",
@@ -224,7 +224,7 @@ def test_plain_bytes_have_no_tables() -> None:
 
 def test_an_unknown_function() -> None:
     with pytest.raises(KeyError):
-        check(Image("elf", (), {}), "f", [])
+        check(Image("elf", "x86-64", (), {}), "f", [])
 
 
 def test_kernels_of_every_instruction_set_exist() -> None:

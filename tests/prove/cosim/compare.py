@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from random import Random
 
-from gfsmith.prove.machine.semantics import Unsupported, step
 from gfsmith.prove.machine.state import Known, State
+from gfsmith.prove.machine.x86.semantics import Unsupported, step
 from gfsmith.prove.verdict import Refutation
 
 from .cpu import GPR, Cpu, Fault, Level, Machine

@@ -15,8 +15,8 @@ from iced_x86 import OpKind, Register, RegisterExt
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Word
-from gfsmith.prove.machine.semantics import step
 from gfsmith.prove.machine.state import Value
+from gfsmith.prove.machine.x86.semantics import step
 from gfsmith.prove.verdict import Refutation
 
 from .compare import FLAGS, Mismatch, Outcome, has_dirty_uppers, model_state

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from math import inf
-
-from iced_x86 import ConditionCode
 
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Address, Bound, Linear, Word, subtract
-from gfsmith.prove.machine.state import Alignment, Difference, Known, State, difference_flags
+from gfsmith.prove.machine.state import Alignment, Difference, Flags, Known, State, Unclear, difference_flags
 from gfsmith.prove.verdict import Refutation
 
+
+class Condition(Enum):
+    """What a branch asks of left - right: unsigned, equal or not, signed, and the sign of the result."""
+
+    BELOW = "below"
+    NOT_BELOW = "not below"
+    NOT_ABOVE = "not above"
+    ABOVE = "above"
+    EQUAL = "equal"
+    NOT_EQUAL = "not equal"
+    LESS = "less"
+    NOT_LESS = "not less"
+    NOT_GREATER = "not greater"
+    GREATER = "greater"
+    NEGATIVE = "negative"
+    NOT_NEGATIVE = "not negative"
+
+
 #: condition -> bounds of left - right where it holds.
-_RANGES: dict[int, tuple[Bound, Bound]] = {
-    ConditionCode.B: (-inf, -1),
-    ConditionCode.AE: (0, inf),
-    ConditionCode.BE: (-inf, 0),
-    ConditionCode.A: (1, inf),
-    ConditionCode.E: (0, 0),
-    ConditionCode.NE: (0, 0),
-    ConditionCode.L: (-inf, -1),
-    ConditionCode.GE: (0, inf),
-    ConditionCode.LE: (-inf, 0),
-    ConditionCode.G: (1, inf),
+_RANGES: dict[Condition, tuple[Bound, Bound]] = {
+    Condition.BELOW: (-inf, -1),
+    Condition.NOT_BELOW: (0, inf),
+    Condition.NOT_ABOVE: (-inf, 0),
+    Condition.ABOVE: (1, inf),
+    Condition.EQUAL: (0, 0),
+    Condition.NOT_EQUAL: (0, 0),
+    Condition.LESS: (-inf, -1),
+    Condition.NOT_LESS: (0, inf),
+    Condition.NOT_GREATER: (-inf, 0),
+    Condition.GREATER: (1, inf),
 }
-_SIGNED = frozenset({ConditionCode.L, ConditionCode.GE, ConditionCode.LE, ConditionCode.G})
+_SIGNED = frozenset({Condition.LESS, Condition.NOT_LESS, Condition.NOT_GREATER, Condition.GREATER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +54,13 @@ class Split:
     other: tuple[Bound, Bound]
 
 
-def decide(state: State, condition: int) -> bool | Split | Alignment:
+def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | Alignment:
     """True, False, or how it depends. Raises Unsupported for what cannot be told, Refutation for a
     branch on undefined flags."""
-    flags = state.flags
+    if isinstance(flags, Unclear):
+        raise Unsupported("a branch on flags that differ from turn to turn of a loop")
     if isinstance(flags, Alignment):
-        if condition not in (ConditionCode.E, ConditionCode.NE):
+        if condition not in (Condition.EQUAL, Condition.NOT_EQUAL):
             raise Unsupported("a branch on the sign of an address")
         return flags
     if isinstance(flags, Difference):
@@ -52,14 +70,14 @@ def decide(state: State, condition: int) -> bool | Split | Alignment:
     return _evaluate(flags, condition)
 
 
-def _difference(state: State, flags: Difference, condition: int) -> bool | Split:
+def _difference(state: State, flags: Difference, condition: Condition) -> bool | Split:
     if condition not in _RANGES:
-        raise Unsupported(f"a branch of condition {condition} on unknown values")
+        raise Unsupported(f"a branch on {condition.value} on unknown values")
     if flags.summed and condition not in _SIGNED:
-        raise Unsupported(f"a branch of condition {condition} after an addition")
+        raise Unsupported(f"a branch on {condition.value} after an addition")
     value = subtract(flags.left, flags.right)
     _check_no_wrap(state, flags, value, condition in _SIGNED)
-    bounds, negate = _RANGES[condition], condition == ConditionCode.NE
+    bounds, negate = _RANGES[condition], condition == Condition.NOT_EQUAL
     low, high = state.facts.range(value)
     if bounds[0] <= low and high <= bounds[1]:
         return not negate
@@ -105,23 +123,21 @@ def _in_one_region(flags: Difference, value: Word) -> bool:
     return addressed(flags.left) and addressed(flags.right) and not addressed(value)
 
 
-def _evaluate(flags: Known, condition: int) -> bool:
-    needed: dict[int, bool | None] = {
-        ConditionCode.B: flags.cf,
-        ConditionCode.AE: _not(flags.cf),
-        ConditionCode.E: flags.zf,
-        ConditionCode.NE: _not(flags.zf),
-        ConditionCode.S: flags.sf,
-        ConditionCode.NS: _not(flags.sf),
-        ConditionCode.BE: _or(flags.cf, flags.zf),
-        ConditionCode.A: _not(_or(flags.cf, flags.zf)),
-        ConditionCode.L: _differ(flags.sf, flags.of),
-        ConditionCode.GE: _not(_differ(flags.sf, flags.of)),
-        ConditionCode.LE: _or(flags.zf, _differ(flags.sf, flags.of)),
-        ConditionCode.G: _not(_or(flags.zf, _differ(flags.sf, flags.of))),
+def _evaluate(flags: Known, condition: Condition) -> bool:
+    needed: dict[Condition, bool | None] = {
+        Condition.BELOW: flags.cf,
+        Condition.NOT_BELOW: _not(flags.cf),
+        Condition.EQUAL: flags.zf,
+        Condition.NOT_EQUAL: _not(flags.zf),
+        Condition.NEGATIVE: flags.sf,
+        Condition.NOT_NEGATIVE: _not(flags.sf),
+        Condition.NOT_ABOVE: _or(flags.cf, flags.zf),
+        Condition.ABOVE: _not(_or(flags.cf, flags.zf)),
+        Condition.LESS: _differ(flags.sf, flags.of),
+        Condition.NOT_LESS: _not(_differ(flags.sf, flags.of)),
+        Condition.NOT_GREATER: _or(flags.zf, _differ(flags.sf, flags.of)),
+        Condition.GREATER: _not(_or(flags.zf, _differ(flags.sf, flags.of))),
     }
-    if condition not in needed:
-        raise Unsupported(f"a branch of condition {condition}")
     result = needed[condition]
     if result is None:
         raise Refutation("a branch depends on flags that are undefined or hold data")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import lief
 
-from gfsmith.prove.machine.image import BASE, Builder, Image, LoadError, Mark, Section, without_filling
+from gfsmith.prove.machine.image import BASE, Builder, Image, LoadError, Mark, Section
+from gfsmith.prove.machine.x86.filling import MACHINE, without_filling
 
 _CODE_TYPE, _UNINITIALIZED = 0x20, 0x80
 _REMOVED, _INFORMATION, _DISCARDABLE = 0x800, 0x200, 0x0200_0000
@@ -61,7 +62,7 @@ class _Object:
     def __init__(self, what: str, binary: lief.COFF.Binary) -> None:
         self.what = what
         self.binary = binary
-        self.build = Builder(what, "coff")
+        self.build = Builder(what, "coff", MACHINE, without_filling)
         self.placed: dict[int, Section] = {}
 
     def image(self) -> Image:
@@ -149,7 +150,7 @@ def load_image(what: str, data: bytes) -> Image:
     if binary.header.machine != lief.PE.Header.MACHINE_TYPES.AMD64:
         raise LoadError(f"{what}: PE for {binary.header.machine.name}, not for x86-64")
     base = int(binary.optional_header.imagebase)
-    build = Builder(what, "coff")
+    build = Builder(what, "coff", MACHINE, without_filling)
     for section in binary.sections:
         if len(section.content) < min(section.sizeof_raw_data, section.virtual_size):
             raise LoadError(f"{what}: the file is cut off")

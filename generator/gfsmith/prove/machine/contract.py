@@ -21,10 +21,6 @@ Decode = Callable[[Word], tuple[str, Word, Word, int]]
 #: Parameter by name: len, k, coeffs, src, dst; `one_src`, `one_dst` are the shard itself.
 Parameter = Literal["len", "k", "coeffs", "src", "dst", "one_src", "one_dst", "index"]
 
-_BASE_FEATURES = frozenset(
-    {"X64", "CPUID", "CMOV", "FPU", "SSE", "SSE2", "MULTIBYTENOP", "CET_IBT", "PREFETCHW", "PAUSE"}
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -77,17 +73,18 @@ class Contract:
     """A kernel's promise. inputs None: any number, in parameter k.
 
     operation: dot, mad, mul, xor. per_shard: shard j goes to destination j alone (mul).
-    features: CPUID features beyond plain x86-64 that may be used. minimum: the least len that is
+    features: of the CPU, beyond the plain architecture, that may be used. minimum: the least len that is
     promised; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step;
     vector: the vector's bytes.
     clean_upper: vectors' upper halves are cleared on return. fence: streaming stores are fenced.
     narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the table.
     aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
     tables, where it has any format for them, describe the stack at every instruction. reach_all: every
-    instruction is reached under this contract. landing: it begins with endbr64. masked: what a vector
-    does not fill is masked, a hint that all its lengths may be proved at once. frozen_data: constants may
-    lie in writable data that nobody writes. rows: the coefficients, if the kernel is for these alone, as
-    elements of the field of `polynomial`. group: a loop may take so many sources a turn, so k is taken as
+    instruction is reached under this contract. landing: it begins as its ABI wants the target of an
+    indirect call to begin. masked: what a vector does not fill is masked, a hint that all its lengths may
+    be proved at once. frozen_data: constants may lie in writable data that nobody writes. rows: the
+    coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group: a loop
+    may take so many sources a turn, so k is taken as
     group * g + left_over, and the proof is made for each left_over below group.
     """
 
@@ -140,9 +137,6 @@ class Contract:
     @property
     def destinations(self) -> Word:
         return self.sources if self.per_shard else self.outputs
-
-    def allows(self, feature: str) -> bool:
-        return feature.startswith("INTEL") or feature in _BASE_FEATURES or feature in self.features
 
     def product(self, output: Word, source: Word, start: Word) -> Form:
         """c[output][source] * src[source] from byte `start` on, by the definition of the format."""

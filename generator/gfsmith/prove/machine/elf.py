@@ -1,4 +1,4 @@
-"""ELF for x86-64: relocatable objects, shared libraries and executables -> Image."""
+"""ELF: relocatable objects, shared libraries and executables -> Image."""
 
 from __future__ import annotations
 
@@ -7,34 +7,16 @@ from typing import Any
 
 from elftools.elf.descriptions import describe_reloc_type
 from elftools.elf.elffile import ELFFile
-from elftools.elf.enums import ENUM_RELOC_TYPE_x64
 from elftools.elf.relocation import RelrRelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from gfsmith.prove.machine.image import BASE, Builder, FrameTable, Image, LoadError, Mark, Section
+from gfsmith.prove.machine.relocation import Relocation, Relocations
+from gfsmith.prove.machine.x86.relocations import X86Relocations
 
 _ALLOC, _WRITE, _EXECUTE, _TLS = 0x2, 0x1, 0x4, 0x400
-_TYPE = {name: number for name, number in ENUM_RELOC_TYPE_x64.items() if isinstance(number, int)}
-#: S + A: type -> (bytes, signed).
-_ABSOLUTE = {
-    _TYPE["R_X86_64_64"]: (8, None),
-    _TYPE["R_X86_64_32"]: (4, False),
-    _TYPE["R_X86_64_32S"]: (4, True),
-    _TYPE["R_X86_64_16"]: (2, None),
-    _TYPE["R_X86_64_8"]: (1, None),
-}
-#: S + A - P: type -> bytes.
-_RELATIVE = {
-    _TYPE["R_X86_64_PC64"]: 8,
-    _TYPE["R_X86_64_PC32"]: 4,
-    _TYPE["R_X86_64_PLT32"]: 4,
-    _TYPE["R_X86_64_PC16"]: 2,
-    _TYPE["R_X86_64_PC8"]: 1,
-}
-#: G + A - P, four bytes, where G is the address of a pointer to the symbol.
-_GOTPCRELX, _REX_GOTPCRELX = 41, 42  # not in pyelftools
-_VIA_SLOT = {_TYPE["R_X86_64_GOTPCREL"], _GOTPCRELX, _REX_GOTPCRELX}
-_NONE = _TYPE["R_X86_64_NONE"]
+#: pyelftools' name of a machine -> its relocations.
+_MACHINES: dict[str, Relocations] = {"x64": X86Relocations()}
 
 
 class Reader:
@@ -47,12 +29,14 @@ class Reader:
     def __init__(self, what: str, data: bytes) -> None:
         self.elf = ELFFile(BytesIO(data))
         self.what = what
-        self.build = Builder(what, "elf")
         self.placed: dict[int, Section] = {}
         self.kind = str(self.elf["e_type"])
         machine = self.elf.get_machine_arch()
-        if machine != "x64" or self.elf.elfclass != 64 or not self.elf.little_endian:
-            raise LoadError(f"{what}: {self.elf.elfclass}-bit ELF for {machine}, not for x86-64")
+        if machine not in _MACHINES or self.elf.elfclass != 64 or not self.elf.little_endian:
+            known = " or ".join(scheme.machine for scheme in _MACHINES.values())
+            raise LoadError(f"{what}: {self.elf.elfclass}-bit ELF for {machine}, not for {known}")
+        self.scheme = _MACHINES[machine]
+        self.build = Builder(what, "elf", self.scheme.machine, self.scheme.trim)
         if self.kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
             raise LoadError(f"{what}: an ELF file of type {self.kind} cannot be loaded")
         if self.elf.num_sections() == 0:
@@ -146,42 +130,28 @@ class Reader:
                 self._apply_dynamic(entry, symbol)
 
     def _apply(self, section: Section, entry: Any, symbol: Any) -> None:
-        """One relocation of an object file (System V ABI for AMD64, 4.4.1)."""
-        kind, addend = entry["r_info_type"], entry["r_addend"]
-        place = section.address + entry["r_offset"]
+        """One relocation of an object file."""
+        kind, index = entry["r_info_type"], entry["r_info_sym"]
         target = 0 if symbol is None else self._target(symbol)
         name = symbol.name if symbol is not None else ""
-        if kind == _NONE:
-            return
-        if kind in _VIA_SLOT and symbol is not None:
-            slot = self.build.slot(entry["r_info_sym"], name, target)
-            self.build.patch(place, 4, slot + addend - place, True)
-            return
-        if kind in _ABSOLUTE:
-            width, signed = _ABSOLUTE[kind]
-            origin = 0
-        elif kind in _RELATIVE:
-            width, signed, origin = _RELATIVE[kind], True, place
-        else:
+        place = section.address + entry["r_offset"]
+        if not self.scheme.apply(self.build, Relocation(kind, place, target, entry["r_addend"], index, name)):
             text = self._kind_name(kind)
             raise LoadError(f"{self.what}: relocation {text} in {section.name} is not handled")
-        if target is None:
-            self.build.hole(place, width, name)
-        else:
-            self.build.patch(place, width, target + addend - origin, signed)
 
     def _apply_dynamic(self, entry: Any, symbol: Any) -> None:
         """One relocation of a linked file; what is not a plain address becomes a hole."""
         kind, place = entry["r_info_type"], entry["r_offset"] + self.bias
         name = "" if symbol is None else symbol.name
         target = None if symbol is None else self._target(symbol)
-        if kind == _NONE:
+        types = self.scheme.dynamic
+        if kind == types.none:
             return
-        if kind == _TYPE["R_X86_64_RELATIVE"]:
+        if kind == types.relative:
             self.build.patch(place, 8, entry["r_addend"] + self.bias, None)
-        elif kind in (_TYPE["R_X86_64_GLOB_DAT"], _TYPE["R_X86_64_JUMP_SLOT"]) and target is not None:
+        elif kind in types.pointers and target is not None:
             self.build.patch(place, 8, target, None)
-        elif kind == _TYPE["R_X86_64_64"] and target is not None:
+        elif kind == types.absolute and target is not None:
             self.build.patch(place, 8, target + entry["r_addend"], None)
         else:
             self.build.hole(place, 8, name or self._kind_name(kind))

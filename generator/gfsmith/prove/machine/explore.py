@@ -8,42 +8,30 @@ induction (invariant.py).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import count
 from math import inf
 
-from iced_x86 import Code, ConditionCode, CpuidFeature, Decoder, FlowControl, Instruction, Mnemonic
-
 from gfsmith.prove.machine import invariant
-from gfsmith.prove.machine.branch import Split, decide
+from gfsmith.prove.machine.arch import Architecture, Flow, Instruction, move_stack
+from gfsmith.prove.machine.branch import Condition, Split, decide
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.invariant import Guess, copy
 from gfsmith.prove.machine.linear import (
-    Address,
     Bound,
     Contradiction,
     Linear,
-    add,
-    base,
     subtract,
 )
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.semantics import step
-from gfsmith.prove.machine.semantics.operands import general_name
 from gfsmith.prove.machine.solve import fix
-from gfsmith.prove.machine.state import Alignment, Difference, Opaque, State
+from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
 _MAX_TURNS = 4096  #: of a loop that is not closed by induction though its end depends on the length
 _MAX_TRIES = 3
 _ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
-
-
-@lru_cache(maxsize=1)
-def _feature_names() -> dict[int, str]:
-    return {getattr(CpuidFeature, n): n for n in dir(CpuidFeature) if n.isupper()}
 
 
 @dataclass(slots=True)
@@ -74,9 +62,16 @@ class Explorer:
     """
 
     def __init__(
-        self, contract: Contract, code: bytes, origin: int, max_steps: int = MAX_STEPS, ranges: bool = False
+        self,
+        contract: Contract,
+        arch: Architecture,
+        code: bytes,
+        origin: int,
+        max_steps: int = MAX_STEPS,
+        ranges: bool = False,
     ) -> None:
         self.contract = contract
+        self.arch = arch
         self._ranges = ranges
         self.origin, self.end = origin, origin + len(code)
         self._code = code
@@ -95,18 +90,19 @@ class Explorer:
         if found is None:
             if not self.origin <= ip < self.end:
                 raise Refutation(f"control leaves the function, to byte {ip - self.origin}")
-            found = Decoder(64, self._code[ip - self.origin :], ip=ip).decode()
-            if found.is_invalid:
+            start = ip - self.origin
+            found = self.arch.decode(self._code[start : start + self.arch.longest], ip)
+            if found is None:
                 raise Refutation("there is no valid instruction")
-            self._check_features(found)
+            lacking = self.arch.lacks(found, self.contract.features)
+            if lacking is not None:
+                raise Refutation(f"{found} needs {lacking}, which the instruction set does not have")
             self._instructions[ip] = found
         return found
 
-    def _check_features(self, instr: Instruction) -> None:
-        for feature in instr.cpuid_features():
-            name = _feature_names()[feature]
-            if not self.contract.allows(name):
-                raise Refutation(f"{instr} needs {name}, which the instruction set does not have")
+    def reached(self) -> dict[int, tuple[Instruction, State]]:
+        """Every instruction that was reached, and the first state before it."""
+        return {ip: (self.instruction(ip), state) for ip, state in self.frames.items()}
 
     def run(self, state: State) -> list[State]:
         """All states at ret. Raises Refutation or Unsupported, with the place."""
@@ -136,16 +132,17 @@ class Explorer:
                 raise Unsupported("too many steps")
             instr = self.instruction(path.ip)
             self._observe(path)
-            flow = instr.flow_control
-            if flow == FlowControl.NEXT:
+            flow = instr.flow
+            if flow is Flow.NEXT:
                 self._plain(path.state, instr)
                 path.ip = instr.next_ip
-            elif flow == FlowControl.UNCONDITIONAL_BRANCH:
-                path.ip = instr.near_branch_target
-            elif flow == FlowControl.CONDITIONAL_BRANCH and instr.is_jcc_short_or_near:
+            elif flow is Flow.JUMP:
+                path.ip = instr.target
+            elif flow is Flow.BRANCH:
+                self._plain(path.state, instr)
                 if not self._branch(path, instr):
                     return False
-            elif instr.code == Code.RETNQ:
+            elif flow is Flow.RETURN:
                 return True
             else:
                 raise Unsupported(f"{instr}")
@@ -155,49 +152,51 @@ class Explorer:
         if path.ip not in self.covered:
             self.covered.add(path.ip)
             self.frames[path.ip] = copy(path.state)
-        elif self.frames[path.ip].gpr["rsp"] != path.state.gpr["rsp"]:
+        elif self._stack_pointer(self.frames[path.ip]) != self._stack_pointer(path.state):
             raise Refutation("the stack pointer depends on the way taken")
 
+    def _stack_pointer(self, state: State) -> Value | Opaque:
+        return state.gpr[self.arch.stack_pointer]
+
     def _plain(self, state: State, instr: Instruction) -> None:
-        if instr.mnemonic == Mnemonic.ENDBR64:
-            return
-        before = state.gpr["rsp"]
-        if instr.mnemonic in (Mnemonic.PUSH, Mnemonic.POP):
-            _push_or_pop(state, instr)
-        else:
-            step(state, instr)
-        if state.gpr["rsp"] is not before:
-            _move_stack(state)
+        name = self.arch.stack_pointer
+        before = state.gpr[name]
+        self.arch.execute(state, instr)
+        if state.gpr[name] is not before:
+            move_stack(self.arch, state)
 
     def _branch(self, path: Path, instr: Instruction) -> bool:
         """Go on along one way, or queue both. False: this path ends here."""
-        decision = decide(path.state, instr.condition_code)
+        flags, condition = self.arch.test(path.state, instr)
+        decision = decide(path.state, flags, condition)
         if isinstance(decision, bool):
-            self._count_turn(path, instr, decision)
-            path.ip = instr.near_branch_target if decision else instr.next_ip
+            self._count_turn(path, instr, flags, decision)
+            path.ip = instr.target if decision else instr.next_ip
             return True
         if isinstance(decision, Alignment):
-            return self._branch_on_alignment(path, instr, decision)
+            return self._branch_on_alignment(path, instr, decision, condition)
         low, high = path.state.facts.range(decision.value)
-        backwards = instr.near_branch_target <= path.ip
+        backwards = instr.target <= path.ip
         if backwards and high - low > _ENUMERATED * self.contract.block:
             return self._loop(path, instr, decision)
-        self._take(path, instr.near_branch_target, decision.value, decision.taken)
+        self._take(path, instr.target, decision.value, decision.taken)
         self._take(path, instr.next_ip, decision.value, decision.other)
         return False
 
-    def _count_turn(self, path: Path, instr: Instruction, taken: bool) -> None:
+    def _count_turn(self, path: Path, instr: Instruction, flags: Flags, taken: bool) -> None:
         """Give up on a loop that goes on and on for all lengths, such as one that never ends."""
-        if taken and instr.near_branch_target <= path.ip and isinstance(path.state.flags, Difference):
-            if isinstance(path.state.flags.left, Linear):
+        if taken and instr.target <= path.ip and isinstance(flags, Difference):
+            if isinstance(flags.left, Linear):
                 path.turns += 1
             if path.turns > _MAX_TURNS:
                 raise Unsupported("too many turns of a loop")
 
-    def _branch_on_alignment(self, path: Path, instr: Instruction, flags: Alignment) -> bool:
-        """ZF: all addresses are multiples. If that is not known, both ways."""
-        zero, other = instr.near_branch_target, instr.next_ip
-        if instr.condition_code == ConditionCode.NE:
+    def _branch_on_alignment(
+        self, path: Path, instr: Instruction, flags: Alignment, condition: Condition
+    ) -> bool:
+        """Equal: all addresses are multiples. If that is not known, both ways."""
+        zero, other = instr.target, instr.next_ip
+        if condition is Condition.NOT_EQUAL:
             zero, other = other, zero
         aligned = copy(path.state)
         for address in flags.addresses:
@@ -236,7 +235,7 @@ class Explorer:
             self._exits[id(first)] = Path(path.ip, first, outside), instr, decision
             path.loops[path.ip] = Record(first)
             path.state.facts.assume(decision.value, *decision.taken)
-            path.ip = instr.near_branch_target
+            path.ip = instr.target
             return True
         if record.second is None:
             again = Record(record.first, copy(path.state))
@@ -265,56 +264,32 @@ class Explorer:
             if isinstance(register, str):
                 state.gpr[register] = invariant.junk(8)
             else:
-                state.vectors[register] = invariant.junk(64)
-        ranges = [_value_range(s, instr) for s in (record.first, record.second)]
+                state.vectors[register] = invariant.junk(self.arch.vector_bytes)
+        ranges = [self._value_range(s, instr) for s in (record.first, record.second)]
         record.bounds = min(r[0] for r in ranges), max(r[1] for r in ranges)
-        assert isinstance(state.flags, Difference)
-        state.facts.assume(subtract(state.flags.left, state.flags.right), *record.bounds)
-        decision = decide(state, instr.condition_code)
+        flags, condition = self.arch.test(state, instr)
+        if not isinstance(flags, Difference):
+            raise Unsupported("a loop whose condition does not change by the same amount each turn")
+        state.facts.assume(subtract(flags.left, flags.right), *record.bounds)
+        decision = decide(state, flags, condition)
         if not isinstance(decision, Split):
             raise Unsupported("a loop whose condition is decided after two turns")
         record.guess = Guess(copy(state), turn, record.guess.sums)
         inner = copy(state)
         inner.facts.assume(decision.value, *decision.taken)
         loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
-        self._paths.append(Path(instr.near_branch_target, inner, {**loops, path.ip: record}))
+        self._paths.append(Path(instr.target, inner, {**loops, path.ip: record}))
         exit_path = Path(path.ip, copy(state), loops)
         self._take(exit_path, instr.next_ip, decision.value, decision.other)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
         """What was assumed of the branch's value holds again after the turn."""
-        low, high = _value_range(state, instr)
+        low, high = self._value_range(state, instr)
         if low < record.bounds[0] or high > record.bounds[1]:
             raise Unsupported("the bounds of a loop's counter are not invariant")
 
-
-def _value_range(state: State, instr: Instruction) -> tuple[Bound, Bound]:
-    decision = decide(state, instr.condition_code)
-    if not isinstance(decision, Split):
-        raise Unsupported("a loop that ends in some turns only")
-    return state.facts.range(decision.value)
-
-
-def _move_stack(state: State) -> None:
-    rsp = state.gpr["rsp"]
-    place = base(rsp) if isinstance(rsp, Linear) else None
-    if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
-        raise Refutation("the stack pointer is lost")
-    assert isinstance(state.memory, Memory)
-    state.memory.stack.move(place[1], state.facts)
-
-
-def _push_or_pop(state: State, instr: Instruction) -> None:
-    rsp = state.word("rsp")
-    name = general_name(instr.op0_register)
-    if instr.mnemonic == Mnemonic.PUSH:
-        rsp = add(rsp, -8)
-        value = state.gpr[name]
-        if isinstance(value, Opaque):
-            raise Unsupported(f"{value} is pushed")
-        state.gpr["rsp"] = rsp
-        _move_stack(state)
-        state.memory.store_word(rsp, value, 8)
-    else:
-        state.gpr[name] = state.memory.load_word(rsp, 8)
-        state.gpr["rsp"] = add(rsp, 8)
+    def _value_range(self, state: State, instr: Instruction) -> tuple[Bound, Bound]:
+        decision = decide(state, *self.arch.test(state, instr))
+        if not isinstance(decision, Split):
+            raise Unsupported("a loop that ends in some turns only")
+        return state.facts.range(decision.value)

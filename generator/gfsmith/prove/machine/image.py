@@ -7,13 +7,11 @@ sections out and applies relocations; the readers (`elf.py`, `coff.py`, `macho.p
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
-
-from iced_x86 import Decoder, Mnemonic
 
 #: Where relocatable code is laid out: below 2^31, so that every relocation of the small code model fits.
 BASE = 0x1000_0000
@@ -87,6 +85,7 @@ class Image:
 
     Args:
         format: "elf", "coff", "macho" or "raw".
+        machine: whose code it is: an Architecture's name.
         segments: disjoint, in the order of their addresses.
         functions: symbol -> its code. Symbols of Mach-O are without the leading underscore.
         holes: bytes whose value is not known; `segments` has there what the file has.
@@ -95,6 +94,7 @@ class Image:
     """
 
     format: str
+    machine: str
     segments: tuple[Segment, ...]
     functions: dict[str, Function]
     holes: tuple[Hole, ...] = ()
@@ -148,10 +148,13 @@ class Section:
 
 @dataclass(slots=True)
 class Builder:
-    """Lays sections out, patches them and makes the Image. `what` names the file in messages."""
+    """Lays sections out, patches them and makes the Image. `what` names the file in messages; `trim` takes
+    what only fills from the end of code."""
 
     what: str
     format: str
+    machine: str
+    trim: Callable[[bytes], bytes]
     base: int = BASE
     sections: list[Section] = field(default_factory=list)
     holes: list[Hole] = field(default_factory=list)
@@ -237,11 +240,11 @@ class Builder:
         for one, next_one in pairwise(segments):
             if one.end > next_one.address:
                 raise LoadError(f"{self.what}: sections {one.name} and {next_one.name} overlap")
-        image = Image(self.format, segments, {}, tuple(sorted(self.holes)), tuple(frames), base)
-        return replace(image, functions=_functions(image, self.marks))
+        image = Image(self.format, self.machine, segments, {}, tuple(sorted(self.holes)), tuple(frames), base)
+        return replace(image, functions=_functions(image, self.marks, self.trim))
 
 
-def _functions(image: Image, marks: Iterable[Mark]) -> dict[str, Function]:
+def _functions(image: Image, marks: Iterable[Mark], trim: Callable[[bytes], bytes]) -> dict[str, Function]:
     """Where each function ends: as its size says, or where the next one starts or the section ends."""
     known = list(marks)
     starts = sorted({mark.address for mark in known})
@@ -255,20 +258,7 @@ def _functions(image: Image, marks: Iterable[Mark]) -> dict[str, Function]:
             after = bisect_right(starts, mark.address)
             end = min(segment.end, starts[after]) if after < len(starts) else segment.end
             start = mark.address - segment.address
-            size = len(without_filling(segment.data[start : end - segment.address]))
+            size = len(trim(segment.data[start : end - segment.address]))
         if mark.address + size <= segment.end:
             found[mark.symbol] = Function(mark.symbol, mark.address, size)
     return found
-
-
-def without_filling(code: bytes) -> bytes:
-    """Code without the nops, int3s and zeros at its end; as it is if it cannot be decoded."""
-    end = 0
-    for instruction in Decoder(64, code):
-        if not any(code[end:]):
-            break
-        if instruction.is_invalid:
-            return code
-        if instruction.mnemonic not in (Mnemonic.NOP, Mnemonic.INT3):
-            end = instruction.next_ip
-    return code[:end]

@@ -19,7 +19,7 @@ from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
-from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Value, fork
+from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Unclear, Value, fork
 
 _junk = count()
 
@@ -84,7 +84,7 @@ def _flags(first: Flags, second: Flags, turn: Linear) -> Flags:
         right = _grow(first.right, second.right, turn)
         if left is not None and right is not None and _alike(first, second):
             return replace(first, left=left, right=right)
-    raise Unsupported("a loop whose condition does not change by the same amount each turn")
+    return Unclear()
 
 
 def _alike(first: Difference, second: Difference) -> bool:
@@ -166,7 +166,10 @@ def guess(contract: Contract, first: State, second: State, name: str) -> Guess:
             state.vectors[number] = _summed(contract, runs, parts, turn)
     pairs = zip(first.masks, second.masks, strict=True)
     state.masks = [a if a == b else None for a, b in pairs]
-    state.flags = _flags(first.flags, second.flags, turn)
+    state.conditions = {
+        name: _flags(flags, second.conditions.get(name, Unclear()), turn)
+        for name, flags in first.conditions.items()
+    }
     state.dirty = first.dirty or second.dirty
     state.unfenced = first.unfenced or second.unfenced
     state.multiples = {a: m for a, m in first.multiples.items() if second.multiples.get(a) == m}
@@ -221,8 +224,9 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if not same:
             wrong.append(number)
     _check_memory(start.state, end, move)
-    if end.flags != _move_flags(start.state.flags, move):
-        raise Unsupported("a loop whose condition is not the same each turn")
+    for name, flags in start.state.conditions.items():
+        if not isinstance(flags, Unclear) and end.conditions.get(name) != _move_flags(flags, move):
+            raise Unsupported("a loop whose condition is not the same each turn")
     return wrong
 
 

@@ -1,6 +1,7 @@
 """Object files, archives and libraries -> Image.
 
-What kind of file it is, its bytes say: ELF, Mach-O, COFF and PE for x86-64, and archives of them (ar). A
+What kind of file it is, its bytes say: ELF for the machines of elf.py, Mach-O, COFF and PE
+for x86-64, and archives of them (ar). A
 relocatable object is laid out and relocated here; see `image.Builder`. Everything that is not understood
 is a LoadError of one line.
 """
@@ -52,10 +53,10 @@ _DAMAGE = (
 lief.logging.disable()
 
 
-def raw(symbol: str, code: bytes, address: int = 0x10000) -> Image:
+def raw(symbol: str, code: bytes, address: int = 0x10000, machine: str = "x86-64") -> Image:
     """Machine code as bytes, with no file around it."""
     segment = Segment(address, code, writable=False, executable=True, name=".text")
-    return Image("raw", (segment,), {symbol: Function(symbol, address, len(code))})
+    return Image("raw", machine, (segment,), {symbol: Function(symbol, address, len(code))})
 
 
 def load(path: Path, member: str | None = None) -> Image:

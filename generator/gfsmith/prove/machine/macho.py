@@ -8,6 +8,7 @@ from typing import NamedTuple
 import lief
 
 from gfsmith.prove.machine.image import BASE, Builder, FrameTable, Image, LoadError, Mark, Moved, Section
+from gfsmith.prove.machine.x86.filling import MACHINE, without_filling
 
 #: <mach-o/nlist.h>
 _DEBUG_SYMBOL, _KIND, _EXTERNAL = 0xE0, 0x0E, 0x01
@@ -70,7 +71,7 @@ class _Reader:
         self.data = data
         self.binary = binary
         self.linked = binary.header.file_type == kinds.DYLIB
-        self.build = Builder(what, "macho")
+        self.build = Builder(what, "macho", MACHINE, without_filling)
         self.placed: dict[int, Section] = {}
         self.symbols = self._symbols()
 

@@ -10,12 +10,6 @@ from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Facts, Linear, Symbol, Word, substitute
 from gfsmith.prove.verdict import Refutation
 
-GENERAL = (
-    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-    "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-)  # fmt: skip
-VECTOR_BYTES = 64
-
 #: What a general register holds: a number or address, or eight bytes of data (or of junk).
 Value: TypeAlias = Word | Runs
 
@@ -45,7 +39,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Flags as values; None: undefined."""
+    """Flags as values; None: undefined. cf: a subtraction borrows (what Arm calls no carry)."""
 
     cf: bool | None
     zf: bool | None
@@ -61,8 +55,14 @@ class Alignment:
     mask: int
 
 
-Flags = Difference | Known | Alignment
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Flags that differ from turn to turn of a loop, in no way that is understood."""
+
+
+Flags = Difference | Known | Alignment | Unclear
 UNDEFINED = Known(None, None, None, None)
+_ONLY = "flags"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,16 @@ Opaque: TypeAlias = Joined | LowBits
 
 @dataclass(slots=True)
 class State:
-    """One machine state. dirty: upper halves of vectors may be in use. unfenced: a store around the
-    cache has not been followed by a fence. multiples: what addresses are known to be multiples of."""
+    """One machine state. conditions: sets of flags by name. dirty: upper halves of vectors may be in use.
+    unfenced: a store around the cache has not been followed by a fence. multiples: what addresses are
+    known to be multiples of."""
 
     gpr: dict[str, Value | Opaque]
     vectors: list[Runs]
     masks: list[int | LowBits | None]
     memory: Store
     facts: Facts = field(default_factory=Facts)
-    flags: Flags = UNDEFINED
+    conditions: dict[str, Flags] = field(default_factory=dict)
     dirty: bool = False
     unfenced: bool = False
     multiples: dict[Word, int] = field(default_factory=dict)
@@ -103,9 +104,18 @@ class State:
         cls, gpr: dict[str, int], vectors: list[bytes], masks: list[int], memory: dict[int, bytes]
     ) -> State:
         """A state of plain numbers, to compare instructions with the CPU. memory: block by address."""
-        registers: dict[str, Value | Opaque] = {name: gpr.get(name, 0) for name in GENERAL}
+        registers: dict[str, Value | Opaque] = {**gpr}
         runs = [domain.constant_runs(vector) for vector in vectors]
         return cls(registers, runs, list(masks), Block(memory))
+
+    @property
+    def flags(self) -> Flags:
+        """The flags of a processor that has only one set of them."""
+        return self.conditions.get(_ONLY, UNDEFINED)
+
+    @flags.setter
+    def flags(self, flags: Flags) -> None:
+        self.conditions[_ONLY] = flags
 
     def gpr_int(self, name: str) -> int:
         value = self.gpr[name]
@@ -164,14 +174,18 @@ class State:
             if isinstance(mask, LowBits):
                 self.masks[number] = LowBits(substitute(mask.count, name, by))
         self.vectors = [domain.substitute_runs(runs, name, by) for runs in self.vectors]
-        flags = self.flags
-        if isinstance(flags, Difference):
-            left, right = (substitute(x, name, by) for x in (flags.left, flags.right))
-            self.flags = replace(flags, left=left, right=right)
-        elif isinstance(flags, Alignment):
-            moved = frozenset(substitute(a, name, by) for a in flags.addresses)
-            self.flags = Alignment(moved, flags.mask)
+        for what, flags in self.conditions.items():
+            self.conditions[what] = _substitute_flags(flags, name, by)
         self.multiples = {substitute(a, name, by): m for a, m in self.multiples.items()}
+
+
+def _substitute_flags(flags: Flags, name: Symbol, by: Word) -> Flags:
+    if isinstance(flags, Difference):
+        left, right = (substitute(x, name, by) for x in (flags.left, flags.right))
+        return replace(flags, left=left, right=right)
+    if isinstance(flags, Alignment):
+        return Alignment(frozenset(substitute(a, name, by) for a in flags.addresses), flags.mask)
+    return flags
 
 
 def constant_bytes(runs: Runs) -> bytes:
@@ -215,7 +229,7 @@ def fork(state: State, memory: Store, facts: Facts) -> State:
         list(state.masks),
         memory,
         facts,
-        state.flags,
+        dict(state.conditions),
         state.dirty,
         state.unfenced,
         dict(state.multiples),

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gfsmith.prove.machine import dwarf, seh
 from gfsmith.prove.machine.frames import Rules, Step, Table, UnsupportedTable
 from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.x86 import dwarf, seh
 
 __all__ = ["Step", "check"]
 

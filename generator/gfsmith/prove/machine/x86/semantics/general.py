@@ -11,15 +11,6 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Word, add, scale, subtract
-from gfsmith.prove.machine.semantics.operands import (
-    Semantics,
-    address,
-    forms,
-    memory_size,
-    read_general,
-    register_size,
-    write_general,
-)
 from gfsmith.prove.machine.state import (
     UNDEFINED,
     Difference,
@@ -30,6 +21,16 @@ from gfsmith.prove.machine.state import (
     constant_bytes,
     difference_flags,
     sum_flags,
+)
+from gfsmith.prove.machine.values import checked
+from gfsmith.prove.machine.x86.semantics.operands import (
+    Semantics,
+    address,
+    forms,
+    memory_size,
+    read_general,
+    register_size,
+    write_general,
 )
 from gfsmith.prove.verdict import Refutation
 
@@ -83,10 +84,6 @@ def _address(state: State, instr: Instruction) -> None:
     write_general(state, instr, address(state, instr))
 
 
-def wrap(value: Word, size: int) -> Word:
-    return value % (1 << 8 * size) if isinstance(value, int) else value
-
-
 def _add(state: State, instr: Instruction) -> None:
     left, right, size = word(state, instr, 0), word(state, instr, 1), size_of(instr)
     if isinstance(left, int) and isinstance(right, int):
@@ -94,17 +91,6 @@ def _add(state: State, instr: Instruction) -> None:
     else:
         state.flags = Difference(left, scale(right, -1), size, summed=True)
     write_general(state, instr, checked(state, add(left, right), size))
-
-
-def checked(state: State, value: Word, size: int) -> Word:
-    """A sum or difference; 64-bit ones of unknowns are left to the facts, narrower must fit."""
-    if isinstance(value, int):
-        return value % (1 << 8 * size)
-    if size != 8:
-        low, high = state.facts.range(value)
-        if low < 0 or high >= 1 << 8 * size:
-            raise Unsupported(f"{size}-byte arithmetic on {value}")
-    return value
 
 
 def _subtract(state: State, instr: Instruction) -> None:

@@ -2,56 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from iced_x86 import Mnemonic
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.arch import Abi, Instruction
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.explore import Explorer
 from gfsmith.prove.machine.image import Image
 from gfsmith.prove.machine.linear import Address, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.state import State
-from gfsmith.prove.machine.unwind import Step, check
+from gfsmith.prove.machine.x86.unwind import Step, check
 from gfsmith.prove.verdict import Refutation
 
 
-def _saved(state: State, general: tuple[str, ...], vectors: range) -> dict[str, int]:
+def _saved(state: State, abi: Abi) -> dict[str, int]:
     """The stack slot, relative to the entry rsp, of each preserved register that has changed."""
     memory = state.memory
     assert isinstance(memory, Memory)
     slots = {str(c): place for place, (c, _) in memory.stack.slots.items() if isinstance(place, int)}
     found = {}
-    for name in general:
+    for name in abi.preserved:
         entry = symbol(f"entry_{name}")
         if state.gpr[name] != entry and str(entry) in slots:
             found[name] = slots[str(entry)]
-    for number in vectors:
+    for number in abi.preserved_vectors:
         kept = ((16, domain.variable("entry", number, 0)),)
         if domain.cut(state.vectors[number], 0, 16) != kept and str(kept) in slots:
             found[f"xmm{number}"] = slots[str(kept)]
     return found
 
 
-def check_unwind(
-    explorer: Explorer, image: Image, name: str, general: tuple[str, ...], vectors: range
-) -> None:
+def check_unwind(image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]) -> None:
     """The file's unwind tables describe every instruction that was reached.
 
     Raises Refutation where they do not, Unsupported if they are of a kind that is not read.
     """
-    places = sorted(explorer.frames)
+    places = sorted(reached)
     leaving = set()
     for ip in reversed(places):
-        if explorer.instruction(ip).mnemonic not in (Mnemonic.POP, Mnemonic.RET):
+        if reached[ip][0].raw.mnemonic not in (Mnemonic.POP, Mnemonic.RET):
             break
         leaving.add(ip)
     steps = []
     for ip in places:
-        state = explorer.frames[ip]
+        state = reached[ip][1]
         depth = subtract(symbol(Address("stack")), state.word("rsp"))
         assert isinstance(depth, int)
-        saved = _saved(state, general, vectors)
-        steps.append(Step(ip - explorer.origin, depth, saved, ip in leaving))
+        saved = _saved(state, abi)
+        steps.append(Step(ip - image.functions[name].address, depth, saved, ip in leaving))
     wrong = check(image, name, steps)
     if wrong and wrong[0].startswith("unsupported"):
         raise Unsupported(wrong[0])

@@ -19,7 +19,9 @@ from iced_x86 import (
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale
-from gfsmith.prove.machine.state import GENERAL, VECTOR_BYTES, LowBits, Opaque, State, Value
+from gfsmith.prove.machine.state import LowBits, Opaque, State, Value
+from gfsmith.prove.machine.values import narrow
+from gfsmith.prove.machine.x86.registers import GENERAL, VECTOR_BYTES
 
 Semantics = Callable[[State, Instruction], None]
 
@@ -98,22 +100,6 @@ def read_general(state: State, instr: Instruction, number: int) -> Value | Opaqu
     return value - (1 << 64) if value >> 63 else value
 
 
-def narrow(state: State, value: Value | Opaque, size: int) -> Value | Opaque:
-    """The low `size` bytes."""
-    if size == 8 or isinstance(value, Opaque):
-        if size != 8:
-            raise Unsupported(f"part of {value}")
-        return value
-    if isinstance(value, int):
-        return value % (1 << 8 * size)
-    if isinstance(value, tuple):
-        return domain.cut(value, 0, size)
-    low, high = state.facts.range(value)
-    if low < 0 or high >= 1 << 8 * size:
-        raise Unsupported(f"{value} is cut to {size} bytes")
-    return value
-
-
 def write_general(state: State, instr: Instruction, value: Value | Opaque) -> None:
     """Write operand 0: 32-bit results clear the upper half, smaller ones leave the rest."""
     if instr.op0_kind == OpKind.MEMORY:
@@ -153,15 +139,6 @@ def widen(old: Value | Opaque, value: Value | Opaque, size: int) -> Value | Opaq
 
 def memory_size(instr: Instruction) -> int:
     return MemorySizeExt.size(instr.memory_size)
-
-
-def as_bytes(state: State, value: Value | Opaque, size: int) -> Runs:
-    """A general register's value as data."""
-    if isinstance(value, int):
-        return domain.constant_runs((value % (1 << 8 * size)).to_bytes(size, "little"))
-    if isinstance(value, tuple):
-        return domain.cut(value, 0, size)
-    raise Unsupported(f"{value} is used as data")
 
 
 def vector_size(instr: Instruction) -> int:

@@ -12,9 +12,9 @@ from functools import lru_cache
 from iced_x86 import Code, Instruction
 
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.semantics import bits, general, moves, shuffles, vector
-from gfsmith.prove.machine.semantics.operands import Semantics
 from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.x86.semantics import bits, general, moves, shuffles, vector
+from gfsmith.prove.machine.x86.semantics.operands import Semantics
 
 __all__ = ["FORMS", "Unsupported", "step"]
 

@@ -6,15 +6,16 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
-from gfsmith.prove.machine.semantics import lanes
-from gfsmith.prove.machine.semantics.operands import (
+from gfsmith.prove.machine.lanes import groups, known, shift_right
+from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.x86.semantics import lanes
+from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     forms,
     read_vector,
     vector_size,
     write_vector,
 )
-from gfsmith.prove.machine.state import State
 
 _FULL_MASK = (1 << 64) - 1
 
@@ -59,7 +60,7 @@ def _shuffle_bytes(state: State, instr: Instruction) -> None:
     size = vector_size(instr)
     table, index = _sources(state, instr, size)
     out: list[Run] = []
-    for low, high, lane in lanes.groups(table, size, 16):
+    for low, high, lane in groups(table, size, 16):
         out += lanes.lookup(state, lane, domain.cut(index, low, high))
     write_vector(state, instr, domain.merge(out))
 
@@ -70,7 +71,7 @@ def _affine(state: State, instr: Instruction) -> None:
     x, matrices = _sources(state, instr, size)
     immediate = instr.immediate(instr.op_count - 1) & 0xFF
     out: list[Run] = []
-    for low, high, matrix in lanes.groups(matrices, size, 8):
+    for low, high, matrix in groups(matrices, size, 8):
         for length, piece in domain.cut(x, low, high):
             product = lanes.affine(state, matrix, piece)
             out.append((length, Form(product.constant ^ immediate, product.atoms)))
@@ -84,7 +85,7 @@ def _multiply(state: State, instr: Instruction) -> None:
     if isinstance(left[0][1], Table):
         left, right = right, left
     out: list[Run] = []
-    for low, high, group in lanes.groups(right, size, 8):
+    for low, high, group in groups(right, size, 8):
         for length, piece in domain.cut(left, low, high):
             out.append((length, lanes.product(state, group, piece)))
     write_vector(state, instr, domain.merge(out))
@@ -95,14 +96,14 @@ def _shift_right(element: int, arithmetic: bool = False) -> Semantics:
         count = instr.immediate(instr.op_count - 1)
         source = 0 if instr.op_count == 2 else 1
         runs = read_vector(state, instr, source, vector_size(instr))
-        write_vector(state, instr, lanes.shift_right(runs, element, count, arithmetic))
+        write_vector(state, instr, shift_right(runs, element, count, arithmetic))
 
     return shift
 
 
 def _greater(state: State, instr: Instruction) -> None:
     """pcmpgtb of known bytes."""
-    left, right = (lanes.known(runs) for runs in _sources(state, instr, vector_size(instr)))
+    left, right = (known(runs) for runs in _sources(state, instr, vector_size(instr)))
     signed = zip(memoryview(left).cast("b"), memoryview(right).cast("b"), strict=True)
     write_vector(state, instr, domain.constant_runs(bytes(255 * (a > b) for a, b in signed)))
 

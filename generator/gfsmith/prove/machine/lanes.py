@@ -1,4 +1,4 @@
-"""What vector instructions do to runs of bytes."""
+"""What vector instructions of any processor do to runs of bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def groups(runs: Runs, size: int, width: int) -> Iterator[tuple[int, int, Runs]]
     yield start, size, last
 
 
-def _table_entry(state: State, runs: Runs, width: int) -> tuple[str, int, Entry] | None:
+def table_entry(state: State, runs: Runs, width: int) -> tuple[str, int, Entry] | None:
     """Format, place and entry if `runs` is one stretch of raw table bytes."""
     if len(runs) != 1 or runs[0][0] != width or not isinstance(runs[0][1], Table):
         return None
@@ -37,34 +37,15 @@ def _table_entry(state: State, runs: Runs, width: int) -> tuple[str, int, Entry]
     return fmt, within, Entry("", source, output)
 
 
-def lookup(state: State, table: Runs, index: Runs) -> Iterator[Run]:
-    """pshufb on one 16-byte lane."""
-    for length, piece in index:
-        if isinstance(piece, Table):
-            raise Unsupported("a shuffle by raw table bytes")
-        if piece == domain.ZERO and _is_nibble_table(state, table):
-            yield length, domain.ZERO  # T is linear, so it maps 0 to 0
-            continue
-        if piece.is_constant:
-            at = piece.constant & 15
-            entry = domain.ZERO if piece.constant & 0x80 else domain.cut(table, at, at + 1)[0][1]
-            if isinstance(entry, Form) and entry.is_constant:
-                yield length, entry
-            else:
-                yield from [(1, entry)] * length
-            continue
-        if domain.masked(piece, 0x0F) != piece:
-            raise Unsupported("a shuffle by an index that may exceed 15")
-        yield length, _look_up(state, table, piece)
-
-
-def _is_nibble_table(state: State, table: Runs) -> bool:
-    found = _table_entry(state, table, 16)
+def is_nibble_table(state: State, table: Runs) -> bool:
+    """Whether 16 bytes are one half of a coefficient's nibble entry."""
+    found = table_entry(state, table, 16)
     return found is not None and found[0] == "nibble" and found[1] in (0, 16)
 
 
-def _look_up(state: State, table: Runs, index: Form) -> Form:
-    found = _table_entry(state, table, 16)
+def look_up(state: State, table: Runs, index: Form) -> Form:
+    """A 16-byte table at an index that is below 16."""
+    found = table_entry(state, table, 16)
     if found is None:
         return domain.map_matrix(_linear_table(constant_bytes(table)), index)
     fmt, within, entry = found
@@ -83,46 +64,6 @@ def _linear_table(table: bytes) -> int:
         if total != table[n]:
             raise Unsupported("a shuffle in a table that is not linear in its index")
     rows = [sum((table[1 << bit] >> r & 1) << bit for bit in range(4)) for r in range(8)]
-    return sum(row << 8 * r for r, row in enumerate(rows))
-
-
-def affine(state: State, matrix: Runs, piece: Piece) -> Form:
-    """gf2p8affineqb of one run by one matrix, without the immediate."""
-    if isinstance(piece, Table):
-        raise Unsupported("a matrix times raw table bytes")
-    found = _table_entry(state, matrix, 8)
-    if found is None:
-        rows = reversed(constant_bytes(matrix))
-        return domain.map_matrix(sum(row << 8 * r for r, row in enumerate(rows)), piece)
-    fmt, within, entry = found
-    if fmt != "affine" or within != 0:
-        raise Unsupported(f"a matrix from byte {within} of a table entry of format {fmt}")
-    return domain.map_table(entry._replace(part="matrix"), piece)
-
-
-def product(state: State, factor: Runs, piece: Piece) -> Form:
-    """gf2p8mulb of one run by one coefficient's entry, or by a constant byte."""
-    if isinstance(piece, Table):
-        raise Unsupported("a product of raw table bytes")
-    found = _table_entry(state, factor, 8)
-    if found is None:
-        values = set(constant_bytes(factor))
-        if len(values) != 1:
-            raise Unsupported("a product by bytes that differ")
-        return domain.map_matrix(_times(values.pop()), piece)
-    fmt, within, entry = found
-    if fmt != "mulb" or within != 0:
-        raise Unsupported(f"a product by byte {within} of a table entry of format {fmt}")
-    return domain.map_table(entry._replace(part="product"), piece)
-
-
-def _times(constant: int) -> int:
-    """The matrix of x -> constant * x modulo 0x11b (Intel SDM, GF2P8MULB)."""
-    columns, value = [], constant
-    for _ in range(8):
-        columns.append(value)
-        value = value << 1 ^ (0x11B if value & 0x80 else 0)
-    rows = [sum((columns[i] >> r & 1) << i for i in range(8)) for r in range(8)]
     return sum(row << 8 * r for r, row in enumerate(rows))
 
 

@@ -6,10 +6,12 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Unsupported
-from gfsmith.prove.machine.semantics.operands import (
+from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.values import as_bytes
+from gfsmith.prove.machine.x86.registers import VECTOR_BYTES
+from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
-    as_bytes,
     forms,
     general_name,
     read_vector,
@@ -19,7 +21,6 @@ from gfsmith.prove.machine.semantics.operands import (
     write_general,
     write_vector,
 )
-from gfsmith.prove.machine.state import VECTOR_BYTES, State
 
 _FULL_MASK = (1 << 64) - 1
 

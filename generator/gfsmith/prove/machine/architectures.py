@@ -1,0 +1,14 @@
+"""The processors that the prover knows, by calling convention."""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine.arch import Architecture
+from gfsmith.prove.machine.x86.architecture import X86
+
+ALL: tuple[Architecture, ...] = (X86(),)
+_BY_ABI = {abi: arch for arch in ALL for abi in arch.abis}
+
+
+def of_abi(name: str) -> Architecture:
+    """The processor that a calling convention is for. Raises KeyError."""
+    return _BY_ABI[name]

@@ -1,0 +1,142 @@
+"""The machine on entry to a function, as its contract and ABI say, and what must hold at return."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.arch import Architecture
+from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract
+from gfsmith.prove.machine.domain import Runs
+from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.invariant import junk
+from gfsmith.prove.machine.linear import Address, Facts, Word, scale, subtract, symbol
+from gfsmith.prove.machine.memory import Limits, Memory
+from gfsmith.prove.machine.stack import Stack
+from gfsmith.prove.machine.state import Opaque, State, Value
+from gfsmith.prove.verdict import Refutation
+
+_MAX_SOURCES = 1 << 60  #: an array of more pointers does not fit into the address space
+_RETURN = symbol("return_address")
+
+
+def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
+    """What each parameter holds on entry."""
+    columns = contract.layout.sources
+    addresses: dict[str, Value] = {
+        "coeffs": symbol(Address("coeffs")),
+        "src": symbol(Address("srcs")),
+        "dst": symbol(Address("dsts")),
+        "one_src": symbol(Address("src", 0)),
+        "one_dst": symbol(Address("dst", 0)),
+        "len": length,
+        "k": contract.sources if contract.inputs is None else junk(8),
+        "index": symbol(INDEX),
+    }
+    if columns is not None:
+        addresses["k"] = columns
+    return addresses | {name: junk(8) for name in contract.narrow}
+
+
+def _constants(image: Image, contract: Contract, reads: set[int], address: int, size: int) -> bytes | None:
+    """Bytes that nobody changes and that the file says. reads: where such bytes were read."""
+    reads.update(range(address, address + size))
+    segment = image.segment_at(address)
+    if segment is None or image.hole_in(address, size):
+        return None
+    if segment.writable and not contract.frozen_data:
+        return None
+    return image.read(address, size)
+
+
+def _limits(contract: Contract, length: Word) -> Limits:
+    return Limits(
+        length,
+        contract.sources,
+        contract.destinations,
+        contract.layout.size(contract.layout.sources or contract.sources),
+        contract.in_place,
+        contract.per_shard,
+    )
+
+
+def entry_state(
+    contract: Contract, arch: Architecture, image: Image, low: int, high: int, reads: set[int] | None = None
+) -> State:
+    """The machine on entry, for low <= len <= high: what ABI and contract say, and junk otherwise."""
+    abi, facts = arch.abis[contract.abi], Facts()
+    length = low if low == high else scale(symbol(LENGTH), contract.granule)
+    facts.assume(length, low, high)
+    if contract.indexed:
+        facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
+    if contract.inputs is None:
+        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
+    memory = Memory(
+        _limits(contract, length),
+        facts,
+        contract.expect,
+        partial(_constants, image, contract, set() if reads is None else reads),
+        contract.layout.decode,
+        Stack(abi.home, abi.red_zone),
+    )
+    gpr: dict[str, Value | Opaque] = {name: junk(8) for name in arch.general}
+    for name in abi.preserved:
+        gpr[name] = symbol(f"entry_{name}")
+    gpr[arch.stack_pointer] = symbol(Address("stack"))
+    memory.stack.move(0, facts)
+    if isinstance(abi.return_address, str):
+        gpr[abi.return_address] = _RETURN
+    else:
+        memory.stack.slots[abi.return_address] = (_RETURN, 8)
+    place = abi.stack_arguments
+    for number, parameter in enumerate(contract.parameters):
+        value = _arguments(contract, length)[parameter]
+        if number < len(abi.arguments):
+            gpr[abi.arguments[number]] = value
+        else:
+            memory.stack.slots[place] = (value, 8)
+            place += 8
+    vectors: list[Runs] = [
+        ((arch.vector_bytes, domain.variable("entry", number, 0)),) for number in range(arch.vectors)
+    ]
+    state = State(gpr, vectors, [None] * arch.masks, memory, facts)
+    for kind in ("src", "dst"):
+        state.multiples[symbol(Address(kind, 0))] = contract.aligned
+    return state
+
+
+def check_end(contract: Contract, arch: Architecture, state: State) -> None:
+    """What must hold at return. Raises Refutation."""
+    abi, memory = arch.abis[contract.abi], state.memory
+    assert isinstance(memory, Memory)
+    if state.gpr[arch.stack_pointer] != symbol(Address("stack")):
+        raise Refutation(f"{arch.stack_pointer} is not what it was on entry")
+    if isinstance(abi.return_address, str):
+        if state.gpr[abi.return_address] != _RETURN:
+            raise Refutation(f"{abi.return_address} is not the return address")
+    elif memory.stack.slots.get(abi.return_address) != (_RETURN, 8):
+        raise Refutation("the return address is overwritten")
+    for name in abi.preserved:
+        if state.gpr[name] != symbol(f"entry_{name}"):
+            raise Refutation(f"{name} is not preserved")
+    for number, kept in abi.preserved_vectors.items():
+        low = domain.cut(state.vectors[number], 0, kept)
+        if low != ((kept, domain.variable("entry", number, 0)),):
+            raise Refutation(f"{arch.vector_name}{number} is not preserved")
+    if contract.clean_upper and state.dirty:
+        raise Refutation("upper halves of vector registers are in use on return")
+    if contract.fence and state.unfenced:
+        raise Refutation("a streaming store is not fenced")
+    _check_written(contract, state, memory)
+
+
+def _check_written(contract: Contract, state: State, memory: Memory) -> None:
+    memory.settle()
+    if memory.limits.length == 0:
+        if memory.written:
+            raise Refutation("len = 0 writes")
+        return
+    left = subtract(memory.limits.outputs, memory.complete)
+    if left != 0 or memory.written:
+        done = next(iter(memory.written.values())).prefix if memory.written else 0
+        raise Refutation(f"of dst[{memory.complete}] only {done} of {memory.limits.length} bytes are written")

@@ -1,0 +1,41 @@
+"""Relocations of ELF objects: what every processor has of its own, and one relocation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from gfsmith.prove.machine.image import Builder
+
+
+class Relocation(NamedTuple):
+    """One relocation of an object file: its type, where it is, S (None: another file has it), A, and the
+    symbol by number and name."""
+
+    kind: int
+    place: int
+    target: int | None
+    addend: int
+    number: int
+    symbol: str
+
+
+class Dynamic(NamedTuple):
+    """The types of relocations in linked files: none, base + A, S (pointers), S + A; of eight bytes."""
+
+    none: int
+    relative: int
+    pointers: frozenset[int]
+    absolute: int
+
+
+class Relocations(Protocol):
+    """ELF for one processor. machine: its Architecture's name; little endian, 64 bits."""
+
+    machine: str
+    dynamic: Dynamic
+
+    def trim(self, code: bytes) -> bytes:
+        """Code without what only fills the room behind it."""
+
+    def apply(self, build: Builder, relocation: Relocation) -> bool:
+        """Patch an object's section; False if the type is not known. Raises LoadError if it does not fit."""

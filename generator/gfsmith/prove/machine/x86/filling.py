@@ -1,0 +1,20 @@
+"""What lies between functions of x86 code."""
+
+from __future__ import annotations
+
+from iced_x86 import Decoder, Mnemonic
+
+MACHINE = "x86-64"
+
+
+def without_filling(code: bytes) -> bytes:
+    """Code without the nops, int3s and zeros at its end; as it is if it cannot be decoded."""
+    end = 0
+    for instruction in Decoder(64, code):
+        if not any(code[end:]):
+            break
+        if instruction.is_invalid:
+            return code
+        if instruction.mnemonic not in (Mnemonic.NOP, Mnemonic.INT3):
+            end = instruction.next_ip
+    return code[:end]

@@ -1,0 +1,36 @@
+"""Registers of x86-64 and the two calling conventions, System V's and Microsoft's."""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine.arch import Abi
+
+GENERAL = (
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+    "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+)  # fmt: skip
+VECTORS = 32
+VECTOR_BYTES = 64
+MASKS = 8
+
+_ENDBR64 = bytes.fromhex("f30f1efa")
+
+SYSV = Abi(
+    name="sysv",
+    arguments=("rdi", "rsi", "rdx", "rcx", "r8", "r9"),
+    preserved=("rbx", "rbp", "r12", "r13", "r14", "r15"),
+    return_address=0,
+    stack_arguments=8,
+    red_zone=128,
+    landing=_ENDBR64,
+)
+MS = Abi(
+    name="ms",
+    arguments=("rcx", "rdx", "r8", "r9"),
+    preserved=("rbx", "rbp", "rsi", "rdi", "r12", "r13", "r14", "r15"),
+    return_address=0,
+    stack_arguments=40,
+    preserved_vectors=dict.fromkeys(range(6, 16), 16),
+    home=(8, 40),
+    landing=_ENDBR64,
+)
+ABIS = {abi.name: abi for abi in (SYSV, MS)}

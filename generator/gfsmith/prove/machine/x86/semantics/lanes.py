@@ -1,0 +1,71 @@
+"""Look-ups and products in 128-bit lanes and eight-byte elements, as x86 has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Form, Piece, Run, Runs, Table, Unsupported
+from gfsmith.prove.machine.lanes import is_nibble_table, look_up, table_entry
+from gfsmith.prove.machine.state import State, constant_bytes
+
+
+def lookup(state: State, table: Runs, index: Runs) -> Iterator[Run]:
+    """pshufb on one 16-byte lane."""
+    for length, piece in index:
+        if isinstance(piece, Table):
+            raise Unsupported("a shuffle by raw table bytes")
+        if piece == domain.ZERO and is_nibble_table(state, table):
+            yield length, domain.ZERO  # T is linear, so it maps 0 to 0
+            continue
+        if piece.is_constant:
+            at = piece.constant & 15
+            entry = domain.ZERO if piece.constant & 0x80 else domain.cut(table, at, at + 1)[0][1]
+            if isinstance(entry, Form) and entry.is_constant:
+                yield length, entry
+            else:
+                yield from [(1, entry)] * length
+            continue
+        if domain.masked(piece, 0x0F) != piece:
+            raise Unsupported("a shuffle by an index that may exceed 15")
+        yield length, look_up(state, table, piece)
+
+
+def affine(state: State, matrix: Runs, piece: Piece) -> Form:
+    """gf2p8affineqb of one run by one matrix, without the immediate."""
+    if isinstance(piece, Table):
+        raise Unsupported("a matrix times raw table bytes")
+    found = table_entry(state, matrix, 8)
+    if found is None:
+        rows = reversed(constant_bytes(matrix))
+        return domain.map_matrix(sum(row << 8 * r for r, row in enumerate(rows)), piece)
+    fmt, within, entry = found
+    if fmt != "affine" or within != 0:
+        raise Unsupported(f"a matrix from byte {within} of a table entry of format {fmt}")
+    return domain.map_table(entry._replace(part="matrix"), piece)
+
+
+def product(state: State, factor: Runs, piece: Piece) -> Form:
+    """gf2p8mulb of one run by one coefficient's entry, or by a constant byte."""
+    if isinstance(piece, Table):
+        raise Unsupported("a product of raw table bytes")
+    found = table_entry(state, factor, 8)
+    if found is None:
+        values = set(constant_bytes(factor))
+        if len(values) != 1:
+            raise Unsupported("a product by bytes that differ")
+        return domain.map_matrix(_times(values.pop()), piece)
+    fmt, within, entry = found
+    if fmt != "mulb" or within != 0:
+        raise Unsupported(f"a product by byte {within} of a table entry of format {fmt}")
+    return domain.map_table(entry._replace(part="product"), piece)
+
+
+def _times(constant: int) -> int:
+    """The matrix of x -> constant * x modulo 0x11b (Intel SDM, GF2P8MULB)."""
+    columns, value = [], constant
+    for _ in range(8):
+        columns.append(value)
+        value = value << 1 ^ (0x11B if value & 0x80 else 0)
+    rows = [sum((columns[i] >> r & 1) << i for i in range(8)) for r in range(8)]
+    return sum(row << 8 * r for r, row in enumerate(rows))
