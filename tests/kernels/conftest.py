@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 
 from .cpu import CPU_FLAGS, missing_flags
-from .emulated import EMULATIONS, POLYNOMIALS, Emulators, Machine, build_generated, covered_by
+from .emulated import EMULATIONS, POLYNOMIALS, Emulators, Machine, build_generated, build_selftest, covered_by
 from .lists import Kernel, all_kernels_of, generated_sources, kernels_of
 
 ROOT = Path(__file__).parents[2]
@@ -206,7 +206,7 @@ def build(
             objects = compile_all([*((part, flags, ".harness") for part in parts), *sources], folder)
             new = folder / "new.so"
             command = ["gcc", "-shared", "-o", str(new), *map(str, objects)]
-            subprocess.run([*command, "-Wl,-z,noexecstack", "-lm"], check=True)
+            subprocess.run([*command, "-Wl,-z,noexecstack"], check=True)
             new.rename(library)
     return Harness(library)
 
@@ -249,9 +249,10 @@ def selftest_library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     Without red zones: the Microsoft copies share helpers with the System V ones, and have none.
     """
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-mno-red-zone"]
-    sources = [(path, flags, "") for path in sorted(HERE.glob("selftest/*.[cS]"))]
+    paths = [*HERE.glob("selftest/*.c"), *HERE.glob("selftest/x86_64/*.[cS]")]
+    sources = [(path, flags, "") for path in sorted(paths)]
     folder = shared_folder(tmp_path_factory) / "selftest"
-    short = ["-DHARNESS_WATCHDOG_SECONDS=3"]
+    short = ["-DHARNESS_WATCHDOG_SECONDS=3", f"-I{HERE / 'selftest' / 'x86_64'}"]
     return build(folder, HERE / "selftest", sources, short)
 
 
@@ -268,16 +269,34 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def emulators_of(
+    tmp_path_factory: pytest.TempPathFactory, name: str, tables: Path, build: Callable[[Machine, Path], Path]
+) -> Iterator[Emulators]:
+    """Processes with the programs that `build` makes in folders which all processes of pytest-xdist share."""
+
+    def build_once(machine: Machine) -> Path:
+        folder = shared_folder(tmp_path_factory) / f"{name}-{machine.name}"
+        folder.mkdir(exist_ok=True)
+        with locked(folder / "lock"):
+            program = folder / "harness"
+            return program if program.exists() else build(machine, folder)
+
+    emulators = Emulators(build_once, tables)
+    yield emulators
+    emulators.close()
+
+
 @pytest.fixture(scope="session")
 def emulators(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Emulators]:
     """The generated kernels on emulated CPUs."""
 
-    def build_in(machine: Machine) -> Path:
-        folder = shared_folder(tmp_path_factory) / f"emulated-{machine.name}"
-        folder.mkdir(exist_ok=True)
-        with locked(folder / "lock"):
-            return build_generated(machine, folder, GENERATED)
+    def build(machine: Machine, folder: Path) -> Path:
+        return build_generated(machine, folder, GENERATED)
 
-    emulators = Emulators(build_in, tables)
-    yield emulators
-    emulators.close()
+    yield from emulators_of(tmp_path_factory, "emulated", tables, build)
+
+
+@pytest.fixture(scope="session")
+def selftest_emulators(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Emulators]:
+    """The kernels of selftest/ on emulated CPUs."""
+    yield from emulators_of(tmp_path_factory, "emulated-selftest", tables, build_selftest)

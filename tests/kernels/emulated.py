@@ -137,15 +137,17 @@ def build_program(
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     # Matrices that only kernels for other machines know are no mistake here.
     strict = ["-std=c11", *warnings, "-Wno-unused-const-variable", *extra_flags]
-    jobs = [[*command, *includes, "-std=c11", source] for source in kernel_sources]
+    assembly = [HERE / "harness" / machine.name / "trampoline.S"]
+    assembly += [source for source in kernel_sources if source.suffix == ".S"]
+    jobs = [[*command, *includes, "-std=c11", source] for source in kernel_sources if source.suffix == ".c"]
     jobs += [[*command, *includes, *strict, part] for part in sorted(parts)]
-    jobs.append([*command, *machine.assembler, HERE / "harness" / machine.name / "trampoline.S"])
+    jobs += [[*command, *machine.assembler, source] for source in assembly]
     objects = [folder / f"{number}.o" for number in range(len(jobs))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(run, ([*job, "-o", object_] for job, object_ in zip(jobs, objects, strict=True))))
     program = folder / "harness"
     linker = [COMPILER, f"--target={machine.triple}", "-static", "-fuse-ld=lld"]
-    run([*linker, *objects, "-lm", "-o", program])
+    run([*linker, *objects, "-o", program])
     return program
 
 
@@ -153,6 +155,14 @@ def build_generated(machine: Machine, folder: Path, generated: Path) -> Path:
     """The program with the kernels that the generator wrote for a machine."""
     sources = unity_sources(folder, generated, kernels_for(machine, all_kernels_of(generated)))
     return build_program(machine, folder, generated, sources)
+
+
+def build_selftest(machine: Machine, folder: Path) -> Path:
+    """The program with the kernels of selftest/."""
+    here = HERE / "selftest"
+    own = here / machine.name
+    flags = [f"-I{own}", "-DHARNESS_WATCHDOG_SECONDS=3"]
+    return build_program(machine, folder, here, [*sorted(here.glob("*.c")), own / "bad_abi.S"], flags)
 
 
 # ---- the process ----
@@ -174,6 +184,8 @@ class Emulator:
     def ask(self, request: str) -> tuple[int, str]:
         """The number that is the answer, with what is said about it; -1 where the process has ended."""
         assert self._process.stdin is not None and self._process.stdout is not None
+        if not self.alive:
+            return -1, "the emulated program has ended"
         with suppress(BrokenPipeError):
             self._process.stdin.write(request + "\n")
             self._process.stdin.flush()

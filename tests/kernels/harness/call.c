@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "machine.h"
 
-#include <fenv.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -121,7 +120,6 @@ bool call_kernel(struct call *call, char *failure, size_t size) {
   call->steps = call->trace = 0;
   current = call;
   if (sigsetjmp(fault.escape, 0) != 0) {
-    fesetenv(FE_DFL_ENV); /* the kernel was entered with another, and did not come back */
     describe_fault(call, failure, size);
     return false;
   }
