@@ -45,6 +45,14 @@ class Requirement:
     purpose: str
 
 
+#: Triples, and what Debian calls the architectures.
+_CROSS = (
+    ("aarch64-linux-gnu", "arm64"),
+    ("powerpc64le-linux-gnu", "ppc64el"),
+    ("riscv64-linux-gnu", "riscv64"),
+    ("s390x-linux-gnu", "s390x"),
+)
+
 _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.GEN, Probe.COMMAND, PYTHON, "python3", "runs the generator"),
     Requirement(Level.GEN, Probe.MODULE, "ensurepip", "python3-venv", "virtual environment"),
@@ -76,6 +84,15 @@ _DEBIAN: tuple[Requirement, ...] = (
         "qemu-x86_64-static",
         "qemu-user-static",
         "CPUs that are not here",
+    ),
+    Requirement(Level.TEST, Probe.COMMAND, "ld.lld-19", "lld-19", "links for CPUs that are not here"),
+    *(
+        Requirement(Level.TEST, probe, name.format(triple), package, f"compiles for {triple}")
+        for triple, debian in _CROSS
+        for probe, name, package in (
+            (Probe.COMMAND, "{}-gcc", f"gcc-{triple}"),
+            (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
+        )
     ),
     Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
     Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),

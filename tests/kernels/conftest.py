@@ -1,7 +1,7 @@
-"""The kernels under test, and the C harness in which they are executed.
+"""The kernels that this machine's CPU executes, and the C harness in which they are executed.
 
 The lists of kernels are gen_out/kernels.inc and gen_out/baked.inc, for Python (lists.py) as for C.
-The harness (harness/*.c, *.S) is compiled together with all generated sources into one shared
+The harness (harness/*.c, harness/x86_64) is compiled together with all generated sources into one shared
 library: the System V objects, and a second copy of each assembly source for the Microsoft x64 ABI,
 whose symbols end in `_ms`.
 """
@@ -13,7 +13,6 @@ import fcntl
 import json
 import os
 import platform
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,8 @@ from typing import Any
 import pytest
 
 from .cpu import CPU_FLAGS, missing_flags
-from .lists import Kernel, kernels_of
+from .emulated import EMULATIONS, POLYNOMIALS, Emulators, Machine, build_generated, build_selftest, covered_by
+from .lists import Kernel, all_kernels_of, generated_sources, kernels_of
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -42,8 +42,16 @@ if platform.machine() != "x86_64":  # the trampoline is x86-64
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """`kernel`, `abi`: every kernel of gen_out in each ABI that it exists for. `isa`: each name."""
-    if "kernel" in metafunc.fixturenames:
+    """`kernel`, `abi`: every kernel of gen_out that is for x86-64, in each ABI that it exists for.
+    `emulation`, `kernel`: every kernel on each emulated CPU. `isa`: each name."""
+    if "emulation" in metafunc.fixturenames:
+        pairs = [
+            pytest.param(emulation, kernel, id=f"{kernel.symbol}-{emulation}")
+            for emulation in EMULATIONS
+            for kernel in covered_by(emulation, all_kernels_of(GENERATED))
+        ]
+        metafunc.parametrize("emulation, kernel", pairs or [pytest.param(None, None, id="no-kernels")])
+    elif "kernel" in metafunc.fixturenames:
         pairs = [
             pytest.param(kernel, abi, id=f"{kernel.symbol}-{abi}")
             for kernel in kernels_of(GENERATED)
@@ -110,6 +118,7 @@ class Harness:
             ctypes.c_char_p,
             ctypes.c_int,
             ctypes.c_char_p,
+            ctypes.c_bool,
             ctypes.c_char_p,
             ctypes.c_char_p,
             ctypes.c_size_t,
@@ -129,6 +138,7 @@ class Harness:
             symbol.encode(),
             ABIS.index(abi),
             sweep.encode(),
+            False,
             multiplication_table(polynomial),
             report,
             len(report),
@@ -192,7 +202,7 @@ def build(
                 f"-I{lists}",
                 *harness_flags,
             ]
-            parts = sorted(HERE.glob("harness/*.[cS]"))
+            parts = sorted([*HERE.glob("harness/*.c"), *HERE.glob("harness/x86_64/*.[cS]")])
             objects = compile_all([*((part, flags, ".harness") for part in parts), *sources], folder)
             new = folder / "new.so"
             command = ["gcc", "-shared", "-o", str(new), *map(str, objects)]
@@ -209,14 +219,12 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sources_of(generated: Path) -> list[Source]:
     """What the generator wrote into a folder, for both ABIs."""
-    listed = (generated / "sources.mk").read_text()
     here = {k.symbol for k in kernels_of(generated)}
     flags = ["-std=c11", "-O2", f"-I{generated}"]
     flags += [f"-I{ROOT / folder}" for folder in ("runtime/include", "runtime/src")]
     microsoft = [*flags, "-DGFSMITH_MS_ABI", "-DGFSMITH_SYMBOL_SUFFIX=_ms"]
     sources: list[Source] = []
-    for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed):
-        path = generated / name
+    for path in generated_sources(generated):
         if path.stem not in here:
             continue
         sources.append((path, flags, ".sysv"))
@@ -241,7 +249,54 @@ def selftest_library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     Without red zones: the Microsoft copies share helpers with the System V ones, and have none.
     """
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-mno-red-zone"]
-    sources = [(path, flags, "") for path in sorted(HERE.glob("selftest/*.[cS]"))]
+    paths = [*HERE.glob("selftest/*.c"), *HERE.glob("selftest/x86_64/*.[cS]")]
+    sources = [(path, flags, "") for path in sorted(paths)]
     folder = shared_folder(tmp_path_factory) / "selftest"
-    short = ["-DHARNESS_WATCHDOG_SECONDS=3"]
+    short = ["-DHARNESS_WATCHDOG_SECONDS=3", f"-I{HERE / 'selftest' / 'x86_64'}"]
     return build(folder, HERE / "selftest", sources, short)
+
+
+# ---- the programs ----
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The multiplication tables of POLYNOMIALS, one after the other."""
+    path = shared_folder(tmp_path_factory) / "tables"
+    with locked(path.with_suffix(".lock")):
+        if not path.exists():
+            path.write_bytes(b"".join(map(multiplication_table, POLYNOMIALS)))
+    return path
+
+
+def emulators_of(
+    tmp_path_factory: pytest.TempPathFactory, name: str, tables: Path, build: Callable[[Machine, Path], Path]
+) -> Iterator[Emulators]:
+    """Processes with the programs that `build` makes in folders which all processes of pytest-xdist share."""
+
+    def build_once(machine: Machine) -> Path:
+        folder = shared_folder(tmp_path_factory) / f"{name}-{machine.name}"
+        folder.mkdir(exist_ok=True)
+        with locked(folder / "lock"):
+            program = folder / "harness"
+            return program if program.exists() else build(machine, folder)
+
+    emulators = Emulators(build_once, tables)
+    yield emulators
+    emulators.close()
+
+
+@pytest.fixture(scope="session")
+def emulators(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Emulators]:
+    """The generated kernels on emulated CPUs."""
+
+    def build(machine: Machine, folder: Path) -> Path:
+        return build_generated(machine, folder, GENERATED)
+
+    yield from emulators_of(tmp_path_factory, "emulated", tables, build)
+
+
+@pytest.fixture(scope="session")
+def selftest_emulators(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Emulators]:
+    """The kernels of selftest/ on emulated CPUs."""
+    yield from emulators_of(tmp_path_factory, "emulated-selftest", tables, build_selftest)

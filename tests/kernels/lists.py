@@ -1,4 +1,4 @@
-"""The lists of gen_out, as Python reads them: kernels.inc, baked.inc and matrices.inc."""
+"""The lists of gen_out, as Python reads them: kernels.inc, baked.inc, matrices.inc and sources.mk."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Kernel:
     inputs: int
     outputs: int
     tables: str
+    unroll: int = 0  #: vectors a turn; 0: as the symbol says
     matrix: Matrix | None = None
 
     @property
@@ -67,6 +68,7 @@ def parse_kernels(text: str) -> list[Kernel]:
                 inputs=int(field["inputs"]),
                 outputs=int(field["outputs"]),
                 tables=field["tables"],
+                unroll=int(field["unroll"]),
             )
         )
     return kernels
@@ -118,3 +120,9 @@ def all_kernels_of(folder: Path) -> list[Kernel]:
     kernels = parse_kernels((folder / "kernels.inc").read_text())
     matrices = parse_matrices((folder / "matrices.inc").read_text())
     return kernels + parse_baked((folder / "baked.inc").read_text(), matrices)
+
+
+def generated_sources(folder: Path) -> list[Path]:
+    """The sources of a folder like gen_out, as sources.mk lists them."""
+    listed = (folder / "sources.mk").read_text()
+    return [folder / name for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed)]

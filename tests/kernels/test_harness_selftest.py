@@ -1,4 +1,7 @@
-"""The harness accepts right kernels and reports each fault of a wrong one for what it is."""
+"""The harness accepts right kernels and reports each fault of a wrong one for what it is.
+
+Here on x86-64; test_emulated_selftest.py does the same on the other machines.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ FAULTS = (
     ("bad_tail", BOTH, "lengths", "len 5, k 3, buffers flush to the end"),
     ("bad_above_256", BOTH, "large", "len 257, k 5, buffers flush to the end"),
     ("bad_16_bit_len", BOTH, "large", "len 65536, k 5, buffers flush to the end"),
-    ("bad_36_sources", BOTH, "wide", "len 1, k 36, buffers flush to the end"),
-    ("bad_8_bit_k", BOTH, "wide", "len 1, k 256, buffers flush to the end"),
+    ("bad_36_sources", BOTH, "wide", "len 1, k 40, buffers flush to the end"),
+    ("bad_8_bit_k", BOTH, "wide", "len 1, k 257, buffers flush to the end"),
     ("bad_ignores_last_output", BOTH, "lengths", "wrong value: dst[0][0] is"),
     ("bad_coefficient_77", BOTH, "coefficients", "wrong value: dst[1][0] is"),
     ("bad_accumulates", BOTH, "lengths", "wrong value: dst[0][0] is"),
-    ("bad_reads_k", BOTH, "lengths", "reads in the guard after the src array"),
+    ("bad_reads_k", BOTH, "lengths", "reads in the guard after"),
     ("bad_in_place", BOTH, "in_place", ", dst[0] == src[0], coefficients"),
     ("bad_in_place_mad", BOTH, "in_place", "wrong value: dst[1][0] is"),
     ("bad_modifies_source", BOTH, "lengths", "modifies src[1], which is an input"),
@@ -37,6 +40,10 @@ FAULTS = (
     ("bad_branches_on_coefficient", BOTH, "stepped", "branches depend on data or coefficients"),
     ("bad_never_returns", BOTH[:1], "lengths", "does not return: still at kernel+"),
     ("bad_xor_reads_coeffs", BOTH, "lengths", "reads in address (nil), which is no buffer"),
+)
+
+#: The same for what depends on the machine.
+X86_FAULTS = (
     ("bad_wants_alignment", BOTH, "lengths", "general protection fault (SIGSEGV) at kernel+"),
     ("bad_clobbers_rbx", BOTH, "lengths", "clobbers rbx, which is callee-saved"),
     ("bad_clobbers_r15", BOTH, "lengths", "clobbers r15, which is callee-saved"),
@@ -117,7 +124,7 @@ def test_right_baked_kernel_passes(selftest_library: Any, symbol: str, block: in
     assert selftest_library.block_bytes("bad_baked_tail") == 64
 
 
-@pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS + BAKED_FAULTS))
+@pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS + BAKED_FAULTS + X86_FAULTS))
 def test_fault_is_reported(selftest_library: Any, symbol: str, abi: str, sweep: str, reason: str) -> None:
     calls, report = selftest_library.run(symbol, abi, sweep, 0x11D)
     assert calls == -1

@@ -12,7 +12,7 @@ import pytest
 
 from .conftest import ABIS, HERE, Harness, build, locked, shared_folder, sources_of
 from .lists import Kernel, kernels_of
-from .test_execute import SWEEPS, usual_polynomial
+from .sweeping import SWEEPS, usual_polynomial
 
 CONFIG = HERE / "narrow.toml"
 KERNELS = 15

@@ -1,6 +1,5 @@
 /* call.c: one call of a kernel, and the signals that it may raise instead of returning. */
 #define _GNU_SOURCE
-#include "harness.h"
 #include "machine.h"
 
 #include <setjmp.h>
@@ -9,14 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <ucontext.h>
 
 #ifndef HARNESS_WATCHDOG_SECONDS
 #define HARNESS_WATCHDOG_SECONDS 120 /* of computing, for one sweep */
 #endif
 
 enum {
-  RED_ZONE_BYTES = 128, /* System V: a signal handler leaves these below rsp alone */
   SIGNAL_STACK_BYTES = 256 * 1024,
 };
 
@@ -25,7 +22,7 @@ static struct {
   volatile bool inside;
   int signal;
   int code;
-  bool write;
+  enum access access;
   const uint8_t *address;
   uintptr_t instruction;
 } fault;
@@ -38,46 +35,27 @@ static stack_t previous_stack;
 
 /* ---- signals ---- */
 
-/* After every instruction: what a signal handler may overwrite is overwritten. */
-static void on_step(ucontext_t *context) {
-  greg_t *registers = context->uc_mcontext.gregs;
-  uintptr_t rip = (uintptr_t)registers[REG_RIP];
-  if (rip == (uintptr_t)harness_returned) {
-    registers[REG_EFL] &= ~(greg_t)FLAG_TRAP;
-    return;
-  }
-  current->steps++;
-  current->trace = (current->trace ^ rip) * UINT64_C(0x100000001b3);
-  uint8_t *top = (uint8_t *)registers[REG_RSP] - (current->abi == ABI_SYSV ? RED_ZONE_BYTES : 0);
-  uint8_t *base = arena_base(REGION_STACK);
-  if (top >= base + BELOW_BYTES && top <= base + REGION_BYTES) {
-    memset(top - 256, 0xc3, 256);
-  }
-}
-
-static void on_signal(int number, siginfo_t *info, void *raw) {
-  ucontext_t *context = raw;
+static void on_signal(int number, siginfo_t *info, void *context) {
   if (!fault.inside) {
     if (number != SIGVTALRM) { /* a bug of the harness or of someone else: let it crash */
       signal(number, SIG_DFL);
     }
     return;
   }
-  if (number == SIGTRAP && current->stepped) {
-    on_step(context);
+  if (number == SIGTRAP && current->stepped && machine_step(current, context)) {
     return;
   }
   fault.inside = false;
   fault.signal = number;
   fault.code = info->si_code;
   fault.address = info->si_addr;
-  fault.instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-  fault.write = (context->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+  fault.instruction = machine_instruction(context);
+  fault.access = machine_access(context);
   siglongjmp(fault.escape, 1);
 }
 
 bool call_begin(void) {
-  abi_probe_machine();
+  machine_probe();
   static void *signal_stack;
   if (signal_stack == NULL) {
     void *memory =
@@ -112,6 +90,7 @@ void call_end(void) {
 }
 
 static void describe_fault(const struct call *call, char *text, size_t size) {
+  static const char *const accesses[] = {"reads or writes", "reads", "writes"};
   char where[128], at[64];
   uintptr_t offset = fault.instruction - (uintptr_t)call->code;
   if (offset < 1u << 20) {
@@ -130,16 +109,14 @@ static void describe_fault(const struct call *call, char *text, size_t size) {
              (size_t)fault.instruction);
   } else {
     arena_describe(fault.address, where, sizeof where);
-    snprintf(text, size, "%s in %s, %s %s", fault.write ? "writes" : "reads", where,
-             strsignal(fault.signal), at);
+    snprintf(text, size, "%s in %s, %s %s", accesses[fault.access], where, strsignal(fault.signal),
+             at);
   }
 }
 
 bool call_kernel(struct call *call, char *failure, size_t size) {
   uint8_t frame[FRAME_BYTES];
-  abi_load(call, frame);
-  harness_code = call->code;
-  harness_dirty_uppers = call->dirty_uppers;
+  machine_load(call, frame);
   call->steps = call->trace = 0;
   current = call;
   if (sigsetjmp(fault.escape, 0) != 0) {
@@ -147,7 +124,7 @@ bool call_kernel(struct call *call, char *failure, size_t size) {
     return false;
   }
   fault.inside = true;
-  harness_trampoline();
+  machine_call(call);
   fault.inside = false;
-  return abi_check(call, frame, failure, size);
+  return machine_check(call, frame, failure, size);
 }

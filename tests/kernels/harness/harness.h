@@ -10,11 +10,15 @@
  *   kernels.c      the list, from gen_out/kernels.inc, baked.inc and matrices.inc
  *   arena.c        memory between guard pages, canaries
  *   model.c        coefficient tables and expected bytes, from a multiplication table only
- *   trampoline.S   the call itself: junk in every register before, every register saved after
- *   abi.c          the two ABIs: what is loaded before, what must hold after a return
+ *   stack.c        the stack on which a kernel runs
  *   call.c         one call, and the signals that it may raise
  *   run.c          one call of one kernel: place, call, compare
  *   sweeps.c       which calls
+ * and for each machine a folder (machine.h says what it has to supply):
+ *   trampoline.S   the call itself: junk in every register before, every register saved after
+ *   abi.c          the ABIs: what is loaded before, what must hold after a return
+ * The harness is a shared library in the process of the tests; for an emulated machine it is a
+ * program of its own (program/main.c).
  */
 #ifndef GFSMITH_TEST_HARNESS_H
 #define GFSMITH_TEST_HARNESS_H
@@ -25,7 +29,7 @@
 
 enum operation { OPERATION_dot, OPERATION_mad, OPERATION_mul, OPERATION_xor };
 enum tables { TABLES_nibble, TABLES_affine, TABLES_bitplane, TABLES_mulb, TABLES_none };
-enum abi { ABI_SYSV, ABI_MS };
+enum abi { ABI_SYSV, ABI_MS }; /* a machine that has one ABI only calls it the first */
 
 struct kernel {
   const char *symbol;
@@ -126,6 +130,7 @@ struct job {
   uint8_t *table; /* what the kernel gets, table_bytes long */
   size_t table_bytes;
   uint8_t *product; /* outputs rows of MAX_LEN: the sums over the sources */
+  bool thin;        /* sweeps.c: fewer repetitions */
   uint64_t cases;
   char failure[768];
 };
@@ -157,9 +162,9 @@ bool run_case(struct job *, struct testcase *);
 /* ---- sweeps.c: the interface to Python ---- */
 
 /* Runs one sweep ("lengths", "large", "wide", "coefficients", "alignments", "in_place", "stepped")
- * of one kernel. Returns the number of calls made, 0 where the sweep does not apply to the kernel,
- * or -1 with one line in `report`. */
-long harness_run(const char *symbol, int abi, const char *sweep, const uint8_t *multiply,
+ * of one kernel, with fewer repetitions where it is to be thin. Returns the number of calls made, 0
+ * where the sweep does not apply to the kernel, or -1 with one line in `report`. */
+long harness_run(const char *symbol, int abi, const char *sweep, bool thin, const uint8_t *multiply,
                  char *report, size_t report_size);
 const void *harness_address(const char *symbol, int abi);
 size_t harness_block_bytes(const char *symbol); /* 0: no such kernel */

@@ -1,75 +1,55 @@
-/* machine.h: the machine state around a call, as trampoline.S loads and saves it.
+/* machine.h: what the folder of a machine supplies (x86_64, aarch64, ppc64le, riscv64, s390x).
  *
- * Read by the C compiler and the assembler; the offsets are checked in call.c.
+ * A folder has state.h (what its trampoline loads and saves; C and assembler read it), trampoline.S
+ * (junk in every register, the call, every register saved) and abi.c (what is loaded before, what
+ * must hold after, and what a signal tells). The stack of the kernel is the harness's (stack.c).
  */
 #ifndef GFSMITH_TEST_MACHINE_H
 #define GFSMITH_TEST_MACHINE_H
 
-/* General registers, in the order of the instruction encoding. */
-#define GPR_RAX 0
-#define GPR_RCX 1
-#define GPR_RDX 2
-#define GPR_RBX 3
-#define GPR_RSP 4
-#define GPR_RBP 5
-#define GPR_RSI 6
-#define GPR_RDI 7
-#define GPR_R8 8
-#define GPR_R9 9
-#define GPR_R10 10
-#define GPR_R11 11
-#define GPR_R12 12
-#define GPR_R13 13
-#define GPR_R14 14
-#define GPR_R15 15
-
-#define MACHINE_GPR(n) (8 * (n))
-#define MACHINE_RFLAGS 128
-#define MACHINE_MXCSR 136
-#define MACHINE_XINUSE 140
-#define MACHINE_X87 144
-#define MACHINE_MASKS 192
-#define MACHINE_VECTORS 256
-#define MACHINE_VECTOR(n) (MACHINE_VECTORS + 64 * (n))
-#define MACHINE_BYTES (MACHINE_VECTORS + 64 * 32)
-
-/* Width of the vector registers that this CPU has. */
-#define LEVEL_SSE 0
-#define LEVEL_AVX 1
-#define LEVEL_AVX512 2
-
-#ifndef __ASSEMBLER__
 #include "harness.h"
 
-struct machine {
-  uint64_t gpr[16];
-  uint64_t rflags;
-  uint32_t mxcsr;
-  uint32_t xinuse;
-  uint16_t x87[24]; /* as fnstenv stores it: control, -, status, -, tag, ... */
-  uint64_t masks[8];
-  uint8_t vectors[32][64];
-};
-
-/* trampoline.S: loads harness_before, calls harness_code, stores harness_after. */
-#define HIDDEN __attribute__((visibility("hidden")))
-extern HIDDEN struct machine harness_before, harness_after;
-extern HIDDEN const char *harness_code;
-extern HIDDEN int harness_level, harness_dirty_uppers, harness_xinuse;
-extern HIDDEN const char harness_returned[];
-HIDDEN void harness_trampoline(void);
-
-/* abi.c: what a call loads, and what it must leave behind. */
 enum {
-  FLAG_TRAP = 0x100,
-  FLAG_DIRECTION = 0x400,
-  FRAME_BYTES = 1024, /* the caller's frame, above the return address */
+  FRAME_BYTES = 1024, /* the caller's frame: from the stack pointer that the caller sees, upwards */
   BELOW_BYTES = 1024, /* junk below the stack pointer */
 };
-void abi_probe_machine(void);
-/* `frame` becomes a copy of what the caller's frame holds above the return address. */
-void abi_load(const struct call *, uint8_t frame[FRAME_BYTES]);
-bool abi_check(const struct call *, const uint8_t frame[FRAME_BYTES], char *failure, size_t size);
-#endif
+enum access { ACCESS_UNKNOWN, ACCESS_READ, ACCESS_WRITE };
+
+/* ---- the machine's ---- */
+
+/* By enum abi; NULL where the machine has one ABI only. */
+extern const char *const machine_abi_names[2];
+/* Which registers there are. */
+void machine_probe(void);
+/* Bytes of a vector of the set whose vectors have no fixed size; 0 where there is none. */
+size_t machine_scalable_bytes(void);
+/* `frame` becomes a copy of what the caller's frame holds. */
+void machine_load(const struct call *, uint8_t frame[FRAME_BYTES]);
+/* What machine_load said is loaded, the kernel is called, and what it left behind is saved. */
+void machine_call(const struct call *);
+bool machine_check(const struct call *, const uint8_t frame[FRAME_BYTES], char *failure,
+                   size_t size);
+/* Of the context (a ucontext_t) that a signal handler gets. */
+uintptr_t machine_instruction(const void *context);
+enum access machine_access(const void *context);
+/* After every instruction where call.stepped is set: traces, destroys what lies below the stack.
+ * False: this machine does not single-step, and the signal is the kernel's own. */
+bool machine_step(struct call *, void *context);
+
+/* ---- model.c ---- */
+
+/* Any bytes, cheaper than random ones. */
+void junk_bytes(uint64_t *state, void *to, size_t size);
+
+/* ---- stack.c: the kernel's stack, of which every byte of the caller's frame is known ---- */
+
+/* Not an address, so that following it faults. */
+uint64_t junk_word(uint64_t *state);
+/* Where the caller's frame begins: a multiple of 16. */
+uint8_t *stack_frame(void);
+void stack_fill(uint64_t *state, uint8_t frame[FRAME_BYTES]);
+/* Only bytes [from, to) of the caller's frame may have changed. */
+bool stack_check(const uint8_t frame[FRAME_BYTES], size_t from, size_t to, char *failure,
+                 size_t size);
 
 #endif

@@ -3,7 +3,7 @@
  * Both follow from the definitions of the formats and from one multiplication table, which comes
  * from the sympy model; nothing of the generator's own table code is used.
  */
-#include "harness.h"
+#include "machine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +26,26 @@ uint64_t next_random(uint64_t *state) {
   return *state * UINT64_C(0x2545f4914f6cdd1d);
 }
 
+void junk_bytes(uint64_t *state, void *to, size_t size) {
+  memcpy(to, random_pool + next_random(state) % (POOL_BYTES - size), size);
+}
+
+static void fill_pool(void) {
+  static bool done;
+  uint64_t state = 0x706f6f6c;
+  for (size_t i = 0; !done && i < POOL_BYTES; i++) {
+    random_pool[i] = (uint8_t)(next_random(&state) >> 32);
+  }
+  done = true;
+}
+
 bool job_create(struct job *job, const struct kernel *kernel, enum abi abi,
                 const uint8_t *multiply) {
   memset(job, 0, sizeof *job);
   job->kernel = kernel;
   job->abi = abi;
   job->multiply = multiply;
-  uint64_t state = 0x706f6f6c;
-  for (size_t i = 0; i < POOL_BYTES; i++) {
-    random_pool[i] = (uint8_t)(next_random(&state) >> 32);
-  }
+  fill_pool();
   size_t rows = kernel->operation == OPERATION_mul ? OUTPUTS_MAX : kernel->outputs;
   job->table = malloc(rows * MAX_SHARDS * ENTRY_MAX);
   job->product = malloc(rows * MAX_LEN);

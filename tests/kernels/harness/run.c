@@ -1,5 +1,5 @@
 /* run.c: one call of one kernel on placed buffers, and what every byte must be afterwards. */
-#include "harness.h"
+#include "machine.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,11 +25,10 @@ static bool fail(struct job *job, const struct testcase *test, const char *forma
   va_end(arguments);
   snprintf(job->failure, sizeof job->failure,
            "%s (%s), len %zu, k %zu, buffers %s (shift %u)%s%s, coefficients %d/%u seed %llu: %s",
-           job->kernel->symbol, job->abi == ABI_MS ? "Microsoft" : "System V", test->len,
-           job->recipe.k, places[test->placement.kind], test->placement.shift,
-           aliases[test->aliasing], test->stepped ? ", single-stepped" : "",
-           (int)job->recipe.coefficients, job->recipe.value, (unsigned long long)job->recipe.seed,
-           what);
+           job->kernel->symbol, machine_abi_names[job->abi], test->len, job->recipe.k,
+           places[test->placement.kind], test->placement.shift, aliases[test->aliasing],
+           test->stepped ? ", single-stepped" : "", (int)job->recipe.coefficients,
+           job->recipe.value, (unsigned long long)job->recipe.seed, what);
   return false;
 }
 

@@ -1,8 +1,17 @@
-/* sweeps.c: which calls of a kernel are made. Each sweep is a function; harness_run picks one. */
+/* sweeps.c: which calls of a kernel are made. Each sweep is a function; harness_run picks one.
+ *
+ * Thin sweeps are for emulated CPUs, where a call costs some 20 microseconds and there are a dozen
+ * instruction sets and vector lengths. Every kind of call is made, with fewer repetitions: the
+ * lists below begin with what a thin sweep takes. What it leaves out are other coefficients with
+ * the same lengths (sweep_coefficients has them all), and numbers of sources and large lengths at
+ * which no other loop or counter comes into play than at those that stay.
+ */
 #include "harness.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 static const struct placement at_start = {PLACE_START, 0}, at_end = {PLACE_END, 0};
 
@@ -42,7 +51,7 @@ static bool sweep_lengths(struct job *job) {
       {.k = 1, .coefficients = COEFFICIENTS_MIXED, .seed = 13},
       {.k = 10, .coefficients = COEFFICIENTS_RANDOM, .seed = 14},
   };
-  unsigned count = job->kernel->matrix != NULL ? 1 : sizeof sets / sizeof sets[0];
+  unsigned count = job->kernel->matrix != NULL || job->thin ? 1 : COUNT(sets);
   for (unsigned set = 0; set < count; set++) {
     struct recipe recipe = sets[set];
     recipe.k = usual_k(job, recipe.k);
@@ -61,13 +70,17 @@ static bool sweep_lengths(struct job *job) {
 
 /* Lengths that a counter of 8 or 16 bits cannot hold. */
 static bool sweep_large(struct job *job) {
-  static const size_t lengths[] = {256, 257, 1000, 4095, 4097, 65535, 65536, 65553, 70001};
-  struct recipe recipe = {
-      .k = usual_k(job, 5), .len = 70001, .coefficients = COEFFICIENTS_RANDOM, .seed = 21};
+  static const size_t lengths[] = {257, 65536, 65553, 256, 1000, 4095, 4097, 65535, 70001};
+  enum { THIN = 3 };
+  size_t count = job->thin ? THIN : COUNT(lengths);
+  struct recipe recipe = {.k = usual_k(job, 5),
+                          .len = lengths[count - 1],
+                          .coefficients = COEFFICIENTS_RANDOM,
+                          .seed = 21};
   if (!prepare(job, recipe)) {
     return false;
   }
-  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+  for (size_t i = 0; i < count; i++) {
     if (!run_everywhere(job, lengths[i], (unsigned)(i * 7))) {
       return false;
     }
@@ -77,27 +90,23 @@ static bool sweep_large(struct job *job) {
 
 /* Any k: none, few, more than there are registers, more than a byte can count. */
 static bool sweep_wide(struct job *job) {
-  static const size_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 36, 40, 127, 128, 255, 256, 257, 300};
+  static const size_t widths[] = {0, 1, 2, 3, 5, 8, 40, 257, 4, 7, 36, 127, 128, 255, 256, 300};
+  enum { THIN_WIDTHS = 8, THIN_LENGTHS = 5 };
   size_t vector = vector_of(job), block = block_of(job);
-  const size_t lengths[] = {0,
-                            1,
-                            vector - 1,
-                            vector,
-                            vector + 1,
-                            block - 1,
-                            block,
-                            block + 1,
-                            block + vector / 2,
-                            2 * block + vector + 3,
-                            4 * block + 3,
-                            4097};
-  for (size_t i = 0; job->kernel->inputs == 0 && i < sizeof widths / sizeof widths[0]; i++) {
-    struct recipe recipe = {
-        .k = widths[i], .len = 4097, .coefficients = COEFFICIENTS_RANDOM, .seed = 31 + i};
+  const size_t lengths[] = {
+      0,          1,         vector - 1, block + 1,          2 * block + vector + 3, vector,
+      vector + 1, block - 1, block,      block + vector / 2, 4 * block + 3,          4097};
+  size_t width_count = job->kernel->inputs != 0 ? 0 : job->thin ? THIN_WIDTHS : COUNT(widths);
+  size_t length_count = job->thin ? THIN_LENGTHS : COUNT(lengths);
+  for (size_t i = 0; i < width_count; i++) {
+    struct recipe recipe = {.k = widths[i],
+                            .len = lengths[length_count - 1],
+                            .coefficients = COEFFICIENTS_RANDOM,
+                            .seed = 31 + i};
     if (!prepare(job, recipe)) {
       return false;
     }
-    for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++) {
+    for (size_t n = 0; n < length_count; n++) {
       if (!run_everywhere(job, lengths[n], (unsigned)(i + n * 13))) {
         return false;
       }
@@ -130,7 +139,7 @@ static bool sweep_alignments(struct job *job) {
     return false;
   }
   for (unsigned shift = 0; shift < 64; shift++) {
-    for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++) {
+    for (size_t n = 0; n < COUNT(lengths); n++) {
       if (!run_placed(job, lengths[n], (struct placement){PLACE_SAME, shift}) ||
           !run_placed(job, lengths[n], (struct placement){PLACE_SPREAD, shift})) {
         return false;
@@ -178,8 +187,8 @@ static bool sweep_stepped(struct job *job) {
       {.coefficients = COEFFICIENTS_MIXED, .seed = 62, .zero_data = true},
   };
   uint64_t steps = 0, trace = 0;
-  for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++) {
-    for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++) {
+  for (size_t n = 0; n < COUNT(lengths); n++) {
+    for (size_t i = 0; i < COUNT(recipes); i++) {
       struct recipe recipe = recipes[i];
       recipe.k = usual_k(job, 3);
       recipe.len = lengths[n];
@@ -234,12 +243,12 @@ size_t harness_block_bytes(const char *symbol) {
   return kernel == NULL ? 0 : kernel_block_bytes(kernel);
 }
 
-long harness_run(const char *symbol, int abi, const char *sweep, const uint8_t *multiply,
+long harness_run(const char *symbol, int abi, const char *sweep, bool thin, const uint8_t *multiply,
                  char *report, size_t report_size) {
   static struct job job;
   const struct kernel *kernel = find_kernel(symbol);
   bool (*run)(struct job *) = NULL;
-  for (size_t i = 0; i < sizeof sweeps / sizeof sweeps[0]; i++) {
+  for (size_t i = 0; i < COUNT(sweeps); i++) {
     run = strcmp(sweeps[i].name, sweep) == 0 ? sweeps[i].run : run;
   }
   if (kernel == NULL || kernel->code[abi] == NULL || run == NULL) {
@@ -251,6 +260,7 @@ long harness_run(const char *symbol, int abi, const char *sweep, const uint8_t *
     snprintf(report, report_size, "the harness gets no memory");
     return -1;
   }
+  job.thin = thin;
   good = run(&job);
   call_end();
   if (!good) {

@@ -220,12 +220,3 @@ KERNEL(bad_xor_reads_coeffs) {
   good_xor_body(len, k, coeffs, src, dst);
   (void)read(coeffs);
 }
-KERNEL(bad_wants_alignment) {
-  dot(len, k, coeffs, src, dst);
-  if (len >= 16) {
-    __asm__ volatile("movdqa (%0), %%xmm0\n\tmovntdq %%xmm0, (%0)"
-                     :
-                     : "r"(dst[0])
-                     : "xmm0", "memory");
-  }
-}

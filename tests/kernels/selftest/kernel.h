@@ -1,7 +1,7 @@
 /* kernel.h: how the kernels of the self-test are written.
  *
- * Every kernel exists for both ABIs, from one body. Accesses that a compiler could drop or move are
- * volatile.
+ * On x86-64 every kernel exists for both ABIs, from one body. Accesses that a compiler could drop
+ * or move are volatile.
  */
 #ifndef GFSMITH_TEST_SELFTEST_KERNEL_H
 #define GFSMITH_TEST_SELFTEST_KERNEL_H
@@ -12,12 +12,18 @@
 
 #define PARAMETERS                                                                                 \
   size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src, uint8_t *const *dst
+#ifdef __x86_64__
+#define MICROSOFT(name)                                                                            \
+  __attribute__((ms_abi)) void name##_ms(PARAMETERS);                                              \
+  __attribute__((ms_abi)) void name##_ms(PARAMETERS) { name##_body(len, k, coeffs, src, dst); }
+#else
+#define MICROSOFT(name)
+#endif
 #define KERNEL(name)                                                                               \
   static inline __attribute__((always_inline)) void name##_body(PARAMETERS);                       \
   void name(PARAMETERS);                                                                           \
   void name(PARAMETERS) { name##_body(len, k, coeffs, src, dst); }                                 \
-  __attribute__((ms_abi)) void name##_ms(PARAMETERS);                                              \
-  __attribute__((ms_abi)) void name##_ms(PARAMETERS) { name##_body(len, k, coeffs, src, dst); }    \
+  MICROSOFT(name)                                                                                  \
   static inline void name##_body(PARAMETERS)
 
 static inline uint8_t read(const uint8_t *byte) { return *(const volatile uint8_t *)byte; }

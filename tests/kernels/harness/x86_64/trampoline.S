@@ -2,10 +2,10 @@
  *
  * void harness_trampoline(void) loads `harness_before`, calls `harness_code` and stores
  * `harness_after`. It knows no ABI: which register holds an argument, and which must survive, is for
- * call.c to say. All its memory is at fixed addresses, because after the call no register, and not
+ * abi.c to say. All its memory is at fixed addresses, because after the call no register, and not
  * even the stack pointer, can be trusted.
  */
-#include "machine.h"
+#include "state.h"
 
 
         .text
@@ -24,8 +24,8 @@ harness_trampoline:
 
         /* x87: empty, with a control word that is not the default. */
         fninit
-        fldcw   MACHINE_X87+harness_before(%rip)
-        ldmxcsr MACHINE_MXCSR+harness_before(%rip)
+        fldcw   STATE_X87+harness_before(%rip)
+        ldmxcsr STATE_MXCSR+harness_before(%rip)
 
         movl    harness_level(%rip), %eax
         cmpl    $LEVEL_AVX, %eax
@@ -33,23 +33,23 @@ harness_trampoline:
         jg      load_avx512
 
         .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
-        movups  MACHINE_VECTOR(\n)+harness_before(%rip), %xmm\n
+        movups  STATE_VECTOR(\n)+harness_before(%rip), %xmm\n
         .endr
         jmp     load_general
 load_avx512:
         .irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
-        vmovdqu64 MACHINE_VECTOR(\n)+harness_before(%rip), %zmm\n
+        vmovdqu64 STATE_VECTOR(\n)+harness_before(%rip), %zmm\n
         .endr
         .irp n, 0,1,2,3,4,5,6,7
-        kmovq   MACHINE_MASKS+8*\n+harness_before(%rip), %k\n
+        kmovq   STATE_MASKS+8*\n+harness_before(%rip), %k\n
         .endr
         .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
-        vmovdqu64 MACHINE_VECTOR(\n)+harness_before(%rip), %zmm\n
+        vmovdqu64 STATE_VECTOR(\n)+harness_before(%rip), %zmm\n
         .endr
         jmp     uppers
 load_avx:
         .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
-        vmovdqu MACHINE_VECTOR(\n)+harness_before(%rip), %ymm\n
+        vmovdqu STATE_VECTOR(\n)+harness_before(%rip), %ymm\n
         .endr
 uppers:
         cmpl    $0, harness_dirty_uppers(%rip)
@@ -57,11 +57,11 @@ uppers:
         vzeroupper
 
 load_general:
-        pushq   MACHINE_RFLAGS+harness_before(%rip)
+        pushq   STATE_RFLAGS+harness_before(%rip)
         popfq
         /* From here on only moves: they leave the flags alone. */
         .macro  load name, number
-        movq    MACHINE_GPR(\number)+harness_before(%rip), %\name
+        movq    STATE_GPR(\number)+harness_before(%rip), %\name
         .endm
         load    rax, GPR_RAX
         load    rcx, GPR_RCX
@@ -85,7 +85,7 @@ load_general:
         .hidden harness_returned
 harness_returned:
         .macro  save name, number
-        movq    %\name, MACHINE_GPR(\number)+harness_after(%rip)
+        movq    %\name, STATE_GPR(\number)+harness_after(%rip)
         .endm
         save    rax, GPR_RAX
         save    rcx, GPR_RCX
@@ -105,17 +105,17 @@ harness_returned:
         save    r15, GPR_R15
         movq    own_rsp(%rip), %rsp
         pushfq
-        popq    MACHINE_RFLAGS+harness_after(%rip)
+        popq    STATE_RFLAGS+harness_after(%rip)
         cld
-        stmxcsr MACHINE_MXCSR+harness_after(%rip)
+        stmxcsr STATE_MXCSR+harness_after(%rip)
         ldmxcsr own_mxcsr(%rip)
-        fnstenv MACHINE_X87+harness_after(%rip)
+        fnstenv STATE_X87+harness_after(%rip)
         fninit
 
         movl    harness_xinuse(%rip), %ecx
         jrcxz   store_vectors           /* no XGETBV(1) here */
         xgetbv
-        movl    %eax, MACHINE_XINUSE+harness_after(%rip)
+        movl    %eax, STATE_XINUSE+harness_after(%rip)
 
 store_vectors:
         movl    harness_level(%rip), %eax
@@ -123,18 +123,18 @@ store_vectors:
         je      store_avx
         jg      store_avx512
         .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
-        movups  %xmm\n, MACHINE_VECTOR(\n)+harness_after(%rip)
+        movups  %xmm\n, STATE_VECTOR(\n)+harness_after(%rip)
         .endr
         jmp     leave
 store_avx512:
         .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
-        vmovdqu64 %zmm\n, MACHINE_VECTOR(\n)+harness_after(%rip)
+        vmovdqu64 %zmm\n, STATE_VECTOR(\n)+harness_after(%rip)
         .endr
         vzeroupper
         jmp     leave
 store_avx:
         .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
-        vmovdqu %ymm\n, MACHINE_VECTOR(\n)+harness_after(%rip)
+        vmovdqu %ymm\n, STATE_VECTOR(\n)+harness_after(%rip)
         .endr
         vzeroupper
 leave:
@@ -157,8 +157,8 @@ leave:
 
         .bss
         .balign 64
-        data    harness_before, MACHINE_BYTES
-        data    harness_after, MACHINE_BYTES
+        data    harness_before, STATE_BYTES
+        data    harness_after, STATE_BYTES
         data    harness_code, 8
 own_rsp:
         .skip   8

@@ -4,27 +4,35 @@
  * red zone); Microsoft, "x64 calling convention" and "x64 stack usage". The kernel runs on a stack
  * of its own, of which every byte above the return address is known.
  */
-#include "harness.h"
-#include "machine.h"
+#define _GNU_SOURCE
+#include "../machine.h"
+#include "state.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 
 enum {
-  FLAGS_JUNK = 0x8d7,  /* carry, parity, adjust, zero, sign, overflow; bit 1 is always set */
-  MXCSR_JUNK = 0xdfff, /* all masked, all raised, flush to zero, rounding up */
+  FLAG_TRAP = 0x100,
+  FLAG_DIRECTION = 0x400,
+  RED_ZONE_BYTES = 128, /* System V: a signal handler leaves these below rsp alone */
+  PAGE_FAULT_WRITE = 2, /* in the error code of a page fault */
+  FLAGS_JUNK = 0x8d7,   /* carry, parity, adjust, zero, sign, overflow; bit 1 is always set */
+  MXCSR_JUNK = 0xdfff,  /* all masked, all raised, flush to zero, rounding up */
   X87_CONTROL_JUNK = 0x0b7f,
   XINUSE_AVX = 0x4,
   XINUSE_ZMM_UPPER = 0x40,
 };
 
-_Static_assert(offsetof(struct machine, rflags) == MACHINE_RFLAGS, "machine.h");
-_Static_assert(offsetof(struct machine, mxcsr) == MACHINE_MXCSR, "machine.h");
-_Static_assert(offsetof(struct machine, xinuse) == MACHINE_XINUSE, "machine.h");
-_Static_assert(offsetof(struct machine, x87) == MACHINE_X87, "machine.h");
-_Static_assert(offsetof(struct machine, masks) == MACHINE_MASKS, "machine.h");
-_Static_assert(offsetof(struct machine, vectors) == MACHINE_VECTORS, "machine.h");
-_Static_assert(sizeof(struct machine) == MACHINE_BYTES, "machine.h");
+_Static_assert(offsetof(struct state, rflags) == STATE_RFLAGS, "state.h");
+_Static_assert(offsetof(struct state, mxcsr) == STATE_MXCSR, "state.h");
+_Static_assert(offsetof(struct state, xinuse) == STATE_XINUSE, "state.h");
+_Static_assert(offsetof(struct state, x87) == STATE_X87, "state.h");
+_Static_assert(offsetof(struct state, masks) == STATE_MASKS, "state.h");
+_Static_assert(offsetof(struct state, vectors) == STATE_VECTORS, "state.h");
+_Static_assert(sizeof(struct state) == STATE_BYTES, "state.h");
+
+const char *const machine_abi_names[2] = {"System V", "Microsoft"};
 
 static const char *const register_names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
                                                "rsi", "rdi", "r8",  "r9",  "r10", "r11",
@@ -47,7 +55,7 @@ static __attribute__((target("avx"))) uint32_t in_use(bool dirty) {
 }
 
 /* Which registers there are, and whether XGETBV(1) tells used from unused upper halves here. */
-void abi_probe_machine(void) {
+void machine_probe(void) {
   static bool done;
   if (done) {
     return;
@@ -64,16 +72,9 @@ void abi_probe_machine(void) {
   }
 }
 
-static uint64_t junk_word(uint64_t *state) {
-  /* Not a canonical address, so that following it faults. */
-  return (next_random(state) >> 16) | UINT64_C(0x5bad000000000000);
-}
+size_t machine_scalable_bytes(void) { return 0; }
 
-static uint8_t *entry_stack(void) { /* where the return address will be: 8 modulo 16 */
-  return arena_base(REGION_STACK) + REGION_BYTES - FRAME_BYTES - 8;
-}
-
-void abi_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
+void machine_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
   static const int sysv[5] = {GPR_RDI, GPR_RSI, GPR_RDX, GPR_RCX, GPR_R8};
   static const int ms[4] = {GPR_RCX, GPR_RDX, GPR_R8, GPR_R9};
   uint64_t state = call->seed * 2 + 1;
@@ -83,7 +84,7 @@ void abi_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
   for (int i = 0; i < (call->abi == ABI_SYSV ? 5 : 4); i++) {
     harness_before.gpr[(call->abi == ABI_SYSV ? sysv : ms)[i]] = call->arguments[i];
   }
-  harness_before.gpr[GPR_RSP] = (uint64_t)(uintptr_t)(entry_stack() + 8);
+  harness_before.gpr[GPR_RSP] = (uintptr_t)stack_frame();
   harness_before.rflags = FLAGS_JUNK | (call->stepped ? FLAG_TRAP : 0);
   harness_before.mxcsr = MXCSR_JUNK;
   harness_before.x87[0] = X87_CONTROL_JUNK;
@@ -95,16 +96,17 @@ void abi_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
     harness_before.masks[i] = next_random(&state);
   }
 
-  uint64_t words[(FRAME_BYTES + BELOW_BYTES) / 8];
-  for (size_t i = 0; i < sizeof words / 8; i++) {
-    words[i] = junk_word(&state);
-  }
-  memcpy(frame, words, FRAME_BYTES);
+  stack_fill(&state, frame);
   if (call->abi == ABI_MS) { /* 32 bytes of shadow space, then the fifth argument */
     memcpy(frame + 32, &call->arguments[4], 8);
+    memcpy(stack_frame() + 32, &call->arguments[4], 8);
   }
-  memcpy(entry_stack() + 8, frame, FRAME_BYTES);
-  memcpy(entry_stack() + 8 - BELOW_BYTES, words + FRAME_BYTES / 8, BELOW_BYTES);
+}
+
+void machine_call(const struct call *call) {
+  harness_code = call->code;
+  harness_dirty_uppers = call->dirty_uppers;
+  harness_trampoline();
 }
 
 /* ---- after ---- */
@@ -151,18 +153,6 @@ static const char *check_uppers(const struct call *call, char *text, size_t size
   return NULL;
 }
 
-static const char *check_frame(const struct call *call, const uint8_t *frame, char *text,
-                               size_t size) {
-  const uint8_t *now = entry_stack() + 8;
-  for (size_t i = call->abi == ABI_MS ? 32 : 0; i < FRAME_BYTES; i++) {
-    if (now[i] != frame[i]) {
-      snprintf(text, size, "overwrites the caller's frame, byte %zu above the return address", i);
-      return text;
-    }
-  }
-  return NULL;
-}
-
 static const char *check_state(void) {
   if ((harness_after.rflags & FLAG_DIRECTION) != 0) {
     return "leaves the direction flag set";
@@ -179,8 +169,8 @@ static const char *check_state(void) {
   return NULL;
 }
 
-bool abi_check(const struct call *call, const uint8_t frame[FRAME_BYTES], char *failure,
-               size_t size) {
+bool machine_check(const struct call *call, const uint8_t frame[FRAME_BYTES], char *failure,
+                   size_t size) {
   if (harness_after.gpr[GPR_RSP] != harness_before.gpr[GPR_RSP]) {
     snprintf(failure, size, "returns with rsp off by %lld bytes",
              (long long)(harness_after.gpr[GPR_RSP] - harness_before.gpr[GPR_RSP]));
@@ -188,12 +178,43 @@ bool abi_check(const struct call *call, const uint8_t frame[FRAME_BYTES], char *
   }
   const char *wrong = NULL;
   if ((wrong = check_registers(call, failure, size)) == NULL && (wrong = check_state()) == NULL &&
-      (wrong = check_uppers(call, failure, size)) == NULL &&
-      (wrong = check_frame(call, frame, failure, size)) == NULL) {
-    return true;
+      (wrong = check_uppers(call, failure, size)) == NULL) {
+    return stack_check(frame, 0, call->abi == ABI_MS ? 32 : 0, failure, size);
   }
   if (wrong != failure) {
     snprintf(failure, size, "%s", wrong);
   }
   return false;
+}
+
+/* ---- signals ---- */
+
+static const greg_t *registers_of(const void *context) {
+  return ((const ucontext_t *)context)->uc_mcontext.gregs;
+}
+
+uintptr_t machine_instruction(const void *context) {
+  return (uintptr_t)registers_of(context)[REG_RIP];
+}
+
+enum access machine_access(const void *context) {
+  return (registers_of(context)[REG_ERR] & PAGE_FAULT_WRITE) != 0 ? ACCESS_WRITE : ACCESS_READ;
+}
+
+/* After every instruction: what a signal handler may overwrite is overwritten. */
+bool machine_step(struct call *call, void *context) {
+  greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+  uintptr_t rip = (uintptr_t)registers[REG_RIP];
+  if (rip == (uintptr_t)harness_returned) {
+    registers[REG_EFL] &= ~(greg_t)FLAG_TRAP;
+    return true;
+  }
+  call->steps++;
+  call->trace = (call->trace ^ rip) * UINT64_C(0x100000001b3);
+  uint8_t *top = (uint8_t *)registers[REG_RSP] - (call->abi == ABI_SYSV ? RED_ZONE_BYTES : 0);
+  uint8_t *base = arena_base(REGION_STACK);
+  if (top >= base + BELOW_BYTES && top <= base + REGION_BYTES) {
+    memset(top - 256, 0xc3, 256);
+  }
+  return true;
 }

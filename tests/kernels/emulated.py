@@ -1,0 +1,231 @@
+"""CPUs that are not here: the harness as a static program for each machine, executed by qemu-user.
+
+`EMULATIONS` says which CPU executes the kernels of an instruction set: a new set is a row there. One program
+a machine has all kernels for it; one process executes many kernels, one request a line (program/main.c).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from .lists import ARCHS, Kernel, all_kernels_of, generated_sources
+from .sweeping import OTHER_POLYNOMIALS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+COMPILER = "clang-19"
+
+#: In the order in which the file of multiplication tables has them.
+POLYNOMIALS = (0x11D, *OTHER_POLYNOMIALS)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """An architecture: `name` is its folder in harness/, `arch` what the records of isa.py call it.
+
+    Its kernels are compiled for the least CPU of the architecture: each selects its own instructions.
+    """
+
+    name: str
+    arch: str
+    triple: str
+    assembler: tuple[str, ...] = ()  #: what the trampoline needs
+
+    @property
+    def emulator(self) -> str:
+        return f"qemu-{self.name}-static"
+
+
+AARCH64 = Machine("aarch64", "aarch64", "aarch64-linux-gnu")
+PPC64LE = Machine("ppc64le", "power", "powerpc64le-linux-gnu", ("-mcpu=power8",))
+RISCV64 = Machine("riscv64", "riscv", "riscv64-linux-gnu")
+S390X = Machine("s390x", "s390x", "s390x-linux-gnu")
+MACHINES = (AARCH64, PPC64LE, RISCV64, S390X)
+
+
+@dataclass(frozen=True, slots=True)
+class Emulation:
+    """Kernels of `isa` on a CPU, in qemu's words, whose vectors have `vector_bytes`.
+
+    The CPU is the least that qemu has for the set, so that a kernel which takes more is refused; only there
+    vectors of a scalable set have the CPU's length.
+    """
+
+    isa: str
+    machine: Machine
+    cpu: str
+    vector_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.machine.name}-{8 * self.vector_bytes}"
+
+
+def scalable(isa: str, machine: Machine, cpu: str, length: str) -> Iterator[Emulation]:
+    """The same kernels at three vector lengths; `length` has the place of the number."""
+    for size in (16, 32, 64):
+        yield Emulation(isa, machine, f"{cpu},{length.format(bytes=size, bits=8 * size)}", size)
+
+
+EMULATIONS = (
+    Emulation("scalar", AARCH64, "cortex-a53", 8),
+    Emulation("scalar", PPC64LE, "power8", 8),
+    Emulation("scalar", RISCV64, "rv64", 8),
+    Emulation("scalar", S390X, "qemu,vx=off", 8),
+    Emulation("neon", AARCH64, "cortex-a53", 16),
+    Emulation("neon_sha3", AARCH64, "max,sve=off", 16),
+    *scalable("sve", AARCH64, "a64fx", "sve-default-vector-length={bytes}"),
+    *scalable("sve2", AARCH64, "max", "sve-default-vector-length={bytes}"),
+    Emulation("vsx", PPC64LE, "power8", 16),
+    Emulation("vsx_p10", PPC64LE, "power10", 16),
+    *scalable("rvv", RISCV64, "rv64,v=true,vext_spec=v1.0", "vlen={bits}"),
+    Emulation("vx", S390X, "qemu", 16),
+)
+
+
+def covered_by(emulation: Emulation, kernels: Sequence[Kernel]) -> list[Kernel]:
+    return [kernel for kernel in kernels if kernel.isa == emulation.isa]
+
+
+def kernels_for(machine: Machine, kernels: Sequence[Kernel]) -> list[Kernel]:
+    """What the lists have when they are compiled for a machine."""
+    return [kernel for kernel in kernels if ARCHS[kernel.isa] in (machine.arch, "portable")]
+
+
+# ---- the program ----
+
+
+def run(command: Sequence[str | Path]) -> None:
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stderr}")
+
+
+def unity_sources(folder: Path, generated: Path, kernels: Sequence[Kernel]) -> list[Path]:
+    """A source for each instruction set that includes all its kernels: the headers of intrinsics are long."""
+    places = {path.stem: path for path in generated_sources(generated)}
+    written = []
+    for isa in sorted({kernel.isa for kernel in kernels}):
+        path = folder / f"{isa}.c"
+        path.write_text(
+            "".join(f'#include "{places[kernel.symbol]}"\n' for kernel in kernels if kernel.isa == isa)
+        )
+        written.append(path)
+    return written
+
+
+def build_program(
+    machine: Machine,
+    folder: Path,
+    lists: Path,
+    kernel_sources: Sequence[Path],
+    extra_flags: Sequence[str] = (),
+) -> Path:
+    """Compile the harness for the lists in a folder, with the sources of all kernels that they name."""
+    parts = [*HERE.glob("harness/*.c"), *HERE.glob(f"harness/{machine.name}/*.c")]
+    parts.append(HERE / "harness" / "program" / "main.c")
+    command = [COMPILER, f"--target={machine.triple}", "-O2", "-fno-pie", "-c"]
+    includes = [f"-I{path}" for path in (lists, ROOT / "runtime" / "include", ROOT / "runtime" / "src")]
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    # Matrices that only kernels for other machines know are no mistake here.
+    strict = ["-std=c11", *warnings, "-Wno-unused-const-variable", *extra_flags]
+    assembly = [HERE / "harness" / machine.name / "trampoline.S"]
+    assembly += [source for source in kernel_sources if source.suffix == ".S"]
+    jobs = [[*command, *includes, "-std=c11", source] for source in kernel_sources if source.suffix == ".c"]
+    jobs += [[*command, *includes, *strict, part] for part in sorted(parts)]
+    jobs += [[*command, *machine.assembler, source] for source in assembly]
+    objects = [folder / f"{number}.o" for number in range(len(jobs))]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(run, ([*job, "-o", object_] for job, object_ in zip(jobs, objects, strict=True))))
+    program = folder / "harness"
+    linker = [COMPILER, f"--target={machine.triple}", "-static", "-fuse-ld=lld"]
+    run([*linker, *objects, "-o", program])
+    return program
+
+
+def build_generated(machine: Machine, folder: Path, generated: Path) -> Path:
+    """The program with the kernels that the generator wrote for a machine."""
+    sources = unity_sources(folder, generated, kernels_for(machine, all_kernels_of(generated)))
+    return build_program(machine, folder, generated, sources)
+
+
+def build_selftest(machine: Machine, folder: Path) -> Path:
+    """The program with the kernels of selftest/."""
+    here = HERE / "selftest"
+    own = here / machine.name
+    flags = [f"-I{own}", "-DHARNESS_WATCHDOG_SECONDS=3"]
+    return build_program(machine, folder, here, [*sorted(here.glob("*.c")), own / "bad_abi.S"], flags)
+
+
+# ---- the process ----
+
+
+class Emulator:
+    """A process that executes kernels on one CPU."""
+
+    def __init__(self, program: Path, emulation: Emulation, tables: Path) -> None:
+        self.emulation = emulation
+        self._process = subprocess.Popen(
+            [emulation.machine.emulator, "-cpu", emulation.cpu, program, tables],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, request: str) -> tuple[int, str]:
+        """The number that is the answer, with what is said about it; -1 where the process has ended."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        if not self.alive:
+            return -1, "the emulated program has ended"
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(request + "\n")
+            self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        number, _, text = answer.rstrip("\n").partition(" ")
+        if re.fullmatch(r"-?\d+", number):
+            return int(number), text
+        self._process.kill()  # most times it has ended by itself
+        said = self._process.communicate()[1]
+        return -1, f"the emulated program ended with status {self._process.returncode}: {answer}{said}"
+
+    def run(self, symbol: str, sweep: str, polynomial: int) -> tuple[int, str]:
+        """(calls made, ""), or (-1, what went wrong). Sweeps: see harness/sweeps.c."""
+        return self.ask(f"run {symbol} {sweep} {POLYNOMIALS.index(polynomial)}")
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        if self.alive:
+            self._process.communicate()
+
+
+class Emulators:
+    """The processes for all emulations: one at a time, because each has many regions of memory."""
+
+    def __init__(self, build: Callable[[Machine], Path], tables: Path) -> None:
+        self._build = lru_cache(maxsize=None)(build)
+        self._tables = tables
+        self._current: Emulator | None = None
+
+    def process(self, emulation: Emulation) -> Emulator:
+        """The process for an emulation; a new one where the last one has ended."""
+        if self._current is None or self._current.emulation != emulation or not self._current.alive:
+            self.close()
+            self._current = Emulator(self._build(emulation.machine), emulation, self._tables)
+        return self._current
+
+    def close(self) -> None:
+        if self._current is not None:
+            self._current.close()
+            self._current = None

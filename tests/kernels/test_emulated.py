@@ -1,0 +1,42 @@
+"""Every generated kernel for a machine that is not here, executed under qemu-user with the tests of x86.
+
+The sweeps are thin ones (harness/sweeps.c says what is left out, and why); instructions are not
+single-stepped, which qemu-user cannot do.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import GENERATED
+from .cpu import CPU_FLAGS
+from .emulated import EMULATIONS, MACHINES, Emulation, Emulators, kernels_for
+from .lists import Kernel, all_kernels_of
+from .sweeping import SWEEPS, sweep_all
+
+#: Instruction sets that are executed by other tests, or nowhere: why.
+ELSEWHERE: dict[str, str] = {}
+
+
+def test_kernel(emulators: Emulators, emulation: Emulation, kernel: Kernel) -> None:
+    process = emulators.process(emulation)
+
+    def run(sweep: str, polynomial: int) -> tuple[int, str]:
+        return process.run(kernel.symbol, sweep, polynomial)
+
+    block, _ = process.ask(f"block {kernel.symbol}")
+    turns, rest = divmod(block, emulation.vector_bytes)
+    assert rest == 0 and (kernel.unroll == turns or kernel.matrix is not None)
+    sweep_all(run, kernel, [sweep for sweep in SWEEPS if sweep != "stepped"], block=block, sets=1)
+
+
+def test_every_set_is_executed_somewhere() -> None:
+    known = set(CPU_FLAGS) | set(ELSEWHERE) | {emulation.isa for emulation in EMULATIONS}
+    assert {kernel.isa for kernel in all_kernels_of(GENERATED)} <= known
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_python_and_c_read_the_same_list(emulators: Emulators, machine: object) -> None:
+    emulation = next(emulation for emulation in EMULATIONS if emulation.machine == machine)
+    count, _ = emulators.process(emulation).ask("count")
+    assert count == len(kernels_for(emulation.machine, all_kernels_of(GENERATED)))

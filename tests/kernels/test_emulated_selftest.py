@@ -1,0 +1,139 @@
+"""Under qemu-user, too, the harness accepts right kernels and reports each fault of a wrong one."""
+
+from __future__ import annotations
+
+import pytest
+
+from .emulated import AARCH64, PPC64LE, RISCV64, S390X, Emulation, Emulators
+from .sweeping import SWEEPS
+from .test_harness_selftest import BAKED_FAULTS, FAULTS, RIGHT
+
+CPUS = (
+    Emulation("scalar", AARCH64, "cortex-a53", 8),
+    Emulation("scalar", AARCH64, "a64fx,sve-default-vector-length=32", 8),
+    Emulation("scalar", PPC64LE, "power8", 8),
+    Emulation("scalar", RISCV64, "rv64,v=true,vext_spec=v1.0,vlen=128", 8),
+    Emulation("scalar", S390X, "qemu", 8),
+)
+
+#: Without what needs single-stepping. A watchdog is the same on all machines, and takes its time.
+STEPPED = ("bad_branches_on_coefficient", "bad_below_stack")
+SLOW = ("bad_never_returns",)
+
+#: What only the machine's own trampoline and abi.c can find, and what must be said.
+OWN_FAULTS = {
+    AARCH64: {
+        "bad_clobbers_x19": "clobbers x19, which is callee-saved",
+        "bad_clobbers_x29": "clobbers x29, which is callee-saved",
+        "bad_clobbers_d8": "clobbers d8, which is callee-saved",
+        "bad_clobbers_d15": "clobbers d15, which is callee-saved",
+        "bad_fpcr": "changes FPCR",
+        "bad_stack_pointer": "returns with sp off by -32 bytes",
+        "bad_caller_frame": "overwrites the caller's frame, byte 16 of it",
+        "bad_return_address": "leaves the kernel for 0x0",
+    },
+    PPC64LE: {
+        "bad_clobbers_r13": "clobbers r13, which is callee-saved",
+        "bad_clobbers_r14": "clobbers r14, which is callee-saved",
+        "bad_clobbers_r31": "clobbers r31, which is callee-saved",
+        "bad_clobbers_f14": "clobbers f14, which is callee-saved",
+        "bad_clobbers_f31": "clobbers f31, which is callee-saved",
+        "bad_clobbers_v20": "clobbers v20, which is callee-saved",
+        "bad_clobbers_v31": "clobbers v31, which is callee-saved",
+        "bad_clobbers_cr2": "clobbers CR2, CR3 or CR4",
+        "bad_clobbers_cr4": "clobbers CR2, CR3 or CR4",
+        "bad_vrsave": "changes VRSAVE",
+        "bad_rounding": "changes the control bits of FPSCR",
+        "bad_stack_pointer": "returns with r1 off by -32 bytes",
+        "bad_caller_frame": "overwrites the caller's frame, byte 32 of it",
+        "bad_back_chain": "overwrites the caller's frame, byte 0 of it",
+    },
+    RISCV64: {
+        "bad_clobbers_s0": "clobbers s0, which is callee-saved",
+        "bad_clobbers_s11": "clobbers s11, which is callee-saved",
+        "bad_clobbers_gp": "clobbers gp, which is callee-saved",
+        "bad_clobbers_fs0": "clobbers fs0, which is callee-saved",
+        "bad_clobbers_fs11": "clobbers fs11, which is callee-saved",
+        "bad_rounding": "changes the rounding mode",
+        "bad_vstart": "leaves vstart at 1",
+        "bad_stack_pointer": "returns with sp off by -32 bytes",
+        "bad_caller_frame": "overwrites the caller's frame, byte 16 of it",
+        "bad_return_address": "leaves the kernel for 0x0",
+    },
+    S390X: {
+        "bad_clobbers_r6": "clobbers r6, which is callee-saved",
+        "bad_clobbers_r7": "clobbers r7, which is callee-saved",
+        "bad_clobbers_r13": "clobbers r13, which is callee-saved",
+        "bad_clobbers_f8": "clobbers f8, which is callee-saved",
+        "bad_clobbers_f15": "clobbers f15, which is callee-saved",
+        "bad_rounding": "changes the rounding mode",
+        "bad_stack_pointer": "returns with r15 off by -32 bytes",
+        "bad_caller_frame": "overwrites the caller's frame, byte 160 of it",
+        "bad_back_chain": "overwrites the caller's frame, byte 0 of it",
+        "bad_return_address": "leaves the kernel for 0x0",
+    },
+}
+#: What looks similar and is allowed.
+OWN_RIGHT = {
+    AARCH64: ("good_upper_half",),
+    PPC64LE: ("good_save_words", "good_second_half", "good_cr5"),
+    RISCV64: ("good_flags",),
+    S390X: ("good_save_area", "good_second_half"),
+}
+
+
+def name(cpu: Emulation) -> str:
+    return f"{cpu.machine.name}-{cpu.cpu.partition(',')[0]}"
+
+
+def faults(cpu: Emulation) -> list[tuple[str, str, str]]:
+    """Kernel, the sweep that must find its fault, what the report must say."""
+    common = [
+        # Whether an access was a read or a write, no signal handler is told under qemu.
+        (symbol, sweep, reason.replace("reads in", "in").replace("writes in", "in"))
+        for symbol, _, sweep, reason in FAULTS + BAKED_FAULTS
+        if symbol not in STEPPED and (symbol not in SLOW or cpu == CPUS[0])
+    ]
+    if cpu.machine == S390X:  # its signals tell the page of an address only
+        common = [
+            (symbol, sweep, reason.replace(", 1 bytes", ", 4096 bytes")) for symbol, sweep, reason in common
+        ]
+    own = {**OWN_FAULTS[cpu.machine], "bad_illegal_instruction": "illegal instruction (SIGILL) at kernel+0x"}
+    return common + [(symbol, "lengths", reason) for symbol, reason in own.items()]
+
+
+@pytest.mark.parametrize(
+    "cpu, symbol, sweep, reason",
+    [pytest.param(cpu, *fault, id=f"{fault[0]}-{name(cpu)}") for cpu in CPUS for fault in faults(cpu)],
+)
+def test_fault_is_reported(
+    selftest_emulators: Emulators, cpu: Emulation, symbol: str, sweep: str, reason: str
+) -> None:
+    calls, report = selftest_emulators.process(cpu).run(symbol, sweep, 0x11D)
+    assert calls == -1
+    assert reason in report
+    assert report.startswith(f"{symbol} (")
+
+
+@pytest.mark.parametrize("cpu", CPUS, ids=name)
+def test_right_kernels_pass(selftest_emulators: Emulators, cpu: Emulation) -> None:
+    """After wrong ones: what they left behind is not held against the next."""
+    process = selftest_emulators.process(cpu)
+    right = {symbol: p for symbol, p in RIGHT.items() if symbol != "good_shadow_or_red_zone"}
+    right |= dict.fromkeys(OWN_RIGHT[cpu.machine], 0x11D)
+    for symbol, polynomial in right.items():
+        assert process.run("bad_writes_past_in_page", "lengths", 0x11D)[0] == -1
+        assert process.run("bad_illegal_instruction", "lengths", 0x11D)[0] == -1
+        for sweep in SWEEPS:
+            calls, report = process.run(symbol, sweep, polynomial)
+            assert calls >= 0, report
+            assert calls > 0 or sweep in ("in_place", "wide"), (symbol, sweep)
+    assert process.run("good_mulb", "lengths", 0x11D)[0] == -1  # made for another polynomial
+
+
+@pytest.mark.parametrize("cpu", CPUS, ids=name)
+def test_what_is_no_request_or_no_program_is_reported(selftest_emulators: Emulators, cpu: Emulation) -> None:
+    process = selftest_emulators.process(cpu)
+    assert process.run("no_such_kernel", "lengths", 0x11D)[0] == -1
+    assert process.run("good_dot", "no_such_sweep", 0x11D)[0] == -1
+    assert process.ask("good_dot") == (-1, "not a request: good_dot")
