@@ -1,7 +1,4 @@
-#define _DEFAULT_SOURCE /* syscall() */
 #include "cpu_raw.h"
-
-#include <stddef.h>
 
 /* Linux, Documentation/arch/riscv/hwprobe.rst: RISCV_HWPROBE_IMA_V, the V extension 1.0. */
 #define IMA_EXT_0_V (UINT64_C(1) << 2)
@@ -39,18 +36,26 @@ static uint64_t vector_bytes(void) {
 
 #if defined(__linux__)
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 enum { NUMBER_HWPROBE = 258, KEY_IMA_EXT_0 = 4 };
 
-/* What all CPUs have that are online. False before Linux 6.4. */
+/* What all CPUs have that are online. False before Linux 6.4. A system call by hand: C libraries
+ * show syscall() only if they are asked before the first header. */
 static bool probe(uint64_t *ima_ext_0) {
   struct {
     int64_t key;
     uint64_t value;
   } pair = {KEY_IMA_EXT_0, 0};
-  if (syscall(NUMBER_HWPROBE, &pair, 1, 0, NULL, 0) != 0)
+  register long number __asm__("a7") = NUMBER_HWPROBE;
+  register long pairs __asm__("a0") = (long)&pair; /* and the result */
+  register long pair_count __asm__("a1") = 1;
+  register long cpu_count __asm__("a2") = 0;
+  register long cpus __asm__("a3") = 0;
+  register long flags __asm__("a4") = 0;
+  __asm__ volatile("ecall"
+                   : "+r"(pairs)
+                   : "r"(number), "r"(pair_count), "r"(cpu_count), "r"(cpus), "r"(flags)
+                   : "memory");
+  if (pairs != 0)
     return false;
   *ima_ext_0 = pair.value; /* 0 for a key that the kernel does not know */
   return true;

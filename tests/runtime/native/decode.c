@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cpu_raw.h"
-#include "features.h"
+#include "names.h"
 
 static uint64_t value[5];
 

@@ -1,5 +1,5 @@
 /* features: print what the library finds of the CPU that this runs on. */
-#include "features.h"
+#include "names.h"
 
 int main(void) {
   gfs_cpu_identity identity;

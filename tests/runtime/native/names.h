@@ -1,6 +1,6 @@
-/* features.h: the names of the feature bits of cpu.h. */
-#ifndef FEATURES_H
-#define FEATURES_H
+/* names.h: the names of the feature bits of cpu.h. */
+#ifndef NAMES_H
+#define NAMES_H
 
 #include <stdio.h>
 
