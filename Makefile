@@ -1,5 +1,7 @@
 # make gen     set up what is missing, generate and prove the default set into gen_out/
-# make lib     build/libgfsmith.a and build/libgfsmith.so
+# make lib     build/libgfsmith.a and build/libgfsmith.so; docs/cross.md:
+#              make CROSS=aarch64-linux-gnu lib   for another machine, into build/aarch64-linux-gnu/
+#              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    all tests
 # make check   format, lint, types, reproducibility of gen_out/
@@ -9,27 +11,58 @@
 # make dist    (issue 8)
 
 SHELL := /bin/sh
-BUILD := build
-CC ?= cc
+CROSS :=
+ISA :=
+BUILD := build$(if $(CROSS),/$(CROSS))$(if $(ISA),/$(ISA))
+ifneq ($(CROSS),)
+ifeq ($(origin CC),default)
+CC := $(CROSS)-gcc
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS)-ar
+endif
+endif
 CFLAGS ?= -O2 -g
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 GFSMITH := .venv/bin/gfsmith
 GFSMITH_GENERATED := gen_out
 
 REQUIRED_CFLAGS := -std=c11 -fPIC -Wall -Wextra -Wpedantic -Werror
-# Kernels of this compiler's architecture, by the names of gen_out/sources.mk, and portable ones.
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ARCH_powerpc64le := power
-ARCH_riscv64 := riscv
-ARCH_loongarch64 := loongarch
-ARCH_wasm32 := wasm
-ARCH := $(or $(ARCH_$(MACHINE)),$(MACHINE))
 INCLUDES := -Iruntime/include -Iruntime/src -I$(GFSMITH_GENERATED)
 
 -include $(GFSMITH_GENERATED)/sources.mk
 
+# What the compiler compiles for, as triple and in the generator's words.
+TRIPLE := $(shell $(CC) -dumpmachine 2>/dev/null)
+ifneq ($(CROSS),)
+ifeq ($(TRIPLE),)
+$(error CROSS=$(CROSS): there is no compiler $(CC); install it, or name one: CC="clang --target=$(CROSS)")
+endif
+endif
+ARCH_OF_x86_64 := x86_64
+ARCH_OF_amd64 := x86_64
+ARCH_OF_aarch64 := aarch64
+ARCH_OF_arm64 := aarch64
+ARCH_OF_powerpc64le := power
+ARCH_OF_riscv64 := riscv
+ARCH_OF_s390x := s390x
+ARCH_OF_loongarch64 := loongarch
+ARCH_OF_wasm32 := wasm
+ARCH := $(ARCH_OF_$(firstword $(subst -, ,$(TRIPLE))))
+
+# The instruction sets for it. Sources of others compile to nothing, so these save time only.
+ISAS := $(strip $(foreach isa,$(GFSMITH_ISAS),$(if $(filter portable $(ARCH),$(GFSMITH_ARCH_$(isa))),$(isa))))
 RUNTIME_SOURCES := $(wildcard runtime/src/*.c)
-SOURCES := $(GFSMITH_GENERATED_SOURCES_$(ARCH)) $(GFSMITH_GENERATED_SOURCES_portable) $(RUNTIME_SOURCES)
+ifneq ($(ISA),)
+ifeq ($(filter $(ISA),$(ISAS)),)
+$(if $(ISAS),$(error ISA=$(ISA): allowed for $(TRIPLE): $(ISAS)))
+endif
+ISAS := $(ISA)
+RUNTIME_SOURCES := $(filter-out runtime/src/cpu_%,$(RUNTIME_SOURCES))
+REQUIRED_CFLAGS += -DGFSMITH_SINGLE_ISA=$(ISA)
+endif
+GFSMITH_GENERATED_SOURCES := $(foreach isa,$(ISAS),$(GFSMITH_SOURCES_$(isa)))
+SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
@@ -47,7 +80,7 @@ ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
 lib: gen
 	@$(MAKE) --no-print-directory lib
 else
-lib: setup-lib $(BUILD)/libgfsmith.a $(BUILD)/libgfsmith.so
+lib: setup-lib $(BUILD)/libgfsmith.a $(if $(findstring mingw,$(TRIPLE)),,$(BUILD)/libgfsmith.so)
 endif
 
 $(BUILD)/obj/%.o: %.c $(HEADERS)
@@ -64,7 +97,7 @@ $(BUILD)/libgfsmith.a: $(OBJECTS)
 	@echo "built $@"
 
 $(BUILD)/libgfsmith.so: $(OBJECTS)
-	@$(CC) -shared -Wl,-soname,libgfsmith.so -Wl,-z,noexecstack -o $@ $^
+	@$(CC) $(LDFLAGS) -shared -Wl,-soname,libgfsmith.so -Wl,-z,noexecstack -o $@ $^
 	@echo "built $@"
 
 tune: setup-tune

@@ -211,8 +211,10 @@ GFSMITH_API gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len,
  * CPU and its operating system support; this is decided once, when first needed. An unknown or
  * unsupported GFSMITH_ISA is reported in one line on stderr and ignored.
  *
- * Names: "scalar" "sse" "avx2" "avx512" "gfni_sse" "gfni_avx2" "gfni_avx512", as far as this build
- * has them; "none" if it has none that this CPU supports. The string is static. */
+ * Names: "scalar" "sse" "avx2" "avx512" "gfni_sse" "gfni_avx2" "gfni_avx512" and those of other
+ * machines, as far as this build has them; "none" if it has none that this CPU supports. The string
+ * is static. A library built for a single instruction set (GFSMITH_SINGLE_ISA) has no choice: it
+ * asks neither the CPU nor the environment. */
 GFSMITH_API const char *gfsmith_isa(void);
 
 /* Choose the instruction set of codecs created from now on; existing codecs keep theirs.

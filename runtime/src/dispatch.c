@@ -1,13 +1,16 @@
 #include "dispatch.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cpu.h"
 #include "tuned.h"
+
+#if !defined(GFSMITH_SINGLE_ISA)
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#endif
 
 static const gfs_isa isas[] = {
 #define GFSMITH_ISA(name, format, features)                                                        \
@@ -35,19 +38,30 @@ static const kernel_row kernels[] = {
 #undef GFSMITH_KERNEL
 };
 
+static const gfs_isa *find_isa(const char *name) {
+  for (unsigned i = 0; i < GFS_ISAS; i++)
+    if (strcmp(isas[i].name, name) == 0)
+      return &isas[i];
+  return NULL;
+}
+
+#if defined(GFSMITH_SINGLE_ISA)
+
+/* The only one, whatever the CPU: who made the library for it has seen to that. */
+const gfs_isa *gfs_dispatch_isa(void) { return isas; }
+
+gfsmith_status gfsmith_set_isa(const char *name) {
+  return name != NULL && find_isa(name) != NULL ? GFSMITH_OK : GFSMITH_EINVAL;
+}
+
+#else
+
 /* With `here` of tuned.c the library's only variable. NULL: not chosen yet (or nothing to choose).
  */
 static _Atomic(const gfs_isa *) current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {
   return (isa->features & ~features) == 0;
-}
-
-static const gfs_isa *find_isa(const char *name) {
-  for (unsigned i = 0; i < GFS_ISAS; i++)
-    if (strcmp(isas[i].name, name) == 0)
-      return &isas[i];
-  return NULL;
 }
 
 static const gfs_isa *best_isa(uint32_t features) {
@@ -102,11 +116,6 @@ const gfs_isa *gfs_dispatch_isa(void) {
   return initial;
 }
 
-const char *gfsmith_isa(void) {
-  const gfs_isa *isa = gfs_dispatch_isa();
-  return isa != NULL ? isa->name : "none";
-}
-
 gfsmith_status gfsmith_set_isa(const char *name) {
   const gfs_isa *isa = name != NULL ? find_isa(name) : NULL;
   if (isa == NULL)
@@ -115,6 +124,13 @@ gfsmith_status gfsmith_set_isa(const char *name) {
     return GFSMITH_EUNSUPPORTED;
   atomic_store_explicit(&current, isa, memory_order_release);
   return GFSMITH_OK;
+}
+
+#endif
+
+const char *gfsmith_isa(void) {
+  const gfs_isa *isa = gfs_dispatch_isa();
+  return isa != NULL ? isa->name : "none";
 }
 
 unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch) {

@@ -1,6 +1,8 @@
 #include "tuned.h"
 
+#if !defined(GFSMITH_SINGLE_ISA)
 #include <stdatomic.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -36,9 +38,6 @@ static const tuned_row kernels[] = {
     {NULL, GFS_PATH_cached, NULL, false},
 };
 
-/* The name of this CPU's microarchitecture; NULL: not asked for yet. */
-static _Atomic(const char *) here;
-
 const char *gfs_tuned_name(const gfs_cpu_identity *identity) {
   for (const cpu_row *row = cpus; row->name != NULL; row++)
     if (strcmp(row->vendor, identity->vendor) == 0 && row->family == identity->family &&
@@ -46,6 +45,16 @@ const char *gfs_tuned_name(const gfs_cpu_identity *identity) {
       return row->name;
   return "";
 }
+
+#if defined(GFSMITH_SINGLE_ISA)
+
+/* A build for one instruction set asks no CPU. */
+static const char *name_here(void) { return ""; }
+
+#else
+
+/* The name of this CPU's microarchitecture; NULL: not asked for yet. */
+static _Atomic(const char *) here;
 
 /* Asked for once: under a hypervisor CPUID takes microseconds. Threads that come here together find
  * the same. */
@@ -59,6 +68,8 @@ static const char *name_here(void) {
   }
   return name;
 }
+
+#endif
 
 gfs_tuning gfs_tuned(gfsmith_kernel *run, gfs_path path) {
   gfs_tuning tuning = GFS_TUNING_NONE;

@@ -32,14 +32,21 @@ _FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class _IsaKernels:
-    """One instruction set of a build, ready for the templates."""
+    """One instruction set of a build, ready for the templates.
+
+    arch, name: the build has it if the compiler's target is of this Arch (guard) and GFSMITH_SINGLE_ISA
+    is not defined or is this name (condition).
+    """
 
     name: str
+    arch: str
     guard: str
+    condition: str
     tables: str
     features: str
     specs: tuple[KernelSpec, ...]
     baked: tuple[KernelSpec, ...]
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +71,8 @@ class TunedKernel:
     added: bool
 
     @property
-    def guard(self) -> str:
-        return GUARDS[self.spec.isa.arch]
+    def condition(self) -> str:
+        return _condition(self.spec.isa)
 
 
 def source_path(spec: KernelSpec) -> str:
@@ -75,14 +82,24 @@ def source_path(spec: KernelSpec) -> str:
     return f"{spec.isa.name}/{spec.symbol}.c"
 
 
+def _condition(isa: Isa) -> str:
+    """The preprocessor's condition for the kernels of a set being in a build."""
+    guard = GUARDS[isa.arch]
+    chosen = f"GFSMITH_BUILDS({isa.name})"
+    return f"({guard}) && {chosen}" if guard else chosen
+
+
 def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
     return _IsaKernels(
         name=isa.name,
+        arch=isa.arch.value,
         guard=GUARDS[isa.arch],
+        condition=_condition(isa),
         tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in specs if s.isa.name == isa.name and s.baked is None),
         baked=tuple(s for s in specs if s.isa.name == isa.name and s.baked is not None),
+        sources=tuple(source_path(s) for s in specs if s.isa.name == isa.name),
     )
 
 
@@ -96,14 +113,6 @@ def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
     return list(found.values())
 
 
-def _sources(specs: Sequence[KernelSpec]) -> dict[str, list[str]]:
-    """Architecture -> the paths of its kernels' sources."""
-    found: dict[str, list[str]] = {}
-    for spec in specs:
-        found.setdefault(spec.isa.arch.value, []).append(source_path(spec))
-    return found
-
-
 def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dict[str, str]:
     """path -> text of every file that describes the whole build; `specs` includes the tuned ones."""
     present = {spec.isa.name for spec in specs}
@@ -114,8 +123,10 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
         "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),
         "tuned.inc": render("tuned.inc.j2", cpus=list(dict.fromkeys(row.cpu for row in tuned)), rows=tuned),
         "isas.inc": render("isas.inc.j2", isas=isas),
+        "gfsmith_isas.h": render("gfsmith_isas.h.j2", isas=isas),
         "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
-        "sources.mk": render("sources.mk.j2", sources=_sources(specs)),
+        "sources.mk": render("sources.mk.j2", isas=isas),
+        "sources.cmake": render("sources.cmake.j2", isas=isas),
     }
     for name in sorted({s.isa.name for s in specs if not s.machine_code}):
         files |= {header: render(f"{header}.j2") for header in SPELLINGS[name].headers}

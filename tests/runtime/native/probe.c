@@ -1,6 +1,6 @@
-/* probe: print what dispatch chose; then, with it and with every other instruction set that this
- * CPU has, encode, lose, repair, update and check. For CPUs that this machine is not, under
- * qemu-user. */
+/* probe: print what dispatch chose; then, with it and with every other instruction set of the build
+ * that this CPU has, encode, lose, repair, update and check. For CPUs that this machine is not,
+ * under qemu-user. */
 #include <string.h>
 
 #include "gfsmith.h"
@@ -47,8 +47,11 @@ static void round_trip(void) {
 }
 
 int main(void) {
-  static const char *const names[] = {"scalar",   "sse",       "avx2",       "avx512",
-                                      "gfni_sse", "gfni_avx2", "gfni_avx512"};
+  static const char *const names[] = {
+#define GFSMITH_ISA(name, format, features) #name,
+#include "isas.inc"
+#undef GFSMITH_ISA
+  };
   printf("chosen %s\n", gfsmith_isa());
   round_trip();
   for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {

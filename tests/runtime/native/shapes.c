@@ -1,5 +1,6 @@
 /* shapes: the whole interface over many shapes and lengths on buffers of exactly the right size, so
- * that AddressSanitizer sees every byte too far and every leak. Argument: instruction set. */
+ * that AddressSanitizer sees every byte too far and every leak. Arguments: instruction set, and n
+ * for an emulator, to take one length in n. */
 #include <string.h>
 
 #include "gfsmith.h"
@@ -134,9 +135,11 @@ int main(int argc, char **argv) {
                                        {20, 12}, {3, 40}, {1, 254}, {254, 1}, {100, 20}};
   static const size_t lens[] = {0, 1, 2, 3, 7, 8, 9, 15, 31, 33, 63, 64, 65, 127, 129, 255, 1000};
   uint64_t seed = 42;
-  REQUIRE(argc == 2 && gfsmith_set_isa(argv[1]) == GFSMITH_OK);
+  REQUIRE((argc == 2 || argc == 3) && gfsmith_set_isa(argv[1]) == GFSMITH_OK);
+  size_t step = argc == 3 ? strtoul(argv[2], NULL, 10) : 1;
+  REQUIRE(step > 0);
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
-    for (size_t n = 0; n < sizeof lens / sizeof lens[0]; n++)
+    for (size_t n = s % step; n < sizeof lens / sizeof lens[0]; n += step)
       exercise(shapes[s][0], shapes[s][1], lens[n], 0, &seed);
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
     for (size_t packet = 1; packet < 300; packet = 3 * packet + 2)

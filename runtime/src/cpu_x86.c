@@ -1,7 +1,4 @@
-#include "cpu.h"
-
-#include <stdbool.h>
-#include <string.h>
+#include "cpu_raw.h"
 
 /* Intel SDM volume 2A, CPUID: positions of the feature bits. */
 enum {
@@ -23,7 +20,7 @@ enum {
 static bool bit(uint32_t word, unsigned position) { return word >> position & 1; }
 
 /* AVX-512 features, given that AVX2 may be used (Intel SDM volume 1, 15.2 to 15.4). */
-static uint32_t decode_avx512(const gfs_cpu_raw *raw) {
+static uint32_t decode_avx512(const gfs_x86_raw *raw) {
   uint32_t features = 0;
   if ((raw->xcr0 & XCR0_ZMM) != XCR0_ZMM || !bit(raw->leaf7_ebx, LEAF7_EBX_AVX512F))
     return 0;
@@ -35,7 +32,7 @@ static uint32_t decode_avx512(const gfs_cpu_raw *raw) {
   return features;
 }
 
-uint32_t gfs_cpu_decode(const gfs_cpu_raw *raw) {
+uint32_t gfs_x86_decode(const gfs_x86_raw *raw) {
   uint32_t features = 0;
   bool leaf7 = raw->max_leaf >= 7;
   bool os_saves_ymm = bit(raw->leaf1_ecx, LEAF1_ECX_OSXSAVE) && (raw->xcr0 & XCR0_YMM) == XCR0_YMM;
@@ -54,7 +51,7 @@ uint32_t gfs_cpu_decode(const gfs_cpu_raw *raw) {
 }
 
 /* Intel SDM volume 2A, CPUID, figure 3-6: model 0-3 low and 16-19 high, family 8-11 and 20-27. */
-void gfs_cpu_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity) {
+void gfs_x86_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity) {
   unsigned family = leaf1_eax >> 8 & 0xf, model = leaf1_eax >> 4 & 0xf;
   if (family == 6 || family == 15)
     model |= leaf1_eax >> 12 & 0xf0;
@@ -64,7 +61,11 @@ void gfs_cpu_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity) {
   identity->model = model;
 }
 
-#if defined(_MSC_VER) && !defined(__clang__) && (defined(_M_X64) || defined(_M_IX86))
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+
+#include <string.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
 
 #include <immintrin.h>
 #include <intrin.h>
@@ -78,7 +79,7 @@ static void cpuid(uint32_t leaf, uint32_t out[4]) {
 
 static uint64_t xgetbv(void) { return _xgetbv(0); }
 
-#elif defined(__x86_64__) || defined(__i386__)
+#else
 
 #include <cpuid.h>
 
@@ -93,17 +94,7 @@ static uint64_t xgetbv(void) {
   return (uint64_t)high << 32 | low;
 }
 
-#else
-#define GFS_CPU_UNKNOWN
 #endif
-
-#ifdef GFS_CPU_UNKNOWN
-
-uint32_t gfs_cpu_features(void) { return 0; }
-
-void gfs_cpu_identify(gfs_cpu_identity *identity) { *identity = (gfs_cpu_identity){"", 0, 0}; }
-
-#else
 
 void gfs_cpu_identify(gfs_cpu_identity *identity) {
   uint32_t out[4]; /* eax, ebx, ecx, edx */
@@ -113,11 +104,11 @@ void gfs_cpu_identify(gfs_cpu_identity *identity) {
   memcpy(identity->vendor + 4, &out[3], 4);
   memcpy(identity->vendor + 8, &out[2], 4);
   cpuid(1, out);
-  gfs_cpu_decode_identity(out[0], identity);
+  gfs_x86_decode_identity(out[0], identity);
 }
 
 uint32_t gfs_cpu_features(void) {
-  gfs_cpu_raw raw = {0};
+  gfs_x86_raw raw = {0};
   uint32_t out[4]; /* eax, ebx, ecx, edx */
   cpuid(0, out);
   raw.max_leaf = out[0];
@@ -130,7 +121,7 @@ uint32_t gfs_cpu_features(void) {
   }
   if (bit(raw.leaf1_ecx, LEAF1_ECX_OSXSAVE))
     raw.xcr0 = xgetbv();
-  return gfs_cpu_decode(&raw);
+  return gfs_x86_decode(&raw);
 }
 
 #endif

@@ -1,0 +1,181 @@
+"""The library on other machines, big-endian ones too, under qemu-user: detection, dispatch, every byte."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from pathlib import Path
+
+import pytest
+
+from .conftest import Compiler
+from .machines import (
+    MACHINES,
+    STRICT,
+    CrossBuild,
+    Machine,
+    call,
+    emulated,
+    includes,
+    instruction_sets,
+    kernel_sources,
+    runtime_sources,
+    supported,
+    unity,
+)
+from .support import NATIVE, REPO
+
+WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
+CPUS = [(machine, cpu) for machine in MACHINES for cpu in machine.cpus]
+
+each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
+each_cpu = pytest.mark.parametrize(("machine", "cpu"), CPUS, ids=str)
+
+
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run of pytest, the same for all workers of pytest-xdist."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if base.name.startswith("popen-") else base) / "machines"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def cross(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> CrossBuild:
+    """The library for a machine, built once for all workers."""
+    folder = shared(tmp_path_factory) / machine.triple
+    made = CrossBuild(machine, folder)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = folder / "made"
+        if not stamp.exists():
+            made.make()
+            stamp.touch()
+    return made
+
+
+@pytest.fixture(scope="module")
+def expected(build: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The digests of stripes as this machine's portable kernels have them."""
+    program = Compiler(build, tmp_path_factory.mktemp("stripes")).link("stripes")
+    return call([program, "scalar"])
+
+
+def test_stripes_are_the_same_for_every_set_here(compiler: Compiler, isa: str, expected: str) -> None:
+    assert call([compiler.link("stripes"), isa]) == expected
+
+
+@each_cpu
+def test_features(cross: CrossBuild, cpu: str) -> None:
+    identity, features = cross.run(cross.program("features"), cpu=cpu).splitlines()
+    assert features.split()[1:] == cross.machine.cpus[cpu].split()
+    # The implementer and part number of a Cortex-A57 (Arm) and an A64FX (Fujitsu).
+    known = {"cortex-a57": "[0x41] 0 d07", "a64fx": "[0x46] 0 1"}
+    if cpu in known:
+        assert identity == f"cpu {known[cpu]}"
+    if cross.machine.arch != "aarch64":
+        assert identity == "cpu [] 0 0"
+
+
+@each_cpu
+def test_dispatch(cross: CrossBuild, cpu: str) -> None:
+    """The best set that the CPU has is chosen; all that it has encode, repair, check and update right."""
+    output = cross.run(cross.program("probe"), cpu=cpu)
+    first, *rest = [line.split(maxsplit=1) for line in output.splitlines()]
+    available = supported(cross.machine, cpu)
+    assert first == ["chosen", available[0]]
+    statuses = dict(rest)
+    assert list(statuses) == cross.isas
+    assert [name for name, status in statuses.items() if status == "success"] == available
+    refused = {status for name, status in statuses.items() if name not in available}
+    assert refused <= {"not supported by this CPU or this build"}
+
+
+@each_machine
+def test_environment(cross: CrossBuild) -> None:
+    """GFSMITH_ISA is obeyed where it can be, and else one line says what is allowed."""
+    program = cross.program("probe")
+    for name in supported(cross.machine, cross.machine.best):
+        done = emulated(cross.machine, program, isa=name)
+        assert (done.stdout.splitlines()[0], done.stderr) == (f"chosen {name}", "")
+    weakest = next(iter(cross.machine.cpus))
+    available = supported(cross.machine, weakest)
+    for name in {*cross.isas, "avx2"} - {*available}:
+        done = emulated(cross.machine, program, isa=name, cpu=weakest)
+        assert done.stdout.startswith(f"chosen {available[0]}\n")
+        why = "is not supported by this CPU" if name in cross.isas else "is unknown"
+        allowed = f"allowed here: {' '.join(available)}; choosing automatically\n"
+        assert done.stderr == f"gfsmith: GFSMITH_ISA={name} {why}; {allowed}"
+
+
+@each_machine
+def test_stripes(cross: CrossBuild, expected: str) -> None:
+    """Several codes, shapes, lengths, layouts: byte by byte what x86 computes, with every set."""
+    program = cross.program("stripes")
+    for isa in supported(cross.machine, cross.machine.best):
+        assert cross.run(program, isa) == expected, isa
+
+
+@each_machine
+def test_shapes(cross: CrossBuild, tmp_path: Path) -> None:
+    name = supported(cross.machine, cross.machine.best)[0]
+    assert cross.run(cross.link("shapes", tmp_path), name, "4") == "ok\n"
+
+
+@each_machine
+def test_memory_and_threads(cross: CrossBuild, tmp_path: Path) -> None:
+    # Dynamically linked, since the allocations of a static libc would be counted too.
+    wrapped = (f"-Wl,--wrap={name}" for name in WRAPPED)
+    memory = cross.link("memory", tmp_path, *wrapped, static=False)
+    assert cross.run(memory) == "ok\n"
+    assert cross.run(cross.link("threads", tmp_path)) == "ok\n"
+
+
+@each_machine
+def test_kernels_for_known_matrices(cross: CrossBuild, tmp_path: Path) -> None:
+    """As in test_native.py: sources that see the stand-in lists, kernels of the library."""
+    lists = ["-iquote", NATIVE / "stand_in", "-include", "stand_in/kernels.h", f"-I{NATIVE}"]
+    program = tmp_path / "baked"
+    sources = [NATIVE / "baked.c", *runtime_sources(), cross.library]
+    call([*cross.compiler, "-O1", *lists, *sources, "-static", "-o", program])
+    assert cross.run(program) == "ok\n"
+
+
+@each_machine
+def test_single_set(cross: CrossBuild, tmp_path: Path, expected: str) -> None:
+    """A library for one set knows no other, asks neither CPU nor environment, and computes the same."""
+    machine = cross.machine
+    name = supported(machine, machine.best)[0]
+    library = cross.make_single(name)
+    symbols = call([f"{machine.triple}-nm", library])
+    assert not re.search(r"\bgfs_cpu_|\bgetenv\b|\bfprintf\b", symbols)
+    others = [isa for isa in cross.isas if isa != name]
+    for other in others:
+        assert not any(re.search(rf"\b{source.stem}\b", symbols) for source in kernel_sources(other))
+    program = cross.link("probe", tmp_path, f"-DGFSMITH_SINGLE_ISA={name}", library=library)
+    done = emulated(machine, program, isa="avx2")
+    assert (done.stdout, done.stderr) == (f"chosen {name}\n{name} success\n", "")
+    stripes = cross.link("stripes", tmp_path, library=library)
+    assert cross.run(stripes, name) == expected
+    for other in [*others, "avx2"]:
+        refused = emulated(machine, stripes, other)
+        assert refused.returncode == 1
+        assert "gfsmith_set_isa" in refused.stderr
+
+
+@each_machine
+def test_second_compiler(machine: Machine, tmp_path: Path) -> None:
+    """clang-19 has no warning for what gcc compiled above: the library and every kernel."""
+    kernels = [unity(isa.name, tmp_path) for isa in instruction_sets(machine.arch)]
+    command = ["clang-19", f"--target={machine.triple}", *STRICT, *includes(), "-O0", "-S", "-emit-llvm"]
+    call([*command, *runtime_sources(), *kernels], cwd=tmp_path)
+
+
+def test_table_of_machines_covers_the_build() -> None:
+    """Every set of gen_out that can run under qemu-user is the best one of some CPU above."""
+    archs = dict(
+        re.findall(r"^GFSMITH_ARCH_(\w+) := (\w+)$", (REPO / "gen_out/sources.mk").read_text(), re.M)
+    )
+    emulatable = {name for name, arch in archs.items() if arch in {m.arch for m in MACHINES}}
+    chosen = {supported(machine, cpu)[0] for machine, cpu in CPUS}
+    assert emulatable <= chosen
