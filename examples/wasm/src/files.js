@@ -18,6 +18,7 @@ const STEP = 1 << 20;
  */
 function meter(report, phase, total) {
   let done = 0;
+  report?.({ phase, done, total });
   return (/** @type {number} */ bytes) => {
     done += bytes;
     report?.({ phase, done, total });
