@@ -22,6 +22,11 @@ GUARDS = {
     Arch.S390X: "defined(__s390x__)",
     Arch.LOONGARCH: "defined(__loongarch64)",
 }
+#: Instruction sets that are chosen when the library is compiled, instead of when it runs.
+_COMPILED = {
+    "wasm_relaxed_simd": "defined(__wasm_relaxed_simd__)",
+    "wasm_simd128": "defined(__wasm_simd128__) && !defined(__wasm_relaxed_simd__)",
+}
 _FORMATS = {
     Technique.NIBBLE: TableFormat.NIBBLE,
     Technique.PERMXOR: TableFormat.NIBBLE,
@@ -65,7 +70,12 @@ class TunedKernel:
 
     @property
     def guard(self) -> str:
-        return GUARDS[self.spec.isa.arch]
+        return guard(self.spec.isa)
+
+
+def guard(isa: Isa) -> str:
+    """The preprocessor's condition for kernels of an instruction set."""
+    return _COMPILED.get(isa.name, GUARDS[isa.arch])
 
 
 def source_path(spec: KernelSpec) -> str:
@@ -78,7 +88,7 @@ def source_path(spec: KernelSpec) -> str:
 def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
     return _IsaKernels(
         name=isa.name,
-        guard=GUARDS[isa.arch],
+        guard=guard(isa),
         tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in specs if s.isa.name == isa.name and s.baked is None),
