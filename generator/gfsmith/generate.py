@@ -160,7 +160,7 @@ def _proved(spec: KernelSpec) -> Program:
 
 def _generate_c(spec: KernelSpec) -> Kernel:
     """C with scalable vectors is proved for every length of a vector, and must be one text for all."""
-    guard = runtime.GUARDS[spec.isa.arch]
+    guard = runtime.guard(spec.isa)
     programs = [_proved(replace(spec, isa=replace(spec.isa, vector_bytes=n))) for n in spec.isa.lengths]
     texts = {build_c(spec, lowered, guard) for lowered in programs}
     if len(texts) > 1:

@@ -30,6 +30,22 @@ _FORMATS = {
 }
 
 
+def guard(isa: Isa) -> str:
+    """The preprocessor's condition under which a build can have the set: its architecture, and a compiler
+    that can take it; "" for always."""
+    arch, spelling = GUARDS[isa.arch], SPELLINGS.get(isa.name)
+    if spelling is None or not spelling.compilers:
+        return arch
+    return f"({arch}) && ({spelling.compilers})"
+
+
+def _condition(isa: Isa) -> str:
+    """The preprocessor's condition for the kernels of a set being in a build."""
+    able = guard(isa)
+    chosen = f"GFSMITH_BUILDS({isa.name})"
+    return f"({able}) && {chosen}" if able else chosen
+
+
 @dataclass(frozen=True, slots=True)
 class _IsaKernels:
     """One instruction set of a build, ready for the templates.
@@ -82,18 +98,11 @@ def source_path(spec: KernelSpec) -> str:
     return f"{spec.isa.name}/{spec.symbol}.c"
 
 
-def _condition(isa: Isa) -> str:
-    """The preprocessor's condition for the kernels of a set being in a build."""
-    guard = GUARDS[isa.arch]
-    chosen = f"GFSMITH_BUILDS({isa.name})"
-    return f"({guard}) && {chosen}" if guard else chosen
-
-
 def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
     return _IsaKernels(
         name=isa.name,
         arch=isa.arch.value,
-        guard=GUARDS[isa.arch],
+        guard=guard(isa),
         condition=_condition(isa),
         tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from gfsmith.emit.c.neon import NEON, NEON_SHA3
 from gfsmith.emit.c.spelling import Spelling
+from gfsmith.emit.c.wasm import RELAXED, SIMD128
 from gfsmith.emit.c.words import SCALAR
 from gfsmith.emit.template import render
 from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Kind, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.spec import KernelSpec
 
 #: By the instruction set's name.
-SPELLINGS: dict[str, Spelling] = {"scalar": SCALAR, "neon": NEON, "neon_sha3": NEON_SHA3}
+SPELLINGS: dict[str, Spelling] = {
+    "scalar": SCALAR,
+    "neon": NEON,
+    "neon_sha3": NEON_SHA3,
+    "wasm_simd128": SIMD128,
+    "wasm_relaxed_simd": RELAXED,
+}
 
 _ROW = 16  #: constants a line
 _LOW_NIBBLE = 0x0F

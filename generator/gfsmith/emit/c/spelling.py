@@ -19,7 +19,9 @@ class Spelling:
     {0}, {1}, {2} for its operands, {place} for the address of its memory reference, {immediate}, and
     {rest} for how many bytes remain. LOAD and STORE move a whole vector; partial_load and partial_store
     the {rest} bytes that are left, fewer than a vector. setup: declarations before the first statement;
-    those of scalable vectors define `vl`, the bytes of a vector.
+    those of scalable vectors define `vl`, the bytes of a vector. compilers: the preprocessor's condition for
+    compilers, and their settings, that can take the set, "" for all of its architecture; where it fails,
+    kernels compile to nothing and dispatch does not know the set.
     """
 
     headers: tuple[str, ...]
@@ -29,3 +31,4 @@ class Spelling:
     partial_load: str
     partial_store: str
     setup: tuple[str, ...] = ()
+    compilers: str = ""
