@@ -176,7 +176,7 @@ ISAS: tuple[Isa, ...] = (
     ),
     _with_intrinsics("neon_sha3", Arch.AARCH64, ("ASIMD", "SHA3"), _C_NIBBLE | {Op.XOR3}),
     _with_intrinsics("neon", Arch.AARCH64, ("ASIMD",)),
-    # An engine takes a module with all of its instructions or not at all: no flags to look at. Registers: x86's.
+    # An engine takes a module with all of its instructions or none: no flags to look at. Registers: x86's.
     _with_intrinsics("wasm_relaxed_simd", Arch.WASM, (), registers=16),
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),
     Isa(
