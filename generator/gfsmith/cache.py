@@ -13,6 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+#: Records of one file: three times the default set.
+LIMIT = 4000
+
 PACKAGE = Path(__file__).resolve().parent
 
 
@@ -54,10 +57,13 @@ class Cache:
         return self._known
 
     def save(self, used: Mapping[str, dict[str, Any]]) -> None:
-        """Replace the file's content by `used`, through a temporary file."""
-        if self._path is None or used == self._known:
+        """Add what was used to the file, through a temporary file; what was not used for longest goes when
+        there are more than LIMIT records."""
+        older = {name: record for name, record in self._known.items() if name not in used}
+        kept = dict([*older.items(), *used.items()][-max(LIMIT, len(used)) :])
+        if self._path is None or kept == self._known:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(used, indent=0, sort_keys=True), encoding="utf-8")
+        temporary.write_text(json.dumps(kept, indent=0), encoding="utf-8")
         temporary.replace(self._path)

@@ -117,7 +117,7 @@ def certify(
     try:
         parallel.run(_prove, todo, jobs, done)
     finally:
-        store.save({**store.known(), **found} if todo else found)
+        store.save(found)
     return {(task.symbol, task.abi): _certificate(task, found[task.key]) for task in tasks}
 
 

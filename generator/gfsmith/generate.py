@@ -192,8 +192,7 @@ def generate(
     try:
         parallel.run(generate_one, todo, jobs, done)
     finally:
-        found = {keys[spec]: _to_record(kernel) for spec, kernel in kernels.items()}
-        store.save({**store.known(), **found} if len(kernels) < len(specs) else found)
+        store.save({keys[spec]: _to_record(kernel) for spec, kernel in kernels.items()})
     return [kernels[spec] for spec in specs]
 
 

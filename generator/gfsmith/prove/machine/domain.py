@@ -122,8 +122,10 @@ def _continues(last: Piece, length: int, piece: Piece) -> bool:
     if isinstance(last, Form) and isinstance(piece, Form):
         if last.constant != piece.constant or len(last.atoms) != len(piece.atoms):
             return False
-        if not last.atoms:
-            return True
+        return all(
+            piece.atoms.get(Atom(a.table, a.kind, a.shard, add(a.start, length))) == matrix
+            for a, matrix in last.atoms.items()
+        )
     return shift(last, length) == piece
 
 
