@@ -18,14 +18,23 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .cpu import CPU_FLAGS, missing_flags
-from .emulated import EMULATIONS, POLYNOMIALS, Emulators, Machine, build_generated, build_selftest, covered_by
+from .emulated import (
+    EMULATIONS,
+    POLYNOMIALS,
+    Emulation,
+    Machine,
+    build_generated,
+    build_selftest,
+    covered_by,
+)
+from .emulator import Emulator, Emulators, Tracer
 from .lists import Kernel, all_kernels_of, generated_sources, kernels_of
 
 ROOT = Path(__file__).parents[2]
@@ -269,34 +278,62 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def emulators_of(
-    tmp_path_factory: pytest.TempPathFactory, name: str, tables: Path, build: Callable[[Machine, Path], Path]
-) -> Iterator[Emulators]:
-    """Processes with the programs that `build` makes in folders which all processes of pytest-xdist share."""
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Machine], Path]:
+    """For each machine the program with the generated kernels."""
 
-    def build_once(machine: Machine) -> Path:
-        folder = shared_folder(tmp_path_factory) / f"{name}-{machine.name}"
-        folder.mkdir(exist_ok=True)
-        with locked(folder / "lock"):
-            program = folder / "harness"
-            return program if program.exists() else build(machine, folder)
+    def build(machine: Machine, folder: Path) -> Path:
+        return build_generated(machine, folder, GENERATED)
 
-    emulators = Emulators(build_once, tables)
+    return partial(program_of, tmp_path_factory, "emulated", build)
+
+
+def program_of(
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    build: Callable[[Machine, Path], Path],
+    machine: Machine,
+) -> Path:
+    """What `build` makes in a folder that all processes of pytest-xdist share."""
+    folder = shared_folder(tmp_path_factory) / f"{name}-{machine.name}"
+    folder.mkdir(exist_ok=True)
+    with locked(folder / "lock"):
+        program = folder / "harness"
+        return program if program.exists() else build(machine, folder)
+
+
+@pytest.fixture(scope="session")
+def emulators(programs: Callable[[Machine], Path], tables: Path) -> Iterator[Emulators[Emulator]]:
+    """The generated kernels on emulated CPUs."""
+    emulators = Emulators(programs, partial(Emulator, tables=tables))
     yield emulators
     emulators.close()
 
 
 @pytest.fixture(scope="session")
-def emulators(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Emulators]:
-    """The generated kernels on emulated CPUs."""
+def tracers(programs: Callable[[Machine], Path], tables: Path) -> Iterator[Emulators[Tracer]]:
+    """The generated kernels on emulated CPUs that write down what they execute."""
 
-    def build(machine: Machine, folder: Path) -> Path:
-        return build_generated(machine, folder, GENERATED)
+    def start(program: Path, emulation: Emulation) -> Tracer:
+        kernels = covered_by(emulation, all_kernels_of(GENERATED))
+        return Tracer(program, emulation, tables, [kernel.symbol for kernel in kernels])
 
-    yield from emulators_of(tmp_path_factory, "emulated", tables, build)
+    tracers = Emulators(programs, start)
+    yield tracers
+    tracers.close()
 
 
 @pytest.fixture(scope="session")
-def selftest_emulators(tmp_path_factory: pytest.TempPathFactory, tables: Path) -> Iterator[Emulators]:
+def selftest_programs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Machine], Path]:
+    """For each machine the program with the kernels of selftest/."""
+    return partial(program_of, tmp_path_factory, "emulated-selftest", build_selftest)
+
+
+@pytest.fixture(scope="session")
+def selftest_emulators(
+    selftest_programs: Callable[[Machine], Path], tables: Path
+) -> Iterator[Emulators[Emulator]]:
     """The kernels of selftest/ on emulated CPUs."""
-    yield from emulators_of(tmp_path_factory, "emulated-selftest", tables, build_selftest)
+    emulators = Emulators(selftest_programs, partial(Emulator, tables=tables))
+    yield emulators
+    emulators.close()

@@ -1,19 +1,16 @@
-"""CPUs that are not here: the harness as a static program for each machine, executed by qemu-user.
+"""CPUs that are not here, and the harness as a static program for each machine.
 
 `EMULATIONS` says which CPU executes the kernels of an instruction set: a new set is a row there. One program
-a machine has all kernels for it; one process executes many kernels, one request a line (program/main.c).
+a machine has all kernels for it (harness/program/main.c); emulator.py talks to it.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from .lists import ARCHS, Kernel, all_kernels_of, generated_sources
@@ -163,69 +160,3 @@ def build_selftest(machine: Machine, folder: Path) -> Path:
     own = here / machine.name
     flags = [f"-I{own}", "-DHARNESS_WATCHDOG_SECONDS=3"]
     return build_program(machine, folder, here, [*sorted(here.glob("*.c")), own / "bad_abi.S"], flags)
-
-
-# ---- the process ----
-
-
-class Emulator:
-    """A process that executes kernels on one CPU."""
-
-    def __init__(self, program: Path, emulation: Emulation, tables: Path) -> None:
-        self.emulation = emulation
-        self._process = subprocess.Popen(
-            [emulation.machine.emulator, "-cpu", emulation.cpu, program, tables],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, request: str) -> tuple[int, str]:
-        """The number that is the answer, with what is said about it; -1 where the process has ended."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        if not self.alive:
-            return -1, "the emulated program has ended"
-        with suppress(BrokenPipeError):
-            self._process.stdin.write(request + "\n")
-            self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        number, _, text = answer.rstrip("\n").partition(" ")
-        if re.fullmatch(r"-?\d+", number):
-            return int(number), text
-        self._process.kill()  # most times it has ended by itself
-        said = self._process.communicate()[1]
-        return -1, f"the emulated program ended with status {self._process.returncode}: {answer}{said}"
-
-    def run(self, symbol: str, sweep: str, polynomial: int) -> tuple[int, str]:
-        """(calls made, ""), or (-1, what went wrong). Sweeps: see harness/sweeps.c."""
-        return self.ask(f"run {symbol} {sweep} {POLYNOMIALS.index(polynomial)}")
-
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def close(self) -> None:
-        if self.alive:
-            self._process.communicate()
-
-
-class Emulators:
-    """The processes for all emulations: one at a time, because each has many regions of memory."""
-
-    def __init__(self, build: Callable[[Machine], Path], tables: Path) -> None:
-        self._build = lru_cache(maxsize=None)(build)
-        self._tables = tables
-        self._current: Emulator | None = None
-
-    def process(self, emulation: Emulation) -> Emulator:
-        """The process for an emulation; a new one where the last one has ended."""
-        if self._current is None or self._current.emulation != emulation or not self._current.alive:
-            self.close()
-            self._current = Emulator(self._build(emulation.machine), emulation, self._tables)
-        return self._current
-
-    def close(self) -> None:
-        if self._current is not None:
-            self._current.close()
-            self._current = None
