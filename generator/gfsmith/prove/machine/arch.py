@@ -72,12 +72,14 @@ class Architecture(Protocol):
 
     general: names of the general registers, the stack pointer among them. vectors, vector_bytes, masks: how
     many vector registers, their bytes, how many mask registers. vector_name: what a vector register is
-    called in messages about `preserved_vectors`. longest: bytes of the longest instruction.
+    called in messages about `preserved_vectors`. longest: bytes of the longest instruction. alignment:
+    what the stack pointer is always moved by multiples of.
     """
 
     name: str
     general: tuple[str, ...]
     stack_pointer: str
+    alignment: int
     vectors: int
     vector_bytes: int
     vector_name: str
@@ -100,21 +102,19 @@ class Architecture(Protocol):
     def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
         """What an instruction of Flow.BRANCH looks at, and when it is taken. Changes nothing."""
 
-    def check_stack_pointer(self, offset: int) -> None:
-        """Refute a stack pointer that may not be `offset` bytes from where it was on entry."""
-
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]
     ) -> None:
         """The file's unwind tables describe every instruction reached, with the state before it."""
 
 
-def move_stack(arch: Architecture, state: State) -> None:
-    """The stack pointer has changed: what lies below it, and beyond the red zone, is lost."""
-    pointer = state.gpr[arch.stack_pointer]
+def move_stack(state: State, name: str, alignment: int = 1) -> None:
+    """The stack pointer `name` has changed: what lies below it, and beyond the red zone, is lost."""
+    pointer = state.gpr[name]
     place = base(pointer) if isinstance(pointer, Linear) else None
     if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
         raise Refutation("the stack pointer is lost")
-    arch.check_stack_pointer(place[1])
+    if place[1] % alignment:
+        raise Refutation(f"the stack pointer moves by {place[1]} bytes, no multiple of {alignment}")
     assert isinstance(state.memory, Memory)
     state.memory.stack.move(place[1], state.facts)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gfsmith.prove.machine.aarch64.architecture import AArch64
 from gfsmith.prove.machine.arch import Architecture
 from gfsmith.prove.machine.x86.architecture import X86
 
-ALL: tuple[Architecture, ...] = (X86(),)
+ALL: tuple[Architecture, ...] = (X86(), AArch64())
 _BY_ABI = {abi: arch for arch in ALL for abi in arch.abis}
 
 

@@ -185,11 +185,11 @@ class Contract:
             total = _add(total, self.product(output, add(first, number), start))
         return total
 
-    def expect(self, output: Word, start: Word, size: int) -> Runs:
-        """What destination `output` holds in the end at [start, start + size)."""
+    def expect(self, output: Word, start: Word, size: int, sources: Word) -> Runs:
+        """What destination `output` holds in the end at [start, start + size), of so many sources."""
         if self.per_shard:
             return ((size, self.product(0, output, start)),)
-        form = self.total(output, self.sources, start)
+        form = self.total(output, sources, start)
         if self.operation == "mad":
             before = domain.variable("dst", output, start)
             return domain.merge([(size, _add(form, before))])

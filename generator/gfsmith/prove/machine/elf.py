@@ -10,13 +10,14 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelrRelocationSection
 from elftools.elf.sections import SymbolTableSection
 
+from gfsmith.prove.machine.aarch64.relocations import AArch64Relocations
 from gfsmith.prove.machine.image import BASE, Builder, FrameTable, Image, LoadError, Mark, Section
 from gfsmith.prove.machine.relocation import Relocation, Relocations
 from gfsmith.prove.machine.x86.relocations import X86Relocations
 
 _ALLOC, _WRITE, _EXECUTE, _TLS = 0x2, 0x1, 0x4, 0x400
 #: pyelftools' name of a machine -> its relocations.
-_MACHINES: dict[str, Relocations] = {"x64": X86Relocations()}
+_MACHINES: dict[str, Relocations] = {"x64": X86Relocations(), "AArch64": AArch64Relocations()}
 
 
 class Reader:

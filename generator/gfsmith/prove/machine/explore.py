@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
+from typing import NamedTuple
 
 from gfsmith.prove.machine import invariant
 from gfsmith.prove.machine.arch import Architecture, Flow, Instruction, move_stack
 from gfsmith.prove.machine.branch import Condition, Split, decide
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.graph import Graph
 from gfsmith.prove.machine.invariant import Guess, copy
 from gfsmith.prove.machine.linear import (
     Bound,
@@ -55,6 +57,13 @@ class Path:
     turns: int = 0
 
 
+class _Way(NamedTuple):
+    """Where a branch leads, and the bounds of its value if it goes there."""
+
+    ip: int
+    bounds: tuple[Bound, Bound]
+
+
 class Explorer:
     """Follows every path of one function from given start states.
 
@@ -80,18 +89,26 @@ class Explorer:
         self.frames: dict[int, State] = {}
         self._turns = count()
         self._paths: list[Path] = []
+        self._graph = Graph(self.origin, self._decode)
         #: By id of a loop's first state: how the loop is left there, until induction covers that.
         self._exits: dict[int, tuple[Path, Instruction, Split]] = {}
         self.steps = 0
         self._max_steps = max_steps
+
+    def _decode(self, ip: int) -> Instruction | None:
+        if not self.origin <= ip < self.end:
+            return None
+        start = ip - self.origin
+        return self._instructions.get(ip) or self.arch.decode(
+            self._code[start : start + self.arch.longest], ip
+        )
 
     def instruction(self, ip: int) -> Instruction:
         found = self._instructions.get(ip)
         if found is None:
             if not self.origin <= ip < self.end:
                 raise Refutation(f"control leaves the function, to byte {ip - self.origin}")
-            start = ip - self.origin
-            found = self.arch.decode(self._code[start : start + self.arch.longest], ip)
+            found = self._decode(ip)
             if found is None:
                 raise Refutation("there is no valid instruction")
             lacking = self.arch.lacks(found, self.contract.features)
@@ -121,7 +138,8 @@ class Explorer:
     def _next(self) -> Path | None:
         while self._exits and not self._paths:
             path, instr, decision = self._exits.popitem()[1]
-            self._take(path, instr.next_ip, decision.value, decision.other)
+            _, outside = self._ways(instr, decision)
+            self._take(path, outside.ip, decision.value, outside.bounds)
         return self._paths.pop() if self._paths else None
 
     def _follow(self, path: Path) -> bool:
@@ -163,7 +181,7 @@ class Explorer:
         before = state.gpr[name]
         self.arch.execute(state, instr)
         if state.gpr[name] is not before:
-            move_stack(self.arch, state)
+            move_stack(state, name, self.arch.alignment)
 
     def _branch(self, path: Path, instr: Instruction) -> bool:
         """Go on along one way, or queue both. False: this path ends here."""
@@ -176,8 +194,7 @@ class Explorer:
         if isinstance(decision, Alignment):
             return self._branch_on_alignment(path, instr, decision, condition)
         low, high = path.state.facts.range(decision.value)
-        backwards = instr.target <= path.ip
-        if backwards and high - low > _ENUMERATED * self.contract.block:
+        if high - low > _ENUMERATED * self.contract.block and self._is_loop(instr, decision):
             return self._loop(path, instr, decision)
         self._take(path, instr.target, decision.value, decision.taken)
         self._take(path, instr.next_ip, decision.value, decision.other)
@@ -185,8 +202,8 @@ class Explorer:
 
     def _count_turn(self, path: Path, instr: Instruction, flags: Flags, taken: bool) -> None:
         """Give up on a loop that goes on and on for all lengths, such as one that never ends."""
-        if taken and instr.target <= path.ip and isinstance(flags, Difference):
-            if isinstance(flags.left, Linear):
+        if isinstance(flags, Difference) and isinstance(flags.left, Linear):
+            if self._graph.closes(instr) is taken:
                 path.turns += 1
             if path.turns > _MAX_TURNS:
                 raise Unsupported("too many turns of a loop")
@@ -224,6 +241,18 @@ class Explorer:
                 continue
             self._paths.append(Path(ip, each, dict(path.loops)))
 
+    def _ways(self, instr: Instruction, decision: Split) -> tuple[_Way, _Way]:
+        """A branch that closes a loop: the way on in it, and the way out."""
+        taken, other = _Way(instr.target, decision.taken), _Way(instr.next_ip, decision.other)
+        return (taken, other) if self._graph.closes(instr) else (other, taken)
+
+    def _is_loop(self, instr: Instruction, decision: Split) -> bool:
+        """Whether a branch closes a loop: one that goes on for a single value only is none to be closed."""
+        if self._graph.closes(instr) is None:
+            return False
+        low, high = self._ways(instr, decision)[0].bounds
+        return low < high
+
     def _loop(self, path: Path, instr: Instruction, decision: Split) -> bool:
         """Close a loop by induction."""
         assert isinstance(path.state.memory, Memory)
@@ -234,8 +263,9 @@ class Explorer:
             outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
             self._exits[id(first)] = Path(path.ip, first, outside), instr, decision
             path.loops[path.ip] = Record(first)
-            path.state.facts.assume(decision.value, *decision.taken)
-            path.ip = instr.target
+            inside, _ = self._ways(instr, decision)
+            path.state.facts.assume(decision.value, *inside.bounds)
+            path.ip = inside.ip
             return True
         if record.second is None:
             again = Record(record.first, copy(path.state))
@@ -275,12 +305,12 @@ class Explorer:
         if not isinstance(decision, Split):
             raise Unsupported("a loop whose condition is decided after two turns")
         record.guess = Guess(copy(state), turn, record.guess.sums)
+        inside, outside = self._ways(instr, decision)
         inner = copy(state)
-        inner.facts.assume(decision.value, *decision.taken)
+        inner.facts.assume(decision.value, *inside.bounds)
         loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
-        self._paths.append(Path(instr.target, inner, {**loops, path.ip: record}))
-        exit_path = Path(path.ip, copy(state), loops)
-        self._take(exit_path, instr.next_ip, decision.value, decision.other)
+        self._paths.append(Path(inside.ip, inner, {**loops, path.ip: record}))
+        self._take(Path(path.ip, copy(state), loops), outside.ip, decision.value, outside.bounds)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
         """What was assumed of the branch's value holds again after the turn."""

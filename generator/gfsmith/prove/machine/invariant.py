@@ -22,6 +22,7 @@ from gfsmith.prove.machine.stack import Slot
 from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Unclear, Value, fork
 
 _junk = count()
+_SPAN = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,11 @@ def copy(state: State) -> State:
 
 def _grow(first: Word, second: Word, turn: Linear) -> Word | None:
     step = subtract(second, first)
-    return add(first, scale(turn, step)) if isinstance(step, int) else None
+    if not isinstance(step, int):
+        return None
+    if isinstance(first, int) and abs(step) >= _SPAN // 2:
+        step -= _SPAN if step > 0 else -_SPAN  # a number that is counted down past 0
+    return add(first, scale(turn, step))
 
 
 def _value(first: Value | Opaque, second: Value | Opaque, turn: Linear) -> Value | Opaque:
@@ -209,7 +214,7 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
     wrong: list[str | int] = []
     for register, value in start.state.gpr.items():
         if isinstance(value, int | Linear):
-            if end.gpr[register] != move(value):
+            if not _equal(end.gpr[register], move(value)):
                 wrong.append(register)
         elif not _is_junk(value) and end.gpr[register] != value:
             wrong.append(register)
@@ -228,6 +233,14 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if not isinstance(flags, Unclear) and end.conditions.get(name) != _move_flags(flags, move):
             raise Unsupported("a loop whose condition is not the same each turn")
     return wrong
+
+
+def _equal(value: Value | Opaque, other: Word) -> bool:
+    """Whether a register holds a number, modulo 2^64."""
+    if value == other:
+        return True
+    gap = subtract(value, other) if isinstance(value, int | Linear) else None
+    return isinstance(gap, int) and gap % _SPAN == 0
 
 
 def _move_flags(flags: Flags, move: Callable[[Word], Word]) -> Flags:

@@ -45,7 +45,8 @@ class Report:
 
 
 def contract_of(spec: KernelSpec, abi: str) -> Contract:
-    """The promise of a generated kernel."""
+    """The promise of a generated kernel. What a compiler makes of C may have instructions that are never
+    reached, and the unwind tables are the compiler's."""
     return Contract(
         operation=spec.operation.value,
         inputs=spec.inputs,
@@ -58,7 +59,9 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         block=spec.block,
         vector=spec.isa.vector_bytes,
         per_shard=spec.operation is Operation.MUL,
-        landing=True,
+        unwind=spec.machine_code,
+        reach_all=spec.machine_code,
+        landing=spec.machine_code,
         masked=spec.isa.tail is Tail.MASKED,
         rows=spec.baked.rows if spec.baked is not None else None,
         polynomial=spec.field.polynomial,

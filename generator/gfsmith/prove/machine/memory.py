@@ -85,8 +85,8 @@ class Limits:
     per_shard: bool
 
 
-#: dst index, offset, size -> what must be there in the end.
-Expect = Callable[[Word, Word, int], Runs]
+#: dst index, offset, size, number of sources -> what must be there in the end.
+Expect = Callable[[Word, Word, int, Word], Runs]
 
 
 @dataclass(slots=True)
@@ -202,7 +202,7 @@ class Memory:
         if not isinstance(done, int) or done <= 0 or written.pieces:
             raise Unsupported(f"{region} is read back at {offset}")
         done = min(done, size)
-        known = self.expect(region.index, offset, done)
+        known = self.expect(region.index, offset, done, self.limits.sources)
         rest = ((size - done, domain.variable("dst", region.index, add(offset, done))),)
         return known + rest if size > done else known
 
@@ -222,7 +222,7 @@ class Memory:
         written = self.written.setdefault(region.index, Written())
         if region.kind != "dst" or written.pieces or subtract(written.prefix, offset) != 0:
             raise Unsupported(f"writes the end of {region} at {offset}")
-        if ends.whole(runs, offset) != self.expect(region.index, offset, size):
+        if ends.whole(runs, offset) != self.expect(region.index, offset, size, self.limits.sources):
             raise Unsupported(f"the end of {region} is not as it must be, byte by byte")
         written.prefix = add(offset, count)
 
@@ -252,7 +252,7 @@ class Memory:
         region, offset = place
         size = domain.size(runs)
         self.inside(region, offset, size, self.limits.length)
-        want = self.expect(region.index, offset, size)
+        want = self.expect(region.index, offset, size, self.limits.sources)
         if runs != want:
             raise Refutation(f"{region} at {offset}: {_difference(runs, want)}")
         self.written.setdefault(region.index, Written()).add(offset, size)

@@ -62,7 +62,7 @@ def _flow(raw: Raw) -> Flow:
     return Flow.RETURN if raw.code == Code.RETNQ else Flow.OTHER
 
 
-def _push_or_pop(arch: X86, state: State, raw: Raw) -> None:
+def _push_or_pop(state: State, raw: Raw) -> None:
     rsp = state.word("rsp")
     name = general_name(raw.op0_register)
     if raw.mnemonic == Mnemonic.PUSH:
@@ -70,7 +70,7 @@ def _push_or_pop(arch: X86, state: State, raw: Raw) -> None:
         if isinstance(value, Opaque):
             raise Unsupported(f"{value} is pushed")
         state.gpr["rsp"] = add(rsp, -8)
-        move_stack(arch, state)
+        move_stack(state, "rsp")
         state.memory.store_word(add(rsp, -8), value, 8)
     else:
         state.gpr[name] = state.memory.load_word(rsp, 8)
@@ -83,6 +83,7 @@ class X86:
     name = MACHINE
     general: tuple[str, ...] = GENERAL
     stack_pointer = "rsp"
+    alignment = 1
     vectors = VECTORS
     vector_bytes = VECTOR_BYTES
     vector_name = "xmm"
@@ -118,7 +119,7 @@ class X86:
         if instruction.flow is not Flow.NEXT:
             return
         if raw.mnemonic in (Mnemonic.PUSH, Mnemonic.POP):
-            _push_or_pop(self, state, raw)
+            _push_or_pop(state, raw)
         elif raw.mnemonic != Mnemonic.ENDBR64:
             step(state, raw)
 
@@ -127,9 +128,6 @@ class X86:
         if code not in _CONDITIONS:
             raise Unsupported(f"a branch of condition {code}")
         return state.flags, _CONDITIONS[code]
-
-    def check_stack_pointer(self, offset: int) -> None:
-        """Any place will do."""
 
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]

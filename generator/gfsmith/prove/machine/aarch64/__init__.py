@@ -1,0 +1,1 @@
+"""AArch64 with Advanced SIMD, decoded with capstone."""

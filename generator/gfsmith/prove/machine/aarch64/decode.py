@@ -1,0 +1,186 @@
+"""AArch64 instructions, decoded with capstone: the form, and the operands as the semantics want them.
+
+A form is the mnemonic and the shapes of the operands:
+
+    x, w            general registers (sp and zr among them); "x lsl", "w uxtw": shifted, extended
+    q, d, s, h, b   a vector register's low bytes, the rest being cleared
+    16b, 2d, ...    a vector of elements; d[]: one of its elements
+    #               an immediate, or an address in the code
+    [x]             memory at register + displacement; [x]! moves the register before, [x], # after
+    [x x], [x x lsl], [x w uxtw]: with an index register
+
+as in "add x x #", "ldp q q [x]", "ldr x [x], #", "tbl 16b 16b 16b" (without braces).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import capstone
+from capstone import arm64
+
+_VECTOR = {
+    getattr(arm64, f"ARM64_VAS_{name.upper()}"): name
+    for name in ("16b", "8b", "4b", "1b", "8h", "4h", "2h", "1h", "4s", "2s", "1s", "2d", "1d", "1q")
+}
+_SHIFT = {arm64.ARM64_SFT_LSL: "lsl", arm64.ARM64_SFT_LSR: "lsr", arm64.ARM64_SFT_ASR: "asr"}
+_EXTEND = {
+    getattr(arm64, f"ARM64_EXT_{name.upper()}"): name
+    for name in ("uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx")
+}
+_CONDITION = {
+    getattr(arm64, f"ARM64_CC_{name.upper()}"): name
+    for name in ("eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le")
+}
+_SCALAR = {"q": 16, "d": 8, "s": 4, "h": 2, "b": 1}
+ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8}
+
+
+class General(NamedTuple):
+    """A general register, of which `size` bytes are meant, shifted left by `shift`. name "zr": zero."""
+
+    name: str
+    size: int
+    shift: int = 0
+
+
+class Vector(NamedTuple):
+    """A vector register, of which `size` bytes are meant in elements of `element`; lane: one of them."""
+
+    number: int
+    size: int
+    element: int
+    lane: int | None = None
+
+
+class Immediate(NamedTuple):
+    """A number; shift: by how many bits to the left."""
+
+    number: int
+    shift: int = 0
+
+    @property
+    def value(self) -> int:
+        return self.number << self.shift
+
+
+class Place(NamedTuple):
+    """Memory at base + offset << shift + displacement; before, after: what the base is moved by."""
+
+    base: General
+    offset: General | None
+    displacement: int
+    before: int = 0
+    after: int = 0
+
+
+Operand = General | Vector | Immediate | Place
+
+
+class Decoded(NamedTuple):
+    """An instruction: its form, operands, condition (eq, lo, ...) and text."""
+
+    mnemonic: str
+    form: str
+    operands: tuple[Operand, ...]
+    condition: str
+    address: int
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@lru_cache(maxsize=1)
+def _capstone() -> capstone.Cs:
+    decoder = capstone.Cs(capstone.CS_ARCH_ARM64, capstone.CS_MODE_LITTLE_ENDIAN)
+    decoder.detail = True
+    return decoder
+
+
+@lru_cache(maxsize=1 << 16)
+def decode(code: bytes, address: int) -> Decoded | None:
+    """The instruction in four bytes; None if capstone knows none, or one with other operands."""
+    found: Any = next(_capstone().disasm(code[:4], address, 1), None)
+    if found is None:
+        return None
+    shapes: list[str] = []
+    operands: list[Operand] = []
+    for operand in found.operands:
+        if operand.type == arm64.ARM64_OP_MEM:
+            shape, place = _place(found, operand)
+            shapes.append(shape + ("!" if found.writeback and not found.post_index else ""))
+            operands.append(place)
+        elif operands and isinstance(operands[-1], Place):
+            if operand.type != arm64.ARM64_OP_IMM or not found.post_index:
+                return None
+            shapes[-1] += ", #"
+            operands[-1] = operands[-1]._replace(after=operand.imm)
+        elif operand.type == arm64.ARM64_OP_IMM:
+            shapes.append("#")
+            operands.append(Immediate(operand.imm, operand.shift.value if operand.shift.type else 0))
+        elif operand.type == arm64.ARM64_OP_REG:
+            shape, register = _register(found.reg_name(operand.reg), operand)
+            shapes.append(shape)
+            operands.append(register)
+        else:
+            return None
+    condition = _CONDITION.get(found.cc, "")
+    mnemonic = found.mnemonic.partition(".")[0]
+    form = " ".join([mnemonic, *shapes])
+    text = f"{found.mnemonic} {found.op_str}".rstrip()
+    return Decoded(mnemonic, form, tuple(operands), condition, address, text)
+
+
+def _general(name: str, operand: Any) -> tuple[str, General]:
+    """x0-x30, w0-w30, sp, wsp, xzr, wzr, with a shift or an extension."""
+    narrow = name.startswith("w")
+    full = {"wsp": "sp", "sp": "sp", "wzr": "zr", "xzr": "zr", "fp": "x29", "lr": "x30"}
+    register = full.get(name) or f"x{name[1:]}"
+    shape = "w" if narrow else "x"
+    shift = operand.shift.value if operand.shift.type else 0
+    if operand.ext:
+        shape += f" {_EXTEND.get(operand.ext, '?')}"
+    elif operand.shift.type:
+        shape += f" {_SHIFT.get(operand.shift.type, '?')}"
+    return shape, General(register, 4 if narrow else 8, shift)
+
+
+def _register(name: str, operand: Any) -> tuple[str, Operand]:
+    if name[0] == "v":
+        shape = _VECTOR.get(operand.vas, "?")
+        element = ELEMENT.get(shape[-1], 0)
+        if operand.vector_index != -1:
+            return f"{shape[-1]}[]", Vector(int(name[1:]), 16, element, operand.vector_index)
+        size = int(shape[:-1]) * element if element else 0
+        return shape, Vector(int(name[1:]), size, element)
+    if name[0] in _SCALAR and name[1:].isdigit():
+        size = _SCALAR[name[0]]
+        return name[0], Vector(int(name[1:]), size, size)
+    return _general(name, operand)
+
+
+def _place(found: Any, operand: Any) -> tuple[str, Place]:
+    memory = operand.mem
+    _, base = _general(found.reg_name(memory.base), _PLAIN)
+    if not memory.index:  # no register
+        moved = memory.disp if found.writeback and not found.post_index else 0
+        return "[x]", Place(base, None, 0 if moved else memory.disp, before=moved)
+    shape, index = _general(found.reg_name(memory.index), operand)
+    return f"[x {shape}]", Place(base, index, memory.disp)
+
+
+class _NoShift(NamedTuple):
+    type: int = 0
+    value: int = 0
+
+
+class _Plain(NamedTuple):
+    """An operand without shift and extension."""
+
+    shift: _NoShift = _NoShift()
+    ext: int = 0
+
+
+_PLAIN = _Plain()

@@ -1,0 +1,184 @@
+"""Bits of general registers: logic, shifts and fields, after the Arm Architecture Reference Manual, C6.2.
+
+Plain numbers; data only where whole bytes are moved or added; of unknown numbers what their form says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.aarch64.decode import Decoded, General, Operand
+from gfsmith.prove.machine.aarch64.semantics.operands import (
+    SPAN,
+    Semantics,
+    as_bytes,
+    forms,
+    general,
+    immediate,
+    number,
+    read,
+    word,
+    wrap,
+    write,
+)
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
+from gfsmith.prove.machine.state import Alignment, Known, State
+from gfsmith.prove.machine.values import checked
+
+
+def logic_flags(result: int, size: int) -> Known:
+    """After ands: no carry, that is what a borrow leaves."""
+    result %= 1 << 8 * size
+    return Known(True, result == 0, result >> 8 * size - 1 == 1, False)
+
+
+def low_bits(value: Word, mask: int) -> int | None:
+    """value & mask, where mask is 2^b - 1 and only the constant of value has bits below 2^b."""
+    if isinstance(value, int):
+        return value & mask
+    if mask & mask + 1 or any(not isinstance(s, str) or c % (mask + 1) for s, c in value.terms):
+        return None
+    return value.constant & mask
+
+
+def _and(left: Word, right: Word) -> Word | None:
+    """left & right, where one side is a mask 2^b - 1 or -2^b and that suffices."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left & right
+    if isinstance(left, int):
+        left, right = right, left
+    if not isinstance(right, int):
+        return None
+    mask = right % SPAN
+    low = low_bits(left, mask)
+    if low is None and (SPAN - mask) & (SPAN - mask - 1) == 0:
+        rest = low_bits(left, SPAN - mask - 1)
+        return None if rest is None else subtract(left, rest)
+    return low
+
+
+def _and_operation(flags: bool) -> Semantics:
+    """and, ands, tst (which has no target)."""
+
+    def run(state: State, instr: Decoded) -> None:
+        *target, first, second = instr.operands
+        size = general(first).size
+        left, right = word(state, first, instr), word(state, second, instr)
+        result = _and(left, right)
+        if flags and not target and _tests_addresses(state, left, right):
+            return
+        if result is None:
+            raise Unsupported(f"{instr} on {left} and {right}")
+        if flags:
+            if not isinstance(result, int):
+                raise Unsupported(f"{instr} on {left}")
+            state.flags = logic_flags(result, size)
+        if target:
+            write(state, general(target[0]), checked(state, result, size))
+
+    return run
+
+
+def _tests_addresses(state: State, left: Word, right: Word) -> bool:
+    """tst of an address: whether it is a multiple."""
+    if not isinstance(left, Linear) or not isinstance(right, int) or low_bits(left, right) is not None:
+        return False
+    if right & right + 1:
+        return False
+    state.flags = Alignment(frozenset({left}), right)
+    return True
+
+
+def _bitwise(combine: Callable[[int, int], int]) -> Semantics:
+    def run(state: State, instr: Decoded) -> None:
+        target, first, second = instr.operands
+        result = combine(number(state, first, instr), number(state, second, instr))
+        write(state, general(target), result)
+
+    return run
+
+
+def _holds_data(state: State, operand: Operand) -> bool:
+    """Whether a register, unshifted, holds bytes."""
+    return isinstance(operand, General) and not operand.shift and isinstance(read(state, operand), tuple)
+
+
+def _exclusive_or(state: State, instr: Decoded) -> None:
+    """eor: of data too."""
+    target, first, second = instr.operands
+    if not (_holds_data(state, first) or _holds_data(state, second)):
+        _bitwise(lambda a, b: a ^ b)(state, instr)
+        return
+    size = general(target).size
+    if general(first).shift or general(second).shift:
+        raise Unsupported(f"{instr} on data")
+    left, right = (as_bytes(read(state, general(operand)), size) for operand in (first, second))
+    write(state, general(target), domain.xor(left, right))
+
+
+def _shift(left: bool) -> Semantics:
+    """lsl, lsr by a constant."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, first, second = instr.operands
+        size, count = general(target).size, immediate(second)
+        value = read(state, general(first))
+        if isinstance(value, tuple) and count % 8 == 0:
+            gap, kept = domain.zeros(count // 8), domain.cut(value, 0, size)
+            moved = (
+                [*gap, *domain.cut(kept, 0, size - count // 8)]
+                if left
+                else [*domain.cut(kept, count // 8, size), *gap]
+            )
+            write(state, general(target), domain.merge(moved))
+        elif left:
+            result = wrap(scale(word(state, first, instr), 1 << count), size)
+            write(state, general(target), checked(state, result, size))
+        else:
+            write(state, general(target), number(state, first, instr) >> count)
+
+    return run
+
+
+def _field(state: State, instr: Decoded) -> None:
+    """ubfx, ubfiz: a field of a number, taken from or put to a place."""
+    target, first, place, width = instr.operands
+    mask = (1 << immediate(width)) - 1
+    value, at = word(state, first, instr), immediate(place)
+    if instr.mnemonic == "ubfx":
+        result = low_bits(value, mask << at | (1 << at) - 1)
+        result = None if result is None else result >> at & mask
+    else:
+        result = low_bits(value, mask)
+        result = None if result is None else result << at
+    if result is None:
+        raise Unsupported(f"{instr} on {value}")
+    write(state, general(target), result)
+
+
+def _insert(state: State, instr: Decoded) -> None:
+    """bfi."""
+    target, first, place, width = instr.operands
+    mask, at = (1 << immediate(width)) - 1, immediate(place)
+    old, new = number(state, target, instr), number(state, first, instr)
+    write(state, general(target), old & ~(mask << at) | (new & mask) << at)
+
+
+def _logic(name: str, meaning: Semantics) -> dict[str, Semantics]:
+    return forms(meaning, *(f"{name} {r} {r} {last}" for r in "xw" for last in (r, f"{r} lsl", "#")))
+
+
+TABLE: dict[str, Semantics] = {
+    **_logic("and", _and_operation(flags=False)),
+    **_logic("ands", _and_operation(flags=True)),
+    **forms(_and_operation(flags=True), "tst x x", "tst w w", "tst x #", "tst w #"),
+    **_logic("orr", _bitwise(lambda a, b: a | b)),
+    **_logic("eor", _exclusive_or),
+    **forms(_bitwise(lambda a, b: a & ~b), "bic x x x", "bic w w w"),
+    **forms(_shift(left=True), "lsl x x #", "lsl w w #"),
+    **forms(_shift(left=False), "lsr x x #", "lsr w w #"),
+    **forms(_field, "ubfx x x # #", "ubfx w w # #", "ubfiz x x # #", "ubfiz w w # #"),
+    **forms(_insert, "bfi x x # #", "bfi w w # #"),
+}
