@@ -1,4 +1,4 @@
-"""Which instruction set is chosen: by CPU, by operating system, by GFSMITH_ISA (x86; else: test_machines.py)."""
+"""Which instruction set is chosen: by CPU, by operating system, by GFSMITH_ISA (on x86)."""
 
 from __future__ import annotations
 
