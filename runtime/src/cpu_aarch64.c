@@ -32,6 +32,7 @@ void gfs_aarch64_decode_identity(uint64_t midr, gfs_cpu_identity *identity) {
 
 #if defined(__APPLE__)
 
+#include <stddef.h>
 #include <sys/sysctl.h>
 
 static bool has(const char *name) {

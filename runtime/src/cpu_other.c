@@ -8,18 +8,7 @@
 #if !defined(SAYS_WHICH_IT_IS) && !defined(__powerpc64__) && !defined(__riscv) &&                  \
     !defined(__s390x__) && !defined(__loongarch64)
 
-/* A WebAssembly module is refused where its instructions are unknown, so what it was compiled with
- * is there. */
-uint32_t gfs_cpu_features(void) {
-  uint32_t features = 0;
-#if defined(__wasm_simd128__)
-  features |= GFSMITH_CPU_SIMD128;
-#endif
-#if defined(__wasm_relaxed_simd__)
-  features |= GFSMITH_CPU_RELAXED_SIMD;
-#endif
-  return features;
-}
+uint32_t gfs_cpu_features(void) { return 0; }
 
 #endif
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import fcntl
-import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from .machines import kernel_sources, runtime_sources
 from .support import EINVAL, EUNSUPPORTED, NATIVE, OK, REPO, X86_ISAS, Api
 
 
@@ -22,6 +22,20 @@ def build() -> Path:
         made = subprocess.run(["make", "lib"], cwd=REPO, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
     return REPO / "build"
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that `make` fills, once for all workers of pytest-xdist."""
+    base = factory.getbasetemp()
+    folder = (base.parent if base.name.startswith("popen-") else base) / name
+    folder.mkdir(exist_ok=True)
+    made = folder / "made"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            make(folder)
+            made.touch()
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -78,24 +92,12 @@ class Compiler:
         The assembly kernels come from the static library, of which the linker takes nothing else.
         """
         target = self.output / name
-        sources = [str(NATIVE / f"{name}.c"), *runtime_sources(), *scalar_sources()]
+        sources = [NATIVE / f"{name}.c", *runtime_sources(), *kernel_sources("scalar")]
         self.run(
             *("gcc", *self.FLAGS, "-Wno-conversion", "-O1", "-g", *self.INCLUDES, *flags),
-            *(*sources, "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
+            *(*map(str, sources), "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
         )
         return target
-
-
-def runtime_sources() -> list[str]:
-    return sorted(str(path) for path in (REPO / "runtime/src").glob("*.c"))
-
-
-def scalar_sources() -> list[str]:
-    """The kernels in C that gen_out/sources.mk lists."""
-    text = (REPO / "gen_out/sources.mk").read_text()
-    names = re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.c)\b", text)
-    assert names
-    return [f"gen_out/{name}" for name in names]
 
 
 @pytest.fixture

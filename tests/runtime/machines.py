@@ -148,7 +148,6 @@ class CrossBuild:
         self.isas = [isa.name for isa in instruction_sets(machine.arch)]
 
     def make(self) -> None:
-        self.folder.mkdir(exist_ok=True)
         for sources in (runtime_sources(), [unity(isa, self.folder) for isa in self.isas]):
             call([*self.compiler, "-O1", "-c", *sources], cwd=self.folder)
         self._archive(self.library, [*self.folder.glob("*.o")])

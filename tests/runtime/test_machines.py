@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
 from pathlib import Path
 
 import pytest
 
-from .conftest import Compiler
+from .conftest import Compiler, once
 from .machines import (
     MACHINES,
     STRICT,
@@ -32,26 +31,11 @@ each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
 each_cpu = pytest.mark.parametrize(("machine", "cpu"), CPUS, ids=str)
 
 
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of this run of pytest, the same for all workers of pytest-xdist."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if base.name.startswith("popen-") else base) / "machines"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 @pytest.fixture
 def cross(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> CrossBuild:
     """The library for a machine, built once for all workers."""
-    folder = shared(tmp_path_factory) / machine.triple
-    made = CrossBuild(machine, folder)
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp = folder / "made"
-        if not stamp.exists():
-            made.make()
-            stamp.touch()
-    return made
+    folder = once(tmp_path_factory, machine.triple, lambda path: CrossBuild(machine, path).make())
+    return CrossBuild(machine, folder)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from .conftest import Compiler, runtime_sources
+from .conftest import Compiler
+from .machines import runtime_sources
 from .support import OK, X86_ISAS, Api, Arena, cauchy_shards
 
 WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
@@ -113,14 +114,14 @@ def test_header_from_cpp(compiler: Compiler) -> None:
 @pytest.mark.parametrize("name", ["gcc", "clang-14", "clang-19", "x86_64-w64-mingw32-gcc"])
 def test_compiles_without_warnings(compiler: Compiler, name: str) -> None:
     for source in runtime_sources():
-        compiler.run(name, *STRICT, *compiler.INCLUDES, "-c", source, "-o", "/dev/null")
+        compiler.run(name, *STRICT, *compiler.INCLUDES, "-c", str(source), "-o", "/dev/null")
 
 
 @pytest.fixture
 def objects(compiler: Compiler) -> dict[str, ELFFile]:
     """The hand-written part of the static library, by file name."""
     compiler.run("ar", "x", "--output", str(compiler.output), str(compiler.build / "libgfsmith.a"))
-    stems = [Path(source).stem for source in runtime_sources()]
+    stems = [source.stem for source in runtime_sources()]
     paths = {stem: path for stem in stems for path in compiler.output.glob(f"{stem}.*o")}
     assert sorted(paths) == sorted(stems)
     return {stem: ELFFile(path.open("rb")) for stem, path in paths.items()}

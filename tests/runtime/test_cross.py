@@ -1,0 +1,192 @@
+"""Building for other machines and for one instruction set, as users do: make and CMake, gcc and clang."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gfsmith.isa import ISAS
+
+from .conftest import Compiler, once
+from .machines import MACHINES, STRICT, Machine, call, emulated, includes, instruction_sets
+from .support import NATIVE, REPO
+
+#: With these few kernels a codec does all that it ever does, slowly.
+CONFIG = """
+[generator]
+isas = [{isas}]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+[[kernels]]
+operation = "mad"
+shapes = ["1x1", "nx1"]
+[[kernels]]
+operation = "xor"
+shapes = ["nx1"]
+"""
+
+CLANG = ("powerpc64le-linux-gnu", "riscv64-linux-gnu")  # compiles there, gcc on the others
+each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
+
+
+def generate(folder: Path) -> None:
+    """Few kernels, so that they compile fast, but for every machine."""
+    isas = [isa.name for isa in ISAS if isa.arch.value != "x86_64" or isa.name == "sse"]
+    (folder / "gfsmith.toml").write_text(CONFIG.format(isas=", ".join(f'"{isa}"' for isa in isas)))
+    command = [sys.executable, "-m", "gfsmith.cli", "gen", "--jobs", "1", "-c", folder / "gfsmith.toml"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return once(tmp_path_factory, "few", generate) / "gen_out"
+
+
+@pytest.fixture(scope="module")
+def expected(build: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    program = Compiler(build, tmp_path_factory.mktemp("stripes")).link("stripes")
+    return call([program, "scalar"])
+
+
+def make(generated: Path, build: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "lib", f"BUILD={build}", f"GFSMITH_GENERATED={generated}", "CFLAGS=-O1", *arguments]
+    return subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+
+
+def cmake(generated: Path, build: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["cmake", "-S", REPO, "-B", build, f"-DGFSMITH_GENERATED={generated}", *arguments]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+def runs(machine: Machine, library: Path, output: Path, expected: str) -> None:
+    """A program over the library does what it does here, on the best CPU and on the weakest."""
+    program = output / "stripes"
+    compiler = [f"{machine.triple}-gcc", *STRICT, *includes()]
+    call([*compiler, NATIVE / "stripes.c", library, "-static", "-o", program])
+    for cpu in (machine.best, next(iter(machine.cpus))):
+        done = emulated(machine, program, "", cpu=cpu)
+        assert (done.returncode, done.stdout, done.stderr) == (0, expected, "")
+
+
+@each_machine
+def test_make(machine: Machine, generated: Path, tmp_path: Path, expected: str) -> None:
+    clang = [f"CC=clang-19 --target={machine.triple}"] if machine.triple in CLANG else []
+    done = make(generated, tmp_path / "build", f"CROSS={machine.triple}", *clang)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    runs(machine, tmp_path / "build/libgfsmith.a", tmp_path, expected)
+    exported = call([f"{machine.triple}-nm", "-D", tmp_path / "build/libgfsmith.so"])
+    assert re.search(r" T gfsmith_encode\b", exported)
+    for isa in instruction_sets(machine.arch, generated):
+        assert f"__{isa.name}_" in exported
+    assert "__sse_" not in exported
+
+
+@pytest.mark.parametrize("machine", MACHINES[::2], ids=str)
+def test_cmake(machine: Machine, generated: Path, tmp_path: Path, expected: str) -> None:
+    build, prefix = tmp_path / "build", tmp_path / "prefix"
+    toolchain = REPO / "cmake/toolchains" / f"{machine.triple}.cmake"
+    options = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DCMAKE_INSTALL_PREFIX={prefix}"]
+    if machine.triple in CLANG:
+        options += ["-DCMAKE_C_COMPILER=clang-19", f"-DCMAKE_C_COMPILER_TARGET={machine.triple}"]
+    options += ["-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror", "-DCMAKE_C_FLAGS_RELEASE=-O1"]
+    done = cmake(generated, build, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    call(["cmake", "--build", build])
+    call(["cmake", "--install", build])
+    assert (prefix / "include/gfsmith.h").exists()
+    runs(machine, prefix / "lib/libgfsmith.a", tmp_path, expected)
+
+
+def test_windows(generated: Path, tmp_path: Path) -> None:
+    """A static library of COFF objects, by make and by CMake."""
+    done = make(generated, tmp_path / "make", "CROSS=x86_64-w64-mingw32", "ISA=sse")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    toolchain = REPO / "cmake/toolchains/x86_64-w64-mingw32.cmake"
+    done = cmake(generated, tmp_path / "cmake", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}")
+    assert done.returncode == 0, done.stderr
+    call(["cmake", "--build", tmp_path / "cmake"])
+    for folder in ("make", "cmake"):
+        program, library = tmp_path / f"{folder}.exe", tmp_path / folder / "libgfsmith.a"
+        compiler = ["x86_64-w64-mingw32-gcc", *STRICT, *includes(), "-D__USE_MINGW_ANSI_STDIO"]
+        call([*compiler, NATIVE / "stripes.c", library, "-o", program])
+        assert program.read_bytes()[:2] == b"MZ"
+
+
+@pytest.mark.parametrize("way", ["make", "cmake"])
+def test_single_set(way: str, generated: Path, tmp_path: Path, expected: str) -> None:
+    """One set on this machine: the shared library, which links nothing of CPU detection."""
+    build = tmp_path / "build"
+    if way == "make":
+        done = make(generated, build, "ISA=sse")
+    else:
+        done = cmake(generated, build, "-DGFSMITH_SINGLE_ISA=sse", "-DBUILD_SHARED_LIBS=ON")
+        call(["cmake", "--build", build])
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    symbols = call(["nm", build / "libgfsmith.so"])
+    assert not re.search(r"\bgfs_cpu_|\bgetenv\b|__(scalar|neon)_", symbols)
+    program = tmp_path / "stripes"
+    linked = [NATIVE / "stripes.c", build / "libgfsmith.so", f"-Wl,-rpath,{build}"]
+    call(["gcc", *STRICT, *includes(), *linked, "-o", program])
+    assert call([program, ""]) == expected
+    refused = subprocess.run([program, "scalar"], capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "gfsmith_set_isa" in refused.stderr
+
+
+REFUSED = (
+    (["ISA=nonsense"], "ISA=nonsense: allowed for x86_64-linux-gnu: sse scalar"),
+    (["ISA=neon"], "ISA=neon: allowed for x86_64-linux-gnu: sse scalar"),
+    (["CROSS=s390x-linux-gnu", "ISA=sse"], "ISA=sse: allowed for s390x-linux-gnu: "),
+    (["CROSS=nowhere-linux"], "CROSS=nowhere-linux: there is no compiler nowhere-linux-gcc; "),
+)
+
+
+@pytest.mark.parametrize(("arguments", "line"), REFUSED)
+def test_make_refuses(arguments: Sequence[str], line: str, generated: Path, tmp_path: Path) -> None:
+    done = make(generated, tmp_path / "build", *arguments)
+    assert done.returncode == 2
+    (error,) = done.stderr.splitlines()
+    assert line in error
+    assert not (tmp_path / "build").exists()
+
+
+def test_cmake_refuses(generated: Path, tmp_path: Path) -> None:
+    done = cmake(generated, tmp_path / "build", "-DGFSMITH_SINGLE_ISA=neon")
+    assert done.returncode != 0
+    assert "GFSMITH_SINGLE_ISA=neon: allowed for x86_64: sse scalar" in done.stderr
+    done = cmake(tmp_path, tmp_path / "empty")
+    assert done.returncode != 0
+    assert "generate kernels first" in done.stderr
+
+
+@pytest.mark.parametrize(("single", "line"), [("nonsense", "must be one of: "), ("neon", "neon is not for")])
+def test_compiler_refuses(single: str, line: str, generated: Path) -> None:
+    """Whoever compiles the sources by hand is told too."""
+    command = ["gcc", *includes(generated), f"-DGFSMITH_SINGLE_ISA={single}", "-fsyntax-only"]
+    done = subprocess.run([*command, REPO / "runtime/src/dispatch.c"], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert f'#error "GFSMITH_SINGLE_ISA{":" if single == "neon" else ""} {line}' in done.stderr
+
+
+SYSCTL = "int sysctlbyname(const char *, void *, __SIZE_TYPE__ *, void *, __SIZE_TYPE__);\n"
+
+
+def test_arm_systems_that_are_not_here(tmp_path: Path) -> None:
+    """Detection compiles for macOS and Windows on Arm, and asks them what docs/cross.md says."""
+    (tmp_path / "sys").mkdir()
+    (tmp_path / "sys/sysctl.h").write_text(SYSCTL)
+    source = REPO / "runtime/src/cpu_aarch64.c"
+    apple = ["clang-19", "--target=arm64-apple-macos11", *STRICT, *includes(), "-O1", "-S", "-o", "-"]
+    text = call([*apple, "-ffreestanding", f"-I{tmp_path}", source])
+    assert "bl\t_sysctlbyname" in text
+    assert "hw.optional.arm.FEAT_SHA3" in text
+    windows = ["clang-19", "--target=aarch64-w64-mingw32", *STRICT, *includes(), "-O1", "-S", "-o", "-"]
+    text = call([*windows, "-isystem", "/usr/x86_64-w64-mingw32/include", source])
+    assert text.count("IsProcessorFeaturePresent") >= 3
