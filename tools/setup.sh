@@ -59,18 +59,18 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$root/requirements.txt"; }
   cp "$root/requirements.txt" "$stamp"
 fi
 
-# Further packages, pinned, for what draws and searches.
-case $level in
-tune | test | bench)
-  stamp=$venv/.installed-tune
-  if ! cmp -s "$stamp" "$root/requirements-tune.txt"; then
-    say "installing what $level needs into .venv"
+# Further packages, pinned, for what draws and searches, and for what runs WebAssembly.
+install_more() { # NAME of the list
+  stamp=$venv/.installed-$1
+  if ! cmp -s "$stamp" "$root/requirements-$1.txt"; then
+    say "installing what $level needs into .venv: requirements-$1.txt"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-      -c "$root/requirements.txt" -r "$root/requirements-tune.txt" >&2
-    cp "$root/requirements-tune.txt" "$stamp"
+      -c "$root/requirements.txt" -r "$root/requirements-$1.txt" >&2
+    cp "$root/requirements-$1.txt" "$stamp"
   fi
-  ;;
-esac
+}
+case $level in tune | test | bench) install_more tune ;; esac
+[ "$level" != test ] || install_more wasm
 [ "$level" = bench ] || exit 0
 
 # Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not

@@ -94,6 +94,18 @@ _DEBIAN: tuple[Requirement, ...] = (
             (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
         )
     ),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "C for WebAssembly"),
+    Requirement(
+        Level.TEST,
+        Probe.FILE,
+        "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a",
+        "libclang-rt-19-dev-wasm32",
+        "C for WebAssembly",
+    ),
+    Requirement(Level.TEST, Probe.COMMAND, "tsc", "node-typescript", "types of examples/wasm"),
+    Requirement(Level.TEST, Probe.COMMAND, "chromium", "chromium", "the page of examples/wasm"),
+    Requirement(Level.TEST, Probe.COMMAND, "chromedriver", "chromium-driver", "drives Chromium"),
+    Requirement(Level.TEST, Probe.MODULE, "selenium", "python3-selenium", "drives Chromium"),
     Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
     Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),

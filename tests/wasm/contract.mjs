@@ -8,7 +8,6 @@
 import { readFileSync } from 'node:fs';
 
 const GAP = 64; // bytes of canary around each buffer
-const LOW = 131072; // --global-base: below it nothing of the module lies
 const UNREADABLE = 0xfffffff0; // what a kernel without tables gets as its coeffs
 const CANARY = new Uint8Array(4 << 20);
 const POOL = new Uint8Array(1 << 18);
@@ -99,11 +98,12 @@ class Runner {
 
     // The range of all buffers as it must be afterwards, beside it the one that lies elsewhere.
     memory.set(CANARY.subarray(0, end - from), from);
-    const apart = flush === undefined ? null : placement.last !== undefined ? memory.length - LOW : 0;
-    if (apart !== null) memory.set(CANARY.subarray(0, LOW), apart);
+    const beyond = flush === undefined ? 0 : sizes[flush] + GAP;
+    const apart = flush === undefined ? null : placement.last !== undefined ? memory.length - beyond : 0;
+    if (apart !== null) memory.set(CANARY.subarray(0, beyond), apart);
     contents.forEach((bytes, n) => memory.set(bytes, at[n]));
     const near = memory.slice(from, end);
-    const far = apart === null ? null : memory.slice(apart, apart + LOW);
+    const far = apart === null ? null : memory.slice(apart, apart + beyond);
     sums.forEach((sum, i) => {
       const place = at[3 + k + i];
       const home = place >= from && place < end ? near.subarray(place - from) : far.subarray(place - apart);

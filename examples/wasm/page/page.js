@@ -87,7 +87,9 @@ let set = null;
 let tiles = [];
 let busy = false;
 
-const lost = () => tiles.filter(({ state }) => state !== 'intact' && state !== 'rebuilt');
+/** @param {string} state */
+const whole = (state) => state === 'intact' || state === 'rebuilt';
+const lost = () => tiles.filter(({ state }) => !whole(state));
 
 /** @param {number} bytes */
 function size(bytes) {
@@ -136,31 +138,38 @@ async function exclusively(doing, work) {
 
 // ---- drawing ----
 
-/** @param {Tile} tile */
-function drawTile({ index, state, reason }) {
+/** Tiles are made once for a set and then changed, so that the focus stays where it is. */
+function makeTiles() {
+  ui.tiles.replaceChildren(
+    ...tiles.map(({ index }) => {
+      const item = document.createElement('li');
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.dataset.index = String(index);
+      button.append(document.createElement('span'), document.createElement('span'));
+      item.append(button);
+      return item;
+    }),
+  );
+}
+
+/**
+ * @param {Tile} tile
+ * @param {HTMLButtonElement} button
+ */
+function drawTile({ index, state, reason }, button) {
   const { k } = /** @type {Report} */ (set);
   const kind = index < k ? 'data' : 'parity';
   const name = `${kind} ${index < k ? index : index - k}`;
-  const item = document.createElement('li');
-  const button = document.createElement('button');
-  button.type = 'button';
   button.className = `tile ${kind} ${state}`;
-  button.dataset.index = String(index);
   button.dataset.state = state;
   button.title = reason ?? '';
   button.setAttribute('aria-label', `${name}, ${state}`);
-  button.disabled = busy || state === 'destroyed' || state === 'corrupted';
-  for (const text of [name, state]) {
-    const line = document.createElement('span');
-    line.textContent = text;
-    button.append(line);
-  }
-  item.append(button);
-  return item;
+  button.setAttribute('aria-disabled', String(busy || !whole(state)));
+  [name, state].forEach((text, n) => (button.children[n].textContent = text));
 }
 
 function draw() {
-  const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.index : undefined;
   ui.set.hidden = ui.figures.hidden = set === null;
   ui.file.disabled = busy;
   ui.again.disabled = busy || chosen === null;
@@ -169,12 +178,11 @@ function draw() {
   ui.summary.textContent =
     `${name}, ${size(length)}: ${k} data shards and ${m} parity shards of ${size(payloadBytes)} each, ` +
     `${size((k + m) * payloadBytes)} in all.`;
-  ui.tiles.replaceChildren(...tiles.map(drawTile));
+  ui.tiles.querySelectorAll('button').forEach((button, index) => drawTile(tiles[index], button));
   ui.random.textContent = `Damage ${m} of them at random`;
   ui.random.disabled = busy || lost().length > 0;
   ui.repair.disabled = busy || lost().length === 0;
   ui.download.disabled = busy;
-  if (focused !== undefined) ui.tiles.querySelector(`[data-index="${focused}"]`)?.parentElement?.querySelector('button')?.focus();
 }
 
 /** What there is to say after damage. */
@@ -201,6 +209,7 @@ function show(report, before, kernels, encoding) {
   set = report;
   const words = { intact: 'intact', damaged: 'corrupted', missing: 'destroyed' };
   tiles = report.shards.map(({ index, state, reason }) => ({ index, state: words[state], reason }));
+  makeTiles();
   write('before', before);
   write('after', 'not yet');
   write('verdict', '');
@@ -257,7 +266,7 @@ function take(list) {
 async function damage(index) {
   const how = document.querySelector('input[name="damage"]:checked');
   const command = /** @type {HTMLInputElement} */ (how).value;
-  if (busy || !['intact', 'rebuilt'].includes(tiles[index].state)) return;
+  if (busy || !whole(tiles[index].state)) return;
   tiles[index] = { index, state: command === 'destroy' ? 'destroyed' : 'corrupted', reason: null };
   await ask(command, { index });
   draw();
