@@ -8,10 +8,11 @@ from gfsmith.schedule import Order, Store
 
 
 def default_unroll(isa: Isa, outputs: int) -> int:
-    """Vectors per turn so that unroll * outputs accumulators hide latency and leave registers free."""
+    """Vectors per turn so that unroll * outputs accumulators hide latency and leave registers free: half of
+    them are needed elsewhere, three quarters where a product needs nibbles, a mask and two lookups."""
     if isa.registers is None:
         return 1
-    accumulators = isa.registers // 4
+    accumulators = isa.registers // (2 if Op.LOOKUP2 in isa.ops else 4)
     unroll = 1
     while unroll * 2 * outputs <= accumulators and unroll < 4:
         unroll *= 2

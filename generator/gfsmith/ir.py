@@ -238,9 +238,14 @@ def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
 
 
 def _lookup2(low: Sequence[Byte], high: Sequence[Byte], x: Byte) -> Byte:
-    """Both nibbles of one byte, each in its own table (Power ISA 2.07, vpermxor)."""
+    """Both nibbles of one byte, each in its own table (Power ISA 2.07, vpermxor).
+
+    The instruction counts elements from the left of a register; lxvd2x, little endian, puts byte n of
+    memory at element n ^ 7.
+    """
     zero = (_zero_like(x[0]),) * 4
-    return _xor(_lookup(low, (*x[:4], *zero)), _lookup(high, (*x[4:], *zero)))
+    left, right = ([table[n ^ 7] for n in range(16)] for table in (low, high))
+    return _xor(_lookup(left, (*x[:4], *zero)), _lookup(right, (*x[4:], *zero)))
 
 
 def _affine(x: Byte, matrix: Sequence[Byte]) -> Byte:
@@ -316,7 +321,7 @@ MEANING: dict[Op, Meaning] = {
     Op.HIGH_NIBBLE: Meaning("(a >> 4) & mask, mask <= 0x0f", _BYTES, _high_nibble),
     Op.BIT: Meaning("(a >> immediate) & 1", _BYTE, _bit),
     Op.LOOKUP: Meaning("table[index], index < 16", (Kind.TABLE, Kind.BYTE), _lookup),
-    Op.LOOKUP2: Meaning("low[a & 15] ^ high[a >> 4]", (Kind.TABLE, Kind.TABLE, Kind.BYTE), _lookup2),
+    Op.LOOKUP2: Meaning("low[a & 15 ^ 7] ^ high[a >> 4 ^ 7]", (Kind.TABLE, Kind.TABLE, Kind.BYTE), _lookup2),
     Op.AFFINE: Meaning("8 x 8 bit matrix times a", (Kind.BYTE, Kind.MATRIX), _affine),
     Op.MULB: Meaning("a * c in GF(2^8) modulo 0x11b", (Kind.BYTE, Kind.MATRIX), _mulb),
     Op.SCALE: Meaning("a * c as integers, a in {0, 1}", _BYTES, _scale),

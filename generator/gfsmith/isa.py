@@ -99,10 +99,15 @@ _C_NIBBLE = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.TABLE, Op.HIGH_NIBB
 
 
 def _with_intrinsics(
-    name: str, arch: Arch, flags: tuple[str, ...], ops: frozenset[Op] = _C_NIBBLE, registers: int = 32
+    name: str,
+    arch: Arch,
+    flags: tuple[str, ...],
+    ops: frozenset[Op] = _C_NIBBLE,
+    registers: int = 32,
+    vector_bytes: int = 16,
 ) -> Isa:
-    """Vectors of 16 bytes, written in C; the last bytes as two overlapping pieces."""
-    return Isa(name, arch, Encoding.C, 16, registers, ops, flags, Tail.PACKED)
+    """Written in C; how the last bytes are accessed is up to the set's header."""
+    return Isa(name, arch, Encoding.C, vector_bytes, registers, ops, flags, Tail.PACKED)
 
 
 #: In the order in which dispatch prefers them, best first.
@@ -179,6 +184,11 @@ ISAS: tuple[Isa, ...] = (
     # An engine takes a module with all of its instructions or none: no flags to look at. Registers: x86's.
     _with_intrinsics("wasm_relaxed_simd", Arch.WASM, (), registers=16),
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),
+    _with_intrinsics("vsx_p10", Arch.POWER, ("VSX310",), _PERMXOR | {Op.XOR3}),
+    _with_intrinsics("vsx", Arch.POWER, ("VSX207",), _PERMXOR),
+    _with_intrinsics("vx", Arch.S390X, ("VX",)),
+    _with_intrinsics("lasx", Arch.LOONGARCH, ("LASX",), vector_bytes=32),
+    _with_intrinsics("lsx", Arch.LOONGARCH, ("LSX",)),
     Isa(
         "scalar",
         Arch.PORTABLE,

@@ -66,11 +66,13 @@ class Technique(Enum):
 class TableFormat(Enum):
     """The layout of one coefficient in the table argument; the value is its size in bytes.
 
-    NIBBLE: c * n, then c * (n << 4), for n = 0..15. AFFINE: byte 7-i is row i of the bit matrix of c.
-    BITPLANE: byte b is c * 2^b. MULB: c eight times. NONE: no table is read.
+    NIBBLE: c * n, then c * (n << 4), for n = 0..15. PERMXOR: the same with n at place n ^ 7.
+    AFFINE: byte 7-i is row i of the bit matrix of c. BITPLANE: byte b is c * 2^b. MULB: c eight times.
+    NONE: no table is read.
     """
 
     NIBBLE = ("nibble", 32)
+    PERMXOR = ("permxor", 32)
     AFFINE = ("affine", 8)
     BITPLANE = ("bitplane", 8)
     MULB = ("mulb", 8)
@@ -87,7 +89,7 @@ class TableFormat(Enum):
 
 _FORMAT = {
     Technique.NIBBLE: TableFormat.NIBBLE,
-    Technique.PERMXOR: TableFormat.NIBBLE,
+    Technique.PERMXOR: TableFormat.PERMXOR,
     Technique.AFFINE: TableFormat.AFFINE,
     Technique.MULB: TableFormat.MULB,
     Technique.BITPLANE: TableFormat.BITPLANE,

@@ -17,6 +17,13 @@ def nibble(field: Field, constant: int) -> bytes:
     return bytes(low + high)
 
 
+def permxor(field: Field, constant: int) -> bytes:
+    """32 bytes: those of `nibble` with byte n of either table at n ^ 7, where POWER's lxvd2x, little endian,
+    takes element n of a register from, so that no kernel has to reverse anything."""
+    table = nibble(field, constant)
+    return bytes(table[n ^ 7] for n in range(32))
+
+
 def affine(field: Field, constant: int) -> bytes:
     """8 bytes: row i of the bit matrix of x -> c * x in byte 7-i, as gf2p8affineqb wants it."""
     return bytes(reversed(field.matrix(constant)))
@@ -32,6 +39,8 @@ def entry(field: Field, fmt: TableFormat, constant: int) -> bytes:
     match fmt:
         case TableFormat.NIBBLE:
             return nibble(field, constant)
+        case TableFormat.PERMXOR:
+            return permxor(field, constant)
         case TableFormat.AFFINE:
             return affine(field, constant)
         case TableFormat.BITPLANE:

@@ -5,6 +5,7 @@
 size_t gfs_tables_entry(gfs_format format) {
   switch (format) {
   case GFS_FORMAT_nibble:
+  case GFS_FORMAT_permxor:
     return 32;
   case GFS_FORMAT_bitplane:
   case GFS_FORMAT_affine:
@@ -21,6 +22,13 @@ static void fill_nibble(const gfs_field *field, uint8_t c, uint8_t *entry) {
     entry[n] = gfs_field_mul(field, c, (uint8_t)n);
     entry[16 + n] = gfs_field_mul(field, c, (uint8_t)(n << 4));
   }
+}
+
+static void fill_permxor(const gfs_field *field, uint8_t c, uint8_t *entry) {
+  uint8_t straight[32];
+  fill_nibble(field, c, straight);
+  for (unsigned n = 0; n < 32; n++)
+    entry[n ^ 7] = straight[n];
 }
 
 static void fill_bitplane(const gfs_field *field, uint8_t c, uint8_t *entry) {
@@ -41,6 +49,9 @@ void gfs_tables_fill(gfs_format format, const gfs_field *field, uint8_t c, uint8
   switch (format) {
   case GFS_FORMAT_nibble:
     fill_nibble(field, c, entry);
+    break;
+  case GFS_FORMAT_permxor:
+    fill_permxor(field, c, entry);
     break;
   case GFS_FORMAT_bitplane:
     fill_bitplane(field, c, entry);

@@ -11,6 +11,7 @@ typedef enum gfs_format {
   GFS_FORMAT_none,     /* nothing: the kernel multiplies by 1 only */
   GFS_FORMAT_bitplane, /* 8 bytes: byte b = c * 2^b */
   GFS_FORMAT_nibble,   /* 32 bytes: byte n = c * n and byte 16 + n = c * (n << 4), n < 16 */
+  GFS_FORMAT_permxor,  /* 32 bytes: those of nibble, byte n at n ^ 7 (POWER, lxvd2x and vpermxor) */
   GFS_FORMAT_affine,   /* 8 bytes: byte 7 - i = row i of the matrix of x -> c * x, bit b = column b
                           (Intel SDM, GF2P8AFFINEQB) */
   GFS_FORMAT_mulb      /* 8 bytes: c eight times (0x11b only); no codec uses these kernels */

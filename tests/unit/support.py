@@ -171,4 +171,10 @@ class Machine:
         return loaded[0] if instr.op is Op.COLUMN else loaded
 
 
-FORMATS = (TableFormat.NIBBLE, TableFormat.AFFINE, TableFormat.BITPLANE, TableFormat.MULB)
+FORMATS = (
+    TableFormat.NIBBLE,
+    TableFormat.PERMXOR,
+    TableFormat.AFFINE,
+    TableFormat.BITPLANE,
+    TableFormat.MULB,
+)

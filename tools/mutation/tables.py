@@ -18,6 +18,7 @@ from gfsmith.spec import MULB_POLYNOMIAL, TableFormat
 CONSTANTS = (0x00, 0x01, 0x02, 0x53, 0x8E, 0xFF)
 FIELDS = {
     TableFormat.NIBBLE: (Field(0x11D), Field(0x11B)),
+    TableFormat.PERMXOR: (Field(0x11D), Field(0x11B)),
     TableFormat.AFFINE: (Field(0x11D), Field(0x11B)),
     TableFormat.MULB: (Field(MULB_POLYNOMIAL),),
 }
@@ -86,6 +87,11 @@ def _lookup(field: Field, table: bytes, x: int, position: int) -> int:
     return table[x & 15] ^ table[16 + (x >> 4)]
 
 
+def _permxor(field: Field, table: bytes, x: int, position: int) -> int:
+    """vpermxor on tables that lxvd2x has loaded, little endian: byte n of memory becomes element n ^ 7."""
+    return table[(x & 15) ^ 7] ^ table[16 + ((x >> 4) ^ 7)]
+
+
 def _affine(field: Field, table: bytes, x: int, position: int) -> int:
     """gf2p8affineqb: bit i of the result is the parity of x and byte 7 - i (Intel SDM)."""
     return sum(((table[7 - i] & x).bit_count() & 1) << i for i in range(8))
@@ -99,6 +105,7 @@ def _product(field: Field, table: bytes, x: int, position: int) -> int:
 #: What is computed with an entry, and for how many positions of a byte that differs.
 _USES: dict[TableFormat, tuple[Callable[[Field, bytes, int, int], int], int]] = {
     TableFormat.NIBBLE: (_lookup, 1),
+    TableFormat.PERMXOR: (_permxor, 1),
     TableFormat.AFFINE: (_affine, 1),
     TableFormat.MULB: (_product, 8),
 }

@@ -24,7 +24,7 @@ GUARDS = {
 }
 _FORMATS = {
     Technique.NIBBLE: TableFormat.NIBBLE,
-    Technique.PERMXOR: TableFormat.NIBBLE,
+    Technique.PERMXOR: TableFormat.PERMXOR,
     Technique.AFFINE: TableFormat.AFFINE,
     Technique.BITPLANE: TableFormat.BITPLANE,
 }

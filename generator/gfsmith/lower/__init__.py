@@ -2,7 +2,7 @@
 
 A kernel is up to three loops: the main one over `unroll` vectors, one over single vectors, and the tail.
 With a fixed number of inputs the block loops are unrolled over the sources; the tail, every loop of a
-kernel for any k, and portable C (whose compiler unrolls as it sees fit) is rolled over them.
+kernel for any k, and what _keeps_rolled names is rolled over them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Lowering:
         lanes = spec.isa.vector_bytes
         any_number = spec.inputs is None and not spec.diagonal
         many = any_number or (spec.inputs or 1) > 1
-        rolled = many if spec.isa.arch is Arch.PORTABLE else any_number
+        rolled = any_number or (many and _keeps_rolled(spec))
         loops = [self._loop(Role.BLOCK, spec.unroll, rolled, spec.group)]
         if spec.unroll > 1:
             loops.append(self._loop(Role.BLOCK, 1, rolled))
@@ -121,6 +121,18 @@ class _Lowering:
         totals: list[Value | None] = list(phis)
         self._add_sources(b, [CURRENT - n for n in range(group)], copy, totals)
         return [total for total in totals if total is not None]
+
+
+def _keeps_rolled(spec: KernelSpec) -> bool:
+    """Whether a fixed number of sources is not worth unrolling: in portable C, whose compiler does as it
+    sees fit, and with vpermxor where the tables do not fit into registers. POWER's vector loads have no
+    displacement before POWER9, so every other table costs an address as well, and soon that one is spilled."""
+    if spec.isa.arch is Arch.PORTABLE:
+        return True
+    if spec.technique is not Technique.PERMXOR or spec.isa.registers is None:
+        return False
+    tables = 2 * (spec.inputs or 1) * spec.outputs
+    return tables + spec.unroll * spec.outputs >= spec.isa.registers
 
 
 def lower(spec: KernelSpec) -> Program:

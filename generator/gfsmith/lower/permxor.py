@@ -1,5 +1,8 @@
 """c * x = low[x & 15] ^ high[x >> 4] in one instruction, POWER8's vpermxor.
 
+Its tables lie in memory in the order in which a plain load brings them to where the instruction looks
+(TableFormat.PERMXOR), so nothing has to be swapped or complemented.
+
 Source of the method: P. Anvin's nibble tables, joined to one lookup by "Power Erasure Coding for
 programmers" (../shared/papers); Power ISA 2.07, vpermxor.
 """

@@ -63,6 +63,9 @@ def entry(field: Field, fmt: TableFormat, coefficient: Coefficient) -> tuple[Byt
             low = [multiply(field, c, constant_byte(n)) for n in range(16)]
             high = [multiply(field, c, constant_byte(n << 4)) for n in range(16)]
             return (*low, *high)
+        case TableFormat.PERMXOR:
+            straight = entry(field, TableFormat.NIBBLE, coefficient)
+            return tuple(straight[n ^ 7] for n in range(32))
         case TableFormat.AFFINE:
             columns = [multiply(field, c, constant_byte(1 << b)) for b in range(8)]
             return tuple(tuple(column[7 - row] for column in columns) for row in range(8))

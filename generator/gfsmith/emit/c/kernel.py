@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from gfsmith.emit.c.loongarch import LASX, LSX
 from gfsmith.emit.c.neon import NEON, NEON_SHA3
 from gfsmith.emit.c.spelling import Spelling
+from gfsmith.emit.c.vsx import VSX, VSX_P10
+from gfsmith.emit.c.vx import VX
 from gfsmith.emit.c.wasm import RELAXED, SIMD128
 from gfsmith.emit.c.words import SCALAR
 from gfsmith.emit.template import render
@@ -17,6 +20,11 @@ SPELLINGS: dict[str, Spelling] = {
     "neon_sha3": NEON_SHA3,
     "wasm_simd128": SIMD128,
     "wasm_relaxed_simd": RELAXED,
+    "vsx": VSX,
+    "vsx_p10": VSX_P10,
+    "vx": VX,
+    "lsx": LSX,
+    "lasx": LASX,
 }
 
 _ROW = 16  #: constants a line

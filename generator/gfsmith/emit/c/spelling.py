@@ -21,7 +21,8 @@ class Spelling:
     the {rest} bytes that are left, fewer than a vector. setup: declarations before the first statement;
     those of scalable vectors define `vl`, the bytes of a vector. compilers: the preprocessor's condition for
     compilers, and their settings, that can take the set, "" for all of its architecture; where it fails,
-    kernels compile to nothing and dispatch does not know the set.
+    kernels compile to nothing and dispatch does not know the set. rolled: what
+    stands before a loop over the sources, for the compiler.
     """
 
     headers: tuple[str, ...]
@@ -32,3 +33,4 @@ class Spelling:
     partial_store: str
     setup: tuple[str, ...] = ()
     compilers: str = ""
+    rolled: str = ""

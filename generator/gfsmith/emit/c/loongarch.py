@@ -1,0 +1,50 @@
+"""LoongArch's vectors of 16 bytes (LSX) and 32 bytes (LASX)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gfsmith.emit.c.spelling import Spelling
+from gfsmith.ir import Op
+
+LSX = Spelling(
+    headers=("gfsmith_part.h", "gfsmith_lsx.h"),
+    vector="__m128i",
+    table="__m128i",
+    expressions={
+        Op.ZERO: "__lsx_vreplgr2vr_b(0)",
+        Op.CONST: "__lsx_vreplgr2vr_b({immediate})",
+        Op.LOAD: "__lsx_vld({place}, 0)",
+        Op.STORE: "__lsx_vst({0}, {place}, 0)",
+        Op.TABLE: "__lsx_vld({place}, 0)",
+        Op.XOR: "__lsx_vxor_v({0}, {1})",
+        Op.AND: "__lsx_vand_v({0}, {1})",
+        Op.HIGH_NIBBLE: "__lsx_vsrli_b({0}, 4)",
+        Op.LOOKUP: "__lsx_vshuf_b({0}, {0}, {1})",
+    },
+    partial_load="gfs_load_part({place}, {rest})",
+    partial_store="gfs_store_part({place}, {0}, {rest})",
+    compilers="defined(__loongarch_sx)",
+)
+
+#: Shuffles look into each half by itself, so a table stands in both.
+LASX = replace(
+    LSX,
+    headers=(*LSX.headers, "gfsmith_lasx.h"),
+    vector="__m256i",
+    table="__m256i",
+    expressions={
+        Op.ZERO: "__lasx_xvreplgr2vr_b(0)",
+        Op.CONST: "__lasx_xvreplgr2vr_b({immediate})",
+        Op.LOAD: "__lasx_xvld({place}, 0)",
+        Op.STORE: "__lasx_xvst({0}, {place}, 0)",
+        Op.TABLE: "gfs_load_table({place})",
+        Op.XOR: "__lasx_xvxor_v({0}, {1})",
+        Op.AND: "__lasx_xvand_v({0}, {1})",
+        Op.HIGH_NIBBLE: "__lasx_xvsrli_b({0}, 4)",
+        Op.LOOKUP: "__lasx_xvshuf_b({0}, {0}, {1})",
+    },
+    partial_load="gfs_load_long_part({place}, {rest})",
+    partial_store="gfs_store_long_part({place}, {0}, {rest})",
+    compilers="defined(__loongarch_asx) || __clang_major__ >= 19",
+)

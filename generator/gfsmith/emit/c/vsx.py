@@ -1,0 +1,33 @@
+"""POWER's vector-scalar extension, little endian (Power Vector Intrinsic Programming Reference, altivec.h)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gfsmith.emit.c.spelling import Spelling
+from gfsmith.ir import Op
+
+#: POWER8 and later.
+VSX = Spelling(
+    headers=("gfsmith_part.h", "gfsmith_permxor.h", "gfsmith_vsx.h"),
+    vector="gfs_bytes",
+    table="gfs_bytes",
+    expressions={
+        Op.ZERO: "(gfs_bytes){{0}}",
+        Op.LOAD: "gfs_load({place})",
+        Op.STORE: "gfs_store({place}, {0})",
+        Op.TABLE: "gfs_load_table({place})",
+        Op.XOR: "{0} ^ {1}",
+        Op.LOOKUP2: "gfs_lookup2({0}, {1}, {2})",
+    },
+    partial_load="gfs_load_part({place}, {rest})",
+    partial_store="gfs_store_part({place}, {0}, {rest})",
+    rolled="GFSMITH_ROLLED",
+)
+
+#: POWER10: loads with a displacement, loads and stores of exact lengths, additions of three.
+VSX_P10 = replace(
+    VSX,
+    headers=("gfsmith_permxor.h", "gfsmith_vsx_p10.h"),
+    expressions={**VSX.expressions, Op.XOR3: "gfs_xor3({0}, {1}, {2})"},
+)

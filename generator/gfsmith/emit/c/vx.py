@@ -1,0 +1,25 @@
+"""s390x's vector facility, z13 and later: C's vectors, and the built-ins that need no zvector language."""
+
+from __future__ import annotations
+
+from gfsmith.emit.c.spelling import Spelling
+from gfsmith.ir import Op
+
+VX = Spelling(
+    headers=("gfsmith_vx.h",),
+    vector="gfs_bytes",
+    table="gfs_bytes",
+    expressions={
+        Op.ZERO: "(gfs_bytes){{0}}",
+        Op.CONST: "gfs_splat({immediate})",
+        Op.LOAD: "gfs_load({place})",
+        Op.STORE: "gfs_store({place}, {0})",
+        Op.TABLE: "gfs_load({place})",
+        Op.XOR: "{0} ^ {1}",
+        Op.AND: "{0} & {1}",
+        Op.HIGH_NIBBLE: "{0} >> 4",
+        Op.LOOKUP: "gfs_lookup({0}, {1})",
+    },
+    partial_load="gfs_load_part({place}, {rest})",
+    partial_store="gfs_store_part({place}, {0}, {rest})",
+)
