@@ -18,7 +18,7 @@ from gfsmith.explain.kernel import explain
 from gfsmith.field import FieldError
 from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
-from gfsmith.model import mca
+from gfsmith.model.tools import ModelError
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, SpecError
@@ -32,7 +32,7 @@ class _Main(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (config.ConfigError, codes.CodeError, SpecError, FieldError, mca.ModelError) as error:
+        except (config.ConfigError, codes.CodeError, SpecError, FieldError, ModelError) as error:
             fail(str(error))
         except (foreign.ForeignError, certify.FolderError) as error:
             fail(str(error))
@@ -230,19 +230,17 @@ def _report_foreign(outcome: Report, as_json: bool) -> None:
 @click.option(
     "--cpu",
     "cpus",
-    default=",".join(mca.DEFAULT_CPUS),
-    show_default=True,
-    help="Predict cycles for these cores (LLVM's names).",
+    help="Predict cycles for these cores (LLVM's names); default: some of the kernel's architecture.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.argument("symbol")
-def explain_(symbol: str, cpus: str, as_json: bool, **options: Any) -> None:
+def explain_(symbol: str, cpus: str | None, as_json: bool, **options: Any) -> None:
     """Show one kernel: what it computes, its Program, its machine code, and the cycles it should take."""
     (specs, _), _ = _load(**options)
     spec = next((spec for spec in specs if spec.symbol == symbol), None)
     if spec is None:
         fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
-    names = [name.strip() for name in cpus.split(",") if name.strip()]
+    names = None if cpus is None else [name.strip() for name in cpus.split(",") if name.strip()]
     explained = explain(spec, names, _cache_of(options["path"]) / "mca.json")
     if as_json:
         print_json(show.to_json(explained))

@@ -64,11 +64,14 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "examples/stripe"),
     Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
     Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "C++ users of the header"),
-    Requirement(Level.TEST, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
+    Requirement(
+        Level.TEST, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler, predictions of C"
+    ),
     Requirement(Level.TEST, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),
     Requirement(
         Level.TEST, Probe.COMMAND, "llvm-mca-19", "llvm-19", "predicts cycles: explain, tune --model"
     ),
+    Requirement(Level.TEST, Probe.COMMAND, "llvm-objdump-19", "llvm-19", "predicts cycles of C: explain"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-format-19", "clang-format-19", "C layout"),
     Requirement(

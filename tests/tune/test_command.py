@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from fake import FakeBench
 
 from gfsmith import cli, microarch
-from gfsmith.isa import BY_NAME
-from gfsmith.model import mca
+from gfsmith.isa import BY_NAME, Arch
+from gfsmith.model import target, tools
 from gfsmith.tune import command, load, modelled, result, space, tuned
 from gfsmith.tune.result import Cell, Regime
 from gfsmith.tune.space import Plan
@@ -323,7 +323,7 @@ def test_a_report_says_what_the_model_and_the_machine_say(project: Path, use: Us
     assert {"index.html", "throughput-dot_3x2_sse-cached.png", "schedule-dot_3x2_sse-cached.png"} <= drawn
     study = result.read(project / "s.json")
     assert [bound.memory for bound in study.bounds] == [3 * n / 50 for n in (1024, 4096)]
-    if mca.available():
+    if tools.available():
         assert "model-dot_3x2_sse-znver4.png" in drawn
         assert all(bound.ports for bound in study.bounds) and len(study.correlations) == 2
         known = {m.symbols for m in study.measurements}
@@ -344,6 +344,6 @@ def test_a_report_that_cannot_be_is_refused_before_anything_is_measured(project:
     assert [p.name for p in (project / "mine").iterdir()] == ["notes.txt"]
 
 
-@pytest.mark.skipif(not mca.available(), reason="llvm-mca-19 is not installed")
+@pytest.mark.skipif(not tools.available(), reason="llvm-mca-19 is not installed")
 def test_the_model_knows_every_microarchitecture() -> None:
-    mca.check_cpus(list(microarch.BY_NAME))
+    target.check_cpus(Arch.X86_64, "a kernel", list(microarch.BY_NAME))

@@ -19,7 +19,7 @@ from gfsmith.emit.x86.asm import Ins
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.listing import build
 from gfsmith.explain import kernel, program, show
-from gfsmith.model import mca
+from gfsmith.model import mca, target, tools
 from gfsmith.model.loop import main_loop
 from gfsmith.spec import KernelSpec
 
@@ -119,7 +119,7 @@ def _explained(spec: KernelSpec) -> tuple[str, dict[str, Any]]:
     wide = mca.Prediction("testlake", 30.0, 640, 64, 70.0, 6, {"Port0": 29.9, "Port1": 3.0})
     outcomes = (wide, mca.Unmodelled("oldlake", "not in its model: vpxord"))
     machine = kernel.machine(spec, made) if spec.machine_code else None
-    found = kernel.Explanation(spec, made, generate.generate_one(spec), machine, outcomes, "")
+    found = kernel.Explanation(spec, made, generate.generate_one(spec), machine, None, outcomes, "")
     text = io.StringIO()
     show.show(Console(file=text, width=160, markup=False), found)
     return text.getvalue(), json.loads(json.dumps(show.to_json(found)))
@@ -144,9 +144,28 @@ def test_text_and_data_of_a_baked_kernel() -> None:
 
 
 def test_text_of_c() -> None:
-    text, data = _explained(make_spec("dot", 2, 1, "scalar"))
-    assert "C source" in text and "for (" in text and "no cycles predicted" in text
-    assert data["machine"] is None
+    found = kernel.explain(make_spec("dot", 2, 1, "scalar"), None, None)
+    text = io.StringIO()
+    show.show(Console(file=text, width=160), found)
+    data = show.to_json(found)
+    assert "C source" in text.getvalue() and "for (" in text.getvalue()
+    assert "no cycles predicted" in text.getvalue() and "is portable C" in data["silence"]
+    assert data["machine"] is None and data["compiled"] is None
+
+
+@pytest.mark.skipif(not tools.available(tools.COMPILER), reason="clang-19 is not installed")
+def test_text_of_c_with_intrinsics() -> None:
+    """The compiler's own instructions: two lookups to a product, and a sum to every lookup but the first."""
+    found = kernel.explain(make_spec("dot", 6, 2, "neon", unroll=2), ("neoverse-n1", "cortex-a76"), None)
+    text = io.StringIO()
+    show.show(Console(file=text, width=160), found)
+    names = [line.split()[0] for line in show.to_json(found)["compiled"]["instructions"]]
+    assert names.count("tbl") == 6 * 2 * 2 * 2 and names.count("eor") == (6 * 2 - 1) * 2 * 2
+    assert f"{len(names)} instructions are executed for {6 * 2 * 16} bytes of source" in text.getvalue()
+    assert "cortex-a76 (model of cortex-a57)" in text.getvalue()
+    cores = [p["cpu"] for p in show.to_json(found)["predictions"]]
+    assert cores == ["neoverse-n1", "cortex-a76"]
+    assert all(p["cycles"] > 0 for p in show.to_json(found)["predictions"])
 
 
 @pytest.fixture
@@ -162,7 +181,7 @@ def _run(project: Path, *arguments: str) -> Result:
 
 def test_without_llvm_mca_the_rest_is_shown(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.fspath(project))
-    mca.known_cpus.cache_clear()
+    target.known_cpus.cache_clear()
     result = _run(project, BAKED.symbol)
     assert result.exit_code == 0
     assert "circuits of vandermonde_4x2_11d" in result.output and "vgf2p8affineqb zmm" in result.output
@@ -173,7 +192,7 @@ def test_without_llvm_mca_the_rest_is_shown(project: Path, monkeypatch: pytest.M
     assert silent["predictions"] == [] and "llvm-mca-19 is missing" in silent["silence"]
 
 
-@pytest.mark.skipif(not mca.available(), reason="llvm-mca-19 is not installed")
+@pytest.mark.skipif(not tools.available(), reason="llvm-mca-19 is not installed")
 def test_cores_are_asked_for(project: Path) -> None:
     found = json.loads(_run(project, RUNTIME.symbol, "--json", "--cpu", "znver4,sapphirerapids").output)
     assert [p["cpu"] for p in found["predictions"]] == ["znver4", "sapphirerapids"]
@@ -184,6 +203,9 @@ def test_cores_are_asked_for(project: Path) -> None:
     assert wrong.exit_code == 2
     assert wrong.stderr.count("\n") == 1 and "cpu 'pentium9' is not known to llvm-mca-19" in wrong.stderr
     assert _run(project, RUNTIME.symbol, "--cpu", ",").exit_code == 2
+    foreign = _run(project, RUNTIME.symbol, "--cpu", "neoverse-v2")
+    assert foreign.exit_code == 2 and foreign.stderr.count("\n") == 1
+    assert "cpu 'neoverse-v2' is a core of aarch64" in foreign.stderr
 
 
 def test_a_kernel_whose_values_wait_in_the_frame() -> None:

@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "cache": set(),
     "generate": {"spec", "ir", "circuits", "lower", "passes", "emit", "prove", "parallel", "cache"},
     "certify": {"spec", "generate", "prove", "parallel", "cache"},
-    "model": {"spec", "emit", "generate", "parallel", "cache", "doctor", "ir"},
+    "model": {"spec", "emit", "generate", "parallel", "cache", "doctor", "ir", "isa"},
     "foreign": {"isa", "prove"},
     "output": {"generate", "certify", "__init__"},
     "report": {"spec", "isa", "codes", "prove", "certify"},

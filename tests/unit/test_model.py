@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from support import make_spec
 
-from gfsmith.isa import ISAS
-from gfsmith.model import mca
+from gfsmith.isa import ISAS, Arch
+from gfsmith.model import kernels, mca, target, tools
 from gfsmith.model.features import FEATURES
 from gfsmith.model.loop import MainLoop, main_loop
 from gfsmith.spec import KernelSpec, Order
 
 STORED = Path(__file__).parent / "data" / "llvm-mca.json"
-needs_tool = pytest.mark.skipif(not mca.available(), reason=f"{mca.TOOL} is not installed")
+needs_tool = pytest.mark.skipif(not tools.available(), reason=f"{tools.MCA} is not installed")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_units_of_a_group_have_readable_names(stored: dict[str, Any]) -> None:
 
 
 def _loop(spec: KernelSpec) -> MainLoop:
-    return mca.loop_of(spec)
+    return kernels.machine_loop(spec)
 
 
 @pytest.mark.parametrize(
@@ -91,19 +91,23 @@ def test_a_listing_without_a_loop_is_refused() -> None:
         main_loop(loop.lines[:-1], 32)
 
 
-def test_c_has_no_prediction() -> None:
-    with pytest.raises(mca.ModelError, match="__scalar_u1 is C source"):
-        _loop(make_spec("dot", 2, 1, "scalar"))
+def test_portable_c_has_no_prediction() -> None:
+    with pytest.raises(tools.Unavailable, match="__scalar_u1 is portable C"):
+        kernels.predict(make_spec("dot", 2, 1, "scalar"), ["znver4"])
 
 
 @needs_tool
 def test_a_real_run_finds_the_port_of_the_products() -> None:
     """16 products at one a cycle on SPRPort00 (512 bits), two a cycle (256 bits): known before any model."""
-    wide = mca.predict(make_spec("dot", 8, 2, "gfni_avx512", unroll=1), ["sapphirerapids"])["sapphirerapids"]
+    wide = kernels.predict(make_spec("dot", 8, 2, "gfni_avx512", unroll=1), ["sapphirerapids"])[
+        "sapphirerapids"
+    ]
     assert isinstance(wide, mca.Prediction)
     assert wide.cycles == 16
     assert wide.bottleneck == "SPRPort00"
-    half = mca.predict(make_spec("dot", 8, 2, "gfni_avx2", unroll=1), ["sapphirerapids"])["sapphirerapids"]
+    half = kernels.predict(make_spec("dot", 8, 2, "gfni_avx2", unroll=1), ["sapphirerapids"])[
+        "sapphirerapids"
+    ]
     assert isinstance(half, mca.Prediction)
     assert 8 <= half.cycles < 16
 
@@ -115,7 +119,7 @@ def test_every_spelling_parses() -> None:
         make_spec("dot", 12, 3, "gfni_avx512", unroll=1, prefetch=512),  # broadcast operands
         *(make_spec("dot", None, 2, isa) for isa in ("gfni_avx2", "avx512", "avx2", "gfni_sse", "sse")),
     ]
-    found = mca.predict_all(specs, ["sapphirerapids"], 1)
+    found = kernels.predict_all(specs, ["sapphirerapids"], 1)
     assert "{1to8}" in _loop(specs[0]).text and "prefetcht0" in _loop(specs[0]).text
     for spec in specs:
         assert isinstance(found[spec]["sapphirerapids"], mca.Prediction), found[spec]
@@ -124,46 +128,85 @@ def test_every_spelling_parses() -> None:
 @needs_tool
 def test_a_core_without_the_instructions_says_so() -> None:
     """LLVM's tables of znver3 have the 256-bit products, which that core has not."""
-    wide = mca.predict(make_spec("dot", 4, 2, "gfni_avx512"), ["alderlake", "btver2", "bdver4"])
+    wide = kernels.predict(make_spec("dot", 4, 2, "gfni_avx512"), ["alderlake", "btver2", "bdver4"])
     assert wide["alderlake"] == mca.Unmodelled("alderlake", "has no AVX512F, AVX512BW, AVX512VL")
     small, none = wide["btver2"], wide["bdver4"]
     assert isinstance(small, mca.Unmodelled) and isinstance(none, mca.Unmodelled)
     assert small.reason.startswith("not in its model: ") and "zmm" in small.reason
     assert none.reason.startswith("unable to find instruction-level scheduling information")
     spec = make_spec("dot", 4, 2, "gfni_avx2")
-    assert mca.predict(spec, ["znver3"])["znver3"] == mca.Unmodelled("znver3", "has no GFNI")
-    assert isinstance(mca.predict_loop(mca.loop_of(spec), "znver3"), mca.Prediction)
+    assert kernels.predict(spec, ["znver3"])["znver3"] == mca.Unmodelled("znver3", "has no GFNI")
+    assert isinstance(mca.predict_loop(kernels.loop_of(spec), "znver3"), mca.Prediction)
+
+
+def _macros(machine: str, cpu: str) -> set[str]:
+    command = ["clang-19", f"--target={machine}-linux-gnu", cpu, "-dM", "-E", "-x", "c", os.devnull]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
 @pytest.mark.skipif(shutil.which("clang-19") is None, reason="clang-19 is not installed")
-@pytest.mark.parametrize("cpu", FEATURES)
+@pytest.mark.parametrize("cpu", [cpu for cpu, flags in FEATURES.items() if "AVX2" in flags])
 def test_features_are_as_clang_has_them(cpu: str) -> None:
-    command = ["clang-19", "--target=x86_64-linux-gnu", f"-march={cpu}", "-dM", "-E", "-x", "c", os.devnull]
-    macros = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    macros = _macros("x86_64", f"-march={cpu}")
     asked = {flag for isa in ISAS for flag in isa.cpu_flags}
     assert FEATURES[cpu] & asked == {flag for flag in asked if f"__{flag}__" in macros}
+
+
+@pytest.mark.skipif(shutil.which("clang-19") is None, reason="clang-19 is not installed")
+@pytest.mark.parametrize("cpu", [cpu for cpu, flags in FEATURES.items() if "ASIMD" in flags])
+def test_features_of_arm_are_as_clang_has_them(cpu: str) -> None:
+    """But for SHA3, which Arm offers with neoverse-n2 and neoverse-v2 and LLVM leaves out."""
+    macros = _macros("aarch64", f"-mcpu={cpu}")
+    names = {"ASIMD": "__ARM_NEON", **{f: f"__ARM_FEATURE_{f}" for f in ("SHA3", "SVE", "SVE2")}}
+    said = {flag for flag, macro in names.items() if macro in macros}
+    assert FEATURES[cpu] - said <= ({"SHA3"} if cpu in ("neoverse-n2", "neoverse-v2") else set())
+    assert said <= FEATURES[cpu]
 
 
 @needs_tool
 def test_a_kernel_that_does_not_fit_says_so() -> None:
     spec = replace(make_spec("dot", 3, 2, "sse", unroll=4), order=Order.STEPS, prefetch=256)
-    found = mca.predict(spec, ["znver4"])["znver4"]
+    found = kernels.predict(spec, ["znver4"])["znver4"]
     assert isinstance(found, mca.Unmodelled) and "vector registers and sse has 16" in found.reason
 
 
 @needs_tool
 def test_an_unknown_core_is_refused() -> None:
-    with pytest.raises(mca.ModelError, match=r"cpu 'znver44' is not known to llvm-mca-19; allowed: znver4"):
-        mca.predict(make_spec("xor", 2, 1, "avx2"), ["sapphirerapids", "znver44"])
+    with pytest.raises(tools.ModelError, match=r"cpu 'znver44' is not known to llvm-mca-19; allowed: znver4"):
+        kernels.predict(make_spec("xor", 2, 1, "avx2"), ["sapphirerapids", "znver44"])
+
+
+@needs_tool
+@pytest.mark.parametrize(("isa", "cpu"), [("avx2", "neoverse-v2"), ("neon", "znver4")])
+def test_a_core_of_another_architecture_is_refused(isa: str, cpu: str) -> None:
+    spec = make_spec("xor", 2, 1, isa)
+    other = {"avx2": "aarch64", "neon": "x86_64"}[isa]
+    with pytest.raises(tools.ModelError, match=f"cpu '{cpu}' is a core of {other}, and {spec.symbol} is for"):
+        kernels.predict(spec, [cpu])
+
+
+@needs_tool
+@pytest.mark.parametrize("arch", target.TARGETS, ids=lambda arch: arch.value)
+def test_cores_that_llvm_models_by_another(arch: Arch) -> None:
+    """`Target.models` says which, and no usual core besides: their resources have the same names."""
+    known = target.TARGETS[arch]
+
+    def resources(cpu: str) -> tuple[str, ...]:
+        found = tools.run(tools.MCA, [f"-mtriple={known.triple}", f"-mcpu={cpu}", "--json"], "nop\n")
+        return tuple(json.loads(found.stdout)["TargetInfo"]["Resources"])
+
+    assert all(resources(cpu) == resources(model) for cpu, model in known.models.items())
+    own = [resources(cpu) for cpu in known.cpus if cpu not in known.models]
+    assert len(set(own)) == len(own)
 
 
 @needs_tool
 def test_answers_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec, cache = make_spec("dot", 3, 2, "avx2"), tmp_path / "mca.json"
-    first = mca.predict(spec, ["znver4"], cache)
-    monkeypatch.setattr(mca, "predict_loop", lambda loop, cpu: mca.Unmodelled(cpu, "asked again"))
-    assert mca.predict(spec, ["znver4"], cache) == first
-    other = mca.predict(spec, ["znver3", "znver4"], cache)
+    first = kernels.predict(spec, ["znver4"], cache)
+    monkeypatch.setattr(kernels, "predict_loop", lambda loop, cpu: mca.Unmodelled(cpu, "asked again"))
+    assert kernels.predict(spec, ["znver4"], cache) == first
+    other = kernels.predict(spec, ["znver3", "znver4"], cache)
     assert other["znver3"] == mca.Unmodelled("znver3", "asked again")
     assert other["znver4"] == first["znver4"]
 
@@ -172,14 +215,14 @@ def test_answers_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_ranks() -> None:
     """Products, not sums, bound these: fewer outputs cost fewer cycles per byte of source."""
     specs = [make_spec("dot", 8, outputs, "gfni_avx512", unroll=1) for outputs in (4, 2, 3)]
-    assert [spec.outputs for spec, _ in mca.rank(specs, "sapphirerapids")] == [2, 3, 4]
-    ranked = mca.rank([*specs, make_spec("dot", 8, 2, "avx2")], "znver3")
+    assert [spec.outputs for spec, _ in kernels.rank(specs, "sapphirerapids")] == [2, 3, 4]
+    ranked = kernels.rank([*specs, make_spec("dot", 8, 2, "avx2")], "znver3")
     assert ranked[0][0].isa.name == "avx2"
     assert isinstance(ranked[-1][1], mca.Unmodelled)
 
 
 def test_without_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    mca.known_cpus.cache_clear()
-    with pytest.raises(mca.ToolMissing, match=r"llvm-mca-19 is missing.*llvm-19"):
-        mca.predict(make_spec("dot", 2, 1, "avx2"), ["znver4"])
+    target.known_cpus.cache_clear()
+    with pytest.raises(tools.ToolMissing, match=r"llvm-mca-19 is missing.*llvm-19"):
+        kernels.predict(make_spec("dot", 2, 1, "avx2"), ["znver4"])

@@ -12,7 +12,8 @@ from synthetic import study
 from gfsmith import generate
 from gfsmith.explain import program
 from gfsmith.isa import BY_NAME
-from gfsmith.model.mca import Prediction, Unmodelled, available
+from gfsmith.model.mca import Prediction, Unmodelled
+from gfsmith.model.tools import available
 from gfsmith.prove.program import prove
 from gfsmith.spec import Store
 from gfsmith.tune import foresight, roofline, target

@@ -14,9 +14,12 @@ from gfsmith.emit.x86.listing import build
 from gfsmith.explain import program as words
 from gfsmith.generate import Kernel
 from gfsmith.ir import Program
-from gfsmith.model import mca
-from gfsmith.model.loop import MainLoop, main_loop
+from gfsmith.model import compiled, kernels
+from gfsmith.model.compiled import CompiledLoop
+from gfsmith.model.loop import MainLoop, main_loop, repeated
 from gfsmith.model.mca import Outcome
+from gfsmith.model.target import check_cpus, target_of
+from gfsmith.model.tools import ToolMissing, Unavailable
 from gfsmith.spec import KernelSpec
 
 _AROUND = "(loop)"  #: instructions that no operation of the Program asks for
@@ -57,12 +60,14 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """machine: None for C. predictions: in the order asked; without any, `silence` says why."""
+    """machine: None for C. compiled: the main loop of C as the compiler makes it, if there is one that does.
+    predictions: in the order asked; without any, `silence` says why."""
 
     spec: KernelSpec
     program: Program
     kernel: Kernel
     machine: Machine | None
+    compiled: CompiledLoop | None
     predictions: tuple[Outcome, ...]
     silence: str
 
@@ -93,7 +98,7 @@ def operations(program: Program, loop: MainLoop) -> tuple[Operation, ...]:
 
     Where one instruction does for several of an operation, or several for one, the counts differ.
     """
-    wanted = words.counts(words.repeated(program))
+    wanted = words.counts(repeated(program))
     emitted: dict[str, Counter[str]] = {}
     for instruction in loop.instructions:
         origin = instruction.origin
@@ -134,21 +139,31 @@ def machine(spec: KernelSpec, program: Program) -> Machine:
     return Machine(rows(body, loop), loop, operations(program, loop), *registers(body))
 
 
-def explain(spec: KernelSpec, cpus: Sequence[str], cache: Path | None) -> Explanation:
-    """Generates a kernel and asks the model. Raises ModelError for an unknown cpu.
+def _cores(spec: KernelSpec, cpus: Sequence[str] | None) -> tuple[str, ...]:
+    """The cores asked for, or some of the kernel's architecture. Raises ModelError for one of another."""
+    names = target_of(spec.isa.arch, spec.symbol).cpus if cpus is None else tuple(cpus)
+    check_cpus(spec.isa.arch, spec.symbol, names)
+    return names
 
-    Without llvm-mca, and for C, there are no predictions, and the explanation says why.
+
+def explain(spec: KernelSpec, cpus: Sequence[str] | None, cache: Path | None) -> Explanation:
+    """Generates a kernel and asks the model, of the architecture's usual cores if none is named.
+
+    Where no prediction can be made, as without llvm-mca, the explanation says why. Raises ModelError for a
+    core that is unknown or of another architecture.
     """
     predictions: tuple[Outcome, ...] = ()
+    loop = None
     silence = ""
-    if not spec.machine_code:
-        silence = str(mca.no_machine_code(spec))
-    else:
-        try:
-            found = mca.predict(spec, cpus, cache)
-            predictions = tuple(found[cpu] for cpu in cpus)
-        except mca.ToolMissing as error:
-            silence = str(error)
+    try:
+        names = _cores(spec, cpus)
+        loop = None if spec.machine_code else compiled.loop_of(spec)
+        found = kernels.predict(spec, names, cache)
+        predictions = tuple(found[cpu] for cpu in names)
+    except Unavailable as error:
+        if cpus is not None and not isinstance(error, ToolMissing):
+            raise
+        silence = str(error)
     program = generate.program(spec)
     made = machine(spec, program) if spec.machine_code else None
-    return Explanation(spec, program, generate.generate_one(spec), made, predictions, silence)
+    return Explanation(spec, program, generate.generate_one(spec), made, loop, predictions, silence)

@@ -109,12 +109,6 @@ def counts(code: Iterable[Instr]) -> dict[str, int]:
     return dict(Counter(instr.op.name.lower() for instr in code))
 
 
-def repeated(program: Program) -> tuple[Instr, ...]:
-    """What the Program's innermost main loop repeats: the first loop, or its part for each source."""
-    first = program.loops[0]
-    return first.body if first.rolled else first.head + first.close
-
-
 def head(spec: KernelSpec, program: Program, proof: str) -> list[str]:
     """What it computes, how that was proved, the registers that its values need, and the circuits."""
     registers = "the compiler's" if spec.isa.registers is None else str(spec.isa.registers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +12,10 @@ from rich.text import Text
 
 from gfsmith.explain import program as words
 from gfsmith.explain.kernel import Explanation, Machine
+from gfsmith.model.compiled import CompiledLoop
 from gfsmith.model.mca import Outcome, Prediction
+from gfsmith.model.target import TARGETS
+from gfsmith.model.tools import COMPILER
 from gfsmith.report import record
 from gfsmith.spec import KernelSpec
 
@@ -63,15 +67,16 @@ def _operations(machine: Machine) -> Table:
     return table
 
 
-def _predictions(outcomes: tuple[Outcome, ...]) -> Table:
+def _predictions(outcomes: tuple[Outcome, ...], models: Mapping[str, str]) -> Table:
     table = Table("cpu", "cycles a turn", "cycles per 64 B", "bottleneck", "busy", "instructions", "uops")
     for each in outcomes:
+        name = f"{each.cpu} (model of {models[each.cpu]})" if each.cpu in models else each.cpu
         if not isinstance(each, Prediction):
-            table.add_row(each.cpu, "-", "-", each.reason, "-", "-", "-")
+            table.add_row(name, "-", "-", each.reason, "-", "-", "-")
             continue
         busy = max(each.pressure.values()) / each.cycles
         table.add_row(
-            each.cpu, f"{each.cycles:.2f}", f"{each.cycles_per_64:.2f}", each.bottleneck, f"{busy:.0%}",
+            name, f"{each.cycles:.2f}", f"{each.cycles_per_64:.2f}", each.bottleneck, f"{busy:.0%}",
             str(each.instructions), f"{each.uops:g}",
         )  # fmt: skip
     return table
@@ -93,9 +98,11 @@ def show(console: Console, it: Explanation) -> None:
     if it.machine is None:
         heading(f"C source, {it.kernel.path}")
         block([it.kernel.text])
-        block([f"no cycles predicted: {it.silence}"])
-        return
-    _show_machine(console, it, it.machine, heading, block)
+        if it.compiled is not None:
+            _show_compiled(it.compiled, heading, block)
+    else:
+        _show_machine(console, it, it.machine, heading, block)
+    _show_predictions(console, it, heading, block)
 
 
 def _show_machine(console: Console, it: Explanation, machine: Machine, heading: Any, block: Any) -> None:
@@ -112,12 +119,30 @@ def _show_machine(console: Console, it: Explanation, machine: Machine, heading: 
     scope = "for every source" if it.program.loops[0].rolled else "a turn"
     heading(f"main loop: operations {scope}, {machine.loop.source_bytes} bytes of source")
     console.print(_operations(machine))
+
+
+def _show_compiled(loop: CompiledLoop, heading: Any, block: Any) -> None:
+    heading(f"main loop, as {COMPILER} -O2 makes it for {loop.target.triple}")
+    lines = dict.fromkeys(sorted(loop.lines, key=lambda line: line.address))
+    block([f"  {line.address:>6}  {line.text}" for line in lines])
+    said = f"{loop.count} instructions are executed for {loop.source_bytes} bytes of source"
+    if loop.sources:
+        said += f", the inner loop as often as {loop.sources} sources need"
+    longer = [cpu for cpu in loop.target.vector_bytes if loop.scalable]
+    said += "".join(
+        f"; with vectors of {loop.target.lanes(c)} bytes ({c}) {loop.bytes_on(c)}" for c in longer
+    )
+    block([said])
+
+
+def _show_predictions(console: Console, it: Explanation, heading: Any, block: Any) -> None:
     heading("main loop: cycles as llvm-mca predicts them, everything in the first-level cache")
     if it.silence:
         block([f"no cycles predicted: {it.silence}"])
         return
-    console.print(_predictions(it.predictions))
-    if it.program.loops[0].rolled:
+    models = TARGETS[it.spec.isa.arch].models
+    console.print(_predictions(it.predictions, models))
+    if it.machine is not None and it.program.loops[0].rolled:
         block(["of the loop over the sources alone; what is done once per block is not in it"])
 
 
@@ -148,8 +173,18 @@ def _machine(machine: Machine) -> dict[str, Any]:
     }
 
 
+def _compiled(loop: CompiledLoop) -> dict[str, Any]:
+    return {
+        "compiler": f"{COMPILER} -O2, {loop.target.triple}",
+        "source_bytes": loop.source_bytes,
+        "sources": loop.sources or None,
+        "instructions": [line.text for line in loop.lines],
+    }
+
+
 def to_json(it: Explanation) -> dict[str, Any]:
-    """`gfsmith explain --json`. machine: null for C; silence: why there is no prediction, or empty."""
+    """`gfsmith explain --json`. machine: null for C; compiled: its main loop, instructions as often as each
+    is executed, null for machine code; silence: why there is no prediction, or empty."""
     spec = it.spec
     return {
         **record(spec),
@@ -159,6 +194,7 @@ def to_json(it: Explanation) -> dict[str, Any]:
         "program": words.body(it.program),
         "bytes": {abi.value: len(code) for abi, code in it.kernel.code.items()},
         "machine": _machine(it.machine) if it.machine is not None else None,
+        "compiled": _compiled(it.compiled) if it.compiled is not None else None,
         "predictions": [_prediction(outcome) for outcome in it.predictions],
         "silence": it.silence,
     }

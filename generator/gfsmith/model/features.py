@@ -1,7 +1,7 @@
 """What some cores do not have: LLVM's tables give figures for instructions that a core lacks.
 
-Which name has which CPUID features is what `clang -march=NAME -dM -E` says (`__GFNI__` and so on); a test
-asks it.
+Which name has which CPUID features is what `clang -march=NAME -dM -E` says (`__GFNI__` and so on), and for
+Arm with `-mcpu`; a test asks it. LLVM leaves SHA3, an option of neoverse-n2 and neoverse-v2, out of them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 _AVX2 = frozenset({"SSSE3", "AVX", "AVX2", "BMI2"})
 _AVX512 = _AVX2 | {"AVX512F", "AVX512BW", "AVX512VL"}
 _GFNI = frozenset({"GFNI"})
+_NEON = frozenset({"ASIMD"})
 
 #: LLVM's name of a core -> its features, as far as instruction sets of gfsmith ask for them.
 FEATURES: dict[str, frozenset[str]] = {
@@ -21,6 +22,9 @@ FEATURES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("icelake-client", "icelake-server", "tigerlake", "rocketlake"), _AVX512 | _GFNI),
     **dict.fromkeys(("sapphirerapids", "emeraldrapids", "graniterapids"), _AVX512 | _GFNI),
     **dict.fromkeys(("znver4", "znver5"), _AVX512 | _GFNI),
+    **dict.fromkeys(("cortex-a76", "neoverse-n1"), _NEON),
+    "neoverse-v1": _NEON | {"SHA3", "SVE"},
+    **dict.fromkeys(("neoverse-n2", "neoverse-v2"), _NEON | {"SHA3", "SVE", "SVE2"}),
 }
 
 

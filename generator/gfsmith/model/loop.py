@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iced_x86 import Decoder, Formatter, FormatterSyntax, MemorySizeOptions
 
 from gfsmith.emit.x86.asm import Ins, Mark
 from gfsmith.emit.x86.encode import Encoded
-from gfsmith.ir import Op, Space
+from gfsmith.ir import Instr, Op, Program, Space
+from gfsmith.isa import Arch
+from gfsmith.model.target import TARGETS, Target
 
 _formatter = Formatter(FormatterSyntax.INTEL)
 _formatter.hex_prefix, _formatter.hex_suffix = "0x", ""
 _formatter.memory_size_options = MemorySizeOptions.ALWAYS
-_LABEL = ".Lmodel"  #: where the modelled loop begins
+LABEL = ".Lmodel"  #: where the modelled loop begins
+
+
+def repeated(program: Program) -> tuple[Instr, ...]:
+    """What the Program's innermost main loop repeats: the first loop, or its part for each source."""
+    first = program.loops[0]
+    return first.body if first.rolled else first.head + first.close
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +42,28 @@ class MainLoop:
         return tuple(item.line for item in self.lines if isinstance(item.line, Ins))
 
     @property
+    def count(self) -> int:
+        return len(self.instructions)
+
+    @property
+    def target(self) -> Target:
+        return TARGETS[Arch.X86_64]
+
+    def bytes_on(self, cpu: str) -> int:
+        """The same on every core."""
+        return self.source_bytes
+
+    @property
     def text(self) -> str:
         """What the bytes say, in the Intel syntax of LLVM's assembler."""
-        rows = [".intel_syntax noprefix", f"{_LABEL}:"]
+        rows = [".intel_syntax noprefix", f"{LABEL}:"]
         rows += [_assembler(item, item.line) for item in self.lines if isinstance(item.line, Ins)]
         return "\n".join([*rows, ""])
 
 
 def _assembler(item: Encoded, line: Ins) -> str:
     if line.target is not None:
-        return f"{line.name} {_LABEL}"
+        return f"{line.name} {LABEL}"
     return _formatter.format(Decoder(64, item.code, ip=item.offset).decode())
 
 
@@ -60,17 +80,12 @@ def main_loop(body: Sequence[Encoded], vector_bytes: int) -> MainLoop:
         elif isinstance(item.line, Ins) and item.line.target and item.line.target.name in places:
             first = places[item.line.target.name] + 1
             lines = tuple(body[first : number + 1])
-            return MainLoop(first, number, lines, vector_bytes * _vectors(lines))
+            origins = [i.line.origin for i in lines if isinstance(i.line, Ins) and i.line.origin]
+            return MainLoop(first, number, lines, vector_bytes * source_vectors(origins))
     raise ValueError("no loop in the listing")
 
 
-def _vectors(lines: Sequence[Encoded]) -> int:
+def source_vectors(code: Iterable[Instr]) -> int:
     """How many vectors of sources are read: each may be read once alone or more than once, folded."""
-    origins = (item.line.origin for item in lines if isinstance(item.line, Ins))
-    return len(
-        {
-            (origin.ref.index, origin.ref.offset)
-            for origin in origins
-            if origin and origin.ref and origin.ref.space is Space.SOURCE and origin.op is not Op.PREFETCH
-        }
-    )
+    refs = (i.ref for i in code if i.op is not Op.PREFETCH)
+    return len({(ref.index, ref.offset) for ref in refs if ref and ref.space is Space.SOURCE})

@@ -10,44 +10,36 @@ latencies, register renaming. What it does not see, and what a prediction is the
   once per block: pointers, first and last sums, stores;
 - clock frequency, which wide vectors may lower, and a second thread on the core.
 
-And the model is what LLVM 19 has: for znver5, for example, that of znver4. Resource names tell (`Zn4FP1`).
+And the model is what LLVM 19 has: for znver5 that of znver4, for cortex-a76 that of cortex-a57. Resource
+names tell (`Zn4FP1`), and so does `Target.models`.
 """
 
 from __future__ import annotations
 
-import difflib
-import hashlib
 import json
-import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from gfsmith import doctor, generate, parallel
-from gfsmith.cache import PACKAGE, Cache, key
-from gfsmith.emit.x86.listing import build
-from gfsmith.model import features
-from gfsmith.model.loop import MainLoop, main_loop
-from gfsmith.spec import KernelSpec, SpecError
+from gfsmith.model.target import Target
+from gfsmith.model.tools import MCA, run
 
-TOOL = "llvm-mca-19"
-DEFAULT_CPUS = ("sapphirerapids", "icelake-server", "alderlake", "znver5", "znver4", "znver3")
-_TRIPLE = "x86_64"
 _INSTRUCTIONS = 40_000  #: simulated per prediction
 _TURNS = 48  #: at least
 _NEAR = 1.1  #: a bound that explains all but a tenth of the cycles is the bottleneck
-_SOURCES = (PACKAGE,)
 
 
-class ModelError(ValueError):
-    """A prediction that cannot be asked for; the message says why and what is allowed."""
+class Loop(Protocol):
+    """What is modelled: assembler text, its instructions, and the bytes of all sources that a turn reads."""
 
-
-class ToolMissing(ModelError):
-    """llvm-mca is not installed; the message names the command that gets it."""
+    @property
+    def text(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def target(self) -> Target: ...
+    def bytes_on(self, cpu: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,47 +91,6 @@ class Unmodelled:
 Outcome = Prediction | Unmodelled
 
 
-def available() -> bool:
-    """Whether llvm-mca is installed."""
-    return shutil.which(TOOL) is not None
-
-
-def _run(arguments: Sequence[str], text: str = "") -> subprocess.CompletedProcess[str]:
-    """llvm-mca with `text` as its input. Raises ToolMissing."""
-    if not available():
-        needed = next(r for r in doctor.requirements(doctor.Level.TEST) if r.name == TOOL)
-        raise ToolMissing(f"{TOOL} is missing ({needed.purpose}); get it with: {doctor.remedy(needed)}")
-    command = [TOOL, f"-mtriple={_TRIPLE}", *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-
-
-@lru_cache(maxsize=1)
-def known_cpus() -> tuple[str, ...]:
-    """The microarchitectures that this llvm-mca has a name for. Raises ToolMissing."""
-    lines = _run(["-mcpu=help"]).stderr.splitlines()
-    start = next(n for n, line in enumerate(lines) if line.startswith("Available CPUs"))
-    end = next(n for n, line in enumerate(lines) if line.startswith("Available features"))
-    return tuple(line.split()[0] for line in lines[start + 1 : end] if " - " in line)
-
-
-def check_cpus(cpus: Sequence[str]) -> None:
-    """Raises ModelError for the first name that llvm-mca does not know, ToolMissing without it."""
-    if not cpus:
-        raise ModelError(f"no cpu is named; allowed: one or more, such as {','.join(DEFAULT_CPUS)}")
-    for cpu in cpus:
-        if cpu not in known_cpus():
-            near = difflib.get_close_matches(cpu, known_cpus(), n=3) or DEFAULT_CPUS
-            raise ModelError(
-                f"cpu '{cpu}' is not known to {TOOL}; allowed: {', '.join(near)} and others, "
-                f"see `{TOOL} -mtriple={_TRIPLE} -mcpu=help`"
-            )
-
-
-@lru_cache(maxsize=1)
-def _version() -> str:
-    return hashlib.sha256(_run(["--version"]).stdout.encode()).hexdigest()
-
-
 def _readable(name: str) -> str:
     """LLVM 19 puts the number of one unit of a group as a control character: `Zn4FP45.` and a 1."""
     return "".join(char if char.isprintable() else str(ord(char)) for char in name)
@@ -177,17 +128,18 @@ def steady(short: Mapping[str, Any], long: Mapping[str, Any]) -> float:
     return float(f"{cycles / (many['Iterations'] - few['Iterations']):.4g}")
 
 
-def predict_loop(loop: MainLoop, cpu: str) -> Outcome:
-    """Runs llvm-mca on a loop. `cpu` is one of known_cpus()."""
-    turns = max(_TURNS, _INSTRUCTIONS // len(loop.instructions))
-    short, long = (
-        _run([f"-mcpu={cpu}", "--json", f"-iterations={n}"], loop.text) for n in (turns // 4, turns)
-    )
+def predict_loop(loop: Loop, cpu: str) -> Outcome:
+    """Runs llvm-mca on a loop. `cpu` is one of known_cpus() of its target."""
+    turns = max(_TURNS, _INSTRUCTIONS // loop.count)
+    target = loop.target
+    options = [f"-mtriple={target.triple}", f"-mcpu={cpu}", "--json"]
+    options += [f"-mattr={target.attributes}"] if target.attributes else []
+    short, long = (run(MCA, [*options, f"-iterations={n}"], loop.text) for n in (turns // 4, turns))
     for done in (short, long):
         if done.returncode:
             return _refused(done, cpu)
     first, second = json.loads(short.stdout), json.loads(long.stdout)
-    return replace(parse(second, cpu, loop.source_bytes), cycles=steady(first, second))
+    return replace(parse(second, cpu, loop.bytes_on(cpu)), cycles=steady(first, second))
 
 
 def _refused(done: subprocess.CompletedProcess[str], cpu: str) -> Unmodelled:
@@ -195,93 +147,6 @@ def _refused(done: subprocess.CompletedProcess[str], cpu: str) -> Unmodelled:
     lines = [line.partition(": ")[2].strip() for line in done.stderr.splitlines() if ": " in line]
     unsupported = [line for line in lines if line.startswith("instruction:")]
     if not unsupported:
-        return Unmodelled(cpu, lines[0] if lines else f"{TOOL} failed")
+        return Unmodelled(cpu, lines[0] if lines else f"{MCA} failed")
     name = " ".join(unsupported[0].partition(":")[2].split())
     return Unmodelled(cpu, f"not in its model: {name}")
-
-
-def no_machine_code(spec: KernelSpec) -> ModelError:
-    """Why a kernel in C has no prediction."""
-    return ModelError(f"{spec.symbol} is C source: its instructions are the compiler's")
-
-
-def loop_of(spec: KernelSpec) -> MainLoop:
-    """The main loop of the kernel that gfsmith makes of a spec. Raises ModelError for C."""
-    if not spec.machine_code:
-        raise no_machine_code(spec)
-    return main_loop(build(spec, generate.program(spec)).body, spec.isa.vector_bytes)
-
-
-def _predict_spec(task: tuple[KernelSpec, tuple[str, ...]]) -> list[Outcome]:
-    spec, cpus = task
-    try:
-        loop = loop_of(spec)
-    except SpecError as error:
-        return [Unmodelled(cpu, str(error)) for cpu in cpus]
-    return [_without(spec, cpu) or predict_loop(loop, cpu) for cpu in cpus]
-
-
-def _without(spec: KernelSpec, cpu: str) -> Unmodelled | None:
-    """If the core is known to lack what the kernel needs, that."""
-    missing = features.lacking(cpu, spec.isa.cpu_flags)
-    return Unmodelled(cpu, f"has no {', '.join(missing)}") if missing else None
-
-
-def predict(spec: KernelSpec, cpus: Sequence[str], cache: Path | None = None) -> dict[str, Outcome]:
-    """What each of `cpus` should take for the kernel of a spec; the cache file keeps the answers.
-
-    Raises ModelError for an unknown cpu and for a kernel in C, ToolMissing without llvm-mca.
-    """
-    return predict_all([spec], cpus, 1, cache)[spec]
-
-
-def predict_all(
-    specs: Sequence[KernelSpec],
-    cpus: Sequence[str],
-    jobs: int,
-    cache: Path | None = None,
-    advance: Callable[[int], None] = lambda n: None,
-) -> dict[KernelSpec, dict[str, Outcome]]:
-    """`predict` for many kernels on `jobs` processes; `advance(n)` as n more are done."""
-    check_cpus(cpus)
-    store = Cache(cache)
-    keys = {(s, c): key(_SOURCES, s.identity, c, _version()) for s in specs for c in cpus}
-    known = {at: _from_record(store.known()[k]) for at, k in keys.items() if k in store.known()}
-    tasks = [(s, lacking) for s in specs if (lacking := tuple(c for c in cpus if (s, c) not in known))]
-    advance(len(specs) - len(tasks))
-
-    def done(number: int, outcomes: list[Outcome]) -> None:
-        spec, lacking = tasks[number]
-        known.update({(spec, cpu): outcome for cpu, outcome in zip(lacking, outcomes, strict=True)})
-        advance(1)
-
-    try:
-        parallel.run(_predict_spec, tasks, jobs, done)
-    finally:
-        # Only what these sources and this llvm-mca made stays.
-        made = key(_SOURCES, _version())
-        old = {k: record for k, record in store.known().items() if record.get("made") == made}
-        store.save(old | {keys[at]: _to_record(outcome, made) for at, outcome in known.items()})
-    return {spec: {cpu: known[spec, cpu] for cpu in cpus} for spec in specs}
-
-
-def _to_record(outcome: Outcome, made: str) -> dict[str, Any]:
-    return {"made": made, "outcome": asdict(outcome)}
-
-
-def _from_record(record: Mapping[str, Any]) -> Outcome:
-    fields = record["outcome"]
-    return Unmodelled(**fields) if "reason" in fields else Prediction(**fields)
-
-
-def rank(
-    specs: Sequence[KernelSpec], cpu: str, jobs: int = 1, cache: Path | None = None
-) -> list[tuple[KernelSpec, Outcome]]:
-    """Kernels by their predicted cycles per byte of source, fastest first; the unmodelled last."""
-    found = predict_all(specs, [cpu], jobs, cache)
-
-    def cost(spec: KernelSpec) -> float:
-        outcome = found[spec][cpu]
-        return outcome.cycles_per_64 if isinstance(outcome, Prediction) else float("inf")
-
-    return [(spec, found[spec][cpu]) for spec in sorted(specs, key=cost)]

@@ -16,7 +16,9 @@ from gfsmith import certify, config, microarch
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.isa import ISAS, Encoding, Isa
 from gfsmith.microarch import Microarch
-from gfsmith.model import mca
+from gfsmith.model import kernels, mca
+from gfsmith.model.target import check_cpus
+from gfsmith.model.tools import ModelError, available
 from gfsmith.spec import KernelSpec
 from gfsmith.tune import modelled, result, show, tuned
 from gfsmith.tune.load import LoadError, NativeBench
@@ -124,13 +126,13 @@ def _seen_from_outside(
         symbols = {m.symbol for m in study.measurements if m.cell.target == target.name}
         plans = [plan for symbol, plan in ledger.plans.items() if symbol in symbols]
         outcomes: dict[KernelSpec, mca.Outcome] = {}
-        if mca.available() and plans:
+        if available() and plans:
             with progress("predict cycles", len({s for p in plans for s in p.specs})) as advance:
                 foreseen += foresight.predictions(
                     target, plans, references[0][1], host.name, options.jobs, cache, advance
                 )
             parts = list(dict.fromkeys(s for _, reference in references for s in reference.specs))
-            found = mca.predict_all(parts, [host.name], options.jobs, cache)
+            found = kernels.predict_all(parts, [host.name], options.jobs, cache)
             outcomes = {spec: found[spec][host.name] for spec in parts}
         with _bench(target, options.jobs) as bench:
             allowed += roofline.bounds(bench, target, references, outcomes, options.trials, options.seed)
@@ -170,15 +172,16 @@ def _report(study: Study, options: Options) -> None:
         show.table(out, study)
 
 
-def _model_names(text: str, options: Options) -> list[str]:
-    """Ends with one line for a name that the model or dispatch does not know, and where a file is in the
-    way that holds more than a model's opinion."""
+def _model_names(text: str, targets: Sequence[Target], options: Options) -> list[str]:
+    """Ends with one line for a name that the model or dispatch does not know or that is no core for a target,
+    and where a file is in the way that holds more than a model's opinion."""
     names = list(dict.fromkeys(name.strip() for name in text.split(",")))
     try:
         for name in names:
             microarch.find(name)
-        mca.check_cpus(names)
-    except (microarch.UnknownMicroarchitecture, mca.ModelError) as error:
+        for target in targets:
+            check_cpus(target.isa.arch, target.name, names)
+    except (microarch.UnknownMicroarchitecture, ModelError) as error:
         fail(f"--model: {error}")
     if options.target is not None and len(names) > 1:
         fail("--output: one file cannot hold several microarchitectures; leave it out, or name one --model")
@@ -193,8 +196,8 @@ def _run_model(texts: Sequence[str], names: str, options: Options) -> None:
     """Rank by the model alone, for any CPU."""
     if options.report is not None:
         fail("--report: draws what was measured, and --model measures nothing; leave one of them out")
-    cpus = _model_names(names, options)
     targets = _targets(texts, EVERY_FEATURE)
+    cpus = _model_names(names, targets, options)
     specs, prefix = _specs(options.path)
     ranked = []
     for target in targets:

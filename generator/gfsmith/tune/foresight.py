@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from gfsmith.model import mca
+from gfsmith.model import kernels, mca
 from gfsmith.stats import rank_correlation
 from gfsmith.tune.result import Cell, Correlation, Measurement, Phase, Prediction, Regime
 from gfsmith.tune.space import Plan
@@ -23,7 +23,7 @@ def predictions(
 ) -> tuple[Prediction, ...]:
     """One for each plan whose kernels the model knows, its passes added up. Raises ModelError."""
     specs = list(dict.fromkeys(spec for plan in plans for spec in plan.specs))
-    found = mca.predict_all(specs, [cpu], jobs, cache, advance)
+    found = kernels.predict_all(specs, [cpu], jobs, cache, advance)
     result = []
     for plan in plans:
         outcomes = [found[spec][cpu] for spec in plan.specs]

@@ -105,7 +105,7 @@ def objects(abi: str) -> Path:
     output = BUILD / "isal-2.32" / abi
     with _lock():
         if not (output / "complete").exists():
-            _assemble(_sources(), abi, output)
+            _assemble(sources(), abi, output)
     return output
 
 
@@ -126,7 +126,7 @@ def _run(command: Sequence[str], cwd: Path, advice: str) -> None:
         raise Unavailable(f"{' '.join(command)} failed: {advice}\n{done.stderr}")
 
 
-def _sources() -> Path:
+def sources() -> Path:
     """ISA-L's source folder, fetched if it is not there yet."""
     project = BUILD / "crate"
     found = project / "vendor" / CRATE / "vendor" / "isa-l"

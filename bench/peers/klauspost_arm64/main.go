@@ -1,0 +1,18 @@
+// Package main makes the linker keep klauspost/reedsolomon's kernels, to be disassembled; it is never run.
+package main
+
+import (
+	"os"
+
+	"github.com/klauspost/reedsolomon"
+)
+
+func main() {
+	encoder, err := reedsolomon.New(10, 4)
+	if err == nil {
+		err = encoder.Encode(nil)
+	}
+	if err != nil {
+		os.Exit(1)
+	}
+}

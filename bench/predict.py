@@ -1,0 +1,201 @@
+"""python -m bench.predict: predicted cycles of gfsmith's kernels and their peers' on CPUs that are not here.
+
+Nothing is measured: both sides are compiled by clang-19 -O2, their main loops found by control flow and given
+to llvm-mca-19 (gfsmith.model). The result is put into docs/predicted.md, between its two marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bench.build import ROOT, BuildError
+from bench.elsewhere import PEERS, Peer
+from gfsmith.config import parse, specs
+from gfsmith.isa import ISAS, Arch
+from gfsmith.model import features, kernels
+from gfsmith.model.mca import Outcome, Prediction, predict_loop
+from gfsmith.model.target import TARGETS
+from gfsmith.model.tools import COMPILER, MCA, ModelError, run
+from gfsmith.spec import KernelSpec
+
+PAGE = ROOT / "docs" / "predicted.md"
+BEGIN, END = "<!-- predicted: begin -->", "<!-- predicted: end -->"
+CACHE = ROOT / ".gfsmith-cache" / "mca.json"
+ANY = 10  #: sources that kernels for any number of them are given
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is computed. code: a matrix that our kernel knows; the peer has it in tables."""
+
+    operation: str
+    inputs: int | None
+    outputs: int
+    code: str | None = None
+
+    @property
+    def name(self) -> str:
+        shape = f"{self.inputs or 'n'}x{self.outputs}"
+        return f"{self.code} {shape}" if self.code else f"{self.operation} {shape}"
+
+    @property
+    def toml(self) -> str:
+        code = f'code = "{self.code}"\n' if self.code else ""
+        shape = f"{self.inputs or 'n'}x{self.outputs}"
+        return f'[[kernels]]\noperation = "{self.operation}"\n{code}shapes = ["{shape}"]\n'
+
+
+ROWS = (
+    Row("dot", 4, 2),
+    Row("dot", 10, 4),
+    Row("dot", 12, 4),
+    Row("dot", None, 4),
+    Row("mad", 1, 4),
+    Row("dot", 10, 4, "cauchy"),
+    Row("dot", 10, 4, "vandermonde"),
+)
+
+
+def _spec(row: Row, isa: str) -> KernelSpec:
+    """Our kernel with the default schedule. Raises ConfigError."""
+    text = f'[generator]\nisas = ["{isa}"]\n{row.toml}'
+    return specs(parse(text, "predict"), "predict")[0]
+
+
+def _cycles(outcome: Outcome) -> float | str:
+    return outcome.cycles_per_64 if isinstance(outcome, Prediction) else outcome.reason
+
+
+def _ours(arch: Arch, cpus: Sequence[str], jobs: int) -> dict[tuple[str, str, str], float | str]:
+    """(row, set, core) -> cycles per 64 bytes of source, or why there are none."""
+    wanted = {(row.name, isa.name): _spec(row, isa.name) for isa in ISAS if isa.arch is arch for row in ROWS}
+    found = kernels.predict_all(list(wanted.values()), cpus, jobs, CACHE)
+    return {(*at, cpu): _cycles(found[spec][cpu]) for at, spec in wanted.items() for cpu in cpus}
+
+
+def _theirs(peer: Peer, row: Row, cpu: str) -> float | str | None:
+    """The same of a peer; None if it has nothing of the shape."""
+    if missing := features.lacking(cpu, peer.flags):
+        return f"has no {', '.join(missing)}"
+    total = 0.0
+    parts = peer.loops(row.operation, row.inputs or ANY, row.outputs)
+    for weight, loop in parts:
+        outcome = predict_loop(loop, cpu)
+        if not isinstance(outcome, Prediction):
+            return outcome.reason
+        total += weight * outcome.cycles_per_64
+    return total if parts else None
+
+
+Figures = Mapping[tuple[str, str], float | str | None]  #: (row, column) -> cycles, or why not
+
+
+def _figures(arch: Arch, cpu: str, ours: Mapping[tuple[str, str, str], float | str]) -> Figures:
+    found: dict[tuple[str, str], float | str | None] = {}
+    for (row, isa, core), cycles in ours.items():
+        if core == cpu:
+            found[row, isa] = cycles
+    for peer in PEERS:
+        if peer.arch is arch:
+            found |= {(row.name, peer.name): _theirs(peer, row, cpu) for row in ROWS}
+    return found
+
+
+def _fewest(figures: Figures, row: str, columns: Sequence[str]) -> tuple[float, str] | None:
+    known = [(cycles, c) for c in columns if isinstance(cycles := figures.get((row, c)), float)]
+    return min(known, default=None)
+
+
+def _table(figures: Figures) -> Iterator[str]:
+    """A row for each thing computed; sets of which a core has nothing are named below."""
+    columns = list(dict.fromkeys(column for _, column in figures))
+    present = [c for c in columns if any(isinstance(figures[row.name, c], float) for row in ROWS)]
+    theirs = [peer.name for peer in PEERS if peer.name in present]
+    ours = [c for c in present if c not in theirs]
+    yield f"| | {' | '.join([*ours, *theirs])} | best peer / best of ours |"
+    yield "|---|" + "---:|" * (len(present) + 1)
+    for row in ROWS:
+        cells = [_cell(figures[row.name, c]) for c in [*ours, *theirs]]
+        mine, peer = _fewest(figures, row.name, ours), _fewest(figures, row.name, theirs)
+        ratio = f"{peer[0] / mine[0]:.2f}" if mine and peer else ""
+        yield f"| {row.name} | {' | '.join(cells)} | {ratio} |"
+    absent: dict[str, str] = {}
+    for column in columns:
+        reasons = {why for row in ROWS if isinstance(why := figures[row.name, column], str)}
+        if column not in present and reasons:
+            absent[column] = min(reasons)
+    for column, why in absent.items():
+        yield f"\nNot {column}: {why}."
+
+
+def _cell(cycles: float | str | None) -> str:
+    return f"{cycles:.1f}" if isinstance(cycles, float) else "-"
+
+
+def _arithmetic(arch: Arch) -> Iterator[str]:
+    """What a peer executes for how many bytes, so that the division can be checked."""
+    yield "| peer | row | for each source | instructions | lookups | bytes of source |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for peer in PEERS:
+        if peer.arch is not arch:
+            continue
+        for row in ROWS[:5]:
+            for weight, loop in peer.loops(row.operation, row.inputs or ANY, row.outputs):
+                lookups = sum(line.name in loop.target.lookups for line in loop.lines)
+                lanes = " at 16 bytes a vector" if loop.scalable else ""
+                yield (
+                    f"| {peer.name} | {row.name} | {weight:g} | {loop.count} | {lookups} | "
+                    f"{loop.source_bytes}{lanes} |"
+                )
+
+
+def page(jobs: int) -> str:
+    """All tables. Raises ModelError, BuildError."""
+    lines = [f"Made by {_version(COMPILER)} and {_version(MCA)}.\n"]
+    for arch in (Arch.AARCH64, Arch.POWER, Arch.RISCV):
+        target = TARGETS[arch]
+        if not any(isa.arch is arch for isa in ISAS):
+            continue
+        ours = _ours(arch, target.cpus, jobs)
+        for cpu in target.cpus:
+            model = f" (LLVM takes its model of {target.models[cpu]})" if cpu in target.models else ""
+            vectors = target.vector_bytes.get(cpu)
+            length = f", scalable vectors of {vectors} bytes" if vectors else ""
+            lines += [f"### {cpu}{model}{length}\n", *_table(_figures(arch, cpu, ours)), ""]
+        lines += [f"### What the peers' loops on {arch.value} read\n", *_arithmetic(arch), ""]
+    return "\n".join(lines)
+
+
+def _version(tool: str) -> str:
+    found = re.search(r"version (\d[\d.]*)", run(tool, ["--version"]).stdout)
+    return f"{tool} {found[1] if found else ''}".strip()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="bench.predict", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--print", action="store_true", help="to standard output instead of docs/predicted.md"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        made = page(os.cpu_count() or 1)
+    except (ModelError, BuildError) as error:
+        print(f"bench.predict: {error}", file=sys.stderr)
+        return 1
+    if options.print:
+        print(made)
+        return 0
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    fresh = PAGE.with_suffix(".new")
+    fresh.write_text(f"{before}{BEGIN}\n{made}{END}{rest.split(END)[1]}", encoding="utf-8")
+    fresh.replace(PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

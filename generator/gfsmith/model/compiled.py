@@ -1,0 +1,157 @@
+"""The main loop of a kernel in C, as the compiler makes it.
+
+clang compiles the kernel's source for its architecture with -O2 and nothing else: the source says itself
+which instruction set it needs. The loop is found by control flow (`assembly`), and what a turn of it does is
+told by its lookups or, where there are none, its vector loads: so many as the Program has, or a multiple of
+it where the compiler unrolled.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from gfsmith import generate
+from gfsmith.emit import runtime
+from gfsmith.ir import Op, Program
+from gfsmith.model.assembly import Function, Line, Loop, functions
+from gfsmith.model.loop import LABEL, repeated, source_vectors
+from gfsmith.model.target import Target, target_of
+from gfsmith.model.tools import COMPILER, DISASSEMBLER, Unavailable, run
+from gfsmith.spec import KernelSpec
+
+SOURCES = 10  #: for kernels that take any number of them
+_LOOKUPS = (Op.LOOKUP, Op.LOOKUP2)
+_OPTIONS = ("-O2", "-std=gnu11")
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledLoop:
+    """What a turn executes or, for a kernel that is rolled over its sources, what is executed for `sources`
+    sources and around them. source_bytes: that are read meanwhile, all sources together, with vectors of 16
+    bytes where they are scalable.
+    """
+
+    target: Target
+    lines: tuple[Line, ...]
+    source_bytes: int
+    scalable: bool
+    sources: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.lines)
+
+    @property
+    def text(self) -> str:
+        rows = [f"{LABEL}:", *(line.at(LABEL) for line in self.lines)]
+        return "\n".join([*rows, ""])
+
+    def bytes_on(self, cpu: str) -> int:
+        return self.source_bytes * self.target.lanes(cpu) // 16 if self.scalable else self.source_bytes
+
+
+def disassembled(target: Target, files: Mapping[str, str], source: str, options: Sequence[str] = ()) -> str:
+    """What llvm-objdump prints of one of `files`, compiled or assembled. Raises Unavailable."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return disassembly(target, Path(folder) / source, [f"-I{folder}", *options])
+
+
+def disassembly(target: Target, source: Path, options: Sequence[str] = ()) -> str:
+    """The same of a source that is in its place."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = [f"--target={target.triple}", *_OPTIONS, *target.flags, *options]
+        done = run(COMPILER, [*flags, "-c", source, "-o", "kernel.o"], folder=Path(folder))
+        if done.returncode:
+            errors = [line for line in done.stderr.splitlines() if "error:" in line] or ["failed"]
+            raise Unavailable(f"{COMPILER}, {target.triple}: {errors[0].partition('error:')[2].strip()}")
+        return listing(target, Path(folder) / "kernel.o")
+
+
+def listing(target: Target, binary: Path, options: Sequence[str] = ()) -> str:
+    """What llvm-objdump prints of an object or a program."""
+    attributes = [f"--mattr={target.attributes}"] if target.attributes else []
+    return run(DISASSEMBLER, ["-d", "--no-show-raw-insn", *attributes, *options, binary]).stdout
+
+
+@lru_cache(maxsize=256)
+def function_of(spec: KernelSpec) -> Function:
+    """The compiled kernel of a spec. Raises Unavailable if there is no compiler for it."""
+    target = target_of(spec.isa.arch, spec.symbol)
+    kernel = generate.generate_one(spec)
+    files = {**runtime.build([spec]), kernel.path: kernel.text}
+    lines = functions(disassembled(target, files, kernel.path))[spec.symbol]
+    return Function(lines, target)
+
+
+def work(target: Target, lines: Sequence[Line], lookups: bool) -> int:
+    """Lookups among some instructions, or the vectors that they load."""
+    if lookups:
+        return sum(line.name in target.lookups for line in lines)
+    vectors = [line for line in lines if "sp" not in line.operands and "(1)" not in line.operands]
+    return sum(target.loads.get(line.name, 0) for line in vectors if _vector(line))
+
+
+def _vector(line: Line) -> bool:
+    """AArch64's mnemonics of loads serve general registers too."""
+    first = line.operands.split(",")[0].strip("{} ")
+    return not line.name.startswith("ld") or first[0] in "qzv"
+
+
+def loop_of(spec: KernelSpec) -> CompiledLoop:
+    """The main loop of a kernel in C. Raises Unavailable."""
+    return main_loop(function_of(spec), spec, generate.program(spec))
+
+
+def main_loop(function: Function, spec: KernelSpec, program: Program) -> CompiledLoop:
+    """The loop of a compiled kernel that does most of the Program's main loop's work.
+
+    Raises Unavailable if there is none, or if it does something else.
+    """
+    first = program.loops[0]
+    wanted = repeated(program)
+    lookups = any(i.op in _LOOKUPS for i in wanted)
+    expected = sum(i.op in (_LOOKUPS if lookups else (Op.LOAD,)) for i in wanted)
+    done, loop, around = heaviest(function, first.rolled, lookups)
+    if done % expected:
+        what = "lookups" if lookups else "loads"
+        raise Unavailable(f"{COMPILER}'s main loop has {done} {what} and the Program's {expected}")
+    turns = done // expected
+    read = source_vectors(wanted) * program.lanes * turns
+    return executed(function, loop, around, read, spec.isa.scalable, first.group * turns, SOURCES)
+
+
+def heaviest(function: Function, nested: bool, lookups: bool) -> tuple[int, Loop, Loop | None]:
+    """The innermost loop with the most lookups (or vector loads) a turn, how many these are, and for one
+    that has to be `nested` the loop around it. The first of several. Raises Unavailable without any."""
+    found: tuple[int, Loop, Loop | None] | None = None
+    for loop, around in function.every_loop():
+        if loop.inner or (nested and around is None):
+            continue
+        done = work(function.target, loop.turn(), lookups)
+        if done > (found[0] if found else 0):
+            found = done, loop, around if nested else None
+    if found is None:
+        raise Unavailable("no loop does the work of the kernel's main loop")
+    return found
+
+
+def executed(
+    function: Function, loop: Loop, around: Loop | None, read: int, scalable: bool, group: int, sources: int
+) -> CompiledLoop:
+    """What a turn of a loop executes or, if there is one around it, what that does for about so many sources.
+
+    read: bytes of sources in a turn of the loop, of `group` sources.
+    """
+    if around is None:
+        return CompiledLoop(function.target, loop.turn(), read, scalable)
+    times = max(1, sources // group)
+    lines = around.turn(loop, times)
+    return CompiledLoop(function.target, lines, read * times, scalable, group * times)
