@@ -97,7 +97,9 @@ _DEBIAN: tuple[Requirement, ...] = (
             (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
         )
     ),
-    Requirement(Level.TEST, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "C for WebAssembly"),
+    Requirement(
+        Level.TEST, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "C for WebAssembly"
+    ),
     Requirement(
         Level.TEST,
         Probe.FILE,

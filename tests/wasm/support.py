@@ -67,7 +67,9 @@ def products(polynomial: int) -> bytes:
 
 
 #: Low addresses and nothing else at both ends: buffers are put there.
-LAYOUT = "-Wl,--no-entry,--export=__heap_base,--global-base=131072,--initial-memory=8388608,--max-memory=8388608"
+LAYOUT = (
+    "-Wl,--no-entry,--export=__heap_base,--global-base=131072,--initial-memory=8388608,--max-memory=8388608"
+)
 
 
 def link(module: Path, inputs: list[Path], symbols: list[str], *flags: str) -> None:

@@ -22,7 +22,13 @@ from selenium.webdriver.remote.webelement import WebElement
 from .support import EXAMPLE
 
 DEADLINE = 120  # seconds; only so that a page that hangs is a failure and not a wait
-FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1100,1250")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--window-size=1100,1250",
+)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -163,7 +169,10 @@ def test_more_losses_than_parities(page: Page) -> None:
     page.damage("destroy", 1, 2)
     assert not page.one("problem").is_displayed()
     page.damage("corrupt", 6)
-    assert page.text("problem") == "3 of 7 shards are lost, but m = 2: at most 2 can be rebuilt. The file is gone."
+    assert (
+        page.text("problem")
+        == "3 of 7 shards are lost, but m = 2: at most 2 can be rebuilt. The file is gone."
+    )
     for button in ("repair", "download"):
         page.one(button).click()
         page.wait(lambda: "with m = 2 at most 2 can be rebuilt" in page.text("problem"))
@@ -174,7 +183,9 @@ def test_more_losses_than_parities(page: Page) -> None:
     assert page.states() == ["intact"] * 7
 
 
-def test_choosing_a_file_and_a_lost_file_that_is_put_together_without_repair(page: Page, tmp_path: Path) -> None:
+def test_choosing_a_file_and_a_lost_file_that_is_put_together_without_repair(
+    page: Page, tmp_path: Path
+) -> None:
     data = content(70_000)
     (tmp_path / "notes.txt").write_bytes(data)
     page.shape(3, 3)

@@ -126,7 +126,7 @@ class _Lowering:
 def _keeps_rolled(spec: KernelSpec) -> bool:
     """Whether a fixed number of sources is not worth unrolling: in portable C, whose compiler does as it
     sees fit, and with vpermxor where the tables do not fit into registers. POWER's vector loads have no
-    displacement before POWER9, so every other table costs an address as well, and soon that one is spilled."""
+    displacement before POWER9, so every other table costs an address as well, which is soon spilled."""
     if spec.isa.arch is Arch.PORTABLE:
         return True
     if spec.technique is not Technique.PERMXOR or spec.isa.registers is None:

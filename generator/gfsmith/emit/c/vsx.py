@@ -1,4 +1,4 @@
-"""POWER's vector-scalar extension, little endian (Power Vector Intrinsic Programming Reference, altivec.h)."""
+"""POWER's vector-scalar extension, little endian (Power Vector Intrinsic Programming Reference)."""
 
 from __future__ import annotations
 
