@@ -22,7 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "tables": {"field", "matrix", "spec"},
     "liveness": {"ir"},
     "circuits": {"field", "matrix"},
-    "lower": {"spec", "ir", "tables", "circuits"},
+    "lower": {"spec", "isa", "ir", "tables", "circuits"},
     "spill": {"ir", "spec", "liveness"},
     "passes": {"ir", "isa", "spec", "liveness", "spill"},
     "emit": {"ir", "isa", "spec", "liveness", "microarch"},

@@ -14,7 +14,7 @@ import click
 
 from gfsmith import certify, config, microarch
 from gfsmith.console import fail, out, print_json, progress
-from gfsmith.isa import ISAS, Encoding, Isa
+from gfsmith.isa import ISAS
 from gfsmith.microarch import Microarch
 from gfsmith.model import kernels, mca
 from gfsmith.model.target import check_cpus
@@ -25,7 +25,7 @@ from gfsmith.tune.load import LoadError, NativeBench
 from gfsmith.tune.options import LENGTHS, Options, parse_lengths, write
 from gfsmith.tune.result import Basis, Bound, Prediction, Regime, Study
 from gfsmith.tune.space import Plan
-from gfsmith.tune.target import Target, TargetError, parse
+from gfsmith.tune.target import Target, TargetError, best_isa, parse
 from gfsmith.tune.target import reference as references_of
 
 EVERY_FEATURE = frozenset(flag for isa in ISAS for flag in isa.cpu_flags)
@@ -34,16 +34,10 @@ if TYPE_CHECKING:
     from gfsmith.tune.study import Ledger
 
 
-def _best_isa(features: frozenset[str]) -> Isa:
-    """The best set whose kernels can be loaded into this process, or the least of them."""
-    able = [isa for isa in ISAS if isa.encoding is not Encoding.C]
-    return next((isa for isa in able if set(isa.cpu_flags) <= features), able[-1])
-
-
 def _targets(texts: Sequence[str], features: frozenset[str]) -> list[Target]:
     """What to tune. Ends with one line for what cannot be, or cannot run here."""
     try:
-        found = [parse(text, _best_isa(features)) for text in texts]
+        found = [parse(text, best_isa(features)) for text in texts]
     except TargetError as error:
         fail(str(error))
     for target in found:

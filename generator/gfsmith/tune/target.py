@@ -40,6 +40,10 @@ _WIDEST = 8  #: PASS_MAX of map.c: outputs of one pass with tables
 OWN_CACHE = 512 << 10  #: GFS_OWN_CACHE_BYTES: all shards of a call that is `cached`
 
 
+#: Sets whose kernels are machine code, which can be loaded into this process.
+TUNABLE = tuple(isa for isa in ISAS if isa.encoding is not Encoding.C)
+
+
 class TargetError(ValueError):
     """A SPEC that cannot be: one line."""
 
@@ -72,6 +76,11 @@ class Target:
         return self.sources + self.outputs
 
 
+def best_isa(features: frozenset[str]) -> Isa:
+    """The best set whose kernels a CPU with these features can run, or the least of them."""
+    return next((isa for isa in TUNABLE if set(isa.cpu_flags) <= features), TUNABLE[-1])
+
+
 def parse(text: str, best: Isa) -> Target:
     """Raises TargetError with one line that names what is allowed."""
     found = _GRAMMAR.fullmatch(text)
@@ -82,8 +91,8 @@ def parse(text: str, best: Isa) -> Target:
     if what not in (*_OPERATIONS, *codes.FAMILIES):
         allowed = ", ".join((*_OPERATIONS, *codes.FAMILIES))
         raise TargetError(f"SPEC '{text}': '{what}' is neither operation nor code; allowed: {allowed}")
-    if isa is None or isa.encoding is Encoding.C:
-        allowed = ", ".join(i.name for i in ISAS if i.encoding is not Encoding.C)
+    if isa is None or isa not in TUNABLE:
+        allowed = ", ".join(i.name for i in TUNABLE)
         raise TargetError(f"SPEC '{text}': '{found['isa']}' has no machine code to tune; allowed: {allowed}")
     inputs = None if found["inputs"] == "n" else int(found["inputs"])
     code = None if what in _OPERATIONS else what
