@@ -28,7 +28,14 @@
 #include <stdint.h>
 
 enum operation { OPERATION_dot, OPERATION_mad, OPERATION_mul, OPERATION_xor };
-enum tables { TABLES_nibble, TABLES_affine, TABLES_bitplane, TABLES_mulb, TABLES_none };
+enum tables {
+  TABLES_nibble,
+  TABLES_permxor,
+  TABLES_affine,
+  TABLES_bitplane,
+  TABLES_mulb,
+  TABLES_none
+};
 enum abi { ABI_SYSV, ABI_MS }; /* a machine that has one ABI only calls it the first */
 
 struct kernel {

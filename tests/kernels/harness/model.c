@@ -102,6 +102,12 @@ static size_t write_entry(const struct job *job, uint8_t c, uint8_t *entry) {
       entry[16 + n] = times_c[n << 4];
     }
     return 32;
+  case TABLES_permxor: /* the same with byte n of either at n ^ 7 */
+    for (unsigned n = 0; n < 16; n++) {
+      entry[n ^ 7] = times_c[n];
+      entry[16 + (n ^ 7)] = times_c[n << 4];
+    }
+    return 32;
   case TABLES_affine: /* byte 7 - i: bit b says that bit b of x contributes to bit i of c * x */
     for (unsigned i = 0; i < 8; i++) {
       unsigned row = 0;

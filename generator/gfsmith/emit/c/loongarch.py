@@ -14,9 +14,9 @@ LSX = Spelling(
     expressions={
         Op.ZERO: "__lsx_vreplgr2vr_b(0)",
         Op.CONST: "__lsx_vreplgr2vr_b({immediate})",
-        Op.LOAD: "__lsx_vld({place}, 0)",
-        Op.STORE: "__lsx_vst({0}, {place}, 0)",
-        Op.TABLE: "__lsx_vld({place}, 0)",
+        Op.LOAD: "gfs_load({place})",
+        Op.STORE: "gfs_store({place}, {0})",
+        Op.TABLE: "gfs_load({place})",
         Op.XOR: "__lsx_vxor_v({0}, {1})",
         Op.AND: "__lsx_vand_v({0}, {1})",
         Op.HIGH_NIBBLE: "__lsx_vsrli_b({0}, 4)",
@@ -36,8 +36,8 @@ LASX = replace(
     expressions={
         Op.ZERO: "__lasx_xvreplgr2vr_b(0)",
         Op.CONST: "__lasx_xvreplgr2vr_b({immediate})",
-        Op.LOAD: "__lasx_xvld({place}, 0)",
-        Op.STORE: "__lasx_xvst({0}, {place}, 0)",
+        Op.LOAD: "gfs_load_long({place})",
+        Op.STORE: "gfs_store_long({place}, {0})",
         Op.TABLE: "gfs_load_table({place})",
         Op.XOR: "__lasx_xvxor_v({0}, {1})",
         Op.AND: "__lasx_xvand_v({0}, {1})",
