@@ -111,6 +111,7 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST, Probe.COMMAND, "chromium", "chromium", "the page of examples/wasm"),
     Requirement(Level.TEST, Probe.COMMAND, "chromedriver", "chromium-driver", "drives Chromium"),
     Requirement(Level.TEST, Probe.MODULE, "selenium", "python3-selenium", "drives Chromium"),
+    Requirement(Level.TEST, Probe.COMMAND, "cmake", "cmake", "the other way to build the library"),
     Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
     Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),

@@ -50,6 +50,8 @@ LISTS = (
     "isas.inc",
     "tuned.inc",
     "sources.mk",
+    "sources.cmake",
+    "gfsmith_isas.h",
     "gfsmith_kernels.h",
 )
 

@@ -175,18 +175,34 @@ def test_compiler_refuses(single: str, line: str, generated: Path) -> None:
     assert f'#error "GFSMITH_SINGLE_ISA{":" if single == "neon" else ""} {line}' in done.stderr
 
 
-SYSCTL = "int sysctlbyname(const char *, void *, __SIZE_TYPE__ *, void *, __SIZE_TYPE__);\n"
+#: What the headers of systems that are not here declare.
+HEADERS = {
+    "sysctl": "int sysctlbyname(const char *, void *, __SIZE_TYPE__ *, void *, __SIZE_TYPE__);\n",
+    "auxv": """
+enum { AT_HWCAP = 25, AT_HWCAP2 = 26 };
+unsigned long getauxval(unsigned long);
+int elf_aux_info(int, void *, int);
+""",
+}
+ELSEWHERE = (  # target, file, what it asks
+    ("arm64-apple-macos11", "aarch64", "sysctlbyname", 2),
+    ("aarch64-w64-mingw32", "aarch64", "IsProcessorFeaturePresent", 3),
+    ("aarch64-unknown-freebsd14", "aarch64", "elf_aux_info", 2),
+    ("powerpc64le-unknown-freebsd14", "power", "elf_aux_info", 2),
+    ("loongarch64-linux-gnu", "loongarch", "getauxval", 2),
+)
 
 
-def test_arm_systems_that_are_not_here(tmp_path: Path) -> None:
-    """Detection compiles for macOS and Windows on Arm, and asks them what docs/cross.md says."""
+@pytest.mark.parametrize(("target", "file", "function", "calls"), ELSEWHERE)
+def test_systems_that_are_not_here(target: str, file: str, function: str, calls: int, tmp_path: Path) -> None:
+    """Detection compiles there without a warning, and asks what docs/cross.md says."""
     (tmp_path / "sys").mkdir()
-    (tmp_path / "sys/sysctl.h").write_text(SYSCTL)
-    source = REPO / "runtime/src/cpu_aarch64.c"
-    apple = ["clang-19", "--target=arm64-apple-macos11", *STRICT, *includes(), "-O1", "-S", "-o", "-"]
-    text = call([*apple, "-ffreestanding", f"-I{tmp_path}", source])
-    assert "bl\t_sysctlbyname" in text
-    assert "hw.optional.arm.FEAT_SHA3" in text
-    windows = ["clang-19", "--target=aarch64-w64-mingw32", *STRICT, *includes(), "-O1", "-S", "-o", "-"]
-    text = call([*windows, "-isystem", "/usr/x86_64-w64-mingw32/include", source])
-    assert text.count("IsProcessorFeaturePresent") >= 3
+    for name, text in HEADERS.items():
+        (tmp_path / f"sys/{name}.h").write_text(text)
+    system = ["-isystem", "/usr/x86_64-w64-mingw32/include"] if "mingw" in target else ["-ffreestanding"]
+    command = ["clang-19", f"--target={target}", *STRICT, *includes(), f"-I{tmp_path}", *system, "-O1"]
+    source = REPO / f"runtime/src/cpu_{file}.c"
+    text = call([*command, "-S", "-emit-llvm", source, "-o", "-"])
+    assert len(re.findall(rf"call .*@{function}\(", text)) >= calls
+    for name in ("gfs_cpu_features", *(["gfs_cpu_identify"] if file == "aarch64" else [])):
+        assert re.search(rf"define .*@{name}\(", text)

@@ -103,7 +103,7 @@ def test_stripes(cross: CrossBuild, expected: str) -> None:
 @each_machine
 def test_shapes(cross: CrossBuild, tmp_path: Path) -> None:
     name = supported(cross.machine, cross.machine.best)[0]
-    assert cross.run(cross.link("shapes", tmp_path), name, "4") == "ok\n"
+    assert cross.run(cross.link("shapes", tmp_path), name, "8") == "ok\n"
 
 
 @each_machine

@@ -1,6 +1,6 @@
 /* shapes: the whole interface over many shapes and lengths on buffers of exactly the right size, so
- * that AddressSanitizer sees every byte too far and every leak. Arguments: instruction set, and n
- * for an emulator, to take one length in n. */
+ * that AddressSanitizer sees every byte too far and every leak. Arguments: instruction set, and for
+ * an emulator n, to take one length in n and fewer sizes of packets. */
 #include <string.h>
 
 #include "gfsmith.h"
@@ -142,7 +142,7 @@ int main(int argc, char **argv) {
     for (size_t n = s % step; n < sizeof lens / sizeof lens[0]; n += step)
       exercise(shapes[s][0], shapes[s][1], lens[n], 0, &seed);
   for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
-    for (size_t packet = 1; packet < 300; packet = 3 * packet + 2)
+    for (size_t packet = 1; packet < 300; packet = 3 * step * packet + 2)
       exercise(shapes[s][0], shapes[s][1], 2 * 8 * packet, packet, &seed);
   exercise(9, 10, 50001, 0, &seed); /* several chunks */
   refusals();
