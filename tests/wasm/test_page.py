@@ -1,4 +1,4 @@
-"""The page, in headless Chromium: split, damage, repair, download; more losses than parities; shards dropped."""
+"""The page, in headless Chromium: split, damage, repair, download; more losses than parities."""
 
 from __future__ import annotations
 
@@ -206,8 +206,10 @@ def test_shards_that_are_dropped(page: Page) -> None:
         """
         const [text, done] = arguments;
         import('../src/index.js').then(async ({ split, shardName }) => {
-          const files = await split(new TextEncoder().encode(text), { name: 'old.txt', k: 4, m: 2, block: 64 });
-          done(Object.fromEntries(files.map((file, i) => [shardName('old.txt', i), btoa(String.fromCharCode(...file))])));
+          const bytes = new TextEncoder().encode(text);
+          const files = await split(bytes, { name: 'old.txt', k: 4, m: 2, block: 64 });
+          const base64 = (file) => btoa(String.fromCharCode(...file));
+          done(Object.fromEntries(files.map((file, i) => [shardName('old.txt', i), base64(file)])));
         });
         """,
         text,
