@@ -162,6 +162,22 @@ def test_split_damage_repair(page: Page) -> None:
     assert page.download("holiday.bin") == data
 
 
+def test_progress_is_shown(page: Page) -> None:
+    """While the worker works, the page hears how far it is."""
+    page.driver.execute_script(
+        """
+        const bar = document.getElementById('progress');
+        window.seen = [];
+        new MutationObserver(() => bar.hidden || seen.push(bar.value)).observe(bar, { attributes: true });
+        """
+    )
+    page.drop({"d": content(200_000)})
+    page.says("d is split")
+    seen = page.driver.execute_script("return seen;")
+    assert len({value for value in seen if 0 < value < 1}) > 5
+    assert not page.one("progress").is_displayed()
+
+
 def test_more_losses_than_parities(page: Page) -> None:
     page.shape(5, 2)
     page.drop({"a": content(1000)})
