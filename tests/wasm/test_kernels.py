@@ -1,4 +1,4 @@
-"""Every kernel of every module, executed in Node under its contract; and the check itself, on wrong kernels."""
+"""Every kernel of every module, executed in Node under its contract; wrong kernels are found."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gfsmith.spec import KernelSpec
 
 from .support import HERE, OBJECTS, POLYNOMIAL, POLYNOMIALS, VARIANTS, Variant, contract, link, specs
@@ -89,9 +90,15 @@ def test_contract_finds_faults(tmp_path: Path) -> None:
     shapes = {**RIGHT, **{symbol: fault[:3] for symbol, fault in FAULTS.items()}}
     kernels = [
         {
-            **{"symbol": symbol, "operation": operation, "inputs": inputs, "outputs": outputs},
-            **{"tables": "none" if operation == "xor" else "nibble", "polynomial": POLYNOMIAL},
-            **{"matrix": None, "vector": 16, "block": 16},
+            "symbol": symbol,
+            "operation": operation,
+            "inputs": inputs,
+            "outputs": outputs,
+            "tables": "none" if operation == "xor" else "nibble",
+            "polynomial": POLYNOMIAL,
+            "matrix": None,
+            "vector": 16,
+            "block": 16,
         }
         for symbol, (operation, inputs, outputs) in shapes.items()
     ]

@@ -1,4 +1,4 @@
-"""The package: bytes equal to the native library's and to stripe's files, its own tests, types, what is packed."""
+"""The package: the native library's bytes and stripe's files, its own tests, types, what is packed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ def cases() -> list[dict[str, Any]]:
     chance = random.Random(6)
     return [
         {
-            **{"code": code, "k": k, "m": m, "length": LENGTHS[n % len(LENGTHS)] if k + m < 100 else n},
-            **{"lost": chance.sample(range(k + m), m), "index": chance.randrange(k)},
+            "code": code,
+            "k": k,
+            "m": m,
+            "length": LENGTHS[n % len(LENGTHS)] if k + m < 100 else n,
+            "lost": chance.sample(range(k + m), m),
+            "index": chance.randrange(k),
         }
         for n, (code, (k, m)) in enumerate((code, shape) for code in CODES for shape in SHAPES)
     ]
@@ -38,8 +42,10 @@ def test_bytes_are_those_of_the_native_library(
     pool = random.Random(1).randbytes(1 << 17)
     (tmp_path / "pool").write_bytes(pool)
     job = {
-        **{"package": str(EXAMPLE / "src" / "index.js"), "kernels": variant.isa},
-        **{"data": str(tmp_path / "pool"), "cases": cases()},
+        "package": str(EXAMPLE / "src" / "index.js"),
+        "kernels": variant.isa,
+        "data": str(tmp_path / "pool"),
+        "cases": cases(),
     }
     (tmp_path / "job.json").write_text(json.dumps(job))
     found = node(HERE / "vectors.mjs", tmp_path / "job.json")
@@ -98,13 +104,14 @@ def test_types(tmp_path: Path) -> None:
     """The sources agree with the declarations, a right user compiles, and a wrong one does not."""
     call("tsc", "-p", EXAMPLE / "jsconfig.json")
     user = """
-        import { Codec, GfsmithError, repair, split, type Report } from '%s';
+        import { Codec, GfsmithError, repair, split, type Progress, type Report } from '%s';
         export async function use(file: Uint8Array): Promise<Report> {
           const codec = await Codec.create({ code: 'lch', k: 4, m: 2 });
           const parity: Uint8Array[] = codec.encode([file, file, file, file]);
           codec.update(0, file, parity);
           codec.free();
-          const shards = await split(file, { name: 'x', k: 4, m: 2, onProgress: ({ done, total }) => void (done / total) });
+          const onProgress = ({ done, total }: Progress): void => void (done / total);
+          const shards = await split(file, { name: 'x', k: 4, m: 2, onProgress });
           return (await repair([...shards.slice(1), null])).report;
         }
         export const why = (error: GfsmithError): boolean => error.code === %s;

@@ -1,4 +1,4 @@
-"""The page, in headless Chromium: split, damage, repair, download; more losses than parities; shards dropped."""
+"""The page, in headless Chromium: split, damage, repair, download; more losses than parities."""
 
 from __future__ import annotations
 
@@ -162,6 +162,22 @@ def test_split_damage_repair(page: Page) -> None:
     assert page.download("holiday.bin") == data
 
 
+def test_progress_is_shown(page: Page) -> None:
+    """While the worker works, the page hears how far it is."""
+    page.driver.execute_script(
+        """
+        const bar = document.getElementById('progress');
+        window.seen = [];
+        new MutationObserver(() => bar.hidden || seen.push(bar.value)).observe(bar, { attributes: true });
+        """
+    )
+    page.drop({"d": content(200_000)})
+    page.says("d is split")
+    seen = page.driver.execute_script("return seen;")
+    assert len({value for value in seen if 0 < value < 1}) > 5
+    assert not page.one("progress").is_displayed()
+
+
 def test_more_losses_than_parities(page: Page) -> None:
     page.shape(5, 2)
     page.drop({"a": content(1000)})
@@ -206,8 +222,10 @@ def test_shards_that_are_dropped(page: Page) -> None:
         """
         const [text, done] = arguments;
         import('../src/index.js').then(async ({ split, shardName }) => {
-          const files = await split(new TextEncoder().encode(text), { name: 'old.txt', k: 4, m: 2, block: 64 });
-          done(Object.fromEntries(files.map((file, i) => [shardName('old.txt', i), btoa(String.fromCharCode(...file))])));
+          const bytes = new TextEncoder().encode(text);
+          const files = await split(bytes, { name: 'old.txt', k: 4, m: 2, block: 64 });
+          const base64 = (file) => btoa(String.fromCharCode(...file));
+          done(Object.fromEntries(files.map((file, i) => [shardName('old.txt', i), base64(file)])));
         });
         """,
         text,

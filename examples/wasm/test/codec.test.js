@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Codec, GfsmithError, supportedKernels } from '../src/index.js';
 
 /** Bytes that look random and are the same each time. */
@@ -106,6 +109,24 @@ for (const kernels of supportedKernels()) {
     });
   });
 }
+
+describe('Codec, forgotten', () => {
+  it('gives its memory back when it is garbage', async () => {
+    const { engine } = await import('../src/engine.js');
+    const { memory } = await engine('scalar');
+    v8.setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc');
+    const before = memory.buffer.byteLength;
+    for (let round = 0; round < 20; round++) {
+      for (let n = 0; n < 10; n++) await Codec.create({ k: 20, m: 10, kernels: 'scalar' });
+      await setImmediate();
+      collect();
+      await setImmediate();
+    }
+    const grown = memory.buffer.byteLength - before;
+    assert.ok(grown < 50 << 20, `200 codecs of 600 KB, never freed, took ${grown} bytes`);
+  });
+});
 
 describe('Codec, errors', () => {
   const refused = (code, pattern) => (error) => {
