@@ -109,6 +109,10 @@ _NEEDS = {
 _BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
 
 
+#: A product is one instruction.
+_SINGLE = frozenset({Technique.AFFINE, Technique.MULB, Technique.PERMXOR})
+
+
 @dataclass(frozen=True, slots=True)
 class Baked:
     """A matrix known at generation time: rows first, first + 1, ... of the m x k parity matrix of a code.
@@ -275,9 +279,10 @@ class KernelSpec:
 
         Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are
         no faster where a product is several instructions, where sums are two-input ones and for one
-        output, and slower where 30 sources meet streaming stores.
+        output, and slower where 30 sources meet streaming stores. On POWER10 llvm-mca predicts 1.0 to 1.4
+        times as much per cycle (docs/instruction-sets.md).
         """
-        product = self.technique in (Technique.AFFINE, Technique.MULB) and Op.XOR3 in self.isa.ops
+        product = self.technique in _SINGLE and Op.XOR3 in self.isa.ops
         pays = product and self.outputs > 1 and self.store is Store.TEMPORAL
         return 2 if pays and self.inputs is None else 1
 

@@ -10,7 +10,7 @@ from gfsmith.emit.c.vx import VX
 from gfsmith.emit.c.wasm import RELAXED, SIMD128
 from gfsmith.emit.c.words import SCALAR
 from gfsmith.emit.template import render
-from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Kind, Loop, Op, Program, Ref, Role, Space, Value
+from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Kind, Loop, Op, Program, Ref, Role, Space, source_name
 from gfsmith.spec import KernelSpec
 
 #: By the instruction set's name.
@@ -73,11 +73,11 @@ class _Writer:
             case Space.CONSTANT:
                 return f"constants + {ref.offset}"
             case Space.COEFFICIENT:
-                base = "entry" if ref.index == CURRENT else "coeffs"
-                source = 0 if ref.index == CURRENT else ref.index
+                base = "entry" if ref.index <= CURRENT else "coeffs"
+                source = CURRENT - ref.index if ref.index <= CURRENT else ref.index
                 return f"{base} + {self.spec.entry_offset(source, ref.output) + ref.offset}"
             case Space.SOURCE:
-                base = "src[j]" if ref.index == CURRENT else f"s{ref.index}"
+                base = f"src[{source_name(ref.index)}]" if ref.index <= CURRENT else f"s{ref.index}"
             case Space.DESTINATION:
                 base = f"d{ref.index}"
             case Space.SCRATCH:
@@ -110,17 +110,19 @@ class _Writer:
         return self.spelling.table if MEANING[op].result is Kind.TABLE else self.spelling.vector
 
     def loop(self, loop: Loop) -> dict[str, object]:
-        assert not loop.rest and not loop.aligned
+        assert not loop.aligned
         partial = loop.role is Role.TAIL
-        carried: list[tuple[Value, Value, Value]] = [(c.phi, c.initial, c.updated) for c in loop.carries]
         return {
             "partial": partial,
             "step": self.length(loop.step),
             "rolled": loop.rolled,
             "head": self._statements(loop.head, partial),
-            "start": [f"{self.spelling.vector} v{phi} = v{first};" for phi, first, _ in carried],
+            "group": loop.group,
+            "start": [f"{self.spelling.vector} v{c.phi} = v{c.initial};" for c in loop.carries],
             "body": self._statements(loop.body, partial),
-            "next": [f"v{phi} = v{updated};" for phi, _, updated in carried],
+            "next": [f"v{c.phi} = v{c.updated};" for c in loop.carries],
+            "rest": self._statements(loop.rest, partial),
+            "after": [f"v{c.phi} = v{c.rest};" for c in loop.carries],
             "close": self._statements(loop.close, partial),
         }
 
