@@ -31,7 +31,7 @@ def test_touching_reads_and_writes_everything_and_multiplies_nothing() -> None:
     counts = program.counts(repeated(made))
     assert not {"affine", "lookup", "mulb"} & set(counts)
     assert counts["store"] == 4
-    refs = {i.ref.index for i in program.repeated(made) if i.ref and i.ref.space.name == "SOURCE"}
+    refs = {i.ref.index for i in repeated(made) if i.ref and i.ref.space.name == "SOURCE"}
     assert refs == set(range(10))
     assert counts.get("xor", 0) + 2 * counts.get("xor3", 0) == 9
     assert prove(spec, made)
