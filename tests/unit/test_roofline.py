@@ -12,6 +12,7 @@ from synthetic import study
 from gfsmith import generate
 from gfsmith.explain import program
 from gfsmith.isa import BY_NAME
+from gfsmith.model.loop import repeated
 from gfsmith.model.mca import Prediction, Unmodelled
 from gfsmith.model.tools import available
 from gfsmith.prove.program import prove
@@ -27,10 +28,10 @@ CELL = Cell(TARGET.name, TARGET.shape, TARGET.isa.name, Regime.MEMORY, "distant"
 def test_touching_reads_and_writes_everything_and_multiplies_nothing() -> None:
     (spec,) = roofline.touching(TARGET, Regime.CACHED)[0].specs
     made = generate.program(spec)
-    counts = program.counts(program.repeated(made))
+    counts = program.counts(repeated(made))
     assert not {"affine", "lookup", "mulb"} & set(counts)
     assert counts["store"] == 4
-    refs = {i.ref.index for i in program.repeated(made) if i.ref and i.ref.space.name == "SOURCE"}
+    refs = {i.ref.index for i in repeated(made) if i.ref and i.ref.space.name == "SOURCE"}
     assert refs == set(range(10))
     assert counts.get("xor", 0) + 2 * counts.get("xor3", 0) == 9
     assert prove(spec, made)

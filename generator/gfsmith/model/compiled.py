@@ -124,8 +124,9 @@ def main_loop(function: Function, spec: KernelSpec, program: Program) -> Compile
         what = "lookups" if lookups else "loads"
         raise Unavailable(f"{COMPILER}'s main loop has {done} {what} and the Program's {expected}")
     turns = done // expected
+    sources = spec.inputs or SOURCES
     read = source_vectors(wanted) * program.lanes * turns
-    return executed(function, loop, around, read, spec.isa.scalable, first.group * turns, SOURCES)
+    return executed(function, loop, around, read, spec.isa.scalable, first.group * turns, sources)
 
 
 def heaviest(function: Function, nested: bool, lookups: bool) -> tuple[int, Loop, Loop | None]:
