@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gfsmith.isa import ISAS, Arch
 from gfsmith.spec import KernelSpec
 
 from .support import HERE, OBJECTS, POLYNOMIAL, POLYNOMIALS, VARIANTS, Variant, contract, link, specs
@@ -28,6 +29,10 @@ def described(number: int, spec: KernelSpec) -> dict[str, Any]:
         "vector": spec.isa.vector_bytes,
         "block": spec.isa.vector_bytes * spec.unroll,
     }
+
+
+def test_every_set_has_a_module() -> None:
+    assert {isa.name for isa in ISAS if isa.arch is Arch.WASM} <= {variant.isa for variant in VARIANTS}
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)

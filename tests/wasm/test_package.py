@@ -129,9 +129,8 @@ def test_types(tmp_path: Path) -> None:
 
 def test_what_is_packed(package: None, tmp_path: Path) -> None:
     """npm pack, installed somewhere else, works without anything more."""
-    listed = json.loads(
-        call(NODE, NPM, "pack", "--json", "--offline", "--pack-destination", tmp_path, cwd=EXAMPLE)
-    )
+    flags = ("--json", "--offline", "--cache", tmp_path / "cache", "--pack-destination", tmp_path)
+    listed = json.loads(call(NODE, NPM, "pack", *flags, cwd=EXAMPLE))
     names = {file["path"] for file in listed[0]["files"]}
     assert {"package.json", "README.md", "src/index.js", "src/index.d.ts"} <= names
     assert {f"dist/gfsmith-{variant.name}.wasm" for variant in VARIANTS} <= names

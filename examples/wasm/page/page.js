@@ -1,5 +1,7 @@
 // The page: draws what the worker reports. States of a shard: intact, destroyed, corrupted, rebuilt.
 
+import { ask, onProgress } from './remote.js';
+
 /** @typedef {{index: number, state: string, reason: string | null}} Tile */
 /** @typedef {import('../src/index.js').Report} Report */
 
@@ -33,49 +35,15 @@ const ui = {
   figures: element('figures', HTMLElement),
 };
 
+const PHASES = { encode: 'Computing parities', checksum: 'Checksums', rebuild: 'Rebuilding' };
+
 /** @param {string} id @param {string} text */
 const write = (id, text) => (element(id, HTMLElement).textContent = text);
 
-// ---- the worker ----
-
-const worker = new Worker(new URL('worker.js', import.meta.url), { type: 'module' });
-/** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void}>} */
-const waiting = new Map();
-let calls = 0;
-
-const PHASES = { encode: 'Computing parities', checksum: 'Checksums', rebuild: 'Rebuilding' };
-
-worker.addEventListener('message', ({ data }) => {
-  if (data.progress) {
-    const { phase, done, total } = data.progress;
-    ui.progress.value = total > 0 ? done / total : 1;
-    ui.progress.title = PHASES[/** @type {keyof typeof PHASES} */ (phase)];
-    return;
-  }
-  const call = waiting.get(data.id);
-  waiting.delete(data.id);
-  if (data.error !== undefined) call?.reject(new Error(data.error));
-  else call?.resolve(data.result);
+onProgress(({ phase, done, total }) => {
+  ui.progress.value = total > 0 ? done / total : 1;
+  ui.progress.title = PHASES[phase];
 });
-worker.addEventListener('error', (event) => {
-  const error = new Error(event.message || 'the worker could not be started');
-  waiting.forEach(({ reject }) => reject(error));
-  waiting.clear();
-});
-
-/**
- * @param {string} command
- * @param {object} [message]
- * @param {Transferable[]} [transfer]
- * @returns {Promise<any>}
- */
-function ask(command, message = {}, transfer = []) {
-  return new Promise((resolve, reject) => {
-    const id = ++calls;
-    waiting.set(id, { resolve, reject });
-    worker.postMessage({ id, command, ...message }, transfer);
-  });
-}
 
 // ---- state ----
 

@@ -52,7 +52,8 @@ export class Codec {
   #freed = false;
 
   /** @param {import('./index.js').CodecOptions} options */
-  static async create({ code = 'cauchy', k, m, kernels = 'auto' }) {
+  static async create(options) {
+    const { code = 'cauchy', k, m, kernels = 'auto' } = options ?? {};
     integer('k', k, 1, MAX_SHARDS - 1);
     integer('m', m, 1, MAX_SHARDS - k);
     if (typeof code !== 'string') throw new TypeError('code must be a string');
@@ -142,13 +143,13 @@ export class Codec {
     if (!Array.isArray(shards) || shards.length !== count) {
       throw new RangeError(`${name} must be an array of ${count} shards`);
     }
-    shards.forEach((shard, i) => {
-      const actual = byteArray(`${name}[${i}]`, shard).length;
+    for (let i = 0; i < count; i++) {
+      const actual = byteArray(`${name}[${i}]`, shards[i]).length;
       length ??= actual;
       if (actual !== length) {
         throw new RangeError(`${name}[${i}] has ${actual} bytes, must have ${length}: shards are of one length`);
       }
-    });
+    }
     return length ?? 0;
   }
 

@@ -2,7 +2,7 @@
 import { Codec } from './codec.js';
 import { engine } from './engine.js';
 import { GfsmithError, byteArray, integer } from './errors.js';
-import { HEADER, MAX_BLOCK, equal, fault, payloadBytes, pieces, readHeader, setId, writeHeader } from './shardfile.js';
+import { HEADER, MAX_BLOCK, equal, fault, nameText, payloadBytes, pieces, readHeader, setId, writeHeader } from './shardfile.js';
 
 /** Bytes of each shard that are computed between two reports of progress. */
 const STEP = 1 << 20;
@@ -48,7 +48,8 @@ export function shardName(name, index) {
  * @param {import('./index.js').SplitOptions} options
  * @returns {Promise<Uint8Array[]>}
  */
-export async function split(bytes, { name, code = 'cauchy', k, m, block = 65536, kernels, onProgress }) {
+export async function split(bytes, options) {
+  const { name, code = 'cauchy', k, m, block = 65536, kernels, onProgress } = options ?? {};
   byteArray('bytes', bytes);
   integer('block', block, 64, MAX_BLOCK);
   const codec = await Codec.create({ code, k, m, kernels });
@@ -56,7 +57,7 @@ export async function split(bytes, { name, code = 'cauchy', k, m, block = 65536,
     const vm = await engine(codec.kernels);
     /** @type {Header} */
     const header = {
-      ...{ index: 0, k, m, block, length: bytes.length, code, name: String(name) },
+      ...{ index: 0, k, m, block, length: bytes.length, code, name: new TextEncoder().encode(String(name)) },
       original: new Uint8Array(16),
       payloads: [],
     };
@@ -112,7 +113,7 @@ function sort(vm, files) {
   if (found.length === 0) throw new GfsmithError('EFORMAT', 'none of the files is a shard with a readable header');
   const other = found.find(({ id }) => id !== found[0].id);
   if (other) {
-    const [a, b] = [found[0], other].map(({ header, position }) => `files[${position}] (of "${header.name}")`);
+    const [a, b] = [found[0], other].map(({ header, position }) => `files[${position}] (of "${nameText(header.name)}")`);
     throw new GfsmithError('EFORMAT', `${a} and ${b} are shards of different sets`);
   }
   found.forEach(({ header, position }, n) => {
@@ -151,7 +152,8 @@ function examine(vm, files, onProgress) {
     shards[own.index] = { index: own.index, state: reason ? 'damaged' : 'intact', position, reason };
   }
   const lost = shards.filter(({ state }) => state !== 'intact').length;
-  const { k, m, code, block, length, name } = header;
+  const { k, m, code, block, length } = header;
+  const name = nameText(header.name);
   return {
     header,
     report: { id, k, m, code, block, length, name, payloadBytes: size, shards, unreadable, lost, repairable: lost <= m },
@@ -253,7 +255,7 @@ export async function join(files, options = {}) {
     bytes.set(/** @type {Uint8Array} */ (payloads[shard]).subarray(offset, offset + size), at);
   }
   if (!equal(vm.checksum(bytes), header.original)) {
-    throw new GfsmithError('EFORMAT', `"${header.name}": the shards do not give the original: its checksum differs`);
+    throw new GfsmithError('EFORMAT', `"${report.name}": the shards do not give the original: its checksum differs`);
   }
-  return { name: header.name, bytes };
+  return { name: report.name, bytes };
 }

@@ -36,7 +36,7 @@ const AT = {
  * @property {number} length of the original
  * @property {Uint8Array} original its checksum
  * @property {string} code
- * @property {string} name
+ * @property {Uint8Array} name of the original, in bytes: any but 0 and "/", UTF-8 or not
  * @property {Uint8Array[]} payloads checksums of the payloads
  */
 
@@ -56,11 +56,19 @@ export function hex(bytes) {
 }
 
 /**
+ * A file name as text; bytes that are not UTF-8 become U+FFFD.
+ * @param {Uint8Array} name
+ */
+export function nameText(name) {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(name);
+}
+
+/**
  * Why a header cannot be, or null.
  * @param {Header} h
  */
 export function fault(h) {
-  const name = new TextEncoder().encode(h.name);
+  const { name } = h;
   if (h.k < 1 || h.m < 1 || h.k + h.m > 255) {
     return `k = ${h.k} and m = ${h.m}: each must be at least 1, together at most 255`;
   }
@@ -70,8 +78,9 @@ export function fault(h) {
   }
   if (!Number.isSafeInteger(h.length)) return 'the length of the original is out of range';
   if (h.code.length < 1 || h.code.length > CODE_MAX) return `the name of a code has 1 to ${CODE_MAX} bytes`;
-  if (name.length < 1 || name.length > NAME_MAX || /[/\0]/.test(h.name) || h.name === '.' || h.name === '..') {
-    return `name = "${h.name}": must be a file name of 1 to ${NAME_MAX} bytes`;
+  const shown = nameText(name);
+  if (name.length < 1 || name.length > NAME_MAX || /[/\0]/.test(shown) || shown === '.' || shown === '..') {
+    return `name = "${shown}": must be a file name of 1 to ${NAME_MAX} bytes`;
   }
   return null;
 }
@@ -95,7 +104,7 @@ export function writeHeader(h, checksum) {
   view.setBigUint64(AT.length, BigInt(h.length), true);
   raw.set(h.original, AT.original);
   raw.set(new TextEncoder().encode(h.code), AT.code);
-  raw.set(new TextEncoder().encode(h.name), AT.name);
+  raw.set(h.name, AT.name);
   h.payloads.forEach((sum, i) => raw.set(sum, AT.payloads + 16 * i));
   raw.set(checksum(raw.subarray(...SHARED)), AT.id);
   raw.set(checksum(raw.subarray(0, AT.sum)), AT.sum);
@@ -103,14 +112,15 @@ export function writeHeader(h, checksum) {
 }
 
 /**
+ * A field up to its first zero.
  * @param {Uint8Array} raw
  * @param {number} at
  * @param {number} size
  */
-function text(raw, at, size) {
-  const field = raw.subarray(at, at + size);
+function string(raw, at, size) {
+  const field = raw.slice(at, at + size);
   const end = field.indexOf(0);
-  return new TextDecoder().decode(field.subarray(0, end < 0 ? size : end));
+  return field.subarray(0, end < 0 ? size : end);
 }
 
 /**
@@ -141,8 +151,8 @@ export function readHeader(file, checksum) {
     block: view.getUint32(AT.block, true),
     length: Number(view.getBigUint64(AT.length, true)),
     original: raw.slice(AT.original, AT.original + 16),
-    code: text(raw, AT.code, CODE_MAX + 1),
-    name: text(raw, AT.name, 256),
+    code: nameText(string(raw, AT.code, CODE_MAX + 1)),
+    name: string(raw, AT.name, 256),
     payloads: Array.from({ length: count }, (_, i) => raw.slice(AT.payloads + 16 * i, AT.payloads + 16 * (i + 1))),
   };
   const why = fault(header);

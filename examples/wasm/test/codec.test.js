@@ -139,6 +139,7 @@ describe('Codec, errors', () => {
   it('names what is wrong and what is allowed', async () => {
     await assert.rejects(Codec.create({ k: 0, m: 1 }), { name: 'RangeError', message: /k = 0: .* from 1 to 254/ });
     await assert.rejects(Codec.create({ k: 250, m: 6 }), { name: 'RangeError', message: /m = 6: .* from 1 to 5/ });
+    await assert.rejects(Codec.create(), { name: 'RangeError', message: /k = undefined/ });
     await assert.rejects(Codec.create({ k: 2.5, m: 1 }), RangeError);
     await assert.rejects(Codec.create({ k: 2, m: '1' }), RangeError);
     await assert.rejects(Codec.create({ code: 7, k: 2, m: 1 }), TypeError);
@@ -162,6 +163,7 @@ describe('Codec, errors', () => {
     const [a, b] = shards(2, 10);
     assert.throws(() => codec.encode([a]), { name: 'RangeError', message: /data must be an array of 2/ });
     assert.throws(() => codec.encode([a, [1, 2]]), { name: 'TypeError', message: /data\[1\]/ });
+    assert.throws(() => codec.encode(new Array(2)), { name: 'TypeError', message: /data\[0\]/ });
     assert.throws(() => codec.encode([a, b.subarray(1)]), { name: 'RangeError', message: /data\[1\] has 9 bytes, must have 10/ });
     assert.throws(() => codec.encode([a, b], [new Uint8Array(9), a]), { message: /parity\[0\] has 9/ });
     assert.throws(() => codec.update(2, a, [a, b]), { message: /index = 2: .* from 0 to 1/ });

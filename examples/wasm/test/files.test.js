@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { engine } from '../src/engine.js';
 import { GfsmithError, inspect, join, repair, shardName, split } from '../src/index.js';
 
 const content = (length) => Uint8Array.from({ length }, (_, n) => (n * 31 + (n >> 8)) & 255);
@@ -56,6 +57,23 @@ describe('files', () => {
     await assert.rejects(inspect([one[0], one[1], one[0]]), refused('EFORMAT', /files\[0\] and files\[2\] are both shard 0/));
     await assert.rejects(inspect([content(9000), null]), refused('EFORMAT', /none of the files/));
     await assert.rejects(inspect('abc'), TypeError);
+  });
+
+  it('keep names as they are, even those that are no text', async () => {
+    for (const name of ['\ufeffmark', 'ä ö', 'x'.repeat(247)]) {
+      const files = await split(content(100), { ...options, name });
+      assert.equal((await join(files)).name, name);
+    }
+    const vm = await engine();
+    const files = await split(content(100), options);
+    for (const file of files) {
+      file.set([0xff, 0xfe], 136);
+      file.set(vm.checksum(file.subarray(64, 8176)), 16);
+      file.set(vm.checksum(file.subarray(0, 8176)), 8176);
+    }
+    const lost = [null, ...files.slice(1)];
+    assert.deepEqual((await repair(lost)).shards, files);
+    assert.equal((await join(lost)).name, '\ufffd\ufffdfile.bin');
   });
 
   it('with a wrong name, block or shape are refused', async () => {
