@@ -7,6 +7,7 @@
  *   coeffs  coefficient table in the format named beside the kernel, any alignment. The entry of source
  *           j and output i starts at byte (j * outputs + i) * E (mul: j * E):
  *             nibble   E = 32  c * n for n = 0..15, then c * (n << 4)
+ *             permxor  E = 32  the same with byte n of either at n ^ 7 (POWER, lxvd2x and vpermxor)
  *             affine   E = 8   byte 7-i is row i of the 8 x 8 bit matrix of x -> c * x; its bit b says
  *                              that bit b of x contributes to bit i of the product
  *             bitplane E = 8   byte b is c * 2^b
