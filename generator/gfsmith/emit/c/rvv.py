@@ -27,5 +27,7 @@ RVV = Spelling(
     partial_store="__riscv_vse8_v_u8m1({place}, {0}, {rest})",
     setup=("const size_t vl = __riscv_vsetvlmax_e8m1();",),
     hidden=frozenset({Space.CONSTANT}),
-    compilers="(defined(__clang__) && __clang_major__ >= 18) || (defined(__riscv_v_intrinsic) && defined(__riscv_v))",
+    # Others than clang have the intrinsics where their command line says V.
+    compilers="(defined(__clang__) && __clang_major__ >= 18)"
+    " || (defined(__riscv_v_intrinsic) && defined(__riscv_v))",
 )
