@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from gfsmith.ir import Op
@@ -110,6 +110,11 @@ def _with_intrinsics(
     return Isa(name, arch, Encoding.C, vector_bytes, registers, ops, flags, Tail.PACKED)
 
 
+def _scalable(name: str, arch: Arch, flag: str, ops: frozenset[Op] = _C_NIBBLE, registers: int = 32) -> Isa:
+    """Vectors as long as the CPU says, written in C; the last bytes under a predicate or a count."""
+    return replace(_with_intrinsics(name, arch, (flag,), ops, registers), tail=Tail.MASKED, scalable=True)
+
+
 #: In the order in which dispatch prefers them, best first.
 ISAS: tuple[Isa, ...] = (
     Isa(
@@ -179,8 +184,11 @@ ISAS: tuple[Isa, ...] = (
         cpu_flags=("SSSE3",),
         tail=Tail.PACKED,
     ),
+    _scalable("sve2", Arch.AARCH64, "SVE2", _C_NIBBLE | {Op.XOR3}),
+    _scalable("sve", Arch.AARCH64, "SVE"),
     _with_intrinsics("neon_sha3", Arch.AARCH64, ("ASIMD", "SHA3"), _C_NIBBLE | {Op.XOR3}),
     _with_intrinsics("neon", Arch.AARCH64, ("ASIMD",)),
+    _scalable("rvv", Arch.RISCV, "RVV"),
     # An engine takes a module with all of its instructions or none: no flags to look at. Registers: x86's.
     _with_intrinsics("wasm_relaxed_simd", Arch.WASM, (), registers=16),
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),

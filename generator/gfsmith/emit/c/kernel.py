@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gfsmith.emit.c.loongarch import LASX, LSX
 from gfsmith.emit.c.neon import NEON, NEON_SHA3
+from gfsmith.emit.c.rvv import RVV
 from gfsmith.emit.c.spelling import Spelling
+from gfsmith.emit.c.sve import SVE, SVE2
 from gfsmith.emit.c.vsx import VSX, VSX_P10
 from gfsmith.emit.c.vx import VX
 from gfsmith.emit.c.wasm import RELAXED, SIMD128
@@ -18,6 +20,9 @@ SPELLINGS: dict[str, Spelling] = {
     "scalar": SCALAR,
     "neon": NEON,
     "neon_sha3": NEON_SHA3,
+    "sve": SVE,
+    "sve2": SVE2,
+    "rvv": RVV,
     "wasm_simd128": SIMD128,
     "wasm_relaxed_simd": RELAXED,
     "vsx": VSX,
@@ -38,6 +43,7 @@ class _Writer:
         self.spec = spec
         self.program = program
         self.spelling = SPELLINGS[spec.isa.name]
+        self.tables = "coeffs" if spec.baked is None else "constants"
         self.masks = {
             i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == _LOW_NIBBLE
         }
@@ -71,9 +77,9 @@ class _Writer:
     def _place(self, ref: Ref) -> str:
         match ref.space:
             case Space.CONSTANT:
-                return f"constants + {ref.offset}"
+                return f"{self.tables} + {ref.offset}"
             case Space.COEFFICIENT:
-                base = "entry" if ref.index <= CURRENT else "coeffs"
+                base = "entry" if ref.index <= CURRENT else self.tables
                 source = CURRENT - ref.index if ref.index <= CURRENT else ref.index
                 return f"{base} + {self.spec.entry_offset(source, ref.output) + ref.offset}"
             case Space.SOURCE:
@@ -109,6 +115,23 @@ class _Writer:
     def _type(self, op: Op) -> str:
         return self.spelling.table if MEANING[op].result is Kind.TABLE else self.spelling.vector
 
+    def _head(self, loop: Loop, partial: bool) -> list[str]:
+        """What stands before a loop over the sources, or all of it if there is none."""
+        hidden = any(
+            i.ref and i.ref.space in self.spelling.hidden and i.ref.index > CURRENT for i in loop.head
+        )
+        if partial or not hidden:
+            return self._statements(loop.head, partial)
+        known, self.tables = self.tables, "tables"
+        lines, last = [f"const uint8_t *tables = {known};"], CURRENT
+        for instr in loop.head:
+            if instr.ref and instr.ref.space is Space.SOURCE and instr.ref.index != last:
+                lines.append("tables = gfs_hide(tables);")
+                last = instr.ref.index
+            lines += self._statements((instr,), partial)
+        self.tables = known
+        return lines
+
     def loop(self, loop: Loop) -> dict[str, object]:
         assert not loop.aligned
         partial = loop.role is Role.TAIL
@@ -116,7 +139,7 @@ class _Writer:
             "partial": partial,
             "step": self.length(loop.step),
             "rolled": loop.rolled,
-            "head": self._statements(loop.head, partial),
+            "head": self._head(loop, partial),
             "group": loop.group,
             "start": [f"{self.spelling.vector} v{c.phi} = v{c.initial};" for c in loop.carries],
             "body": self._statements(loop.body, partial),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gfsmith.ir import Op
+from gfsmith.ir import Op, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,10 @@ class Spelling:
     those of scalable vectors define `vl`, the bytes of a vector. compilers: the preprocessor's condition for
     compilers, and their settings, that can take the set, "" for all of its architecture; where it fails,
     kernels compile to nothing and dispatch does not know the set. rolled: what
-    stands before a loop over the sources, for the compiler.
+    stands before a loop over the sources, for the compiler. partial_setup: declarations before the last
+    bytes. hidden: where the tables lie whose address gfs_hide() makes new to the compiler at every source,
+    in loops unrolled over the sources: it would keep more tables than registers can hold, or load many
+    ahead, and move them to and from the stack.
     """
 
     headers: tuple[str, ...]
@@ -34,3 +37,5 @@ class Spelling:
     setup: tuple[str, ...] = ()
     compilers: str = ""
     rolled: str = ""
+    partial_setup: tuple[str, ...] = ()
+    hidden: frozenset[Space] = frozenset()

@@ -1,0 +1,43 @@
+"""AArch64's scalable vectors, SVE and SVE2 (Arm C Language Extensions, arm_sve.h).
+
+Arithmetic takes all lanes, for which there are instructions without a predicate; what a lane beyond the
+shard holds is never stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gfsmith.emit.c.spelling import Spelling
+from gfsmith.ir import Op, Space
+
+SVE = Spelling(
+    headers=("gfsmith_hide.h", "gfsmith_sve.h"),
+    vector="svuint8_t",
+    table="svuint8_t",
+    expressions={
+        Op.ZERO: "svdup_n_u8(0)",
+        Op.CONST: "gfs_same({immediate})",
+        Op.LOAD: "svld1_u8(all, {place})",
+        Op.STORE: "svst1_u8(all, {place}, {0})",
+        Op.TABLE: "gfs_load_table({place})",
+        Op.XOR: "sveor_u8_x(all, {0}, {1})",
+        Op.AND: "svand_u8_x(all, {0}, {1})",
+        Op.HIGH_NIBBLE: "svlsr_n_u8_x(all, {0}, 4)",
+        Op.LOOKUP: "svtbl_u8({0}, {1})",
+    },
+    partial_load="svld1_u8(part, {place})",
+    partial_store="svst1_u8(part, {place}, {0})",
+    setup=("const size_t vl = svcntb();", "const svbool_t all = svptrue_b8();"),
+    partial_setup=("const svbool_t part = svwhilelt_b8_u64(0, rest);",),
+    hidden=frozenset({Space.CONSTANT, Space.COEFFICIENT}),
+    # Older ones have no intrinsics without a flag; no CPU of Apple's has the set.
+    compilers="!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)",
+)
+
+#: With additions of three.
+SVE2 = replace(
+    SVE,
+    headers=(*SVE.headers, "gfsmith_sve2.h"),
+    expressions={**SVE.expressions, Op.XOR3: "sveor3_u8({0}, {1}, {2})"},
+)
