@@ -162,9 +162,9 @@ MISTAKES = {
 def test_mistakes_are_seen(toolchain: Toolchain, mistake: str, tmp_path: Path) -> None:
     kernels = _kernels("vsx", tmp_path)[:3]
     header = tmp_path / "gfsmith_permxor.h"
-    right, wrong = MISTAKES[mistake]
-    assert right in header.read_text()
-    header.write_text(header.read_text().replace(right, wrong))
+    there, instead = MISTAKES[mistake]
+    assert there in header.read_text()
+    header.write_text(header.read_text().replace(there, instead))
     right = _execute(toolchain, kernels, tmp_path)
     assert not any(right.values()), right
 
@@ -173,8 +173,8 @@ def test_mistakes_are_seen(toolchain: Toolchain, mistake: str, tmp_path: Path) -
 def test_nothing_is_swapped_or_complemented(toolchain: Toolchain, tmp_path: Path) -> None:
     """Nothing is there for the order of bytes; vpermxor is where products are."""
     for kernel in _kernels(toolchain.isa, tmp_path):
-        command = [*toolchain.compiler, "-O2", f"-I{tmp_path}", "-S", tmp_path / kernel.path, "-o", "-"]
-        listing = _run(command).decode()
+        source = tmp_path / kernel.path
+        listing = _run([*toolchain.compiler, "-O2", f"-I{tmp_path}", "-S", source, "-o", "-"]).decode()
         names = re.findall(r"^\s+([a-z][a-z0-9.]*)\s", listing, re.MULTILINE)
         assert not {"xxlnor", "vnor", "vperm", "xxperm", "xxbrq"} & set(names), kernel.spec.symbol
         assert ("vpermxor" in names) == ("gfs_lookup2" in kernel.text)
