@@ -68,7 +68,7 @@ RISCV = """
 
 
 def _function(listing: str, arch: Arch) -> Function:
-    return Function(functions(listing)["kernel"], TARGETS[arch])
+    return functions(listing, TARGETS[arch])["kernel"]
 
 
 ARM = _function(AARCH64, Arch.AARCH64)

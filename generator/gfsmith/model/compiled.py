@@ -25,6 +25,7 @@ from gfsmith.spec import KernelSpec
 
 SOURCES = 10  #: for kernels that take any number of them
 _LOOKUPS = (Op.LOOKUP, Op.LOOKUP2)
+_FRAME = ("[sp", "(sp)", "(1)", "%r15)")  #: the compiler's own values, on the stack
 _OPTIONS = ("-O2", "-std=gnu11")
 
 
@@ -87,22 +88,21 @@ def function_of(spec: KernelSpec) -> Function:
     target = target_of(spec.isa.arch, spec.symbol)
     kernel = generate.generate_one(spec)
     files = {**runtime.build([spec]), kernel.path: kernel.text}
-    lines = functions(disassembled(target, files, kernel.path))[spec.symbol]
-    return Function(lines, target)
+    return functions(disassembled(target, files, kernel.path), target)[spec.symbol]
 
 
 def work(target: Target, lines: Sequence[Line], lookups: bool) -> int:
     """Lookups among some instructions, or the vectors that they load."""
     if lookups:
         return sum(line.name in target.lookups for line in lines)
-    vectors = [line for line in lines if "sp" not in line.operands and "(1)" not in line.operands]
-    return sum(target.loads.get(line.name, 0) for line in vectors if _vector(line))
+    own = [line for line in lines if not any(frame in line.operands for frame in _FRAME)]
+    return sum(target.loads.get(line.name, 0) for line in own if _vector(line))
 
 
 def _vector(line: Line) -> bool:
     """AArch64's mnemonics of loads serve general registers too."""
     first = line.operands.split(",")[0].strip("{} ")
-    return not line.name.startswith("ld") or first[0] in "qzv"
+    return not line.name.startswith("ld") or first[:1] in "qzv"
 
 
 def loop_of(spec: KernelSpec) -> CompiledLoop:
