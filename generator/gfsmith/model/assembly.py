@@ -57,8 +57,9 @@ def functions(listing: str, target: Target) -> dict[str, Function]:
     name = ""
     for row in listing.splitlines():
         if head := _FUNCTION.match(row):
-            name = head[1]
-            found[name] = []
+            if not head[1].startswith(".L"):  # a place inside of a function
+                name = head[1]
+                found[name] = []
         elif (line := _LINE.match(row)) and name:
             found[name].append(_instruction(int(line[1], 16), line[2], target.named))
     return {name: Function(tuple(lines), target) for name, lines in found.items()}
