@@ -9,6 +9,7 @@
 # make demo    split, damage and repair a real file with examples/stripe
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
+# make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
 # make dist    (issue 8)
 
 SHELL := /bin/sh
@@ -67,7 +68,7 @@ SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib tune test check mutate demo wasm bench bench-quick clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib tune test check mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
 .DELETE_ON_ERROR:
 
 gen: setup-gen
@@ -131,6 +132,9 @@ bench: setup-bench
 bench-quick: setup-bench
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m bench --quick $(BENCH_FLAGS)
+
+predict: setup-bench
+	@.venv/bin/python -m bench.predict
 
 clean:
 	rm -rf $(BUILD)

@@ -70,13 +70,19 @@ def _isal() -> Path:
     return found
 
 
-def _isal_functions(arch: Arch) -> Callable[[str], Mapping[str, Function]]:
+def _isal_functions(arch: Arch, *more: str) -> Callable[[str], Mapping[str, Function]]:
     @lru_cache(maxsize=32)
     def found(file: str) -> Mapping[str, Function]:
         root = _isal()
-        options = [f"-I{root / 'include'}", f"-I{root / 'erasure_code'}", "-w", *_OPTIONS.get(arch, ())]
+        options = [
+            f"-I{root / 'include'}",
+            f"-I{root / 'erasure_code'}",
+            "-w",
+            *_OPTIONS.get(arch, ()),
+            *more,
+        ]
         text = disassembly(TARGETS[arch], root / "erasure_code" / file, options)
-        return {name: Function(lines, TARGETS[arch]) for name, lines in functions(text).items()}
+        return functions(text, TARGETS[arch])
 
     return found
 
@@ -152,7 +158,7 @@ def _go_functions(_: str) -> Mapping[str, Function]:
         f"github.com/klauspost/reedsolomon.mul{kind}_10x4.abi0" for kind in ("Neon", "Neon", "Sve")
     )
     text = listing(target, program, [f"--disassemble-symbols={wanted}"])
-    return {name: Function(lines, target) for name, lines in functions(text).items()}
+    return functions(text, target)
 
 
 def _go(kind: str, flags: tuple[str, ...], scalable: bool) -> Peer:
@@ -168,6 +174,14 @@ PEERS: tuple[Peer, ...] = (
     Peer(f"{_ISAL} sve2", Arch.AARCH64, ("SVE", "SVE2"), True, _sve("sve2"), _ARM),
     _go("Neon", ("ASIMD",), False),
     _go("Sve", ("SVE",), True),
-    Peer(f"{_ISAL} vsx", Arch.POWER, (), False, _vsx, _isal_functions(Arch.POWER)),
+    Peer(f"{_ISAL} vsx", Arch.POWER, ("VSX207",), False, _vsx, _isal_functions(Arch.POWER)),
+    Peer(
+        f"{_ISAL} vsx, -mcpu=pwr9",
+        Arch.POWER,
+        ("VSX207",),
+        False,
+        _vsx,
+        _isal_functions(Arch.POWER, "-mcpu=pwr9"),
+    ),
     Peer(f"{_ISAL} rvv", Arch.RISCV, (), True, _assembler("riscv64", "rvv"), _isal_functions(Arch.RISCV)),
 )

@@ -157,7 +157,7 @@ def _arithmetic(arch: Arch) -> Iterator[str]:
 def page(jobs: int) -> str:
     """All tables. Raises ModelError, BuildError."""
     lines = [f"Made by {_version(COMPILER)} and {_version(MCA)}.\n"]
-    for arch in (Arch.AARCH64, Arch.POWER, Arch.RISCV):
+    for arch in (Arch.AARCH64, Arch.POWER, Arch.RISCV, Arch.S390X):
         target = TARGETS[arch]
         if not any(isa.arch is arch for isa in ISAS):
             continue
@@ -167,7 +167,8 @@ def page(jobs: int) -> str:
             vectors = target.vector_bytes.get(cpu)
             length = f", scalable vectors of {vectors} bytes" if vectors else ""
             lines += [f"### {cpu}{model}{length}\n", *_table(_figures(arch, cpu, ours)), ""]
-        lines += [f"### What the peers' loops on {arch.value} read\n", *_arithmetic(arch), ""]
+        if any(peer.arch is arch for peer in PEERS):
+            lines += [f"### What the peers' loops on {arch.value} read\n", *_arithmetic(arch), ""]
     return "\n".join(lines)
 
 

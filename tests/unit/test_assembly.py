@@ -56,19 +56,31 @@ POWER = """
 
 RISCV = """
 0000000000000000 <kernel>:
-       0: bge t2, a0, 0x1c <kernel+0x1c>
-       4: vsetvli t0, t1, e8, m1, ta, ma
+       0: vsetvli t0, t1, e8, m1, ta, ma
+
+0000000000000004 <.Lpcrel_hi0>:
+       4: bge t2, a0, 0x1c <kernel+0x1c>
        8: vle8.v v1, (t1)
        c: vrgather.vv v2, v3, v1
       10: beqz t3, 0x18 <kernel+0x18>
       14: vrgather.vv v2, v3, v1
-      18: j 0x0 <kernel>
+      18: j 0x4 <kernel+0x4>
       1c: ret
+"""
+
+S390X = """
+0000000000000000 <kernel>:
+       0: vl %v1, 160(%r15)
+       6: larl %r1, 0x0
+       c: vperm %v2, %v3, %v3, %v1
+      12: <unknown>
+      18: brctg %r12, 0xc
+      1e: br %r14
 """
 
 
 def _function(listing: str, arch: Arch) -> Function:
-    return Function(functions(listing)["kernel"], TARGETS[arch])
+    return functions(listing, TARGETS[arch])["kernel"]
 
 
 ARM = _function(AARCH64, Arch.AARCH64)
@@ -122,10 +134,22 @@ def test_power() -> None:
 
 
 def test_riscv() -> None:
-    """The loop ends above, by a jump without condition; a branch over work is not taken."""
+    """The loop ends above, by a jump without condition; a branch over work is not taken, and a place of the
+    compiler's own is no function. What set the vectors up before is told."""
     function = _function(RISCV, Arch.RISCV)
+    done, loop, around = compiled.heaviest(function, False, lookups=True)
+    assert done == 2 and [line.address for line in loop.turn()] == list(range(4, 0x1C, 4))
+    made = compiled.executed(function, loop, around, 16, True, 1, 1)
+    assert made.text.splitlines()[:3] == ["# LLVM-MCA-RISCV-LMUL M1", "# LLVM-MCA-RISCV-SEW E8", ".Lmodel:"]
+    assert made.bytes_on("sifive-p670") == 16 and made.bytes_on("sifive-x280") == 64
+
+
+def test_s390x() -> None:
+    """Its branches end in bare addresses, which data may have too."""
+    function = _function(S390X, Arch.S390X)
     done, loop, _ = compiled.heaviest(function, False, lookups=True)
-    assert done == 2 and [line.address for line in loop.turn()] == list(range(0, 0x1C, 4))
+    assert (done, loop.turn()[0].address, len(loop.turn())) == (1, 0xC, 3)
+    assert function.lines[1].jump is None and function.lines[3].name == "<unknown>"
 
 
 @pytest.mark.parametrize("victim", ["b.ne", "tbl"])

@@ -17,7 +17,7 @@ from gfsmith.model.tools import Unavailable
 
 _LINE = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
 _FUNCTION = re.compile(r"^[0-9a-f]+ <([^>]+)>:$")
-_SYMBOL = re.compile(r"\s*<[^<>]*>$")  #: what llvm-objdump adds to an address
+_SYMBOL = re.compile(r"\s+<[^<>]*>$")  #: what llvm-objdump adds to an address
 _DESTINATION = re.compile(r"(?:^|[\s,])(?:0x([0-9a-f]+))$")
 
 
@@ -42,26 +42,27 @@ class Line:
         return self.text if self.jump is None else _DESTINATION.sub(f" {label}", self.text)
 
 
-def _instruction(address: int, text: str) -> Line:
-    """Branches are what llvm-objdump gives a place in the function; `adrp` has one too, and is none."""
+def _instruction(address: int, text: str, named: bool) -> Line:
+    """Branches end in an address, which llvm-objdump names on most architectures; that of data is none."""
     words = " ".join(text.split("//")[0].split())
     bare = _SYMBOL.sub("", words)
     found = _DESTINATION.search(bare)
-    place = found is not None and bare != words and not bare.startswith("adr")
+    place = found is not None and (bare != words or not named) and not bare.startswith(("adr", "larl"))
     return Line(address, bare, int(found[1], 16) if found and place else None)
 
 
-def functions(listing: str) -> dict[str, tuple[Line, ...]]:
+def functions(listing: str, target: Target) -> dict[str, Function]:
     """The functions of a disassembly, by name."""
     found: dict[str, list[Line]] = {}
     name = ""
     for row in listing.splitlines():
         if head := _FUNCTION.match(row):
-            name = head[1]
-            found[name] = []
+            if not head[1].startswith(".L"):  # a place inside of a function
+                name = head[1]
+                found[name] = []
         elif (line := _LINE.match(row)) and name:
-            found[name].append(_instruction(int(line[1], 16), line[2]))
-    return {name: tuple(lines) for name, lines in found.items()}
+            found[name].append(_instruction(int(line[1], 16), line[2], target.named))
+    return {name: Function(tuple(lines), target) for name, lines in found.items()}
 
 
 @dataclass(frozen=True)

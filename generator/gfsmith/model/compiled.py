@@ -8,6 +8,7 @@ it where the compiler unrolled.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from gfsmith.spec import KernelSpec
 
 SOURCES = 10  #: for kernels that take any number of them
 _LOOKUPS = (Op.LOOKUP, Op.LOOKUP2)
+_FRAME = ("[sp", "(sp)", "(1)", "%r15)")  #: the compiler's own values, on the stack
 _OPTIONS = ("-O2", "-std=gnu11")
 
 
@@ -32,7 +34,7 @@ _OPTIONS = ("-O2", "-std=gnu11")
 class CompiledLoop:
     """What a turn executes or, for a kernel that is rolled over its sources, what is executed for `sources`
     sources and around them. source_bytes: that are read meanwhile, all sources together, with vectors of 16
-    bytes where they are scalable.
+    bytes where they are scalable. setting: comments that tell llvm-mca how vectors are set up on the way in.
     """
 
     target: Target
@@ -40,6 +42,7 @@ class CompiledLoop:
     source_bytes: int
     scalable: bool
     sources: int = 0
+    setting: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -47,7 +50,7 @@ class CompiledLoop:
 
     @property
     def text(self) -> str:
-        rows = [f"{LABEL}:", *(line.at(LABEL) for line in self.lines)]
+        rows = [*self.setting, f"{LABEL}:", *(line.at(LABEL) for line in self.lines)]
         return "\n".join([*rows, ""])
 
     def bytes_on(self, cpu: str) -> int:
@@ -87,22 +90,21 @@ def function_of(spec: KernelSpec) -> Function:
     target = target_of(spec.isa.arch, spec.symbol)
     kernel = generate.generate_one(spec)
     files = {**runtime.build([spec]), kernel.path: kernel.text}
-    lines = functions(disassembled(target, files, kernel.path))[spec.symbol]
-    return Function(lines, target)
+    return functions(disassembled(target, files, kernel.path), target)[spec.symbol]
 
 
 def work(target: Target, lines: Sequence[Line], lookups: bool) -> int:
     """Lookups among some instructions, or the vectors that they load."""
     if lookups:
         return sum(line.name in target.lookups for line in lines)
-    vectors = [line for line in lines if "sp" not in line.operands and "(1)" not in line.operands]
-    return sum(target.loads.get(line.name, 0) for line in vectors if _vector(line))
+    own = [line for line in lines if not any(frame in line.operands for frame in _FRAME)]
+    return sum(target.loads.get(line.name, 0) for line in own if _vector(line))
 
 
 def _vector(line: Line) -> bool:
     """AArch64's mnemonics of loads serve general registers too."""
     first = line.operands.split(",")[0].strip("{} ")
-    return not line.name.startswith("ld") or first[0] in "qzv"
+    return not line.name.startswith("ld") or first[:1] in "qzv"
 
 
 def loop_of(spec: KernelSpec) -> CompiledLoop:
@@ -152,7 +154,18 @@ def executed(
     read: bytes of sources in a turn of the loop, of `group` sources.
     """
     if around is None:
-        return CompiledLoop(function.target, loop.turn(), read, scalable)
+        return CompiledLoop(
+            function.target, loop.turn(), read, scalable, setting=_setting(function, loop.entry)
+        )
     times = max(1, sources // group)
-    lines = around.turn(loop, times)
-    return CompiledLoop(function.target, lines, read * times, scalable, group * times)
+    lines, setting = around.turn(loop, times), _setting(function, around.entry)
+    return CompiledLoop(function.target, lines, read * times, scalable, group * times, setting)
+
+
+def _setting(function: Function, entry: int) -> tuple[str, ...]:
+    """RISC-V: the last `vsetvli` before a loop says how wide its vectors' elements and groups are. llvm-mca
+    follows those that it is given, and takes the widest there is before the first."""
+    for line in reversed(function.lines[:entry]):
+        if found := re.search(r"\be(\d+), (mf?\d)\b", line.operands if line.name.startswith("vset") else ""):
+            return f"# LLVM-MCA-RISCV-LMUL {found[2].upper()}", f"# LLVM-MCA-RISCV-SEW E{found[1]}"
+    return ()

@@ -23,6 +23,10 @@ FEATURES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("sapphirerapids", "emeraldrapids", "graniterapids"), _AVX512 | _GFNI),
     **dict.fromkeys(("znver4", "znver5"), _AVX512 | _GFNI),
     **dict.fromkeys(("cortex-a76", "neoverse-n1"), _NEON),
+    **dict.fromkeys(("sifive-p450", "xiangshan-nanhu"), frozenset()),
+    **dict.fromkeys(("sifive-p670", "sifive-x280"), frozenset({"RVV"})),
+    "pwr9": frozenset({"VSX207"}),
+    "pwr10": frozenset({"VSX207", "VSX310"}),
     "neoverse-v1": _NEON | {"SHA3", "SVE"},
     **dict.fromkeys(("neoverse-n2", "neoverse-v2"), _NEON | {"SHA3", "SVE", "SVE2"}),
 }

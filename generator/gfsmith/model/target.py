@@ -16,7 +16,8 @@ class Target:
     """cpus: asked for unless others are named. attributes: what the assembler is to take whichever the core
     is; `features` knows which core has it. flags: of the compiler. lookups: mnemonics that look a vector of
     indices up in a table; loads: mnemonics of vector loads, with the vectors that one loads. unconditional:
-    jumps without a condition; returns: what ends a function. vector_bytes: cores whose scalable vectors are
+    jumps without a condition; returns: what ends a function. named: the disassembler
+    names the places that branches go to. vector_bytes: cores whose scalable vectors are
     longer than 16 bytes. models: cores for which LLVM 19 has no model and takes that of another.
     """
 
@@ -28,6 +29,7 @@ class Target:
     loads: Mapping[str, int] = field(default_factory=dict)
     unconditional: frozenset[str] = frozenset()
     returns: frozenset[str] = frozenset()
+    named: bool = True
     vector_bytes: Mapping[str, int] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
 
@@ -60,6 +62,16 @@ TARGETS: dict[Arch, Target] = {
         loads={"lxv": 1, "lxvx": 1, "lxvd2x": 1, "lxvb16x": 1, "lvx": 1, "lxvp": 2, "lxvpx": 2},
         unconditional=frozenset({"b"}),
         returns=frozenset({"blr", "bctr"}),
+    ),
+    Arch.S390X: Target(
+        "s390x-linux-gnu",
+        ("z16", "z15", "z14"),
+        attributes="+vector,+distinct-ops",
+        lookups=frozenset({"vperm"}),
+        loads={"vl": 1},
+        unconditional=frozenset({"j", "jg"}),
+        returns=frozenset({"br"}),
+        named=False,
     ),
     Arch.RISCV: Target(
         "riscv64-linux-gnu",
