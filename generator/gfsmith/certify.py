@@ -21,7 +21,9 @@ from gfsmith.spec import KernelSpec
 METHOD_MACHINE = "machine"
 
 #: What the answer depends on besides contract and code.
-_PROVER = tuple(PACKAGE / name for name in ("prove", "field.py", "isa.py", "ir", "schedule.py", "spec.py"))
+_PROVER = tuple(
+    PACKAGE / name for name in ("prove", "field.py", "isa.py", "ir", "schedule.py", "technique.py", "spec.py")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ from gfsmith.schedule import Hint as Hint
 from gfsmith.schedule import Order as Order
 from gfsmith.schedule import Placement as Placement
 from gfsmith.schedule import Store as Store
+from gfsmith.technique import FORMAT, NEEDS
+from gfsmith.technique import TableFormat as TableFormat
+from gfsmith.technique import Technique as Technique
 
 MAX_SHARDS = 255
 MAX_UNROLL = 8
@@ -50,60 +53,6 @@ class Operation(Enum):
     MAD = "mad"
     MUL = "mul"
     XOR = "xor"
-
-
-class Technique(Enum):
-    """How a byte vector is multiplied by a constant."""
-
-    NIBBLE = "nibble"
-    PERMXOR = "permxor"
-    AFFINE = "affine"
-    MULB = "mulb"
-    BITPLANE = "bitplane"
-    PLAIN = "plain"
-
-
-class TableFormat(Enum):
-    """The layout of one coefficient in the table argument; the value is its size in bytes.
-
-    NIBBLE: c * n, then c * (n << 4), for n = 0..15. PERMXOR: the same with n at place n ^ 7.
-    AFFINE: byte 7-i is row i of the bit matrix of c. BITPLANE: byte b is c * 2^b. MULB: c eight times.
-    NONE: no table is read.
-    """
-
-    NIBBLE = ("nibble", 32)
-    PERMXOR = ("permxor", 32)
-    AFFINE = ("affine", 8)
-    BITPLANE = ("bitplane", 8)
-    MULB = ("mulb", 8)
-    NONE = ("none", 0)
-
-    @property
-    def label(self) -> str:
-        return self.value[0]
-
-    @property
-    def entry_bytes(self) -> int:
-        return self.value[1]
-
-
-_FORMAT = {
-    Technique.NIBBLE: TableFormat.NIBBLE,
-    Technique.PERMXOR: TableFormat.PERMXOR,
-    Technique.AFFINE: TableFormat.AFFINE,
-    Technique.MULB: TableFormat.MULB,
-    Technique.BITPLANE: TableFormat.BITPLANE,
-    Technique.PLAIN: TableFormat.NONE,
-}
-
-_NEEDS = {
-    Technique.NIBBLE: Op.LOOKUP,
-    Technique.PERMXOR: Op.LOOKUP2,
-    Technique.AFFINE: Op.AFFINE,
-    Technique.MULB: Op.MULB,
-    Technique.BITPLANE: Op.SCALE,
-    Technique.PLAIN: Op.XOR,
-}
 
 
 _BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
@@ -153,7 +102,7 @@ def default_technique(operation: Operation, isa: Isa) -> Technique:
     if operation is Operation.XOR:
         return Technique.PLAIN
     for technique in (Technique.AFFINE, Technique.PERMXOR, Technique.NIBBLE, Technique.BITPLANE):
-        if _NEEDS[technique] in isa.ops:
+        if NEEDS[technique] in isa.ops:
             return technique
     raise SpecError(f"{isa.name}: no technique to multiply with")
 
@@ -208,8 +157,8 @@ class KernelSpec:
                 f"technique = {self.technique.value} does not fit operation "
                 f"{self.operation.value}; plain is for xor and packets, and these are plain"
             )
-        if _NEEDS[self.technique] not in self.isa.ops:
-            allowed = ", ".join(t.value for t, op in _NEEDS.items() if op in self.isa.ops)
+        if NEEDS[self.technique] not in self.isa.ops:
+            allowed = ", ".join(t.value for t, op in NEEDS.items() if op in self.isa.ops)
             raise SpecError(
                 f"technique = {self.technique.value} is not possible on {self.isa.name}; allowed: {allowed}"
             )
@@ -256,7 +205,7 @@ class KernelSpec:
     @property
     def entries(self) -> TableFormat:
         """The format of one coefficient, in the table argument or among the kernel's constants."""
-        return _FORMAT[self.technique]
+        return FORMAT[self.technique]
 
     @property
     def block(self) -> int:

@@ -9,7 +9,8 @@ from gfsmith.emit.c.kernel import SPELLINGS
 from gfsmith.emit.template import render
 from gfsmith.isa import ISAS, Arch, Isa
 from gfsmith.microarch import Microarch
-from gfsmith.spec import KernelSpec, Operation, TableFormat, Technique, default_technique
+from gfsmith.spec import KernelSpec, Operation, default_technique
+from gfsmith.technique import FORMAT
 
 #: The preprocessor's condition for each architecture.
 GUARDS = {
@@ -21,12 +22,6 @@ GUARDS = {
     Arch.WASM: "defined(__wasm__)",
     Arch.S390X: "defined(__s390x__)",
     Arch.LOONGARCH: "defined(__loongarch64)",
-}
-_FORMATS = {
-    Technique.NIBBLE: TableFormat.NIBBLE,
-    Technique.PERMXOR: TableFormat.PERMXOR,
-    Technique.AFFINE: TableFormat.AFFINE,
-    Technique.BITPLANE: TableFormat.BITPLANE,
 }
 
 
@@ -104,7 +99,7 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         arch=isa.arch.value,
         guard=guard(isa),
         condition=_condition(isa),
-        tables=_FORMATS[default_technique(Operation.DOT, isa)].label,
+        tables=FORMAT[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in specs if s.isa.name == isa.name and s.baked is None),
         baked=tuple(s for s in specs if s.isa.name == isa.name and s.baked is not None),
