@@ -5,7 +5,7 @@
  * that the first argument names: "COUNT", or "-1 REASON" block SYMBOL         bytes that one turn
  * of the main loop handles count                kernels in the list
  */
-#include "../harness.h"
+#include "../machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s TABLES, a file of multiplication tables of 64 KiB each\n", argv[0]);
     return 2;
   }
+  machine_probe(); /* the length of vectors, before blocks are asked for */
   char line[256];
   while (fgets(line, sizeof line, stdin) != NULL) {
     answer(line, count);
