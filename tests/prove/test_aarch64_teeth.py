@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -66,6 +67,20 @@ def test_unsupported(change: Change, tmp_path: Path) -> None:
 def test_equivalent(change: Change, tmp_path: Path) -> None:
     report = changed(change, tmp_path)
     assert report.status is Status.PROVED, report.reason
+
+
+def test_x18_belongs_to_other_systems(tmp_path: Path) -> None:
+    """Windows and macOS keep it, Linux does not."""
+    image = assemble("\n".join(edit(LINES, "mov x9, xzr", "mov x9, xzr\nmov x18, x0")) + "\n", tmp_path)
+    report = prove_code(replace(CONTRACT, abi="aapcs64-x18"), image, NAME, exhaustive=False)
+    assert report.status is Status.REFUTED
+    assert "x18 is not preserved" in report.reason
+
+
+def test_another_machine_is_no_answer() -> None:
+    report = prove_code(replace(CONTRACT, abi="sysv"), raw(NAME, bytes(4), machine=MACHINE), NAME)
+    assert report.status is Status.UNSUPPORTED
+    assert "code for AArch64, not x86-64" in report.reason
 
 
 def _code(folder: Path) -> bytes:
