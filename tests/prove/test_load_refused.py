@@ -9,12 +9,15 @@ from objects import COFF, FORMATS, GCC, MACHO, assemble, references
 
 from gfsmith.prove.machine.load import LoadError, load
 
+ARM = ["clang-19", "--target=aarch64-linux-gnu"]
+
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
         (["gcc", "-m32"], "32-bit ELF for x86, not for x86-64"),
-        (["clang-19", "--target=aarch64-linux-gnu"], "64-bit ELF for AArch64, not for x86-64"),
+        (["clang-19", "--target=riscv64-linux-gnu"], "64-bit ELF for RISC-V, not for x86-64 or AArch64"),
+        (["clang-19", "--target=aarch64_be-linux-gnu"], "64-bit big-endian ELF for AArch64, not for"),
         (
             ["clang-19", "--target=x86_64-linux-gnux32"],
             "32-bit ELF for x64, not for x86-64",
@@ -32,6 +35,7 @@ def test_other_machines_are_refused(command: list[str], message: str, tmp_path: 
     [
         (GCC, "movq x@GOTTPOFF(%rip), %rax", "R_X86_64_GOTTPOFF in .text is not handled"),
         (GCC, "movl $f@SIZE, %eax", "relocation 32 in .text is not handled"),
+        (ARM, "adrp x0, :gottprel:x", "R_AARCH64_TLSIE_ADR_GOTTPREL_PAGE21 in .text is not handled"),
         (COFF, ".secrel32 f", "AMD64_SECREL in .text is not handled"),
         (MACHO, "movq _x@TLVP(%rip), %rax", "relocation 9 in __text is not handled"),
     ],

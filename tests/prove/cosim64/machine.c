@@ -1,7 +1,8 @@
 /* machine.c: executes AArch64 instructions, one after the other, each from a given machine state.
  *
- * Writes the addresses of the slot that the instruction is put into and of the memory block, then reads
- * struct trial after struct trial and answers each with the state after it. A fault ends the program.
+ * Writes the addresses of the slot that the instruction is put into and of the memory block, then
+ * reads struct trial after struct trial and answers each with the state after it. A fault ends the
+ * program.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,10 +28,10 @@ extern uint32_t cosim_slot[];
 
 static _Alignas(PAGE) uint8_t block[PAGE];
 
-int main(void)
-{
+int main(void) {
   const uint64_t where[2] = {(uint64_t)(uintptr_t)cosim_slot, (uint64_t)(uintptr_t)block};
-  if (mprotect((void *)(uintptr_t)(where[0] / PAGE * PAGE), PAGE, PROT_READ | PROT_WRITE | PROT_EXEC))
+  if (mprotect((void *)(uintptr_t)(where[0] / PAGE * PAGE), PAGE,
+               PROT_READ | PROT_WRITE | PROT_EXEC))
     return 1;
   if (fwrite(where, sizeof where, 1, stdout) != 1 || fflush(stdout))
     return 1;

@@ -47,7 +47,8 @@ class Reader:
         machine = self.elf.get_machine_arch()
         if machine not in _MACHINES or self.elf.elfclass != 64 or not self.elf.little_endian:
             known = " or ".join(scheme.machine for scheme in _MACHINES.values())
-            raise LoadError(f"{what}: {self.elf.elfclass}-bit ELF for {machine}, not for {known}")
+            order = "" if self.elf.little_endian else "big-endian "
+            raise LoadError(f"{what}: {self.elf.elfclass}-bit {order}ELF for {machine}, not for {known}")
         self.scheme = _MACHINES[machine]
         self.build = Builder(what, "elf", self.scheme.machine, self.scheme.trim)
         if self.kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
