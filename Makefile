@@ -52,8 +52,10 @@ ARCH_OF_loongarch64 := loongarch
 ARCH_OF_wasm32 := wasm
 ARCH := $(ARCH_OF_$(firstword $(subst -, ,$(TRIPLE))))
 
-# The instruction sets for it. Sources of others compile to nothing, so these save time only.
-ISAS := $(strip $(foreach isa,$(GFSMITH_ISAS),$(if $(filter portable $(ARCH),$(GFSMITH_ARCH_$(isa))),$(isa))))
+# The instruction sets for it; all of them for what is not in the table, and where the compiler is still to be
+# installed: sources of other machines compile to nothing.
+ISAS := $(strip $(if $(ARCH),$(foreach isa,$(GFSMITH_ISAS),$(if $(filter \
+  portable $(ARCH),$(GFSMITH_ARCH_$(isa))),$(isa))),$(GFSMITH_ISAS)))
 RUNTIME_SOURCES := $(wildcard runtime/src/*.c)
 ifneq ($(ISA),)
 ifeq ($(filter $(ISA),$(ISAS)),)
