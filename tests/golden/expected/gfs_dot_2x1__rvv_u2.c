@@ -8,7 +8,7 @@
  */
 #include "gfsmith_kernels.h"
 
-#if (defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 18) || (defined(__riscv_v_intrinsic) && defined(__riscv_v)))
+#if (defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 19) || (defined(__riscv_v_intrinsic) && defined(__riscv_v)))
 
 #include "gfsmith_rvv.h"
 

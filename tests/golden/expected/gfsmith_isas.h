@@ -39,7 +39,7 @@
 #if GFSMITH_BUILDS(sve) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
 #error "GFSMITH_SINGLE_ISA: sve is not for the machine that this is compiled for"
 #endif
-#if GFSMITH_BUILDS(rvv) && !((defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 18) || (defined(__riscv_v_intrinsic) && defined(__riscv_v))))
+#if GFSMITH_BUILDS(rvv) && !((defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 19) || (defined(__riscv_v_intrinsic) && defined(__riscv_v))))
 #error "GFSMITH_SINGLE_ISA: rvv is not for the machine that this is compiled for"
 #endif
 

@@ -72,7 +72,7 @@ gfsmith_kernel gfs_dot_2x1__sve_u2; /* nibble */
 #endif
 
 /* rvv */
-#if (defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 18) || (defined(__riscv_v_intrinsic) && defined(__riscv_v)))
+#if (defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 19) || (defined(__riscv_v_intrinsic) && defined(__riscv_v)))
 gfsmith_kernel gfs_dot_2x1__rvv_u2; /* nibble */
 #endif
 
