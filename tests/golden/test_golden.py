@@ -41,7 +41,20 @@ code = "cauchy"
 shapes = ["3x2"]
 isas = ["gfni_avx512", "avx2"]
 """
-SPECS = config.specs(config.parse(CONFIG, "golden.toml"), "golden.toml")
+#: One kernel for each set with scalable vectors.
+SCALABLE = """
+[generator]
+isas = ["sve2", "sve", "rvv"]
+[[kernels]]
+operation = "dot"
+shapes = ["2x1"]
+unroll = 2
+"""
+SPECS = tuple(
+    spec
+    for text in (CONFIG, SCALABLE)
+    for spec in config.specs(config.parse(text, "golden.toml"), "golden.toml")
+)
 EXPLAINED = (*SPECS[:3], next(spec for spec in SPECS if spec.baked is not None))
 LISTS = (
     "kernels.inc",

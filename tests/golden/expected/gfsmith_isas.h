@@ -11,7 +11,10 @@
 #define GFSMITH_ISA_NUMBER_gfni_avx512 1
 #define GFSMITH_ISA_NUMBER_avx2 2
 #define GFSMITH_ISA_NUMBER_sse 3
-#define GFSMITH_ISA_NUMBER_scalar 4
+#define GFSMITH_ISA_NUMBER_sve2 4
+#define GFSMITH_ISA_NUMBER_sve 5
+#define GFSMITH_ISA_NUMBER_rvv 6
+#define GFSMITH_ISA_NUMBER_scalar 7
 
 #define GFSMITH_ISA_PASTED(name) GFSMITH_ISA_NUMBER_##name
 #define GFSMITH_ISA_NUMBER(name) GFSMITH_ISA_PASTED(name)
@@ -19,7 +22,7 @@
 
 /* To the preprocessor a name that is not defined is 0. */
 #if GFSMITH_ISA_NUMBER(GFSMITH_SINGLE_ISA) == 0
-#error "GFSMITH_SINGLE_ISA must be one of: gfni_avx512 avx2 sse scalar"
+#error "GFSMITH_SINGLE_ISA must be one of: gfni_avx512 avx2 sse sve2 sve rvv scalar"
 #endif
 #if GFSMITH_BUILDS(gfni_avx512) && !(defined(__x86_64__) || defined(_M_X64))
 #error "GFSMITH_SINGLE_ISA: gfni_avx512 is not for the machine that this is compiled for"
@@ -29,6 +32,15 @@
 #endif
 #if GFSMITH_BUILDS(sse) && !(defined(__x86_64__) || defined(_M_X64))
 #error "GFSMITH_SINGLE_ISA: sse is not for the machine that this is compiled for"
+#endif
+#if GFSMITH_BUILDS(sve2) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
+#error "GFSMITH_SINGLE_ISA: sve2 is not for the machine that this is compiled for"
+#endif
+#if GFSMITH_BUILDS(sve) && !((defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)))
+#error "GFSMITH_SINGLE_ISA: sve is not for the machine that this is compiled for"
+#endif
+#if GFSMITH_BUILDS(rvv) && !((defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 19) || (defined(__riscv_v_intrinsic) && defined(__riscv_v))))
+#error "GFSMITH_SINGLE_ISA: rvv is not for the machine that this is compiled for"
 #endif
 
 #else

@@ -61,6 +61,21 @@ gfsmith_kernel gfs_mad_2x2__sse_u1; /* nibble */
 gfsmith_kernel gfs_mul_nx1__sse_u1; /* nibble */
 #endif
 
+/* sve2 */
+#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
+gfsmith_kernel gfs_dot_2x1__sve2_u2; /* nibble */
+#endif
+
+/* sve */
+#if (defined(__aarch64__) || defined(_M_ARM64)) && (!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12))
+gfsmith_kernel gfs_dot_2x1__sve_u2; /* nibble */
+#endif
+
+/* rvv */
+#if (defined(__riscv) && __riscv_xlen == 64) && ((defined(__clang__) && __clang_major__ >= 19) || (defined(__riscv_v_intrinsic) && defined(__riscv_v)))
+gfsmith_kernel gfs_dot_2x1__rvv_u2; /* nibble */
+#endif
+
 /* scalar */
 gfsmith_kernel gfs_dot_nx1__scalar_u1; /* bitplane */
 gfsmith_kernel gfs_mad_2x2__scalar_u1; /* bitplane */

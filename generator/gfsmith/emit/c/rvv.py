@@ -28,6 +28,6 @@ RVV = Spelling(
     setup=("const size_t vl = __riscv_vsetvlmax_e8m1();",),
     hidden=frozenset({Space.CONSTANT}),
     # Others than clang have the intrinsics where their command line says V.
-    compilers="(defined(__clang__) && __clang_major__ >= 18)"
+    compilers="(defined(__clang__) && __clang_major__ >= 19)"
     " || (defined(__riscv_v_intrinsic) && defined(__riscv_v))",
 )
