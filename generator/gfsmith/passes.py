@@ -15,6 +15,7 @@ Pass = Callable[[Program, KernelSpec], Program]
 Section = tuple[Instr, ...]
 
 CACHE_LINE = 64
+LOW_NIBBLE = 0x0F
 _SLACK = 3  #: registers that a C compiler, which orders anew, is left beyond the Program's needs
 _NEAR = 10  #: instructions between two uses of a constant that share one load
 
@@ -105,6 +106,28 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
         for loop in result.loops
     )
     return replace(result, loops=loops)
+
+
+def unmask(program: Program, spec: KernelSpec) -> Program:
+    """A lookup that takes no notice of the upper half of an index spares the mask of the lower one."""
+    if Op.LOOKUP_LOW not in spec.isa.ops:
+        return program
+    low = {i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == LOW_NIBBLE}
+
+    def look(code: Section, loop: Loop) -> Section:
+        whole = {i.result: i.args[0] for i in code if i.op is Op.AND and i.args[1] in low}
+        return tuple(
+            replace(i, op=Op.LOOKUP_LOW, args=(i.args[0], whole[i.args[1]]))
+            if i.op is Op.LOOKUP and i.args[1] in whole
+            else i
+            for i in code
+        )
+
+    looked = _map_sections(program, look)
+    read = uses(looked)
+    return _map_sections(
+        looked, lambda code, loop: tuple(i for i in code if i.op is not Op.AND or read[i.result or 0])
+    )
 
 
 def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
@@ -292,6 +315,7 @@ def check_pressure(program: Program, spec: KernelSpec) -> Program:
 PIPELINE: tuple[Pass, ...] = (
     interleave,
     eliminate_common,
+    unmask,
     fuse_xor3,
     insert_prefetch,
     hoist_tables,
