@@ -15,7 +15,6 @@ Pass = Callable[[Program, KernelSpec], Program]
 Section = tuple[Instr, ...]
 
 CACHE_LINE = 64
-LOW_NIBBLE = 0x0F
 _SLACK = 3  #: registers that a C compiler, which orders anew, is left beyond the Program's needs
 _NEAR = 10  #: instructions between two uses of a constant that share one load
 
@@ -109,19 +108,15 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
 
 
 def unmask(program: Program, spec: KernelSpec) -> Program:
-    """A lookup that takes no notice of the upper half of an index spares the mask of the lower one."""
+    """A lookup that takes no notice of the upper half of an index spares the mask of the lower one: what AND
+    is for, without exception."""
     if Op.LOOKUP_LOW not in spec.isa.ops:
         return program
-    low = {i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == LOW_NIBBLE}
 
     def look(code: Section, loop: Loop) -> Section:
-        whole = {i.result: i.args[0] for i in code if i.op is Op.AND and i.args[1] in low}
-        return tuple(
-            replace(i, op=Op.LOOKUP_LOW, args=(i.args[0], whole[i.args[1]]))
-            if i.op is Op.LOOKUP and i.args[1] in whole
-            else i
-            for i in code
-        )
+        whole = {i.result: i.args[0] for i in code if i.op is Op.AND}
+        of = {i: whole[i.args[1]] for i in code if i.op is Op.LOOKUP and i.args[1] in whole}
+        return tuple(replace(i, op=Op.LOOKUP_LOW, args=(i.args[0], of[i])) if i in of else i for i in code)
 
     looked = _map_sections(program, look)
     read = uses(looked)
