@@ -194,7 +194,7 @@ ISAS: tuple[Isa, ...] = (
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),
     _with_intrinsics("vsx_p10", Arch.POWER, ("VSX310",), _PERMXOR | {Op.XOR3}),
     _with_intrinsics("vsx", Arch.POWER, ("VSX207",), _PERMXOR),
-    _with_intrinsics("vx", Arch.S390X, ("VX",)),
+    _with_intrinsics("vx", Arch.S390X, ("VX",), _C_NIBBLE | {Op.LOOKUP_LOW}),
     _with_intrinsics("lasx", Arch.LOONGARCH, ("LASX",), vector_bytes=32),
     _with_intrinsics("lsx", Arch.LOONGARCH, ("LSX",)),
     Isa(

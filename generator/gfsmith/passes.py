@@ -107,6 +107,24 @@ def eliminate_common(program: Program, spec: KernelSpec) -> Program:
     return replace(result, loops=loops)
 
 
+def unmask(program: Program, spec: KernelSpec) -> Program:
+    """A lookup that takes no notice of the upper half of an index spares the mask of the lower one: what AND
+    is for, without exception."""
+    if Op.LOOKUP_LOW not in spec.isa.ops:
+        return program
+
+    def look(code: Section, loop: Loop) -> Section:
+        whole = {i.result: i.args[0] for i in code if i.op is Op.AND}
+        of = {i: whole[i.args[1]] for i in code if i.op is Op.LOOKUP and i.args[1] in whole}
+        return tuple(replace(i, op=Op.LOOKUP_LOW, args=(i.args[0], of[i])) if i in of else i for i in code)
+
+    looked = _map_sections(program, look)
+    read = uses(looked)
+    return _map_sections(
+        looked, lambda code, loop: tuple(i for i in code if i.op is not Op.AND or read[i.result or 0])
+    )
+
+
 def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
     """(a ^ b) ^ c becomes one three-input operation where the instruction set has it."""
     if Op.XOR3 not in spec.isa.ops:
@@ -292,6 +310,7 @@ def check_pressure(program: Program, spec: KernelSpec) -> Program:
 PIPELINE: tuple[Pass, ...] = (
     interleave,
     eliminate_common,
+    unmask,
     fuse_xor3,
     insert_prefetch,
     hoist_tables,

@@ -67,6 +67,12 @@ def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
     return rows[0]
 
 
+def _lookup_low(table: Sequence[Byte], x: Byte) -> Byte:
+    """The lower nibble looked up (z/Architecture, vperm: of 32 bytes, five bits of the index count; with the
+    same 16 bytes twice, four)."""
+    return _lookup(table, (*x[:4], *(_zero_like(x[0]),) * 4))
+
+
 def _lookup2(low: Sequence[Byte], high: Sequence[Byte], x: Byte) -> Byte:
     """Both nibbles of one byte, each in its own table (Power ISA 2.07, vpermxor).
 
@@ -151,6 +157,7 @@ MEANING: dict[Op, Meaning] = {
     Op.HIGH_NIBBLE: Meaning("(a >> 4) & mask, mask <= 0x0f", _BYTES, _high_nibble),
     Op.BIT: Meaning("(a >> immediate) & 1", _BYTE, _bit),
     Op.LOOKUP: Meaning("table[index], index < 16", (Kind.TABLE, Kind.BYTE), _lookup),
+    Op.LOOKUP_LOW: Meaning("table[a & 15]", (Kind.TABLE, Kind.BYTE), _lookup_low),
     Op.LOOKUP2: Meaning("low[a & 15 ^ 7] ^ high[a >> 4 ^ 7]", (Kind.TABLE, Kind.TABLE, Kind.BYTE), _lookup2),
     Op.AFFINE: Meaning("8 x 8 bit matrix times a", (Kind.BYTE, Kind.MATRIX), _affine),
     Op.MULB: Meaning("a * c in GF(2^8) modulo 0x11b", (Kind.BYTE, Kind.MATRIX), _mulb),

@@ -37,6 +37,7 @@ class Op(Enum):
     HIGH_NIBBLE = auto()
     BIT = auto()
     LOOKUP = auto()
+    LOOKUP_LOW = auto()
     LOOKUP2 = auto()
     AFFINE = auto()
     MULB = auto()

@@ -25,7 +25,7 @@ from gfsmith.model.tools import COMPILER, DISASSEMBLER, Unavailable, run
 from gfsmith.spec import KernelSpec
 
 SOURCES = 10  #: for kernels that take any number of them
-_LOOKUPS = (Op.LOOKUP, Op.LOOKUP2)
+_LOOKUPS = (Op.LOOKUP, Op.LOOKUP_LOW, Op.LOOKUP2)
 _FRAME = ("[sp", "(sp)", "(1)", "%r15)")  #: the compiler's own values, on the stack
 _OPTIONS = ("-O2", "-std=gnu11")
 

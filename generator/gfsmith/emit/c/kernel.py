@@ -47,6 +47,13 @@ class _Writer:
         self.masks = {
             i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == _LOW_NIBBLE
         }
+        #: Operands that the C has, too: a shift of bytes needs no mask.
+        self.read = {
+            a
+            for i in program.instructions()
+            for n, a in enumerate(i.args)
+            if f"{{{n}}}" in self.spelling.expressions[i.op]
+        }
 
     def shards(self) -> list[str]:
         """Local pointers to the shards that have a number: a store could change src[] and dst[] for all
@@ -106,6 +113,8 @@ class _Writer:
     def _statements(self, code: tuple[Instr, ...], partial: bool) -> list[str]:
         lines = []
         for instr in code:
+            if instr.result in self.masks - self.read:
+                continue  # a warning otherwise
             expression = self._expression(instr, partial)
             if instr.result is not None:
                 expression = f"const {self._type(instr.op)} v{instr.result} = {expression}"

@@ -19,6 +19,7 @@ VX = Spelling(
         Op.AND: "{0} & {1}",
         Op.HIGH_NIBBLE: "{0} >> 4",
         Op.LOOKUP: "gfs_lookup({0}, {1})",
+        Op.LOOKUP_LOW: "gfs_lookup({0}, {1})",
     },
     partial_load="gfs_load_part({place}, {rest})",
     partial_store="gfs_store_part({place}, {0}, {rest})",
