@@ -15,7 +15,9 @@ Pass = Callable[[Program, KernelSpec], Program]
 Section = tuple[Instr, ...]
 
 CACHE_LINE = 64
-_SLACK = 3  #: registers that a C compiler, which orders anew, is left beyond the Program's needs
+#: Registers that a C compiler, which orders anew, is left beyond the Program's needs where vectors are
+#: scalable and what it spills is dear (docs/predicted.md).
+_SLACK = 3
 _NEAR = 10  #: instructions between two uses of a constant that share one load
 
 
@@ -179,7 +181,7 @@ def hoist_tables(program: Program, spec: KernelSpec) -> Program:
     if spec.isa.registers is None or spec.placement is Placement.MEMORY:
         return program
     spare = spec.isa.registers - pressure(program) - (1 if spec.isa.destructive else 0)
-    spare -= 0 if spec.machine_code else _SLACK
+    spare -= _SLACK if spec.isa.scalable else 0
     candidates: dict[tuple[Op, Ref], Value] = {}
     reads: Counter[tuple[Op, Ref]] = Counter()
     count = uses(program)
