@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from rich.table import Table
 
-from gfsmith import __version__, certify, codes, config, doctor, foreign, generate, output, report
+from gfsmith import __version__, certify, codes, compiled, config, doctor, foreign, generate, output, report
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.emit import runtime
 from gfsmith.explain import show
@@ -19,6 +19,7 @@ from gfsmith.field import FieldError
 from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
 from gfsmith.model.tools import ModelError
+from gfsmith.prove.machine.architectures import ABIS
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import KernelSpec, SpecError
@@ -34,7 +35,7 @@ class _Main(click.Group):
             return super().invoke(ctx)
         except (config.ConfigError, codes.CodeError, SpecError, FieldError, ModelError) as error:
             fail(str(error))
-        except (foreign.ForeignError, certify.FolderError) as error:
+        except (foreign.ForeignError, compiled.ObjectError, certify.FolderError) as error:
             fail(str(error))
         except generate.Refuted as error:
             fail(f"refuted: {error}", 1)
@@ -171,6 +172,12 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 @_jobs
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--exhaustive", is_flag=True, help="Follow every length up to 4 blocks one by one too.")
+@click.option(
+    "--objects",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Prove the configuration's kernels in this .o, .a or .so.",
+)
 @click.argument("object_file", required=False, type=click.Path(path_type=Path))
 @click.option("--symbol", help="The function of OBJECT_FILE.")
 @click.option("--operation", help="dot, mad, mul or xor.")
@@ -178,7 +185,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 @click.option("--outputs", type=int, default=1, help="Destinations.")
 @click.option("--tables", default="none", help="Table layout: isal-nibble, isal-affine, nibble, ...")
 @click.option("--arguments", default="len,k,tables,src,dst", help="C parameters in order.")
-@click.option("--abi", default="sysv", help="sysv or ms.")
+@click.option("--abi", type=click.Choice(ABIS), help="Calling convention; default: the file's.")
 @click.option("--columns", type=int, help="Sources that the table is made for.")
 @click.option("--minimum", type=int, default=0, help="Least len that is promised.")
 @click.option("--maximum", type=int, default=(1 << 64) - 1, help="Greatest len that is promised.")
@@ -194,18 +201,22 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 def verify(
     jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
     path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
-    folder: str | None, **words: Any,
+    folder: str | None, objects: tuple[Path, ...], abi: str | None, **words: Any,
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
+    With --objects: what a compiler or assembler made of the folder's sources, for x86-64 or AArch64.
     With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract that the
     options describe; --isa names what it may use.
     """
     if object_file is not None:
-        described = foreign.describe(symbol, isas, words)
+        described = foreign.describe(symbol, isas, {**words, "abi": abi or "sysv"})
         _report_foreign(foreign.verify(object_file, described, exhaustive), as_json)
         return
     (specs, _), target = _load(path, isas, prefix, polynomial, folder)
+    if objects:
+        _verify_objects(compiled.find(objects, specs, abi, exhaustive), jobs, as_json)
+        return
     found = certify.read_folder(target, specs)
     with progress("prove machine code", len(found)) as advance:
         certificates = certify.certify(found, jobs, None, advance, exhaustive)
@@ -213,6 +224,22 @@ def verify(
         print_json({"kernels": [report.certificate(c) for c in certificates.values()]})
     else:
         out.print(report.proof_table(specs, certificates))
+
+
+def _verify_objects(tasks: Sequence[compiled.Task], jobs: int, as_json: bool) -> None:
+    """Exit status as for one function."""
+    with progress("prove machine code", len(tasks)) as advance:
+        proofs = compiled.prove(tasks, jobs, advance)
+    if as_json:
+        print_json({"kernels": [report.compiled(proof) for proof in proofs]})
+    else:
+        out.print(report.compiled_table(proofs))
+        for proof in proofs:
+            if not proof.report:
+                print(f"{proof.report.status.value}: {proof.file}: {proof.report.reason}")
+    statuses = {proof.report.status for proof in proofs}
+    if statuses != {Status.PROVED}:
+        raise SystemExit(1 if Status.REFUTED in statuses else 3)
 
 
 def _report_foreign(outcome: Report, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gfsmith.isa import BY_NAME, Encoding
-from gfsmith.prove.machine.architectures import of_abi
+from gfsmith.prove.machine.architectures import ABIS, of_abi
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.kernel import Report, prove_code
 from gfsmith.prove.machine.load import LoadError, load_symbol
@@ -83,7 +83,7 @@ def _one_of(what: str, word: str, allowed: list[str]) -> str:
 def contract_of(words: Description) -> Contract:
     """The contract. Raises ForeignError."""
     _one_of("operation", words.operation, ["dot", "mad", "mul", "xor"])
-    _one_of("abi", words.abi, ["sysv", "ms"])
+    _one_of("abi", words.abi, list(ABIS))
     _one_of("tables", words.tables, list(_LAYOUTS))
     machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]
     isa = BY_NAME[_one_of("isa", words.isa, machines)]

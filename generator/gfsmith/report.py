@@ -11,6 +11,7 @@ from rich.table import Table
 
 from gfsmith.certify import Certificate
 from gfsmith.codes import Family
+from gfsmith.compiled import Proof
 from gfsmith.isa import ISAS
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
@@ -114,6 +115,32 @@ def outcome(proof: Report) -> dict[str, Any]:
         "covered": proof.covered,
         "established": list(proof.checks),
     }
+
+
+def compiled(proof: Proof) -> dict[str, Any]:
+    """One function in `gfsmith verify --objects --json`."""
+    return {
+        "symbol": proof.symbol,
+        "isa": proof.isa,
+        "abi": proof.abi,
+        "file": proof.file,
+        "compiler": proof.compiler,
+        "method": ["machine"],
+        **outcome(proof.report),
+        "seconds": round(proof.seconds, 3),
+    }
+
+
+def compiled_table(proofs: Sequence[Proof]) -> Table:
+    """Proofs of objects per instruction set, ABI and compiler."""
+    table = Table("isa", "abi", "compiler", "functions", "proved", "instructions", "reached")
+    groups = Counter((proof.isa, proof.abi, proof.compiler) for proof in proofs)
+    for group, count in groups.items():
+        mine = [proof.report for proof in proofs if (proof.isa, proof.abi, proof.compiler) == group]
+        proved = sum(bool(each) for each in mine)
+        sums = sum(each.instructions for each in mine), sum(each.covered for each in mine)
+        table.add_row(*group, *(str(figure) for figure in (count, proved, *sums)))
+    return table
 
 
 def established(proof: Report) -> str:

@@ -50,8 +50,9 @@ ALLOWED: dict[str, set[str]] = {
     "certify": {"spec", "generate", "prove", "parallel", "cache"},
     "model": {"spec", "emit", "generate", "parallel", "cache", "doctor", "ir", "isa"},
     "foreign": {"isa", "prove"},
+    "compiled": {"spec", "isa", "prove", "parallel"},
     "output": {"generate", "certify", "__init__"},
-    "report": {"spec", "isa", "codes", "prove", "certify"},
+    "report": {"spec", "isa", "codes", "prove", "certify", "compiled"},
     "explain": {"spec", "ir", "liveness", "emit", "generate", "model", "report"},
     "tune": {
         *("spec", "isa", "codes", "config", "microarch", "tables", "emit", "generate", "certify", "parallel"),

@@ -8,8 +8,15 @@ from gfsmith.prove.machine.x86.architecture import X86
 
 ALL: tuple[Architecture, ...] = (X86(), AArch64())
 _BY_ABI = {abi: arch for arch in ALL for abi in arch.abis}
+#: The calling conventions there are contracts for.
+ABIS = tuple(_BY_ABI)
 
 
 def of_abi(name: str) -> Architecture:
     """The processor that a calling convention is for. Raises KeyError."""
     return _BY_ABI[name]
+
+
+def of_machine(name: str) -> Architecture:
+    """The processor that an image is for. Raises KeyError."""
+    return {arch.name: arch for arch in ALL}[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -18,6 +19,17 @@ from gfsmith.prove.machine.x86.relocations import X86Relocations
 _ALLOC, _WRITE, _EXECUTE, _TLS = 0x2, 0x1, 0x4, 0x400
 #: pyelftools' name of a machine -> its relocations.
 _MACHINES: dict[str, Relocations] = {"x64": X86Relocations(), "AArch64": AArch64Relocations()}
+
+
+def defined(data: bytes) -> set[str]:
+    """The names of the functions that an ELF file defines."""
+    tables = (s for s in ELFFile(BytesIO(data)).iter_sections() if isinstance(s, SymbolTableSection))
+    return {
+        str(symbol.name)
+        for table in tables
+        for symbol in table.iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+    }
 
 
 class Reader:
@@ -56,7 +68,13 @@ class Reader:
                     place = entry["r_offset"] + self.bias
                     self.build.patch(place, 8, self.build.value(place, 8) + self.bias, None)
         frames = [FrameTable(s.address, bytes(s.data)) for s in self.placed.values() if s.name == ".eh_frame"]
-        return self.build.image(frames)
+        return replace(self.build.image(frames), producer=self._producer())
+
+    def _producer(self) -> str:
+        """What .comment names, in its order."""
+        section: Any = self.elf.get_section_by_name(".comment")
+        names = section.data().decode("utf-8", "replace").split("\0") if section is not None else []
+        return "; ".join(dict.fromkeys(name for name in names if name))
 
     @property
     def bias(self) -> int:

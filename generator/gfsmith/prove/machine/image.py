@@ -91,6 +91,7 @@ class Image:
         holes: bytes whose value is not known; `segments` has there what the file has.
         frames: the DWARF unwind tables (ELF, Mach-O).
         base: what the relative addresses in COFF unwind tables are relative to.
+        producer: the compilers and assemblers that the file names (ELF).
     """
 
     format: str
@@ -100,6 +101,7 @@ class Image:
     holes: tuple[Hole, ...] = ()
     frames: tuple[FrameTable, ...] = ()
     base: int = 0
+    producer: str = ""
 
     def segment_at(self, address: int) -> Segment | None:
         """The segment that has the byte at this address."""

@@ -29,6 +29,7 @@ __all__ = [
     "Segment",
     "load",
     "load_symbol",
+    "members_with",
     "raw",
 ]
 
@@ -101,6 +102,34 @@ def load_symbol(path: Path, symbol: str) -> Image:
             if symbol in image.functions:
                 return image
     raise LoadError(f"{path}: no function {symbol}")
+
+
+def members_with(path: Path, symbols: frozenset[str]) -> dict[str | None, set[str]]:
+    """Which of these functions a file defines, by archive member (None: the file is no archive).
+
+    Raises:
+        LoadError: the file cannot be read, or is damaged.
+    """
+    data = _contents(path)
+    parts: Iterator[tuple[str | None, bytes]] = iter([(None, data)])
+    if data.startswith(_ARCHIVE):
+        parts = iter(_members(path, data))
+    found: dict[str | None, set[str]] = {}
+    for name, content in parts:
+        mine = set(symbols) & _defined(str(path) if name is None else f"{path}({name})", content)
+        if mine:
+            found[name] = mine
+    return found
+
+
+def _defined(what: str, data: bytes) -> set[str]:
+    """The functions of one object or library."""
+    if not data.startswith(b"\x7fELF"):
+        return set(_parse(what, data).functions)
+    try:
+        return elf.defined(data)
+    except _DAMAGE as error:
+        raise LoadError(f"{what}: damaged file ({type(error).__name__})") from error
 
 
 def _contents(path: Path) -> bytes:
