@@ -9,21 +9,26 @@ A form is the mnemonic and the shapes of the operands:
     [x]             memory at register + displacement; [x]! moves the register before, [x], # after
     [x x], [x x lsl], [x w uxtw]: with an index register
 
-as in "add x x #", "ldp q q [x]", "ldr x [x], #", "tbl 16b 16b 16b" (without braces).
+capstone 5 leaves out some elements of vectors, and that st1 moves its base: these are read from its text.
+Examples: "add x x #", "ldp q q [x]", "ldr x [x], #", "tbl 16b 16b 16b" (without braces).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import capstone
 from capstone import arm64
 
-_VECTOR = {
-    getattr(arm64, f"ARM64_VAS_{name.upper()}"): name
-    for name in ("16b", "8b", "4b", "1b", "8h", "4h", "2h", "1h", "4s", "2s", "1s", "2d", "1d", "1q")
-}
+from gfsmith.prove.machine.aarch64.registers import VECTOR_BYTES
+
+#: What the text says of vector registers: number, elements (none for one of them), lane.
+_VECTOR = re.compile(r"\bv(\d+)\.(\d*)([bhsd])(?:\[(\w+)\]|(?=\}\[(\w+)\])|)")
+#: What follows the address.
+_MOVED = re.compile(r"\](?:(!)|, #(-?\w+)|)$")
 _SHIFT = {arm64.ARM64_SFT_LSL: "lsl", arm64.ARM64_SFT_LSR: "lsr", arm64.ARM64_SFT_ASR: "asr"}
 _EXTEND = {
     getattr(arm64, f"ARM64_EXT_{name.upper()}"): name
@@ -38,11 +43,13 @@ ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8}
 
 
 class General(NamedTuple):
-    """A general register, of which `size` bytes are meant, shifted left by `shift`. name "zr": zero."""
+    """A general register, of which `size` bytes are meant, shifted left by `shift`; extended: to 64 bits
+    before that. name "zr": zero."""
 
     name: str
     size: int
     shift: int = 0
+    extended: bool = False
 
 
 class Vector(NamedTuple):
@@ -107,21 +114,23 @@ def decode(code: bytes, address: int) -> Decoded | None:
         return None
     shapes: list[str] = []
     operands: list[Operand] = []
+    vectors = _VECTOR.finditer(found.op_str)
     for operand in found.operands:
         if operand.type == arm64.ARM64_OP_MEM:
-            shape, place = _place(found, operand)
-            shapes.append(shape + ("!" if found.writeback and not found.post_index else ""))
+            moved = _MOVED.search(found.op_str)
+            if moved is None:
+                return None
+            shape, place = _place(found, operand, moved)
+            shapes.append(shape)
             operands.append(place)
         elif operands and isinstance(operands[-1], Place):
-            if operand.type != arm64.ARM64_OP_IMM or not found.post_index:
+            if operand.type != arm64.ARM64_OP_IMM or operands[-1].after != operand.imm:
                 return None
-            shapes[-1] += ", #"
-            operands[-1] = operands[-1]._replace(after=operand.imm)
         elif operand.type == arm64.ARM64_OP_IMM:
             shapes.append("#")
             operands.append(Immediate(operand.imm, operand.shift.value if operand.shift.type else 0))
         elif operand.type == arm64.ARM64_OP_REG:
-            shape, register = _register(found.reg_name(operand.reg), operand)
+            shape, register = _register(found.reg_name(operand.reg), operand, vectors)
             shapes.append(shape)
             operands.append(register)
         else:
@@ -144,31 +153,38 @@ def _general(name: str, operand: Any) -> tuple[str, General]:
         shape += f" {_EXTEND.get(operand.ext, '?')}"
     elif operand.shift.type:
         shape += f" {_SHIFT.get(operand.shift.type, '?')}"
-    return shape, General(register, 4 if narrow else 8, shift)
+    return shape, General(register, 4 if narrow else 8, shift, bool(operand.ext))
 
 
-def _register(name: str, operand: Any) -> tuple[str, Operand]:
+def _register(name: str, operand: Any, vectors: Iterator[re.Match[str]]) -> tuple[str, Operand]:
+    """vectors: those that the text still has."""
     if name[0] == "v":
-        shape = _VECTOR.get(operand.vas, "?")
-        element = ELEMENT.get(shape[-1], 0)
-        if operand.vector_index != -1:
-            return f"{shape[-1]}[]", Vector(int(name[1:]), 16, element, operand.vector_index)
-        size = int(shape[:-1]) * element if element else 0
-        return shape, Vector(int(name[1:]), size, element)
+        found = next(vectors, None)
+        if found is None or found[1] != name[1:]:
+            return "?", Vector(0, 0, 0)
+        count, kind, lane = found[2], found[3], found[4] or found[5]
+        element = ELEMENT[kind]
+        if lane is not None:
+            return f"{kind}[]", Vector(int(found[1]), VECTOR_BYTES, element, int(lane, 0))
+        return count + kind, Vector(int(found[1]), int(count or 0) * element, element)
     if name[0] in _SCALAR and name[1:].isdigit():
         size = _SCALAR[name[0]]
         return name[0], Vector(int(name[1:]), size, size)
     return _general(name, operand)
 
 
-def _place(found: Any, operand: Any) -> tuple[str, Place]:
+def _place(found: Any, operand: Any, moved: re.Match[str]) -> tuple[str, Place]:
+    """A memory operand; the text says whether it moves its base."""
     memory = operand.mem
     _, base = _general(found.reg_name(memory.base), _PLAIN)
-    if not memory.index:  # no register
-        moved = memory.disp if found.writeback and not found.post_index else 0
-        return "[x]", Place(base, None, 0 if moved else memory.disp, before=moved)
-    shape, index = _general(found.reg_name(memory.index), operand)
-    return f"[x {shape}]", Place(base, index, memory.disp)
+    after = int(moved[2], 0) if moved[2] else 0
+    after -= 1 << 64 if after >> 63 > 0 else 0
+    if memory.index:
+        shape, offset = _general(found.reg_name(memory.index), operand)
+        return f"[x {shape}]" + ("?" if moved[1] or after else ""), Place(base, offset, memory.disp)
+    if moved[1]:
+        return "[x]!", Place(base, None, 0, before=memory.disp)
+    return "[x]" + (", #" if after else ""), Place(base, None, memory.disp, after=after)
 
 
 class _NoShift(NamedTuple):

@@ -142,8 +142,15 @@ def _select(increment: int) -> Semantics:
     return run
 
 
+def _increment(state: State, instr: Decoded) -> None:
+    """cinc. capstone gives the condition as it is written."""
+    target, source = instr.operands
+    by = int(holds(state, instr.condition))
+    _write(state, instr, total(word(state, source, instr), by, general(target).size))
+
+
 def _set(state: State, instr: Decoded) -> None:
-    """cset. capstone gives the condition as it is written."""
+    """cset."""
     write(state, general(instr.operands[0]), int(holds(state, instr.condition)))
 
 
@@ -187,6 +194,7 @@ TABLE: dict[str, Semantics] = {
     **forms(_multiply_high, "umulh x x x"),
     **forms(_select(0), "csel x x x", "csel w w w"),
     **forms(_select(1), "csinc x x x", "csinc w w w"),
+    **forms(_increment, "cinc x x", "cinc w w"),
     **forms(_set, "cset x", "cset w"),
     **forms(_nothing, "nop", "bti"),
     **forms(_prefetch, "prfm [x]", "prfm [x x]", "prfm [x x lsl]"),

@@ -10,7 +10,6 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     as_bytes,
     forms,
     general,
-    immediate,
     place,
     read,
     read_vector,
@@ -91,13 +90,6 @@ def _store(state: State, instr: Decoded) -> None:
     after(state, where)
 
 
-def _load_near(state: State, instr: Decoded) -> None:
-    """ldr of a constant at an address in the code."""
-    target = instr.operands[0]
-    size = target.size if isinstance(target, Vector) else general(target).size
-    _load_one(state, target, immediate(instr.operands[1]), size)
-
-
 def _vector_bytes(operand: Operand) -> int:
     """Bytes that a structure load or store moves for a register: the vector's, or one element's."""
     register = vector(operand)
@@ -138,9 +130,10 @@ def _load_all_over(state: State, instr: Decoded) -> None:
 def _single(load: Semantics, store: Semantics) -> dict[str, Semantics]:
     table: dict[str, Semantics] = {}
     for where in _PLACES:
-        for register in "xwqdshb":
+        shifted = "lsl" in where  # not by 0, so not for bytes
+        for register in "xwqdsh" if shifted else "xwqdshb":
             table[f"ldr {register} {where}"], table[f"str {register} {where}"] = load, store
-        for width in _NARROW:
+        for width in "h" if shifted else "hb":
             table[f"ldr{width} w {where}"], table[f"str{width} w {where}"] = load, store
     for register in "xwqdshb":
         table[f"ldur {register} [x]"], table[f"stur {register} [x]"] = load, store
@@ -169,7 +162,6 @@ def _structures(name: str, meaning: Semantics) -> dict[str, Semantics]:
 TABLE: dict[str, Semantics] = {
     **_single(_load, _store),
     **_pairs(_load, _store),
-    **forms(_load_near, "ldr x #", "ldr w #", "ldr q #", "ldr d #", "ldr s #"),
     **_structures("ld1", _load_vectors),
     **_structures("st1", _store_vectors),
     **forms(_load_all_over, *(f"ld1r {shape} [x]" for shape in ("16b", "8h", "4s", "2d"))),

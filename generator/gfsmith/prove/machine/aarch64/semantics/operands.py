@@ -93,7 +93,7 @@ def word(state: State, operand: Operand, instr: Decoded) -> Word:
     if isinstance(value, Opaque):
         raise Unsupported(f"arithmetic on {value}")
     if register.shift:
-        value = wrap(scale(value, 1 << register.shift), register.size)
+        value = wrap(scale(value, 1 << register.shift), 8 if register.extended else register.size)
     return value
 
 

@@ -50,14 +50,17 @@ def _inverted(piece: Piece) -> Form:
 
 
 def _or(state: State, instr: Decoded) -> None:
-    """orr, where one side is 0."""
+    """orr of known bytes, or where one side is 0."""
     target, first, second = instr.operands
     left, right = read_vector(state, first), read_vector(state, second)
     out: list[Run] = []
     for length, a, b in domain.aligned(left, right):
-        if domain.ZERO not in (a, b):
-            raise Unsupported("OR of two unknown bytes")
-        out.append((length, a if b == domain.ZERO else b))
+        if domain.ZERO in (a, b):
+            out.append((length, a if b == domain.ZERO else b))
+        elif isinstance(a, Form) and isinstance(b, Form) and a.is_constant and b.is_constant:
+            out.append((length, domain.CONSTANTS[a.constant | b.constant]))
+        else:
+            raise Unsupported("OR with unknown bytes")
     write_vector(state, target, domain.merge(out))
 
 
