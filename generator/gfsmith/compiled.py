@@ -19,7 +19,7 @@ from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
 from gfsmith.prove.machine.load import LoadError, load, members_with
 from gfsmith.spec import KernelSpec
 
-#: Whose machine code is proved -> the name of its processor there.
+#: Whose machine code is proved, but for scalable vectors -> the name of its processor there.
 _MACHINES = {Arch.X86_64: "x86-64", Arch.AARCH64: "AArch64"}
 
 
@@ -79,7 +79,8 @@ def _prove(task: Task) -> Proof:
 
 def find(paths: Sequence[Path], specs: Sequence[KernelSpec], abi: str | None, exhaustive: bool) -> list[Task]:
     """What there is to prove. Raises ObjectError."""
-    known: Mapping[str, KernelSpec] = {s.symbol: s for s in specs if s.isa.arch in _MACHINES}
+    provable = (spec for spec in specs if spec.isa.arch in _MACHINES and not spec.isa.scalable)
+    known: Mapping[str, KernelSpec] = {spec.symbol: spec for spec in provable}
     tasks = []
     for path in paths:
         try:

@@ -1,0 +1,46 @@
+"""AArch64 objects for tests: the generated C and hand-made assembly, compiled by clang."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.load import load
+
+ROOT = Path(__file__).resolve().parents[3]
+GEN_OUT = ROOT / "gen_out"
+CLANG = ("clang-19", "--target=aarch64-linux-gnu", "-O2", "-std=c11", "-fPIC", "-Wall", "-Werror")
+ASSEMBLER = ("clang-19", "--target=aarch64-linux-gnu", "-march=armv8.2-a+sha3")
+NAME = "kernel"
+
+_CHUNK = 13  #: kernels that are compiled together: arm_neon.h is long
+
+
+def _run(*command: str | Path) -> None:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def assemble(text: str, folder: Path) -> Image:
+    """The image of a function `kernel`."""
+    source, found = folder / "kernel.s", folder / "kernel.o"
+    source.write_text(text)
+    _run(*ASSEMBLER, "-c", "-o", found, source)
+    return load(found)
+
+
+def kernels(symbols: Sequence[tuple[str, str]], folder: Path) -> list[Path]:
+    """Objects of generated kernels, given as (instruction set, symbol)."""
+
+    def compile_some(start: int) -> Path:
+        source = folder / f"part{start}.c"
+        chosen = symbols[start : start + _CHUNK]
+        source.write_text("".join(f'#include "{GEN_OUT / isa / symbol}.c"\n' for isa, symbol in chosen))
+        _run(*CLANG, f"-I{GEN_OUT}", "-c", "-o", source.with_suffix(".o"), source)
+        return source.with_suffix(".o")
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(compile_some, range(0, len(symbols), _CHUNK)))
