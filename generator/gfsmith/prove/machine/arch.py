@@ -64,9 +64,10 @@ class Abi:
 
     arguments: registers of the first parameters, the others lie on the stack from `stack_arguments` on.
     preserved: general registers that keep their value; preserved_vectors: vector register -> how many of
-    its low bytes. preserved_conditions: sets of flags that keep their value. return_address: a register, or a place on the stack. Places are relative to the stack
-    pointer on entry. home, red_zone: as in stack.Stack. landing: the bytes that begin every function
-    that may be called by address where branch protection is on.
+    its low bytes. preserved_conditions: sets of flags that keep their value. return_address: a register, or
+    a place on the stack. Places are relative to the stack pointer on entry. home, red_zone: as in
+    stack.Stack. landing: the bytes that begin every function that may be called by address where branch
+    protection is on.
     """
 
     name: str

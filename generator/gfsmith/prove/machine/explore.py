@@ -133,7 +133,10 @@ class Explorer:
         return {ip: (self.instruction(ip), state) for ip, state in self.frames.items()}
 
     def run(self, state: State, start: int | None = None) -> list[State]:
-        """All states at ret, from the first instruction or that at `start`. Raises Refutation or Unsupported, with the place."""
+        """All states at ret, from the first instruction or that at `start`.
+
+        Raises Refutation or Unsupported, with the place.
+        """
         ends: list[State] = []
         self._paths = [Path(self.origin if start is None else start, state)]
         while path := self._next():

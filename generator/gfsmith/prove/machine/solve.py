@@ -20,7 +20,6 @@ from gfsmith.prove.machine.linear import (
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.state import State
 
-
 _SPAN = 1 << 64
 _quotients = count()
 
@@ -86,7 +85,7 @@ def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
         raise Unsupported(f"{value} is divided by {divisor}")
     left = {s: c % divisor for s, c in value.terms}
     rest = make(value.constant % divisor, left)
-    if 0 <= state.facts.range(rest)[0] and state.facts.range(rest)[1] < divisor:
+    if state.facts.range(rest)[0] >= 0 and state.facts.range(rest)[1] < divisor:
         whole = divide(subtract(value, rest), divisor)
         assert whole is not None
         return whole, rest

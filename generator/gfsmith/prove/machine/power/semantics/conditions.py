@@ -18,7 +18,6 @@ from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
     Semantics,
     forms,
-    general,
     number,
     signed,
     word,

@@ -116,7 +116,7 @@ def _splat_doubleword(state: State, instr: Decoded) -> None:
 def _shift_words(state: State, instr: Decoded) -> None:
     """xxsldwi: four words of eight, counted from the left."""
     target, first, second, last = instr.operands
-    both = tuple([*read_vector(state, first), *read_vector(state, second)])
+    both = (*read_vector(state, first), *read_vector(state, second))
     words = [domain.cut(both, 4 * (w ^ 1), 4 * (w ^ 1) + 4) for w in range(8)]
     chosen = words[immediate(last) : immediate(last) + 4]
     write_vector(state, target, domain.merge([run for w in range(4) for run in chosen[w ^ 1]]))
