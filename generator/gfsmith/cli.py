@@ -205,7 +205,7 @@ def verify(
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
-    With --objects: what a compiler or assembler made of the folder's sources, for x86-64 or AArch64.
+    With --objects: what a compiler or assembler made of the folder's sources, for x86-64, AArch64 or POWER.
     With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract that the
     options describe; --isa names what it may use.
     """

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gfsmith import parallel
-from gfsmith.isa import Arch
+from gfsmith.isa import Arch, Isa
 from gfsmith.prove.machine.architectures import of_machine
 from gfsmith.prove.machine.image import Image
 from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
@@ -20,7 +20,9 @@ from gfsmith.prove.machine.load import LoadError, load, members_with
 from gfsmith.spec import KernelSpec
 
 #: Whose machine code is proved, but for scalable vectors -> the name of its processor there.
-_MACHINES = {Arch.X86_64: "x86-64", Arch.AARCH64: "AArch64"}
+_MACHINES = {Arch.X86_64: "x86-64", Arch.AARCH64: "AArch64", Arch.POWER: "POWER"}
+#: Sets of these processors whose instructions the prover does not know.
+_UNKNOWN = frozenset({"vsx_p10"})
 
 
 class ObjectError(ValueError):
@@ -77,9 +79,13 @@ def _prove(task: Task) -> Proof:
     return Proof(task.spec.symbol, task.spec.isa.name, abi, file, image.producer, report, seconds)
 
 
+def _is_provable(isa: Isa) -> bool:
+    return isa.arch in _MACHINES and not isa.scalable and isa.name not in _UNKNOWN
+
+
 def find(paths: Sequence[Path], specs: Sequence[KernelSpec], abi: str | None, exhaustive: bool) -> list[Task]:
     """What there is to prove. Raises ObjectError."""
-    provable = (spec for spec in specs if spec.isa.arch in _MACHINES and not spec.isa.scalable)
+    provable = (spec for spec in specs if _is_provable(spec.isa))
     known: Mapping[str, KernelSpec] = {spec.symbol: spec for spec in provable}
     tasks = []
     for path in paths:

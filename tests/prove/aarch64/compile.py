@@ -24,22 +24,22 @@ def _run(*command: str | Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def assemble(text: str, folder: Path) -> Image:
+def assemble(text: str, folder: Path, assembler: Sequence[str] = ASSEMBLER) -> Image:
     """The image of a function `kernel`."""
     source, found = folder / "kernel.s", folder / "kernel.o"
     source.write_text(text)
-    _run(*ASSEMBLER, "-c", "-o", found, source)
+    _run(*assembler, "-c", "-o", found, source)
     return load(found)
 
 
-def kernels(symbols: Sequence[tuple[str, str]], folder: Path) -> list[Path]:
+def kernels(symbols: Sequence[tuple[str, str]], folder: Path, compiler: Sequence[str] = CLANG) -> list[Path]:
     """Objects of generated kernels, given as (instruction set, symbol)."""
 
     def compile_some(start: int) -> Path:
         source = folder / f"part{start}.c"
         chosen = symbols[start : start + _CHUNK]
         source.write_text("".join(f'#include "{GEN_OUT / isa / symbol}.c"\n' for isa, symbol in chosen))
-        _run(*CLANG, f"-I{GEN_OUT}", "-c", "-o", source.with_suffix(".o"), source)
+        _run(*compiler, f"-I{GEN_OUT}", "-c", "-o", source.with_suffix(".o"), source)
         return source.with_suffix(".o")
 
     with ThreadPoolExecutor(2) as pool:

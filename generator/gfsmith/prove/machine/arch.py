@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gfsmith.prove.machine.branch import Condition
-from gfsmith.prove.machine.image import Image
-from gfsmith.prove.machine.linear import Address, Linear, base
+from gfsmith.prove.machine.image import Function, Image
+from gfsmith.prove.machine.linear import Address, Linear, Word, base
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.state import Flags, State
 from gfsmith.prove.verdict import Refutation
@@ -27,6 +27,10 @@ class Flow(Enum):
     BRANCH = auto()
     RETURN = auto()
     OTHER = auto()
+
+
+#: The target of a branch that returns to the caller: an address that no code has.
+RETURN = 1 << 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,25 @@ class Instruction:
         return str(self.raw)
 
 
+class Start(NamedTuple):
+    """One way in: where, what registers hold there besides the parameters, and what they must hold on
+    return."""
+
+    ip: int
+    holds: Mapping[str, Word]
+    leaves: Mapping[str, Word]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abi:
     """A calling convention.
 
     arguments: registers of the first parameters, the others lie on the stack from `stack_arguments` on.
     preserved: general registers that keep their value; preserved_vectors: vector register -> how many of
-    its low bytes. return_address: a register, or a place on the stack. Places are relative to the stack
-    pointer on entry. home, red_zone: as in stack.Stack. landing: the bytes that begin every function
-    that may be called by address where branch protection is on.
+    its low bytes. preserved_conditions: sets of flags that keep their value. return_address: a register, or
+    a place on the stack. Places are relative to the stack pointer on entry. home, red_zone: as in
+    stack.Stack. landing: the bytes that begin every function that may be called by address where branch
+    protection is on.
     """
 
     name: str
@@ -62,6 +76,7 @@ class Abi:
     return_address: str | int
     stack_arguments: int
     preserved_vectors: Mapping[int, int] = field(default_factory=dict)
+    preserved_conditions: tuple[str, ...] = ()
     home: tuple[int, int] = (0, 0)
     red_zone: int = 0
     landing: bytes = b""
@@ -95,6 +110,9 @@ class Architecture(Protocol):
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         """A feature that the instruction needs and that is neither plain nor among these."""
+
+    def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
+        """The ways in; all are proved."""
 
     def execute(self, state: State, instruction: Instruction) -> None:
         """Run an instruction of Flow.NEXT, or what one of Flow.BRANCH does before it tests (counting)."""

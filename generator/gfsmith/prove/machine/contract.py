@@ -26,9 +26,10 @@ Parameter = Literal["len", "k", "coeffs", "src", "dst", "one_src", "one_dst", "i
 class Layout:
     """Where a coefficient's entry lies in the table.
 
-    format: nibble, affine, mulb or none; entry: bytes. Source-major: entry (j, i) at (j * outputs + i)
-    * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known number of sources. period: the
-    entry repeats itself after so many bytes (ISA-L keeps four copies of a matrix); 0: it does not.
+    format: nibble, permxor, affine, mulb or none; entry: bytes. Source-major: entry (j, i) at
+    (j * outputs + i) * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known number of
+    sources. period: the entry repeats itself after so many bytes (ISA-L keeps four copies of a matrix); 0: it
+    does not.
     """
 
     format: str
@@ -151,7 +152,7 @@ class Contract:
             return Atom(Entry(part, column, output), "src", source, start)
 
         match self.layout.format:
-            case "nibble":
+            case "nibble" | "permxor":
                 return Form(0, {atom("low"): LOW_NIBBLE, atom("high"): HIGH_NIBBLE})
             case "affine":
                 return Form(0, {atom("matrix"): IDENTITY})

@@ -13,12 +13,28 @@ from elftools.elf.sections import SymbolTableSection
 
 from gfsmith.prove.machine.aarch64.relocations import AArch64Relocations
 from gfsmith.prove.machine.image import BASE, Builder, FrameTable, Image, LoadError, Mark, Section
+from gfsmith.prove.machine.power.relocations import PowerRelocations
 from gfsmith.prove.machine.relocation import Relocation, Relocations
 from gfsmith.prove.machine.x86.relocations import X86Relocations
 
 _ALLOC, _WRITE, _EXECUTE, _TLS = 0x2, 0x1, 0x4, 0x400
 #: pyelftools' name of a machine -> its relocations.
-_MACHINES: dict[str, Relocations] = {"x64": X86Relocations(), "AArch64": AArch64Relocations()}
+_MACHINES: dict[str, Relocations] = {
+    "x64": X86Relocations(),
+    "AArch64": AArch64Relocations(),
+    "64-bit PowerPC": PowerRelocations(),
+}
+
+
+def defined(data: bytes) -> set[str]:
+    """The names of the functions that an ELF file defines."""
+    tables = (s for s in ELFFile(BytesIO(data)).iter_sections() if isinstance(s, SymbolTableSection))
+    return {
+        str(symbol.name)
+        for table in tables
+        for symbol in table.iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+    }
 
 
 def defined(data: bytes) -> set[str]:
@@ -121,7 +137,8 @@ class Reader:
             if known and section is not None and section.executable:
                 place = symbol["st_value"] + (section.address if self.kind == "ET_REL" else self.bias)
                 name = symbol.name.split("@")[0]
-                self.build.marks.append(Mark(name, place, symbol["st_size"]))
+                local = self.scheme.local_entry(symbol["st_other"]["local"])
+                self.build.marks.append(Mark(name, place, symbol["st_size"], local))
 
     def _target(self, symbol: Any) -> int | None:
         """The address a symbol stands for; None if another file has it or it is chosen at run time."""

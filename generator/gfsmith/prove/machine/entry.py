@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.arch import Architecture
+from gfsmith.prove.machine.arch import Architecture, Start
 from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract
 from gfsmith.prove.machine.domain import Runs
 from gfsmith.prove.machine.image import Image
@@ -61,9 +61,15 @@ def _limits(contract: Contract, length: Word) -> Limits:
 
 
 def entry_state(
-    contract: Contract, arch: Architecture, image: Image, low: int, high: int, reads: set[int] | None = None
+    contract: Contract,
+    arch: Architecture,
+    image: Image,
+    start: Start,
+    lengths: tuple[int, int],
+    reads: set[int] | None = None,
 ) -> State:
-    """The machine on entry, for low <= len <= high: what ABI and contract say, and junk otherwise."""
+    """The machine on entry, for a range of `lengths`: what ABI and contract say, and junk otherwise."""
+    low, high = lengths
     abi, facts = arch.abis[contract.abi], Facts()
     length = low if low == high else scale(symbol(LENGTH), contract.granule)
     facts.assume(length, low, high)
@@ -82,6 +88,7 @@ def entry_state(
     gpr: dict[str, Value | Opaque] = {name: junk(8) for name in arch.general}
     for name in abi.preserved:
         gpr[name] = symbol(f"entry_{name}")
+    gpr |= start.holds
     gpr[arch.stack_pointer] = symbol(Address("stack"))
     memory.stack.move(0, facts)
     if isinstance(abi.return_address, str):
@@ -105,7 +112,7 @@ def entry_state(
     return state
 
 
-def check_end(contract: Contract, arch: Architecture, state: State) -> None:
+def check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
     """What must hold at return. Raises Refutation."""
     abi, memory = arch.abis[contract.abi], state.memory
     assert isinstance(memory, Memory)
@@ -119,6 +126,12 @@ def check_end(contract: Contract, arch: Architecture, state: State) -> None:
     for name in abi.preserved:
         if state.gpr[name] != symbol(f"entry_{name}"):
             raise Refutation(f"{name} is not preserved")
+    for name, value in start.leaves.items():
+        if state.gpr[name] != value:
+            raise Refutation(f"{name} does not hold {value}")
+    for condition in state.conditions:
+        if condition.startswith(abi.preserved_conditions):
+            raise Refutation(f"{condition} is not preserved")
     for number, kept in abi.preserved_vectors.items():
         low = domain.cut(state.vectors[number], 0, kept)
         if low != ((kept, domain.variable("entry", number, 0)),):

@@ -13,7 +13,7 @@ from math import inf
 from typing import NamedTuple
 
 from gfsmith.prove.machine import invariant
-from gfsmith.prove.machine.arch import Architecture, Flow, Instruction, move_stack
+from gfsmith.prove.machine.arch import RETURN, Architecture, Flow, Instruction, move_stack
 from gfsmith.prove.machine.branch import Condition, Split, decide
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Unsupported
@@ -26,7 +26,7 @@ from gfsmith.prove.machine.linear import (
     subtract,
 )
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.solve import fix
+from gfsmith.prove.machine.solve import Choice, fix
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
 from gfsmith.prove.verdict import Refutation
 
@@ -64,6 +64,15 @@ class _Way(NamedTuple):
     bounds: tuple[Bound, Bound]
 
 
+class _Exit(NamedTuple):
+    """How a loop is left: a path at its branch. first: the loop's first state, by which it is known."""
+
+    path: Path
+    instr: Instruction
+    decision: Split
+    first: State
+
+
 class Explorer:
     """Follows every path of one function from given start states.
 
@@ -91,7 +100,7 @@ class Explorer:
         self._paths: list[Path] = []
         self._graph = Graph(self.origin, self._decode)
         #: By id of a loop's first state: how the loop is left there, until induction covers that.
-        self._exits: dict[int, tuple[Path, Instruction, Split]] = {}
+        self._exits: dict[int, _Exit] = {}
         self.steps = 0
         self._max_steps = max_steps
 
@@ -105,6 +114,8 @@ class Explorer:
 
     def instruction(self, ip: int) -> Instruction:
         found = self._instructions.get(ip)
+        if ip == RETURN:
+            return Instruction(ip, ip, Flow.RETURN, "the return of a branch")
         if found is None:
             if not self.origin <= ip < self.end:
                 raise Refutation(f"control leaves the function, to byte {ip - self.origin}")
@@ -121,23 +132,38 @@ class Explorer:
         """Every instruction that was reached, and the first state before it."""
         return {ip: (self.instruction(ip), state) for ip, state in self.frames.items()}
 
-    def run(self, state: State) -> list[State]:
-        """All states at ret. Raises Refutation or Unsupported, with the place."""
+    def run(self, state: State, start: int | None = None) -> list[State]:
+        """All states at ret, from the first instruction or that at `start`.
+
+        Raises Refutation or Unsupported, with the place.
+        """
         ends: list[State] = []
-        self._paths = [Path(self.origin, state)]
+        self._paths = [Path(self.origin if start is None else start, state)]
         while path := self._next():
             try:
                 if self._follow(path):
                     ends.append(path.state)
             except Contradiction:
                 continue
+            except Choice as choice:
+                self._choose(path, choice.value)
             except (Refutation, Unsupported) as error:
                 raise type(error)(f"byte {path.ip - self.origin}: {error}") from None
         return ends
 
+    def _choose(self, path: Path, value: Linear) -> None:
+        """Queue an instruction again, for both signs of a value."""
+        for bounds in ((-inf, -1), (0, inf)):
+            state = copy(path.state)
+            try:
+                state.facts.assume(value, *bounds)
+            except Contradiction:
+                continue
+            self._paths.append(Path(path.ip, state, dict(path.loops), path.turns))
+
     def _next(self) -> Path | None:
         while self._exits and not self._paths:
-            path, instr, decision = self._exits.popitem()[1]
+            path, instr, decision, _ = self._exits.popitem()[1]
             _, outside = self._ways(instr, decision)
             self._take(path, outside.ip, decision.value, outside.bounds)
         return self._paths.pop() if self._paths else None
@@ -261,7 +287,7 @@ class Explorer:
         if record is None:
             first = copy(path.state)
             outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
-            self._exits[id(first)] = Path(path.ip, first, outside), instr, decision
+            self._exits[id(first)] = _Exit(Path(path.ip, first, outside), instr, decision, first)
             path.loops[path.ip] = Record(first)
             inside, _ = self._ways(instr, decision)
             path.state.facts.assume(decision.value, *inside.bounds)
@@ -284,9 +310,9 @@ class Explorer:
         return False
 
     def _start(self, path: Path, instr: Instruction, record: Record) -> None:
-        """Guess the state of any turn; queue one turn from there, and the exit from there."""
+        """Guess the state of any turn; queue one turn from there, and, for later, the exit from there: by
+        then the guess has been shown to hold, or replaced."""
         assert record.second is not None
-        self._exits.pop(id(record.first), None)  # the exit after any turn includes it
         turn = f"t{next(self._turns)}"
         record.guess = invariant.guess(self.contract, record.first, record.second, turn)
         state = record.guess.state
@@ -305,12 +331,13 @@ class Explorer:
         if not isinstance(decision, Split):
             raise Unsupported("a loop whose condition is decided after two turns")
         record.guess = Guess(copy(state), turn, record.guess.sums)
-        inside, outside = self._ways(instr, decision)
+        inside, _ = self._ways(instr, decision)
         inner = copy(state)
         inner.facts.assume(decision.value, *inside.bounds)
         loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
         self._paths.append(Path(inside.ip, inner, {**loops, path.ip: record}))
-        self._take(Path(path.ip, copy(state), loops), outside.ip, decision.value, outside.bounds)
+        self._exits.pop(id(record.first), None)  # the exit after any turn includes those before
+        self._exits[id(record.first)] = _Exit(Path(path.ip, state, loops), instr, decision, record.first)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
         """What was assumed of the branch's value holds again after the turn."""

@@ -13,23 +13,29 @@ class Graph:
     def __init__(self, origin: int, decode: Callable[[int], Instruction | None]) -> None:
         self._origin = origin
         self._decode = decode
-        self._falls_back: dict[int, bool] = {}
+        self._known: dict[int, bool | None] = {}
 
     def closes(self, instr: Instruction) -> bool | None:
         """Whether a branch closes a loop where it is taken (True) or where it is not (False); None: neither.
 
-        It is taken backwards, or every way to it comes through what follows it.
+        Only that way leads back to it; or both do, and it is taken backwards, or every way to the branch
+        comes through what follows it.
         """
+        if instr.ip not in self._known:
+            self._known[instr.ip] = self._closes(instr)
+        return self._known[instr.ip]
+
+    def _closes(self, instr: Instruction) -> bool | None:
+        taken, other = (self._leads(way, instr.ip) for way in (instr.target, instr.next_ip))
+        if taken != other:
+            return taken
         if instr.target <= instr.ip:
             return True
-        known = self._falls_back.get(instr.ip)
-        if known is None:
-            known = self._falls_back[instr.ip] = not self._reaches(instr.ip, instr.next_ip)
-        return False if known else None
+        return None if self._leads(self._origin, instr.ip, without=instr.next_ip) else False
 
-    def _reaches(self, goal: int, without: int) -> bool:
-        """Whether there is a way from the start to an instruction that does not come by another one."""
-        seen, queue = {without}, [self._origin]
+    def _leads(self, start: int, goal: int, without: int | None = None) -> bool:
+        """Whether there is a way from one instruction to another that does not come by a third."""
+        seen, queue = {without}, [start]
         while queue:
             ip = queue.pop()
             if ip == goal:

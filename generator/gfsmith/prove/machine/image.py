@@ -44,11 +44,13 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """The code of a symbol: [address, address + size), without the filling behind it."""
+    """The code of a symbol: [address, address + size), without the filling behind it. local: where calls
+    from the same module enter, bytes from the beginning, if that is elsewhere (POWER)."""
 
     symbol: str
     address: int
     size: int
+    local: int = 0
 
 
 class Hole(NamedTuple):
@@ -125,11 +127,12 @@ class Image:
 
 
 class Mark(NamedTuple):
-    """Where a function begins, and its size if the file says so (0 if not)."""
+    """Where a function begins, its size if the file says so (0 if not), and Function.local."""
 
     symbol: str
     address: int
     size: int
+    local: int = 0
 
 
 @dataclass(slots=True)
@@ -262,5 +265,5 @@ def _functions(image: Image, marks: Iterable[Mark], trim: Callable[[bytes], byte
             start = mark.address - segment.address
             size = len(trim(segment.data[start : end - segment.address]))
         if mark.address + size <= segment.end:
-            found[mark.symbol] = Function(mark.symbol, mark.address, size)
+            found[mark.symbol] = Function(mark.symbol, mark.address, size, mark.local)
     return found

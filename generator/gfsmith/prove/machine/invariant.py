@@ -172,8 +172,8 @@ def guess(contract: Contract, first: State, second: State, name: str) -> Guess:
     pairs = zip(first.masks, second.masks, strict=True)
     state.masks = [a if a == b else None for a, b in pairs]
     state.conditions = {
-        name: _flags(flags, second.conditions.get(name, Unclear()), turn)
-        for name, flags in first.conditions.items()
+        name: _flags(first.conditions.get(name, Unclear()), second.conditions.get(name, Unclear()), turn)
+        for name in {**first.conditions, **second.conditions}
     }
     state.dirty = first.dirty or second.dirty
     state.unfenced = first.unfenced or second.unfenced
@@ -229,6 +229,8 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if not same:
             wrong.append(number)
     _check_memory(start.state, end, move)
+    if not end.conditions.keys() <= start.state.conditions.keys():
+        raise Unsupported("a loop that sets flags in some turns only")
     for name, flags in start.state.conditions.items():
         if not isinstance(flags, Unclear) and end.conditions.get(name) != _move_flags(flags, move):
             raise Unsupported("a loop whose condition is not the same each turn")

@@ -140,8 +140,10 @@ def _prove(
         for case in contract.cases():
             explorer.contract = case
             for low, high in _length_ranges(case, exhaustive):
-                for state in explorer.run(entry_state(case, explorer.arch, image, low, high, data)):
-                    check_end(case, explorer.arch, state)
+                for start in explorer.arch.starts(image, image.functions[name]):
+                    state = entry_state(case, explorer.arch, image, start, (low, high), data)
+                    for end in explorer.run(state, start.ip):
+                        check_end(case, explorer.arch, start, end)
         covered, count = _check_coverage(explorer, code, data)
         if contract.unwind:
             explorer.arch.check_unwind(image, name, explorer.arch.abis[contract.abi], explorer.reached())

@@ -43,13 +43,13 @@ def is_nibble_table(state: State, table: Runs) -> bool:
     return found is not None and found[0] == "nibble" and found[1] in (0, 16)
 
 
-def look_up(state: State, table: Runs, index: Form) -> Form:
-    """A 16-byte table at an index that is below 16."""
+def look_up(state: State, table: Runs, index: Form, layout: str = "nibble") -> Form:
+    """A 16-byte table at an index that is below 16; a coefficient's must be of the format `layout`."""
     found = table_entry(state, table, 16)
     if found is None:
         return domain.map_matrix(_linear_table(constant_bytes(table)), index)
     fmt, within, entry = found
-    if fmt != "nibble" or within not in (0, 16):
+    if fmt != layout or within not in (0, 16):
         raise Unsupported(f"a shuffle in byte {within} of a table entry of format {fmt}")
     return domain.map_table(entry._replace(part="low" if within == 0 else "high"), index)
 

@@ -166,9 +166,25 @@ class Facts:
         low, high = self._sum(terms)
         if known is not None:
             low, high = max(low, known[0]), min(high, known[1])
+        if len(terms) > 1:
+            low, high = self._combined(terms, low, high)
         if factor < 0:
             low, high = high, low
         return value.constant + factor * low, value.constant + factor * high
+
+    def _combined(self, terms: Terms, low: Bound, high: Bound) -> tuple[Bound, Bound]:
+        """Bounds from those of one known form, some times, and of the single symbols that are left."""
+        form = dict(terms)
+        for other, ends in self.bounds.items():
+            symbol, factor = other[-1]
+            times, rest = divmod(form.get(symbol, 0), factor)
+            if len(other) == 1 or rest or not times:
+                continue
+            left = subtract(Linear(0, terms), Linear(0, tuple((s, c * times) for s, c in other)))
+            found = self._sum(left.terms) if isinstance(left, Linear) else (left, left)
+            bounds = times * ends[0], times * ends[1]
+            low, high = max(low, min(bounds) + found[0]), min(high, max(bounds) + found[1])
+        return low, high
 
     def _sum(self, terms: Terms) -> tuple[Bound, Bound]:
         """Bounds from those of the single symbols."""
@@ -197,6 +213,15 @@ class Facts:
         if low > high:
             raise Contradiction
         self.bounds[terms] = (low, high)
+
+    def tighten(self) -> None:
+        """Bounds of single symbols from those of the forms they are in."""
+        for terms, (low, high) in list(self.bounds.items()):
+            if len(terms) == 1:
+                continue
+            for s, c in terms:
+                others = self._sum(tuple(term for term in terms if term[0] != s))
+                self.assume(Linear(0, ((s, c),)), low - others[1], high - others[0])
 
     def substitute(self, name: Symbol, by: Word) -> None:
         """Replace a symbol in all facts."""

@@ -37,5 +37,8 @@ class Relocations(Protocol):
     def trim(self, code: bytes) -> bytes:
         """Code without what only fills the room behind it."""
 
+    def local_entry(self, other: int) -> int:
+        """Function.local, by the upper three bits of a symbol's st_other."""
+
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         """Patch an object's section; False if the type is not known. Raises LoadError if it does not fit."""

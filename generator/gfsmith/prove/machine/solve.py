@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import count
 from math import gcd
 
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.linear import Contradiction, Linear, divide, scale, subtract
+from gfsmith.prove.machine.linear import (
+    Contradiction,
+    Linear,
+    Word,
+    add,
+    divide,
+    make,
+    scale,
+    subtract,
+    symbol,
+)
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.state import State
+
+_SPAN = 1 << 64
+_quotients = count()
 
 
 def fix(state: State, value: Linear, number: int) -> None:
@@ -29,12 +43,64 @@ def fix(state: State, value: Linear, number: int) -> None:
     by = divide(scale(others, -1 if own > 0 else 1), factor)
     if by is None:
         raise Unsupported(f"{value} = {number} cannot be solved for {name}")
-    known = state.facts.range(Linear(0, ((name, 1),)))
+    _replace(state, name, by)
+
+
+def _replace(state: State, name: str, by: Word) -> None:
+    """Put `by` in the place of a symbol, of which what is known stays known."""
+    known = state.facts.range(symbol(name))
     state.substitute(name, by)
     state.facts.substitute(name, by)
-    assert isinstance(state.memory, Memory)
-    state.memory.substitute(name, by)
+    if isinstance(state.memory, Memory):
+        state.memory.substitute(name, by)
     state.facts.assume(by, *known)
+
+
+class Choice(Exception):
+    """What an instruction does depends on whether `value` is negative, and that is not known."""
+
+    def __init__(self, value: Linear) -> None:
+        super().__init__(f"{value} may be negative or not")
+        self.value = value
+
+
+def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
+    """q and r with value = q * divisor + r and 0 <= r < divisor; a negative value wraps around.
+
+    Where they do not follow from the form of `value`, they are new unknowns, and one of its symbols is
+    replaced by what it is in them.
+
+    Raises:
+        Unsupported: the value may be beyond 2^64, or no symbol can be isolated.
+        Choice: it may be negative or not.
+    """
+    state.facts.tighten()
+    low, high = state.facts.range(value)
+    if high < 0:
+        value = Linear(value.constant + _SPAN, value.terms)
+        low, high = low + _SPAN, high + _SPAN
+    if low < 0 <= high:
+        raise Choice(value)
+    if low < 0 or high >= _SPAN:
+        raise Unsupported(f"{value} is divided by {divisor}")
+    left = {s: c % divisor for s, c in value.terms}
+    rest = make(value.constant % divisor, left)
+    if state.facts.range(rest)[0] >= 0 and state.facts.range(rest)[1] < divisor:
+        whole = divide(subtract(value, rest), divisor)
+        assert whole is not None
+        return whole, rest
+    names = [(s, c) for s, c in value.terms if isinstance(s, str) and abs(c) == 1]
+    if not names:
+        raise Unsupported(f"{value} is divided by {divisor}, and has nothing to solve for")
+    name, own = max(names, key=lambda item: _age(str(item[0])))
+    number = next(_quotients)
+    whole, rest = symbol(f"q{number}"), symbol(f"r{number}")
+    state.facts.assume(whole, low // divisor, high // divisor)
+    state.facts.assume(rest, 0, divisor - 1)
+    others = subtract(value, Linear(0, ((name, own),)))
+    by = scale(subtract(add(scale(whole, divisor), rest), others), own)
+    _replace(state, str(name), by)
+    return whole, rest
 
 
 def _age(name: str) -> tuple[bool, int]:

@@ -15,10 +15,10 @@ from gfsmith.prove.machine.aarch64.registers import (
 )
 from gfsmith.prove.machine.aarch64.semantics import step
 from gfsmith.prove.machine.aarch64.semantics.operands import CONDITIONS, general, immediate, word
-from gfsmith.prove.machine.arch import Abi, Flow, Instruction
+from gfsmith.prove.machine.arch import Abi, Flow, Instruction, Start
 from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.image import Function, Image
 from gfsmith.prove.machine.linear import Linear
 from gfsmith.prove.machine.state import Difference, Flags, Known, State
 
@@ -73,6 +73,9 @@ class AArch64:
             return None
         needed = _FEATURES.get(instruction.raw.mnemonic)
         return None if needed in features else needed
+
+    def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
+        return (Start(function.address, {}, {}),)
 
     def execute(self, state: State, instruction: Instruction) -> None:
         if instruction.flow is Flow.NEXT:

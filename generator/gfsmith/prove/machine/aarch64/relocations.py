@@ -76,6 +76,9 @@ class AArch64Relocations:
             end -= 4
         return code[:end]
 
+    def local_entry(self, other: int) -> int:
+        return 0
+
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         kind, place, target, addend, number, name = relocation
         if kind in _NONE:

@@ -8,10 +8,10 @@ from functools import lru_cache
 from iced_x86 import Code, ConditionCode, CpuidFeature, Decoder, FlowControl, Mnemonic
 from iced_x86 import Instruction as Raw
 
-from gfsmith.prove.machine.arch import Abi, Flow, Instruction, move_stack
+from gfsmith.prove.machine.arch import Abi, Flow, Instruction, Start, move_stack
 from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.image import Function, Image
 from gfsmith.prove.machine.linear import add
 from gfsmith.prove.machine.state import Flags, Opaque, State
 from gfsmith.prove.machine.x86.filling import MACHINE
@@ -113,6 +113,9 @@ class X86:
             if not name.startswith("INTEL") and name not in _PLAIN and name not in features:
                 return name
         return None
+
+    def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
+        return (Start(function.address, {}, {}),)
 
     def execute(self, state: State, instruction: Instruction) -> None:
         raw = instruction.raw

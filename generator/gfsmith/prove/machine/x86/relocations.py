@@ -43,6 +43,9 @@ class X86Relocations:
     def trim(self, code: bytes) -> bytes:
         return without_filling(code)
 
+    def local_entry(self, other: int) -> int:
+        return 0
+
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         kind, place, target, addend, index, name = relocation
         if kind == _NONE:

@@ -1,0 +1,1 @@
+"""POWER, little endian: registers, decoding, meaning."""

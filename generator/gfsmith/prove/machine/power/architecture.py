@@ -1,0 +1,130 @@
+"""POWER as the prover's core sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from gfsmith.prove.machine.arch import RETURN, Abi, Flow, Instruction, Start
+from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.image import Function, Image
+from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, symbol
+from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.power.decode import Decoded, Vector, decode
+from gfsmith.prove.machine.power.registers import (
+    ABIS,
+    GENERAL,
+    MACHINE,
+    STACK_ALIGNMENT,
+    VECTOR_BYTES,
+    VECTORS,
+)
+from gfsmith.prove.machine.power.relocations import TOC
+from gfsmith.prove.machine.power.semantics import step
+from gfsmith.prove.machine.power.semantics.conditions import test_bit
+from gfsmith.prove.machine.state import Difference, Flags, State
+from gfsmith.prove.verdict import Refutation
+
+_WORD = 4
+_VSX = "VSX207"
+#: Versions of the instruction set that contain another one's vectors.
+_IMPLIED = {"VSX310": _VSX}
+
+
+def _flow(found: Decoded) -> Flow:
+    branch = found.branch
+    if branch is None:
+        return Flow.OTHER if found.mnemonic in _ELSEWHERE else Flow.NEXT
+    if branch.links:
+        return Flow.OTHER
+    if branch.bit is not None or branch.counts:
+        return Flow.BRANCH
+    return Flow.RETURN if branch.returns else Flow.JUMP
+
+
+_ELSEWHERE = frozenset({"bctr", "bctrl", "sc", "trap"})
+
+
+class Power:
+    """POWER8, little endian, with its vector-scalar extension."""
+
+    name = MACHINE
+    general: tuple[str, ...] = GENERAL
+    stack_pointer = "r1"
+    alignment = STACK_ALIGNMENT
+    vectors = VECTORS
+    vector_bytes = VECTOR_BYTES
+    vector_name = "vs"
+    masks = 0
+    longest = _WORD
+    abis: Mapping[str, Abi] = ABIS
+
+    def decode(self, code: bytes, ip: int) -> Instruction | None:
+        if len(code) < _WORD:
+            return None
+        word = int.from_bytes(code[:_WORD], "little")
+        found = decode(code[:_WORD], ip) if word else None
+        if found is None:  # zeros, the end of a traceback table, lie behind functions
+            return Instruction(ip, ip + _WORD, Flow.OTHER, f".long {word:#010x}", filling=not word)
+        flow, target = _flow(found), 0
+        if found.branch is not None:
+            target = RETURN if found.branch.returns else found.branch.target
+        return Instruction(ip, ip + _WORD, flow, found, target, found.form == "nop")
+
+    def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
+        features = set(cpu_flags)
+        return tuple(sorted(features | {_IMPLIED[flag] for flag in features if flag in _IMPLIED}))
+
+    def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
+        found = instruction.raw
+        if not isinstance(found, Decoded) or _VSX in features:
+            return None
+        return _VSX if any(isinstance(operand, Vector) for operand in found.operands) else None
+
+    def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
+        """Through a pointer, with the function's address in r12, or from the same module, with that of its
+        table of contents in r2: two entries where the function uses it, else one, which leaves r2 alone."""
+        if not function.local:
+            unchanged: dict[str, Word] = {"r2": symbol("entry_r2")}
+            return (Start(function.address, unchanged, unchanged),)
+        table: dict[str, Word] = {"r2": TOC}
+        return (
+            Start(function.address, {"r12": function.address}, {}),
+            Start(function.address + function.local, table, table),
+        )
+
+    def execute(self, state: State, instruction: Instruction) -> None:
+        if instruction.flow is Flow.BRANCH:
+            if instruction.raw.branch.counts:
+                state.gpr["ctr"] = _decreased(state.word("ctr"))
+        elif instruction.flow is Flow.NEXT:
+            before = state.gpr["r1"]
+            step(state, instruction.raw)
+            if state.gpr["r1"] is not before:
+                _check_back_chain(state)
+
+    def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
+        branch = instruction.raw.branch
+        if branch.bit is not None:
+            return test_bit(state, branch.bit, branch.wanted)
+        condition = Condition.EQUAL if branch.zero else Condition.NOT_EQUAL
+        return Difference(state.word("ctr"), 0, 8), condition
+
+    def check_unwind(
+        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]
+    ) -> None:
+        """Compilers make these tables; they are not checked."""
+
+
+def _decreased(counter: Word) -> Word:
+    return (counter - 1) % (1 << 64) if isinstance(counter, int) else add(counter, -1)
+
+
+def _check_back_chain(state: State) -> None:
+    """r1 always points to where its former value is, up to the frame of the caller (2.2.2.1)."""
+    pointer = state.gpr["r1"]
+    place = base(pointer) if isinstance(pointer, Linear) else None
+    if place is None or place[0] != Address("stack"):
+        return  # move_stack refutes that
+    assert isinstance(state.memory, Memory)
+    if place[1] != 0 and state.memory.stack.slots.get(place[1]) != (symbol(Address("stack")), 8):
+        raise Refutation("r1 moves, but not the back chain that it must point to")

@@ -1,0 +1,36 @@
+"""Registers of POWER and its calling convention (64-Bit ELF V2 ABI Specification, 2.2).
+
+A vector register is kept as its two doublewords, the left one first, each with its least significant byte
+first. So a little-endian lxvd2x brings byte n of memory to byte n, doubleword 0, which is a floating-point
+register too, is bytes 0 to 7, and what the manual calls byte element e is byte e ^ 7.
+"""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine.arch import Abi
+
+MACHINE = "POWER"
+GENERAL = (*(f"r{n}" for n in range(32)), "lr", "ctr")
+#: vs0 to vs31, of which f0 to f31 are doublewords 0, and v0 to v31 as vs32 to vs63.
+VECTORS = 64
+VECTOR_BYTES = 16
+VMX = 32
+STACK_ALIGNMENT = 16
+
+_KEPT_FLOATS = range(14, 32)
+_KEPT_VECTORS = range(VMX + 20, VMX + 32)
+
+#: Above the entry r1 a function may write where CR (8) and LR (16) are saved, and nothing else. r2 is up to
+#: the entry point.
+ELFV2 = Abi(
+    name="elfv2",
+    arguments=tuple(f"r{n}" for n in range(3, 11)),
+    preserved=tuple(f"r{n}" for n in range(13, 32)),
+    return_address="lr",
+    stack_arguments=96,
+    preserved_vectors={**dict.fromkeys(_KEPT_FLOATS, 8), **dict.fromkeys(_KEPT_VECTORS, 16)},
+    preserved_conditions=("cr2", "cr3", "cr4"),
+    home=(8, 24),
+    red_zone=288,
+)
+ABIS = {ELFV2.name: ELFV2}

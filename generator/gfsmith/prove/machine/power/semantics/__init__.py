@@ -1,0 +1,28 @@
+"""What each instruction form does: a table, one entry per form (decode.py has what a form is).
+
+An instruction that is not in the table raises Unsupported, and the answer is then never "proved".
+Branches are the architecture's. tests/prove/test_cosim_power.py compares every entry with qemu.
+"""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.semantics import conditions, general, memory, vector
+from gfsmith.prove.machine.power.semantics.operands import Semantics
+from gfsmith.prove.machine.state import State
+
+TABLE: dict[str, Semantics] = {
+    **conditions.TABLE,
+    **general.TABLE,
+    **memory.TABLE,
+    **vector.TABLE,
+}
+
+
+def step(state: State, instr: Decoded) -> None:
+    """Execute one instruction that is no branch. Raises Unsupported, or Refutation at a wrong access."""
+    meaning = TABLE.get(instr.form)
+    if meaning is None:
+        raise Unsupported(f"no semantics for the form '{instr.form}': {instr}")
+    meaning(state, instr)

@@ -1,0 +1,193 @@
+"""Numbers and addresses in general registers, after the Power ISA, book I, 3.3.9 and 3.3.14.
+
+The carry is not modelled: no form that reads it is known.
+"""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
+from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.semantics.conditions import compare_with_zero
+from gfsmith.prove.machine.power.semantics.operands import (
+    SPAN,
+    Semantics,
+    as_bytes,
+    forms,
+    general,
+    holds_data,
+    immediate,
+    number,
+    read,
+    signed,
+    total,
+    word,
+    wrap,
+    write,
+)
+from gfsmith.prove.machine.solve import quotient
+from gfsmith.prove.machine.state import State
+
+_SPECIAL = {"mtctr": "ctr", "mfctr": "ctr", "mtlr": "lr", "mflr": "lr"}
+
+
+def _nearest(value: Word) -> Word:
+    """A number that is added to something unknown, nearest to 0."""
+    return signed(value) if isinstance(value, int) else value
+
+
+def _add(shift: int) -> Semantics:
+    """add, addi; addis, whose number is shifted; li and lis, which add to nothing."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, *sources = instr.operands
+        values = [_nearest(word(state, source)) for source in sources]
+        last = values[-1]
+        values[-1] = scale(last, 1 << shift)
+        write(state, target, total(values[0], values[1]) if len(values) == 2 else wrap(values[0]))
+
+    return run
+
+
+def _subtract(state: State, instr: Decoded) -> None:
+    """subf: operand 2 - operand 1."""
+    target, taken, first = instr.operands
+    write(state, target, wrap(subtract(_nearest(word(state, first)), _nearest(word(state, taken)))))
+
+
+def _negate(state: State, instr: Decoded) -> None:
+    target, source = instr.operands
+    write(state, target, wrap(scale(_nearest(word(state, source)), -1)))
+
+
+def _multiply(state: State, instr: Decoded) -> None:
+    """mulld, mulli: at most one factor is unknown."""
+    target, *sources = instr.operands
+    left, right = (word(state, source) for source in sources)
+    if isinstance(left, int):
+        left, right = right, left
+    if not isinstance(right, int):
+        raise Unsupported(f"{instr} multiplies two unknowns")
+    write(state, target, wrap(scale(left, signed(right))))
+
+
+def _move(state: State, instr: Decoded) -> None:
+    target, source = instr.operands
+    state.gpr[general(target)] = state.gpr[general(source)]
+
+
+def _to_special(state: State, instr: Decoded) -> None:
+    state.gpr[_SPECIAL[instr.mnemonic]] = state.gpr[general(instr.operands[0])]
+
+
+def _from_special(state: State, instr: Decoded) -> None:
+    state.gpr[general(instr.operands[0])] = state.gpr[_SPECIAL[instr.mnemonic]]
+
+
+def _nothing(state: State, instr: Decoded) -> None:
+    """No-ops."""
+
+
+def field(state: State, value: Word, low: int, width: int) -> Word:
+    """Bits low .. low + width - 1 of a number. What is not known is divided (solve.quotient)."""
+    if isinstance(value, int):
+        return value % SPAN >> low & (1 << width) - 1
+    upper, _ = quotient(state, value, 1 << low)
+    if low + width >= 64 or state.facts.range(upper)[1] < 1 << width:
+        return upper
+    _, rest = quotient(state, upper, 1 << width)
+    return rest
+
+
+def _rotate(state: State, value: Word, by: int, clear: int) -> Word:
+    """Rotated left by some bits, the upper ones cleared."""
+    width = 64 - clear
+    if isinstance(value, int):
+        value %= SPAN
+        return (value << by | value >> 64 - by) & (1 << width) - 1
+    low, high = state.facts.range(value)
+    if low >= 0 and high < 1 << 64 - by:
+        return field(state, scale(value, 1 << by), 0, width)
+    if clear < 64 - by:
+        raise Unsupported(f"{value} is rotated by {by}")
+    return field(state, value, 64 - by, width)
+
+
+def _rotate_clear_left(state: State, instr: Decoded) -> None:
+    """rldicl; clrldi, which does not rotate."""
+    target, source, *numbers = (*instr.operands,)
+    by, clear = (immediate(n) for n in numbers) if len(numbers) == 2 else (0, immediate(numbers[0]))
+    if holds_data(state, source):
+        low, size = (64 - by) % 64, 64 - clear
+        if low % 8 or size % 8 or low + size > 64:
+            raise Unsupported(f"{instr} takes data to pieces")
+        whole = as_bytes(read(state, source), 8)
+        write(state, target, domain.cut(whole, low // 8, (low + size) // 8))
+        return
+    write(state, target, _rotate(state, word(state, source), by, clear))
+
+
+def _shift_left(state: State, instr: Decoded) -> None:
+    """sldi."""
+    target, source, by = instr.operands
+    count = immediate(by)
+    if holds_data(state, source):
+        if count % 8:
+            raise Unsupported(f"{instr} takes data to pieces")
+        kept = domain.cut(as_bytes(read(state, source), 8), 0, 8 - count // 8)
+        write(state, target, domain.merge([*domain.zeros(count // 8), *kept]))
+        return
+    write(state, target, wrap(scale(word(state, source), 1 << count)))
+
+
+def _insert(state: State, instr: Decoded) -> None:
+    """rldimi: the source's low bits are put into the target's from `by` on, below its first ones."""
+    target, source, by, above = instr.operands
+    low, high = immediate(by), 64 - immediate(above)
+    if holds_data(state, target) or holds_data(state, source):
+        if low % 8 or high % 8 or low > high:
+            raise Unsupported(f"{instr} takes data to pieces")
+        old, new = as_bytes(read(state, target), 8), as_bytes(read(state, source), 8)
+        first, last = low // 8, high // 8
+        parts = [*domain.cut(old, 0, first), *domain.cut(new, 0, last - first), *domain.cut(old, last, 8)]
+        write(state, target, domain.merge(parts))
+        return
+    if low > high:
+        raise Unsupported(f"{instr} wraps around")
+    mask = (1 << high) - (1 << low)
+    inserted = number(state, source, instr) << low & mask
+    write(state, target, number(state, target, instr) & ~mask | inserted)
+
+
+def _and(state: State, instr: Decoded) -> None:
+    """andi.: adjacent bits of a number. It compares as well."""
+    target, source, last = instr.operands
+    mask = immediate(last)
+    value = word(state, source)
+    if isinstance(value, Linear):
+        low = (mask & -mask).bit_length() - 1
+        width = (mask >> max(low, 0)).bit_length()
+        if mask == 0 or mask >> low != (1 << width) - 1:
+            raise Unsupported(f"{instr} on {value}")
+        write(state, target, scale(field(state, value, low, width), 1 << low))
+    else:
+        write(state, target, value & mask)
+    compare_with_zero(state, instr)
+
+
+TABLE: dict[str, Semantics] = {
+    **forms(_add(0), "add r r r", "addi r r #", "li r #"),
+    **forms(_add(16), "addis r r #", "lis r #"),
+    **forms(_subtract, "subf r r r"),
+    **forms(_negate, "neg r r"),
+    **forms(_multiply, "mulld r r r", "mulli r r #"),
+    **forms(_move, "mr r r"),
+    **forms(_to_special, "mtctr r", "mtlr r"),
+    **forms(_from_special, "mfctr r", "mflr r"),
+    **forms(_nothing, "nop"),
+    **forms(_rotate_clear_left, "rldicl r r # #", "clrldi r r #"),
+    **forms(_shift_left, "sldi r r #"),
+    **forms(_insert, "rldimi r r # #"),
+    **forms(_and, "andi. r r #"),
+}

@@ -1,0 +1,129 @@
+"""Loads and stores, after the Power ISA, book I, 3.3.2, 4.6 and 7.6.1, little endian."""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.invariant import junk
+from gfsmith.prove.machine.linear import Address, Linear, Word, base
+from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.semantics.operands import (
+    Semantics,
+    as_bytes,
+    forms,
+    general,
+    place,
+    read,
+    read_vector,
+    update,
+    write,
+    write_vector,
+)
+from gfsmith.prove.machine.state import State, Value
+
+_WIDTHS = {"b": 1, "h": 2, "w": 4, "d": 8}
+_UNSIGNED = {"lbz": 1, "lhz": 2, "lwz": 4, "ld": 8}
+
+
+def _load(size: int, updates: bool = False) -> Semantics:
+    """Extended with zeros."""
+
+    def run(state: State, instr: Decoded) -> None:
+        at = place(state, instr)
+        if updates:
+            update(state, instr, at)
+        write(state, instr.operands[0], state.memory.load_word(at, size))
+
+    return run
+
+
+def _store(size: int, updates: bool = False) -> Semantics:
+    def run(state: State, instr: Decoded) -> None:
+        at = place(state, instr)
+        value = read(state, instr.operands[0])
+        if updates:
+            update(state, instr, at)
+        state.memory.store_word(at, _stored(value, at, size), size)
+
+    return run
+
+
+def _stored(value: Value, at: Word, size: int) -> Value:
+    """What of a register is stored: numbers and addresses may go to the stack as they are."""
+    found = base(at) if isinstance(at, Linear) else None
+    whole = size == 8 and found is not None and found[0] == Address("stack")
+    if whole or (size == 8 and isinstance(value, Linear)):
+        return value
+    return as_bytes(value, size)
+
+
+def _load_vector(state: State, instr: Decoded) -> None:
+    """lxvd2x: the first doubleword in memory is the left one."""
+    write_vector(state, instr.operands[0], state.memory.load(place(state, instr), 16))
+
+
+def _store_vector(state: State, instr: Decoded) -> None:
+    """stxvd2x."""
+    state.memory.store_word(place(state, instr), read_vector(state, instr.operands[0]), 16)
+
+
+def _load_double(state: State, instr: Decoded) -> None:
+    """lfd, lxsdx: doubleword 0; the other one is undefined."""
+    first = state.memory.load(place(state, instr), 8)
+    write_vector(state, instr.operands[0], domain.merge([*first, *junk(8)]))
+
+
+def _store_low(size: int) -> Semantics:
+    """stfd, stfiwx and their like: the low bytes of doubleword 0."""
+
+    def run(state: State, instr: Decoded) -> None:
+        low = domain.cut(read_vector(state, instr.operands[0]), 0, size)
+        state.memory.store_word(place(state, instr), low, size)
+
+    return run
+
+
+def _distinct(meaning: Semantics) -> Semantics:
+    """Loads with update whose target is their base are invalid."""
+
+    def run(state: State, instr: Decoded) -> None:
+        last = instr.operands[-1]
+        where = last if len(instr.operands) == 2 else instr.operands[-2]
+        if getattr(where, "base", getattr(where, "name", "")) == general(instr.operands[0]):
+            raise Unsupported(f"{instr} loads its own base")
+        meaning(state, instr)
+
+    return run
+
+
+def _indexed(name: str, meaning: Semantics, register: str = "v") -> dict[str, Semantics]:
+    return forms(meaning, f"{name} {register} r r", f"{name} {register} # r")
+
+
+def _plain() -> dict[str, Semantics]:
+    table: dict[str, Semantics] = {}
+    for name, size in _UNSIGNED.items():
+        table[f"{name} r [r]"] = _load(size)
+        table[f"{name}u r [r]"] = _distinct(_load(size, updates=True))
+        table[f"{name}ux r r r"] = _distinct(_load(size, updates=True))
+        table |= _indexed(f"{name}x", _load(size), "r")
+    for letter, size in _WIDTHS.items():
+        table[f"st{letter} r [r]"] = _store(size)
+        table[f"st{letter}u r [r]"] = table[f"st{letter}ux r r r"] = _store(size, updates=True)
+        table |= _indexed(f"st{letter}x", _store(size), "r")
+    return table
+
+
+TABLE: dict[str, Semantics] = {
+    **_plain(),
+    **_indexed("lxvd2x", _load_vector),
+    **_indexed("stxvd2x", _store_vector),
+    **forms(_load_double, "lfd v [r]"),
+    **_indexed("lfdx", _load_double),
+    **_indexed("lxsdx", _load_double),
+    **forms(_store_low(8), "stfd v [r]"),
+    **_indexed("stfdx", _store_low(8)),
+    **_indexed("stxsdx", _store_low(8)),
+    **_indexed("stfiwx", _store_low(4)),
+    **_indexed("stxsiwx", _store_low(4)),
+}

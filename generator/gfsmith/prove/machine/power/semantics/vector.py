@@ -1,0 +1,151 @@
+"""Vectors, after the Power ISA, book I, 6.8, 6.11 and 7.6.3. registers.py says in which order bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
+from gfsmith.prove.machine.invariant import junk
+from gfsmith.prove.machine.lanes import look_up, table_entry
+from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.semantics.operands import (
+    Semantics,
+    as_bytes,
+    forms,
+    immediate,
+    read,
+    read_vector,
+    write,
+    write_vector,
+)
+from gfsmith.prove.machine.state import State
+
+_HALF = 8
+
+
+def _exclusive_or(state: State, instr: Decoded) -> None:
+    target, first, second = instr.operands
+    if first == second:
+        write_vector(state, target, domain.zeros(2 * _HALF))
+        return
+    write_vector(state, target, domain.xor(read_vector(state, first), read_vector(state, second)))
+
+
+def _and(state: State, instr: Decoded) -> None:
+    target, first, second = instr.operands
+    write_vector(state, target, domain.and_(read_vector(state, first), read_vector(state, second)))
+
+
+def _or(state: State, instr: Decoded) -> None:
+    """xxlor, vor: of a register with itself, or where one side is 0."""
+    target, first, second = instr.operands
+    left, right = read_vector(state, first), read_vector(state, second)
+    if first == second:
+        write_vector(state, target, left)
+        return
+    out: list[Run] = []
+    for length, a, b in domain.aligned(left, right):
+        if domain.ZERO not in (a, b):
+            raise Unsupported("OR of two unknown bytes")
+        out.append((length, a if b == domain.ZERO else b))
+    write_vector(state, target, domain.merge(out))
+
+
+def _move(state: State, instr: Decoded) -> None:
+    """vmr."""
+    write_vector(state, instr.operands[0], read_vector(state, instr.operands[1]))
+
+
+def _left_to_right(state: State, table: Runs) -> Runs:
+    """A table whose entry n is what the manual calls byte element n: byte n ^ 7, of known bytes."""
+    if table_entry(state, table, 2 * _HALF) is not None:
+        return table
+    return domain.merge([run for n in range(2 * _HALF) for run in domain.cut(table, n ^ 7, (n ^ 7) + 1)])
+
+
+def _lookups(state: State, high: Runs, low: Runs, index: Runs) -> Iterator[Run]:
+    tables = _left_to_right(state, low), _left_to_right(state, high)
+    for length, piece in index:
+        if isinstance(piece, Table):
+            raise Unsupported("a look-up by raw table bytes")
+        indices = domain.masked(piece, 0x0F), domain.shift_rows(piece, 4)
+        found = [_one(state, table, nibble, length) for table, nibble in zip(tables, indices, strict=True)]
+        yield from domain.xor(*found)
+
+
+def _one(state: State, table: Runs, index: Form, length: int) -> Runs:
+    """One nibble looked up, by a known index anything, else a table that is linear in its index."""
+    raw = table_entry(state, table, 2 * _HALF) is not None
+    if not index.is_constant or (raw and not index.constant):
+        return ((length, domain.ZERO if index.is_constant else look_up(state, table, index, "permxor")),)
+    if raw:
+        raise Unsupported("a table entry at a known index")
+    return domain.merge([*domain.cut(table, index.constant, index.constant + 1)] * length)
+
+
+def _permute_xor(state: State, instr: Decoded) -> None:
+    """vpermxor: for each byte, its upper half looked up in operand 1 and its lower half in operand 2."""
+    target, high, low, index = (instr.operands[0], *(read_vector(state, o) for o in instr.operands[1:]))
+    write_vector(state, target, domain.merge(list(_lookups(state, high, low, index))))
+
+
+def _doublewords(choice: int | None = None) -> Semantics:
+    """xxpermdi and its simpler names: doubleword `choice` / 2 of the first, `choice` % 2 of the last."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, *sources = instr.operands
+        select = choice
+        if select is None:
+            select = immediate(sources.pop()) & 3
+        first, last = read_vector(state, sources[0]), read_vector(state, sources[-1])
+        left, right = _HALF * (select >> 1), _HALF * (select & 1)
+        parts = [*domain.cut(first, left, left + _HALF), *domain.cut(last, right, right + _HALF)]
+        write_vector(state, target, domain.merge(parts))
+
+    return run
+
+
+def _splat_doubleword(state: State, instr: Decoded) -> None:
+    """xxspltd."""
+    target, source, which = instr.operands
+    one = domain.cut(read_vector(state, source), _HALF * immediate(which), _HALF * (immediate(which) + 1))
+    write_vector(state, target, domain.merge([*one, *one]))
+
+
+def _shift_words(state: State, instr: Decoded) -> None:
+    """xxsldwi: four words of eight, counted from the left."""
+    target, first, second, last = instr.operands
+    both = (*read_vector(state, first), *read_vector(state, second))
+    words = [domain.cut(both, 4 * (w ^ 1), 4 * (w ^ 1) + 4) for w in range(8)]
+    chosen = words[immediate(last) : immediate(last) + 4]
+    write_vector(state, target, domain.merge([run for w in range(4) for run in chosen[w ^ 1]]))
+
+
+def _to_vector(state: State, instr: Decoded) -> None:
+    """mtvsrd: doubleword 0; the other one is undefined."""
+    target, source = instr.operands
+    write_vector(state, target, domain.merge([*as_bytes(read(state, source), _HALF), *junk(_HALF)]))
+
+
+def _to_general(state: State, instr: Decoded) -> None:
+    """mfvsrd, mffprd."""
+    target, source = instr.operands
+    write(state, target, domain.cut(read_vector(state, source), 0, _HALF))
+
+
+TABLE: dict[str, Semantics] = {
+    **forms(_exclusive_or, "xxlxor v v v", "vxor v v v"),
+    **forms(_and, "xxland v v v", "vand v v v"),
+    **forms(_or, "xxlor v v v", "vor v v v"),
+    **forms(_move, "vmr v v"),
+    **forms(_permute_xor, "vpermxor v v v v"),
+    **forms(_doublewords(), "xxpermdi v v v #"),
+    **forms(_doublewords(0), "xxmrghd v v v"),
+    **forms(_doublewords(3), "xxmrgld v v v"),
+    **forms(_doublewords(2), "xxswapd v v"),
+    **forms(_splat_doubleword, "xxspltd v v #"),
+    **forms(_shift_words, "xxsldwi v v v #"),
+    **forms(_to_vector, "mtvsrd v r"),
+    **forms(_to_general, "mfvsrd r v", "mffprd r v"),
+}
