@@ -37,17 +37,6 @@ def defined(data: bytes) -> set[str]:
     }
 
 
-def defined(data: bytes) -> set[str]:
-    """The names of the functions that an ELF file defines."""
-    tables = (s for s in ELFFile(BytesIO(data)).iter_sections() if isinstance(s, SymbolTableSection))
-    return {
-        str(symbol.name)
-        for table in tables
-        for symbol in table.iter_symbols()
-        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
-    }
-
-
 class Reader:
     """One ELF file on its way to an Image.
 

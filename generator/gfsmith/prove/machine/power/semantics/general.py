@@ -94,6 +94,8 @@ def field(state: State, value: Word, low: int, width: int) -> Word:
     if isinstance(value, int):
         return value % SPAN >> low & (1 << width) - 1
     upper, _ = quotient(state, value, 1 << low)
+    if isinstance(upper, int):
+        return upper & (1 << width) - 1
     if low + width >= 64 or state.facts.range(upper)[1] < 1 << width:
         return upper
     _, rest = quotient(state, upper, 1 << width)
