@@ -95,14 +95,11 @@ def entry_state(
         gpr[abi.return_address] = _RETURN
     else:
         memory.stack.slots[abi.return_address] = (_RETURN, 8)
-    place = abi.stack_arguments
-    for number, parameter in enumerate(contract.parameters):
-        value = _arguments(contract, length)[parameter]
-        if number < len(abi.arguments):
-            gpr[abi.arguments[number]] = value
-        else:
-            memory.stack.slots[place] = (value, 8)
-            place += 8
+    values = _arguments(contract, length)
+    given = [values[parameter] for parameter in contract.parameters]
+    gpr |= dict(zip(abi.arguments, given, strict=False))
+    for number, value in enumerate(given[len(abi.arguments) :]):
+        memory.stack.slots[abi.stack_arguments + 8 * number] = (value, 8)
     vectors: list[Runs] = [
         ((arch.vector_bytes, domain.variable("entry", number, 0)),) for number in range(arch.vectors)
     ]
