@@ -60,6 +60,18 @@ def _limits(contract: Contract, length: Word) -> Limits:
     )
 
 
+def _given(contract: Contract, low: int, high: int) -> tuple[Word, Facts]:
+    """The length of a shard, and what is known of it and of the other numbers."""
+    facts = Facts()
+    length = low if low == high else scale(symbol(LENGTH), contract.granule)
+    facts.assume(length, low, high)
+    if contract.indexed:
+        facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
+    if contract.inputs is None:
+        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
+    return length, facts
+
+
 def entry_state(
     contract: Contract,
     arch: Architecture,
@@ -69,14 +81,8 @@ def entry_state(
     reads: set[int] | None = None,
 ) -> State:
     """The machine on entry, for a range of `lengths`: what ABI and contract say, and junk otherwise."""
-    low, high = lengths
-    abi, facts = arch.abis[contract.abi], Facts()
-    length = low if low == high else scale(symbol(LENGTH), contract.granule)
-    facts.assume(length, low, high)
-    if contract.indexed:
-        facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
-    if contract.inputs is None:
-        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
+    abi = arch.abis[contract.abi]
+    length, facts = _given(contract, *lengths)
     memory = Memory(
         _limits(contract, length),
         facts,
