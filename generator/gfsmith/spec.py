@@ -228,8 +228,8 @@ class KernelSpec:
 
         Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are
         no faster where a product is several instructions, where sums are two-input ones and for one
-        output, and slower where 30 sources meet streaming stores. On POWER10 llvm-mca predicts 1.0 to 1.4
-        times as much per cycle (docs/instruction-sets.md).
+        output, and slower where 30 sources meet streaming stores. On POWER10 llvm-mca predicts that the inner
+        loop is 1.0 to 1.4 times as fast (docs/instruction-sets.md).
         """
         product = self.technique in _SINGLE and Op.XOR3 in self.isa.ops
         pays = product and self.outputs > 1 and self.store is Store.TEMPORAL
