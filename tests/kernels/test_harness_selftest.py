@@ -25,7 +25,7 @@ FAULTS = (
     ("bad_writes_before_in_page", BOTH, "lengths", "writes out of bounds: byte -1 of dst[0]"),
     ("bad_tail", BOTH, "lengths", "len 5, k 3, buffers flush to the end"),
     ("bad_above_256", BOTH, "large", "len 257, k 5, buffers flush to the end"),
-    ("bad_16_bit_len", BOTH, "large", "len 65536, k 5, buffers flush to the end"),
+    ("bad_16_bit_len", BOTH, "large", "len 65553, k 5, buffers flush to the end"),
     ("bad_36_sources", BOTH, "wide", "len 1, k 40, buffers flush to the end"),
     ("bad_8_bit_k", BOTH, "wide", "len 1, k 257, buffers flush to the end"),
     ("bad_ignores_last_output", BOTH, "lengths", "wrong value: dst[0][0] is"),

@@ -70,8 +70,8 @@ static bool sweep_lengths(struct job *job) {
 
 /* Lengths that a counter of 8 or 16 bits cannot hold. */
 static bool sweep_large(struct job *job) {
-  static const size_t lengths[] = {257, 65536, 65553, 256, 1000, 4095, 4097, 65535, 70001};
-  enum { THIN = 3 };
+  static const size_t lengths[] = {257, 65553, 65536, 256, 1000, 4095, 4097, 65535, 70001};
+  enum { THIN = 2 };
   size_t count = job->thin ? THIN : COUNT(lengths);
   struct recipe recipe = {.k = usual_k(job, 5),
                           .len = lengths[count - 1],
