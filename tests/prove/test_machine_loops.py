@@ -192,7 +192,7 @@ def test_a_destination_written_in_pieces_is_not_taken_for_untouched() -> None:
     place = symbol(Address("dst", 0))
     memory.store(place, contract.expect(0, 0, 4, contract.sources))
     assert memory.load(add(place, 4), 4) == ((4, domain.variable("dst", 0, 4)),)
-    assert memory.load(add(place, 2), 2) == contract.expect(0, 2, 2)
-    memory.store(add(place, 8), contract.expect(0, 8, 4))
+    assert memory.load(add(place, 2), 2) == contract.expect(0, 2, 2, contract.sources)
+    memory.store(add(place, 8), contract.expect(0, 8, 4, contract.sources))
     with pytest.raises(Unsupported):
         memory.load(add(place, 2), 8)
