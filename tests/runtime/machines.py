@@ -17,13 +17,21 @@ STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """arch: in the generator's words. cpus: models of qemu-user, weakest first, with the features that the
-    library must find there, as runtime/src/cpu.h names them (from the CPUs' manuals, not from a run)."""
+    """arch: in the generator's words. compiler: gcc 12 unless it lacks a set's intrinsics.
+
+    cpus: models of qemu-user, weakest first, with the features that the library must find there, as
+    runtime/src/cpu.h names them (from the CPUs' manuals, not from a run).
+    """
 
     triple: str
     arch: str
     qemu: str
     cpus: dict[str, str]
+    compiler: str = "gcc"
+
+    def compilers(self) -> dict[str, list[str]]:
+        """The commands of both compilers."""
+        return {"gcc": [f"{self.triple}-gcc"], "clang": ["clang-19", f"--target={self.triple}"]}
 
     @property
     def best(self) -> str:
@@ -60,6 +68,7 @@ MACHINES = (
             "rv64,v=true,vext_spec=v1.0,vlen=512": "RVV",
             "rv64,v=true,vext_spec=v1.0,vlen=128": "RVV",
         },
+        compiler="clang",
     ),
     Machine(
         "s390x-linux-gnu",
@@ -144,7 +153,7 @@ class CrossBuild:
     def __init__(self, machine: Machine, folder: Path) -> None:
         self.machine, self.folder = machine, folder
         self.library = folder / "libgfsmith.a"
-        self.compiler = [f"{machine.triple}-gcc", *STRICT, *includes()]
+        self.compiler = [*machine.compilers()[machine.compiler], *STRICT, *includes()]
         self.isas = [isa.name for isa in instruction_sets(machine.arch)]
 
     def make(self) -> None:
