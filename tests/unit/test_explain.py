@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -214,3 +215,12 @@ def test_a_kernel_whose_values_wait_in_the_frame() -> None:
     shown = kernel.machine(spec, generate.program(spec))
     assert "slot[0]" in "\n".join(program.body(generate.program(spec)))
     assert len(shown.vectors) == 16 and "rsp" not in (*shown.vectors, *shown.general)
+
+
+@pytest.mark.skipif(not tools.available(), reason="llvm-mca-19 is not installed")
+def test_without_a_compiler_the_source_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / tools.MCA).symlink_to(shutil.which(tools.MCA) or "")
+    monkeypatch.setenv("PATH", os.fspath(tmp_path))
+    found = kernel.explain(make_spec("dot", 3, 1, "neon", unroll=1), None, None)
+    assert found.compiled is None and found.predictions == ()
+    assert found.silence.startswith("clang-19 is missing") and "\n" not in found.silence
