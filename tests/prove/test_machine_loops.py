@@ -188,7 +188,9 @@ def test_only_what_cannot_change_is_constant(where: str, proved: bool, tmp_path:
 def test_a_destination_written_in_pieces_is_not_taken_for_untouched() -> None:
     """Bytes 0..3 and 8..11 are final: a load of bytes 2..9 sees both, and 4..7 as they were."""
     contract = contract_of(MAD, "sysv")
-    memory = entry_state(contract, of_abi(contract.abi), raw(NAME, b"\xc3"), 16, 100).memory
+    arch, image = of_abi(contract.abi), raw(NAME, b"\xc3")
+    (start,) = arch.starts(image, image.functions[NAME])
+    memory = entry_state(contract, arch, image, start, (16, 100)).memory
     place = symbol(Address("dst", 0))
     memory.store(place, contract.expect(0, 0, 4))
     assert memory.load(add(place, 4), 4) == ((4, domain.variable("dst", 0, 4)),)
