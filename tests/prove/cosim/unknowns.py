@@ -13,7 +13,7 @@ from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Kn
 from gfsmith.prove.machine.state import difference_flags as known_flags
 
 #: The kind of an unknown that an instruction introduces in place of what it does not track.
-FRESH = frozenset({"crossing", "lost"})
+FRESH = frozenset({"crossing", "lost", "junk"})
 
 SHARDS = 4
 SHARD_BYTES = 256
@@ -21,7 +21,8 @@ ENTRIES = 16
 VECTOR = 64
 
 #: Bytes of a table entry by format.
-ENTRY_BYTES = {"nibble": 32, "affine": 8, "mulb": 8}
+ENTRY_BYTES = {"nibble": 32, "affine": 8, "mulb": 8, "permxor": 32}
+X86_FORMATS = ("nibble", "affine", "mulb")
 
 #: Numbers that a kernel computes with, and what they are below.
 NUMBERS = {"small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
@@ -76,16 +77,19 @@ def unsaid(runs: Runs) -> bytes:
 class Unknowns:
     """Random shards, a random coefficient table, random numbers; symbolic values and what they come to."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, formats: tuple[str, ...] = X86_FORMATS) -> None:
         self._rng = rng
         self._shards = [rng.randbytes(SHARD_BYTES) for _ in range(SHARDS)]
-        self.format = rng.choice(tuple(ENTRY_BYTES))
+        self.format = rng.choice(formats)
         self.table = b"".join(self._entry_bytes() for _ in range(ENTRIES))
-        self._numbers = {
+        self.numbers = {
             name: rng.randrange(rng.choice((0, bound // 2)), bound) for name, bound in NUMBERS.items()
         }
 
     def _entry_bytes(self) -> bytes:
+        if self.format == "permxor":
+            straight = linear_bytes(self._rng, 4) + linear_bytes(self._rng, 4)
+            return bytes(straight[n ^ 7] for n in range(32))
         if self.format == "nibble":
             return linear_bytes(self._rng, 4) + linear_bytes(self._rng, 4)
         return self._rng.randbytes(8) if self.format == "affine" else self._rng.randbytes(1) * 8
@@ -111,7 +115,7 @@ class Unknowns:
     def coefficients(self, size: int) -> Runs:
         """Raw table bytes: one entry, or half of one, all over; or a stretch of the table."""
         rng = self._rng
-        width = 16 if self.format == "nibble" else 8
+        width = min(ENTRY_BYTES[self.format], 16)
         if not rng.randrange(4):
             return ((size, Table(rng.randrange(len(self.table) - size))),)
         start = width * rng.randrange(len(self.table) // width)
@@ -153,7 +157,7 @@ class Unknowns:
             return word % (1 << 64)
         total = word.constant
         for name, factor in word.terms:
-            total += factor * self._numbers[str(name)]
+            total += factor * self.numbers[str(name)]
         return total % (1 << 64)
 
     def register(self, value: Value | Joined) -> int:
@@ -197,6 +201,8 @@ class Unknowns:
         size = ENTRY_BYTES[self.format]
         start = size * self._known(entry.source)
         content = self.table[start : start + size]
+        if self.format == "permxor":
+            content = bytes(content[n ^ 7] for n in range(32))
         match entry.part:
             case "low":
                 return bytes(content[:16][byte] for byte in data)

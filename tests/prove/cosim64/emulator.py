@@ -10,6 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 COMPILER = ("aarch64-linux-gnu-gcc", "-static", "-O1", "-Wall", "-Werror")
+MACHINE = HERE / "machine.c"
 EMULATOR = ("qemu-aarch64-static", "-cpu", "max")
 
 BLOCK_BYTES = 512
@@ -45,25 +46,35 @@ def build(folder: Path) -> Path:
     """The static program."""
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / "machine"
-    subprocess.run(
-        [*COMPILER, "-o", str(program), str(HERE / "machine.c"), str(HERE / "trampoline.S")], check=True
-    )
+    compile_machine(COMPILER, HERE, program)
     return program
+
+
+def compile_machine(compiler: Sequence[str], folder: Path, program: Path) -> None:
+    """machine.c with a processor's state.h and trampoline.S."""
+    sources = [str(MACHINE), str(folder / "trampoline.S")]
+    subprocess.run([*compiler, f"-I{folder}", "-o", str(program), *sources], check=True)
 
 
 class Emulator:
     """slot: the address at which instructions are executed; block: that of the memory."""
 
+    command: Sequence[str] = EMULATOR
+
     def __init__(self, program: Path) -> None:
-        self._command = [*EMULATOR, str(program)]
+        self._command = [*self.command, str(program)]
         done = subprocess.run(self._command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         self.slot, self.block = struct.unpack("<QQ", done.stdout)
 
     def run(self, trials: Sequence[tuple[int, Machine]]) -> list[Machine]:
         """The states after each instruction. Raises CalledProcessError at a fault."""
-        given = b"".join(machine.pack(instruction) for instruction, machine in trials)
-        done = subprocess.run(self._command, input=given, capture_output=True, check=True)
-        size = _LAYOUT.size
-        answers = [done.stdout[at : at + size] for at in range(16, len(done.stdout), size)]
-        assert len(answers) == len(trials)
+        answers = self.answers([machine.pack(instruction) for instruction, machine in trials])
         return [Machine.unpack(answer) for answer in answers]
+
+    def answers(self, packed: Sequence[bytes]) -> list[bytes]:
+        """The same, of states as machine.c has them."""
+        done = subprocess.run(self._command, input=b"".join(packed), capture_output=True, check=True)
+        size = len(packed[0])
+        answers = [done.stdout[at : at + size] for at in range(16, len(done.stdout), size)]
+        assert len(answers) == len(packed)
+        return answers

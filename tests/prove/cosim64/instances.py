@@ -177,11 +177,13 @@ def _bit_mask(rng: Random, bits: int) -> int:
     return (ones << turn | ones >> bits - turn) & (1 << bits) - 1
 
 
-def assemble(lines: Sequence[tuple[str, str]], folder: Path) -> list[Instance]:
+def assemble(
+    lines: Sequence[tuple[str, str]], folder: Path, assembler: Sequence[str] = ASSEMBLER
+) -> list[Instance]:
     """Instances of (form, text)."""
     source, found = folder / "instances.s", folder / "instances.o"
     source.write_text("".join(f"{text}\n" for _, text in lines))
-    subprocess.run([*ASSEMBLER, "-o", str(found), str(source)], check=True)
+    subprocess.run([*assembler, "-o", str(found), str(source)], check=True)
     raw = folder / "instances.bin"
     subprocess.run(["llvm-objcopy-19", "-O", "binary", "-j", ".text", str(found), str(raw)], check=True)
     code = raw.read_bytes()

@@ -1,20 +1,17 @@
-/* machine.c: executes AArch64 instructions, one after the other, each from a given machine state.
+/* machine.c: executes instructions of four bytes, one after the other, each from a given machine state.
  *
  * Writes the addresses of the slot that the instruction is put into and of the memory block, then
  * reads struct trial after struct trial and answers each with the state after it. A fault ends the
  * program.
  */
+#include <state.h> /* of the processor */
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, BLOCK_BYTES = 512 };
-
-struct state {
-  uint64_t general[31], sp, nzcv, reserved;
-  uint8_t vectors[32][16];
-};
 
 struct trial {
   uint64_t instruction;
@@ -35,7 +32,7 @@ int main(void) {
     return 1;
   if (fwrite(where, sizeof where, 1, stdout) != 1 || fflush(stdout))
     return 1;
-  struct trial trial;
+  static struct trial trial;
   while (fread(&trial, sizeof trial, 1, stdin) == 1) {
     cosim_slot[0] = (uint32_t)trial.instruction;
     __builtin___clear_cache((char *)cosim_slot, (char *)(cosim_slot + 1));

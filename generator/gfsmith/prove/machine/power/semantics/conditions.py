@@ -21,10 +21,8 @@ from gfsmith.prove.machine.power.semantics.operands import (
     number,
     signed,
     word,
-    write,
 )
 from gfsmith.prove.machine.state import UNDEFINED, Difference, Flags, Known, State
-from gfsmith.prove.machine.values import checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +138,6 @@ def _move_field(state: State, instr: Decoded) -> None:
             state.conditions[target.name + name] = flags
 
 
-def _select(state: State, instr: Decoded) -> None:
-    """isel: a register, or 0 for none, by a bit."""
-    target, yes, no, bit = instr.operands
-    chosen = yes if holds(state, bit) else no
-    write(state, target, checked(state, word(state, chosen), 8))
-
-
 def compare_with_zero(state: State, instr: Decoded) -> None:
     """What an instruction with a dot does to cr0."""
     result = word(state, instr.operands[0])
@@ -179,5 +170,4 @@ TABLE: dict[str, Semantics] = {
     **forms(_combine(lambda a, b: a or not b), "crorc bit bit bit"),
     **forms(_combine(lambda a, b: a == b), "creqv bit bit bit"),
     **forms(_move_field, "mcrf cr cr"),
-    **forms(_select, *(f"isel r {a} {b} bit" for a in ("r", "#") for b in ("r",))),
 }

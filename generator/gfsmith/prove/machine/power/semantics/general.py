@@ -98,6 +98,8 @@ def field(state: State, value: Word, low: int, width: int) -> Word:
         return upper & (1 << width) - 1
     if low + width >= 64 or state.facts.range(upper)[1] < 1 << width:
         return upper
+    if isinstance(upper, int):
+        return upper & (1 << width) - 1
     _, rest = quotient(state, upper, 1 << width)
     return rest
 

@@ -38,7 +38,7 @@ def _and(state: State, instr: Decoded) -> None:
 
 
 def _or(state: State, instr: Decoded) -> None:
-    """xxlor, vor: of a register with itself, or where one side is 0."""
+    """xxlor: of a register with itself, or where one side is 0."""
     target, first, second = instr.operands
     left, right = read_vector(state, first), read_vector(state, second)
     if first == second:
@@ -137,7 +137,7 @@ def _to_general(state: State, instr: Decoded) -> None:
 TABLE: dict[str, Semantics] = {
     **forms(_exclusive_or, "xxlxor v v v", "vxor v v v"),
     **forms(_and, "xxland v v v", "vand v v v"),
-    **forms(_or, "xxlor v v v", "vor v v v"),
+    **forms(_or, "xxlor v v v"),
     **forms(_move, "vmr v v"),
     **forms(_permute_xor, "vpermxor v v v v"),
     **forms(_doublewords(), "xxpermdi v v v #"),

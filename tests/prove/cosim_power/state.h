@@ -1,0 +1,7 @@
+/* state.h: the registers of POWER that an instruction may read or write. */
+#include <stdint.h>
+
+struct state {
+  uint64_t general[32], lr, ctr, cr, reserved;
+  uint8_t vectors[64][16]; /* as stxvd2x stores them */
+};
