@@ -13,7 +13,7 @@ from math import inf
 from typing import NamedTuple
 
 from gfsmith.prove.machine import invariant
-from gfsmith.prove.machine.arch import RETURN, Architecture, Flow, Instruction, move_stack
+from gfsmith.prove.machine.arch import Architecture, Flow, Instruction, move_stack
 from gfsmith.prove.machine.branch import Condition, Split, decide
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Unsupported
@@ -28,6 +28,7 @@ from gfsmith.prove.machine.linear import (
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.solve import Choice, fix
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
+from gfsmith.prove.machine.text import Text
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
@@ -91,46 +92,21 @@ class Explorer:
         self.contract = contract
         self.arch = arch
         self._ranges = ranges
-        self.origin, self.end = origin, origin + len(code)
-        self._code = code
-        self._instructions: dict[int, Instruction] = {}
+        self.origin = origin
+        self._text = Text(arch, code, origin, contract.features)
         self.covered: set[int] = set()
         self.frames: dict[int, State] = {}
         self._turns = count()
         self._paths: list[Path] = []
-        self._graph = Graph(self.origin, self._decode)
+        self._graph = Graph(self.origin, self._text.decode)
         #: By id of a loop's first state: how the loop is left there, until induction covers that.
         self._exits: dict[int, _Exit] = {}
         self.steps = 0
         self._max_steps = max_steps
 
-    def _decode(self, ip: int) -> Instruction | None:
-        if not self.origin <= ip < self.end:
-            return None
-        start = ip - self.origin
-        return self._instructions.get(ip) or self.arch.decode(
-            self._code[start : start + self.arch.longest], ip
-        )
-
-    def instruction(self, ip: int) -> Instruction:
-        found = self._instructions.get(ip)
-        if ip == RETURN:
-            return Instruction(ip, ip, Flow.RETURN, "the return of a branch")
-        if found is None:
-            if not self.origin <= ip < self.end:
-                raise Refutation(f"control leaves the function, to byte {ip - self.origin}")
-            found = self._decode(ip)
-            if found is None:
-                raise Refutation("there is no valid instruction")
-            lacking = self.arch.lacks(found, self.contract.features)
-            if lacking is not None:
-                raise Refutation(f"{found} needs {lacking}, which the instruction set does not have")
-            self._instructions[ip] = found
-        return found
-
     def reached(self) -> dict[int, tuple[Instruction, State]]:
         """Every instruction that was reached, and the first state before it."""
-        return {ip: (self.instruction(ip), state) for ip, state in self.frames.items()}
+        return {ip: (self._text.instruction(ip), state) for ip, state in self.frames.items()}
 
     def run(self, state: State, start: int | None = None) -> list[State]:
         """All states at ret, from the first instruction or that at `start`.
@@ -174,7 +150,7 @@ class Explorer:
             self.steps += 1
             if self.steps > self._max_steps:
                 raise Unsupported("too many steps")
-            instr = self.instruction(path.ip)
+            instr = self._text.instruction(path.ip)
             self._observe(path)
             flow = instr.flow
             if flow is Flow.NEXT:
