@@ -31,7 +31,7 @@ operation = "xor"
 shapes = ["nx1"]
 """
 
-CLANG = ("aarch64-linux-gnu", "riscv64-linux-gnu")  # compiles there, gcc on the others
+CLANG = ("aarch64-linux-gnu", "riscv64-linux-gnu")  # with clang-19; the others with gcc
 each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
 
 
