@@ -31,7 +31,7 @@ operation = "xor"
 shapes = ["nx1"]
 """
 
-CLANG = ("powerpc64le-linux-gnu", "riscv64-linux-gnu")  # compiles there, gcc on the others
+CLANG = ("aarch64-linux-gnu", "riscv64-linux-gnu")  # with clang-19; the others with gcc
 each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
 
 
@@ -88,7 +88,7 @@ def test_make(machine: Machine, generated: Path, tmp_path: Path, expected: str) 
     assert "__sse_" not in exported
 
 
-@pytest.mark.parametrize("machine", MACHINES[::2], ids=str)
+@pytest.mark.parametrize("machine", MACHINES[2:], ids=str)
 def test_cmake(machine: Machine, generated: Path, tmp_path: Path, expected: str) -> None:
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     toolchain = REPO / "cmake/toolchains" / f"{machine.triple}.cmake"
