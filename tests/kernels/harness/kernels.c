@@ -71,7 +71,6 @@ size_t kernel_vector_bytes(const struct kernel *kernel) {
   }
   /* Elsewhere vectors have 16 bytes, or the length that the CPU at hand has; a kernel is executed
    * on a CPU that has no more than the kernel needs. */
-  machine_probe(); /* no call may have been made yet */
   size_t scalable = machine_scalable_bytes();
   return scalable != 0 ? scalable : 16;
 }
