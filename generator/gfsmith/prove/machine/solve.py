@@ -43,7 +43,21 @@ def fix(state: State, value: Linear, number: int) -> None:
     by = divide(scale(others, -1 if own > 0 else 1), factor)
     if by is None:
         raise Unsupported(f"{value} = {number} cannot be solved for {name}")
-    _replace(state, name, by)
+    _replace(state, str(name), by)
+    settle(state)
+
+
+def settle(state: State) -> None:
+    """Replace every symbol of which only one value is left."""
+    state.facts.tighten()
+    while True:
+        single = (
+            terms[0][0] for terms, (low, high) in state.facts.bounds.items() if low == high and not terms[1:]
+        )
+        name = next((s for s in single if isinstance(s, str)), None)
+        if name is None:
+            return
+        _replace(state, name, int(state.facts.range(symbol(name))[0]))
 
 
 def _replace(state: State, name: str, by: Word) -> None:
