@@ -10,21 +10,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
+from cosim.unknowns import Unknowns
 from cosim64.instances import Instance, assemble
-from cosim_power.compare import Mismatch, check, execute, trials
+from cosim_power.compare import Mismatch, check, execute, model, random_machine, trials
 from cosim_power.emulator import PowerEmulator, build
 from cosim_power.instances import ASSEMBLER, write
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.arch import RETURN, Flow
+from gfsmith.prove.machine.branch import decide
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.power.architecture import Power
 from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.state import State
 
 #: Instances of each form; how many of them must have a meaning with plain numbers, and with unknowns.
 INSTANCES, WANTED, RARE = 16, 6, 1
+LR, CTR = GENERAL.index("lr"), GENERAL.index("ctr")
 
 Meaning = Callable[[State, Decoded], None]
 
@@ -61,6 +69,46 @@ def test_every_form_on_unknowns(emulator: PowerEmulator, instances: list[Instanc
     equal = run(instances, emulator, symbolic=True)
     without = sorted(form for form in TABLE if equal[form] < RARE)
     assert not without, f"no instance has a meaning: {without}"
+
+
+#: Branches by a bit, by the counter, by both (which are not understood), always; with hints.
+_OPTIONS = (4, 6, 7, 12, 14, 15, 16, 18, 24, 25, 26, 27, 20, 0, 2, 8, 10)
+
+
+def test_branches(emulator: PowerEmulator, tmp_path: Path) -> None:
+    """Whether a branch is taken, to where, and what becomes of the counter."""
+    rng, arch = Random(1), Power()
+    lines = [(kind, bit, n) for kind in ("bc", "bclr") for bit in range(32) for n in _OPTIONS]
+    lines = [line for line in lines if line[0] == "bc" or line[2] & 4 or line[2] & 16]
+    text = [(kind, f"{kind} {n}, {bit}{', .+8' * (kind == 'bc')}") for kind, bit, n in lines]
+    given, expected = [], []
+    for instance in assemble(text, tmp_path, ASSEMBLER):
+        instruction = arch.decode(instance.encoded.to_bytes(4, "little"), emulator.slot)
+        assert instruction is not None
+        machine = random_machine(rng, emulator.block, instruction.raw)
+        machine.general[LR] = emulator.slot + 8
+        machine.general[CTR] = rng.choice((0, 1, 1, 2, rng.getrandbits(64)))
+        state = model(machine, Unknowns(rng), emulator.block)
+        if instruction.flow is Flow.OTHER:
+            assert instruction.raw.branch.links
+            continue
+        arch.execute(state, instruction)
+        taken = True
+        if instruction.flow is Flow.BRANCH:
+            if instruction.raw.branch.bit is not None and instruction.raw.branch.bit.name == "so":
+                with pytest.raises(Unsupported):
+                    arch.test(state, instruction)
+                continue
+            decision = decide(state, *arch.test(state, instruction))
+            assert isinstance(decision, bool)
+            taken = decision
+        if taken and instruction.flow is not Flow.RETURN:
+            assert instruction.target in (emulator.slot + 8, RETURN)
+        given.append((instance.encoded, machine))
+        expected.append((machine.general[0] ^ taken, state.gpr["ctr"]))
+    after = emulator.states(given)
+    assert [(machine.general[0], machine.general[CTR]) for machine in after] == expected
+    assert len(expected) > 500
 
 
 def _swap(one: str, other: str) -> dict[str, Meaning]:

@@ -1,4 +1,5 @@
-/* machine.c: executes instructions of four bytes, one after the other, each from a given machine state.
+/* machine.c: executes instructions of four bytes, one after the other, each from a given machine
+ * state.
  *
  * Writes the addresses of the slot that the instruction is put into and of the memory block, then
  * reads struct trial after struct trial and answers each with the state after it. A fault ends the

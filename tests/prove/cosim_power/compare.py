@@ -69,7 +69,8 @@ def random_machine(rng: Random, block: int, decoded: Decoded) -> Machine:
     return Machine(general, rng.getrandbits(32), rng.choices(_POOL, k=64), rng.choice(_BLOCKS))
 
 
-def _model(machine: Machine, unknowns: Unknowns, block: int) -> State:
+def model(machine: Machine, unknowns: Unknowns, block: int) -> State:
+    """A state as the semantics see it, with nothing unknown."""
     state = State.concrete(dict(zip(GENERAL, machine.general, strict=True)), [], [], {})
     state.vectors = [_RUNS[content] for content in machine.vectors]
     state.memory = Memory(block, _RUNS[machine.memory], unknowns)
@@ -117,7 +118,7 @@ def trials(
             continue  # an alias of the form
         unknowns = rng.choice(shared)
         machine = random_machine(rng, emulator.block, decoded)
-        trial = Trial(instance, decoded, machine, _model(machine, unknowns, emulator.block), unknowns)
+        trial = Trial(instance, decoded, machine, model(machine, unknowns, emulator.block), unknowns)
         if symbolic:
             _fill(trial, rng)
         trial.vectors = tuple(trial.state.vectors)
