@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from math import gcd
 
+from gfsmith.prove.machine.contract import INDEX
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import (
     Contradiction,
@@ -48,13 +49,14 @@ def fix(state: State, value: Linear, number: int) -> None:
 
 
 def settle(state: State) -> None:
-    """Replace every symbol of which only one value is left."""
+    """Replace every symbol of which only one value is left, but for a contract's index: what must be stored
+    is said in it."""
     state.facts.tighten()
     while True:
         single = (
             terms[0][0] for terms, (low, high) in state.facts.bounds.items() if low == high and not terms[1:]
         )
-        name = next((s for s in single if isinstance(s, str)), None)
+        name = next((s for s in single if isinstance(s, str) and s != INDEX), None)
         if name is None:
             return
         _replace(state, name, int(state.facts.range(symbol(name))[0]))
