@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -14,6 +14,18 @@ Result = TypeVar("Result")
 def _ignore_interrupt() -> None:
     """Workers leave Ctrl-C to the parent, which stops them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _submit(
+    pool: ProcessPoolExecutor, work: Callable[[Task], Result], tasks: Sequence[Task]
+) -> dict[Future[Result], int]:
+    """Hand out all tasks. Ctrl-C waits until the workers have been forked: what is raised in the hooks that
+    Python runs around a fork is lost."""
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return {pool.submit(work, task): number for number, task in enumerate(tasks)}
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
 def run(
@@ -31,8 +43,8 @@ def run(
             done(number, work(task))
         return
     with ProcessPoolExecutor(jobs, initializer=_ignore_interrupt) as pool:
-        pending = {pool.submit(work, task): number for number, task in enumerate(tasks)}
         try:
+            pending = _submit(pool, work, tasks)
             while pending:
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     done(pending.pop(future), future.result())
