@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import count as counter
 
@@ -52,6 +52,27 @@ def look_up(state: State, table: Runs, index: Form, layout: str = "nibble") -> F
     if fmt != layout or within not in (0, 16):
         raise Unsupported(f"a shuffle in byte {within} of a table entry of format {fmt}")
     return domain.map_table(entry._replace(part="low" if within == 0 else "high"), index)
+
+
+def look_up_runs(
+    state: State, table: Runs, index: Runs, selects: Callable[[int], int | None]
+) -> Iterator[Run]:
+    """A 16-byte table at every byte of `index`; selects: which of its bytes an index stands for, None for 0.
+    An index that is not known must be below 16."""
+    for length, piece in index:
+        if isinstance(piece, Table):
+            raise Unsupported("a look-up by raw table bytes")
+        if piece == domain.ZERO and is_nibble_table(state, table):
+            yield length, domain.ZERO  # T is linear, so it maps 0 to 0
+        elif piece.is_constant:
+            at = selects(piece.constant)
+            entry = domain.ZERO if at is None else domain.cut(table, at, at + 1)[0][1]
+            constant = isinstance(entry, Form) and entry.is_constant
+            yield from [(length, entry)] if constant else [(1, entry)] * length
+        elif domain.masked(piece, 0x0F) != piece:
+            raise Unsupported("a look-up by an index that may exceed 15")
+        else:
+            yield length, look_up(state, table, piece)
 
 
 @lru_cache(maxsize=4096)

@@ -28,6 +28,14 @@ class Dynamic(NamedTuple):
     absolute: int
 
 
+def trimmed(code: bytes, *filling: bytes) -> bytes:
+    """Code of four-byte instructions without those at the end that only fill."""
+    end = len(code) // 4 * 4
+    while end and code[end - 4 : end] in filling:
+        end -= 4
+    return code[:end]
+
+
 class Relocations(Protocol):
     """ELF for one processor. machine: its Architecture's name; little endian, 64 bits."""
 

@@ -13,11 +13,12 @@ from gfsmith.prove.machine.aarch64.registers import (
     VECTOR_BYTES,
     VECTORS,
 )
-from gfsmith.prove.machine.aarch64.semantics import step
+from gfsmith.prove.machine.aarch64.semantics import TABLE
 from gfsmith.prove.machine.aarch64.semantics.operands import CONDITIONS, general, immediate, word
 from gfsmith.prove.machine.arch import Abi, Flow, Instruction, Start
 from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import step
 from gfsmith.prove.machine.image import Function, Image
 from gfsmith.prove.machine.linear import Linear
 from gfsmith.prove.machine.state import Difference, Flags, Known, State
@@ -79,7 +80,7 @@ class AArch64:
 
     def execute(self, state: State, instruction: Instruction) -> None:
         if instruction.flow is Flow.NEXT:
-            step(state, instruction.raw)
+            step(TABLE, state, instruction.raw)
 
     def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
         found: Decoded = instruction.raw

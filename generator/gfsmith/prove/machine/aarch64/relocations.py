@@ -6,7 +6,7 @@ from elftools.elf.enums import ENUM_RELOC_TYPE_AARCH64
 
 from gfsmith.prove.machine.aarch64.registers import MACHINE
 from gfsmith.prove.machine.image import Builder, LoadError
-from gfsmith.prove.machine.relocation import Dynamic, Relocation
+from gfsmith.prove.machine.relocation import Dynamic, Relocation, trimmed
 
 _TYPE = {name: number for name, number in ENUM_RELOC_TYPE_AARCH64.items() if isinstance(number, int)}
 _NONE = {0, 256}
@@ -71,10 +71,7 @@ class AArch64Relocations:
 
     def trim(self, code: bytes) -> bytes:
         """Without the nops and zeros at the end."""
-        end = len(code) // 4 * 4
-        while end and code[end - 4 : end] in (b"\0\0\0\0", b"\x1f\x20\x03\xd5"):
-            end -= 4
-        return code[:end]
+        return trimmed(code, bytes(4), b"\x1f\x20\x03\xd5")
 
     def local_entry(self, other: int) -> int:
         return 0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from gfsmith.prove.machine.arch import RETURN, Abi, Flow, Instruction, Start
 from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.forms import step
 from gfsmith.prove.machine.image import Function, Image
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, symbol
 from gfsmith.prove.machine.memory import Memory
@@ -19,7 +20,7 @@ from gfsmith.prove.machine.power.registers import (
     VECTORS,
 )
 from gfsmith.prove.machine.power.relocations import TOC
-from gfsmith.prove.machine.power.semantics import step
+from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.power.semantics.conditions import test_bit
 from gfsmith.prove.machine.state import Difference, Flags, State
 from gfsmith.prove.verdict import Refutation
@@ -98,7 +99,7 @@ class Power:
                 state.gpr["ctr"] = _decreased(state.word("ctr"))
         elif instruction.flow is Flow.NEXT:
             before = state.gpr["r1"]
-            step(state, instruction.raw)
+            step(TABLE, state, instruction.raw)
             if state.gpr["r1"] is not before:
                 _check_back_chain(state)
 

@@ -10,7 +10,7 @@ from elftools.elf.enums import ENUM_RELOC_TYPE_PPC64
 
 from gfsmith.prove.machine.image import BASE, Builder, LoadError
 from gfsmith.prove.machine.power.registers import MACHINE
-from gfsmith.prove.machine.relocation import Dynamic, Relocation
+from gfsmith.prove.machine.relocation import Dynamic, Relocation, trimmed
 
 #: What r2 points to.
 TOC = BASE + 0x8000
@@ -60,10 +60,7 @@ class PowerRelocations:
 
     def trim(self, code: bytes) -> bytes:
         """Without the nops and zeros at the end."""
-        end = len(code) // 4 * 4
-        while end and code[end - 4 : end] in (bytes(4), _NOP):
-            end -= 4
-        return code[:end]
+        return trimmed(code, bytes(4), _NOP)
 
     def local_entry(self, other: int) -> int:
         return (1 << other >> 2) << 2  # 3.4.1

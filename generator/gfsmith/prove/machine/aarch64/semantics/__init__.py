@@ -6,11 +6,8 @@ Branches and ret are the architecture's. tests/prove/test_cosim_aarch64.py compa
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.aarch64.decode import Decoded
 from gfsmith.prove.machine.aarch64.semantics import bits, general, memory, moves, vector
 from gfsmith.prove.machine.aarch64.semantics.operands import Semantics
-from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.state import State
 
 TABLE: dict[str, Semantics] = {
     **general.TABLE,
@@ -19,11 +16,3 @@ TABLE: dict[str, Semantics] = {
     **moves.TABLE,
     **vector.TABLE,
 }
-
-
-def step(state: State, instr: Decoded) -> None:
-    """Execute one instruction that is no branch. Raises Unsupported, or Refutation at a wrong access."""
-    meaning = TABLE.get(instr.form)
-    if meaning is None:
-        raise Unsupported(f"no semantics for the form '{instr.form}': {instr}")
-    meaning(state, instr)

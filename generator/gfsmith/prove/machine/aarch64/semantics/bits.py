@@ -13,7 +13,6 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     SPAN,
     Semantics,
     as_bytes,
-    forms,
     general,
     immediate,
     number,
@@ -23,6 +22,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write,
 )
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
 from gfsmith.prove.machine.state import Alignment, Known, State
 from gfsmith.prove.machine.values import checked

@@ -11,7 +11,6 @@ from gfsmith.prove.machine.aarch64.decode import Decoded
 from gfsmith.prove.machine.aarch64.semantics.operands import (
     CONDITIONS,
     Semantics,
-    forms,
     general,
     immediate,
     number,
@@ -25,6 +24,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
 )
 from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
 from gfsmith.prove.machine.state import Difference, State, Unclear, difference_flags, sum_flags
 from gfsmith.prove.machine.values import checked

@@ -8,7 +8,6 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     Semantics,
     after,
     as_bytes,
-    forms,
     general,
     place,
     read,
@@ -18,6 +17,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write_vector,
 )
 from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base
 from gfsmith.prove.machine.state import Opaque, State
 

@@ -35,11 +35,6 @@ CONDITIONS = {
 }
 
 
-def forms(meaning: Semantics, *names: str) -> dict[str, Semantics]:
-    """Several forms with one meaning."""
-    return dict.fromkeys(names, meaning)
-
-
 def general(operand: Operand) -> General:
     if not isinstance(operand, General):
         raise Unsupported(f"{operand} is no general register")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded
 from gfsmith.prove.machine.aarch64.semantics.operands import (
     Semantics,
-    forms,
     immediate,
     read_vector,
     vector,
     write_vector,
 )
-from gfsmith.prove.machine.domain import Form, Piece, Run, Runs, Table, Unsupported
-from gfsmith.prove.machine.lanes import is_nibble_table, look_up, shift_right
+from gfsmith.prove.machine.domain import Form, Piece, Run, Table, Unsupported
+from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.lanes import look_up_runs, shift_right
 from gfsmith.prove.machine.state import State
 
 
@@ -64,27 +64,15 @@ def _or(state: State, instr: Decoded) -> None:
     write_vector(state, target, domain.merge(out))
 
 
-def lookup(state: State, table: Runs, index: Runs) -> Iterator[Run]:
-    """tbl of 16 bytes: an index of 16 or more gives 0."""
-    for length, piece in index:
-        if isinstance(piece, Table):
-            raise Unsupported("a look-up by raw table bytes")
-        if piece == domain.ZERO and is_nibble_table(state, table):
-            yield length, domain.ZERO  # T is linear, so it maps 0 to 0
-        elif piece.is_constant:
-            at = piece.constant
-            entry = domain.cut(table, at, at + 1)[0][1] if at < 16 else domain.ZERO
-            constant = isinstance(entry, Form) and entry.is_constant
-            yield from [(length, entry)] if constant else [(1, entry)] * length
-        elif domain.masked(piece, 0x0F) != piece:
-            raise Unsupported("a look-up by an index that may exceed 15")
-        else:
-            yield length, look_up(state, table, piece)
+def _selects(index: int) -> int | None:
+    """tbl: 16 and more give 0."""
+    return index if index < 16 else None
 
 
 def _look_up(state: State, instr: Decoded) -> None:
+    """tbl of 16 bytes."""
     target, table, index = instr.operands
-    found = lookup(state, read_vector(state, table), read_vector(state, index))
+    found = look_up_runs(state, read_vector(state, table), read_vector(state, index), _selects)
     write_vector(state, target, domain.merge(list(found)))
 
 

@@ -6,11 +6,8 @@ Branches are the architecture's. tests/prove/test_cosim_power.py compares every 
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics import conditions, general, memory, vector
 from gfsmith.prove.machine.power.semantics.operands import Semantics
-from gfsmith.prove.machine.state import State
 
 TABLE: dict[str, Semantics] = {
     **conditions.TABLE,
@@ -18,11 +15,3 @@ TABLE: dict[str, Semantics] = {
     **memory.TABLE,
     **vector.TABLE,
 }
-
-
-def step(state: State, instr: Decoded) -> None:
-    """Execute one instruction that is no branch. Raises Unsupported, or Refutation at a wrong access."""
-    meaning = TABLE.get(instr.form)
-    if meaning is None:
-        raise Unsupported(f"no semantics for the form '{instr.form}': {instr}")
-    meaning(state, instr)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from gfsmith.prove.machine.branch import Condition, decide
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Linear, Word
 from gfsmith.prove.machine.power.decode import BITS, Bit, Decoded, Field, Operand
 from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
     Semantics,
-    forms,
     number,
     signed,
     word,

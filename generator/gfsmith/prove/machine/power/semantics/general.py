@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.conditions import compare_with_zero
@@ -14,7 +15,6 @@ from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
     Semantics,
     as_bytes,
-    forms,
     general,
     holds_data,
     immediate,

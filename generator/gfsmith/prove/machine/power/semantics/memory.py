@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Linear, Word, base
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.operands import (
     Semantics,
     as_bytes,
-    forms,
     general,
     place,
     read,

@@ -17,11 +17,6 @@ Semantics = Callable[[State, Decoded], None]
 SPAN = 1 << 64
 
 
-def forms(meaning: Semantics, *names: str) -> dict[str, Semantics]:
-    """Several forms with one meaning."""
-    return dict.fromkeys(names, meaning)
-
-
 def general(operand: Operand) -> str:
     """A general register's name."""
     if not isinstance(operand, General):

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.lanes import look_up, table_entry
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.operands import (
     Semantics,
     as_bytes,
-    forms,
     immediate,
     read,
     read_vector,

@@ -12,11 +12,12 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Address, Linear, Word, base, scale, subtract, symbol
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
 from gfsmith.prove.machine.values import checked, wrap
 from gfsmith.prove.machine.x86.semantics.general import SPAN, arithmetic, number, size_of, word
-from gfsmith.prove.machine.x86.semantics.operands import Semantics, forms, read_general, write_general
+from gfsmith.prove.machine.x86.semantics.operands import Semantics, read_general, write_general
 
 
 def _logic_flags(result: int, size: int) -> Known:

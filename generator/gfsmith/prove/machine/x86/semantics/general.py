@@ -10,6 +10,7 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Word, add, scale, subtract
 from gfsmith.prove.machine.state import (
     UNDEFINED,
@@ -26,7 +27,6 @@ from gfsmith.prove.machine.values import checked
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
-    forms,
     memory_size,
     read_general,
     register_size,

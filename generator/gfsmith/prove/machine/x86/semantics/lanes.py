@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.domain import Form, Piece, Run, Runs, Table, Unsupported
-from gfsmith.prove.machine.lanes import is_nibble_table, look_up, table_entry
+from gfsmith.prove.machine.domain import Form, Piece, Runs, Table, Unsupported
+from gfsmith.prove.machine.lanes import table_entry
 from gfsmith.prove.machine.state import State, constant_bytes
 
 
-def lookup(state: State, table: Runs, index: Runs) -> Iterator[Run]:
-    """pshufb on one 16-byte lane."""
-    for length, piece in index:
-        if isinstance(piece, Table):
-            raise Unsupported("a shuffle by raw table bytes")
-        if piece == domain.ZERO and is_nibble_table(state, table):
-            yield length, domain.ZERO  # T is linear, so it maps 0 to 0
-            continue
-        if piece.is_constant:
-            at = piece.constant & 15
-            entry = domain.ZERO if piece.constant & 0x80 else domain.cut(table, at, at + 1)[0][1]
-            if isinstance(entry, Form) and entry.is_constant:
-                yield length, entry
-            else:
-                yield from [(1, entry)] * length
-            continue
-        if domain.masked(piece, 0x0F) != piece:
-            raise Unsupported("a shuffle by an index that may exceed 15")
-        yield length, look_up(state, table, piece)
+def selects(index: int) -> int | None:
+    """pshufb: the lower four bits, and 0 where bit 7 is set."""
+    return None if index & 0x80 else index & 15
 
 
 def affine(state: State, matrix: Runs, piece: Piece) -> Form:

@@ -6,6 +6,7 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Runs, Unsupported
+from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.linear import Linear, Word, add, subtract
 from gfsmith.prove.machine.state import LowBits, State
 from gfsmith.prove.machine.values import as_bytes
@@ -13,7 +14,6 @@ from gfsmith.prove.machine.x86.registers import VECTOR_BYTES
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
-    forms,
     general_name,
     low_bits,
     mask_bits,

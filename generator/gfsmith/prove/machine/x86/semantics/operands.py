@@ -246,8 +246,3 @@ def spans(bits: int, count: int) -> list[tuple[int, int, bool]]:
         else:
             out.append((n, n + 1, on))
     return out
-
-
-def forms(meaning: Semantics, *names: str) -> dict[str, Semantics]:
-    """Several forms with one meaning."""
-    return dict.fromkeys(names, meaning)

@@ -6,12 +6,12 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
-from gfsmith.prove.machine.lanes import groups, known, shift_right
+from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.lanes import groups, known, look_up_runs, shift_right
 from gfsmith.prove.machine.state import State
 from gfsmith.prove.machine.x86.semantics import lanes
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
-    forms,
     read_vector,
     vector_size,
     write_vector,
@@ -61,7 +61,7 @@ def _shuffle_bytes(state: State, instr: Instruction) -> None:
     table, index = _sources(state, instr, size)
     out: list[Run] = []
     for low, high, lane in groups(table, size, 16):
-        out += lanes.lookup(state, lane, domain.cut(index, low, high))
+        out += look_up_runs(state, lane, domain.cut(index, low, high), lanes.selects)
     write_vector(state, instr, domain.merge(out))
 
 
