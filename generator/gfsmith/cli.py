@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import click
 from rich.table import Table
 
-from gfsmith import __version__, certify, codes, compiled, config, doctor, foreign, generate, output, report
+from gfsmith import __version__, certify, compiled, config, doctor, foreign, generate, output, report
+from gfsmith.codes import CodeError
+from gfsmith.codes.command import codes_
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.emit import runtime
 from gfsmith.explain import show
@@ -33,7 +35,7 @@ class _Main(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (config.ConfigError, codes.CodeError, SpecError, FieldError, ModelError) as error:
+        except (config.ConfigError, CodeError, SpecError, FieldError, ModelError) as error:
             fail(str(error))
         except (foreign.ForeignError, compiled.ObjectError, certify.FolderError) as error:
             fail(str(error))
@@ -275,19 +277,6 @@ def explain_(symbol: str, cpus: str | None, as_json: bool, **options: Any) -> No
         show.show(out, explained)
 
 
-@main.command("codes")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def codes_(as_json: bool) -> None:
-    """List the code families."""
-    if as_json:
-        print_json({"codes": [report.family(family) for family in codes.FAMILIES.values()]})
-        return
-    table = Table("code", "parity matrix", "source", "MDS")
-    for family in codes.FAMILIES.values():
-        table.add_row(family.name, family.formula, family.source, family.mds_when)
-    out.print(table)
-
-
 @main.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def doctor_(as_json: bool) -> None:
@@ -313,6 +302,7 @@ def doctor_(as_json: bool) -> None:
         raise SystemExit(1)
 
 
+main.add_command(codes_)
 main.add_command(tune)
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from typing import Any
 from rich.table import Table
 
 from gfsmith.certify import Certificate
-from gfsmith.codes import Family
 from gfsmith.compiled import Proof
 from gfsmith.isa import ISAS
 from gfsmith.prove.machine.kernel import Report
@@ -39,16 +38,6 @@ def record(spec: KernelSpec) -> dict[str, Any]:
         "in_place": spec.in_place,
         "parities": spec.baked.parities if spec.baked is not None else None,
         "first": spec.baked.first if spec.baked is not None else None,
-    }
-
-
-def family(entry: Family) -> dict[str, str]:
-    """One code family in `gfsmith codes --json`."""
-    return {
-        "code": entry.name,
-        "parity": entry.formula,
-        "source": entry.source,
-        "mds": entry.mds_when,
     }
 
 

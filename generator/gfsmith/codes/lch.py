@@ -1,0 +1,38 @@
+"""The code of Lin, Chung and Han's additive Fourier transform."""
+
+from __future__ import annotations
+
+from gfsmith.codes.family import Family
+from gfsmith.field import Field
+from gfsmith.matrix import Matrix
+
+
+def _lch(field: Field, k: int, m: int) -> Matrix:
+    """A Cauchy matrix whose columns are scaled so that it factors without further constants."""
+    size = 1 << (m - 1).bit_length()
+    constant = 1
+    for v in range(1, size):
+        constant = field.multiply(constant, v)
+
+    def scale(x: int) -> int:
+        value = field.inverse(constant)
+        for v in range(size):
+            value = field.multiply(value, x ^ v)
+        return value if x >= size else 1
+
+    points = [*range(size, 256), *range(m, size)][:k]
+    scales = [scale(x) for x in points]
+    return tuple(
+        tuple(field.multiply(s, field.inverse(x ^ i)) for x, s in zip(points, scales, strict=True))
+        for i in range(m)
+    )
+
+
+LCH = Family(
+    "lch",
+    "P[i][j] = s(x[j])/c / (x[j] xor i), s(x) = product of x xor v over v < M, x[j] = M + j",
+    "the transform of Lin, Chung, Han (FOCS 2014) over M = 2^ceil(log2 m) points",
+    "always: a Cauchy matrix with scaled columns",
+    _lch,
+    lambda k, m: True,
+)
