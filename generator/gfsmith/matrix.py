@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from gfsmith.field import DEGREE, Field
@@ -80,19 +80,34 @@ def decode_matrix(field: Field, parity: Matrix, present: Sequence[int], lost: Se
     return multiply(field, tuple(full[i] for i in lost), inverse)
 
 
-def singular_minor(field: Field, parity: Matrix) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+Minor = tuple[tuple[int, ...], tuple[int, ...]]  #: the rows and the columns of a square submatrix
+
+
+def singular_minor(field: Field, parity: Matrix) -> Minor | None:
     """Rows and columns of a singular square submatrix of P, or None if there is none.
 
     [I; P] is MDS (any k of the k + m shards determine the data) exactly if there is none
-    (MacWilliams and Sloane, chapter 11, theorem 8). Exhaustive: for small shapes.
+    (MacWilliams and Sloane, chapter 11, theorem 8). Exhaustive, for small shapes: there are C(k + m, m) - 1.
+    Of several it is one whose last column is the least possible.
     """
-    rows, columns = range(len(parity)), range(len(parity[0]))
-    for size in range(1, min(len(rows), len(columns)) + 1):
-        for chosen in combinations(rows, size):
-            for across in combinations(columns, size):
-                minor = tuple(tuple(parity[r][c] for c in across) for r in chosen)
-                try:
-                    invert(field, minor)
-                except SingularError:
-                    return chosen, across
-    return None
+    return next((minor for minor, determinant in minors(field, parity) if not determinant), None)
+
+
+def minors(field: Field, parity: Matrix) -> Iterator[tuple[Minor, int]]:
+    """All square submatrices with their determinants, by Laplace's formula along the last column from the
+    minors before it: those that end in column 0, then those that end in column 1, and so on."""
+    known: dict[Minor, int] = {((), ()): 1}
+    by_size: list[list[tuple[int, ...]]] = [[()]]
+    for last, column in enumerate(zip(*parity, strict=True)):
+        found: dict[Minor, int] = {}
+        for size in range(1, min(len(parity), last + 1) + 1):
+            for rows in combinations(range(len(parity)), size):
+                for before in by_size[size - 1]:
+                    total = 0
+                    for n, row in enumerate(rows):
+                        rest = known[rows[:n] + rows[n + 1 :], before]
+                        total ^= field.multiply(column[row], rest)
+                    found[rows, (*before, last)] = total
+                    yield (rows, (*before, last)), total
+        known |= found
+        by_size = [list(combinations(range(last + 1), size)) for size in range(min(len(parity), last + 2))]

@@ -82,18 +82,32 @@ GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
  *                  (see gfsmith_codec_packets)
  *                                              Jerasure cauchy_good_general_coding_matrix, w = 8
  *
- * The first two give the parity bytes that ISA-L's ec_encode_data gives with that matrix, the
- * others but "lch" those of the libraries named.
+ *   "reed_sol_van" data are the values at 0 .. k - 1 of a polynomial of degree below k, parities
+ *                  those at k .. k + m - 2 and the leading coefficient; scaled so that the first
+ *                  row and the first column are 1
+ *                                              Jerasure reed_sol_vandermonde_coding_matrix, w = 8
+ *   "reed_sol_r6_op"  as "raid6"               Jerasure reed_sol_r6_coding_matrix, w = 8
+ *   "hdfs"         as "cauchy"                 Hadoop RSRawEncoder
+ *   "raid6"        m = 2: c[0][j] = 1, c[1][j] = 2^j              Linux md and btrfs RAID-6
+ *   "raidz"        m <= 3: c[i][j] = 2^(i (k - 1 - j))            OpenZFS RAID-Z1, Z2, Z3
+ *   "snapraid"     k <= 251, m <= 6: c[0][j] = 1, c[i][j] = (1 + y) / (2^-j + y), y = 0, 2, 4, 8,
+ *                  16                                             SnapRAID
  *
- * All are MDS (any m lost shards can be repaired) at every shape but "vandermonde". That is so only
- * where ISA-L's erasure_code.h says it is, and is refused elsewhere: m <= 3; m = 4 and k <= 21;
- * k <= 3; k = 4 and k + m <= 25; k = 5 and k + m <= 10. (gfsmith_codec_create_matrix takes it at
- * any shape.)
+ * Other names: "klauspost", "minio", "seaweedfs" and "reed-solomon-erasure" are "backblaze",
+ * "hadoop" is "hdfs", "md" and "btrfs" are "raid6", "zfs" and "openzfs" are "raidz".
+ *
+ * All but "lch" give the parity bytes of the libraries and systems named.
+ *
+ * All are MDS (any m lost shards can be repaired) at every shape they have but "vandermonde". That
+ * is so only at these shapes, and is refused elsewhere: m <= 3; m = 4 and k <= 21; k <= 3; k = 4
+ * and k + m <= 25; k = 5 and k + m <= 10. (gfsmith_codec_create_matrix takes it at any shape;
+ * `gfsmith codes vandermonde --k 22 --m 4` names a loss that cannot be repaired.)
  *
  * The codec uses, for its whole life, the instruction set that gfsmith_isa() names at its creation.
  *
  * out: where the codec goes; on failure *out = NULL.
- * Errors: GFSMITH_EINVAL (out or code NULL, unknown name, k = 0, m = 0, k + m > 255),
+ * Errors: GFSMITH_EINVAL (out or code NULL, unknown name, k = 0, m = 0, k + m > 255, a shape that
+ * the code does not have: raid6 with m = 3),
  * GFSMITH_ENOTMDS, GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no kernels that cover the
  * shape on this CPU; not so with the default set). */
 GFSMITH_API gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsigned k,

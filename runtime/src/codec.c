@@ -85,9 +85,9 @@ gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsig
     return GFSMITH_EINVAL;
   *out = NULL;
   const gfs_code *family = code != NULL ? gfs_code_find(code) : NULL;
-  if (family == NULL || !shape_valid(k, m))
+  if (family == NULL || !shape_valid(k, m) || !gfs_code_has(family, k, m))
     return GFSMITH_EINVAL;
-  if (!family->is_mds(k, m))
+  if (family->is_mds != NULL && !family->is_mds(k, m))
     return GFSMITH_ENOTMDS;
   gfsmith_codec *codec = allocate(GFSMITH_POLYNOMIAL, k, m);
   if (codec == NULL)

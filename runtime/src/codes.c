@@ -10,9 +10,9 @@ static uint8_t vandermonde_element(const gfs_field *field, unsigned k, unsigned 
   return field->exp[field->log[2] * i * j % 255];
 }
 
-/* The shapes that ISA-L's erasure_code.h names as safe. With at most three rows (or columns) every
- * minor is that of a generalised Vandermonde matrix that is never singular; the bounds for four and
- * five were found by search, and the tests repeat it. */
+/* With at most three rows (or columns) every minor is that of a generalised Vandermonde matrix that
+ * is never singular; beyond, generator/gfsmith/codes computes minors until one is zero, and the
+ * tests hold this to its answers. ISA-L's erasure_code.h names the same shapes as safe. */
 static bool vandermonde_is_mds(unsigned k, unsigned m) {
   return m <= 3 || k <= 3 || (m == 4 && k <= 21) || (k == 4 && k + m <= 25) ||
          (k == 5 && k + m <= 10);
@@ -23,13 +23,6 @@ static uint8_t cauchy_element(const gfs_field *field, unsigned k, unsigned m, un
                               unsigned j) {
   (void)m;
   return gfs_field_inverse(field, (uint8_t)((k + i) ^ j));
-}
-
-/* All points x_i and y_j differ, so by Cauchy's determinant no minor is zero. */
-static bool cauchy_is_mds(unsigned k, unsigned m) {
-  (void)k;
-  (void)m;
-  return true;
 }
 
 /* V, V[i][j] = i^j, times the inverse of its top k rows, as Backblaze's JavaReedSolomon: a data
@@ -43,12 +36,6 @@ static uint8_t backblaze_element(const gfs_field *field, unsigned k, unsigned m,
     if (l != j)
       logarithm += 255u + field->log[(k + i) ^ l] - field->log[j ^ l];
   return field->exp[logarithm % 255];
-}
-
-/* A polynomial of degree below k is known from any k of its values. */
-static bool backblaze_is_mds(unsigned k, unsigned m) {
-  (void)k, (void)m;
-  return true;
 }
 
 /* The logarithm of the product of x + v over v < size, v != x. */
@@ -127,34 +114,105 @@ static void lighten(const gfs_field *field, unsigned k, uint8_t *row) {
     row[j] = gfs_field_mul(field, row[j], scale);
 }
 
-/* As Jerasure cauchy_good_general_coding_matrix (Plank, Xu, NCA 2006): columns scaled so that the
- * first row is 1, then each other row divided; with two rows, the lightest elements there are. */
-static void cauchy_good_improve(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix) {
+/* Scale the columns so that the first row is 1. */
+static void scale_columns(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix) {
   for (unsigned j = 0; j < k; j++) {
     uint8_t inverse = gfs_field_inverse(field, matrix[j]);
     for (size_t i = 0; i < m; i++)
       matrix[i * k + j] = gfs_field_mul(field, matrix[i * k + j], inverse);
   }
+}
+
+/* As Jerasure cauchy_good_general_coding_matrix (Plank, Xu, NCA 2006): columns scaled so that the
+ * first row is 1, then each other row divided; with two rows, the lightest elements there are. */
+static void cauchy_good_improve(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix) {
+  scale_columns(field, k, m, matrix);
   if (m == 2)
     lightest(field, k, matrix + k);
   for (size_t i = 1; i < m && m != 2; i++)
     lighten(field, k, matrix + i * k);
 }
 
+/* Systematic form of the Vandermonde matrix whose rows are i^j but for the last, which takes the
+ * leading coefficient of the polynomial: that of the one which is 1 at j, product of 1 / (j - l).
+ */
+static uint8_t reed_sol_van_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                                    unsigned j) {
+  if (i + 1 < m)
+    return backblaze_element(field, k, m, i, j);
+  unsigned logarithm = 0;
+  for (unsigned l = 0; l < k; l++)
+    if (l != j)
+      logarithm += 255u - field->log[j ^ l];
+  return field->exp[logarithm % 255];
+}
+
+/* As Jerasure reed_sol_vandermonde_coding_matrix: columns scaled so that the first row is 1, then
+ * rows so that the first column is. */
+static void reed_sol_van_improve(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix) {
+  scale_columns(field, k, m, matrix);
+  for (size_t i = 1; i < m; i++) {
+    uint8_t inverse = gfs_field_inverse(field, matrix[i * k]);
+    for (unsigned j = 0; j < k; j++)
+      matrix[i * k + j] = gfs_field_mul(field, matrix[i * k + j], inverse);
+  }
+}
+
+/* 2^(i (k - 1 - j)): OpenZFS multiplies by Horner's rule, so the first column gets the highest
+ * power. */
+static uint8_t raidz_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                             unsigned j) {
+  return vandermonde_element(field, k, m, i, k - 1 - j);
+}
+
+/* SnapRAID: below a row of 1, 1 / (x + y) with x = 2^-j and y = 0, 2, 4, 8, 16, rows scaled so that
+ * the first column is 1. x = y for none of the first 251 columns. */
+static uint8_t snapraid_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                                unsigned j) {
+  (void)k, (void)m;
+  if (i == 0)
+    return 1;
+  unsigned x = field->exp[(255 - j) % 255], y = i == 1 ? 0 : 1u << (i - 1);
+  return gfs_field_mul(field, (uint8_t)(1 ^ y), gfs_field_inverse(field, (uint8_t)(x ^ y)));
+}
+
+/* But for ISA-L's Vandermonde matrix no shape has a zero minor: docs/codes.md. */
 static const gfs_code codes[] = {
-    {"vandermonde", vandermonde_is_mds, vandermonde_element, NULL},
-    {"cauchy", cauchy_is_mds, cauchy_element, NULL},
-    {"backblaze", backblaze_is_mds, backblaze_element, NULL},
-    /* Cauchy's matrix with its columns scaled. */
-    {"lch", cauchy_is_mds, lch_element, NULL},
-    {"cauchy_orig", cauchy_is_mds, cauchy_orig_element, NULL},
-    /* The same with rows and columns scaled; with two rows, quotients that all differ. */
-    {"cauchy_good", cauchy_is_mds, cauchy_orig_element, cauchy_good_improve},
+    {"vandermonde", 254, 1, 254, vandermonde_is_mds, vandermonde_element, NULL},
+    {"cauchy", 254, 1, 254, NULL, cauchy_element, NULL},
+    {"backblaze", 254, 1, 254, NULL, backblaze_element, NULL},
+    {"lch", 254, 1, 254, NULL, lch_element, NULL},
+    {"cauchy_orig", 254, 1, 254, NULL, cauchy_orig_element, NULL},
+    {"cauchy_good", 254, 1, 254, NULL, cauchy_orig_element, cauchy_good_improve},
+    {"reed_sol_van", 254, 1, 254, NULL, reed_sol_van_element, reed_sol_van_improve},
+    {"reed_sol_r6_op", 253, 2, 2, NULL, vandermonde_element, NULL},
+    {"hdfs", 254, 1, 254, NULL, cauchy_element, NULL},
+    {"raid6", 253, 2, 2, NULL, vandermonde_element, NULL},
+    {"raidz", 254, 1, 3, NULL, raidz_element, NULL},
+    {"snapraid", 251, 1, 6, NULL, snapraid_element, NULL},
+};
+
+/* Names of projects that write these codes; generator/gfsmith/codes has the same. */
+static const struct {
+  const char *alias, *name;
+} aliases[] = {
+    {"klauspost", "backblaze"}, {"minio", "backblaze"},
+    {"seaweedfs", "backblaze"}, {"reed-solomon-erasure", "backblaze"},
+    {"hadoop", "hdfs"},         {"md", "raid6"},
+    {"btrfs", "raid6"},         {"zfs", "raidz"},
+    {"openzfs", "raidz"},
 };
 
 const gfs_code *gfs_code_find(const char *name) {
+  for (size_t n = 0; n < sizeof aliases / sizeof aliases[0]; n++)
+    if (strcmp(aliases[n].alias, name) == 0)
+      name = aliases[n].name;
   for (size_t n = 0; n < sizeof codes / sizeof codes[0]; n++)
     if (strcmp(codes[n].name, name) == 0)
       return &codes[n];
   return NULL;
+}
+
+bool gfs_code_has(const gfs_code *code, unsigned k, unsigned m) {
+  return k >= 1 && k <= code->most_k && m >= code->least_m && m <= code->most_m;
 }

@@ -9,7 +9,9 @@
 
 typedef struct gfs_code {
   const char *name;
-  /* Is the code MDS at every shape for which this says so? */
+  /* The shapes it has: gfs_code_has. */
+  unsigned most_k, least_m, most_m;
+  /* Is the code MDS at this shape? NULL: at every one. */
   bool (*is_mds)(unsigned k, unsigned m);
   /* The element in row i, column j of the parity matrix of k data and m parity shards, over 0x11d.
    */
@@ -18,7 +20,10 @@ typedef struct gfs_code {
   void (*improve)(const gfs_field *field, unsigned k, unsigned m, uint8_t *matrix);
 } gfs_code;
 
-/* The family of this name, or NULL. */
+/* The family of this name or alias, or NULL. */
 const gfs_code *gfs_code_find(const char *name);
+
+/* Does the family have this shape, as far as k and m each go? */
+bool gfs_code_has(const gfs_code *code, unsigned k, unsigned m);
 
 #endif

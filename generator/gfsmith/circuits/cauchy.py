@@ -30,8 +30,9 @@ class Points:
     columns: tuple[int, ...]
 
 
-def _halves(field: Field, matrix: Matrix) -> tuple[list[Pair], list[Pair]] | None:
-    """a and b with 1/P[i][j] = a[i] . b[j]; None if 1/P has not rank 2."""
+def halves(field: Field, matrix: Matrix) -> tuple[list[Pair], list[Pair]] | None:
+    """a and b with 1/P[i][j] = a[i] . b[j]; None if 1/P has not rank 2, or its first two columns depend on
+    each other."""
     if len(matrix) < 2 or len(matrix[0]) < 2 or any(0 in row for row in matrix):
         return None
     inverse = [[field.inverse(x) for x in row] for row in matrix]
@@ -56,14 +57,14 @@ def _halves(field: Field, matrix: Matrix) -> tuple[list[Pair], list[Pair]] | Non
 def points(field: Field, matrix: Matrix) -> Iterator[Points]:
     """All choices of points, up to x -> s x + t, at which no point is infinite; none if P is no such
     matrix."""
-    halves = _halves(field, matrix)
-    if halves is None:
+    found = halves(field, matrix)
+    if found is None:
         return
-    a, b = halves
+    a, b = found
     for infinity in [(0, 1), *((1, n) for n in range(256))]:
-        found = _transformed(field, a, b, infinity)
-        if found is not None:
-            yield found
+        moved = _transformed(field, a, b, infinity)
+        if moved is not None:
+            yield moved
 
 
 def _transformed(field: Field, a: list[Pair], b: list[Pair], row: Pair) -> Points | None:

@@ -1,33 +1,148 @@
-"""`gfsmith codes`."""
+"""`gfsmith codes`: the families, the shapes of one, the matrix of a shape and why it is MDS or not."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
 
 import click
 from rich.table import Table
 
-from gfsmith.codes import FAMILIES
+from gfsmith.codes import ALIASES, FAMILIES, CodeError, decided, find, frontier, safe_shapes
 from gfsmith.codes.family import Family
+from gfsmith.codes.mds import Certificate, Counterexample
 from gfsmith.console import out, print_json
 
+NOT_MDS = 1
 
-def _record(family: Family) -> dict[str, str]:
+
+def aliases_of(family: Family) -> list[str]:
+    return [alias for alias, name in ALIASES.items() if name == family.name]
+
+
+def default_m(family: Family, m: int | None) -> int:
+    """m, or the only one that the family has. Raises CodeError."""
+    if m is not None:
+        return m
+    if family.fixed_m is None:
+        raise CodeError(f"{family.name}: --m is missing; allowed: {family.limits}")
+    return family.fixed_m
+
+
+def _record(family: Family) -> dict[str, Any]:
     """One code family in `gfsmith codes --json`."""
     return {
         "code": family.name,
+        "aliases": aliases_of(family),
         "parity": family.formula,
         "source": family.source,
-        "mds": family.mds_when,
+        "shapes": family.limits,
+        "mds": family.mds,
     }
 
 
-@click.command("codes")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def codes_(as_json: bool) -> None:
-    """List the code families."""
+def _kind(family: Family, k: int, m: int) -> str:
+    """How the widest shape with m parities is shown to be MDS."""
+    answer = decided(family.name, k, m)[1]
+    assert not isinstance(answer, Counterexample)
+    return answer.kind
+
+
+def _staircase(family: Family) -> list[dict[str, Any]]:
+    """Ranges of m with one bound on k; a bound that is the number of shards is given as such."""
+    rows: list[dict[str, Any]] = []
+    for m, k in frontier(family).items():
+        whole = family.most_k > k == family.greatest_k(m)
+        bound = "k + m" if whole else "k"
+        limit, kind = (k + m if whole else k), _kind(family, k, m)
+        same = rows and (rows[-1]["bound"], rows[-1]["limit"], rows[-1]["proof"]) == (bound, limit, kind)
+        if same:
+            rows[-1]["last_m"] = m
+        else:
+            rows.append({"first_m": m, "last_m": m, "bound": bound, "limit": limit, "proof": kind})
+    return rows
+
+
+def _list(as_json: bool) -> None:
     if as_json:
         print_json({"codes": [_record(family) for family in FAMILIES.values()]})
         return
-    table = Table("code", "parity matrix", "source", "MDS")
+    table = Table("code", "parity matrix", "source", "shapes", "MDS")
     for family in FAMILIES.values():
-        table.add_row(family.name, family.formula, family.source, family.mds_when)
+        names = "\n".join([family.name, *(f"= {alias}" for alias in aliases_of(family))])
+        table.add_row(names, family.formula, family.source, family.limits, family.mds)
     out.print(table)
+
+
+def _family(family: Family, as_json: bool) -> None:
+    if as_json:
+        print_json({**_record(family), "safe": safe_shapes(family), "staircase": _staircase(family)})
+        return
+    for label, text in (
+        ("code", ", ".join([family.name, *aliases_of(family)])),
+        ("matrix", family.formula),
+        ("source", family.source),
+        ("shapes", family.limits),
+        ("MDS", family.mds),
+    ):
+        out.print(f"{label + ':':8}{text}", soft_wrap=True, highlight=False)
+    table = Table("m", "MDS up to", "shown by (docs/codes.md)")
+    for row in _staircase(family):
+        first, last = row["first_m"], row["last_m"]
+        span = str(first) if first == last else f"{first} .. {last}"
+        table.add_row(span, f"{row['bound']} = {row['limit']}", row["proof"])
+    out.print(table)
+
+
+def _shape(family: Family, k: int, m: int, as_json: bool) -> None:
+    matrix, answer = decided(family.name, k, m)
+    good = not isinstance(answer, Counterexample)
+    if as_json:
+        why = {"certificate": _certificate(answer)} if good else {"counterexample": _loss(answer)}
+        print_json({"code": family.name, "k": k, "m": m, "mds": good, "matrix": matrix, **why})
+    else:
+        for row in matrix:
+            print(bytes(row).hex(" "))
+        out.print(f"{family.name} {k}+{m}: {_words(family, answer)}", soft_wrap=True, highlight=False)
+    if not good:
+        raise SystemExit(NOT_MDS)
+
+
+def _words(family: Family, answer: Certificate | Counterexample) -> str:
+    if not isinstance(answer, Counterexample):
+        return f"MDS by certificate '{answer.kind}': {answer.words}"
+    minor = f"rows {list(answer.rows)}, columns {list(answer.columns)} are singular"
+    return f"not MDS: {answer.words} ({minor}); it is for: {safe_shapes(family)}"
+
+
+def _certificate(answer: Certificate | Counterexample) -> dict[str, Any]:
+    assert not isinstance(answer, Counterexample)
+    return {"kind": answer.kind, "words": answer.words, **asdict(answer)}
+
+
+def _loss(answer: Certificate | Counterexample) -> dict[str, Any]:
+    assert isinstance(answer, Counterexample)
+    return {"rows": answer.rows, "columns": answer.columns, "lost": answer.lost}
+
+
+@click.command("codes")
+@click.argument("name", required=False)
+@click.option("--k", type=int, help="Data shards: show the matrix of this shape.")
+@click.option("--m", type=int, help="Parity shards.")
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+def codes_(name: str | None, k: int | None, m: int | None, as_json: bool) -> None:
+    """List the code families; show NAME and where it is MDS, or with --k and --m one parity matrix.
+
+    Exit status 1: the shape is not MDS, and a loss that cannot be repaired is named."""
+    if name is None:
+        if k is not None or m is not None:
+            raise CodeError("--k and --m need the NAME of a code, as in `gfsmith codes minio --k 12 --m 4`")
+        _list(as_json)
+        return
+    family = find(name)
+    if k is not None:
+        _shape(family, k, default_m(family, m), as_json)
+    elif m is not None:
+        raise CodeError(f"{family.name}: --k is missing; allowed: {family.limits}")
+    else:
+        _family(family, as_json)

@@ -34,5 +34,4 @@ LCH = Family(
     "the transform of Lin, Chung, Han (FOCS 2014) over M = 2^ceil(log2 m) points",
     "always: a Cauchy matrix with scaled columns",
     _lch,
-    lambda k, m: True,
 )

@@ -88,8 +88,9 @@ def parse(text: str, best: Isa) -> Target:
         examples = "dot:10x4, dot:nx4, cauchy:10x4@avx2"
         raise TargetError(f"SPEC '{text}' cannot be read; allowed: such as {examples}")
     what, isa = found["what"], best if found["isa"] is None else BY_NAME.get(found["isa"])
+    what = codes.ALIASES.get(what, what)
     if what not in (*_OPERATIONS, *codes.FAMILIES):
-        allowed = ", ".join((*_OPERATIONS, *codes.FAMILIES))
+        allowed = f"{', '.join(_OPERATIONS)}, {codes.allowed()}"
         raise TargetError(f"SPEC '{text}': '{what}' is neither operation nor code; allowed: {allowed}")
     if isa is None or isa not in TUNABLE:
         allowed = ", ".join(i.name for i in TUNABLE)
