@@ -124,6 +124,34 @@ def cauchy_good(field: Any, k: int, m: int) -> Bytes:
     return np.asarray(matrix)
 
 
+def reed_sol_van(field: Any, k: int, m: int) -> Bytes:
+    """The lower rows of V V[:k]^-1, V[i][j] = i^j but for the last row, 0 .. 0 1; columns over the first row,
+    rows over the first column."""
+    powers = field(np.array([field(np.arange(k + m)) ** j for j in range(k)], np.uint8).T)
+    powers[-1] = [0] * (k - 1) + [1]
+    matrix = powers[k:] @ np.linalg.inv(powers[:k])
+    matrix = matrix / matrix[0]
+    return np.asarray(matrix / matrix[:, :1])
+
+
+def raid6(field: Any, k: int, m: int) -> Bytes:
+    """Rows 1 and 2^j."""
+    assert m == 2
+    return vandermonde(field, k, 2)
+
+
+def raidz(field: Any, k: int, m: int) -> Bytes:
+    """Horner's rule in 1, 2 and 4: the first column has the highest power."""
+    return np.array([[field(2) ** (i * (k - 1 - j)) for j in range(k)] for i in range(m)], np.uint8)
+
+
+def snapraid(field: Any, k: int, m: int) -> Bytes:
+    """Below a row of 1, 1 / (2^-j + y), y = 0, 2, 4, ..., each row over its first element."""
+    x, y = field(2) ** -np.arange(k), field([0, 2, 4, 8, 16])[: m - 1]
+    matrix = field(1) / np.add.outer(y, x)
+    return np.vstack([np.ones((1, k), np.uint8), np.asarray(matrix / matrix[:, :1])])
+
+
 BY_GALOIS = {
     "vandermonde": vandermonde,
     "cauchy": cauchy,
@@ -131,8 +159,26 @@ BY_GALOIS = {
     "lch": lch,
     "cauchy_orig": cauchy_orig,
     "cauchy_good": cauchy_good,
+    "reed_sol_van": reed_sol_van,
+    "reed_sol_r6_op": raid6,
+    "hdfs": cauchy,
+    "raid6": raid6,
+    "raidz": raidz,
+    "snapraid": snapraid,
 }
-NOT_BAKED = {"cauchy_orig"}  #: codes of the library for which the default set has no kernels
+#: Codes of the library for which the default set has no kernels under their names.
+NOT_BAKED = {"cauchy_orig", "reed_sol_van", "reed_sol_r6_op", "hdfs", "raid6", "raidz", "snapraid"}
+
+
+@pytest.mark.parametrize("code", BY_GALOIS)
+def test_matrices_agree_with_galois(code: str) -> None:
+    """Those that kernels are made from, also where the default set has none."""
+    field = galois_field()
+    for k in (1, 2, 3, 5, 10, 17, 60):
+        for m in (1, 2, 3, 4, 6, 9):
+            if k <= FAMILIES[code].greatest_k(m) and (code != "vandermonde" or m <= 3 or k <= 3):
+                expected = BY_GALOIS[code](field, k, m)
+                assert np.array_equal(np.array(parity_matrix(code, k, m)), expected), (k, m)
 
 
 def telling_sources(k: int) -> Bytes:

@@ -1,5 +1,5 @@
-"""The named codes: their matrices are those of the libraries they are named after, and "vandermonde" is
-refused where it is not MDS."""
+"""The named codes: their matrices are those of the libraries they are named after and those that the
+generator makes; shapes that a code lacks and those where it is not MDS are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import itertools
 import numpy as np
 import pytest
 
+from gfsmith import codes
+
 from .support import (
+    EINVAL,
     ENOTMDS,
     OK,
     Api,
@@ -134,6 +137,44 @@ def test_vandermonde_is_refused_exactly_outside_the_documented_shapes(api: Api) 
             if 1 <= m <= 255 - k:
                 expected = OK if documented_mds(k, m) else ENOTMDS
                 assert create_status(api, "vandermonde", k, m) == expected, (k, m)
+
+
+SOME = [*((k, m) for k in (1, 2, 3, 4, 5, 10, 23, 100) for m in (1, 2, 3, 4, 5, 6, 7, 20))]
+WIDE = [(254, 1), (253, 2), (252, 3), (251, 4), (249, 6), (1, 254), (64, 191)]
+
+
+@pytest.mark.parametrize("code", [*codes.FAMILIES, *codes.ALIASES])
+def test_library_and_generator_agree(api: Api, code: str) -> None:
+    """On the matrix, on which shapes there are, and on which are not MDS; by every name."""
+    family = codes.find(code)
+    for k, m in (*SOME, *WIDE):
+        if k > family.greatest_k(m):
+            assert create_status(api, code, k, m) == EINVAL, (k, m)
+        elif k > codes.frontier(family)[m]:
+            assert create_status(api, code, k, m) == ENOTMDS, (k, m)
+        else:
+            ours = matrix_of(api, code, k, m)
+            assert np.array_equal(ours, np.array(codes.parity_matrix(code, k, m))), (k, m)
+
+
+@pytest.mark.parametrize("code", codes.FAMILIES)
+def test_the_limits_are_the_generators(api: Api, code: str) -> None:
+    """At the greatest k of every m, and one beyond."""
+    family = codes.FAMILIES[code]
+    for m in range(256):
+        widest = family.greatest_k(m)
+        safe = codes.frontier(family).get(m, 0)
+        if code != "cauchy_good":  # whose rows are weighed element by element
+            for k in {widest, safe} - {0}:
+                assert create_status(api, code, k, m) == (OK if k <= safe else ENOTMDS), (k, m)
+        if safe < widest:
+            assert create_status(api, code, safe + 1, m) == ENOTMDS, (safe + 1, m)
+        assert create_status(api, code, widest + 1, m) == EINVAL, (widest + 1, m)
+
+
+@pytest.mark.parametrize("code", ["", "minio ", "Cauchy", "raid", "raidz4"])
+def test_unknown_names_are_refused(api: Api, code: str) -> None:
+    assert create_status(api, code, 4, 2) == EINVAL
 
 
 @pytest.mark.parametrize("code", ["cauchy", "backblaze", "lch"])

@@ -16,8 +16,17 @@ from gfsmith.field import Field
 from gfsmith.matrix import Matrix
 
 __all__ = [
-    *("ALIASES", "FAMILIES", "POLYNOMIAL", "CodeError", "Family"),
-    *("allowed", "decided", "find", "frontier", "parity_matrix", "safe_shapes"),
+    "ALIASES",
+    "FAMILIES",
+    "POLYNOMIAL",
+    "CodeError",
+    "Family",
+    "allowed",
+    "decided",
+    "find",
+    "frontier",
+    "parity_matrix",
+    "safe_shapes",
 ]
 
 _ALL = (
@@ -74,9 +83,7 @@ def parity_matrix(name: str, k: int, m: int) -> Matrix:
     matrix, answer = decided(name, k, m)
     if isinstance(answer, mds.Counterexample):
         family = find(name)
-        raise CodeError(
-            f"{family.name} {k}+{m} is not MDS: {answer.words}; it is for: {safe_shapes(family)}"
-        )
+        raise CodeError(f"{family.name} {k}+{m} is not MDS: {answer.words}; it is for: {safe_shapes(family)}")
     return matrix
 
 

@@ -4,13 +4,13 @@
 asks for is found in the matrix at hand, as a certificate that is checked by multiplying out, in O(k m):
 
 Line    P has one row or one column, and no element is 0.
-Cauchy  1/P[i][j] = a[i] . b[j] with pairs a[i], b[j], no two a and no two b multiples of each other. Cauchy:
-        det(1 / a[i] . b[j]) is the product of all [a[i], a[l]] and [b[j], b[l]], i < l and j < l, over that of
-        all a[i] . b[j]; [.,.] is the 2 x 2 determinant. A pair is a point of the projective line, (1, y) the
-        point y and (0, 1) infinity; rows and columns may be scaled by anything.
-Conic   P[i][j] = r[i] c[j] t[j]^i, i < 3, with distinct t != 0 (or the transposed). Minors of rows 0, 1 and 1, 2
-        are t + u and t u (t + u) up to scaling, of 0, 2 (t + u)^2 since 2 = 0, of all three Vandermonde's:
-        with the unit vectors, the points of a conic and its nucleus.
+Cauchy  1/P[i][j] = a[i] . b[j] with pairs a[i], b[j], no two a and no two b multiples of each other. The
+        determinant of 1 / a[i] . b[j] is the product of all [a[i], a[l]] and [b[j], b[l]], i < l and j < l,
+        over that of all a[i] . b[j] (Cauchy); [.,.] is the 2 x 2 determinant. A pair is a point of the
+        projective line, (1, y) the point y and (0, 1) infinity; rows and columns are scaled by anything.
+Conic   P[i][j] = r[i] c[j] t[j]^i, i < 3, with distinct t != 0 (or the transposed). Minors of rows 0, 1 and
+        of rows 1, 2 are t + u and t u (t + u) up to scaling, of rows 0, 2 (t + u)^2 since 2 = 0, of all three
+        Vandermonde's: with the unit vectors, the points of a conic and its nucleus.
 Minors  All minors are computed, for small shapes.
 
 A matrix that is not MDS has a singular minor: its columns are data shards that cannot be rebuilt from the
@@ -133,7 +133,12 @@ def decide(field: Field, matrix: Matrix) -> Certificate | Counterexample:
     """A certificate that holds, or a loss of m shards that cannot be repaired.
 
     Raises Undecided if no theorem fits and there are too many minors."""
-    for candidate in (Line(), _cauchy(field, matrix), _conic(field, matrix, False), _conic(field, matrix, True)):
+    for candidate in (
+        Line(),
+        _cauchy(field, matrix),
+        _conic(field, matrix, False),
+        _conic(field, matrix, True),
+    ):
         if candidate is not None and candidate.holds(field, matrix):
             return candidate
     return _by_minors(field, matrix)

@@ -28,7 +28,7 @@ from gfsmith.spec import (
     default_technique,
 )
 
-_GRAMMAR = re.compile(r"(?P<what>[a-z_0-9]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
+_GRAMMAR = re.compile(r"(?P<what>[a-z_0-9-]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
 _OPERATIONS = ("dot", "mad", "xor")
 
 ANY = 10  #: sources at which kernels for any number of them are timed
