@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from rich.table import Table
 
-from gfsmith import __version__, certify, compiled, config, doctor, foreign, generate, output, report
+from gfsmith import __version__, certify, compiled, config, doctor, foreign, generate, output, report, request
 from gfsmith.codes import CodeError
 from gfsmith.codes.command import codes_
 from gfsmith.console import fail, out, print_json, progress
@@ -24,8 +24,7 @@ from gfsmith.model.tools import ModelError
 from gfsmith.prove.machine.architectures import ABIS
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
-from gfsmith.spec import KernelSpec, SpecError
-from gfsmith.tune import tuned
+from gfsmith.spec import SpecError
 from gfsmith.tune.command import tune
 
 
@@ -53,58 +52,12 @@ def main() -> None:
     """Generate and prove erasure-coding kernels over GF(2^8)."""
 
 
-class Build(NamedTuple):
-    """Every kernel of a build, and which of them are tuned for which CPUs."""
-
-    specs: tuple[KernelSpec, ...]
-    tuned: tuple[runtime.TunedKernel, ...]
-
-
-def _config_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The file, and the flags that override its [generator] table."""
-    for option in (
-        click.option("-c", "--config", "path", type=click.Path(path_type=Path),
-                     default=Path("gfsmith.toml"), show_default=True, help="Configuration file."),
-        click.option("--isa", "isas", multiple=True, help="Only these instruction sets."),
-        click.option("--prefix", help="Prefix of every symbol."),
-        click.option("--polynomial", help="Polynomial of the field, such as 0x11d."),
-        click.option("-o", "--output", "folder", help="Output folder."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-def _load(
-    path: Path,
-    isas: tuple[str, ...],
-    prefix: str | None,
-    polynomial: str | None,
-    folder: str | None,
-) -> tuple[Build, Path]:
-    """The kernels and the output folder that file and flags ask for."""
-    overrides: dict[str, Any] = {}
-    if isas:
-        overrides["isas"] = list(isas)
-    if prefix is not None:
-        overrides["prefix"] = prefix
-    if polynomial is not None:
-        try:
-            overrides["polynomial"] = int(polynomial, 0)
-        except ValueError:
-            fail(f"--polynomial: '{polynomial}' is not a number; allowed: such as 0x11d")
-    loaded = config.load(path, overrides)
-    target = Path(folder) if folder is not None else path.parent / loaded.generator.output
-    specs = config.specs(loaded, str(path))
-    added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
-    return Build((*specs, *added.specs), added.rows), target
-
-
 def _cache_of(path: Path) -> Path:
     """The folder where kernels and verdicts are kept: beside the configuration file."""
     return path.parent / ".gfsmith-cache"
 
 
-def _build(build: Build, jobs: int, cache: Path | None) -> tuple[list[Kernel], dict[str, str]]:
+def _build(build: request.Build, jobs: int, cache: Path | None) -> tuple[list[Kernel], dict[str, str]]:
     """Every kernel, proved as program and as machine code, and all files but the manifest."""
     specs = build.specs
     with progress("generate and prove programs", len(specs)) as advance:
@@ -123,13 +76,13 @@ _jobs = click.option(
 
 
 @main.command()
-@_config_options
+@request.options
 @_jobs
 @click.option("--no-cache", is_flag=True, help="Prove everything again.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if the folder would change.")
 def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
     """Generate and prove kernels into the output folder."""
-    build, folder = _load(**options)
+    build, folder = request.load(**options)
     kernels, files = _build(build, jobs, None if no_cache else _cache_of(options["path"]))
     record = output.manifest(kernels, files)
     if check:
@@ -148,12 +101,12 @@ def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
 
 
 @main.command("list")
-@_config_options
+@request.options
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--summary", is_flag=True, help="Kernels and bytes per instruction set (Markdown).")
 def list_(as_json: bool, summary: bool, **options: Any) -> None:
     """List the kernels of a configuration."""
-    (specs, _), folder = _load(**options)
+    (specs, _), folder = request.load(**options)
     if as_json:
         print_json({"kernels": [report.record(spec) for spec in specs]})
     elif summary:
@@ -170,7 +123,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 
 
 @main.command()
-@_config_options
+@request.options
 @_jobs
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--exhaustive", is_flag=True, help="Follow every length up to 4 blocks one by one too.")
@@ -203,7 +156,8 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 def verify(
     jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
     path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
-    folder: str | None, objects: tuple[Path, ...], abi: str | None, **words: Any,
+    folder: str | None, code: str | None, k: int | None, m: int | None, objects: tuple[Path, ...],
+    abi: str | None, **words: Any,
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
@@ -215,7 +169,7 @@ def verify(
         described = foreign.describe(symbol, isas, {**words, "abi": abi or "sysv"})
         _report_foreign(foreign.verify(object_file, described, exhaustive), as_json)
         return
-    (specs, _), target = _load(path, isas, prefix, polynomial, folder)
+    (specs, _), target = request.load(path, isas, prefix, polynomial, folder, code=code, k=k, m=m)
     if objects:
         _verify_objects(compiled.find(objects, specs, abi, exhaustive), jobs, as_json)
         return
@@ -255,7 +209,7 @@ def _report_foreign(outcome: Report, as_json: bool) -> None:
 
 
 @main.command("explain")
-@_config_options
+@request.options
 @click.option(
     "--cpu",
     "cpus",
@@ -265,7 +219,7 @@ def _report_foreign(outcome: Report, as_json: bool) -> None:
 @click.argument("symbol")
 def explain_(symbol: str, cpus: str | None, as_json: bool, **options: Any) -> None:
     """Show one kernel: what it computes, its Program, its machine code, and the cycles it should take."""
-    (specs, _), _ = _load(**options)
+    (specs, _), _ = request.load(**options)
     spec = next((spec for spec in specs if spec.symbol == symbol), None)
     if spec is None:
         fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")

@@ -59,6 +59,7 @@ ALLOWED: dict[str, set[str]] = {
         *("spec", "isa", "codes", "config", "microarch", "tables", "emit", "generate", "certify", "parallel"),
         *("cache", "stats", "console", "model", "defaults"),
     },
+    "request": {"codes", "config", "console", "emit", "isa", "spec", "tune"},
     "cli": {"*"},
     "__init__": set(),
 }

@@ -17,24 +17,15 @@ NOT_MDS = 1  #: exit status
 _NARROW = 6
 
 
-def aliases_of(family: Family) -> list[str]:
+def _aliases_of(family: Family) -> list[str]:
     return [alias for alias, name in ALIASES.items() if name == family.name]
-
-
-def default_m(family: Family, m: int | None) -> int:
-    """m, or the only one that the family has. Raises CodeError."""
-    if m is not None:
-        return m
-    if family.fixed_m is None:
-        raise CodeError(f"{family.name}: --m is missing; allowed: {family.limits}")
-    return family.fixed_m
 
 
 def _record(family: Family) -> dict[str, Any]:
     """One code family in `gfsmith codes --json`."""
     return {
         "code": family.name,
-        "aliases": aliases_of(family),
+        "aliases": _aliases_of(family),
         "parity": family.formula,
         "source": family.source,
         "shapes": family.limits,
@@ -71,7 +62,7 @@ def _list(as_json: bool) -> None:
         return
     table = Table("code", "parity matrix", "source", "shapes", "MDS")
     for family in FAMILIES.values():
-        names = "\n".join([family.name, *(f"= {alias}" for alias in aliases_of(family))])
+        names = "\n".join([family.name, *(f"= {alias}" for alias in _aliases_of(family))])
         table.add_row(names, family.formula, family.source, family.limits, family.mds)
     out.print(table)
 
@@ -81,7 +72,7 @@ def _family(family: Family, as_json: bool) -> None:
         print_json({**_record(family), "safe": safe_shapes(family), "staircase": _staircase(family)})
         return
     for label, text in (
-        ("code", ", ".join([family.name, *aliases_of(family)])),
+        ("code", ", ".join([family.name, *_aliases_of(family)])),
         ("matrix", family.formula),
         ("source", family.source),
         ("shapes", family.limits),
@@ -142,9 +133,7 @@ def codes_(name: str | None, k: int | None, m: int | None, as_json: bool) -> Non
         _list(as_json)
         return
     family = find(name)
-    if k is not None:
-        _shape(family, k, default_m(family, m), as_json)
-    elif m is not None:
-        raise CodeError(f"{family.name}: --k is missing; allowed: {family.limits}")
-    else:
+    if k is None and m is None:
         _family(family, as_json)
+    else:
+        _shape(family, *family.complete(k, m), as_json)

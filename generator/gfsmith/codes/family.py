@@ -59,6 +59,14 @@ class Family:
             return 0
         return max(0, min(self.most_k, MAX_SHARDS - m))
 
+    def complete(self, k: int | None, m: int | None) -> tuple[int, int]:
+        """k and m of a user, who may leave m out if there is only one. Raises CodeError."""
+        m = self.fixed_m if m is None else m
+        if k is None or m is None:
+            missing = " and ".join(flag for flag, value in (("--k", k), ("--m", m)) if value is None)
+            raise CodeError(f"{self.name}: {missing} missing; allowed: {self.limits}")
+        return k, m
+
     def check_shape(self, k: int, m: int) -> None:
         """Raises CodeError for a shape that the family does not have."""
         if not 1 <= k <= self.greatest_k(m):
