@@ -118,13 +118,14 @@ bool call_kernel(struct call *call, char *failure, size_t size) {
   uint8_t frame[FRAME_BYTES];
   machine_load(call, frame);
   call->steps = call->trace = 0;
+  harness_code = call->code;
   current = call;
   if (sigsetjmp(fault.escape, 0) != 0) {
     describe_fault(call, failure, size);
     return false;
   }
   fault.inside = true;
-  machine_call(call);
+  harness_trampoline();
   fault.inside = false;
   return machine_check(call, frame, failure, size);
 }

@@ -9,6 +9,8 @@
 
 #include "harness.h"
 
+#define HIDDEN __attribute__((visibility("hidden")))
+
 enum {
   FRAME_BYTES = 1024, /* the caller's frame: from the stack pointer that the caller sees, upwards */
   BELOW_BYTES = 1024, /* junk below the stack pointer */
@@ -25,8 +27,10 @@ void machine_probe(void);
 size_t machine_scalable_bytes(void);
 /* `frame` becomes a copy of what the caller's frame holds. */
 void machine_load(const struct call *, uint8_t frame[FRAME_BYTES]);
-/* What machine_load said is loaded, the kernel is called, and what it left behind is saved. */
-void machine_call(const struct call *);
+/* trampoline.S: what machine_load said is loaded, harness_code is called, and what it left behind
+ * is saved. */
+extern HIDDEN const char *harness_code;
+HIDDEN void harness_trampoline(void);
 bool machine_check(const struct call *, const uint8_t frame[FRAME_BYTES], char *failure,
                    size_t size);
 /* Of the context (a ucontext_t) that a signal handler gets. */

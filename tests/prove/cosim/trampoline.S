@@ -113,13 +113,7 @@ cosim_leave:
         ret
         .size   cosim_trampoline, .-cosim_trampoline
 
-        .macro  data name, bytes
-        .globl  \name
-        .hidden \name
-        .type   \name, @object
-        .size   \name, \bytes
-\name:  .skip   \bytes
-        .endm
+#include "../../kernels/harness/data.S"
 
         .bss
         .balign 64

@@ -54,12 +54,7 @@ void machine_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
   harness_before.fpscr = FPSCR_JUNK;
   junk_bytes(&state, harness_before.vectors, sizeof harness_before.vectors);
   stack_fill(&state, frame);
-}
-
-void machine_call(const struct call *call) {
   __asm__("mr %0, 13" : "=r"(harness_before.gpr[REGISTER_THREAD]));
-  harness_code = call->code;
-  harness_trampoline();
 }
 
 static const char *check_registers(char *text, size_t size) {

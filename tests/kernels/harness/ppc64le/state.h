@@ -24,10 +24,7 @@ struct state {
 };
 
 /* trampoline.S: loads harness_before, calls harness_code, stores harness_after. */
-#define HIDDEN __attribute__((visibility("hidden")))
 extern HIDDEN struct state harness_before, harness_after;
-extern HIDDEN const char *harness_code;
-HIDDEN void harness_trampoline(void);
 #endif
 
 #endif

@@ -96,13 +96,7 @@ harness_trampoline:
         blr
         .size   harness_trampoline, .-harness_trampoline
 
-        .macro  data name, bytes
-        .globl  \name
-        .hidden \name
-        .type   \name, @object
-        .size   \name, \bytes
-\name:  .skip   \bytes
-        .endm
+#include "../data.S"
 
         .bss
         .balign 64

@@ -24,11 +24,8 @@ struct state {
 };
 
 /* trampoline.S: loads harness_before, calls harness_code, stores harness_after. */
-#define HIDDEN __attribute__((visibility("hidden")))
 extern HIDDEN struct state harness_before, harness_after;
-extern HIDDEN const char *harness_code;
 extern HIDDEN uint64_t harness_vlenb; /* bytes of a vector; 0: none */
-HIDDEN void harness_trampoline(void);
 #endif
 
 #endif

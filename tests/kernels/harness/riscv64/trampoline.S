@@ -82,13 +82,7 @@ leave:
         ret
         .size   harness_trampoline, .-harness_trampoline
 
-        .macro  data name, bytes
-        .globl  \name
-        .hidden \name
-        .type   \name, @object
-        .size   \name, \bytes
-\name:  .skip   \bytes
-        .endm
+#include "../data.S"
 
         .bss
         .balign 64

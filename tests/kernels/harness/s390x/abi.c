@@ -47,11 +47,6 @@ void machine_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
   stack_fill(&state, frame);
 }
 
-void machine_call(const struct call *call) {
-  harness_code = call->code;
-  harness_trampoline();
-}
-
 bool machine_check(const struct call *call, const uint8_t frame[FRAME_BYTES], char *failure,
                    size_t size) {
   (void)call;

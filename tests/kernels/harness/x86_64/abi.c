@@ -101,12 +101,7 @@ void machine_load(const struct call *call, uint8_t frame[FRAME_BYTES]) {
     memcpy(frame + 32, &call->arguments[4], 8);
     memcpy(stack_frame() + 32, &call->arguments[4], 8);
   }
-}
-
-void machine_call(const struct call *call) {
-  harness_code = call->code;
   harness_dirty_uppers = call->dirty_uppers;
-  harness_trampoline();
 }
 
 /* ---- after ---- */

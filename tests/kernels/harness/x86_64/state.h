@@ -52,12 +52,9 @@ struct state {
 };
 
 /* trampoline.S: loads harness_before, calls harness_code, stores harness_after. */
-#define HIDDEN __attribute__((visibility("hidden")))
 extern HIDDEN struct state harness_before, harness_after;
-extern HIDDEN const char *harness_code;
 extern HIDDEN int harness_level, harness_dirty_uppers, harness_xinuse;
 extern HIDDEN const char harness_returned[];
-HIDDEN void harness_trampoline(void);
 
 #endif
 
