@@ -57,6 +57,7 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   codec->packets = NULL;
   codec->repairs = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
+  codec->mds = false;
   codec->k = k;
   codec->m = m;
   return codec;
@@ -97,6 +98,7 @@ gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsig
       codec->matrix[(size_t)i * k + j] = family->element(&codec->field, k, m, i, j);
   if (family->improve != NULL)
     family->improve(&codec->field, k, m, codec->matrix);
+  codec->mds = true;
   return finish(out, codec);
 }
 

@@ -19,6 +19,7 @@ struct gfsmith_codec {
   gfs_packets *packets; /* NULL: shards are bytes of the field */
   gfs_repairs *repairs; /* grows while the codec is used; all else stays as it was made */
   gfsmith_hint hint;
+  bool mds; /* known for certain: any k shards determine the others */
   unsigned k;
   unsigned m;
   uint8_t matrix[]; /* m rows of k */

@@ -150,9 +150,9 @@ int main(void) {
   }
   gfsmith_codec *codec;
   REQUIRE(create_failing(&codec) == 3);
-  use(codec, 3);
+  use(codec, 4);
   REQUIRE(packets_failing(codec) == 7);
-  use(codec, 7);
+  use(codec, 8);
   gfsmith_codec_destroy(codec);
   REQUIRE(balance == 0);
   puts("ok");
