@@ -125,6 +125,20 @@ GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsi
                                                        unsigned k, unsigned m,
                                                        const uint8_t *parity);
 
+/* Create a codec for a local reconstruction code LRC(k, l, r), as Azure's (Huang et al., USENIX ATC
+ * 2012): k data, m = l + r parities. The data are l groups of consecutive shards, as even as
+ * possible (the first k mod l have one more); parity g < l is the XOR of group g, parities l .. l +
+ * r - 1 are over all data. A single loss in a group reads the rest of the group and no more.
+ *
+ * Every loss of r + 1 shards is repaired. With r = 1, with l = 1, and with r = 2 up to 17 groups of
+ * up to 15 data, the code is maximally recoverable: what it cannot repair, no code with such groups
+ * can (the losses in each group beyond one, and those of global parities, are more than r
+ * together). docs/repair.md; generator/gfsmith/codes/lrc.py has the matrix and the proofs.
+ *
+ * Limits: 1 <= l <= k, r >= 1, k + l + r <= 255. out and errors as gfsmith_codec_create_matrix. */
+GFSMITH_API gfsmith_status gfsmith_codec_create_lrc(gfsmith_codec **out, unsigned k, unsigned l,
+                                                    unsigned r);
+
 /* Where the shards of a codec's calls are to be found. It decides which kernels run, that is, how
  * fast, never what they compute. */
 typedef enum gfsmith_hint {

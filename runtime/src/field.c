@@ -71,8 +71,10 @@ void gfs_field_add_multiple(const gfs_field *field, uint8_t *row, const uint8_t 
                             uint8_t factor, size_t width) {
   if (factor == 0)
     return;
+  const uint8_t *multiple = field->exp + field->log[factor]; /* by the other's logarithm */
   for (size_t column = 0; column < width; column++)
-    row[column] ^= gfs_field_mul(field, factor, other[column]);
+    if (other[column] != 0)
+      row[column] ^= multiple[field->log[other[column]]];
 }
 
 void gfs_field_scale(const gfs_field *field, uint8_t *row, uint8_t factor, size_t width) {
