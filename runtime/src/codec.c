@@ -54,10 +54,11 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   gfs_field_init(&codec->field, polynomial);
   codec->isa = gfs_dispatch_isa();
   codec->encoder = NULL;
+  codec->adders = NULL;
   codec->packets = NULL;
   codec->repairs = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
-  codec->mds = false;
+  codec->mds = codec->locates = false;
   codec->k = k;
   codec->m = m;
   return codec;
@@ -69,7 +70,10 @@ static gfsmith_status finish(gfsmith_codec **out, gfsmith_codec *codec) {
   if (codec->isa != NULL)
     status = gfs_map_create(&codec->encoder, codec->isa, &codec->field, codec->k, codec->m,
                             codec->matrix);
+  if (status == GFSMITH_OK)
+    status = gfs_adders_create(&codec->adders, codec->isa, codec->encoder);
   if (status == GFSMITH_OK) {
+    codec->locates = codec->mds ? codec->m >= 2 : gfs_columns_differ(codec);
     codec->repairs = gfs_repairs_create();
     status = codec->repairs != NULL ? GFSMITH_OK : GFSMITH_ENOMEM;
   }
@@ -121,6 +125,7 @@ void gfsmith_codec_destroy(gfsmith_codec *codec) {
     return;
   gfs_repairs_free(codec->repairs);
   gfs_packets_free(codec->packets);
+  free(codec->adders);
   free(codec->encoder);
   free(codec);
 }
