@@ -212,6 +212,21 @@ class Codec:
     def update(self, length: int, index: int, delta: object, parity: object) -> int:
         return int(self.api.lib.gfsmith_update(self.handle, length, index, delta, parity))
 
+    def update_many(self, length: int, indices: Sequence[int], deltas: object, parity: object) -> int:
+        listed = (ctypes.c_uint * len(indices))(*indices)
+        lib = self.api.lib
+        return int(lib.gfsmith_update_many(self.handle, length, len(indices), listed, deltas, parity))
+
+    def append(self, length: int, index: int, data: object, parity: object, first: bool) -> int:
+        return int(self.api.lib.gfsmith_append(self.handle, length, index, data, parity, first))
+
+    def locate(self, length: int, shards: object) -> tuple[int, list[int], list[int]]:
+        """The status, the k + m + 2 counts, and what `where` names at each position."""
+        counts = (ctypes.c_size_t * (self.k + self.m + 2))(*[77] * (self.k + self.m + 2))
+        where = (ctypes.c_uint16 * max(length, 1))(*[77] * max(length, 1))
+        status = int(self.api.lib.gfsmith_locate(self.handle, length, shards, counts, where))
+        return status, list(counts), list(where)[:length]
+
     def check(self, length: int, shards: object) -> tuple[int, bool | None]:
         """The status, and what *ok is: None if the call left it alone."""
         ok = ctypes.c_uint8(0x55)
@@ -282,6 +297,9 @@ class Plan:
         return int(self.api.lib.gfsmith_plan_run(self.handle, length, shards))
 
 
+INTACT, UNEXPLAINED = 0xFFFF, 0xFFFE  # in `where` of gfsmith_locate
+
+
 class Api:
     """The functions of gfsmith.h and gfsmith_plan.h with their types."""
 
@@ -302,6 +320,9 @@ class Api:
         lib.gfsmith_update.argtypes = [pointer, size, unsigned, pointer, pointer]
         lib.gfsmith_reconstruct.argtypes = [pointer, size, pointer, pointer, pointer]
         lib.gfsmith_check.argtypes = [pointer, size, pointer, pointer]
+        lib.gfsmith_update_many.argtypes = [pointer, size, unsigned, pointer, pointer, pointer]
+        lib.gfsmith_append.argtypes = [pointer, size, unsigned, pointer, pointer, ctypes.c_bool]
+        lib.gfsmith_locate.argtypes = [pointer, size, pointer, pointer, pointer]
         lib.gfsmith_codec_create_lrc.argtypes = [out, unsigned, unsigned, unsigned]
         lib.gfsmith_plan_create.argtypes = [out, pointer, pointer, pointer]
         for list_of in (lib.gfsmith_plan_reads, lib.gfsmith_plan_targets):

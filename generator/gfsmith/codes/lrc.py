@@ -67,13 +67,11 @@ class Lrc:
     r: int
 
     def __post_init__(self) -> None:
-        allowed = f"allowed: 1 <= l <= k, r >= 1, k + l + r <= {MAX_SHARDS}"
-        if not (1 <= self.l <= self.k and self.r >= 1):
-            raise CodeError(f"lrc({self.k}, {self.l}, {self.r}): every group needs data; {allowed}")
-        if self.k + self.l + self.r > MAX_SHARDS:
-            raise CodeError(
-                f"lrc({self.k}, {self.l}, {self.r}) has {self.k + self.l + self.r} shards; {allowed}"
-            )
+        if not (1 <= self.l <= self.k and self.r >= 1 and self.k + self.l + self.r <= MAX_SHARDS):
+            raise CodeError(f"{self} cannot be; allowed: 1 <= l <= k, r >= 1, k + l + r <= {MAX_SHARDS}")
+
+    def __str__(self) -> str:
+        return f"lrc({self.k}, {self.l}, {self.r})"
 
     @property
     def groups(self) -> tuple[range, ...]:
