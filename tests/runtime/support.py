@@ -280,9 +280,7 @@ class Plan:
         self.reads = self._list(api.lib.gfsmith_plan_reads)
         self.targets = self._list(api.lib.gfsmith_plan_targets)
         self.least = bool(api.lib.gfsmith_plan_is_least(handle))
-        elements = ctypes.string_at(
-            api.lib.gfsmith_plan_matrix(handle), len(self.targets) * len(self.reads)
-        )
+        elements = ctypes.string_at(api.lib.gfsmith_plan_matrix(handle), len(self.targets) * len(self.reads))
         width = len(self.reads)
         self.matrix = tuple(tuple(elements[t * width : (t + 1) * width]) for t in range(len(self.targets)))
 
@@ -357,7 +355,6 @@ class Api:
         )
         assert status == OK, (status, polynomial, k, m)
         return Codec(self, handle, k, m)
-
 
     def create_lrc(self, k: int, l: int, r: int) -> Codec:  # noqa: E741 - the papers' name
         handle = ctypes.c_void_p()

@@ -43,7 +43,9 @@ def test_many_changes_equal_encoding(api: Api, isa: str, k: int, m: int) -> None
             parity = arena.pointers(range(k, k + m))
             assert codec.update_many(length, changed, deltas.pointers(), parity) == OK
             arena.expect(whole(arena, matrix))
-            deltas.expect(deltas.original if count == 0 else np.stack([deltas.shard(n) for n in range(count)]))
+            deltas.expect(
+                deltas.original if count == 0 else np.stack([deltas.shard(n) for n in range(count)])
+            )
 
 
 def test_a_shard_that_changes_twice(api: Api) -> None:

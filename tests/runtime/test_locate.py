@@ -65,7 +65,9 @@ def test_one_shard_wrong_all_over(api: Api, isa: str) -> None:
     assert codec.locate(length, arena.pointers())[1] == [0] * 14 + [length, 0]
 
 
-@pytest.mark.parametrize("matrix", [cauchy(4, 2), np.array(Lrc(4, 2, 2).parity(), np.uint8)], ids=["mds", "lrc"])
+@pytest.mark.parametrize(
+    "matrix", [cauchy(4, 2), np.array(Lrc(4, 2, 2).parity(), np.uint8)], ids=["mds", "lrc"]
+)
 def test_two_wrong_shards(api: Api, matrix: Bytes) -> None:
     """What is answered is what an exhaustive search answers; never that nothing is wrong."""
     m, k = matrix.shape

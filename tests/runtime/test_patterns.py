@@ -133,19 +133,25 @@ def test_a_worse_local_code_is_refuted(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (20, 3, 2), (30, 2, 2), (31, 2, 2), (238, 15, 2), (100, 10, 10), (126, 126, 3)], ids=str
+    "shape",
+    [(1, 1, 1), (20, 3, 2), (30, 2, 2), (31, 2, 2), (225, 15, 2), (238, 15, 2), (100, 10, 10), (126, 126, 3)],
+    ids=str,
 )
 def test_the_runtime_has_the_matrices_of_the_generator(api: Api, shape: tuple[int, int, int]) -> None:
     """Data shard j holds the unit vector j: the parities are the matrix's columns."""
     k, m = shape[0], shape[1] + shape[2]
     codec = api.create_lrc(*shape)
     data, parity = np.eye(k, dtype=np.uint8), np.zeros((m, k), dtype=np.uint8)
-    rows = [(ctypes.c_void_p * len(a))(*(a.ctypes.data + i * k for i in range(len(a)))) for a in (data, parity)]
+    rows = [
+        (ctypes.c_void_p * len(a))(*(a.ctypes.data + i * k for i in range(len(a)))) for a in (data, parity)
+    ]
     assert codec.encode(k, *rows) == OK
     assert np.array_equal(parity, np.array(Lrc(*shape).parity()))
 
 
-@pytest.mark.parametrize("shape", [(0, 1, 1), (4, 5, 1), (4, 0, 2), (4, 2, 0), (250, 3, 3), (2**31, 2, 2)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(0, 1, 1), (4, 5, 1), (4, 0, 2), (4, 2, 0), (250, 3, 3), (2**31, 2, 2)], ids=str
+)
 def test_shapes_that_cannot_be(api: Api, shape: tuple[int, int, int]) -> None:
     handle = ctypes.c_void_p(1)
     assert api.lib.gfsmith_codec_create_lrc(ctypes.byref(handle), *shape) == -1

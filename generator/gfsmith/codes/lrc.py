@@ -31,8 +31,8 @@ disjoint, so the points of group g < 17 are 2^(g + 17 i), i < 15: a spread of GF
 groups of up to 15 data. All of these are maximally recoverable.
 
 Pyramid (r >= 3, or r = 2 with more or larger groups). The Cauchy matrix over the points 0 .. r and
-r + 1 + j with its columns scaled so that row 0 is all ones, c[t][j] = x / (x + t) with x = r + 1 + j; row 0 is
-split into the local parities, rows 1 .. r are the global ones. Any r + 1 losses are repaired: if all local
+r + 1 + j with its columns scaled so that row 0 is all ones, c[t][j] = x / (x + t) with x = r + 1 + j; row 0
+is split into the local parities, rows 1 .. r are the global ones. Any r + 1 losses are repaired: if all local
 parities are left, their sum is row 0 of an MDS code with r + 1 parities; else at least one of the losses is
 a local parity, so at most r concern that code with row 0 counted as lost as well. Beyond r + 1 losses some
 patterns within (1) may be lost: each is decided exactly (gfsmith plan, gfsmith_determined). With l = 1 it
@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gfsmith.codes.family import POLYNOMIAL, CodeError
 from gfsmith.field import Field
@@ -78,7 +79,7 @@ class Lrc:
         """The data of each group."""
         size, larger = divmod(self.k, self.l)
         starts = [g * size + min(g, larger) for g in range(self.l + 1)]
-        return tuple(range(start, end) for start, end in zip(starts, starts[1:], strict=False))
+        return tuple(range(start, end) for start, end in pairwise(starts))
 
     @property
     def has_points(self) -> bool:

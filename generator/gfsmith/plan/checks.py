@@ -3,8 +3,8 @@
 A parity p = k + i is the equation shard[p] + sum over j of c[i][j] * shard[j] = 0: a row of k + m
 coefficients. Reduced by a loss, the equations of the present parities are of two kinds: one for each missing
 data shard that they can be solved for (its pivot row, 0 at the other such shards), and those that say
-something of present shards only, the spare ones. Lighter parities (fewer non-zero coefficients), of equals the
-first, are solved before heavier ones, which so become spare. runtime/src/checks.c does the same.
+something of present shards only, the spare ones. Lighter parities (fewer non-zero coefficients), of equals
+the first, are solved before heavier ones, which so become spare. runtime/src/checks.c does the same.
 """
 
 from __future__ import annotations

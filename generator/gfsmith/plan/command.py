@@ -138,7 +138,9 @@ def _show(
 @click.option("--r", type=int, help="lrc: global parities.")
 @click.option("--lost", required=True, help="Lost shards, such as 1,7; data come first, then parities.")
 @click.option("--wanted", help="Those of them to rebuild; default: all.")
-@click.option("-c", "--config", "path", type=click.Path(path_type=Path), help="Kernels: this configuration file.")
+@click.option(
+    "-c", "--config", "path", type=click.Path(path_type=Path), help="Kernels: this configuration file."
+)
 @click.option("--isa", "isas", multiple=True, help="Kernels: only for these instruction sets.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def plan_(
@@ -155,8 +157,8 @@ def plan_(
 ) -> None:
     """Show how lost shards are rebuilt: which shards are read, fewest first, the matrix, and the kernels.
 
-    It is what gfsmith_reconstruct does; the kernels are those for shards in cache, on CPUs that none are tuned
-    for."""
+    It is what gfsmith_reconstruct does; the kernels are those for shards in cache, on CPUs that the build has
+    no tuned ones for."""
     chosen = _code(code, k, m, local, r)
     missing = _shards("--lost", lost, chosen)
     targets = None if wanted is None else _shards("--wanted", wanted, chosen)

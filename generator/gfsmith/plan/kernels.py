@@ -1,8 +1,8 @@
 """Which kernels run a matrix: what the runtime's map.c, dispatch.c and baked.c choose, from the same list.
 
 That is for shards in cache, and for CPUs that no kernel of the build is tuned for (docs/tuning.md): there
-the kernel is one that neither prefetches nor stores around the cache, made for exactly these inputs rather than
-for any number, the first of several.
+the kernel is one that neither prefetches nor stores around the cache, made for exactly these inputs rather
+than for any number, the first of several.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def plan(
     checks = Checks(field, parity, missing)
     if len(checks.missing) > checks.m:
         raise PlanError(
-            f"{len(checks.missing)} shards are lost; with {checks.m} parities at most {checks.m} can be repaired"
+            f"{len(checks.missing)} shards are lost; with {checks.m} parities, at most {checks.m} can be"
         )
     targets = sorted(checks.missing if wanted is None else checks.missing & set(wanted))
     found = {target: checks.express(target) for target in targets}
