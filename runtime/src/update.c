@@ -9,24 +9,31 @@
 
 enum { ENTRY_MAX = 32 /* bytes of a coefficient's table entry, at most */ };
 
-static void find(gfs_adders *adders, const gfs_isa *isa, unsigned outputs) {
+static void find(gfs_adder *adder, const gfs_isa *isa, unsigned outputs) {
   for (gfs_path path = 0; path < GFS_PATHS; path++) {
-    adders->set[path] = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, 1, outputs, path);
+    adder->set[path] = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, 1, outputs, path);
     for (unsigned n = 0; n < GFS_SOURCES_MAX; n++)
-      adders->add[n][path] = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, n + 1, outputs, path);
+      adder->add[n][path] = gfs_dispatch_kernel(isa, GFS_OPERATION_mad, n + 1, outputs, path);
   }
 }
 
 gfsmith_status gfs_adders_create(gfs_adders **out, const gfs_isa *isa, const gfs_map *encoder) {
-  gfs_adders *adders = malloc(encoder->mads * sizeof *adders);
+  gfs_adders *adders = malloc(sizeof *adders + encoder->mads * sizeof(gfs_adder));
   if (adders == NULL)
     return GFSMITH_ENOMEM;
+  *adders = (gfs_adders){.most = GFS_SOURCES_MAX, .sets = true};
   const gfs_pass *pass = encoder->pass + encoder->dots;
-  for (unsigned n = 0; n < encoder->mads; n++)
+  for (unsigned n = 0; n < encoder->mads; n++) {
+    gfs_adder *adder = &adders->pass[n];
     if (n > 0 && pass[n].outputs == pass[n - 1].outputs)
-      adders[n] = adders[n - 1];
+      *adder = adder[-1];
     else
-      find(&adders[n], isa, pass[n].outputs);
+      find(adder, isa, pass[n].outputs);
+    adders->sets = adders->sets && adder->set[GFS_PATH_cached] != NULL;
+    for (unsigned count = adders->most; count > 0; count--)
+      if (adder->add[count - 1][GFS_PATH_cached] == NULL)
+        adders->most = count - 1;
+  }
   *out = adders;
   return GFSMITH_OK;
 }
@@ -40,37 +47,34 @@ typedef struct change {
   bool set;                      /* the parities are overwritten, not added to; count = 1 */
 } change;
 
-static gfsmith_kernel *kernel_of(const change *c, unsigned pass, gfs_path path) {
-  const gfs_adders *adders = &c->codec->adders[pass];
-  return c->set ? adders->set[path] : adders->add[c->count - 1][path];
+/* Where the tables of a shard's coefficients begin: they are one after the other. */
+static const uint8_t *tables_of(const change *c, const gfs_pass *pass, unsigned n) {
+  return pass->tables + (size_t)c->index[n] * pass->outputs * c->codec->encoder->entry;
 }
 
-/* For how many sources, up to those there are, the build has kernels at any number up to that. */
-static unsigned sources_at_once(const change *c) {
-  change part = {.codec = c->codec, .set = c->set};
-  unsigned most = c->count < GFS_SOURCES_MAX ? c->count : GFS_SOURCES_MAX;
-  for (part.count = 1; part.count <= most; part.count++)
-    for (unsigned n = 0; n < c->codec->encoder->mads; n++)
-      if (kernel_of(&part, n, GFS_PATH_cached) == NULL)
-        return part.count - 1;
-  return most;
+/* One pass with several sources: their tables are put together for the kernel. */
+static void add_several(const change *c, unsigned n, gfs_path path, size_t len,
+                        const uint8_t *const *src, uint8_t *const *dst) {
+  alignas(GFS_CACHE_LINE) uint8_t gathered[GFS_SOURCES_MAX * GFS_PASS_MAX * ENTRY_MAX];
+  const gfs_pass *pass = c->codec->encoder->pass + c->codec->encoder->dots + n;
+  size_t bytes = pass->outputs * c->codec->encoder->entry;
+  for (unsigned s = 0; s < c->count; s++)
+    memcpy(gathered + s * bytes, tables_of(c, pass, s), bytes);
+  gfsmith_kernel *run = c->codec->adders->pass[n].add[c->count - 1][path];
+  run(len, c->count, gathered, src, dst + pass->first);
 }
 
-/* One pass on len bytes. The tables of a shard's coefficients are one after the other; those of
- * several shards are put together for the kernel. */
+/* One pass on len bytes. */
 static void apply_pass(const change *c, unsigned n, gfs_path path, size_t len,
                        const uint8_t *const *src, uint8_t *const *dst) {
-  alignas(GFS_CACHE_LINE) uint8_t gathered[GFS_SOURCES_MAX * GFS_PASS_MAX * ENTRY_MAX];
-  const gfs_map *encoder = c->codec->encoder;
-  const gfs_pass *pass = encoder->pass + encoder->dots + n;
-  size_t bytes = pass->outputs * encoder->entry;
-  const uint8_t *tables = pass->tables + c->index[0] * bytes;
   if (c->count > 1) {
-    for (unsigned s = 0; s < c->count; s++)
-      memcpy(gathered + s * bytes, pass->tables + c->index[s] * bytes, bytes);
-    tables = gathered;
+    add_several(c, n, path, len, src, dst);
+    return;
   }
-  kernel_of(c, n, path)(len, c->count, tables, src, dst + pass->first);
+  const gfs_pass *pass = c->codec->encoder->pass + c->codec->encoder->dots + n;
+  const gfs_adder *adder = &c->codec->adders->pass[n];
+  gfsmith_kernel *run = c->set ? adder->set[path] : adder->add[0][path];
+  run(len, 1, tables_of(c, pass, 0), src, dst + pass->first);
 }
 
 /* All passes, over chunks that stay in cache if there are several. */
@@ -115,9 +119,13 @@ static gfsmith_status change_parities(const change *c, size_t len, uint8_t *cons
     add_packets(c, len, parity);
     return GFSMITH_OK;
   }
-  unsigned most = sources_at_once(c);
-  if (most == 0)
+  unsigned most = c->codec->adders->most;
+  if (c->set ? !c->codec->adders->sets : most == 0)
     return GFSMITH_EUNSUPPORTED;
+  if (c->count == 1) {
+    apply(c, len, parity);
+    return GFSMITH_OK;
+  }
   change part = *c;
   for (unsigned done = 0; done < c->count; done += part.count) {
     part.count = c->count - done < most ? c->count - done : most;

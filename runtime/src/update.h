@@ -2,6 +2,8 @@
 #ifndef GFS_UPDATE_H
 #define GFS_UPDATE_H
 
+#include <stdbool.h>
+
 #include "dispatch.h"
 #include "map.h"
 
@@ -9,10 +11,16 @@
  * first-level cache, and their tables are 2 KiB at most. */
 enum { GFS_SOURCES_MAX = 8 };
 
-/* Kernels for the parities of one mad pass; NULL: the build has none. */
-typedef struct gfs_adders {
+/* Kernels for the parities of one mad pass. */
+typedef struct gfs_adder {
   gfsmith_kernel *set[GFS_PATHS];                  /* from one source */
   gfsmith_kernel *add[GFS_SOURCES_MAX][GFS_PATHS]; /* from one source, two, ... */
+} gfs_adder;
+
+typedef struct gfs_adders {
+  unsigned most; /* sources at once, for any number of which up to this there are kernels */
+  bool sets;     /* and are there those that set? */
+  gfs_adder pass[];
 } gfs_adders;
 
 /* The kernels for every mad pass of an encoder: *out is to be freed. Errors: GFSMITH_ENOMEM. */
