@@ -21,6 +21,7 @@ from gfsmith.field import FieldError
 from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
 from gfsmith.model.tools import ModelError
+from gfsmith.plan.command import plan_
 from gfsmith.prove.machine.architectures import ABIS
 from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
@@ -257,6 +258,7 @@ def doctor_(as_json: bool) -> None:
 
 
 main.add_command(codes_)
+main.add_command(plan_)
 main.add_command(tune)
 
 if __name__ == "__main__":

@@ -125,6 +125,20 @@ GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsi
                                                        unsigned k, unsigned m,
                                                        const uint8_t *parity);
 
+/* Create a codec for a local reconstruction code LRC(k, l, r), as Azure's (Huang et al., USENIX ATC
+ * 2012): k data, m = l + r parities. The data are l groups of consecutive shards, as even as
+ * possible (the first k mod l have one more); parity g < l is the XOR of group g, parities l .. l +
+ * r - 1 are over all data. A single loss in a group reads the rest of the group and no more.
+ *
+ * Every loss of r + 1 shards is repaired. With r = 1, with l = 1, and with r = 2 up to 17 groups of
+ * up to 15 data, the code is maximally recoverable: what it cannot repair, no code with such groups
+ * can (the losses in each group beyond one, and those of global parities, are more than r
+ * together). docs/repair.md; generator/gfsmith/codes/lrc.py has the matrix and the proofs.
+ *
+ * Limits: 1 <= l <= k, r >= 1, k + l + r <= 255. out and errors as gfsmith_codec_create_matrix. */
+GFSMITH_API gfsmith_status gfsmith_codec_create_lrc(gfsmith_codec **out, unsigned k, unsigned l,
+                                                    unsigned r);
+
 /* Where the shards of a codec's calls are to be found. It decides which kernels run, that is, how
  * fast, never what they compute. */
 typedef enum gfsmith_hint {
@@ -188,12 +202,33 @@ GFSMITH_API gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len
                                           unsigned data_index, const uint8_t *delta,
                                           uint8_t *const *parity);
 
-/* Rebuild missing shards, data and parity alike, from those that are present.
+/* The same after several data shards changed, equal to gfsmith_update with each of them, and
+ * faster: the parities are read and written once for up to 8 of them.
  *
- * Every wanted shard is a row t of the generator matrix [I; c]. It is rebuilt if some combination y
- * of the present parities satisfies y * A = t on the columns of the missing data (A: rows of the
- * present parities), and that is decided exactly, for any matrix. Lighter parities (fewer non-zero
- * coefficients) are used first, so a local code repairs locally where it can.
+ * count: how many changed, any number; indices: which data shards, each < k (one that is named
+ * twice changed twice); deltas: count pointers to len bytes each, read; parity as gfsmith_update.
+ * Errors: as gfsmith_update, with GFSMITH_EINVAL also for NULL indices or deltas; nothing happens
+ * if count = 0. */
+GFSMITH_API gfsmith_status gfsmith_update_many(const gfsmith_codec *codec, size_t len,
+                                               unsigned count, const unsigned *indices,
+                                               const uint8_t *const *deltas,
+                                               uint8_t *const *parity);
+
+/* Encode data shards that arrive one at a time, in any order: after all k, each once, the parities
+ * are what gfsmith_encode gives; before, they are those of data whose other shards are zeros.
+ *
+ *     first:      parity[i]  = c[i][data_index] * data     for every i < m,
+ *     not first:  parity[i] += c[i][data_index] * data.
+ *
+ * first: is this the first shard? What the parities held before does not matter then.
+ * All else as gfsmith_update, which is this with first = false. */
+GFSMITH_API gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len,
+                                          unsigned data_index, const uint8_t *data,
+                                          uint8_t *const *parity, bool first);
+
+/* Rebuild missing shards, data and parity alike, from those that are present, by the plan that
+ * gfsmith_plan_create (gfsmith_plan.h) makes: whether it can be done is decided exactly, for any
+ * matrix, and as few shards are read as possible, so a local code repairs locally where it can.
  *
  * shards: k + m pointers to len bytes each. A missing shard that is not wanted is not touched and
  *     may be NULL; a present shard that the repair does not need is not read and may be NULL.
@@ -219,6 +254,33 @@ GFSMITH_API gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_
  * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, ok, shards or one of its pointers NULL). */
 GFSMITH_API gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len,
                                          const uint8_t *const *shards, bool *ok);
+
+/* In `where` of gfsmith_locate, in place of a shard's index. */
+#define GFSMITH_INTACT 0xffffu
+#define GFSMITH_UNEXPLAINED 0xfffeu
+
+/* Find the shard that is silently wrong, position by position, as scrubbers of RAID-6 do.
+ *
+ * At every byte position: the parities match the data (intact); or there is exactly one shard whose
+ * change at this position makes them match (it is never more than one); or no single shard
+ * explains it. Where one shard is wrong it is the one that is named; where several are wrong at
+ * the same position that is noticed unless they look like one other wrong shard, which with m >= 3
+ * parities of an MDS code two cannot. Rebuild the shard by gfsmith_reconstruct, as if it was
+ * missing, if all positions agree on it.
+ *
+ * shards: k + m pointers to len bytes each, read.
+ * counts: k + m + 2 numbers, written: of positions at which shard i is the wrong one; then, at k +
+ *     m, of intact ones, and at k + m + 1 of unexplained ones. They add up to len.
+ * where: NULL, or len numbers, written: the wrong shard's index, GFSMITH_INTACT or
+ *     GFSMITH_UNEXPLAINED.
+ * It allocates nothing and takes about 26 KiB of stack. Its time depends on contents: a position
+ * that does not match costs up to (k + m) * m products.
+ * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, counts, shards or one of its pointers NULL),
+ * GFSMITH_EUNSUPPORTED (the code cannot tell shards apart: m = 1, or a matrix in which a data shard
+ * is in fewer than two parities or two have proportional columns; or packet layout). */
+GFSMITH_API gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len,
+                                          const uint8_t *const *shards, size_t *counts,
+                                          uint16_t *where);
 
 /* The instruction set that codecs created from now on will use: what gfsmith_set_isa chose last.
  * Before that, the one that the environment variable GFSMITH_ISA names, else the best one that this

@@ -101,38 +101,3 @@ void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const u
     apply_passes(map, c.path, piece, piece_src, piece_dst, &ahead);
   }
 }
-
-bool gfs_map_accumulates(const gfs_map *map) {
-  for (unsigned n = map->dots; n < map->dots + map->mads; n++)
-    if (map->pass[n].kernel[GFS_PATH_cached] == NULL)
-      return false;
-  return true;
-}
-
-static void accumulate_passes(const gfs_map *map, gfs_path path, size_t len, unsigned column,
-                              const uint8_t *src, uint8_t *const *dst) {
-  for (unsigned n = map->dots; n < map->dots + map->mads; n++) {
-    const gfs_pass *pass = &map->pass[n];
-    const uint8_t *tables = pass->tables + (size_t)column * pass->outputs * map->entry;
-    pass->kernel[path](len, 1, tables, &src, dst + pass->first);
-  }
-}
-
-void gfs_map_accumulate(const gfs_map *map, gfsmith_hint hint, size_t len, unsigned column,
-                        const uint8_t *src, uint8_t *const *dst) {
-  gfs_path path = gfs_dispatch_path(hint, 1 + map->outputs, len);
-  size_t chunk = map->mads == 1 ? len : gfs_map_chunk(1 + map->outputs);
-  if (len <= chunk) {
-    accumulate_passes(map, path, len, column, src, dst);
-    return;
-  }
-  uint8_t *chunk_dst[GFSMITH_MAX_SHARDS];
-  for (size_t start = 0; start < len; start += chunk) {
-    for (unsigned i = 0; i < map->outputs; i++)
-      chunk_dst[i] = dst[i] + start;
-    accumulate_passes(map, path, len - start < chunk ? len - start : chunk, column, src + start,
-                      chunk_dst);
-    if (len - start <= chunk)
-      break;
-  }
-}

@@ -54,9 +54,11 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   gfs_field_init(&codec->field, polynomial);
   codec->isa = gfs_dispatch_isa();
   codec->encoder = NULL;
+  codec->adders = NULL;
   codec->packets = NULL;
   codec->repairs = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
+  codec->mds = codec->locates = false;
   codec->k = k;
   codec->m = m;
   return codec;
@@ -68,7 +70,10 @@ static gfsmith_status finish(gfsmith_codec **out, gfsmith_codec *codec) {
   if (codec->isa != NULL)
     status = gfs_map_create(&codec->encoder, codec->isa, &codec->field, codec->k, codec->m,
                             codec->matrix);
+  if (status == GFSMITH_OK)
+    status = gfs_adders_create(&codec->adders, codec->isa, codec->encoder);
   if (status == GFSMITH_OK) {
+    codec->locates = codec->mds ? codec->m >= 2 : gfs_columns_differ(codec);
     codec->repairs = gfs_repairs_create();
     status = codec->repairs != NULL ? GFSMITH_OK : GFSMITH_ENOMEM;
   }
@@ -97,6 +102,7 @@ gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsig
       codec->matrix[(size_t)i * k + j] = family->element(&codec->field, k, m, i, j);
   if (family->improve != NULL)
     family->improve(&codec->field, k, m, codec->matrix);
+  codec->mds = true;
   return finish(out, codec);
 }
 
@@ -119,6 +125,7 @@ void gfsmith_codec_destroy(gfsmith_codec *codec) {
     return;
   gfs_repairs_free(codec->repairs);
   gfs_packets_free(codec->packets);
+  free(codec->adders);
   free(codec->encoder);
   free(codec);
 }

@@ -20,33 +20,6 @@ gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint
   return GFSMITH_OK;
 }
 
-static gfsmith_status update_packets(const gfsmith_codec *codec, size_t len, unsigned data_index,
-                                     const uint8_t *delta, uint8_t *const *parity) {
-  if (codec->packets->add == NULL)
-    return GFSMITH_EUNSUPPORTED;
-  for (unsigned i = 0; i < codec->m; i++)
-    gfs_packets_accumulate(codec->packets, &codec->field, len,
-                           codec->matrix[(size_t)i * codec->k + data_index], delta, parity[i]);
-  return GFSMITH_OK;
-}
-
-gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned data_index,
-                              const uint8_t *delta, uint8_t *const *parity) {
-  if (codec == NULL || data_index >= codec->k)
-    return GFSMITH_EINVAL;
-  if (len == 0)
-    return GFSMITH_OK;
-  if (delta == NULL || !gfs_all_given((const uint8_t *const *)parity, codec->m) ||
-      !gfs_length_valid(codec, len))
-    return GFSMITH_EINVAL;
-  if (codec->packets != NULL)
-    return update_packets(codec, len, data_index, delta, parity);
-  if (!gfs_map_accumulates(codec->encoder))
-    return GFSMITH_EUNSUPPORTED;
-  gfs_map_accumulate(codec->encoder, codec->hint, len, data_index, delta, parity);
-  return GFSMITH_OK;
-}
-
 /* What gfsmith_check looks at, a part of len bytes at a time. */
 typedef struct comparison {
   const gfsmith_codec *codec;

@@ -66,3 +66,18 @@ uint8_t gfs_field_mul(const gfs_field *field, uint8_t a, uint8_t b) {
 uint8_t gfs_field_inverse(const gfs_field *field, uint8_t a) {
   return field->exp[ORDER - field->log[a]];
 }
+
+void gfs_field_add_multiple(const gfs_field *field, uint8_t *row, const uint8_t *other,
+                            uint8_t factor, size_t width) {
+  if (factor == 0)
+    return;
+  const uint8_t *multiple = field->exp + field->log[factor]; /* by the other's logarithm */
+  for (size_t column = 0; column < width; column++)
+    if (other[column] != 0)
+      row[column] ^= multiple[field->log[other[column]]];
+}
+
+void gfs_field_scale(const gfs_field *field, uint8_t *row, uint8_t factor, size_t width) {
+  for (size_t column = 0; column < width; column++)
+    row[column] = gfs_field_mul(field, factor, row[column]);
+}

@@ -5,6 +5,7 @@
 #define GFS_FIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Discrete logarithms to the base of some generator g of the 255 non-zero elements. */
@@ -24,5 +25,12 @@ uint8_t gfs_field_mul(const gfs_field *field, uint8_t a, uint8_t b);
 
 /* 1 / a; a is not 0. */
 uint8_t gfs_field_inverse(const gfs_field *field, uint8_t a);
+
+/* row += factor * other, `width` elements. */
+void gfs_field_add_multiple(const gfs_field *field, uint8_t *row, const uint8_t *other,
+                            uint8_t factor, size_t width);
+
+/* row = factor * row. */
+void gfs_field_scale(const gfs_field *field, uint8_t *row, uint8_t factor, size_t width);
 
 #endif

@@ -5,11 +5,6 @@
 #include "baked.h"
 #include "sizes.h"
 
-/* Outputs that one pass computes with tables, where there are kernels for so many. Eight
- * accumulators leave registers for the source and the tables on every instruction set; a longer
- * pass saves little, since by then arithmetic and not reading the sources takes the time. */
-#define PASS_MAX 8u
-
 /* What a map is made from. */
 typedef struct recipe {
   const gfs_isa *isa;
@@ -40,7 +35,7 @@ static bool has_kernel(const recipe *r, unsigned outputs) {
 /* The length of the next pass with tables when `left` outputs remain: as balanced as the kernels
  * allow (ten outputs make 5 + 5, not 8 + 2); 0 if there is no kernel. */
 static unsigned balanced(const recipe *r, unsigned left) {
-  unsigned limit = left < PASS_MAX ? left : PASS_MAX;
+  unsigned limit = left < GFS_PASS_MAX ? left : GFS_PASS_MAX;
   while (limit > 0 && !has_kernel(r, limit))
     limit--;
   if (limit == 0)
@@ -116,11 +111,6 @@ static void choose_dot(const recipe *r, gfs_pass *pass) {
                        : gfs_baked_kernel(r->isa, matrix, path);
 }
 
-static void choose_mad(const recipe *r, gfs_pass *pass) {
-  for (gfs_path path = 0; path < GFS_PATHS; path++)
-    pass->kernel[path] = gfs_dispatch_kernel(r->isa, GFS_OPERATION_mad, 1, pass->outputs, path);
-}
-
 /* Write the passes and, from `tables` on, their tables, which a dot pass shares with the mad pass
  * of the same outputs. */
 static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t *tables) {
@@ -132,7 +122,6 @@ static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t 
   }
   for (unsigned n = 0, first = 0; n < l->mads; first += l->mad[n++]) {
     mad[n] = (gfs_pass){.first = first, .outputs = l->mad[n], .tables = tables};
-    choose_mad(r, &mad[n]);
     fill_tables(r, &mad[n], map->entry, tables);
     tables += (size_t)r->inputs * mad[n].outputs * map->entry;
     if (dot->first + dot->outputs <= first)

@@ -15,8 +15,13 @@
 #include "field.h"
 #include "gfsmith.h"
 
+/* Outputs that one pass computes with tables, where there are kernels for so many. Eight
+ * accumulators leave registers for the source and the tables on every instruction set; a longer
+ * pass saves little, since by then arithmetic and not reading the sources takes the time. */
+enum { GFS_PASS_MAX = 8 };
+
 typedef struct gfs_pass {
-  gfsmith_kernel *kernel[GFS_PATHS];
+  gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
   const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
                             NULL if the kernels know their matrix */
   unsigned first;        /* its first output */
@@ -29,9 +34,9 @@ typedef struct gfs_map {
   size_t entry; /* bytes of a coefficient's table entry */
   unsigned inputs;
   unsigned outputs;
-  unsigned dots;   /* passes over all inputs: pass[0 .. dots) */
-  unsigned mads;   /* passes over one input: pass[dots .. dots + mads), all with tables; kernels */
-  gfs_pass pass[]; /* are NULL if the build has none */
+  unsigned dots; /* passes over all inputs: pass[0 .. dots) */
+  unsigned mads; /* the same outputs in passes of which each has tables (those of a known matrix */
+  gfs_pass pass[]; /* have none): pass[dots .. dots + mads); update.c has their kernels */
 } gfs_map;
 
 /* Make the map of a matrix of `outputs` rows of `inputs` elements, row-major; outputs >= 1, at most
@@ -54,13 +59,6 @@ static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t l
   else
     gfs_map_apply_pieces(map, path, len, src, dst);
 }
-
-/* Has the build the kernels for gfs_map_accumulate? */
-bool gfs_map_accumulates(const gfs_map *map);
-
-/* dst[i] += matrix[i][column] * src, on len bytes. */
-void gfs_map_accumulate(const gfs_map *map, gfsmith_hint hint, size_t len, unsigned column,
-                        const uint8_t *src, uint8_t *const *dst);
 
 /* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache
  * while several passes go over them: a multiple of 64. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan.h"
+
 /* Enough for all losses of one and of two shards up to 22 shards (10 + 4 has 105). */
 #define SLOTS 256u
 
@@ -20,7 +22,7 @@
  * time. */
 struct gfs_repairs {
   _Atomic size_t bytes;
-  _Atomic(gfs_repair *) slot[SLOTS];
+  _Atomic(gfsmith_plan *) slot[SLOTS];
 };
 
 /* Mixes all bits of the loss (the multiplier is 2^64 over the golden ratio, Knuth vol. 3, 6.4). */
@@ -36,14 +38,6 @@ static unsigned hash(const gfs_loss *loss) {
 
 static bool same(const gfs_loss *a, const gfs_loss *b) { return memcmp(a, b, sizeof *a) == 0; }
 
-void gfs_repair_free(gfs_repair *repair) {
-  if (repair == NULL)
-    return;
-  free(repair->map);
-  free(repair->schedule);
-  free(repair);
-}
-
 gfs_repairs *gfs_repairs_create(void) {
   gfs_repairs *repairs = malloc(sizeof *repairs);
   if (repairs == NULL)
@@ -58,14 +52,14 @@ void gfs_repairs_free(gfs_repairs *repairs) {
   if (repairs == NULL)
     return;
   for (unsigned n = 0; n < SLOTS; n++)
-    gfs_repair_free(atomic_load_explicit(&repairs->slot[n], memory_order_acquire));
+    gfsmith_plan_destroy(atomic_load_explicit(&repairs->slot[n], memory_order_acquire));
   free(repairs);
 }
 
-const gfs_repair *gfs_repairs_find(const gfs_repairs *repairs, const gfs_loss *loss) {
+const gfsmith_plan *gfs_repairs_find(const gfs_repairs *repairs, const gfs_loss *loss) {
   unsigned home = hash(loss);
   for (unsigned n = 0; n < PROBES; n++) {
-    const gfs_repair *found =
+    const gfsmith_plan *found =
         atomic_load_explicit(&repairs->slot[(home + n) % SLOTS], memory_order_acquire);
     if (found == NULL || same(&found->loss, loss))
       return found;
@@ -73,25 +67,24 @@ const gfs_repair *gfs_repairs_find(const gfs_repairs *repairs, const gfs_loss *l
   return NULL;
 }
 
-/* Put the repair into the first empty slot that its loss may be in. */
-static bool place(gfs_repairs *repairs, gfs_repair *repair) {
-  unsigned home = hash(&repair->loss);
+/* Put the plan into the first empty slot that its loss may be in. */
+static bool place(gfs_repairs *repairs, gfsmith_plan *plan) {
+  unsigned home = hash(&plan->loss);
   for (unsigned n = 0; n < PROBES; n++) {
-    gfs_repair *there = NULL;
-    if (atomic_compare_exchange_strong_explicit(&repairs->slot[(home + n) % SLOTS], &there, repair,
+    gfsmith_plan *there = NULL;
+    if (atomic_compare_exchange_strong_explicit(&repairs->slot[(home + n) % SLOTS], &there, plan,
                                                 memory_order_release, memory_order_acquire))
       return true;
-    if (same(&there->loss, &repair->loss))
+    if (same(&there->loss, &plan->loss))
       return false;
   }
   return false;
 }
 
-bool gfs_repairs_keep(gfs_repairs *repairs, gfs_repair *repair) {
-  size_t bytes = sizeof *repair;
-  bytes += repair->schedule != NULL ? repair->schedule->bytes : repair->map->bytes;
+bool gfs_repairs_keep(gfs_repairs *repairs, gfsmith_plan *plan) {
+  size_t bytes = plan->bytes;
   size_t before = atomic_fetch_add_explicit(&repairs->bytes, bytes, memory_order_relaxed);
-  if (before + bytes <= BYTES_MAX && place(repairs, repair))
+  if (before + bytes <= BYTES_MAX && place(repairs, plan))
     return true;
   atomic_fetch_sub_explicit(&repairs->bytes, bytes, memory_order_relaxed);
   return false;

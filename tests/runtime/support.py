@@ -7,7 +7,7 @@ generator or of the C code.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -212,6 +212,21 @@ class Codec:
     def update(self, length: int, index: int, delta: object, parity: object) -> int:
         return int(self.api.lib.gfsmith_update(self.handle, length, index, delta, parity))
 
+    def update_many(self, length: int, indices: Sequence[int], deltas: object, parity: object) -> int:
+        listed = (ctypes.c_uint * len(indices))(*indices)
+        lib = self.api.lib
+        return int(lib.gfsmith_update_many(self.handle, length, len(indices), listed, deltas, parity))
+
+    def append(self, length: int, index: int, data: object, parity: object, first: bool) -> int:
+        return int(self.api.lib.gfsmith_append(self.handle, length, index, data, parity, first))
+
+    def locate(self, length: int, shards: object) -> tuple[int, list[int], list[int]]:
+        """The status, the k + m + 2 counts, and what `where` names at each position."""
+        counts = (ctypes.c_size_t * (self.k + self.m + 2))(*[77] * (self.k + self.m + 2))
+        where = (ctypes.c_uint16 * max(length, 1))(*[77] * max(length, 1))
+        status = int(self.api.lib.gfsmith_locate(self.handle, length, shards, counts, where))
+        return status, list(counts), list(where)[:length]
+
     def check(self, length: int, shards: object) -> tuple[int, bool | None]:
         """The status, and what *ok is: None if the call left it alone."""
         ok = ctypes.c_uint8(0x55)
@@ -225,20 +240,66 @@ class Codec:
         missing: Iterable[int],
         wanted: Iterable[int] | None = None,
     ) -> int:
-        present = (ctypes.c_bool * (self.k + self.m))(*[True] * (self.k + self.m))
-        for i in missing:
-            present[i] = False
-        flags = None
-        if wanted is not None:
-            flags = (ctypes.c_bool * (self.k + self.m))()
-            for i in wanted:
-                flags[i] = True
+        present = self.present(missing)
+        flags = None if wanted is None else self.flags(wanted)
         lib = self.api.lib
         return int(lib.gfsmith_reconstruct(self.handle, length, shards, present, flags))
 
+    def flags(self, shards: Iterable[int]) -> ctypes.Array[ctypes.c_bool]:
+        flags = (ctypes.c_bool * (self.k + self.m))()
+        for i in shards:
+            flags[i] = True
+        return flags
+
+    def present(self, missing: Iterable[int]) -> ctypes.Array[ctypes.c_bool]:
+        gone = set(missing)
+        return self.flags(i for i in range(self.k + self.m) if i not in gone)
+
+    def plan(self, missing: Iterable[int], wanted: Iterable[int] | None = None) -> Plan | int:
+        """The plan, or the status if there is none."""
+        handle = ctypes.c_void_p()
+        flags = None if wanted is None else self.flags(wanted)
+        status = self.api.lib.gfsmith_plan_create(
+            ctypes.byref(handle), self.handle, self.present(missing), flags
+        )
+        assert (status == OK) == bool(handle)
+        return Plan(self.api, handle) if status == OK else int(status)
+
+    def determined(self, missing: Iterable[int]) -> tuple[int, ...]:
+        """The shards that follow from those that are not missing."""
+        found = (ctypes.c_bool * (self.k + self.m))()
+        assert self.api.lib.gfsmith_determined(self.handle, self.present(missing), found) == OK
+        return tuple(i for i, one in enumerate(found) if one)
+
+
+class Plan:
+    """A gfsmith_plan; destroyed with the object."""
+
+    def __init__(self, api: Api, handle: ctypes.c_void_p) -> None:
+        self.api, self.handle = api, handle
+        self.reads = self._list(api.lib.gfsmith_plan_reads)
+        self.targets = self._list(api.lib.gfsmith_plan_targets)
+        self.least = bool(api.lib.gfsmith_plan_is_least(handle))
+        elements = ctypes.string_at(api.lib.gfsmith_plan_matrix(handle), len(self.targets) * len(self.reads))
+        width = len(self.reads)
+        self.matrix = tuple(tuple(elements[t * width : (t + 1) * width]) for t in range(len(self.targets)))
+
+    def __del__(self) -> None:
+        self.api.lib.gfsmith_plan_destroy(self.handle)
+
+    def _list(self, function: Callable[..., int]) -> tuple[int, ...]:
+        count = ctypes.c_uint()
+        return tuple(ctypes.string_at(function(self.handle, ctypes.byref(count)), count.value))
+
+    def run(self, length: int, shards: object) -> int:
+        return int(self.api.lib.gfsmith_plan_run(self.handle, length, shards))
+
+
+INTACT, UNEXPLAINED = 0xFFFF, 0xFFFE  # in `where` of gfsmith_locate
+
 
 class Api:
-    """The functions of gfsmith.h with their types."""
+    """The functions of gfsmith.h and gfsmith_plan.h with their types."""
 
     def __init__(self, path: Path) -> None:
         lib = self.lib = ctypes.CDLL(str(path))
@@ -257,6 +318,22 @@ class Api:
         lib.gfsmith_update.argtypes = [pointer, size, unsigned, pointer, pointer]
         lib.gfsmith_reconstruct.argtypes = [pointer, size, pointer, pointer, pointer]
         lib.gfsmith_check.argtypes = [pointer, size, pointer, pointer]
+        lib.gfsmith_update_many.argtypes = [pointer, size, unsigned, pointer, pointer, pointer]
+        lib.gfsmith_append.argtypes = [pointer, size, unsigned, pointer, pointer, ctypes.c_bool]
+        lib.gfsmith_locate.argtypes = [pointer, size, pointer, pointer, pointer]
+        lib.gfsmith_codec_create_lrc.argtypes = [out, unsigned, unsigned, unsigned]
+        lib.gfsmith_plan_create.argtypes = [out, pointer, pointer, pointer]
+        for list_of in (lib.gfsmith_plan_reads, lib.gfsmith_plan_targets):
+            list_of.argtypes = [pointer, ctypes.POINTER(unsigned)]
+            list_of.restype = pointer
+        lib.gfsmith_plan_matrix.argtypes = [pointer]
+        lib.gfsmith_plan_matrix.restype = pointer
+        lib.gfsmith_plan_is_least.argtypes = [pointer]
+        lib.gfsmith_plan_is_least.restype = ctypes.c_bool
+        lib.gfsmith_plan_run.argtypes = [pointer, size, pointer]
+        lib.gfsmith_plan_destroy.argtypes = [pointer]
+        lib.gfsmith_plan_destroy.restype = None
+        lib.gfsmith_determined.argtypes = [pointer, pointer, pointer]
 
     def isa(self) -> str:
         return str(self.lib.gfsmith_isa().decode())
@@ -278,6 +355,12 @@ class Api:
         )
         assert status == OK, (status, polynomial, k, m)
         return Codec(self, handle, k, m)
+
+    def create_lrc(self, k: int, l: int, r: int) -> Codec:  # noqa: E741 - the papers' name
+        handle = ctypes.c_void_p()
+        status = self.lib.gfsmith_codec_create_lrc(ctypes.byref(handle), k, l, r)
+        assert status == OK, (status, k, l, r)
+        return Codec(self, handle, k, l + r)
 
 
 def shards_of(matrix: Bytes, length: int, seed: int, polynomial: int = POLYNOMIAL) -> NDArray[np.uint8]:

@@ -54,6 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     "compiled": {"spec", "isa", "prove", "parallel"},
     "output": {"generate", "certify", "__init__"},
     "report": {"spec", "isa", "prove", "certify", "compiled"},
+    "plan": {"codes", "config", "console", "field", "isa", "matrix", "spec", "technique"},
     "explain": {"spec", "ir", "liveness", "emit", "generate", "model", "report"},
     "tune": {
         *("spec", "isa", "codes", "config", "microarch", "tables", "emit", "generate", "certify", "parallel"),

@@ -1,7 +1,8 @@
-// interface: gfsmith.h is usable from C++ (compiled, and linked with the static library).
+// interface: gfsmith.h and gfsmith_plan.h are usable from C++ (compiled, and linked with the static library).
 #include <cstdint>
 
 #include <gfsmith.h>
+#include <gfsmith_plan.h>
 
 int main() {
   gfsmith_codec *codec = nullptr;
@@ -12,6 +13,11 @@ int main() {
     return 1;
   if (gfsmith_encode(codec, 1, data, parity) != GFSMITH_OK)
     return 1;
+  const bool present[3] = {false, true, true};
+  gfsmith_plan *plan = nullptr;
+  if (gfsmith_plan_create(&plan, codec, present, nullptr) != GFSMITH_OK)
+    return 1;
+  gfsmith_plan_destroy(plan);
   gfsmith_codec_destroy(codec);
   return bytes[2] == (5 ^ 6) ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 /* memory: count the library's allocations, and let each of them fail in turn; known repairs make
- * none.
+ * none, nor do encoding, changes, checks and the search for a wrong shard.
  * Linked with --wrap for every allocation function. */
 #include <string.h>
 
@@ -125,13 +125,29 @@ static void reconstruct_again(const gfsmith_codec *codec, unsigned long first) {
   }
 }
 
+/* Changes of many shards, and the search for a wrong one. */
+static void change(const gfsmith_codec *codec, bool packets) {
+  static size_t counts[K + M + 2];
+  unsigned indices[K];
+  for (unsigned j = 0; j < K; j++)
+    indices[j] = j;
+  for (unsigned time = 0; time < 2; time++)
+    REQUIRE(gfsmith_update_many(codec, LEN, K, indices, in, shards + K) == GFSMITH_OK);
+  for (unsigned j = 0; j < K; j++)
+    REQUIRE(gfsmith_append(codec, LEN, j, in[j], shards + K, j == 0) == GFSMITH_OK);
+  gfsmith_status status = gfsmith_locate(codec, LEN, in, counts, NULL);
+  REQUIRE(status == (packets ? GFSMITH_EUNSUPPORTED : GFSMITH_OK));
+  REQUIRE(packets || counts[K + M] == LEN);
+}
+
 /* Nothing but the first repair of a loss allocates, which does so `repair` times. */
-static void use(const gfsmith_codec *codec, unsigned long repair) {
+static void use(const gfsmith_codec *codec, unsigned long repair, bool packets) {
   bool ok = false;
   start();
   REQUIRE(gfsmith_encode(codec, LEN, in, shards + K) == GFSMITH_OK);
   REQUIRE(gfsmith_update(codec, LEN, 3, in[3], shards + K) == GFSMITH_OK);
   REQUIRE(gfsmith_update(codec, LEN, 3, in[3], shards + K) == GFSMITH_OK);
+  change(codec, packets);
   REQUIRE(gfsmith_check(codec, LEN, in, &ok) == GFSMITH_OK && ok);
   REQUIRE(allocations == 0);
 
@@ -149,10 +165,10 @@ int main(void) {
       memory[i][b] = (uint8_t)reference_random(&seed);
   }
   gfsmith_codec *codec;
-  REQUIRE(create_failing(&codec) == 3);
-  use(codec, 3);
+  REQUIRE(create_failing(&codec) == 4);
+  use(codec, 4, false);
   REQUIRE(packets_failing(codec) == 7);
-  use(codec, 7);
+  use(codec, 8, true);
   gfsmith_codec_destroy(codec);
   REQUIRE(balance == 0);
   puts("ok");

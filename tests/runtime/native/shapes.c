@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gfsmith.h"
+#include "gfsmith_plan.h"
 #include "reference.h"
 
 typedef struct stripe {
@@ -77,6 +78,60 @@ static void lose_and_repair(const gfsmith_codec *codec, stripe *s, uint64_t *see
   free(present);
 }
 
+/* Change several data shards at once, then append all of them anew. */
+static void change_many(const gfsmith_codec *codec, stripe *s, uint64_t *seed) {
+  unsigned count = s->k < 11 ? s->k : 11;
+  unsigned *indices = allocate(count * sizeof *indices);
+  uint8_t **deltas = allocate(count * sizeof *deltas);
+  uint8_t **shards = exact(s->shard, (s->k + s->m) * sizeof *shards);
+  bool ok = false;
+  for (unsigned n = 0; n < count; n++) {
+    indices[n] = reference_random(seed) % s->k;
+    deltas[n] = allocate(s->len);
+    for (size_t b = 0; b < s->len; b++)
+      s->shard[indices[n]][b] ^= deltas[n][b] = (uint8_t)reference_random(seed);
+  }
+  REQUIRE(gfsmith_update_many(codec, s->len, count, indices, (const uint8_t *const *)deltas,
+                              shards + s->k) == GFSMITH_OK);
+  REQUIRE(gfsmith_check(codec, s->len, (const uint8_t *const *)shards, &ok) == GFSMITH_OK && ok);
+  for (unsigned i = s->k; i < s->k + s->m; i++)
+    for (size_t b = 0; b < s->len; b++)
+      s->shard[i][b] = 0xee;
+  for (unsigned j = s->k; j-- > 0;)
+    REQUIRE(gfsmith_append(codec, s->len, j, s->shard[j], shards + s->k, j == s->k - 1) ==
+            GFSMITH_OK);
+  REQUIRE(gfsmith_check(codec, s->len, (const uint8_t *const *)shards, &ok) == GFSMITH_OK && ok);
+  for (unsigned n = 0; n < count; n++)
+    free(deltas[n]);
+  free(deltas);
+  free(indices);
+  free(shards);
+}
+
+/* Spoil the last byte of every third shard in turn; it is found there and nowhere else. */
+static void locate(const gfsmith_codec *codec, stripe *s, size_t packet) {
+  unsigned n = s->k + s->m;
+  uint8_t **shards = exact(s->shard, n * sizeof *shards);
+  size_t *counts = allocate((n + 2) * sizeof *counts);
+  uint16_t *where = allocate(s->len * sizeof *where);
+  for (unsigned i = 0; i < n; i += 3) {
+    if (s->len > 0)
+      shards[i][s->len - 1] ^= 0x40;
+    gfsmith_status status =
+        gfsmith_locate(codec, s->len, (const uint8_t *const *)shards, counts, where);
+    REQUIRE(status == (s->m < 2 || packet > 0 ? GFSMITH_EUNSUPPORTED : GFSMITH_OK));
+    if (status == GFSMITH_OK && s->len > 0) {
+      REQUIRE(counts[i] == 1 && counts[n] == s->len - 1 && counts[n + 1] == 0);
+      REQUIRE(where[s->len - 1] == i && (s->len == 1 || where[0] == GFSMITH_INTACT));
+    }
+    if (s->len > 0)
+      shards[i][s->len - 1] ^= 0x40;
+  }
+  free(where);
+  free(counts);
+  free(shards);
+}
+
 /* In packet layout (packet > 0) the parities are taken as they come: that they are Jerasure's is
  * shown elsewhere. */
 static void exercise(unsigned k, unsigned m, size_t len, size_t packet, uint64_t *seed) {
@@ -103,12 +158,49 @@ static void exercise(unsigned k, unsigned m, size_t len, size_t packet, uint64_t
     s.shard[index][b] ^= delta[b] = (uint8_t)reference_random(seed);
   REQUIRE(gfsmith_update(codec, len, index, delta, parity) == GFSMITH_OK);
   REQUIRE(gfsmith_check(codec, len, (const uint8_t *const *)shards, &ok) == GFSMITH_OK && ok);
-  gfsmith_codec_destroy(codec);
   free(delta);
+  change_many(codec, &s, seed);
+  locate(codec, &s, packet);
+  gfsmith_codec_destroy(codec);
   free(data);
   free(parity);
   free(shards);
   stripe_free(&s);
+}
+
+/* Plans of a local code: all losses of three shards, each from what the plan reads alone. */
+static void plans(void) {
+  enum { K = 6, N = 10 };
+  gfsmith_codec *codec;
+  REQUIRE(gfsmith_codec_create_lrc(&codec, K, 2, 2) == GFSMITH_OK);
+  for (unsigned lost = 0; lost < 1u << N; lost++) {
+    uint8_t bytes[N], expected[N], *shards[N], *needed[N] = {NULL};
+    bool present[N], determined[N];
+    unsigned missing = 0, count;
+    for (unsigned i = 0; i < N; i++) {
+      shards[i] = bytes + i;
+      bytes[i] = (uint8_t)(37 * i + 1);
+      present[i] = !(lost >> i & 1);
+      missing += !present[i];
+    }
+    REQUIRE(gfsmith_determined(codec, present, determined) == GFSMITH_OK);
+    if (missing > 3)
+      continue;
+    REQUIRE(gfsmith_encode(codec, 1, (const uint8_t *const *)shards, shards + K) == GFSMITH_OK);
+    memcpy(expected, bytes, N);
+    gfsmith_plan *plan;
+    REQUIRE(gfsmith_plan_create(&plan, codec, present, NULL) == GFSMITH_OK);
+    const uint8_t *read = gfsmith_plan_reads(plan, &count);
+    for (unsigned n = 0; n < count; n++)
+      needed[read[n]] = bytes + read[n];
+    for (unsigned i = 0; i < N; i++)
+      if (!present[i])
+        *(needed[i] = bytes + i) = 0xee;
+    REQUIRE(gfsmith_plan_is_least(plan) && gfsmith_plan_run(plan, 1, needed) == GFSMITH_OK);
+    REQUIRE(memcmp(bytes, expected, N) == 0);
+    gfsmith_plan_destroy(plan);
+  }
+  gfsmith_codec_destroy(codec);
 }
 
 /* A matrix that cannot repair everything, and refused arguments: no leak on any way out. */
@@ -145,6 +237,7 @@ int main(int argc, char **argv) {
     for (size_t packet = 1; packet < 300; packet = 3 * step * packet + 2)
       exercise(shapes[s][0], shapes[s][1], 2 * 8 * packet, packet, &seed);
   exercise(9, 10, 50001, 0, &seed); /* several chunks */
+  plans();
   refusals();
   puts("ok");
   return 0;

@@ -1,0 +1,1 @@
+"""Decode plans: which shards a repair reads, fewest first, and what it computes of them."""

@@ -1,0 +1,103 @@
+"""Which kernels run a matrix: what the runtime's map.c, dispatch.c and baked.c choose, from the same list.
+
+That is for shards in cache, and for CPUs that no kernel of the build is tuned for (docs/tuning.md): there
+the kernel is one that neither prefetches nor stores around the cache, made for exactly these inputs rather
+than for any number, the first of several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gfsmith.matrix import Matrix
+from gfsmith.spec import KernelSpec, Operation, Store, default_technique
+from gfsmith.technique import FORMAT
+
+#: Outputs of one pass with tables at most (runtime/src/map.h).
+PASS_MAX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One kernel and the rows of the matrix that it computes."""
+
+    first: int
+    outputs: int
+    symbol: str
+
+
+class Choice:
+    """The kernels of one instruction set, as its codecs see them."""
+
+    def __init__(self, specs: Iterable[KernelSpec], isa: str) -> None:
+        cached = [
+            spec
+            for spec in specs
+            if spec.isa.name == isa and not spec.prefetch and spec.store is Store.TEMPORAL
+        ]
+        self._baked = [spec for spec in cached if spec.baked is not None]
+        self._tables = [spec for spec in cached if spec.baked is None and self._in_format(spec)]
+
+    @staticmethod
+    def _in_format(spec: KernelSpec) -> bool:
+        standard = default_technique(Operation.DOT, spec.isa)
+        return spec.operation is Operation.XOR or spec.tables is FORMAT[standard]
+
+    def _kernel(self, operation: Operation, inputs: int, outputs: int) -> KernelSpec | None:
+        suiting = [
+            spec
+            for spec in self._tables
+            if (spec.operation, spec.outputs) == (operation, outputs) and spec.inputs in (None, inputs)
+        ]
+        return min(suiting, key=lambda spec: spec.inputs is None, default=None)
+
+    def _known(self, polynomial: int, rows: Sequence[Sequence[int]]) -> KernelSpec | None:
+        """The kernel that knows the most of the first rows."""
+        found = [
+            spec
+            for spec in self._baked
+            if spec.field.polynomial == polynomial
+            and spec.baked is not None
+            and list(spec.baked.rows) == [tuple(row) for row in rows[: spec.outputs]]
+        ]
+        return max(found, key=lambda spec: spec.outputs, default=None)
+
+    def _balanced(self, inputs: int, left: int) -> int:
+        """The outputs of the next pass with tables; 0 if there is no kernel."""
+
+        def exists(outputs: int) -> bool:
+            return self._kernel(Operation.DOT, inputs, outputs) is not None
+
+        limit = next((n for n in range(min(left, PASS_MAX), 0, -1) if exists(n)), 0)
+        if limit == 0:
+            return 0
+        passes = -(-left // limit)
+        return next((n for n in range(-(-left // passes), limit) if exists(n)), limit)
+
+    def _of_tables(self, rows: Sequence[Sequence[int]]) -> KernelSpec | None:
+        """The kernel for all these rows: that of sums if they are all ones."""
+        inputs, outputs = len(rows[0]), len(rows)
+        if all(e == 1 for row in rows for e in row):
+            kernel = self._kernel(Operation.XOR, inputs, outputs)
+            if kernel is not None:
+                return kernel
+        return self._kernel(Operation.DOT, inputs, outputs)
+
+    def passes(self, polynomial: int, matrix: Matrix) -> tuple[Pass, ...] | None:
+        """The passes, one after the other; None if the kernels do not suffice."""
+        found: list[Pass] = []
+        first = 0
+        while first < len(matrix):
+            kernel = self._known(polynomial, matrix[first:])
+            if kernel is None:
+                end = first + 1
+                while end < len(matrix) and self._known(polynomial, matrix[end:]) is None:
+                    end += 1
+                length = self._balanced(len(matrix[0]), end - first)
+                kernel = self._of_tables(matrix[first : first + length]) if length else None
+            if kernel is None:
+                return None
+            found.append(Pass(first, kernel.outputs, kernel.symbol))
+            first += kernel.outputs
+        return tuple(found)

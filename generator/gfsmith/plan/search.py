@@ -1,0 +1,76 @@
+"""Of all ways to rebuild the same shards, one that reads the fewest others.
+
+A way is a row of coefficients for each target. Adding multiples of spare equations (checks.py) to the rows
+gives the same shards in another way. Let R be a smallest set to read. Its shards are independent, else one
+could be left out; so R is part of a basis B of what is present, and the way is the only one that uses B
+alone: it comes from the one at hand by clearing, in turn, the columns outside B with one spare equation each.
+Of n - e present shards of a code of m parities, e missing, that would be C(n - e, m - e) bases; the search
+goes through the columns from the last to the first, each is cleared or read, and gives up a branch that
+reads more than the best known: it is short where little is read or little is spare.
+
+runtime/src/search.c does the same, step by step, so that both find the very same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gfsmith.plan.rows import Arithmetic, Row
+
+#: Products in the field that a search may take (the runtime needs some 0.3 ms for them).
+PRODUCTS = 1 << 18
+
+
+def possible(width: int, spares: int, targets: int) -> bool:
+    """Is one way down to a leaf of the search within PRODUCTS?"""
+    return sum(left + targets for left in range(spares + 1)) * width <= PRODUCTS
+
+
+class Search:
+    """Afterwards `best` has the rows, and `complete` says whether nothing reads fewer."""
+
+    def __init__(self, arithmetic: Arithmetic, spares: Sequence[Row], rows: Sequence[Row]) -> None:
+        self._arithmetic = arithmetic
+        self.best = list(rows)
+        self._width = len(rows[0])
+        self._reads, nonzero = self._measure(rows)
+        self._nonzero = nonzero + 1  # so that equals replace it
+        self._products = 0
+        self.complete = True
+        self._descend(list(spares), list(rows), self._width, 0)
+
+    def _measure(self, rows: Sequence[Row]) -> tuple[int, int]:
+        """Shards that are read, and coefficients that are not zero."""
+        reads = sum(any(column) for column in zip(*rows, strict=True))
+        return reads, sum(e != 0 for row in rows for e in row)
+
+    def _consider(self, rows: list[Row]) -> None:
+        reads, nonzero = self._measure(rows)
+        if (reads, nonzero) < (self._reads, self._nonzero):
+            self._reads, self._nonzero, self.best = reads, nonzero, rows
+
+    def _afford(self, rows: int) -> bool:
+        products = rows * self._width
+        self.complete = self.complete and products <= PRODUCTS - self._products
+        if self.complete:
+            self._products += products
+        return self.complete
+
+    def _descend(self, spares: list[Row], rows: list[Row], column: int, reads: int) -> None:
+        """Columns from `column` on are decided; `reads` of them are read."""
+        if not spares:
+            self._consider(rows)
+            return
+        while column > 0:
+            column -= 1
+            by = next((spare for spare in spares if spare[column]), None)
+            if by is not None:
+                if not self._afford(len(spares) - 1 + len(rows)):
+                    return
+                clear = self._arithmetic.clear
+                left = [clear(spare, by, column) for spare in spares if spare is not by]
+                self._descend(left, [clear(row, by, column) for row in rows], column, reads)
+            if by is not None or any(row[column] for row in rows):
+                reads += 1
+            if reads > self._reads or not self.complete:
+                return

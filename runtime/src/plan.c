@@ -1,0 +1,196 @@
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks.h"
+#include "codec.h"
+#include "search.h"
+
+unsigned gfs_loss_describe(const gfsmith_codec *codec, const bool *present, const bool *wanted,
+                           gfs_loss *loss) {
+  unsigned missing = 0;
+  *loss = (gfs_loss){{0}, {0}};
+  for (unsigned shard = 0; shard < codec->k + codec->m; shard++) {
+    if (present[shard])
+      continue;
+    uint64_t bit = UINT64_C(1) << shard % 64;
+    missing++;
+    loss->missing[shard / 64] |= bit;
+    if (wanted == NULL || wanted[shard])
+      loss->target[shard / 64] |= bit;
+  }
+  return missing;
+}
+
+/* Write a way to rebuild every target: a row of k + m coefficients each. */
+static gfsmith_status choose(const gfsmith_codec *codec, gfs_checks *checks,
+                             const gfs_shards *target, uint8_t *rows, bool *least) {
+  unsigned width = codec->k + codec->m;
+  for (unsigned t = 0; t < target->count; t++)
+    if (!gfs_checks_express(checks, target->shard[t], rows + (size_t)t * width))
+      return GFSMITH_ESINGULAR;
+  unsigned spares = gfs_checks_spares(checks);
+  *least = true;
+  /* In an MDS code every equation has at least k + 1 shards, and these rows have k others. */
+  if (codec->mds || spares == 0 || target->count == 0)
+    return GFSMITH_OK;
+  if (!gfs_search_possible(width, spares, target->count)) {
+    *least = false;
+    return GFSMITH_OK;
+  }
+  return gfs_search(&codec->field, width, spares, gfs_checks_spare_rows(checks), target->count,
+                    rows, least);
+}
+
+/* The shards whose columns are not all zero. */
+static void used_columns(const uint8_t *rows, unsigned count, unsigned width, gfs_shards *used) {
+  used->count = 0;
+  for (unsigned column = 0; column < width; column++) {
+    bool zero = true;
+    for (unsigned t = 0; t < count; t++)
+      zero = zero && rows[(size_t)t * width + column] == 0;
+    if (!zero)
+      gfs_shards_append(used, column);
+  }
+}
+
+/* Make the plan of these rows ready to run: *out is to be freed. */
+static gfsmith_status bind(gfsmith_plan **out, const gfsmith_codec *codec, const gfs_loss *loss,
+                           const gfs_shards *target, const uint8_t *rows) {
+  unsigned width = codec->k + codec->m;
+  gfs_shards read;
+  used_columns(rows, target->count, width, &read);
+  size_t bytes = sizeof(gfsmith_plan) + (size_t)target->count * read.count;
+  gfsmith_plan *plan = malloc(bytes);
+  if (plan == NULL)
+    return GFSMITH_ENOMEM;
+  *plan = (gfsmith_plan){.bytes = bytes, .loss = *loss, .read = read, .target = *target};
+  plan->hint = codec->hint;
+  plan->packet = codec->packets != NULL ? codec->packets->packet : 0;
+  for (unsigned t = 0; t < target->count; t++)
+    for (unsigned n = 0; n < read.count; n++)
+      plan->matrix[(size_t)t * read.count + n] = rows[(size_t)t * width + read.shard[n]];
+  gfsmith_status status = GFSMITH_OK;
+  if (target->count == 0)
+    status = GFSMITH_OK;
+  else if (codec->packets != NULL)
+    status = gfs_schedule_create(&plan->schedule, codec->isa, &codec->field, read.count,
+                                 target->count, plan->matrix);
+  else
+    status = gfs_map_create(&plan->map, codec->isa, &codec->field, read.count, target->count,
+                            plan->matrix);
+  if (status != GFSMITH_OK) {
+    gfsmith_plan_destroy(plan);
+    return status;
+  }
+  plan->bytes += plan->schedule != NULL ? plan->schedule->bytes : 0;
+  plan->bytes += plan->map != NULL ? plan->map->bytes : 0;
+  *out = plan;
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfs_plan_create(gfsmith_plan **out, const gfsmith_codec *codec,
+                               const gfs_loss *loss) {
+  gfs_shards target = {.count = 0};
+  for (unsigned shard = 0; shard < codec->k + codec->m; shard++)
+    if (gfs_loss_has(loss->target, shard))
+      gfs_shards_append(&target, shard);
+  gfs_checks *checks;
+  gfsmith_status status = gfs_checks_create(&checks, codec, loss);
+  if (status != GFSMITH_OK)
+    return status;
+  bool least = false;
+  uint8_t *rows = malloc((size_t)(target.count + 1) * (codec->k + codec->m));
+  status = rows == NULL ? GFSMITH_ENOMEM : choose(codec, checks, &target, rows, &least);
+  if (status == GFSMITH_OK)
+    status = bind(out, codec, loss, &target, rows);
+  if (status == GFSMITH_OK)
+    (*out)->least = least;
+  free(rows);
+  free(checks);
+  return status;
+}
+
+gfsmith_status gfs_plan_run(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
+                            uint8_t *const *shards) {
+  const uint8_t *src[GFSMITH_MAX_SHARDS];
+  uint8_t *dst[GFSMITH_MAX_SHARDS];
+  for (unsigned n = 0; n < plan->read.count; n++)
+    if ((src[n] = shards[plan->read.shard[n]]) == NULL)
+      return GFSMITH_EINVAL;
+  for (unsigned n = 0; n < plan->target.count; n++)
+    if ((dst[n] = shards[plan->target.shard[n]]) == NULL)
+      return GFSMITH_EINVAL;
+  if (plan->schedule != NULL)
+    gfs_schedule_apply(plan->schedule, plan->packet, len, src, dst);
+  else if (plan->map != NULL)
+    gfs_map_apply(plan->map, hint, len, src, dst);
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfsmith_plan_create(gfsmith_plan **out, const gfsmith_codec *codec,
+                                   const bool *present, const bool *wanted) {
+  if (out == NULL)
+    return GFSMITH_EINVAL;
+  *out = NULL;
+  if (codec == NULL || present == NULL)
+    return GFSMITH_EINVAL;
+  gfs_loss loss;
+  if (gfs_loss_describe(codec, present, wanted, &loss) > codec->m)
+    return GFSMITH_ETOOMANY;
+  return gfs_plan_create(out, codec, &loss);
+}
+
+const uint8_t *gfsmith_plan_reads(const gfsmith_plan *plan, unsigned *count) {
+  if (count != NULL)
+    *count = plan != NULL ? plan->read.count : 0;
+  return plan != NULL ? plan->read.shard : NULL;
+}
+
+const uint8_t *gfsmith_plan_targets(const gfsmith_plan *plan, unsigned *count) {
+  if (count != NULL)
+    *count = plan != NULL ? plan->target.count : 0;
+  return plan != NULL ? plan->target.shard : NULL;
+}
+
+const uint8_t *gfsmith_plan_matrix(const gfsmith_plan *plan) {
+  return plan != NULL ? plan->matrix : NULL;
+}
+
+bool gfsmith_plan_is_least(const gfsmith_plan *plan) { return plan != NULL && plan->least; }
+
+gfsmith_status gfsmith_plan_run(const gfsmith_plan *plan, size_t len, uint8_t *const *shards) {
+  if (plan == NULL)
+    return GFSMITH_EINVAL;
+  if (len == 0)
+    return GFSMITH_OK;
+  if (shards == NULL || (plan->packet > 0 && len % (GFS_PACKETS * plan->packet) != 0))
+    return GFSMITH_EINVAL;
+  return gfs_plan_run(plan, plan->hint, len, shards);
+}
+
+void gfsmith_plan_destroy(gfsmith_plan *plan) {
+  if (plan == NULL)
+    return;
+  free(plan->map);
+  free(plan->schedule);
+  free(plan);
+}
+
+gfsmith_status gfsmith_determined(const gfsmith_codec *codec, const bool *present,
+                                  bool *determined) {
+  if (codec == NULL || present == NULL || determined == NULL)
+    return GFSMITH_EINVAL;
+  gfs_loss loss;
+  gfs_loss_describe(codec, present, NULL, &loss);
+  gfs_checks *checks;
+  gfsmith_status status = gfs_checks_create(&checks, codec, &loss);
+  if (status != GFSMITH_OK)
+    return status;
+  uint8_t row[GFSMITH_MAX_SHARDS];
+  for (unsigned shard = 0; shard < codec->k + codec->m; shard++)
+    determined[shard] = present[shard] || gfs_checks_express(checks, shard, row);
+  free(checks);
+  return GFSMITH_OK;
+}

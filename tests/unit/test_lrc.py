@@ -1,0 +1,98 @@
+"""Local reconstruction codes: the facts that the proof of codes/lrc.py rests on, and what follows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import galois
+import numpy as np
+import pytest
+
+from gfsmith.codes import POLYNOMIAL, CodeError
+from gfsmith.codes.lrc import SPREAD, SPREAD_POINTS, Lrc
+from gfsmith.field import Field
+from gfsmith.plan.planner import undetermined
+
+FIELD = Field(POLYNOMIAL)
+GF = galois.GF(256, irreducible_poly=POLYNOMIAL)
+
+
+def solvable(lrc: Lrc, lost: tuple[int, ...]) -> bool:
+    """Whether the present rows have full rank, by the galois package."""
+    rows = np.concatenate([np.eye(lrc.k, dtype=np.uint8), np.array(lrc.parity(), dtype=np.uint8)])
+    return int(np.linalg.matrix_rank(GF(np.delete(rows, lost, axis=0)))) == lrc.k
+
+
+def test_the_spread() -> None:
+    """17 subspaces of 16 elements each, closed under addition, that share 0 only and make up the field."""
+    spaces = []
+    for g in range(SPREAD):
+        points = {FIELD.power(2, g + SPREAD * i) for i in range(SPREAD_POINTS)}
+        space = points | {0}
+        assert len(space) == 16 and all(a ^ b in space for a in space for b in space)
+        spaces.append(points)
+    assert sum(map(len, spaces)) == 255 and set().union(*spaces) == set(range(1, 256))
+
+
+def test_the_points_are_those_of_the_spread() -> None:
+    """Global row 0 of the widest shape: the points themselves; row 1: their squares."""
+    lrc = Lrc(SPREAD * SPREAD_POINTS - 20, SPREAD, 2)
+    parity = lrc.parity()
+    assert lrc.maximally_recoverable
+    for g, group in enumerate(lrc.groups):
+        assert [parity[SPREAD][j] for j in group] == [
+            FIELD.power(2, g + SPREAD * i) for i in range(len(group))
+        ]
+    assert [FIELD.multiply(e, e) for e in parity[SPREAD]] == list(parity[SPREAD + 1])
+
+
+@pytest.mark.parametrize("shape", [(30, 2, 2), (45, 3, 2), (60, 10, 1), (225, 15, 2), (40, 1, 3)], ids=str)
+def test_wide_codes_are_maximally_recoverable_in_a_sample(shape: tuple[int, int, int]) -> None:
+    """Random losses at the bound: one more than can be local in some groups, global parities for the rest."""
+    lrc = Lrc(*shape)
+    assert lrc.maximally_recoverable
+    rng = np.random.default_rng(sum(shape))
+    for _ in range(6):
+        lost: list[int] = []
+        while True:
+            more = int(rng.integers(lrc.k + lrc.l + lrc.r))
+            if not lrc.within_bound([*lost, more]) or len(lost) == lrc.l + lrc.r:
+                break
+            lost = sorted({*lost, more})
+        assert undetermined(FIELD, lrc.parity(), lost) == ()
+
+
+@pytest.mark.parametrize("shape", [(6, 2, 3), (8, 2, 4), (32, 2, 2)], ids=str)
+def test_pyramids_repair_any_r_plus_one(shape: tuple[int, int, int]) -> None:
+    lrc = Lrc(*shape)
+    assert not lrc.has_points and not lrc.maximally_recoverable
+    n = lrc.k + lrc.l + lrc.r
+    losses = list(combinations(range(n), lrc.r + 1))
+    for lost in losses[:: len(losses) // 40]:
+        assert undetermined(FIELD, lrc.parity(), lost) == ()
+        assert solvable(lrc, lost)
+
+
+def test_beyond_that_a_pyramid_is_decided_exactly() -> None:
+    """Of the losses within the bound of this topology some are not repaired, and galois agrees which."""
+    lrc, answers = Lrc(6, 2, 3), set()
+    for lost in combinations(range(11), 5):
+        if lrc.within_bound(lost):
+            lacking = undetermined(FIELD, lrc.parity(), lost)
+            assert (not lacking) == solvable(lrc, lost)
+            answers.add(not lacking)
+    assert True in answers
+
+
+def test_groups() -> None:
+    assert [list(group) for group in Lrc(7, 3, 1).groups] == [[0, 1, 2], [3, 4], [5, 6]]
+    assert Lrc(4, 2, 2).within_bound([0, 1, 2]) and Lrc(4, 2, 2).within_bound([0, 1, 2, 3])
+    assert not Lrc(4, 2, 2).within_bound([0, 1, 4, 6]) and not Lrc(4, 2, 2).within_bound([0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 5, 2), (4, 0, 2), (4, 2, 0), (0, 1, 1), (250, 4, 2), (-1, -1, 1)], ids=str
+)
+def test_shapes_that_cannot_be(shape: tuple[int, int, int]) -> None:
+    with pytest.raises(CodeError, match=r"allowed: 1 <= l <= k, r >= 1, k \+ l \+ r <= 255"):
+        Lrc(*shape)
