@@ -74,7 +74,7 @@ case $level in tune | test | bench) install_more tune ;; esac
 [ "$level" = bench ] || exit 0
 
 # Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not
-# installed: klauspost/reedsolomon needs 1.24, Debian 12 has 1.19.
+# installed: this version of klauspost/reedsolomon needs 1.24, Debian 12 has 1.19, which is for the tests.
 want() { # PACKAGE, then what must be there: a command or a file
   command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"
 }
