@@ -157,8 +157,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 def verify(
     jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
     path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
-    folder: str | None, code: str | None, k: int | None, m: int | None, objects: tuple[Path, ...],
-    abi: str | None, **words: Any,
+    folder: str | None, objects: tuple[Path, ...], abi: str | None, **words: Any,
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
@@ -166,11 +165,12 @@ def verify(
     With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract that the
     options describe; --isa names what it may use.
     """
+    code = {flag: words.pop(flag) for flag in request.CODE}
     if object_file is not None:
         described = foreign.describe(symbol, isas, {**words, "abi": abi or "sysv"})
         _report_foreign(foreign.verify(object_file, described, exhaustive), as_json)
         return
-    (specs, _), target = request.load(path, isas, prefix, polynomial, folder, code=code, k=k, m=m)
+    (specs, _), target = request.load(path, isas, prefix, polynomial, folder, **code)
     if objects:
         _verify_objects(compiled.find(objects, specs, abi, exhaustive), jobs, as_json)
         return

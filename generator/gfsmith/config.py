@@ -20,6 +20,7 @@ circuit = "auto"                 # with code: or dense, factored1 .. factored4
 placement = "registers"          # or memory: where table entries are during a call
 technique = "auto"               # or nibble, permxor, affine, mulb, bitplane
 code = "cauchy"                  # or minio, ...: bake the k x m parity matrix of this code in (dot only)
+local = 2                        # with code = "lrc": groups, of the shape's parities so many are local
 packets = false                  # with code: true for kernels that work on packets and only add
 outputs = "auto"                 # with code: parities per kernel at most
 isas = ["avx2"]                  # a part of the ones above; left out: all that can
@@ -37,6 +38,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gfsmith import codes
+from gfsmith.codes import shape as code_shape
 from gfsmith.defaults import default_baked_unroll, default_order, default_outputs, default_unroll
 from gfsmith.field import DEGREE, FieldError
 from gfsmith.field import Field as GaloisField
@@ -96,13 +98,14 @@ class KernelGroup(_Strict):
     isas: list[str] | None = None
     polynomial: int | None = None
     code: str | None = None
+    local: int | None = None
     packets: bool = False
     outputs: Annotated[int, Field(ge=1, le=32)] | Literal["auto"] = "auto"
 
     @field_validator("code")
     @classmethod
     def _code(cls, name: str | None) -> str | None:
-        return None if name is None else codes.find(name).name
+        return None if name is None else code_shape.known(name)
 
     @field_validator("shapes")
     @classmethod
@@ -207,14 +210,14 @@ def _baked(group: KernelGroup, code: str, shape: str, isa: Isa, generator: Gener
     if matched[1] == "n":
         raise SpecError(f"shape {shape}; a code needs a number of inputs, such as 10x4")
     k, m = int(matched[1]), int(matched[2])
-    matrix = codes.parity_matrix(code, k, m)
+    matrix = code_shape.matrix_of(code, k, m, group.local)
     width = 1
     if group.packets:
         matrix, width = bit_matrix(GaloisField(codes.POLYNOMIAL), matrix), DEGREE
     limit = width * (default_outputs(isa, group.packets) if group.outputs == "auto" else group.outputs)
     for first in range(0, width * m, limit):
         rows = matrix[first : first + limit]
-        baked = Baked(code, width * m, first, rows, group.packets)
+        baked = Baked(code_shape.label(code, group.local), width * m, first, rows, group.packets)
         yield _kernel(group, width * k, len(rows), isa, generator, baked)
 
 
@@ -259,6 +262,8 @@ def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
                     if group.code is None:
                         if group.packets:
                             raise SpecError("packets = true; only kernels for a code work on packets")
+                        if group.local is not None:
+                            raise SpecError(f'local = {group.local}; only code = "lrc" has groups')
                         yield where, _spec(group, shape, isa, config.generator)
                     elif isa.arch is not Arch.PORTABLE:
                         for spec in _baked(group, group.code, shape, isa, config.generator):

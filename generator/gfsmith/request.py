@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from gfsmith import codes, config
+from gfsmith.codes import shape
 from gfsmith.console import fail
 from gfsmith.emit import runtime
 from gfsmith.isa import BY_NAME, Arch
@@ -21,6 +22,9 @@ from gfsmith.spec import KernelSpec
 from gfsmith.tune import tuned
 
 DEFAULT = Path("gfsmith.toml")
+
+#: The flags that name a code and shape.
+CODE = ("code", "k", "m", "l", "r")
 
 BUILT_IN = """
 [[kernels]]
@@ -49,23 +53,26 @@ class Build(NamedTuple):
 
 
 class Code(NamedTuple):
-    """The values of --code, --k and --m."""
+    """The values of --code, --k, --m, --l and --r."""
 
     name: str | None
     k: int | None
     m: int | None
+    l: int | None  # noqa: E741 - the papers' name
+    r: int | None
 
     def check(self) -> None:
         """Raises CodeError for an unknown name, an impossible shape, or flags that lack another."""
         if self.name is None:
-            if (self.k, self.m) != (None, None):
+            if any(value is not None for value in self):
                 raise codes.CodeError("--k and --m need --code, such as --code minio --k 12 --m 4")
             return
-        codes.parity_matrix(self.name, *self.shape())
+        shape.matrix_of(self.name, *self.shape())
 
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, int, int | None]:
+        """Data shards, parities, and groups of lrc."""
         assert self.name is not None
-        return codes.find(self.name).complete(self.k, self.m)
+        return shape.complete(self.name, self.k, self.m, self.l, self.r)
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -81,6 +88,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
                      "small set of kernels for any code."),
         click.option("--k", type=int, help="With --code: data shards."),
         click.option("--m", type=int, help="With --code: parity shards."),
+        click.option("--l", type=int, help="With --code lrc: groups, each with a local parity."),
+        click.option("--r", type=int, help="With --code lrc: global parities."),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -105,7 +114,7 @@ def load(
             overrides["polynomial"] = int(polynomial, 0)
         except ValueError:
             fail(f"--polynomial: '{polynomial}' is not a number; allowed: such as 0x11d")
-    wanted = Code(code["code"], code["k"], code["m"])
+    wanted = Code(*(code[flag] for flag in CODE))
     wanted.check()
     if wanted.name is not None and path == DEFAULT and not path.exists():
         loaded = config.parse(BUILT_IN, "the built-in set", overrides)
@@ -126,9 +135,14 @@ def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Co
         raise codes.CodeError(
             f"--code {wanted.name}: {', '.join(loaded.generator.isas)}: run-time coefficients only"
         )
-    k, m = wanted.shape()
+    k, m, local = wanted.shape()
     group = config.KernelGroup(
-        operation="dot", code=wanted.name, shapes=[f"{k}x{m}"], isas=able, polynomial=codes.POLYNOMIAL
+        operation="dot",
+        code=wanted.name,
+        local=local,
+        shapes=[f"{k}x{m}"],
+        isas=able,
+        polynomial=codes.POLYNOMIAL,
     )
     alone = loaded.model_copy(update={"kernels": [group]})
     known = {spec.symbol for spec in listed}

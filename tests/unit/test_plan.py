@@ -119,9 +119,12 @@ CAUCHY = ("--code", "cauchy", "--k", "10", "--m", "4")
         ((*CAUCHY, "--lost", "1", "--wanted", "2"), "shard 2 is not lost; allowed: 1"),
         ((*CAUCHY, "--lost", "1", "--isa", "avx3"), "'avx3' is not an instruction set; allowed: "),
         ((*CAUCHY, "--lost", "1", "--l", "2"), "--l and --r are for lrc"),
-        (("--code", "lrc", "--k", "6", "--m", "4", "--lost", "1"), "give --k, --l (groups) and --r"),
+        (
+            ("--code", "lrc", "--k", "6", "--m", "4", "--lost", "1"),
+            "lrc takes --k, --l (groups) and --r (global parities), and not --m",
+        ),
         (("--code", "lrc", "--k", "4", "--l", "5", "--r", "2", "--lost", "1"), "1 <= l <= k"),
-        (("--code", "cauchy", "--k", "4", "--lost", "1"), "--m is missing"),
+        (("--code", "cauchy", "--k", "4", "--lost", "1"), "--m missing"),
         (("--code", "cauchi", "--k", "4", "--m", "2", "--lost", "1"), "'cauchi' is unknown"),
     ],
 )

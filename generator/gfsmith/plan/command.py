@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gfsmith import codes, config
+from gfsmith.codes import shape
 from gfsmith.codes.lrc import Lrc
 from gfsmith.console import fail, print_json
 from gfsmith.field import Field
@@ -18,7 +19,6 @@ from gfsmith.matrix import Matrix
 from gfsmith.plan.kernels import Choice, Pass
 from gfsmith.plan.planner import Plan, PlanError, plan
 
-LRC = "lrc"
 CONFIGURATION = Path("gfsmith.toml")
 
 
@@ -39,23 +39,18 @@ class _Code:
 
 def _code(name: str, k: int, m: int | None, local: int | None, r: int | None) -> _Code:
     """Raises CodeError for what is not a code."""
-    if name == LRC:
-        if local is None or r is None or m is not None:
-            raise codes.CodeError("lrc: give --k, --l (groups) and --r (global parities), not --m")
-        lrc = Lrc(k, local, r)
-        limit = f"{lrc} repairs any {r + 1} losses"
-        if lrc.maximally_recoverable:
-            limit = (
-                f"{lrc} repairs every loss in which the losses of each group beyond one, and those of global "
-                f"parities, are {r} together at most; no code with these groups repairs more"
-            )
-        return _Code(f"{lrc}", k, lrc.parity(), False, limit)
-    if local is not None or r is not None:
-        raise codes.CodeError(f"--l and --r are for lrc; {name} takes --k and --m")
-    if m is None:
-        raise codes.CodeError(f"{name}: --m is missing; allowed: m >= 1")
-    parity = codes.parity_matrix(name, k, m)
-    return _Code(f"{name}({k}+{m})", k, parity, True, f"any {m} losses can be repaired")
+    k, m, local = shape.complete(name, k, m, local, r)
+    parity = shape.matrix_of(name, k, m, local)
+    if local is None:
+        return _Code(f"{name}({k}+{m})", k, parity, True, f"any {m} losses can be repaired")
+    lrc = Lrc(k, local, m - local)
+    limit = f"{lrc} repairs any {lrc.r + 1} losses"
+    if lrc.maximally_recoverable:
+        limit = (
+            f"{lrc} repairs every loss in which the losses of each group beyond one, and those of global "
+            f"parities, are {lrc.r} together at most; no code with these groups repairs more"
+        )
+    return _Code(f"{lrc}", k, parity, False, limit)
 
 
 def _shards(option: str, text: str, code: _Code) -> tuple[int, ...]:
