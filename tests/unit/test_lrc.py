@@ -8,6 +8,7 @@ import galois
 import numpy as np
 import pytest
 
+from gfsmith import config
 from gfsmith.codes import POLYNOMIAL, CodeError
 from gfsmith.codes.lrc import SPREAD, SPREAD_POINTS, Lrc
 from gfsmith.field import Field
@@ -96,3 +97,36 @@ def test_groups() -> None:
 def test_shapes_that_cannot_be(shape: tuple[int, int, int]) -> None:
     with pytest.raises(CodeError, match=r"allowed: 1 <= l <= k, r >= 1, k \+ l \+ r <= 255"):
         Lrc(*shape)
+
+
+CONFIGURATION = """
+[generator]
+isas = ["avx2"]
+[[kernels]]
+operation = "dot"
+code = "lrc"
+local = 3
+shapes = ["8x5"]
+"""
+
+
+def test_as_input_of_the_generator() -> None:
+    (spec,) = config.specs(config.parse(CONFIGURATION, "t"), "t")
+    assert spec.baked is not None and spec.baked.rows == Lrc(8, 3, 2).parity()
+    assert spec.symbol == "gfs_dot_8x5_lrc3__avx2_u1"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("local = 3", "", "lrc needs its number of groups"),
+        ("local = 3", "local = 9", "allowed: 1 <= l <= k"),
+        ("local = 3", "local = 5", "r >= 1"),
+        ('code = "lrc"', 'code = "cauchy"', "cauchy has no groups"),
+        ('code = "lrc"', "", 'only code = "lrc" has groups'),
+    ],
+)
+def test_inputs_that_cannot_be(old: str, new: str, words: str) -> None:
+    with pytest.raises(config.ConfigError, match=r"^t: kernels") as caught:
+        config.specs(config.parse(CONFIGURATION.replace(old, new), "t"), "t")
+    assert words in str(caught.value)

@@ -121,7 +121,7 @@ CAUCHY = ("--code", "cauchy", "--k", "10", "--m", "4")
         ((*CAUCHY, "--lost", "1", "--l", "2"), "--l and --r are for lrc"),
         (
             ("--code", "lrc", "--k", "6", "--m", "4", "--lost", "1"),
-            "lrc takes --k, --l (groups) and --r (global parities), and not --m",
+            "lrc takes --k, --l (groups) and --r",
         ),
         (("--code", "lrc", "--k", "4", "--l", "5", "--r", "2", "--lost", "1"), "1 <= l <= k"),
         (("--code", "cauchy", "--k", "4", "--lost", "1"), "--m missing"),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from gfsmith.codes import ALIASES, FAMILIES, CodeError, decided, find, frontier, safe_shapes
+from gfsmith.codes import ALIASES, FAMILIES, CodeError, decided, find, frontier, lrc, safe_shapes
 from gfsmith.codes.family import Family
 from gfsmith.codes.mds import Certificate, Counterexample
 from gfsmith.console import out, print_json
@@ -57,13 +57,14 @@ def _staircase(family: Family) -> list[dict[str, Any]]:
 
 
 def _list(as_json: bool) -> None:
+    records = [*(_record(family) for family in FAMILIES.values()), lrc.RECORD]
     if as_json:
-        print_json({"codes": [_record(family) for family in FAMILIES.values()]})
+        print_json({"codes": records})
         return
     table = Table("code", "parity matrix", "source", "shapes", "MDS")
-    for family in FAMILIES.values():
-        names = "\n".join([family.name, *(f"= {alias}" for alias in _aliases_of(family))])
-        table.add_row(names, family.formula, family.source, family.limits, family.mds)
+    for record in records:
+        names = "\n".join([record["code"], *(f"= {alias}" for alias in record["aliases"])])
+        table.add_row(names, record["parity"], record["source"], record["shapes"], record["mds"])
     out.print(table)
 
 
@@ -132,6 +133,8 @@ def codes_(name: str | None, k: int | None, m: int | None, as_json: bool) -> Non
             raise CodeError("--k and --m need the NAME of a code, as in `gfsmith codes minio --k 12 --m 4`")
         _list(as_json)
         return
+    if name == lrc.RECORD["code"]:
+        raise CodeError("lrc has groups: see `gfsmith plan --code lrc --k 12 --l 2 --r 2 --lost 0,1`")
     family = find(name)
     if k is None and m is None:
         _family(family, as_json)

@@ -48,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from gfsmith.codes.family import POLYNOMIAL, CodeError
 from gfsmith.field import Field
@@ -57,6 +58,17 @@ from gfsmith.spec import MAX_SHARDS
 #: GF(256) as a union of this many subspaces of 16 elements that share 0 only.
 SPREAD = 17
 SPREAD_POINTS = 15
+
+
+#: The row of `gfsmith codes`.
+RECORD: dict[str, Any] = {
+    "code": "lrc",
+    "aliases": [],
+    "parity": "l XORs of groups; then p[j]^(2^t) or (r + 1 + j) / ((r + 1 + j) xor t), t <= r",
+    "source": "the topology of Windows Azure Storage's LRC(k, l, r), docs/repair.md",
+    "shapes": f"1 <= l <= k, r >= 1, k + l + r <= {MAX_SHARDS}",
+    "mds": "no, local: any r + 1 losses; r <= 2: all that any such code can (see gfsmith plan)",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,7 @@ def matrix_of(name: str, k: int, m: int, local: int | None) -> Matrix:
             raise CodeError(f"{name} has no groups: local = {local} is for lrc")
         return codes.parity_matrix(name, k, m)
     if local is None:
-        raise CodeError(
-            "lrc needs its number of groups, such as local = 2; m counts local and global parities"
-        )
+        raise CodeError("lrc needs its number of groups, such as local = 2, which are among its parities")
     return Lrc(k, local, m - local).parity()
 
 
