@@ -13,9 +13,11 @@
  * coefficients, and of those one that leaves the last shards alone. Where the named code is MDS,
  * any repair of anything takes k shards, and the plan takes the first k that are present. Elsewhere
  * the ways to repair are searched, which is complete for codes up to some 20 shards and for larger
- * ones that read little; where it would take more than about 2^18 products in the field
- * (gfsmith_plan_is_least then says false) the plan is the best that was met, at worst that which
- * takes the lightest parities first: a local code repairs locally in any case. */
+ * ones that read little. Where it would take more than about 2^18 products in the field the plan is
+ * the best that was met, at worst that which takes the lightest parities first, so that a local
+ * code repairs locally in any case; a bound may then still prove that it reads the fewest, and
+ * gfsmith_plan_is_least says whether that is proved. docs/repair.md.
+ */
 #ifndef GFSMITH_PLAN_H
 #define GFSMITH_PLAN_H
 

@@ -35,12 +35,14 @@ static gfsmith_status choose(const gfsmith_codec *codec, gfs_checks *checks,
   /* In an MDS code every equation has at least k + 1 shards, and these rows have k others. */
   if (codec->mds || spares == 0 || target->count == 0)
     return GFSMITH_OK;
-  if (!gfs_search_possible(width, spares, target->count)) {
-    *least = false;
-    return GFSMITH_OK;
-  }
-  return gfs_search(&codec->field, width, spares, gfs_checks_spare_rows(checks), target->count,
-                    rows, least);
+  const uint8_t *spare = gfs_checks_spare_rows(checks);
+  gfsmith_status status = GFSMITH_OK;
+  *least = false;
+  if (gfs_search_possible(width, spares, target->count))
+    status = gfs_search(&codec->field, width, spares, spare, target->count, rows, least);
+  if (status == GFSMITH_OK && !*least && target->count == 1)
+    status = gfs_search_bound(&codec->field, width, spares, spare, target->shard[0], rows, least);
+  return status;
 }
 
 /* The shards whose columns are not all zero. */

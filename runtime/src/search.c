@@ -118,3 +118,76 @@ gfsmith_status gfs_search(const gfs_field *field, unsigned width, unsigned spare
   *least = !s.exhausted;
   return GFSMITH_OK;
 }
+
+/* The bits of a byte in reverse: neighbours come far apart. */
+static unsigned reversed(unsigned n) {
+  unsigned bits = 0;
+  for (unsigned bit = 0; bit < 8; bit++)
+    bits |= (n >> bit & 1) << (7 - bit);
+  return bits;
+}
+
+/* Bring rows into the form in which `count` columns not used so far hold the identity, and mark
+ * them as used: taken from all over the width, so that the groups of a local code last equally
+ * long. False if there are no such columns. */
+static bool make_systematic(const gfs_field *field, unsigned width, unsigned count, uint8_t *rows,
+                            bool *used) {
+  unsigned rank = 0;
+  for (unsigned n = 0; n < 256 && rank < count; n++) {
+    unsigned column = reversed(n), pivot = rank;
+    if (column >= width || used[column])
+      continue;
+    while (pivot < count && rows[(size_t)pivot * width + column] == 0)
+      pivot++;
+    if (pivot == count)
+      continue;
+    uint8_t *by = rows + (size_t)rank * width, *other = rows + (size_t)pivot * width;
+    for (unsigned at = 0; pivot != rank && at < width; at++) {
+      uint8_t kept = by[at];
+      by[at] = other[at];
+      other[at] = kept;
+    }
+    gfs_field_scale(field, by, gfs_field_inverse(field, by[column]), width);
+    for (unsigned r = 0; r < count; r++)
+      if (r != rank)
+        gfs_field_add_multiple(field, rows + (size_t)r * width, by,
+                               rows[(size_t)r * width + column], width);
+    used[column] = true;
+    rank++;
+  }
+  return rank == count;
+}
+
+static unsigned weight_of(const uint8_t *row, unsigned width) {
+  unsigned weight = 0;
+  for (unsigned column = 0; column < width; column++)
+    weight += row[column] != 0;
+  return weight;
+}
+
+gfsmith_status gfs_search_bound(const gfs_field *field, unsigned width, unsigned spares,
+                                const uint8_t *spare, unsigned target, const uint8_t *row,
+                                bool *least) {
+  bool used[GFSMITH_MAX_SHARDS] = {false};
+  unsigned count = spares + 1, reads = weight_of(row, width), sets = reads / 2 + 1;
+  *least = false;
+  if ((size_t)sets * count * count * width > 2 * GFS_SEARCH_PRODUCTS)
+    return GFSMITH_OK;
+  uint8_t *rows = malloc((size_t)count * width);
+  if (rows == NULL)
+    return GFSMITH_ENOMEM;
+  memcpy(rows, spare, (size_t)spares * width);
+  memcpy(rows + (size_t)spares * width, row, width);
+  rows[(size_t)spares * width + target] = 1;
+  bool possible = true;
+  for (unsigned n = 0; possible && n < sets; n++) {
+    possible = make_systematic(field, width, count, rows, used);
+    for (unsigned r = 0; r < count; r++) {
+      const uint8_t *found = rows + (size_t)r * width;
+      possible = possible && (found[target] == 0 || weight_of(found, width) > reads);
+    }
+  }
+  free(rows);
+  *least = possible;
+  return GFSMITH_OK;
+}

@@ -32,4 +32,17 @@ bool gfs_search_possible(unsigned width, unsigned spares, unsigned targets);
 gfsmith_status gfs_search(const gfs_field *field, unsigned width, unsigned spares,
                           const uint8_t *spare, unsigned targets, uint8_t *rows, bool *least);
 
+/* Where a search is not complete: prove for a single target, by Brouwer and Zimmermann's bound,
+ * that its row reads as few as any.
+ *
+ * An equation through the target is a word of the code that the spare equations and the target's
+ * own generate, of `spares` + 1 dimensions. In a set of columns that determines a word (one that
+ * can hold the identity) a word is a multiple of one row, or has two non-zero elements at least. So
+ * if in s disjoint such sets no row through the target has fewer than w elements, no word through
+ * it has fewer than the least of w and 2 s. *least: was it proved so? Not, if sets run out or it
+ * would take more than 2 GFS_SEARCH_PRODUCTS. Errors: GFSMITH_ENOMEM. */
+gfsmith_status gfs_search_bound(const gfs_field *field, unsigned width, unsigned spares,
+                                const uint8_t *spare, unsigned target, const uint8_t *row,
+                                bool *least);
+
 #endif

@@ -14,7 +14,9 @@ from gfsmith.codes.lrc import Lrc
 from gfsmith.field import Field
 from gfsmith.matrix import Matrix, multiply
 from gfsmith.plan import planner
+from gfsmith.plan.checks import Checks
 from gfsmith.plan.planner import PlanError
+from gfsmith.plan.search import Search, proves_least
 
 from .support import (
     EINVAL,
@@ -143,11 +145,35 @@ def test_a_planner_that_does_not_search_is_refuted(api: Api, monkeypatch: pytest
 
 
 def test_a_plan_whose_search_was_cut_short_says_so(api: Api) -> None:
-    """And is the same all the same; a single loss is repaired in its group."""
-    for shape, lost in (((40, 5, 4), (0,)), ((96, 8, 4), (95,)), ((40, 5, 4), (0, 1))):
-        plan = expect_same(api.create_lrc(*shape), Lrc(*shape).parity(), lost, None, mds=False)
+    """And is the same all the same. A single loss is repaired in its group, and that is proved least."""
+    for shape in ((40, 5, 4), (96, 8, 4), (72, 4, 3)):
+        codec, parity, groups = api.create_lrc(*shape), Lrc(*shape).parity(), Lrc(*shape).groups
+        for lost in (0, shape[0] - 1, shape[0], shape[0] + shape[1]):
+            plan = expect_same(codec, parity, (lost,), None, mds=False)
+            assert plan is not None
+            if lost < shape[0] + shape[1]:
+                assert plan.least and len(plan.reads) == len(groups[0])
+        plan = expect_same(codec, parity, (0, 1), None, mds=False)
         assert plan is not None and not plan.least
-        assert len(lost) > 1 or len(plan.reads) == shape[0] // shape[1]
+
+
+def test_the_bound_does_not_prove_what_is_not_so() -> None:
+    """Ways that read more than the fewest are not proved least, of single losses in sparse codes."""
+    outcomes = set()
+    for seed in range(12):
+        for lost in range(11):
+            checks = Checks(FIELD, as_rows(sparse(seed)), (lost,))
+            row = checks.express(lost)
+            if row is None or not checks.spares:
+                continue
+            best = Search(checks.arithmetic, checks.spares, [row])
+            assert best.complete
+            fewest_reads = sum(map(bool, best.best[0]))
+            for other in (row, *(bytes(a ^ b for a, b in zip(row, s, strict=True)) for s in checks.spares)):
+                proved = proves_least(checks.arithmetic, checks.spares, lost, other)
+                assert not proved or sum(map(bool, other)) == fewest_reads
+                outcomes.add((proved, sum(map(bool, other)) == fewest_reads))
+    assert outcomes == {(True, True), (False, True), (False, False)}
 
 
 def test_the_matrix_is_what_runs(api: Api, isa: str) -> None:

@@ -97,8 +97,8 @@ def test_without_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     result = run("--code", "cauchy", "--k", "4", "--m", "2", "--lost", "0")
     assert result.exit_code == 0 and "kernels" not in result.output
-    cut = run("--code", "lrc", "--k", "96", "--l", "8", "--r", "4", "--lost", "0")
-    assert "(12 shards; fewer may do: the search was cut short)" in cut.output
+    cut = run("--code", "lrc", "--k", "96", "--l", "8", "--r", "4", "--lost", "0,95")
+    assert "(24 shards; fewer may do: the search was cut short)" in cut.output
 
 
 LRC = ("--code", "lrc", "--k", "6", "--l", "2", "--r", "2")

@@ -17,7 +17,7 @@ from gfsmith.field import Field
 from gfsmith.matrix import Matrix
 from gfsmith.plan.checks import Checks
 from gfsmith.plan.rows import Row
-from gfsmith.plan.search import Search, possible
+from gfsmith.plan.search import Search, possible, proves_least
 
 
 class PlanError(ValueError):
@@ -68,17 +68,20 @@ def plan(
             f"{lacking} cannot be rebuilt from what is left: {named(sorted(checks.missing))} are lost, and "
             f"no combination of the {checks.k + checks.m - len(checks.missing)} present shards gives them"
         )
-    rows, least = _fewest(checks, rows, mds)
+    rows, least = _fewest(checks, targets, rows, mds)
     reads = tuple(n for n, column in enumerate(zip(*rows, strict=True)) if any(column))
     matrix = tuple(tuple(row[n] for n in reads) for row in rows)
     return Plan(tuple(targets), reads, matrix, least)
 
 
-def _fewest(checks: Checks, rows: list[Row], mds: bool) -> tuple[list[Row], bool]:
+def _fewest(checks: Checks, targets: list[int], rows: list[Row], mds: bool) -> tuple[list[Row], bool]:
     """The rows to take, and whether it is proved that no others read fewer shards."""
     if mds or not checks.spares or not rows:
         return rows, True
-    if not possible(checks.k + checks.m, len(checks.spares), len(rows)):
-        return rows, False
-    search = Search(checks.arithmetic, checks.spares, rows)
-    return search.best, search.complete
+    least = False
+    if possible(checks.k + checks.m, len(checks.spares), len(rows)):
+        search = Search(checks.arithmetic, checks.spares, rows)
+        rows, least = search.best, search.complete
+    if not least and len(rows) == 1:
+        least = proves_least(checks.arithmetic, checks.spares, targets[0], rows[0])
+    return rows, least

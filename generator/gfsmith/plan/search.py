@@ -26,6 +26,49 @@ def possible(width: int, spares: int, targets: int) -> bool:
     return sum(left + targets for left in range(spares + 1)) * width <= PRODUCTS
 
 
+def proves_least(arithmetic: Arithmetic, spares: Sequence[Row], target: int, row: Row) -> bool:
+    """Whether it is proved that a single target's row reads as few as any, by Brouwer and Zimmermann's bound.
+
+    An equation through the target is a word of the code that the spare equations and the target's own
+    generate. In a set of columns that can hold the identity, a word is a multiple of one row, or has two
+    non-zero elements at least. So if in s disjoint such sets no row through the target has fewer than w
+    elements, no word through it has fewer than the least of w and 2 s."""
+    rows = [*spares, row[:target] + b"\1" + row[target + 1 :]]
+    reads = sum(e != 0 for e in row)
+    sets, free = reads // 2 + 1, sorted(range(len(row)), key=_reversed)
+    if sets * len(rows) ** 2 * len(row) > 2 * PRODUCTS:
+        return False
+    for _ in range(sets):
+        chosen = _make_systematic(arithmetic, rows, free)
+        if len(chosen) < len(rows):
+            return False
+        if any(r[target] and sum(e != 0 for e in r) <= reads for r in rows):
+            return False
+        free = [column for column in free if column not in chosen]
+    return True
+
+
+def _reversed(column: int) -> int:
+    """The bits of a byte in reverse: columns in this order come from all over the width, so that the groups
+    of a local code last equally long."""
+    return sum((column >> bit & 1) << (7 - bit) for bit in range(8))
+
+
+def _make_systematic(arithmetic: Arithmetic, rows: list[Row], free: Sequence[int]) -> set[int]:
+    """Bring rows into the form in which some of the free columns hold the identity; say which."""
+    chosen: set[int] = set()
+    for column in free:
+        rank = len(chosen)
+        pivot = next((n for n in range(rank, len(rows)) if rows[n][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        by = rows[rank] = arithmetic.scale(rows[rank], arithmetic.field.inverse(rows[rank][column]))
+        rows[:] = [r if n == rank else arithmetic.clear(r, by, column) for n, r in enumerate(rows)]
+        chosen.add(column)
+    return chosen
+
+
 class Search:
     """Afterwards `best` has the rows, and `complete` says whether nothing reads fewer."""
 
