@@ -100,7 +100,7 @@ def test_cmake(machine: Machine, generated: Path, tmp_path: Path, expected: str)
     assert (done.returncode, done.stderr) == (0, "")
     call(["cmake", "--build", build])
     call(["cmake", "--install", build])
-    assert (prefix / "include/gfsmith.h").exists()
+    assert (prefix / "include/gfsmith.h").exists() and (prefix / "include/gfsmith_plan.h").exists()
     runs(machine, prefix / "lib/libgfsmith.a", tmp_path, expected)
 
 
