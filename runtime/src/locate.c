@@ -71,8 +71,8 @@ typedef struct inquiry {
   uint8_t *s;
 } inquiry;
 
-/* Compute the syndromes of the part at `offset`; wrong[b]: is that of position b other than 0? */
-static void compute(const inquiry *q, size_t offset, size_t len, uint8_t *wrong) {
+/* Compute the parities of the part at `offset`; are they those that are there? */
+static bool matches(const inquiry *q, size_t offset, size_t len) {
   const gfsmith_codec *codec = q->codec;
   const uint8_t *data[GFSMITH_MAX_SHARDS];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
@@ -81,12 +81,28 @@ static void compute(const inquiry *q, size_t offset, size_t len, uint8_t *wrong)
   for (unsigned i = 0; i < codec->m; i++)
     dst[i] = q->s + i * q->pitch;
   gfs_map_apply_pieces(codec->encoder, q->path, len, data, dst);
+  for (unsigned i = 0; i < codec->m; i++)
+    if (memcmp(dst[i], q->shards[codec->k + i] + offset, len) != 0)
+      return false;
+  return true;
+}
+
+/* Make syndromes of the computed parities; wrong[b]: is that of position b other than 0? */
+static void compare(const inquiry *q, size_t offset, size_t len, uint8_t *wrong) {
   memset(wrong, 0, len);
-  for (unsigned i = 0; i < codec->m; i++) {
-    const uint8_t *parity = q->shards[codec->k + i] + offset;
+  for (unsigned i = 0; i < q->codec->m; i++) {
+    const uint8_t *parity = q->shards[q->codec->k + i] + offset;
+    uint8_t *s = q->s + i * q->pitch;
     for (size_t b = 0; b < len; b++)
-      wrong[b] |= dst[i][b] ^= parity[b];
+      wrong[b] |= s[b] ^= parity[b];
   }
+}
+
+/* Count all of the part's positions as intact. */
+static void accept(const inquiry *q, size_t len, uint16_t *where) {
+  q->counts[q->codec->k + q->codec->m] += len;
+  for (size_t b = 0; where != NULL && b < len; b++)
+    where[b] = GFSMITH_INTACT;
 }
 
 /* Count the part's positions, and name their shards from `where` on if that is not NULL. */
@@ -123,8 +139,13 @@ gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len, const uint
     q.path = GFS_PATH_nearby; /* what is computed here is looked at at once */
   for (size_t done = 0, part; done < len; done += part) {
     part = gfs_least(len - done, q.pitch);
-    compute(&q, done, part, wrong);
-    judge(&q, part, wrong, where != NULL ? where + done : NULL);
+    uint16_t *named = where != NULL ? where + done : NULL;
+    if (matches(&q, done, part)) {
+      accept(&q, part, named);
+    } else {
+      compare(&q, done, part, wrong);
+      judge(&q, part, wrong, named);
+    }
   }
   return GFSMITH_OK;
 }
