@@ -199,6 +199,14 @@ def test_explain_shows_formula_program_and_bytes(project: Path) -> None:
         (["gen", "--polynomial", "x"], "'x' is not a number"),
         (["gen", "--prefix", "a-b"], "prefix 'a-b' is not a C identifier"),
         (["list", "--isa", "avx2", "--isa", "avx2"], "named twice"),
+        (["gen", "--code", "minoi", "--k", "12", "--m", "4"], "'minoi' is unknown; allowed: vandermonde"),
+        (["gen", "--code", "minio", "--m", "4"], "--k missing; allowed: k >= 1, m >= 1"),
+        (["gen", "--code", "minio"], "--k and --m missing"),
+        (["gen", "--k", "12"], "--k and --m need --code"),
+        (["gen", "--code", "minio", "--k", "252", "--m", "4"], "backblaze has no shape 252+4"),
+        (["gen", "--code", "zfs", "--k", "4", "--m", "4"], "raidz has no shape 4+4; allowed: k >= 1, 1 <= m"),
+        (["gen", "--code", "vandermonde", "--k", "6", "--m", "5"], "losing shards 0, 3, 5, 8, 9 cannot be"),
+        (["list", "--code", "minio", "--k", "4", "--m", "2", "--isa", "scalar"], "run-time coefficients"),
     ],
 )
 def test_bad_flags_get_one_line_and_status_2(project: Path, arguments: list[str], words: str) -> None:
@@ -283,6 +291,67 @@ def test_codes_and_doctor_speak_json() -> None:
     assert {family["code"] for family in families} == named
     report = json.loads(runner.invoke(cli.main, ["doctor", "--json"]).output)
     assert all(set(r) >= {"name", "present", "command"} for r in report["requirements"])
+
+
+def _codes(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.main, ["codes", *arguments])
+
+
+def test_codes_shows_families_and_shapes() -> None:
+    listed = _codes().output
+    assert "= minio" in listed and "SnapRAID" in listed
+    family = json.loads(_codes("vandermonde", "--json").output)
+    assert family["safe"] == "m <= 3; m = 4, k <= 21; m = 5, k <= 5; m <= 21, k <= 4; k <= 3"
+    rows = [(r["first_m"], r["last_m"], r["bound"], r["limit"], r["proof"]) for r in family["staircase"]]
+    assert (2, 2, "k + m", 255, "cauchy") in rows and (3, 3, "k + m", 255, "conic") in rows
+    assert (4, 4, "k", 21, "minors") in rows and (22, 251, "k", 3, "conic") in rows
+    assert "22 .. 251" in _codes("vandermonde").output
+    assert "code:   backblaze, klauspost, minio" in _codes("minio").output
+
+
+def test_codes_shows_matrices_and_why_they_are_mds() -> None:
+    raid = _codes("raid6", "--k", "4")
+    assert raid.exit_code == 0
+    assert raid.output.startswith("01 01 01 01\n01 02 04 08\nraid6 4+2: MDS by certificate 'cauchy'")
+    shown = json.loads(_codes("zfs", "--k", "3", "--m", "3", "--json").output)
+    assert shown["mds"] and shown["matrix"] == [[1, 1, 1], [4, 2, 1], [16, 4, 1]]
+    assert shown["certificate"]["kind"] == "conic" and shown["certificate"]["points"] == [4, 2, 1]
+    bad = _codes("vandermonde", "--k", "22", "--m", "4")
+    assert bad.exit_code == 1
+    assert "not MDS: losing shards 0, 10, 21, 24 cannot be repaired" in bad.output
+    record = json.loads(_codes("vandermonde", "--k", "22", "--m", "4", "--json").output)
+    assert record["counterexample"] == {"rows": [0, 1, 3], "columns": [0, 10, 21], "lost": [0, 10, 21, 24]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "code 'nothing' is unknown; allowed: vandermonde, "),
+        (["raid6", "--k", "4", "--m", "3"], "raid6 has no shape 4+3; allowed: k >= 1, m = 2"),
+        (["raid6", "--m", "2"], "--k missing"),
+        (["cauchy", "--k", "4"], "--m missing"),
+        (["snapraid", "--k", "0", "--m", "1"], "allowed: 1 <= k <= 251"),
+        (["--k", "4"], "need the NAME of a code"),
+    ],
+)
+def test_codes_refuses_in_one_line(arguments: list[str], words: str) -> None:
+    result = _codes(*arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_code_is_added_to_those_of_the_file(project: Path) -> None:
+    """Under its own name, whatever it was called by; one that the file lists already is not listed twice."""
+    wanted = ("--code", "zfs", "--k", "3", "--m", "2", "--json")
+    before = json.loads(_run(project, "list", "--json").output)["kernels"]
+    after = json.loads(_run(project, "list", *wanted).output)["kernels"]
+    assert [row for row in after if row not in before] == [
+        row for row in after if (row["code"], row["isa"], row["inputs"]) == ("raidz", "avx2", 3)
+    ]
+    assert len(after) == len(before) + 1
+    group = '[[kernels]]\noperation = "dot"\ncode = "openzfs"\nshapes = ["3x2"]\n'
+    (project / "gfsmith.toml").write_text(SMALL + group)
+    assert json.loads(_run(project, "list", *wanted).output)["kernels"] == after
 
 
 def test_doctor_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
