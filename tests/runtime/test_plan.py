@@ -157,6 +157,15 @@ def test_a_plan_whose_search_was_cut_short_says_so(api: Api) -> None:
         assert plan is not None and not plan.least
 
 
+def test_where_no_search_is_possible_the_lightest_parities_are_taken(api: Api) -> None:
+    """50 parities: single losses are repaired in their groups all the same."""
+    lrc = Lrc(200, 20, 30)
+    codec, parity = api.create_lrc(200, 20, 30), lrc.parity()
+    for lost in ((0,), (77, 205)):
+        plan = expect_same(codec, parity, lost, None, mds=False)
+        assert plan is not None and not plan.least and len(plan.reads) == 10 * len(lost)
+
+
 def test_the_bound_does_not_prove_what_is_not_so() -> None:
     """Ways that read more than the fewest are not proved least, of single losses in sparse codes."""
     outcomes = set()

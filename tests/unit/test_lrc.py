@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import galois
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from gfsmith import config
+from gfsmith import cli, config
 from gfsmith.codes import POLYNOMIAL, CodeError
 from gfsmith.codes.lrc import SPREAD, SPREAD_POINTS, Lrc
 from gfsmith.field import Field
@@ -130,3 +132,28 @@ def test_inputs_that_cannot_be(old: str, new: str, words: str) -> None:
     with pytest.raises(config.ConfigError, match=r"^t: kernels") as caught:
         config.specs(config.parse(CONFIGURATION.replace(old, new), "t"), "t")
     assert words in str(caught.value)
+
+
+def test_kernels_that_know_the_matrix_are_generated_and_proved(tmp_path: Path) -> None:
+    path = tmp_path / "gfsmith.toml"
+    path.write_text(CONFIGURATION)
+    done = CliRunner().invoke(cli.main, ["gen", "-j", "1", "--config", str(path)], catch_exceptions=False)
+    assert done.exit_code == 0 and "1 kernels, all proved" in done.output
+    elements = ", ".join(str(e) for row in Lrc(8, 3, 2).parity() for e in row)
+    listed = (tmp_path / "gen_out/matrices.inc").read_text()
+    assert f"GFSMITH_MATRIX(lrc3_8x5_11d, 0x11d, 5, 8, {elements})" in " ".join(listed.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--k", "6", "--l", "2", "--r", "2"), "gfs_dot_6x4_lrc2__avx2_u1"),
+        (("--k", "6", "--m", "4"), "lrc takes --k, --l (groups) and --r (global parities), and not --m"),
+        (("--k", "6", "--l", "7", "--r", "2"), "lrc(6, 7, 2) cannot be"),
+    ],
+)
+def test_as_flags(tmp_path: Path, flags: tuple[str, ...], words: str) -> None:
+    path = tmp_path / "gfsmith.toml"
+    path.write_text(CONFIGURATION)
+    command = ["list", "--code", "lrc", *flags, "--config", str(path), "--json"]
+    assert words in CliRunner().invoke(cli.main, command, catch_exceptions=False).output
