@@ -31,8 +31,8 @@ def whole(arena: Arena, matrix: Bytes) -> Bytes:
 def test_many_changes_equal_encoding(api: Api, isa: str, k: int, m: int) -> None:
     codec, matrix = api.create("cauchy", k, m), cauchy(k, m)
     rng = np.random.default_rng(k)
-    for length in (1, 64, 1000, 20000):
-        for count in sorted({1, 2, 3, 4, 7, 8, 9, 17, k}):
+    for length in (1, 1000, 20000 if k * m < 50 else 2000):
+        for count in sorted({1, 2, 3, 4, 7, 8, 9, 17}):
             if count > k:
                 continue
             arena = fresh(codec, length, seed=count)
