@@ -209,6 +209,8 @@ def _baked(group: KernelGroup, code: str, shape: str, isa: Isa, generator: Gener
     assert matched is not None
     if matched[1] == "n":
         raise SpecError(f"shape {shape}; a code needs a number of inputs, such as 10x4")
+    if group.polynomial not in (None, codes.POLYNOMIAL):
+        raise SpecError(f"polynomial = {group.polynomial:#x}; codes are over {codes.POLYNOMIAL:#x}")
     k, m = int(matched[1]), int(matched[2])
     matrix = code_shape.matrix_of(code, k, m, group.local)
     width = 1
@@ -232,6 +234,7 @@ def _kernel(
     automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(outputs)
     unroll = automatic if group.unroll == "auto" else group.unroll
     store = Store(group.store)
+    polynomial = codes.POLYNOMIAL if baked is not None else generator.polynomial
     automatic_order = default_order(isa, unroll, baked is not None, store)
     order = automatic_order if group.order == "auto" else Order(group.order)
     return KernelSpec(
@@ -247,7 +250,7 @@ def _kernel(
         order=order,
         placement=Placement(group.placement),
         circuit=Circuit(group.circuit),
-        field=GaloisField(generator.polynomial if group.polynomial is None else group.polynomial),
+        field=GaloisField(polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
         baked=baked,
     )

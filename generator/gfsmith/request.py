@@ -142,7 +142,6 @@ def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Co
         local=local,
         shapes=[f"{k}x{m}"],
         isas=able,
-        polynomial=codes.POLYNOMIAL,
     )
     alone = loaded.model_copy(update={"kernels": [group]})
     known = {spec.symbol for spec in listed}

@@ -172,6 +172,46 @@ def test_the_limits_are_the_generators(api: Api, code: str) -> None:
         assert create_status(api, code, widest + 1, m) == EINVAL, (widest + 1, m)
 
 
+def is_cauchy(matrix: Bytes) -> bool:
+    """Whether 1/P = A B with A of two columns and B of two rows, no two rows of A and no two columns of B
+    being multiples of each other; then no minor is 0, by Cauchy's determinant."""
+    table, inverse = products(), inverses()
+    if not matrix.all():
+        return False
+    whole = inverse[matrix]
+    (p, s), (q, t) = whole[:2, 0], whole[:2, 1]
+    determinant = table[p, t] ^ table[q, s]
+    scale = inverse[determinant]
+    first = table[scale, table[whole[:, 0], t] ^ table[whole[:, 1], s]]
+    second = table[scale, table[whole[:, 1], p] ^ table[whole[:, 0], q]]
+    product = table[first[:, None], whole[0]] ^ table[second[:, None], whole[1]]
+    columns = set(table[whole[1], inverse[whole[0]]].tolist())
+    rows = set(np.where(first, table[second, inverse[first]].astype(int), 256).tolist())
+    same = np.array_equal(product, whole)
+    return bool(determinant) and same and (len(rows), len(columns)) == matrix.shape
+
+
+@pytest.mark.parametrize("code", sorted(set(codes.FAMILIES) - {"vandermonde", "raidz"}))
+def test_every_shape_is_mds(api: Api, code: str) -> None:
+    """The widest shape of every m. The matrices of the others are, up to scaling, parts of one of them: of
+    the one with the same k, or with the same m for lch, cauchy_orig and cauchy_good."""
+    family = codes.FAMILIES[code]
+    for m in range(family.least_m, family.most_m + 1):
+        matrix = matrix_of(api, code, family.greatest_k(m), m)
+        assert matrix.all() if 1 in matrix.shape else is_cauchy(matrix), m
+
+
+def test_cauchy_is_not_found_where_it_is_not(api: Api) -> None:
+    matrix = matrix_of(api, "cauchy", 12, 5)
+    assert is_cauchy(matrix)
+    for i, j in itertools.product(range(5), range(12)):
+        other = matrix.copy()
+        other[i, j] ^= 0x30
+        assert not is_cauchy(other), (i, j)
+    assert not is_cauchy(np.hstack([matrix, matrix[:, :1]]))
+    assert not is_cauchy(vandermonde(6, 4))
+
+
 @pytest.mark.parametrize("code", ["", "minio ", "Cauchy", "raid", "raidz4"])
 def test_unknown_names_are_refused(api: Api, code: str) -> None:
     assert create_status(api, code, 4, 2) == EINVAL

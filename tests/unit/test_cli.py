@@ -323,6 +323,16 @@ def test_codes_shows_matrices_and_why_they_are_mds() -> None:
     assert record["counterexample"] == {"rows": [0, 1, 3], "columns": [0, 10, 21], "lost": [0, 10, 21, 24]}
 
 
+def test_codes_shows_local_codes() -> None:
+    shown = _codes("lrc", "--k", "6", "--l", "2", "--r", "1")
+    assert shown.exit_code == 0
+    assert shown.output.startswith("01 01 01 00 00 00\n00 00 00 01 01 01\n")
+    assert "lrc(6, 2, 1) repairs every loss" in shown.output
+    record = json.loads(_codes("lrc", "--k", "6", "--l", "2", "--r", "1", "--json").output)
+    assert (record["m"], record["mds"], record["maximally_recoverable"]) == (3, False, True)
+    assert "MDS:    no, local: any r + 1 losses" in _codes("lrc").output
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -331,7 +341,10 @@ def test_codes_shows_matrices_and_why_they_are_mds() -> None:
         (["raid6", "--m", "2"], "--k missing"),
         (["cauchy", "--k", "4"], "--m missing"),
         (["snapraid", "--k", "0", "--m", "1"], "allowed: 1 <= k <= 251"),
-        (["--k", "4"], "need the NAME of a code"),
+        (["--k", "4"], "needs the NAME of a code"),
+        (["lrc", "--k", "12", "--m", "4"], "lrc takes --k, --l (groups) and --r"),
+        (["lrc", "--k", "2", "--l", "3", "--r", "1"], "allowed: 1 <= l <= k"),
+        (["cauchy", "--k", "4", "--m", "2", "--l", "2"], "--l and --r are for lrc"),
     ],
 )
 def test_codes_refuses_in_one_line(arguments: list[str], words: str) -> None:

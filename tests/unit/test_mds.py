@@ -120,10 +120,9 @@ def test_a_family_with_a_wrong_point_is_caught() -> None:
 
 @pytest.mark.parametrize("code", sorted(set(codes.FAMILIES) - {"vandermonde", "cauchy_good"}))
 def test_widest_shapes_have_certificates(code: str) -> None:
-    """The widest for numbers of parities all over the range. With k fixed (for lch and cauchy_orig with m
-    fixed) the matrices of fewer parities (of fewer data) are parts of the widest one, up to scaling."""
+    """Some of them; tests/runtime/test_codes.py looks at all."""
     family = codes.FAMILIES[code]
-    for m in (1, 2, 3, 4, 5, 6, 16, 17, 33, 64, 100, 128, 160, 200, 240, 252, 253, 254):
+    for m in (1, 2, 3, 4, 6, 17, 100, 252, 254):
         k = family.greatest_k(m)
         if k:
             assert not isinstance(codes.decided(code, k, m)[1], mds.Counterexample), (k, m)

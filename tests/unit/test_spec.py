@@ -187,6 +187,16 @@ GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
         (GOOD.replace("nx1", "nx99"), ""),
         (GOOD + "packets = true\n", "only kernels for a code work on packets"),
         (GOOD.replace("nx1", "4x2") + 'code = "cauchy"\npackets = true\ntechnique = "nibble"\n', "are plain"),
+        (GOOD + 'code = "minoi"\n', "kernels[0].code: code 'minoi' is unknown; allowed: vandermonde, cauchy"),
+        (
+            GOOD.replace("nx1", "22x4") + 'code = "vandermonde"\n',
+            "not MDS: losing shards 0, 10, 21, 24 cannot",
+        ),
+        (GOOD.replace("nx1", "4x3") + 'code = "md"\n', "raid6 has no shape 4+3; allowed: k >= 1, m = 2"),
+        (
+            GOOD.replace("nx1", "4x2") + 'code = "cauchy"\npolynomial = 0x11b\n',
+            "polynomial = 0x11b; codes are over 0x11d",
+        ),
     ],
 )
 def test_bad_configurations_get_one_line(text: str, words: str) -> None:
@@ -211,3 +221,11 @@ def test_a_group_can_choose_the_width_of_vectors() -> None:
     assert [(spec.isa.name, spec.isa.width) for spec in found] == [
         (name, width) for name in ("gfni_avx512", "avx512") for width in (512, 256)
     ]
+
+
+def test_codes_stay_over_their_field() -> None:
+    """Whatever the build's polynomial is, and under the family's name."""
+    text = "[generator]\npolynomial = 0x11b\n" + GOOD.replace("nx1", "4x2") + 'code = "minio"\n'
+    for spec in config.specs(config.parse(text, "my.toml"), "my.toml"):
+        assert spec.field.polynomial == 0x11D
+        assert spec.baked is not None and spec.baked.code == "backblaze"

@@ -16,7 +16,7 @@ export class GfsmithError extends Error {
 export function supportedKernels(): Kernels[];
 
 export interface CodecOptions {
-  /** "cauchy" (default), "vandermonde", "backblaze", "lch", "cauchy_orig" or "cauchy_good": see gfsmith.h. */
+  /** "cauchy" (default), "vandermonde", "backblaze" (or "minio", ...), "lch", "hdfs", "raid6", ...: see gfsmith.h. */
   code?: string;
   /** Data shards, at least 1. */
   k: number;

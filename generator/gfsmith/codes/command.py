@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from gfsmith.codes import ALIASES, FAMILIES, CodeError, decided, find, frontier, lrc, safe_shapes
+from gfsmith.codes import ALIASES, FAMILIES, CodeError, decided, find, frontier, lrc, safe_shapes, shape
 from gfsmith.codes.family import Family
 from gfsmith.codes.mds import Certificate, Counterexample
 from gfsmith.console import out, print_json
@@ -31,6 +31,10 @@ def _record(family: Family) -> dict[str, Any]:
         "shapes": family.limits,
         "mds": family.mds,
     }
+
+
+def _records() -> list[dict[str, Any]]:
+    return [*map(_record, FAMILIES.values()), lrc.RECORD]
 
 
 def _kind(family: Family, k: int, m: int) -> str:
@@ -57,29 +61,32 @@ def _staircase(family: Family) -> list[dict[str, Any]]:
 
 
 def _list(as_json: bool) -> None:
-    records = [*(_record(family) for family in FAMILIES.values()), lrc.RECORD]
     if as_json:
-        print_json({"codes": records})
+        print_json({"codes": _records()})
         return
     table = Table("code", "parity matrix", "source", "shapes", "MDS")
-    for record in records:
+    for record in _records():
         names = "\n".join([record["code"], *(f"= {alias}" for alias in record["aliases"])])
         table.add_row(names, record["parity"], record["source"], record["shapes"], record["mds"])
     out.print(table)
+
+
+def _describe(record: dict[str, Any]) -> None:
+    for label, text in (
+        ("code", ", ".join([record["code"], *record["aliases"]])),
+        ("matrix", record["parity"]),
+        ("source", record["source"]),
+        ("shapes", record["shapes"]),
+        ("MDS", record["mds"]),
+    ):
+        out.print(f"{label + ':':8}{text}", soft_wrap=True, highlight=False)
 
 
 def _family(family: Family, as_json: bool) -> None:
     if as_json:
         print_json({**_record(family), "safe": safe_shapes(family), "staircase": _staircase(family)})
         return
-    for label, text in (
-        ("code", ", ".join([family.name, *_aliases_of(family)])),
-        ("matrix", family.formula),
-        ("source", family.source),
-        ("shapes", family.limits),
-        ("MDS", family.mds),
-    ):
-        out.print(f"{label + ':':8}{text}", soft_wrap=True, highlight=False)
+    _describe(_record(family))
     table = Table("m", "MDS up to", "shown by (docs/codes.md)")
     for row in _staircase(family):
         first, last = row["first_m"], row["last_m"]
@@ -100,6 +107,20 @@ def _shape(family: Family, k: int, m: int, as_json: bool) -> None:
         out.print(f"{family.name} {k}+{m}: {_words(family, answer)}", soft_wrap=True, highlight=False)
     if not good:
         raise SystemExit(NOT_MDS)
+
+
+def _local(k: int, m: int, local: int, as_json: bool) -> None:
+    """The matrix of lrc, and what it repairs."""
+    code = lrc.Lrc(k, local, m - local)
+    if as_json:
+        print_json({
+            "code": shape.LRC, "k": k, "m": m, "l": code.l, "r": code.r, "mds": False,
+            "matrix": code.parity(), "maximally_recoverable": code.maximally_recoverable,
+        })  # fmt: skip
+        return
+    for row in code.parity():
+        print(bytes(row).hex(" "))
+    out.print(code.guarantee, soft_wrap=True, highlight=False)
 
 
 def _words(family: Family, answer: Certificate | Counterexample) -> str:
@@ -123,20 +144,27 @@ def _loss(answer: Certificate | Counterexample) -> dict[str, Any]:
 @click.argument("name", required=False)
 @click.option("--k", type=int, help="Data shards: show the matrix of this shape.")
 @click.option("--m", type=int, help="Parity shards.")
+@click.option("--l", type=int, help="Of lrc: groups, each with a local parity.")
+@click.option("--r", type=int, help="Of lrc: global parities.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-def codes_(name: str | None, k: int | None, m: int | None, as_json: bool) -> None:
+def codes_(name: str | None, as_json: bool, **flags: int | None) -> None:
     """List the code families; show NAME and where it is MDS, or with --k and --m one parity matrix.
 
     Exit status 1: the shape is not MDS, and a loss that cannot be repaired is named."""
+    asked = any(value is not None for value in flags.values())
     if name is None:
-        if k is not None or m is not None:
-            raise CodeError("--k and --m need the NAME of a code, as in `gfsmith codes minio --k 12 --m 4`")
+        if asked:
+            raise CodeError("a shape needs the NAME of a code, as in `gfsmith codes minio --k 12 --m 4`")
         _list(as_json)
-        return
-    if name == lrc.RECORD["code"]:
-        raise CodeError("lrc has groups: see `gfsmith plan --code lrc --k 12 --l 2 --r 2 --lost 0,1`")
-    family = find(name)
-    if k is None and m is None:
-        _family(family, as_json)
+    elif asked:
+        k, m, local = shape.complete(shape.known(name), flags["k"], flags["m"], flags["l"], flags["r"])
+        if local is not None:
+            _local(k, m, local, as_json)
+        else:
+            _shape(find(name), k, m, as_json)
+    elif name != shape.LRC:
+        _family(find(name), as_json)
+    elif as_json:
+        print_json(lrc.RECORD)
     else:
-        _shape(family, *family.complete(k, m), as_json)
+        _describe(lrc.RECORD)

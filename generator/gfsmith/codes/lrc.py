@@ -104,6 +104,16 @@ class Lrc:
         """Whether every loss within (1) is repaired, by theorem. False: that is not known."""
         return self.has_points or self.l == 1
 
+    @property
+    def guarantee(self) -> str:
+        """Which losses are repaired, in words."""
+        if not self.maximally_recoverable:
+            return f"{self} repairs any {self.r + 1} losses"
+        return (
+            f"{self} repairs every loss in which the losses of each group beyond one, and those of global "
+            f"parities, are {self.r} together at most; no code with these groups repairs more"
+        )
+
     def within_bound(self, lost: Iterable[int]) -> bool:
         """Whether some code of this topology repairs the loss: (1)."""
         missing = set(lost)

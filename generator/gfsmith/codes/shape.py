@@ -12,7 +12,12 @@ LRC = "lrc"
 
 def known(name: str) -> str:
     """The name itself, or what it is an alias of. Raises CodeError."""
-    return LRC if name == LRC else codes.find(name).name
+    if name == LRC:
+        return LRC
+    try:
+        return codes.find(name).name
+    except CodeError as error:
+        raise CodeError(f"{error}; or {LRC}") from None
 
 
 def complete(

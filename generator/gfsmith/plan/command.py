@@ -44,13 +44,7 @@ def _code(name: str, k: int, m: int | None, local: int | None, r: int | None) ->
     if local is None:
         return _Code(f"{name}({k}+{m})", k, parity, True, f"any {m} losses can be repaired")
     lrc = Lrc(k, local, m - local)
-    limit = f"{lrc} repairs any {lrc.r + 1} losses"
-    if lrc.maximally_recoverable:
-        limit = (
-            f"{lrc} repairs every loss in which the losses of each group beyond one, and those of global "
-            f"parities, are {lrc.r} together at most; no code with these groups repairs more"
-        )
-    return _Code(f"{lrc}", k, parity, False, limit)
+    return _Code(f"{lrc}", k, parity, False, lrc.guarantee)
 
 
 def _shards(option: str, text: str, code: _Code) -> tuple[int, ...]:
