@@ -11,6 +11,7 @@ import click
 from rich.table import Table
 
 from gfsmith import __version__, certify, compiled, config, doctor, foreign, generate, output, report, request
+from gfsmith.algebra import generate as generate_routines
 from gfsmith.codes import CodeError
 from gfsmith.codes.command import codes_
 from gfsmith.console import fail, out, print_json, progress
@@ -66,8 +67,11 @@ def _build(build: request.Build, jobs: int, cache: Path | None) -> tuple[list[Ke
     work = certify.tasks_of(kernels)
     with progress("prove machine code", len(work)) as advance:
         certificates = certify.certify(work, jobs, cache and cache / "proofs.json", advance)
+    isas = {spec.isa.name for spec in specs}
+    routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
     files = runtime.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}
-    files[output.PROOFS] = output.proofs(kernels, certificates)
+    files |= routines.files
+    files[output.PROOFS] = output.proofs(kernels, certificates, routines.proofs)
     return kernels, files
 
 

@@ -180,3 +180,49 @@ def _inverse(polynomial: int, element: int) -> int:
 def apply(matrix: BitMatrix, vector: int) -> int:
     """The product of a bit matrix and a byte: bit k is the parity of row k AND the byte."""
     return sum(((row & vector).bit_count() & 1) << k for k, row in enumerate(matrix))
+
+
+@lru_cache(maxsize=1)
+def irreducible_polynomials() -> tuple[int, ...]:
+    """All polynomials of fields of 256 elements, in ascending order: there are 30."""
+    symbol = sympy.Symbol("a")
+    return tuple(p for p in range(ORDER, 2 * ORDER) if _as_poly(p, symbol).is_irreducible)
+
+
+def isomorphism(source: Field, target: Field) -> BitMatrix:
+    """The matrix of a ring isomorphism f: GF(2)[a]/p -> GF(2)[a]/q, for source's p and target's q.
+
+    f is linear over GF(2) and f(a) = r, the least root of p in the target, so column i is r^i. That f keeps
+    products is then checked on all pairs of powers of a; both sides being bilinear, it does so everywhere.
+    Raises FieldError if it does not.
+    """
+    root = next(r for r in range(2, ORDER) if _evaluate(target, source.polynomial, r) == 0)
+    columns = [target.power(root, i) for i in range(DEGREE)]
+    matrix = tuple(sum((column >> k & 1) << i for i, column in enumerate(columns)) for k in range(DEGREE))
+    check_isomorphism(source, target, matrix)
+    return matrix
+
+
+def check_isomorphism(source: Field, target: Field, matrix: BitMatrix) -> None:
+    """Raise FieldError unless the linear map is a ring isomorphism from source to target."""
+    powers = [1 << i for i in range(DEGREE)]
+    images = {x: apply(matrix, x) for x in range(ORDER)}
+    if images[1] != 1 or any(
+        images[source.multiply(x, y)] != target.multiply(images[x], images[y]) for x in powers for y in powers
+    ):
+        raise FieldError(f"no isomorphism from {source.polynomial:#x} to {target.polynomial:#x}: {matrix}")
+
+
+def _evaluate(field: Field, polynomial: int, point: int) -> int:
+    """The value at an element of a polynomial over GF(2), by Horner's rule."""
+    value = 0
+    for digit in f"{polynomial:b}":
+        value = field.multiply(value, point) ^ int(digit)
+    return value
+
+
+def inverse_matrix(matrix: BitMatrix) -> BitMatrix:
+    """The inverse of an invertible bit matrix."""
+    preimages = {apply(matrix, x): x for x in range(ORDER)}
+    columns = [preimages[1 << i] for i in range(DEGREE)]
+    return tuple(sum((column >> k & 1) << i for i, column in enumerate(columns)) for k in range(DEGREE))

@@ -57,12 +57,15 @@ def methods(kernel: Kernel) -> list[str]:
     return [METHOD_PROGRAM, METHOD_MACHINE] if kernel.code else [METHOD_PROGRAM]
 
 
-def proofs(kernels: Sequence[Kernel], certificates: Certificates) -> str:
-    """What stands in PROOFS.json: one record for each kernel and ABI.
+def proofs(
+    kernels: Sequence[Kernel], certificates: Certificates, routines: Sequence[Mapping[str, Any]]
+) -> str:
+    """What stands in PROOFS.json: one record for each kernel and ABI, and those of algebra routines.
 
     instructions, covered: of the machine code, and how many of them the proof reached.
     """
-    return _json({"kernels": [_proof(k, abi, certificates) for k in kernels for abi in k.abis]})
+    records = [_proof(k, abi, certificates) for k in kernels for abi in k.abis]
+    return _json({"kernels": records, "routines": list(routines)})
 
 
 def _proof(kernel: Kernel, abi: str, certificates: Certificates) -> dict[str, Any]:

@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
         "cache",
     },
     "certify": {"spec", "generate", "prove", "parallel", "cache"},
+    "algebra": {"field", "ir", "lower", "prove", "emit", "generate", "parallel", "cache"},
     "model": {"spec", "emit", "generate", "parallel", "cache", "doctor", "ir", "isa"},
     "foreign": {"isa", "prove"},
     "compiled": {"spec", "isa", "prove", "parallel"},
