@@ -14,6 +14,7 @@ from typing import Any
 from gfsmith import parallel
 from gfsmith.cache import PACKAGE, Cache, key
 from gfsmith.emit.c.algebra import build
+from gfsmith.emit.template import TEMPLATES
 from gfsmith.field import Field, inverse_matrix, irreducible_polynomials, isomorphism
 from gfsmith.generate import METHOD_PROGRAM, Refuted
 from gfsmith.ir.algebra import Isomorphism, Routine
@@ -61,21 +62,27 @@ def routines(isas: Iterable[str]) -> tuple[tuple[Routine, ...], tuple[Routine, .
 def generate(isas: Iterable[str], jobs: int, cache: Path | None) -> Algebra:
     """Every routine for the instruction sets of a build. Raises Refuted for one that is wrong.
 
-    Verdicts of the same routines by the same sources are taken from the cache file.
+    What was made for the same sets by the same sources is taken from the cache file.
     """
+    store = Cache(cache)
+    name = key((PACKAGE, TEMPLATES), sorted(set(isas) & set(WIDTHS)))
+    if name not in store.known():
+        made = _generate(isas, jobs)
+        store.save({name: {"files": made.files, "proofs": made.proofs}})
+        return made
+    return Algebra(**store.known()[name])
+
+
+def _generate(isas: Iterable[str], jobs: int) -> Algebra:
     words, vectors = routines(isas)
     entries = isomorphisms()
     _demand(prove_isomorphisms(entries))
-    store = Cache(cache)
-    keys = {routine.symbol: key((PACKAGE,), routine) for routine in (*words, *vectors)}
-    todo = [routine for routine in (*words, *vectors) if keys[routine.symbol] not in store.known()]
-    parallel.run(prove, todo, jobs, lambda _, verdict: _demand(verdict))
-    store.save({name: {"status": Status.PROVED.value} for name in keys.values()})
+    parallel.run(prove, (*words, *vectors), jobs, lambda _, verdict: _demand(verdict))
     records = [
         {"symbol": r.symbol, "set": r.set, "status": Status.PROVED.value, "method": [METHOD_PROGRAM]}
         for r in (*words, *vectors)
     ]
-    return Algebra(build(words, vectors, entries), records)
+    return Algebra(build(words, vectors, set(isas), entries), records)
 
 
 def _demand(verdict: Verdict) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from .support import NATIVE, REPO
 
 GENERATED = REPO / "gen_out"
-PROGRAMS = ("features", "probe", "stripes")  # that several tests run
+PROGRAMS = ("algebra", "features", "probe", "stripes")  # that several tests run
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -100,6 +101,32 @@ def test_stripes(cross: CrossBuild, expected: str) -> None:
         assert cross.run(program, isa) == expected, isa
     for cpu in cross.machine.cpus:
         assert cross.run(program, "", cpu=cpu) == expected, cpu
+
+
+@each_machine
+def test_algebra(cross: CrossBuild, compiler: Compiler) -> None:
+    """The portable routines, with either order of bytes, against those here (test_algebra.py)."""
+    program = cross.program("algebra")
+    assert cross.run(program, "scalar") == cross.run(program) == call([compiler.link("algebra")])
+
+
+def test_algebra_takes_the_same_branches_for_all_data(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """qemu writes down every block of instructions that a program executes; and a leak is seen."""
+    machine = MACHINES[0]
+    folder = once(tmp_path_factory, machine.triple, lambda path: CrossBuild(machine, path).make())
+
+    def trace(*arguments: str) -> tuple[str, list[str]]:
+        log = folder / f"{os.getpid()}.trace"
+        options = ["-d", "exec,nochain", "-D", str(log)]
+        output = call([machine.qemu, "-cpu", machine.best, *options, folder / "algebra", *arguments])
+        found = re.findall(r"^Trace .*?\[\w+/(\w+)/", log.read_text(), re.MULTILINE)
+        log.unlink()
+        return output, found
+
+    (output, first), (other, second) = (trace("scalar", seed) for seed in "12")
+    assert output != other
+    assert len(first) > 10_000 and first == second
+    assert trace("scalar", "1", "leak")[1] != trace("scalar", "2", "leak")[1]
 
 
 @each_machine

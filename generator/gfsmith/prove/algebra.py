@@ -1,8 +1,8 @@
 """Proof of an algebra Routine, for all data.
 
 Products, inverses and polynomials are proved over bytes as unknowns of any ring (ring.py): the instructions
-move bytes, add and multiply them, and the result must be the same polynomial in them. Which field a byte is of
-is kept beside it: AFFINE by `forth` takes it from the field asked for to that of 0x11b, where gf2p8mulb
+move bytes, add and multiply them, and the result must be the same polynomial in them. Which field a byte is
+of is kept beside it: AFFINE by `forth` takes it from the field asked for to that of 0x11b, where gf2p8mulb
 multiplies, AFFINE by `back` takes it back, and a byte of the wrong field is refused. Both being ring
 isomorphisms (algebra_bits.py proves that of every pair), the polynomial is the same in either.
 

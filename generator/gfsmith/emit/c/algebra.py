@@ -3,7 +3,7 @@ templates/algebra_kernels.inc.j2."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from gfsmith.emit.runtime import GUARDS
 from gfsmith.emit.template import render
@@ -215,39 +215,43 @@ def _function(routine: Routine) -> dict[str, object]:
 
 
 def build(
-    words: Sequence[Routine], vectors: Sequence[Routine], isomorphisms: Sequence[Isomorphism]
+    words: Sequence[Routine],
+    vectors: Sequence[Routine],
+    isas: Collection[str],
+    isomorphisms: Sequence[Isomorphism],
 ) -> dict[str, str]:
-    """path -> text of what the runtime includes: routines on words, those of x86 sets, and their lists."""
+    """path -> text of what the runtime includes: routines on words, those of x86 sets, and their lists.
+
+    isas: the sets of the build; `vectors` may have others, for where vectors must be narrow.
+    """
     sets = list(dict.fromkeys(routine.set for routine in vectors))
-    architecture = f"({GUARDS[Arch.X86_64]}) && defined(__GNUC__)"
-    conditions = {name: f"GFS_WIDE && GFSMITH_BUILDS({name})" for name in sets}
-    if "gfni_sse" in sets:
-        conditions["gfni_sse"] = "!GFS_WIDE || GFSMITH_BUILDS(gfni_sse)"
-    groups = []
-    for name in sets:
-        members = [routine for routine in vectors if routine.set == name]
-        width = members[0].width
-        groups.append(
-            {
-                "set": name,
-                "condition": conditions[name],
-                "bits": 8 * width,
-                "vector": f"__m{8 * width}i",
-                "prefix": _PREFIX[width],
-                "repeat": _REPEAT[width],
-                "target": f"gfni,{_TARGETS[name]}",
-                "functions": [_function(routine) for routine in members],
-            }
-        )
     context = {
-        "architecture": architecture,
+        "architecture": f"({GUARDS[Arch.X86_64]}) && defined(__GNUC__)",
         "narrow": _NARROW,
-        "groups": groups,
-        "sets": sets,
+        "groups": [_group(name, [r for r in vectors if r.set == name], name in isas) for name in sets],
         "words": [_function(routine) for routine in words],
     }
     return {
         "algebra_kernels.inc": render("algebra_kernels.inc.j2", **context),
         "algebra.inc": render("algebra.inc.j2", **context),
         "isomorphisms.inc": render("isomorphisms.inc.j2", entries=isomorphisms),
+    }
+
+
+def _group(name: str, routines: Sequence[Routine], present: bool) -> dict[str, object]:
+    """What the templates want to know of a set; present: the build has it."""
+    width = routines[0].width
+    conditions = [f"{'GFS_WIDE && ' if width > GROUP else ''}GFSMITH_BUILDS({name})"] if present else []
+    if width == GROUP:
+        conditions.insert(0, "!GFS_WIDE")
+    return {
+        "set": name,
+        "present": present,
+        "condition": " || ".join(conditions),
+        "bits": 8 * width,
+        "vector": f"__m{8 * width}i",
+        "prefix": _PREFIX[width],
+        "repeat": _REPEAT[width],
+        "target": f"gfni,{_TARGETS[name]}",
+        "functions": [_function(routine) for routine in routines],
     }

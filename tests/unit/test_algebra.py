@@ -1,0 +1,158 @@
+"""Algebra routines: proved as they are, refuted with a mistake; isomorphisms against the galois package."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import galois
+import numpy as np
+import pytest
+
+from gfsmith.algebra import isomorphisms, routines
+from gfsmith.emit.c.algebra import build
+from gfsmith.field import Field, FieldError, apply, check_isomorphism, inverse_matrix, isomorphism
+from gfsmith.ir.algebra import Act, Instr, Routine
+from gfsmith.prove.algebra_bits import prove, prove_isomorphisms
+from gfsmith.prove.verdict import Status
+
+ROOT = Path(__file__).resolve().parents[2]
+AES = Field(0x11B)
+SETS = ("gfni_avx512", "gfni_avx2", "gfni_sse")
+WORDS, VECTORS = routines(SETS)
+BY_SYMBOL = {routine.symbol: routine for routine in (*WORDS, *VECTORS)}
+#: One of the large matrices' proofs takes as long as all others together; `gfsmith gen` makes every one.
+PROVED = [symbol for symbol in BY_SYMBOL if "matrices64__gfni" not in symbol]
+LARGE = "gfs_matrices64__gfni_avx512"
+MUTATED = [
+    *(symbol for symbol in PROVED if symbol.endswith("words")),
+    *("gfs_multiply__gfni_avx512", "gfs_multiply_mapped__gfni_avx512", "gfs_invert_mapped__gfni_avx512"),
+    *("gfs_matrices8__gfni_avx512", "gfs_matrices8__gfni_sse"),
+    *("gfs_polynomials8_mapped__gfni_sse", "gfs_polynomials16__gfni_avx2"),
+    *("gfs_polynomials32__gfni_sse", "gfs_polynomials32__gfni_avx2", "gfs_polynomials32__gfni_avx512"),
+]
+
+
+@pytest.mark.parametrize("symbol", [*PROVED, LARGE])
+def test_proved(symbol: str) -> None:
+    assert prove(BY_SYMBOL[symbol]).status is Status.PROVED
+
+
+def _wrong(instr: Instr) -> Iterator[Instr | None]:
+    """Instructions that compute something else; None: nothing at all."""
+    match instr.act:
+        case Act.XOR:
+            yield replace(instr, args=(instr.args[0],) * 2)
+        case Act.MULB | Act.PRODUCT | Act.AND:
+            yield replace(instr, act=Act.XOR)
+        case Act.AFFINE:
+            yield replace(instr, args=instr.args[::-1])
+        case Act.AFFINE_INVERSE:
+            yield replace(instr, act=Act.AFFINE)
+        case Act.ARGUMENT:
+            yield replace(instr, text={"forth": "back", "back": "forth", "low": "forth"}[instr.text])
+        case Act.LOAD | Act.COEFFICIENT | Act.ROW:
+            yield replace(instr, text={"a": "b", "b": "a", "modulus": "b"}[instr.text])
+        case Act.STORE:
+            yield None
+            yield replace(instr, offset=instr.offset + 1)
+        case Act.SHIFT:
+            yield replace(instr, immediate=-instr.immediate)
+        case Act.CONST:
+            yield replace(instr, data=bytes([instr.data[0] ^ 1]) + instr.data[1:])
+        case Act.PERMUTE if instr.text == "shuffle":
+            yield replace(instr, data=bytes([instr.data[0] ^ 1]) + instr.data[1:])
+        case Act.PERMUTE if instr.text not in ("units", "unpack", "two_groups", "four_groups"):
+            yield replace(instr, immediate=instr.immediate - 1)
+        case Act.PERMUTE if instr.text in ("two_groups", "four_groups"):
+            yield replace(instr, immediate=instr.immediate ^ (0x10 if instr.text == "two_groups" else 0x40))
+
+
+def _mutants(routine: Routine) -> Iterator[Routine]:
+    """Every wrong variant of some instructions of each section, and of the order of the steps."""
+
+    def changed(code: tuple[Instr, ...]) -> Iterator[tuple[Instr, ...]]:
+        for n in range(0, len(code), 1 + len(code) // 12):
+            for wrong in _wrong(code[n]):
+                yield (*code[:n], *(() if wrong is None else (wrong,)), *code[n + 1 :])
+
+    for section in ("preload", "head", "close"):
+        for code in changed(getattr(routine, section)):
+            yield replace(routine, **{section: code})
+    for n in sorted({0, len(routine.steps) // 2, len(routine.steps) - 1} & set(range(len(routine.steps)))):
+        step, steps = routine.steps[n], routine.steps
+        for code in changed(step.code):
+            yield replace(routine, steps=(*steps[:n], replace(step, code=code), *steps[n + 1 :]))
+        if step.index is not None:
+            yield replace(routine, steps=(*steps[:n], *steps[n + 1 :]))
+            yield replace(routine, steps=(*steps[:n], replace(step, index=step.index ^ 1), *steps[n + 1 :]))
+
+
+@pytest.mark.parametrize("symbol", MUTATED)
+def test_mutants_are_refuted(symbol: str) -> None:
+    mutants = list(_mutants(BY_SYMBOL[symbol]))
+    assert len(mutants) > 2
+    for mutant in mutants:
+        verdict = prove(mutant)
+        assert verdict.status is Status.REFUTED, mutant
+        assert verdict.reason.startswith(f"{symbol}: ")
+
+
+def test_a_read_after_a_store_that_may_have_replaced_it_is_refuted() -> None:
+    routine = BY_SYMBOL["gfs_multiply__gfni_avx512"]
+    again = Instr(Act.LOAD, 99, text="a")
+    assert "after a store" in prove(replace(routine, close=(again,))).reason
+
+
+@pytest.mark.parametrize(("source", "target"), [(0x11D, 0x11B), (0x1F5, 0x12B)])
+def test_isomorphism(source: int, target: int) -> None:
+    matrix = isomorphism(Field(source), Field(target))
+    ours, theirs = (galois.GF(256, irreducible_poly=p, repr="int") for p in (source, target))
+    x, y = np.meshgrid(np.arange(256), np.arange(256))
+    image = np.array([apply(matrix, value) for value in range(256)])
+    products = np.asarray(ours(x) * ours(y))
+    assert np.array_equal(image[products], np.asarray(theirs(image[x]) * theirs(image[y])))
+    assert [apply(inverse_matrix(matrix), value) for value in image] == list(range(256))
+
+
+def test_a_linear_map_that_is_no_isomorphism_is_refused() -> None:
+    matrix = isomorphism(Field(0x11D), AES)
+    for wrong in (matrix[::-1], (0,) * 8, tuple(1 << n for n in range(8))):
+        with pytest.raises(FieldError, match="no isomorphism from 0x11d to 0x11b"):
+            check_isomorphism(Field(0x11D), AES, wrong)
+
+
+def test_table_of_isomorphisms() -> None:
+    entries = isomorphisms()
+    assert prove_isomorphisms(entries).status is Status.PROVED
+    swapped = replace(entries[5], forth=entries[5].back, back=entries[5].forth)
+    assert "no isomorphism" in prove_isomorphisms([*entries[:5], swapped, *entries[6:]]).reason
+    foreign = replace(entries[5], back=entries[6].back)
+    assert prove_isomorphisms([*entries[:5], foreign, *entries[6:]]).status is Status.REFUTED
+    assert "every irreducible polynomial" in prove_isomorphisms(entries[1:]).reason
+
+
+@pytest.mark.parametrize("isas", [(), ("gfni_avx2",), ("avx2",), SETS])
+@pytest.mark.parametrize("compiler", ["gcc", "clang-14", "x86_64-w64-mingw32-gcc"])
+def test_builds_with_any_sets(tmp_path: Path, isas: tuple[str, ...], compiler: str) -> None:
+    """No warnings, for one set too; and no matrix repeated from memory, which LLVM encodes wrongly."""
+    for name, text in build(*routines(isas), isas, []).items():
+        (tmp_path / name).write_text(text)
+    lists = "".join(f"GFSMITH_ISA({name}, affine, 0)\n" for name in (*isas, "scalar"))
+    (tmp_path / "isas.inc").write_text(lists)
+    (tmp_path / "gfsmith_kernels.h").write_text(
+        "#include <stddef.h>\n#include <stdint.h>\ntypedef void gfsmith_kernel(size_t);\n"
+        "#define GFSMITH_BUILDS(name) 1\n"
+    )
+    flags = ("-std=c11", "-O3", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+    include = (f"-I{tmp_path}", f"-I{ROOT / 'runtime/include'}", f"-I{ROOT / 'runtime/src'}")
+    target = tmp_path / "kernels.o"
+    command = [compiler, *flags, *include, "-c", ROOT / "runtime/src/algebra_kernels.c", "-o", target]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    listing = subprocess.run(["objdump", "-d", target], capture_output=True, text=True, check=True).stdout
+    found = [line for line in listing.splitlines() if "gf2p8" in line]
+    assert bool(found) == bool(set(isas) & set(SETS))
+    assert not [line for line in found if "{1to" in line]
