@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import cells as plan
+from bench import paper
 from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, build
 from bench.page import write_page
 from bench.plots import write_plots
@@ -79,7 +80,7 @@ def _progress(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[Sam
 
 
 def _chosen(options: argparse.Namespace) -> list[plan.Cell]:
-    wanted = plan.quick() if options.quick else plan.full()
+    wanted = [*(plan.quick() if options.quick else plan.full()), *paper.cells()]
     return [cell for cell in wanted if options.only is None or fnmatch(cell.id, options.only)]
 
 

@@ -24,7 +24,9 @@ PORT = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None.
-    packet: bytes of a packet in packet layout, or None."""
+    packet: bytes of a packet in packet layout, or None. name: what is computed, where it is not an encoding
+    by the code alone. who: those who take part, gfsmith first, where it is not all peers and limits; then
+    each of them is compared with each."""
 
     group: str
     code: str
@@ -36,15 +38,20 @@ class Cell:
     threads: int = 1
     floor: float | None = None
     packet: int | None = None
+    name: str = ""
+    who: tuple[str, ...] = ()
 
     @property
     def own(self) -> str:
         """gfsmith as it takes part, if nothing is said of where the shards are."""
+        if self.who:
+            return self.who[0]
         return f"gfsmith:{self.isa}" + ("" if self.packet is None else f"+packet{self.packet}")
 
     @property
     def id(self) -> str:
-        name = f"{self.group}/{self.code}-{self.k}+{self.m}/{self.regime}-{self.length}/{self.isa}"
+        what = self.name.replace(" ", "_") or self.code
+        name = f"{self.group}/{what}-{self.k}+{self.m}/{self.regime}-{self.length}/{self.isa}"
         return name if self.threads == 1 else f"{name}/{self.threads}-threads"
 
     @property
@@ -180,6 +187,9 @@ def _peers(cell: Cell) -> Iterable[str]:
 
 def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
     """Who takes part, as the driver's plan spells it; gfsmith first."""
+    if cell.who:
+        built = (*libraries, "gfsmith", "algebra")
+        return [name for name in cell.who if name.split(":")[0] in built]
     peers = [p for p in _peers(cell) if p.lstrip("~!").split(":")[0] in libraries]
     own, limits = [cell.own], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]
     if cell.packet is not None:

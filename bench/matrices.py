@@ -98,6 +98,11 @@ def decode(k: int, m: int) -> Matrix:
     return invert([*rows, *cauchy(k, m)])[:m]
 
 
+def dense(k: int, m: int) -> Matrix:
+    """Powers of 2 other than 1, of no structure that a kernel could use: what Table I's functions take."""
+    return tuple(tuple(power(2, 1 + 7 * i + 3 * j) for j in range(k)) for i in range(m))
+
+
 def _ones(element: int) -> int:
     """Ones in the bit matrix of x -> element * x."""
     return sum(multiply(element, 1 << bit).bit_count() for bit in range(8))
@@ -120,6 +125,7 @@ CODES = {
     "cauchy": cauchy,
     "backblaze": backblaze,
     "decode": decode,
+    "dense": dense,
     "cauchy_good": cauchy_good,
 }
 

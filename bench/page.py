@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.build import HERE
+from bench.paper import listings
 from bench.results import Result
 from bench.table import HEADINGS, TITLES, groups, row
 
@@ -27,6 +28,6 @@ def write_page(
         for group, members in groups(results).items()
     ]
     page = environment.get_template("page.html.j2").render(
-        tables=tables, headings=HEADINGS, pictures=pictures, **report
+        tables=tables, headings=HEADINGS, listings=list(listings(results)), pictures=pictures, **report
     )
     (out / "index.html").write_text(page + "\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench.build import HERE, ROOT
 from bench.machine import describe
+from bench.paper import listings
 from bench.results import Result
 from bench.table import HEADINGS, TITLES, groups, name, place, row, summary
 
@@ -47,6 +48,12 @@ def _tables(results: Sequence[Result]) -> Iterator[str]:
         yield "|" + "|".join("---" if n in (0, 1, 4) else "---:" for n in range(len(HEADINGS))) + "|"
         yield from (f"| {' | '.join(row(result))} |" for result in members)
         yield ""
+    for listing in listings(results):
+        yield f"## {listing.title}\n"
+        yield f"| {' | '.join(listing.headings)} |"
+        yield "|---|" + "---:|" * (len(listing.headings) - 1)
+        yield from (f"| {' | '.join(fields)} |" for fields in listing.rows)
+        yield f"\n{listing.notes}\n"
 
 
 def publish(results: Sequence[Result], pictures: Sequence[tuple[str, str]], out: Path) -> None:

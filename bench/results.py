@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import permutations
 
 from bench.build import Built
 from bench.cells import PORT, Cell
@@ -26,7 +27,8 @@ class Result:
     none. ratio: peer's time / own time. limit: the fastest way to touch the same bytes. ceiling: peer's
     time / the limit's, the ratio that nothing can pass on this machine. port_bound: GB/s at which a
     dense product keeps its execution port busy. operations: multiplications for one vector of every
-    source in gfsmith's kernel, where known.
+    source in gfsmith's kernel, where known. pairs: in a cell that says who takes part, "a/b" for all two of
+    them: a's speed over b's.
     """
 
     cell: Cell
@@ -42,6 +44,7 @@ class Result:
     ceiling: Estimate | None = None
     port_bound: float | None = None
     operations: int | None = None
+    pairs: dict[str, Estimate] | None = None
 
     @property
     def meets_floor(self) -> bool | None:
@@ -96,7 +99,7 @@ def result(samples: Samples) -> Result:
     if not gbps:
         return Result(cell=cell, named=samples.named, unavailable=samples.unavailable, gbps={})
     own = _own(cell, ns)
-    peers = [name for name in timed if not name.startswith(("gfsmith:", "limit:"))]
+    peers = [name for name in timed if not name.startswith(("gfsmith:", "limit:")) and not cell.who]
     peer = _fastest(ns, [name for name in peers if same_code(cell, name)])
     limit = _fastest(ns, [name for name in timed if name.startswith("limit:")])
     probe = ns.get(cell.probe)
@@ -113,6 +116,9 @@ def result(samples: Samples) -> Result:
         share_of_limit=paired_ratio(ns[limit], ns[own]) if limit else None,
         ceiling=paired_ratio(ns[peer], ns[limit]) if peer and limit else None,
         port_bound=port_bound(cell, statistics.median(probe)) if probe else None,
+        pairs={
+            f"{a}/{b}": paired_ratio(ns[b], ns[a]) for a, b in permutations(cell.who, 2) if {a, b} <= set(ns)
+        },
     )
 
 
@@ -146,6 +152,7 @@ def as_json(result: Result) -> dict[str, object]:
         "dense_port_bound": round(result.port_bound, 2) if result.port_bound else None,
         "operations": result.operations,
         "unavailable": result.unavailable,
+        "pairs": _json_estimates(result.pairs),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from bench.paper import listings
 from bench.results import Result
 from gfsmith.stats import Estimate
 
@@ -108,6 +109,13 @@ def show(results: Sequence[Result], missing: dict[str, str], console: Console) -
             table.add_column(heading, justify="left" if text else "right")
         for result in members:
             table.add_row(*row(result), style=colour(result))
+        console.print(table)
+    for listing in listings(results):
+        table = Table(title=listing.title, title_justify="left", header_style="bold", caption=listing.notes)
+        for number, heading in enumerate(listing.headings):
+            table.add_column(heading, justify="right" if number else "left")
+        for fields in listing.rows:
+            table.add_row(*fields)
         console.print(table)
     console.print("\n".join(NOTES))
     console.print(summary(results), highlight=False)

@@ -4,13 +4,16 @@
 
 #include "peer.h"
 
-/* gfsmith itself; the variant is an instruction set. */
+/* gfsmith itself; the variant is an instruction set, and what gfsmith.c lets follow it. */
 extern const peer_api gfsmith_contender;
 /* Whether a gfsmith contender was opened by the code's name; else by its matrix. */
 int gfsmith_contender_named(const void *peer);
 
 /* The same bytes read and written with no arithmetic: variants "plain", "prefetch", "stream". */
 extern const peer_api limit_contender;
+
+/* The functions of gfsmith_algebra.h: a set and a function. */
+extern const peer_api algebra_contender;
 
 /* PROBE_OPERATIONS independent instructions per "stripe": variants "affine512" and so on. */
 enum { PROBE_OPERATIONS = 2048 };

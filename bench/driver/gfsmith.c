@@ -10,6 +10,7 @@ typedef struct contender {
   gfsmith_codec *codec;
   gfsmith_codec *ordinary; /* in packet layout: the same code without it, else NULL */
   size_t region;           /* what lengths are multiples of */
+  bool update;             /* one call for each source, adding to the parities */
   bool named;
 } contender;
 
@@ -43,13 +44,17 @@ static const char *choose_packets(contender *peer, const bench_spec *spec, const
   return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
 }
 
-/* What follows the instruction set in the variant: "", "+cached", "+streaming" or "+packet512". */
+/* What follows the instruction set in the variant: "", "+cached", "+streaming", "+packet512" or
+ * "+update". */
 static const char *adapt(contender *peer, const bench_spec *spec, const char *hint) {
   static const char packets[] = "+packet";
   if (*hint == '\0')
     return NULL;
   if (strncmp(hint, packets, sizeof packets - 1) == 0)
     return choose_packets(peer, spec, hint + sizeof packets - 1);
+  peer->update = strcmp(hint, "+update") == 0;
+  if (peer->update)
+    return NULL;
   bool streaming = strcmp(hint, "+streaming") == 0;
   if (!streaming && strcmp(hint, "+cached") != 0)
     return "no such hint";
@@ -95,6 +100,11 @@ static const char *open_codec(void **out, const bench_spec *spec) {
   return why;
 }
 
+static void update(const contender *peer, const bench_job *job, uint8_t *const *shard) {
+  for (unsigned j = 0; j < job->k; j++)
+    (void)gfsmith_update(peer->codec, job->len, j, shard[j], shard + job->k);
+}
+
 static void run(void *opaque, const bench_job *job) {
   const contender *peer = opaque;
   /* The driver learns the matrix from shards of a few bytes, which packets cannot be. */
@@ -104,7 +114,10 @@ static void run(void *opaque, const bench_job *job) {
   for (size_t n = 0; n < job->count; n++) {
     if (job->order != NULL)
       bench_point(job, n, shard);
-    (void)gfsmith_encode(codec, job->len, (const uint8_t *const *)shard, shard + job->k);
+    if (peer->update)
+      update(peer, job, shard);
+    else
+      (void)gfsmith_encode(codec, job->len, (const uint8_t *const *)shard, shard + job->k);
   }
 }
 

@@ -27,6 +27,8 @@ static unsigned library_count;
 const peer_api *library_find(const char *name) {
   if (strcmp(name, "gfsmith") == 0)
     return &gfsmith_contender;
+  if (strcmp(name, "algebra") == 0)
+    return &algebra_contender;
   if (strcmp(name, "limit") == 0)
     return &limit_contender;
   if (strcmp(name, "probe") == 0)

@@ -19,7 +19,8 @@ static bool open_contender(const cell *cell, contender *who, unsigned threads) {
                      .m = cell->m,
                      .len = cell->len};
   for (unsigned t = 0; t < threads; t++) {
-    const char *why = who->api == &gfsmith_contender || cell->has_matrix || !who->same_matrix
+    bool own = who->api == &gfsmith_contender || who->api == &algebra_contender;
+    const char *why = own || cell->has_matrix || !who->same_matrix
                           ? who->api->open(&who->instance[t], &spec)
                           : "the matrix is not known";
     if (why != NULL) {
@@ -113,7 +114,8 @@ static void rounds(run *run, cell *cell) {
   }
 }
 
-/* Drop the contenders that cannot be opened. The first one is gfsmith, or the cell is void. */
+/* Drop the contenders that cannot be opened. The first one is gfsmith, or the cell is void; a codec
+ * must have the matrix of the cell. */
 static bool open_all(cell *cell, const arena *arena, bool *right) {
   unsigned kept = 0;
   for (unsigned n = 0; n < cell->contenders; n++) {
@@ -123,7 +125,7 @@ static bool open_all(cell *cell, const arena *arena, bool *right) {
         return false;
       continue;
     }
-    if (n == 0) {
+    if (n == 0 && who->api == &gfsmith_contender) {
       printf("{\"cell\":\"%s\",\"named\":%s}\n", cell->id,
              gfsmith_contender_named(who->instance[0]) ? "true" : "false");
       *right = matrix_learn(cell, who, arena->pool);

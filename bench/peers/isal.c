@@ -1,4 +1,6 @@
 /* ISA-L 2.32 as a peer: the high-level function of one instruction set, as its dispatcher calls it.
+ * Variants: the set; "+update" after it for one call for each source, adding to the parities;
+ * "+mul" for the product by one constant, which has no AVX2 kernel but one of AVX.
  *
  * ISA-L's own translation unit defines these functions without declaring them in a public header.
  */
@@ -15,25 +17,51 @@ typedef void tables_fn(int k, int rows, byte *matrix, byte *tables);
 
 encode_fn ec_encode_data_avx2, ec_encode_data_avx512;
 encode_fn ec_encode_data_avx2_gfni, ec_encode_data_avx512_gfni;
+typedef void update_fn(int len, int k, int rows, int j, byte *tables, byte *data, byte **coding);
+typedef int mul_fn(int len, byte *tables, byte *data, byte *coding);
+
+update_fn ec_encode_data_update_avx2, ec_encode_data_update_avx512;
+update_fn ec_encode_data_update_avx2_gfni, ec_encode_data_update_avx512_gfni;
+mul_fn gf_vect_mul_avx, gf_vect_mul_avx2_gfni;
 tables_fn ec_init_tables_base, ec_init_tables_gfni;
 
 typedef struct set {
   const char *variant;
   encode_fn *encode;
+  update_fn *update;
+  mul_fn *mul;
   tables_fn *tables;
 } set;
 
 static const set SETS[] = {
-    {"avx2", ec_encode_data_avx2, ec_init_tables_base},
-    {"avx512", ec_encode_data_avx512, ec_init_tables_base},
-    {"avx2_gfni", ec_encode_data_avx2_gfni, ec_init_tables_gfni},
-    {"avx512_gfni", ec_encode_data_avx512_gfni, ec_init_tables_gfni},
+    {"avx", NULL, NULL, gf_vect_mul_avx, ec_init_tables_base},
+    {"avx2", ec_encode_data_avx2, ec_encode_data_update_avx2, NULL, ec_init_tables_base},
+    {"avx512", ec_encode_data_avx512, ec_encode_data_update_avx512, NULL, ec_init_tables_base},
+    {"avx2_gfni", ec_encode_data_avx2_gfni, ec_encode_data_update_avx2_gfni, gf_vect_mul_avx2_gfni,
+     ec_init_tables_gfni},
+    {"avx512_gfni", ec_encode_data_avx512_gfni, ec_encode_data_update_avx512_gfni, NULL,
+     ec_init_tables_gfni},
 };
 
+/* One of the three is not NULL. */
 typedef struct peer {
   encode_fn *encode;
+  update_fn *update;
+  mul_fn *mul;
   byte tables[];
 } peer;
+
+/* Take the function that the end of the variant asks for; false if there is none. */
+static bool choose(peer *made, const set *from, const bench_spec *spec, const char *end) {
+  *made = (peer){NULL, NULL, NULL};
+  if (*end == '\0')
+    made->encode = from->encode;
+  else if (strcmp(end, "+update") == 0)
+    made->update = from->update;
+  else if (strcmp(end, "+mul") == 0 && spec->k == 1 && spec->m == 1 && spec->len % 32 == 0)
+    made->mul = from->mul;
+  return made->encode != NULL || made->update != NULL || made->mul != NULL;
+}
 
 static bool supported(const char *variant) {
   bool gfni = strstr(variant, "gfni") == NULL || __builtin_cpu_supports("gfni");
@@ -44,8 +72,9 @@ static bool supported(const char *variant) {
 
 const char *peer_open(void **out, const bench_spec *spec) {
   const set *found = NULL;
+  size_t size = strcspn(spec->variant, "+");
   for (size_t n = 0; n < sizeof SETS / sizeof *SETS; n++)
-    if (strcmp(SETS[n].variant, spec->variant) == 0)
+    if (strlen(SETS[n].variant) == size && strncmp(SETS[n].variant, spec->variant, size) == 0)
       found = &SETS[n];
   if (found == NULL || !supported(spec->variant))
     return found == NULL ? "no such variant" : "not supported by this CPU";
@@ -54,10 +83,25 @@ const char *peer_open(void **out, const bench_spec *spec) {
     free(made);
     return "out of memory";
   }
-  made->encode = found->encode;
+  if (!choose(made, found, spec, spec->variant + size)) {
+    free(made);
+    return "no such function";
+  }
   found->tables((int)spec->k, (int)spec->m, (byte *)spec->matrix, made->tables);
   *out = made;
   return NULL;
+}
+
+static void encode(const peer *isal, const bench_job *job, uint8_t **shard) {
+  int len = (int)job->len, k = (int)job->k, m = (int)job->m;
+  byte *tables = (byte *)isal->tables;
+  if (isal->encode != NULL)
+    isal->encode(len, k, m, tables, shard, shard + k);
+  else if (isal->mul != NULL)
+    isal->mul(len, tables, shard[0], shard[1]);
+  else
+    for (int j = 0; j < k; j++)
+      isal->update(len, k, m, j, tables, shard[j], shard + k);
 }
 
 void peer_run(void *opaque, const bench_job *job) {
@@ -67,7 +111,7 @@ void peer_run(void *opaque, const bench_job *job) {
   for (size_t n = 0; n < job->count; n++) {
     if (job->order != NULL)
       bench_point(job, n, shard);
-    isal->encode((int)job->len, (int)job->k, (int)job->m, isal->tables, shard, shard + job->k);
+    encode(isal, job, shard);
   }
 }
 

@@ -21,6 +21,9 @@ from gfsmith.ir.algebra import GROUP, WORD, Act, Instr, Routine, Step, Value
 WIDTHS = {"gfni_avx512": 64, "gfni_avx2": 32, "gfni_sse": 16}
 DEGREES = (8, 16, 32)
 
+#: Vectors of polynomials side by side: each step waits for the one before, through a product and two shuffles.
+_VECTORS = 4
+
 _ROWS = 64  #: bytes of eight rows of a 64 x 64 matrix
 
 
@@ -122,7 +125,7 @@ class _Polynomials:
             return [code.shuffle(value, places) for value in values]
         half, places = index // GROUP, [index % GROUP] * GROUP
         if code.width == GROUP:
-            return [code.shuffle(values[half], places)] * 2
+            return [value for v in values[half::2] for value in (code.shuffle(v, places),) * 2]
         if code.width == 2 * GROUP:
             chosen = [code.permute("two_groups", v, v, immediate=0x11 * half) for v in values]
         else:
@@ -138,9 +141,11 @@ class _Polynomials:
         if self.degree == GROUP:
             return [code.permute("next_in_groups", value, immediate=1) for value in values]
         if code.width == GROUP:
-            low, high = values
-            above = code.permute("align", high, low, immediate=GROUP - 1)
-            return [code.permute("next_in_groups", low, immediate=1), above]
+            moved = []
+            for low, high in zip(values[::2], values[1::2], strict=True):
+                moved.append(code.permute("next_in_groups", low, immediate=1))
+                moved.append(code.permute("align", high, low, immediate=GROUP - 1))
+            return moved
         if code.width == 2 * GROUP:
             below = [code.permute("two_groups", v, v, immediate=0x08) for v in values]
         else:
@@ -157,9 +162,9 @@ class _Polynomials:
 
 def _polynomials(set_: str, degree: int, mapped: bool) -> Routine:
     code = Code(WIDTHS[set_])
-    block = max(code.width, degree)
+    unit, block = max(code.width, degree), _VECTORS * code.width
     preload, maps = code.section(), _Maps(code, mapped)
-    modulus = maps.into(code.load("modulus", block))
+    modulus = maps.into(code.load("modulus", unit)) * (block // unit)
     head = code.section()
     a, b = (maps.into(code.load(array, block)) for array in "ab")
     polynomials, steps = _Polynomials(code, degree), []
