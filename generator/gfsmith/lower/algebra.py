@@ -21,7 +21,7 @@ from gfsmith.ir.algebra import GROUP, WORD, Act, Instr, Routine, Step, Value
 WIDTHS = {"gfni_avx512": 64, "gfni_avx2": 32, "gfni_sse": 16}
 DEGREES = (8, 16, 32)
 
-#: Vectors of polynomials side by side: each step waits for the one before, through a product and two shuffles.
+#: Vectors of polynomials side by side: each step waits for a product and two shuffles of the one before.
 _VECTORS = 4
 
 _ROWS = 64  #: bytes of eight rows of a 64 x 64 matrix

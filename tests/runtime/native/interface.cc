@@ -1,7 +1,8 @@
-// interface: gfsmith.h and gfsmith_plan.h are usable from C++ (compiled, and linked with the static library).
+// interface: the public headers are usable from C++ (compiled, and linked with the static library).
 #include <cstdint>
 
 #include <gfsmith.h>
+#include <gfsmith_algebra.h>
 #include <gfsmith_plan.h>
 
 int main() {
@@ -19,5 +20,10 @@ int main() {
     return 1;
   gfsmith_plan_destroy(plan);
   gfsmith_codec_destroy(codec);
-  return bytes[2] == (5 ^ 6) ? 0 : 1;
+  if (bytes[2] != (5 ^ 6))
+    return 1;
+  if (gfsmith_invert(0x11b, 1, bytes, bytes + 1) != GFSMITH_OK ||
+      gfsmith_multiply(0x11b, 1, bytes, bytes + 1, bytes + 2) != GFSMITH_OK)
+    return 1;
+  return bytes[2] == 1 ? 0 : 1;
 }
