@@ -159,7 +159,9 @@ def same(got: list[Lane], want: list[Lane], what: str) -> None:
 
 
 def _text(lane: Lane) -> str:
-    return f"{lane[1]} (in {lane[0]})" if isinstance(lane[1], Element) else "another function"
+    if isinstance(lane, tuple) and isinstance(lane[1], Element):
+        return f"{lane[1]} (in {lane[0]})"
+    return "another function"
 
 
 def _elementwise(routine: Routine) -> None:

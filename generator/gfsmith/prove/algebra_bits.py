@@ -12,7 +12,7 @@ from functools import lru_cache
 from gfsmith.field import DEGREE, ORDER, Field, FieldError, apply, check_isomorphism, irreducible_polynomials
 from gfsmith.ir import MEANING, Op, Undefined
 from gfsmith.ir.algebra import WORD, Act, Instr, Isomorphism, Routine
-from gfsmith.prove import algebra, model
+from gfsmith.prove import algebra, algebra_blocks, model
 from gfsmith.prove.algebra import Execution, Vector, check_order, parts, same
 from gfsmith.prove.polynomial import ZERO, Polynomial, constant_byte, variable_byte
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
@@ -95,20 +95,15 @@ def _sum(terms: list[Polynomial]) -> Polynomial:
     return Polynomial(frozenset().union(*(term.terms for term in terms)))
 
 
-def _matrices(routine: Routine, size: int) -> None:
-    """C[r][c] = sum over k of A[r][k] B[k][c], for every matrix of size x size bits in the block."""
+def _matrices8(routine: Routine) -> None:
+    """C[r][c] = sum over k of A[r][k] B[k][c], for every matrix of 8 x 8 bits in the block."""
     bits = _Bits()
     got = _execute(routine, bits)
-    whole, row = size * size // DEGREE, size // DEGREE
-    if routine.block % whole:
-        raise Refutation("a block is not a whole number of matrices")
     want = []
     for n in range(routine.block):
-        first, byte = n // whole * whole, n % row
-        left = [bit for at in range(row) for bit in bits.load("a", n - byte + at)]
-        rows = [bits.load("b", first + k * row + byte) for k in range(size)]
+        row, rows = bits.load("a", n), [bits.load("b", n // WORD * WORD + k) for k in range(WORD)]
         want.append(
-            tuple(_sum([x & line[c] for x, line in zip(left, rows, strict=True)]) for c in range(DEGREE))
+            tuple(_sum([x & line[c] for x, line in zip(row, rows, strict=True)]) for c in range(DEGREE))
         )
     same(got, want, "the product")
 
@@ -151,11 +146,11 @@ def prove(routine: Routine) -> Verdict:
             case "product", _:
                 _product(routine)
             case "matrices8", _:
-                _matrices(routine, 8)
+                _matrices8(routine)
             case "matrices64", "words":
                 _row_of_matrices64(routine)
             case "matrices64", _:
-                _matrices(routine, 64)
+                algebra_blocks.prove(routine)
             case _:
                 return algebra.prove(routine)
     except (Refutation, Undefined) as found:
@@ -195,7 +190,7 @@ def prove_isomorphisms(entries: Sequence[Isomorphism]) -> Verdict:
             for x in range(ORDER):
                 image = apply(forth, x)
                 got = apply(back, aes.inverse(image) if image else 0)
-                if got != (field.inverse(x) if x else 0):
+                if (apply(field.matrix(x), got) != 1) if x else got:
                     raise FieldError(f"{entry.polynomial:#x}: the inverse of {x:#04x} is not {got:#04x}")
     except FieldError as found:
         return Verdict(Status.REFUTED, f"isomorphisms: {found}")
