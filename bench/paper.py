@@ -126,9 +126,9 @@ def _table_one(results: Sequence[Result]) -> Listing:
             *("ISA-L 256 bits", "ISA-L 512 bits", "gfsmith/ISA-L"),
         ),
         [_row(row, found[row.name]) for row in ROWS if row.name in found],
-        "Speed with GFNI over speed with AVX2 and tables, and at last gfsmith's best over ISA-L's best (below "
-        "1, ISA-L is ahead): medians of ratios within a round, with intervals. ISA-L's gf_vect_mul has AVX at most for tables, "
-        "and no kernel for 512 bits.",
+        "Speed with GFNI over speed with AVX2 and tables, and at last gfsmith's best over ISA-L's best "
+        "(below 1, ISA-L is ahead): medians of ratios within a round, with intervals. ISA-L's gf_vect_mul "
+        "has AVX at most for tables, and no kernel for 512 bits.",
     )
 
 
