@@ -17,6 +17,7 @@ from gfsmith.emit.c.algebra import build
 from gfsmith.field import Field, FieldError, apply, check_isomorphism, inverse_matrix, isomorphism
 from gfsmith.ir.algebra import Act, Instr, Routine
 from gfsmith.prove.algebra_bits import prove, prove_isomorphisms
+from gfsmith.prove.ring import ZERO, Element
 from gfsmith.prove.verdict import Status
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,12 @@ MUTATED = [
     *("gfs_polynomials8_mapped__gfni_avx512", "gfs_polynomials16__gfni_avx2", "gfs_polynomials32__gfni_sse"),
     *(f"gfs_{name}__{set_}" for name in ("matrices8", "matrices64") for set_ in SETS),
 ]
+
+
+def test_elements_of_any_ring_of_characteristic_2() -> None:
+    x, y = Element.unknown("a", 0), Element.unknown("b", 0)
+    assert (x ^ y) ** 2 == x**2 ^ y**2 and x**2 != x and x ^ x == ZERO
+    assert str(x**254 ^ x * y) == "a[0] b[0] + a[0]^254"
 
 
 @pytest.mark.parametrize("symbol", BY_SYMBOL)

@@ -3,11 +3,12 @@ characteristic 2, so in every field of 256 elements, whatever bytes the unknowns
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 
+#: An unknown: a byte of an array.
+Name = tuple[str, int]
 #: How often each unknown is a factor, sorted.
-Monomial = tuple[tuple[Hashable, int], ...]
+Monomial = tuple[tuple[Name, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +18,8 @@ class Element:
     terms: frozenset[Monomial] = frozenset()
 
     @classmethod
-    def unknown(cls, *name: Hashable) -> Element:
-        return cls(frozenset({((name, 1),)}))
+    def unknown(cls, array: str, index: int) -> Element:
+        return cls(frozenset({(((array, index), 1),)}))
 
     def __xor__(self, other: Element) -> Element:
         return Element(self.terms ^ other.terms)
@@ -30,18 +31,19 @@ class Element:
                 powers = dict(left)
                 for name, power in right:
                     powers[name] = powers.get(name, 0) + power
-                total ^= {tuple(sorted(powers.items(), key=str))}
+                total ^= {tuple(sorted(powers.items()))}
         return Element(frozenset(total))
 
     def __pow__(self, exponent: int) -> Element:
-        result = self
-        for _ in range(exponent - 1):
-            result = result * self
-        return result
+        """For an exponent of at least 1."""
+        if exponent == 1:
+            return self
+        half: Element = self ** (exponent // 2)
+        return half * half * self if exponent % 2 else half * half
 
     def __str__(self) -> str:
-        def text(name: Hashable, power: int) -> str:
-            word = "".join(f"{part}" if n == 0 else f"[{part}]" for n, part in enumerate(name))  # type: ignore[var-annotated, arg-type]
+        def text(name: Name, power: int) -> str:
+            word = f"{name[0]}[{name[1]}]"
             return word if power == 1 else f"{word}^{power}"
 
         words = sorted(" ".join(text(*factor) for factor in monomial) for monomial in self.terms)
