@@ -163,7 +163,7 @@ def codes_(name: str | None, as_json: bool, **flags: int | None) -> None:
         else:
             _shape(find(name), k, m, as_json)
     elif name != shape.LRC:
-        _family(find(name), as_json)
+        _family(find(shape.known(name)), as_json)
     elif as_json:
         print_json(lrc.RECORD)
     else:
