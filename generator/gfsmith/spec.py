@@ -155,10 +155,9 @@ class KernelSpec:
             raise SpecError(f"outputs = {self.outputs}; allowed: 1..{MAX_SHARDS - 1}")
         if self.operation in (Operation.MUL, Operation.XOR) and self.outputs != 1:
             raise SpecError(f"outputs = {self.outputs}; {self.operation.value} has exactly 1 output")
-        if self.operation is Operation.HORNER and (self.inputs is not None or self.outputs not in _PARITIES):
-            raise SpecError(
-                f"{self.inputs or 'n'}x{self.outputs}; horner takes any inputs and gives 2 or 3 outputs"
-            )
+        horner = self.operation is Operation.HORNER
+        if horner and (self.inputs is not None or self.outputs not in _PARITIES):
+            raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
 
@@ -170,23 +169,20 @@ class KernelSpec:
                 f"technique = {self.technique.value} does not fit operation "
                 f"{self.operation.value}; plain is for xor and packets, and these are plain"
             )
-        if (
-            (self.technique is Technique.SHIFT)
-            if self.operation is not Operation.HORNER
-            else self.technique not in _DOUBLES
-        ):
+        horner = self.operation is Operation.HORNER
+        if (horner and self.technique not in _DOUBLES) or (not horner and self.technique is Technique.SHIFT):
             raise SpecError(
-                f"technique = {self.technique.value} does not fit operation {self.operation.value}; shift is for "
-                "horner, which takes affine or shift"
+                f"technique = {self.technique.value} does not fit operation {self.operation.value}; shift is "
+                "for horner, which doubles by affine or shift"
             )
         if NEEDS[self.technique] not in self.isa.ops:
             allowed = ", ".join(t.value for t, op in NEEDS.items() if op in self.isa.ops)
             raise SpecError(
                 f"technique = {self.technique.value} is not possible on {self.isa.name}; allowed: {allowed}"
             )
-        if self.operation is Operation.HORNER and self.field.polynomial != RAID_POLYNOMIAL:
+        if horner and self.field.polynomial != RAID_POLYNOMIAL:
             raise SpecError(
-                f"polynomial = {self.field.polynomial:#x}; horner is for RAID, whose field is {RAID_POLYNOMIAL:#x}"
+                f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {RAID_POLYNOMIAL:#x}"
             )
         if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
             raise SpecError(

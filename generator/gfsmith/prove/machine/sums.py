@@ -106,9 +106,9 @@ def _recognise_horner(contract: Contract, before: Piece, after: Piece, length: i
 
 
 def _sources(form: Form) -> int | None:
-    """How many sources a sum from source 0 on is of, if it is one."""
-    numbers = [atom.shard for atom in form.atoms if isinstance(atom.shard, int)]
-    return 1 + max(numbers, default=-1) if len(numbers) == len(form.atoms) else None
+    """How many sources a form is of, if it is of the first ones, each of them."""
+    shards = {atom.shard if atom.kind.startswith("src") else -1 for atom in form.atoms}
+    return len(shards) if shards == set(range(len(shards))) else None
 
 
 def summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
