@@ -146,7 +146,8 @@ unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, 
 
 static bool suits(const kernel_row *row, const gfs_isa *isa, gfs_operation operation,
                   unsigned inputs, unsigned outputs) {
-  gfs_format format = operation == GFS_OPERATION_xor ? GFS_FORMAT_none : isa->format;
+  bool tables = operation != GFS_OPERATION_xor && operation != GFS_OPERATION_horner;
+  gfs_format format = tables ? isa->format : GFS_FORMAT_none;
   return row->isa == isa->id && row->operation == operation &&
          (row->inputs == inputs || row->inputs == 0) && row->outputs == outputs &&
          row->format == format;
