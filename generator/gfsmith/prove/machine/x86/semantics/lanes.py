@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Piece, Runs, Table, Unsupported
-from gfsmith.prove.machine.lanes import table_entry
+from gfsmith.prove.machine.lanes import sign, table_entry
 from gfsmith.prove.machine.state import State, constant_bytes
-
-_SIGN = sum(0x80 << 8 * row for row in range(8))  #: the matrix of which every row is bit 7
 
 
 def selects(index: int) -> int | None:
@@ -22,26 +20,10 @@ def uniform(lane: Runs) -> int | None:
     return piece.constant if alike and isinstance(piece, Form) else None
 
 
-def sign(piece: Piece) -> Form:
-    """Bit 7 in every bit."""
-    return domain.map_matrix(_SIGN, _data(piece))
-
-
 def unless_signed(byte: int, piece: Piece) -> Form:
     """`byte` where bit 7 is clear, else 0."""
     cleared = domain.masked(sign(piece), byte)
     return domain.make_form(cleared.constant ^ byte, cleared.atoms)
-
-
-def twice(piece: Piece) -> Form:
-    """2 a modulo 256."""
-    return domain.shift_rows(_data(piece), -1)
-
-
-def _data(piece: Piece) -> Form:
-    if isinstance(piece, Table):
-        raise Unsupported("arithmetic on raw table bytes")
-    return piece
 
 
 def affine(state: State, matrix: Runs, piece: Piece) -> Form:

@@ -7,7 +7,7 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.forms import forms
-from gfsmith.prove.machine.lanes import groups, known, look_up_runs, shift_right
+from gfsmith.prove.machine.lanes import add_bytes, groups, known, look_up_runs, shift_right, signs
 from gfsmith.prove.machine.state import State
 from gfsmith.prove.machine.x86.semantics import lanes
 from gfsmith.prove.machine.x86.semantics.operands import (
@@ -110,20 +110,16 @@ def _greater(state: State, instr: Instruction) -> None:
     """pcmpgtb of known bytes, or of 0 and any bytes: bit 7 of these, in every bit."""
     left, right = _sources(state, instr, vector_size(instr))
     if left == domain.zeros(domain.size(left)):
-        write_vector(state, instr, domain.merge([(length, lanes.sign(piece)) for length, piece in right]))
+        write_vector(state, instr, signs(right))
         return
     signed = zip(memoryview(known(left)).cast("b"), memoryview(known(right)).cast("b"), strict=True)
     write_vector(state, instr, domain.constant_runs(bytes(255 * (a > b) for a, b in signed)))
 
 
 def _add_bytes(state: State, instr: Instruction) -> None:
-    """paddb of known bytes, or of bytes and themselves: bit by bit one place up."""
+    """paddb."""
     left, right = _sources(state, instr, vector_size(instr))
-    if left == right:
-        write_vector(state, instr, domain.merge([(length, lanes.twice(piece)) for length, piece in left]))
-        return
-    pairs = zip(known(left), known(right), strict=True)
-    write_vector(state, instr, domain.constant_runs(bytes((a + b) & 0xFF for a, b in pairs)))
+    write_vector(state, instr, add_bytes(left, right))
 
 
 def _family(meaning: Semantics, sse: str, vex: str, evex: str, operands: str) -> dict[str, Semantics]:
