@@ -72,11 +72,14 @@ def _subtract(state: State, instr: Decoded) -> None:
 
 
 def _shift_signed(state: State, instr: Decoded) -> None:
-    """vsrab by 7, of the count's low three bits."""
+    """vsrab, by the low three bits of each count: by 7 everywhere, or known bytes."""
     target, source, count = instr.operands
-    if any(byte & 7 != 7 for byte in known(read_vector(state, count))):
-        raise Unsupported("an arithmetic shift of bytes by less than 7")
-    write_vector(state, target, signs(read_vector(state, source)))
+    runs, counts = read_vector(state, source), [byte & 7 for byte in known(read_vector(state, count))]
+    if set(counts) == {7}:
+        write_vector(state, target, signs(runs))
+        return
+    signed = zip(memoryview(known(runs)).cast("b"), counts, strict=True)
+    write_vector(state, target, domain.constant_runs(bytes(byte >> n & 0xFF for byte, n in signed)))
 
 
 def _move(state: State, instr: Decoded) -> None:
