@@ -18,11 +18,16 @@ typedef struct gfs_raid_pass {
   const uint8_t *tables; /* of its coefficients, NULL if it takes none */
   unsigned inputs;
   unsigned outputs;
+  bool reversed; /* its sources are the data shards, last one first */
 } gfs_raid_pass;
 
-/* The pass that computes the first m parities of k shards given last one first (which the plain sum
- * does not mind). GFSMITH_EUNSUPPORTED: no kernel. */
+/* The pass that computes the first m parities of k shards. GFSMITH_EUNSUPPORTED: no kernel. */
 gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, gfs_path path);
+
+/* Its sources: the data shards from byte `offset` on, in the order that its kernel wants. Horner's
+ * rule begins with the highest power. */
+void gfs_raid_sources(const gfs_raid_pass *pass, size_t offset, const uint8_t *const *shards,
+                      const uint8_t **src);
 
 /* Run it, in cache whole, else in steps as a codec does. */
 void gfs_raid_run(const gfs_raid_pass *pass, gfs_path path, size_t len, const uint8_t *const *src,

@@ -76,8 +76,8 @@ static void compute_powers(powers *p, unsigned k) {
  *
  *     V[helpers][L] * d[L] = helpers + V[helpers][S] * d[S].
  *
- * The square on the left is a Vandermonde determinant of different powers, or one times such, so it
- * is regular. `solution`: lost_data rows of k. */
+ * The square on the left is regular: but for a factor in each column, a Vandermonde matrix of
+ * different powers of 2 (or of 4). `solution`: lost_data rows of k. */
 static void solve_data(const loss *l, const powers *p, const bool *present, uint8_t *solution) {
   uint8_t system[PARITIES * (PARITIES + DATA)];
   unsigned width = l->lost_data + l->k;
@@ -147,8 +147,8 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
   gfs_raid_pass pass;
   if (is_sum(l) || is_generation(l)) {
     gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, path);
-    for (unsigned j = 0; targets > 1 && j < l->k; j++)
-      src[j] = shards[l->k - 1 - j];
+    if (l->lost_data == 0)
+      gfs_raid_sources(&pass, 0, (const uint8_t *const *)shards, src);
     if (status == GFSMITH_OK)
       gfs_raid_run(&pass, path, len, src, dst);
     return status;
@@ -161,7 +161,7 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
   if (kernel == NULL)
     return GFSMITH_EUNSUPPORTED;
   fill_tables(l, present, isa->format, tables);
-  pass = (gfs_raid_pass){kernel, tables, l->k, targets};
+  pass = (gfs_raid_pass){kernel, tables, l->k, targets, false};
   gfs_raid_run(&pass, path, len, src, dst);
   return GFSMITH_OK;
 }

@@ -16,7 +16,7 @@ from .support import EINVAL, ETOOMANY, OK, Api, Arena, Bytes, encode, products
 NAMES = {1: "xor", 2: "pq", 3: "pqr"}
 MAX_DATA = 255
 LENGTHS = (1, 15, 64, 129, 1000, 4099)
-COUNTS = (1, 2, 3, 7, 16, 37, 255)
+COUNTS = (1, 2, 3, 4, 7, 16, 37, 255)
 FAR = (20, 40_000)  #: shards and bytes beyond what a core's own cache is taken to hold
 
 
