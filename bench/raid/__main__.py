@@ -22,8 +22,6 @@ COUNTS = (4, 8, 16, 32)
 LENGTH = 4096
 STRIPES = 1024  #: 48 shards of 4 KiB each: 192 MiB
 
-UNROLL = {"gfni_avx512": 4, "gfni_avx2": 2, "avx512": 4, "avx2": 2}
-
 
 def build() -> Path:
     """The driver with all kernels in it."""
@@ -43,13 +41,13 @@ def build() -> Path:
 def contenders(isa: str, k: int, memory: bool) -> dict[str, str]:
     """What is timed: by its name in the table, for the driver."""
     other = isa.removeprefix("gfni_")
-    unroll = {name: UNROLL[name] for name in (isa, other)}
-    steps = {name: "_steps" if name == "gfni_avx512" else "" for name in (isa, other)}
+    dense = 4 if isa == "gfni_avx512" else 2
+    steps = "_steps" if isa == "gfni_avx512" else ""
     found = {
-        "Horner, affine": f"gfs_horner_nx2__{isa}_u{unroll[isa]}{steps[isa]}:{k}:2",
-        "Horner, shifts": f"gfs_horner_nx2__{other}_u{unroll[other]}:{k}:2",
-        "dense, affine": f"gfs_dot_nx2__{isa}_u{unroll[isa]}{steps[isa]}:{k}:2:affine",
-        "dense, nibbles": f"gfs_dot_nx2__{other}_u{unroll[other]}:{k}:2:nibble",
+        "Horner, affine": f"gfs_horner_nx2__{isa}_u4{steps}:{k}:2",
+        "Horner, shifts": f"gfs_horner_nx2__{other}_u4:{k}:2",
+        "dense, affine": f"gfs_dot_nx2__{isa}_u{dense}{steps}:{k}:2:affine",
+        "dense, nibbles": f"gfs_dot_nx2__{other}_u{dense}:{k}:2:nibble",
         "known matrix, affine": f"gfs_dot_{k}x2_vandermonde__{isa}_u2:{k}:2",
         "known matrix, nibbles": f"gfs_dot_{k}x2_vandermonde__{other}_u2:{k}:2",
         "ISA-L pq_gen": f"pq_gen:{k}:2",

@@ -6,8 +6,9 @@
  *
  *     P = sum of d[j],    Q = sum of 2^j * d[j],    R = sum of 4^j * d[j]       for j = 0 .. k-1.
  *
- * So Linux md, ISA-L and SnapRAID (-z codes aside) have P and Q. In OpenZFS' RAID-Z the powers run
- * the other way, 2^(k-1-j) and 4^(k-1-j): give its columns in reverse order, which costs nothing.
+ * Linux md, ISA-L and SnapRAID have the same P and Q. In OpenZFS' RAID-Z, whose third parity is this
+ * R, the powers run the other way, 2^(k-1-j) and 4^(k-1-j): give its columns in reverse order, which
+ * costs nothing.
  * Any m of the k + m shards can be lost and recovered, for every k up to 255: the powers of 2, and
  * those of 4, are different for j < 255.
  *
