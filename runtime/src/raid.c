@@ -26,8 +26,8 @@ gfsmith_kernel *gfs_raid_kernel(const gfs_isa *isa, gfs_operation operation, uns
 }
 
 /* Up to so many data shards P and Q are computed by a kernel that knows their matrix, if there is
- * one and a product is one instruction. Measured with GFNI (docs/raid.md): 1.3 to 1.5 times as fast
- * as Horner's rule at 4, as fast from 8 on. */
+ * one. Measured on Zen 4 (docs/raid.md): 1.1 to 1.7 times as fast as Horner's rule at 4, from 8 on
+ * as fast with GFNI and slower without. */
 #define KNOWN_MAX 7u
 
 /* Such kernels as calls have met them, by the number of data shards, or `none`. */
@@ -53,7 +53,7 @@ static gfsmith_kernel *find_known(const gfs_isa *isa, unsigned k, gfs_path path)
 
 /* The kernel that knows P and Q of k shards, NULL if there is none. */
 static gfsmith_kernel *known_kernel(const gfs_isa *isa, unsigned k, gfs_path path) {
-  if (k > KNOWN_MAX || isa->format != GFS_FORMAT_affine)
+  if (k > KNOWN_MAX)
     return NULL;
   _Atomic(gfsmith_kernel *) *place = &known[isa->id][k][path];
   gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_relaxed);
