@@ -4,7 +4,6 @@
 #include "codec.h"
 #include "raid.h"
 #include "sizes.h"
-#include "solve.h"
 
 enum {
   PARITIES = GFS_RAID_PARITIES,
@@ -72,12 +71,29 @@ static void compute_powers(powers *p, unsigned k) {
   }
 }
 
+/* Solve equations of `width` coefficients each for their first `count` unknowns, in place. All
+ * leading minors must be regular, so that no pivot is 0. */
+static void reduce(const gfs_field *field, unsigned count, unsigned width, uint8_t *system) {
+  for (unsigned n = 0; n < count; n++) {
+    uint8_t *pivot = system + n * width;
+    uint8_t inverse = gfs_field_inverse(field, pivot[n]);
+    for (unsigned c = n; c < width; c++)
+      pivot[c] = gfs_field_mul(field, inverse, pivot[c]);
+    for (unsigned other = 0; other < count; other++) {
+      uint8_t *row = system + other * width;
+      uint8_t factor = row[n];
+      for (unsigned c = n; other != n && c < width; c++)
+        row[c] ^= gfs_field_mul(field, factor, pivot[c]);
+    }
+  }
+}
+
 /* Lost data from the sources: with V the parity matrix, S the data present and L the lost,
  *
  *     V[helpers][L] * d[L] = helpers + V[helpers][S] * d[S].
  *
- * The square on the left is regular: but for a factor in each column, a Vandermonde matrix of
- * different powers of 2 (or of 4). `solution`: lost_data rows of k. */
+ * The square on the left and its leading minors are regular: but for a factor in each column they
+ * are Vandermonde matrices of different powers of 2 (or of 4). `solution`: lost_data rows of k. */
 static void solve_data(const loss *l, const powers *p, const bool *present, uint8_t *solution) {
   uint8_t system[PARITIES * (PARITIES + DATA)];
   unsigned width = l->lost_data + l->k;
@@ -93,7 +109,9 @@ static void solve_data(const loss *l, const powers *p, const bool *present, uint
         row[column++] = power[j];
     row[column + n] = 1;
   }
-  gfs_solve(&p->field, l->helpers, l->lost_data, l->k, system, solution);
+  reduce(&p->field, l->lost_data, width, system);
+  for (unsigned n = 0; n < l->lost_data; n++)
+    memcpy(solution + n * l->k, system + n * width + l->lost_data, l->k);
 }
 
 /* A lost parity from the sources: its own powers of the data present, and of the lost data as they
