@@ -6,11 +6,10 @@
  *
  *     P = sum of d[j],    Q = sum of 2^j * d[j],    R = sum of 4^j * d[j]       for j = 0 .. k-1.
  *
- * Linux md, ISA-L and SnapRAID have the same P and Q. In OpenZFS' RAID-Z, whose third parity is this
- * R, the powers run the other way, 2^(k-1-j) and 4^(k-1-j): give its columns in reverse order, which
- * costs nothing.
- * Any m of the k + m shards can be lost and recovered, for every k up to 255: the powers of 2, and
- * those of 4, are different for j < 255.
+ * Linux md, ISA-L and SnapRAID have the same P and Q. In OpenZFS' RAID-Z, whose third parity is
+ * this R, the powers run the other way, 2^(k-1-j) and 4^(k-1-j): give its columns in reverse order,
+ * which costs nothing. Any m of the k + m shards can be lost and recovered, for every k up to 255:
+ * the powers of 2, and those of 4, are different for j < 255.
  *
  * In all calls `shards` is k data shards, then P, then Q, then R, as far as the call has them. Any
  * k from 1 to GFSMITH_RAID_MAX_DATA, any len, any alignment. The calls read exactly len bytes of

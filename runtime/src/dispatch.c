@@ -56,8 +56,8 @@ gfsmith_status gfsmith_set_isa(const char *name) {
 
 #else
 
-/* With `here` of tuned.c and what raid.c remembers the library's only variable. NULL: not chosen yet
- * (or nothing to choose). */
+/* With `here` of tuned.c and what raid.c remembers the library's only variable. NULL: not chosen
+ * yet (or nothing to choose). */
 static _Atomic(const gfs_isa *) current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {
