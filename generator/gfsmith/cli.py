@@ -140,7 +140,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 )
 @click.argument("object_file", required=False, type=click.Path(path_type=Path))
 @click.option("--symbol", help="The function of OBJECT_FILE.")
-@click.option("--operation", help="dot, mad, mul or xor.")
+@click.option("--operation", help="dot, mad, mul, xor or horner.")
 @click.option("--inputs", help="Sources: a number, or n for any.")
 @click.option("--outputs", type=int, default=1, help="Destinations.")
 @click.option("--tables", default="none", help="Table layout: isal-nibble, isal-affine, nibble, ...")

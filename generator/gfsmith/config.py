@@ -8,7 +8,7 @@ isas = ["avx2", "scalar"]
 tuned = ["tuned/znver4.toml"]    # files of `gfsmith tune`, relative to this one
 
 [[kernels]]
-operation = "dot"                # dot, mad, mul, xor
+operation = "dot"                # dot, mad, mul, xor, horner
 shapes = ["nx4", "10x4"]         # inputs x outputs; n: any number of inputs
 unroll = "auto"                  # or 1..8 vectors a turn
 prefetch = 0                     # bytes ahead
@@ -18,7 +18,7 @@ width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni
 order = "auto"                   # or sums, steps, copies: how the vectors of a turn are woven
 circuit = "auto"                 # with code: or dense, factored1 .. factored4
 placement = "registers"          # or memory: where table entries are during a call
-technique = "auto"               # or nibble, permxor, affine, mulb, bitplane
+technique = "auto"               # or nibble, permxor, affine, mulb, bitplane, shift
 code = "cauchy"                  # or minio, ...: bake the k x m parity matrix of this code in (dot only)
 local = 2                        # with code = "lrc": groups, of the shape's parities so many are local
 packets = false                  # with code: true for kernels that work on packets and only add
@@ -82,7 +82,7 @@ def _check_isas(names: list[str]) -> list[str]:
 class KernelGroup(_Strict):
     """One [[kernels]] table."""
 
-    operation: Literal["dot", "mad", "mul", "xor"]
+    operation: Literal["dot", "mad", "mul", "xor", "horner"]
     shapes: Annotated[list[str], Field(min_length=1)]
     unroll: Annotated[int, Field(ge=1, le=8)] | Literal["auto"] = "auto"
     prefetch: int = 0
@@ -94,7 +94,7 @@ class KernelGroup(_Strict):
     circuit: Literal["auto", "dense", "factored1", "factored2", "factored3", "factored4", "factored5"] = (
         "auto"
     )
-    technique: Literal["auto", "nibble", "permxor", "affine", "mulb", "bitplane"] = "auto"
+    technique: Literal["auto", "nibble", "permxor", "affine", "mulb", "bitplane", "shift"] = "auto"
     isas: list[str] | None = None
     polynomial: int | None = None
     code: str | None = None

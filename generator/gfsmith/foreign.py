@@ -82,7 +82,7 @@ def _one_of(what: str, word: str, allowed: list[str]) -> str:
 
 def contract_of(words: Description) -> Contract:
     """The contract. Raises ForeignError."""
-    _one_of("operation", words.operation, ["dot", "mad", "mul", "xor"])
+    _one_of("operation", words.operation, ["dot", "mad", "mul", "xor", "horner"])
     _one_of("abi", words.abi, list(ABIS))
     _one_of("tables", words.tables, list(_LAYOUTS))
     machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]

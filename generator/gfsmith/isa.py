@@ -86,16 +86,17 @@ class Isa:
 
 
 _MEMORY = frozenset({Op.LOAD, Op.STORE})
-_COMMON = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.STREAM, Op.SPILL, Op.RELOAD, Op.PREFETCH}
+_DOUBLING = frozenset({Op.CONST, Op.TWICE, Op.CHOOSE})
+_COMMON = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.AND, Op.STREAM, Op.SPILL, Op.RELOAD, Op.PREFETCH}
 _NIBBLE = _COMMON | {Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
-_PERMXOR = _MEMORY | {Op.ZERO, Op.XOR, Op.TABLE, Op.LOOKUP2}
+_PERMXOR = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.TABLE, Op.LOOKUP2}
 _GFNI = _COMMON | {Op.MATRIX, Op.AFFINE, Op.MULB}
 
 _AVX512 = ("AVX512F", "AVX512BW", "AVX512VL", "BMI2")
 _AVX512_WIDTHS = (512, 256)
 
 #: With intrinsics: the compiler chooses what waits in memory.
-_C_NIBBLE = _MEMORY | {Op.ZERO, Op.CONST, Op.XOR, Op.AND, Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
+_C_NIBBLE = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.AND, Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
 
 
 def _with_intrinsics(
@@ -203,7 +204,7 @@ ISAS: tuple[Isa, ...] = (
         Encoding.C,
         vector_bytes=8,
         registers=None,
-        ops=_MEMORY | {Op.ZERO, Op.XOR, Op.BIT, Op.COLUMN, Op.SCALE},
+        ops=_MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.BIT, Op.COLUMN, Op.SCALE},
         cpu_flags=(),
         tail=Tail.WORD,
     ),

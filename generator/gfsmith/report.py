@@ -44,7 +44,7 @@ def record(spec: KernelSpec) -> dict[str, Any]:
 def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
     """Kernels and bytes of machine code per instruction set, as a Markdown table."""
     sizes = {kernel["symbol"]: kernel["bytes"] for kernel in manifest.get("kernels", [])}
-    operations = ("dot", "mad", "mul", "xor")
+    operations = ("dot", "mad", "mul", "xor", "horner")
     rows = [
         f"| instruction set | {' | '.join(operations)} | kernels | bytes of code |",
         "|---|" + "---:|" * (len(operations) + 2),

@@ -34,6 +34,7 @@ MAX_SHARDS = 255
 MAX_UNROLL = 8
 MAX_PREFETCH = 1 << 16
 MULB_POLYNOMIAL = 0x11B
+RAID_POLYNOMIAL = 0x11D
 
 
 class SpecError(ValueError):
@@ -47,16 +48,22 @@ class Operation(Enum):
     MAD  dst[i] ^= sum_j c[i][j] * src[j]
     MUL  dst[j]  = c[j] * src[j]
     XOR  dst[0]  = sum_j src[j]
+    HORNER  dst[i] = sum_j (2^i)^(k-1-j) * src[j]: P, Q and R of RAID, by Horner's rule
     """
 
     DOT = "dot"
     MAD = "mad"
     MUL = "mul"
     XOR = "xor"
+    HORNER = "horner"
 
 
 _BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
 
+
+#: Ways to double, and how many parities Horner's rule is for: P and Q, or P, Q and R.
+_DOUBLES = frozenset({Technique.AFFINE, Technique.SHIFT})
+_PARITIES = (2, 3)
 
 #: A product is one instruction.
 _SINGLE = frozenset({Technique.AFFINE, Technique.MULB, Technique.PERMXOR})
@@ -101,6 +108,8 @@ def default_technique(operation: Operation, isa: Isa) -> Technique:
     """The technique that the instruction set is made for."""
     if operation is Operation.XOR:
         return Technique.PLAIN
+    if operation is Operation.HORNER:
+        return Technique.AFFINE if Op.AFFINE in isa.ops else Technique.SHIFT
     for technique in (Technique.AFFINE, Technique.PERMXOR, Technique.NIBBLE, Technique.BITPLANE):
         if NEEDS[technique] in isa.ops:
             return technique
@@ -146,6 +155,9 @@ class KernelSpec:
             raise SpecError(f"outputs = {self.outputs}; allowed: 1..{MAX_SHARDS - 1}")
         if self.operation in (Operation.MUL, Operation.XOR) and self.outputs != 1:
             raise SpecError(f"outputs = {self.outputs}; {self.operation.value} has exactly 1 output")
+        horner = self.operation is Operation.HORNER
+        if horner and (self.inputs is not None or self.outputs not in _PARITIES):
+            raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
 
@@ -157,10 +169,20 @@ class KernelSpec:
                 f"technique = {self.technique.value} does not fit operation "
                 f"{self.operation.value}; plain is for xor and packets, and these are plain"
             )
+        horner = self.operation is Operation.HORNER
+        if (horner and self.technique not in _DOUBLES) or (not horner and self.technique is Technique.SHIFT):
+            raise SpecError(
+                f"technique = {self.technique.value} does not fit operation {self.operation.value}; shift is "
+                "for horner, which doubles by affine or shift"
+            )
         if NEEDS[self.technique] not in self.isa.ops:
             allowed = ", ".join(t.value for t, op in NEEDS.items() if op in self.isa.ops)
             raise SpecError(
                 f"technique = {self.technique.value} is not possible on {self.isa.name}; allowed: {allowed}"
+            )
+        if horner and self.field.polynomial != RAID_POLYNOMIAL:
+            raise SpecError(
+                f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {RAID_POLYNOMIAL:#x}"
             )
         if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
             raise SpecError(
@@ -200,7 +222,8 @@ class KernelSpec:
 
     @property
     def tables(self) -> TableFormat:
-        return TableFormat.NONE if self.baked is not None else self.entries
+        known = self.baked is not None or self.operation is Operation.HORNER
+        return TableFormat.NONE if known else self.entries
 
     @property
     def entries(self) -> TableFormat:

@@ -1,4 +1,7 @@
-"""Ways to multiply a vector of bytes by a constant, and the tables that they read."""
+"""Ways to multiply a vector of bytes by a constant, and the tables that they read.
+
+SHIFT is for the constant 2 alone: twice the byte, and the polynomial where a bit is carried out of it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ class Technique(Enum):
     AFFINE = "affine"
     MULB = "mulb"
     BITPLANE = "bitplane"
+    SHIFT = "shift"
     PLAIN = "plain"
 
 
@@ -49,6 +53,7 @@ FORMAT = {
     Technique.AFFINE: TableFormat.AFFINE,
     Technique.MULB: TableFormat.MULB,
     Technique.BITPLANE: TableFormat.BITPLANE,
+    Technique.SHIFT: TableFormat.NONE,
     Technique.PLAIN: TableFormat.NONE,
 }
 
@@ -59,5 +64,6 @@ NEEDS = {
     Technique.AFFINE: Op.AFFINE,
     Technique.MULB: Op.MULB,
     Technique.BITPLANE: Op.SCALE,
+    Technique.SHIFT: Op.CHOOSE,
     Technique.PLAIN: Op.XOR,
 }

@@ -56,8 +56,8 @@ gfsmith_status gfsmith_set_isa(const char *name) {
 
 #else
 
-/* With `here` of tuned.c the library's only variable. NULL: not chosen yet (or nothing to choose).
- */
+/* With `here` of tuned.c and what raid.c remembers the library's only variable. NULL: not chosen
+ * yet (or nothing to choose). */
 static _Atomic(const gfs_isa *) current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {
@@ -146,7 +146,8 @@ unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, 
 
 static bool suits(const kernel_row *row, const gfs_isa *isa, gfs_operation operation,
                   unsigned inputs, unsigned outputs) {
-  gfs_format format = operation == GFS_OPERATION_xor ? GFS_FORMAT_none : isa->format;
+  bool tables = operation != GFS_OPERATION_xor && operation != GFS_OPERATION_horner;
+  gfs_format format = tables ? isa->format : GFS_FORMAT_none;
   return row->isa == isa->id && row->operation == operation &&
          (row->inputs == inputs || row->inputs == 0) && row->outputs == outputs &&
          row->format == format;

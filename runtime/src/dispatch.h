@@ -26,10 +26,11 @@ typedef struct gfs_isa {
 } gfs_isa;
 
 typedef enum gfs_operation {
-  GFS_OPERATION_dot, /* dst[i]  = sum over j of c[i][j] * src[j] */
-  GFS_OPERATION_mad, /* dst[i] += sum over j of c[i][j] * src[j] */
-  GFS_OPERATION_mul, /* dst[j]  = c[j] * src[j] */
-  GFS_OPERATION_xor  /* dst[0]  = sum over j of src[j] */
+  GFS_OPERATION_dot,   /* dst[i]  = sum over j of c[i][j] * src[j] */
+  GFS_OPERATION_mad,   /* dst[i] += sum over j of c[i][j] * src[j] */
+  GFS_OPERATION_mul,   /* dst[j]  = c[j] * src[j] */
+  GFS_OPERATION_xor,   /* dst[0]  = sum over j of src[j] */
+  GFS_OPERATION_horner /* dst[i] = sum over j < k of (2^i)^(k-1-j) * src[j], modulo 0x11d */
 } gfs_operation;
 
 /* How a kernel stores, by its name in kernels.inc. */

@@ -111,6 +111,8 @@ def _calls(number: int, spec: KernelSpec, order: str) -> tuple[bytes, bytes]:
         matrix = rng.integers(0, 256, (outputs, k), dtype=np.uint8)
         if spec.operation is Operation.XOR:
             matrix[:] = 1
+        if spec.operation is Operation.HORNER:
+            matrix = np.array([field(1 << i) ** np.arange(k)[::-1] for i in range(outputs)], np.uint8)
         if spec.diagonal:
             matrix = np.diag(matrix.diagonal())
         if spec.baked is not None:

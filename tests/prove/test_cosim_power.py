@@ -31,7 +31,7 @@ from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.state import State
 
 #: Instances of each form; how many of them must have a meaning with plain numbers, and with unknowns.
-INSTANCES, WANTED, RARE = 16, 6, 1
+INSTANCES, WANTED, RARE = 24, 6, 1
 LR, CTR = GENERAL.index("lr"), GENERAL.index("ctr")
 
 Meaning = Callable[[State, Decoded], None]

@@ -26,6 +26,8 @@ SPECS = {
     "dot": make_spec("dot", 2, 1, "avx2", unroll=1),
     "any": make_spec("dot", None, 1, "sse", unroll=1),
     "pairs": make_spec("dot", None, 2, "gfni_avx512", unroll=1),
+    "horner": make_spec("horner", None, 3, "avx2", unroll=1),
+    "shuffle": make_spec("horner", None, 2, "avx512", unroll=1),
     "mul": make_spec("mul", None, 1, "sse", unroll=1),
     "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
     "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),
@@ -106,11 +108,11 @@ def test_unwind_information(push: str, pop: str, right: bool, tmp_path: Path) ->
     assert (report.status is Status.PROVED, "unwind" in report.reason) == (right, not right), report
 
 
-@pytest.mark.parametrize("operation", ["dot", "mad", "mul", "xor"])
+@pytest.mark.parametrize("operation", ["dot", "mad", "mul", "xor", "horner"])
 @pytest.mark.parametrize("isa", ["gfni_avx512", "avx512"])
 def test_masked_tails_are_proved_at_once_and_one_by_one(isa: str, operation: str) -> None:
     """Both ways agree, and the first does not fall back to the second."""
-    spec = make_spec(operation, None, 1, isa, unroll=1)
+    spec = make_spec(operation, None, 2 if operation == "horner" else 1, isa, unroll=1)
     contract = contract_of(spec, "sysv")
     code = generate_one(spec).code[Abi.SYSV]
     at_once = prove_code(contract, raw(NAME, code), NAME, exhaustive=False)

@@ -104,6 +104,38 @@ PAIRS = [
     Change("starts one source late", "pairs", "lea r10, [rcx+8]", "lea r10, [rcx+16]", "must be"),
 ]
 
+_POLYNOMIAL, _OTHER = 0x1D1D1D1D, 0x1B1B1B1B
+
+#: Sums that are multiplied by 2 (and by 4) before each source is added.
+HORNER = [
+    Change("sum not doubled", "horner", "vpaddb ymm5, ymm2, ymm2", "vmovdqa ymm5, ymm2", "must be"),
+    Change("carry lost", "horner", "vpxor ymm5, ymm5, ymm6", "", "must be"),
+    Change("modulo 0x11b", "horner", f"mov r11d, {_POLYNOMIAL}", f"mov r11d, {_OTHER}", "must be"),
+    Change(
+        "carry of another sum",
+        "horner",
+        "vpcmpgtb ymm6, ymm6, ymm2",
+        "vpcmpgtb ymm6, ymm6, ymm3",
+        "must be",
+    ),
+    Change("R doubled once", "horner", "vpxor ymm3, ymm6, ymm4", "vpxor ymm3, ymm5, ymm4", "must be"),
+    Change(
+        "R doubled once in the tail",
+        "horner",
+        "vpxor ymm3, ymm6, ymm4",
+        "vpxor ymm3, ymm5, ymm4",
+        "must be",
+        nth=1,
+    ),
+    Change("P is Q", "horner", "vmovdqu [r11+rax], ymm1", "vmovdqu [r11+rax], ymm2", "must be"),
+    Change("Q begins with P", "horner", "vpxor ymm2, ymm2, ymm2", "", "must be"),
+    Change("every other source", "horner", "add r10, 8", "add r10, 16", "must be"),
+    Change(
+        "carry of the source", "shuffle", "vpshufb zmm5, zmm0, zmm2", "vpshufb zmm5, zmm0, zmm3", "must be"
+    ),
+    Change("carry inverted", "shuffle", "vpxord zmm5, zmm5, zmm0", "", "must be"),
+]
+
 BOUNDS = [
     Change(
         "reads 1 byte behind the end",
@@ -375,7 +407,7 @@ COVERAGE = [
     Change("no instruction", "dot", "ret", ".byte 6", "no valid instruction"),
 ]
 
-WRONG = VALUE + PAIRS + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
+WRONG = VALUE + PAIRS + HORNER + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
 
 UNKNOWN = [
     Change(

@@ -127,15 +127,17 @@ def objects(compiler: Compiler) -> dict[str, ELFFile]:
     return {stem: ELFFile(path.open("rb")) for stem, path in paths.items()}
 
 
-def test_no_constructors_and_one_variable(objects: dict[str, ELFFile]) -> None:
-    variables = []
+def test_no_constructors_and_few_variables(objects: dict[str, ELFFile]) -> None:
+    """The set in force, and the kernels that raid.c has met: atomic pointers, a page or two of them."""
+    variables = {}
     for name, elf in objects.items():
         for section in elf.iter_sections():
             assert not section.name.startswith((".init", ".ctors", ".preinit", ".tdata", ".tbss"))
             writable = section.name.startswith((".data", ".bss"))
             if writable and not section.name.startswith(".data.rel.ro") and section["sh_size"]:
-                variables.append((name, section["sh_size"]))
-    assert variables == [("dispatch", 8)]
+                variables[name] = section["sh_size"]
+    assert variables.keys() == {"dispatch", "raid"}
+    assert variables["dispatch"] == 8 and variables["raid"] % 8 == 0 and variables["raid"] <= 8192
 
 
 def test_needs_little_of_the_c_library(objects: dict[str, ELFFile]) -> None:

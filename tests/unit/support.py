@@ -7,7 +7,7 @@ from dataclasses import replace
 from gfsmith.codes import parity_matrix
 from gfsmith.defaults import default_unroll
 from gfsmith.field import Field
-from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Ref, Role, Space
+from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Role, Space
 from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.lower import lower
 from gfsmith.passes import run as run_passes
@@ -90,6 +90,7 @@ class Machine:
         self.length = len(sources[0]) if sources else len(destinations[0])
 
     def run(self, program: Program) -> None:
+        self.constants = program.constants
         position = 0
         for loop in program.loops:
             if loop.aligned:
@@ -160,14 +161,17 @@ class Machine:
         assert ref is not None
         index = current + CURRENT - ref.index if ref.index <= CURRENT else ref.index
         if ref.space is Space.COEFFICIENT:
-            return [self._entry(instr, ref, index)] * count
+            start = self.spec.entry_offset(index, ref.output) + ref.offset
+            return [self._entry(instr, self.table, start)] * count
+        if ref.space is Space.CONSTANT:
+            return [self._entry(instr, self.constants, ref.offset)] * count
         start = position + ref.offset
         return [bits(b) for b in self.shards[ref.space][index][start : start + count]]
 
-    def _entry(self, instr: Instr, ref: Ref, index: int) -> object:
-        start = self.spec.entry_offset(index, ref.output) + ref.offset
+    @staticmethod
+    def _entry(instr: Instr, table: bytes, start: int) -> object:
         size = {Op.TABLE: 16, Op.COLUMN: 1}.get(instr.op, 8)
-        loaded = tuple(bits(b) for b in self.table[start : start + size])
+        loaded = tuple(bits(b) for b in table[start : start + size])
         return loaded[0] if instr.op is Op.COLUMN else loaded
 
 

@@ -21,10 +21,12 @@ SAMPLES = [
     ("mul", None, 1, 2),
     ("xor", 3, 1, 2),
     ("xor", None, 1, 1),
+    ("horner", None, 3, 1),
+    ("horner", None, 2, 2),
 ]
 
 #: Operations that take another one's place in a mutant.
-SWAPS = {Op.XOR: Op.AND, Op.AND: Op.XOR, Op.AFFINE: Op.MULB, Op.LOOKUP: Op.XOR}
+SWAPS = {Op.XOR: Op.AND, Op.AND: Op.XOR, Op.AFFINE: Op.MULB, Op.LOOKUP: Op.XOR, Op.CHOOSE: Op.AND}
 
 
 def _references(instr: Instr, lanes: int) -> Iterator[tuple[str, Instr]]:

@@ -169,7 +169,7 @@ GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
         (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),
         (
             GOOD.replace("dot", "dott"),
-            "kernels[0].operation: Input should be 'dot', 'mad', 'mul' or 'xor'",
+            "kernels[0].operation: Input should be 'dot', 'mad', 'mul', 'xor' or 'horner'",
         ),
         (GOOD.replace("nx1", "4+2"), "kernels[0].shapes: '4+2' is not a shape"),
         (GOOD + 'unroll = "many"\n', "kernels[0].unroll: "),

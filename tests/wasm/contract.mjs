@@ -34,6 +34,13 @@ function entry(tables, row) {
   throw new Error(`tables "${tables}" are not known here`);
 }
 
+/** base ** exponent in the field of the products. */
+function power(products, base, exponent) {
+  let value = 1;
+  for (let n = 0; n < exponent; n++) value = products[256 * base + value];
+  return value;
+}
+
 /** What a kernel is given: coefficients, their tables, and the sums over the sources. */
 function setting(kernel, products, k, len, choose) {
   const mul = kernel.operation === 'mul';
@@ -43,7 +50,9 @@ function setting(kernel, products, k, len, choose) {
   for (let j = 0; j < k; j++) {
     for (let i = mul ? j : 0; i < (mul ? j + 1 : outputs); i++) {
       const index = mul ? j : j * outputs + i;
-      const c = kernel.operation === 'xor' ? 1 : kernel.matrix ? kernel.matrix[i][j] : choose(index);
+      let c = kernel.matrix ? kernel.matrix[i][j] : choose(index);
+      if (kernel.operation === 'xor') c = 1;
+      if (kernel.operation === 'horner') c = power(products, 1 << i, k - 1 - j);
       const row = products.subarray(256 * c, 256 * c + 256);
       coeffs.push(...entry(kernel.tables, row));
       const [from, sum] = [source(j, len), sums[i]];
@@ -186,7 +195,7 @@ const SWEEPS = {
 
   /** Every coefficient at every place of the table. */
   coefficients(runner, kernel, products) {
-    if (kernel.matrix || kernel.operation === 'xor') return;
+    if (kernel.matrix || kernel.tables === 'none') return;
     const len = kernel.block + kernel.vector + (kernel.vector >> 1) + 3;
     for (let value = 0; value < 256; value++) {
       const set = setting(kernel, products, usual(kernel, 4), len, (index) => (value + 37 * index) & 255);

@@ -23,6 +23,7 @@ def meaning(spec: KernelSpec) -> str:
         "mad": f"dst[i] ^= {sum_} c[i][j] * src[j], i < {spec.outputs}",
         "mul": f"dst[j] = c[j] * src[j], j < {k}",
         "xor": f"dst[0] = {sum_} src[j]",
+        "horner": f"dst[i] = {sum_} (2^i)^({k}-1-j) * src[j], i < {spec.outputs}",
     }[spec.operation.value]
 
 

@@ -17,7 +17,7 @@ from gfsmith.model.mca import Outcome, Prediction
 from gfsmith.model.target import TARGETS
 from gfsmith.model.tools import COMPILER
 from gfsmith.report import record
-from gfsmith.spec import KernelSpec
+from gfsmith.spec import KernelSpec, Operation
 
 _CODE_WIDTH = 22  #: eleven bytes in hexadecimal
 _TEXT_WIDTH = 50
@@ -27,6 +27,8 @@ def _matrix(spec: KernelSpec) -> list[str]:
     if spec.baked is not None:
         rows = ["  " + " ".join(f"{c:02x}" for c in row) for row in spec.baked.rows]
         return [f"matrix {spec.matrix_id}, a row for each output, hexadecimal:", *rows]
+    if spec.operation is Operation.HORNER:
+        return [f"matrix: powers of 2^i in row i, by Horner's rule; {spec.technique.value} doubles"]
     if not spec.tables.entry_bytes:
         return ["matrix: all ones; no table is read"]
     shape = f"{spec.outputs} x {'k' if spec.inputs is None else spec.inputs}"

@@ -53,6 +53,14 @@ def _high_nibble(x: Byte, mask: Byte) -> Byte:
     return _and((*x[4:], zero, zero, zero, zero), mask)
 
 
+def _twice(x: Byte) -> Byte:
+    return (_zero_like(x[0]), *x[:7])
+
+
+def _choose(x: Byte, chosen: Byte) -> Byte:
+    return tuple(x[7] & bit for bit in chosen)
+
+
 def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
     """table[index] for index < 16, by selecting on one index bit after another."""
     if any(index[4:]):
@@ -155,6 +163,8 @@ MEANING: dict[Op, Meaning] = {
     Op.XOR3: Meaning("a ^ b ^ c", _BYTES3, _xor),
     Op.AND: Meaning("a & b", _BYTES, _and),
     Op.HIGH_NIBBLE: Meaning("(a >> 4) & mask, mask <= 0x0f", _BYTES, _high_nibble),
+    Op.TWICE: Meaning("(a << 1) & 0xff", _BYTE, _twice),
+    Op.CHOOSE: Meaning("the constant b where bit 7 of a is set, else 0", _BYTES, _choose),
     Op.BIT: Meaning("(a >> immediate) & 1", _BYTE, _bit),
     Op.LOOKUP: Meaning("table[index], index < 16", (Kind.TABLE, Kind.BYTE), _lookup),
     Op.LOOKUP_LOW: Meaning("table[a & 15]", (Kind.TABLE, Kind.BYTE), _lookup_low),

@@ -35,6 +35,8 @@ class Op(Enum):
     XOR3 = auto()
     AND = auto()
     HIGH_NIBBLE = auto()
+    TWICE = auto()
+    CHOOSE = auto()
     BIT = auto()
     LOOKUP = auto()
     LOOKUP_LOW = auto()

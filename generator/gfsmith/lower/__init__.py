@@ -14,6 +14,7 @@ from gfsmith.isa import Arch
 from gfsmith.lower.affine import Affine
 from gfsmith.lower.bitplane import Bitplane
 from gfsmith.lower.builder import Builder, Numbers
+from gfsmith.lower.horner import Horner
 from gfsmith.lower.multiply import Multiply
 from gfsmith.lower.nibble import Nibble
 from gfsmith.lower.permxor import Permxor
@@ -35,10 +36,11 @@ class _Lowering:
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
-        self.multiply = _TECHNIQUES[spec.technique]
         self.numbers = Numbers()
         preload = Builder(self.numbers)
-        self.constants = self.multiply.constants(preload)
+        self.horner = Horner(spec, preload) if spec.operation is Operation.HORNER else None
+        self.multiply = _TECHNIQUES.get(spec.technique, _TECHNIQUES[Technique.PLAIN])
+        self.constants = () if self.horner else self.multiply.constants(preload)
         self.preload = tuple(preload.code)
 
     def program(self) -> Program:
@@ -51,7 +53,7 @@ class _Lowering:
         if spec.unroll > 1:
             loops.append(self._loop(Role.BLOCK, 1, rolled))
         loops.append(self._loop(Role.TAIL, 1, many))
-        return Program(lanes, self.preload, tuple(loops))
+        return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 
     def _loop(self, role: Role, copies: int, rolled: bool, group: int = 1) -> Loop:
         step = copies * self.spec.isa.vector_bytes
@@ -68,8 +70,12 @@ class _Lowering:
         return b.emit(Op.ZERO)
 
     def _add_sources(self, b: Builder, sources: Sequence[int], copy: int, totals: list[Value | None]) -> None:
-        """totals[i] += c[i][source] * src[source], for every output i and every source, side by side."""
+        """totals[i] += c[i][source] * src[source], for every output i and every source, side by side; by
+        Horner's rule the totals are multiplied as well."""
         loaded = [b.load(Space.SOURCE, source, self._offset(copy)) for source in sources]
+        if self.horner is not None:
+            self.horner.take(b, loaded, totals)
+            return
         parts = [self.multiply.split(b, x, self.constants) for x in loaded]
         for output in range(self.spec.outputs):
             for source, part in zip(sources, parts, strict=True):

@@ -83,13 +83,23 @@ def add(left: Byte, right: Byte) -> Byte:
 
 @lru_cache(maxsize=1 << 16)
 def product(spec: KernelSpec, source: int, output: int, offset: int) -> Byte:
-    """c[output][source] * src[source] at `offset`; for XOR the source itself."""
+    """c[output][source] * src[source] at `offset`; for XOR and HORNER the source itself."""
     x = data_byte(Data("src", source, offset))
-    if spec.operation is Operation.XOR:
+    if spec.operation in (Operation.XOR, Operation.HORNER):
         return x
     if spec.baked is not None:
         return multiply(spec.field, constant_byte(spec.baked.rows[output][source]), x)
     return multiply(spec.field, coefficient_byte(Coefficient(source, output)), x)
+
+
+def advance(spec: KernelSpec, total: Byte, source: int, output: int, offset: int) -> Byte:
+    """The sum over the sources up to `source`, from the one up to the source before it.
+
+    By Horner's rule it is multiplied by 2^output first, which is 1 << output in any field of bytes.
+    """
+    if spec.operation is Operation.HORNER:
+        total = multiply(spec.field, constant_byte(1 << output), total)
+    return add(total, product(spec, source, output, offset))
 
 
 def initial(spec: KernelSpec, output: int, offset: int) -> Byte:
@@ -103,5 +113,5 @@ def expected(spec: KernelSpec, sources: range, output: int, offset: int) -> Byte
     """dst[output] at `offset` after the kernel has run over the given sources."""
     total = initial(spec, output, offset)
     for source in sources:
-        total = add(total, product(spec, source, output, offset))
+        total = advance(spec, total, source, output, offset)
     return total

@@ -219,7 +219,7 @@ class _Prover:
         turn.stored[key] = value
 
     def _induction(self, loop: Loop, turn: _Turn, where: str) -> None:
-        """Body and rest, run on unknown sums, add the products of the sources they take to each.
+        """Body and rest, run on unknown sums, take their sources into each as the spec says (model.advance).
 
         The body takes `group` sources while there are as many, the rest one while there is one: by
         induction over the turns, all k are taken once.
@@ -246,7 +246,7 @@ class _Prover:
                 output, offset = sums[carry.phi]
                 want = before[carry.phi]
                 for n in range(count):
-                    want = model.add(want, model.product(self.spec, CURRENT - n, output, offset))
+                    want = model.advance(self.spec, want, CURRENT - n, output, offset)
                 self._compare(self._value(inner, after), want, output, offset, where)
         for phi, (output, offset) in sums.items():
             turn.values[phi] = variable_byte(("total", output, offset))

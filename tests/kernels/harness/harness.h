@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum operation { OPERATION_dot, OPERATION_mad, OPERATION_mul, OPERATION_xor };
+enum operation { OPERATION_dot, OPERATION_mad, OPERATION_mul, OPERATION_xor, OPERATION_horner };
 enum tables {
   TABLES_nibble,
   TABLES_permxor,

@@ -65,6 +65,15 @@ const uint8_t *job_destination(const struct job *job, size_t index) {
   return (job->recipe.zero_data ? zero_pool : random_pool) + POOL_STEP * (MAX_SHARDS + index);
 }
 
+/* (2^output)^(k - 1 - source) */
+static uint8_t horner_coefficient(const struct job *job, size_t source, size_t output) {
+  uint8_t c = 1;
+  for (size_t n = source + 1; n < job->recipe.k; n++) {
+    c = job->multiply[256 * (1u << output) + c];
+  }
+  return c;
+}
+
 /* Coefficients are numbered as in the table; a known matrix is row by row. */
 static uint8_t choose_coefficient(const struct job *job, size_t index, uint64_t *state) {
   const struct recipe *recipe = &job->recipe;
@@ -74,6 +83,9 @@ static uint8_t choose_coefficient(const struct job *job, size_t index, uint64_t 
   }
   if (kernel->operation == OPERATION_xor) {
     return 1;
+  }
+  if (kernel->operation == OPERATION_horner) {
+    return horner_coefficient(job, index / kernel->outputs, index % kernel->outputs);
   }
   uint64_t random = next_random(state) >> 16;
   switch (recipe->coefficients) {

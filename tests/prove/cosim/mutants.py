@@ -164,5 +164,7 @@ MUTANTS = (
     Mutant("add keeps flags", "ADD_RM64_R64", afterwards(_keep_flags)),
     Mutant("lea sets flags", "LEA_R64_M", afterwards(_flags(zf=True))),
     Mutant("movddup of the wrong data", "MOVDDUP_XMM_XMMM64", afterwards(_one_shard), symbolic=True),
+    Mutant("paddb of the wrong data", "PADDB_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
+    Mutant("compares the wrong data", "PCMPGTB_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
     Mutant("xor of the wrong data", "PXOR_XMM_XMMM128", afterwards(_one_shard), symbolic=True),
 )

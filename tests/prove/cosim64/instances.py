@@ -151,6 +151,8 @@ class _Writer:
                 return f"#{rng.randrange(1, element + 1)}"
             case "shl":
                 return f"#{rng.randrange(8)}"
+            case "cmlt":
+                return "#0"
             case "ext":
                 return f"#{rng.randrange(int(self.shapes[0][:-1]))}"
             case "adr" | "adrp":

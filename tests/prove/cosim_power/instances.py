@@ -32,7 +32,7 @@ def write(form: str, rng: Random) -> str:
             operands.append(str(4 * rng.randrange(8) + rng.choice((0, 1, 2, rng.randrange(4)))))
         else:
             operands.append(str(_number(mnemonic, number, rng)))
-    if mnemonic == "xxlor" and rng.getrandbits(1):  # a move
+    if mnemonic in ("xxlor", "vaddubm") and rng.getrandbits(1):  # a move, twice the same
         operands[2] = operands[1]
     return f"{mnemonic} {', '.join(operands)}".rstrip()
 
@@ -55,6 +55,8 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
             return rng.choice((rng.randrange(1 << 16), (1 << bits) - 1, 1 << bits))
         case "xxpermdi" | "xxsldwi":
             return rng.randrange(4)
+        case "vspltisb":
+            return rng.randrange(-16, 16)
         case "xxspltd":
             return rng.randrange(2)
     return rng.randrange(-(1 << 15), 1 << 15)

@@ -4,6 +4,7 @@
 #include <gfsmith.h>
 #include <gfsmith_algebra.h>
 #include <gfsmith_plan.h>
+#include <gfsmith_raid.h>
 
 int main() {
   gfsmith_codec *codec = nullptr;
@@ -13,6 +14,9 @@ int main() {
   if (gfsmith_codec_create(&codec, "vandermonde", 2, 1) != GFSMITH_OK)
     return 1;
   if (gfsmith_encode(codec, 1, data, parity) != GFSMITH_OK)
+    return 1;
+  std::uint8_t *const shards[3] = {bytes, bytes + 1, bytes + 2};
+  if (gfsmith_xor_gen(2, 1, shards) != GFSMITH_OK)
     return 1;
   const bool present[3] = {false, true, true};
   gfsmith_plan *plan = nullptr;

@@ -20,6 +20,8 @@ NEON = Spelling(
         Op.XOR: "veorq_u8({0}, {1})",
         Op.AND: "vandq_u8({0}, {1})",
         Op.HIGH_NIBBLE: "vshrq_n_u8({0}, 4)",
+        Op.TWICE: "vshlq_n_u8({0}, 1)",
+        Op.CHOOSE: "vandq_u8(vreinterpretq_u8_s8(vshrq_n_s8(vreinterpretq_s8_u8({0}), 7)), {1})",
         Op.LOOKUP: "vqtbl1q_u8({0}, {1})",
     },
     partial_load="gfs_load_part({place}, {rest})",

@@ -21,6 +21,8 @@ RVV = Spelling(
         Op.XOR: "__riscv_vxor_vv_u8m1({0}, {1}, vl)",
         Op.AND: "__riscv_vand_vv_u8m1({0}, {1}, vl)",
         Op.HIGH_NIBBLE: "__riscv_vsrl_vx_u8m1({0}, 4, vl)",
+        Op.TWICE: "__riscv_vsll_vx_u8m1({0}, 1, vl)",
+        Op.CHOOSE: "gfs_choose({0}, {1}, vl)",
         Op.LOOKUP: "__riscv_vrgather_vv_u8m1({0}, {1}, vl)",
     },
     partial_load="__riscv_vle8_v_u8m1({place}, {rest})",

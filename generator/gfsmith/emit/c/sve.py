@@ -24,6 +24,8 @@ SVE = Spelling(
         Op.XOR: "sveor_u8_x(all, {0}, {1})",
         Op.AND: "svand_u8_x(all, {0}, {1})",
         Op.HIGH_NIBBLE: "svlsr_n_u8_x(all, {0}, 4)",
+        Op.TWICE: "svlsl_n_u8_x(all, {0}, 1)",
+        Op.CHOOSE: "gfs_choose({0}, {1})",
         Op.LOOKUP: "svtbl_u8({0}, {1})",
     },
     partial_load="svld1_u8(part, {place})",

@@ -14,10 +14,13 @@ VSX = Spelling(
     table="gfs_bytes",
     expressions={
         Op.ZERO: "(gfs_bytes){{0}}",
+        Op.CONST: "vec_splats((unsigned char){immediate})",
         Op.LOAD: "gfs_load({place})",
         Op.STORE: "gfs_store({place}, {0})",
         Op.TABLE: "gfs_load_table({place})",
         Op.XOR: "{0} ^ {1}",
+        Op.TWICE: "{0} + {0}",
+        Op.CHOOSE: "gfs_choose({0}, {1})",
         Op.LOOKUP2: "gfs_lookup2({0}, {1}, {2})",
     },
     partial_load="gfs_load_part({place}, {rest})",

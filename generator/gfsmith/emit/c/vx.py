@@ -18,6 +18,8 @@ VX = Spelling(
         Op.XOR: "{0} ^ {1}",
         Op.AND: "{0} & {1}",
         Op.HIGH_NIBBLE: "{0} >> 4",
+        Op.TWICE: "{0} + {0}",
+        Op.CHOOSE: "(gfs_bytes)((gfs_signed_bytes){0} >> 7) & {1}",
         Op.LOOKUP: "gfs_lookup({0}, {1})",
         Op.LOOKUP_LOW: "gfs_lookup({0}, {1})",
     },

@@ -20,6 +20,8 @@ SIMD128 = Spelling(
         Op.XOR: "wasm_v128_xor({0}, {1})",
         Op.AND: "wasm_v128_and({0}, {1})",
         Op.HIGH_NIBBLE: "wasm_u8x16_shr({0}, 4)",
+        Op.TWICE: "wasm_i8x16_shl({0}, 1)",
+        Op.CHOOSE: "wasm_v128_and(wasm_i8x16_shr({0}, 7), {1})",
         Op.LOOKUP: "wasm_i8x16_swizzle({0}, {1})",
     },
     partial_load="gfs_load_part({place}, {rest})",

@@ -11,10 +11,13 @@ SCALAR = Spelling(
     table="uint64_t",
     expressions={
         Op.ZERO: "0",
+        Op.CONST: "UINT64_C(0x0101010101010101) * {immediate}",
         Op.LOAD: "load_word({place})",
         Op.STORE: "store_word({place}, {0})",
         Op.COLUMN: "*({place})",
         Op.XOR: "{0} ^ {1}",
+        Op.TWICE: "({0} & UINT64_C(0x7f7f7f7f7f7f7f7f)) << 1",
+        Op.CHOOSE: "choose_word({0}, {1})",
         Op.BIT: "({0} >> {immediate}) & UINT64_C(0x0101010101010101)",
         Op.SCALE: "{0} * {1}",
     },

@@ -18,6 +18,7 @@ _DESTRUCTIVE = {
     Op.LOOKUP: _FIRST,
     Op.AFFINE: _FIRST,
     Op.HIGH_NIBBLE: _FIRST,
+    Op.TWICE: _FIRST,
 }
 
 
@@ -102,6 +103,8 @@ class Allocation:
             self.register[instr.result] = number
 
     def _reusable(self, op: Op) -> tuple[int, ...]:
+        if op is Op.CHOOSE:
+            return ()
         if self._isa.destructive or op is Op.XOR3:
             return _DESTRUCTIVE.get(op, ())
         return _ANY

@@ -18,6 +18,7 @@ _SPELLING = {
     Op.MATRIX: ("movddup", "vpbroadcastq", "vpbroadcastq"),
     Op.XOR: ("pxor", "vpxor", "vpxord"),
     Op.AND: ("pand", "vpand", "vpandd"),
+    Op.TWICE: ("paddb", "vpaddb", "vpaddb"),
     Op.LOOKUP: ("pshufb", "vpshufb", "vpshufb"),
     Op.AFFINE: ("gf2p8affineqb", "vgf2p8affineqb", "vgf2p8affineqb"),
     Op.MULB: ("gf2p8mulb", "vgf2p8mulb", "vgf2p8mulb"),
@@ -104,6 +105,10 @@ class Selector:
             args.append(folded)
         if instr.op is Op.HIGH_NIBBLE:
             self._high_nibble(result, args)
+        elif instr.op is Op.TWICE:
+            self._twice(result, args[0])
+        elif instr.op is Op.CHOOSE:
+            self._choose(result, *args)
         elif self.isa.destructive or instr.op is Op.XOR3:
             self._destructive(instr.op, result, args)
         else:
@@ -125,6 +130,31 @@ class Selector:
         if result != source:
             name = ("movdqa", "vmovdqa", "vmovdqa64")[self._column]
             self.asm.ins(name, result, source)
+
+    def _twice(self, result: str, x: str | Mem) -> None:
+        assert isinstance(x, str)
+        if self.isa.destructive:
+            self._copy(result, x)
+            x = result
+        self.asm.ins(self.name(Op.TWICE), result, *((x,) if self.isa.destructive else (x, x)))
+
+    def _choose(self, result: str, x: str | Mem, chosen: str | Mem) -> None:
+        """`chosen` where 0 > x as signed bytes. Without such a comparison into a vector: a shuffle gives 0
+        where bit 7 is set and else, of equal bytes, `chosen`, which is to be added."""
+        assert result not in (x, chosen)
+        lookup, add = self.name(Op.LOOKUP), self.name(Op.XOR)
+        match self.isa.encoding:
+            case Encoding.LEGACY:
+                self.asm.ins(add, result, result)
+                self.asm.ins("pcmpgtb", result, x)
+                self.asm.ins("pand", result, chosen)
+            case Encoding.VEX:
+                self.asm.ins(add, result, result, result)
+                self.asm.ins("vpcmpgtb", result, result, x)
+                self.asm.ins("vpand", result, result, chosen)
+            case _:
+                self.asm.ins(lookup, result, chosen, x)
+                self.asm.ins(add, result, result, chosen)
 
     def _high_nibble(self, result: str, args: list[str | Mem]) -> None:
         x, mask = args

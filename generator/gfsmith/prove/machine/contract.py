@@ -73,7 +73,8 @@ def _bit_matrix(polynomial: int, constant: int) -> int:
 class Contract:
     """A kernel's promise. inputs None: any number, in parameter k.
 
-    operation: dot, mad, mul, xor. per_shard: shard j goes to destination j alone (mul).
+    operation: dot, mad, mul, xor, or horner: P, Q and R of RAID, sums that are multiplied by 2^output before
+    a source is added. per_shard: shard j goes to destination j alone (mul).
     features: of the CPU, beyond the plain architecture, that may be used. minimum: the least len that is
     promised; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step;
     vector: the vector's bytes.
@@ -125,6 +126,11 @@ class Contract:
         return add(scale(self.groups, self.group), self.left_over)
 
     @property
+    def turns(self) -> int:
+        """How many states of a loop tell its sums apart: by Horner's rule all begin with the first source."""
+        return 3 if self.operation == "horner" else 2
+
+    @property
     def groups(self) -> Linear:
         """How many whole groups of sources there are, where the number of sources is not fixed."""
         return symbol(SOURCES if self.group == 1 else GROUPS)
@@ -141,7 +147,7 @@ class Contract:
 
     def product(self, output: Word, source: Word, start: Word) -> Form:
         """c[output][source] * src[source] from byte `start` on, by the definition of the format."""
-        if self.operation == "xor":
+        if self.operation in ("xor", "horner"):
             return domain.variable("src", source, start)
         if self.rows is not None:
             return self._known_product(output, source, start)
@@ -177,13 +183,25 @@ class Contract:
         grouped = all(factor % self.group == 0 for _, factor in count.terms)
         rest = count.constant % self.group if grouped else 0
         whole = add(count, -rest)
-        return _add(domain.variable(f"sum{output}", whole, start), self.products(output, whole, rest, start))
+        before = self.carried(domain.variable(f"sum{output}", whole, start), output, rest)
+        return _add(before, self.products(output, whole, rest, start))
 
     def products(self, output: Word, first: Word, count: int, start: Word) -> Form:
-        """The sum of the products of `count` sources from number `first` on."""
+        """What a sum gains by `count` sources from number `first` on."""
         total = domain.ZERO
         for number in range(count):
-            total = _add(total, self.product(output, add(first, number), start))
+            total = _add(self.carried(total, output, 1), self.product(output, add(first, number), start))
+        return total
+
+    def carried(self, total: Form, output: Word, count: int) -> Form:
+        """What a sum becomes before it gains `count` sources: by Horner's rule, 2^output times as much for
+        each of them (1 << output, in any field of bytes)."""
+        if self.operation != "horner" or output == 0:
+            return total
+        if not isinstance(output, int):
+            raise Unsupported("a sum of an unknown output")
+        for _ in range(count):
+            total = domain.map_matrix(_bit_matrix(self.polynomial, 1 << output), total)
         return total
 
     def expect(self, output: Word, start: Word, size: int, sources: Word) -> Runs:

@@ -7,10 +7,8 @@ induction (invariant.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import count
 from math import inf
-from typing import NamedTuple
 
 from gfsmith.prove.machine import invariant
 from gfsmith.prove.machine.arch import Architecture, Flow, Instruction, move_stack
@@ -26,6 +24,7 @@ from gfsmith.prove.machine.linear import (
     subtract,
 )
 from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.paths import Exit, Path, Record, Way
 from gfsmith.prove.machine.solve import Choice, fix
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
 from gfsmith.prove.machine.text import Text
@@ -35,43 +34,6 @@ MAX_STEPS = 5_000_000
 _MAX_TURNS = 4096  #: of a loop that is not closed by induction though its end depends on the length
 _MAX_TRIES = 3
 _ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
-
-
-@dataclass(slots=True)
-class Record:
-    """What is known of a loop, by the branch that closes it: two turns, the guess for any turn and the
-    bounds that it assumes for the branch's value."""
-
-    first: State
-    second: State | None = None
-    guess: Guess | None = None
-    bounds: tuple[Bound, Bound] = (-inf, inf)
-    unknown: frozenset[str | int] = frozenset()
-    tries: int = 0
-
-
-@dataclass(slots=True)
-class Path:
-    ip: int
-    state: State
-    loops: dict[int, Record] = field(default_factory=dict)
-    turns: int = 0
-
-
-class _Way(NamedTuple):
-    """Where a branch leads, and the bounds of its value if it goes there."""
-
-    ip: int
-    bounds: tuple[Bound, Bound]
-
-
-class _Exit(NamedTuple):
-    """How a loop is left: a path at its branch. first: the loop's first state, by which it is known."""
-
-    path: Path
-    instr: Instruction
-    decision: Split
-    first: State
 
 
 class Explorer:
@@ -100,7 +62,7 @@ class Explorer:
         self._paths: list[Path] = []
         self._graph = Graph(self.origin, self._text.decode)
         #: By id of a loop's first state: how the loop is left there, until induction covers that.
-        self._exits: dict[int, _Exit] = {}
+        self._exits: dict[int, Exit] = {}
         self.steps = 0
         self._max_steps = max_steps
 
@@ -243,9 +205,9 @@ class Explorer:
                 continue
             self._paths.append(Path(ip, each, dict(path.loops)))
 
-    def _ways(self, instr: Instruction, decision: Split) -> tuple[_Way, _Way]:
+    def _ways(self, instr: Instruction, decision: Split) -> tuple[Way, Way]:
         """A branch that closes a loop: the way on in it, and the way out."""
-        taken, other = _Way(instr.target, decision.taken), _Way(instr.next_ip, decision.other)
+        taken, other = Way(instr.target, decision.taken), Way(instr.next_ip, decision.other)
         return (taken, other) if self._graph.closes(instr) else (other, taken)
 
     def _is_loop(self, instr: Instruction, decision: Split) -> bool:
@@ -259,21 +221,9 @@ class Explorer:
         """Close a loop by induction."""
         assert isinstance(path.state.memory, Memory)
         path.state.memory.settle()
-        record = path.loops.get(path.ip)
-        if record is None:
-            first = copy(path.state)
-            outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
-            self._exits[id(first)] = _Exit(Path(path.ip, first, outside), instr, decision, first)
-            path.loops[path.ip] = Record(first)
-            inside, _ = self._ways(instr, decision)
-            path.state.facts.assume(decision.value, *inside.bounds)
-            path.ip = inside.ip
-            return True
-        if record.second is None:
-            again = Record(record.first, copy(path.state))
-            self._start(path, instr, again)
-            return False
-        assert record.guess is not None
+        record = path.loops.get(path.ip, Record())
+        if record.guess is None:
+            return self._look(path, instr, decision, Record((*record.seen, copy(path.state))))
         wrong = invariant.mismatch(self.contract, record.guess, path.state)
         if not wrong:
             self._check_bounds(path.state, instr, record)
@@ -282,22 +232,36 @@ class Explorer:
         else:
             unknown = record.unknown | frozenset(wrong)
             tries = record.tries + 1
-            self._start(path, instr, Record(record.first, record.second, unknown=unknown, tries=tries))
+            self._start(path, instr, Record(record.seen, unknown=unknown, tries=tries))
         return False
+
+    def _look(self, path: Path, instr: Instruction, decision: Split, record: Record) -> bool:
+        """Go on for one more turn of a loop, until there are enough to guess from."""
+        first = record.seen[0]
+        if len(record.seen) == self.contract.turns:
+            self._start(path, instr, record)
+            return False
+        if len(record.seen) == 1:
+            outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
+            self._exits[id(first)] = Exit(Path(path.ip, first, outside), instr, decision, first)
+        path.loops[path.ip] = record
+        inside, _ = self._ways(instr, decision)
+        path.state.facts.assume(decision.value, *inside.bounds)
+        path.ip = inside.ip
+        return True
 
     def _start(self, path: Path, instr: Instruction, record: Record) -> None:
         """Guess the state of any turn; queue one turn from there, and, for later, the exit from there: by
         then the guess has been shown to hold, or replaced."""
-        assert record.second is not None
-        turn = f"t{next(self._turns)}"
-        record.guess = invariant.guess(self.contract, record.first, record.second, turn)
+        first, turn = record.seen[0], f"t{next(self._turns)}"
+        record.guess = invariant.guess(self.contract, record.seen, turn)
         state = record.guess.state
         for register in record.unknown:
             if isinstance(register, str):
                 state.gpr[register] = invariant.junk(8)
             else:
                 state.vectors[register] = invariant.junk(self.arch.vector_bytes)
-        ranges = [self._value_range(s, instr) for s in (record.first, record.second)]
+        ranges = [self._value_range(s, instr) for s in record.seen[:2]]
         record.bounds = min(r[0] for r in ranges), max(r[1] for r in ranges)
         flags, condition = self.arch.test(state, instr)
         if not isinstance(flags, Difference):
@@ -312,8 +276,8 @@ class Explorer:
         inner.facts.assume(decision.value, *inside.bounds)
         loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
         self._paths.append(Path(inside.ip, inner, {**loops, path.ip: record}))
-        self._exits.pop(id(record.first), None)  # the exit after any turn includes those before
-        self._exits[id(record.first)] = _Exit(Path(path.ip, state, loops), instr, decision, record.first)
+        self._exits.pop(id(first), None)  # the exit after any turn includes those before
+        self._exits[id(first)] = Exit(Path(path.ip, state, loops), instr, decision, first)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
         """What was assumed of the branch's value holds again after the turn."""

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from gfsmith.prove.machine import bitmatrix, domain, ends
+from gfsmith.prove.machine import bitmatrix, domain
+from gfsmith.prove.machine import sums as sums_of
 from gfsmith.prove.machine.contract import Contract
-from gfsmith.prove.machine.domain import Form, Run, Runs, Unsupported
+from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
@@ -25,30 +26,13 @@ _junk = count()
 _SPAN = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, of
-    which each turn takes `count`, or with their ends (ends.py)."""
-
-    output: Word
-    first: Word
-    count: int
-    start: Word
-    length: int
-    end: bool
-
-    def source(self, turn: Word) -> Word:
-        """The first source of a turn."""
-        return add(self.first, scale(turn, self.count))
-
-
 @dataclass(slots=True)
 class Guess:
     """The state of turn `turn`, and which vectors are accumulators."""
 
     state: State
     turn: str
-    sums: dict[int, list[Sum | int]]
+    sums: dict[int, list[sums_of.Sum | int]]
 
 
 def junk(size: int) -> Runs:
@@ -96,79 +80,24 @@ def _alike(first: Difference, second: Difference) -> bool:
     return (first.size, first.summed) == (second.size, second.summed)
 
 
-def _recognise(contract: Contract, piece: domain.Piece, length: int) -> Sum | None:
-    """The products that `piece` is the sum of, if they are those of one output and successive sources."""
-    if not isinstance(piece, Form) or piece.is_constant:
-        return None
-    atom = next(iter(piece.atoms))
-    output: Word = 0 if atom.table is None else atom.table.output
-    places = {subtract(other.shard, atom.shard) for other in piece.atoms}
-    numbers = [place for place in places if isinstance(place, int)]
-    if len(numbers) < len(places):
-        return None
-    first = add(atom.shard, min(numbers))
-    found = Sum(output, first, len(numbers), atom.start, length, ends.is_end(atom))
-    return found if piece == _gain(contract, found, first) else None
-
-
-def _gain(contract: Contract, part: Sum, first: Word) -> Form:
-    """What an accumulator gains in a turn that begins with source `first`."""
-    gained = contract.products(part.output, first, part.count, part.start)
-    return ends.ended(gained) if part.end else gained
-
-
-def _total(contract: Contract, part: Sum, sources: Word) -> Form:
-    """The sum over the first sources."""
-    total = contract.total(part.output, sources, part.start)
-    return ends.ended(total) if part.end else total
-
-
-def _accumulator(contract: Contract, first: Runs, second: Runs) -> list[Sum | int] | None:
-    """The stretches of an accumulator (a number: bytes that stay), or None if it is none."""
-    found: list[Sum | int] = []
-    try:
-        gained = domain.xor(first, second)
-    except Unsupported:
-        return None
-    for length, piece in gained:
-        if piece == domain.ZERO:
-            found.append(length)
-            continue
-        product = _recognise(contract, piece, length)
-        if product is None:
-            return None
-        found.append(product)
-    return found
-
-
-def _summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
-    """The accumulator `turn` turns after `first`."""
-    gained: list[Run] = []
-    for part in parts:
-        if isinstance(part, int):
-            gained += domain.zeros(part)
-            continue
-        now, before = _total(contract, part, part.source(turn)), _total(contract, part, part.first)
-        gained += domain.xor(((part.length, now),), ((part.length, before),))
-    return domain.xor(first, domain.merge(gained))
-
-
-def guess(contract: Contract, first: State, second: State, name: str) -> Guess:
-    """The state of turn `name`. Raises Unsupported if the loop does not look like one."""
+def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
+    """The state of turn `name`, after the states of the first turns. Raises Unsupported if the loop does not
+    look like one."""
+    first, second = seen[:2]
     turn = symbol(name)
     state = copy(first)
     for register, value in first.gpr.items():
         state.gpr[register] = _value(value, second.gpr[register], turn)
-    sums: dict[int, list[Sum | int]] = {}
+    sums: dict[int, list[sums_of.Sum | int]] = {}
     for number, runs in enumerate(first.vectors):
         if runs == second.vectors[number]:
             continue
-        parts = _accumulator(contract, runs, second.vectors[number])
+        parts = sums_of.accumulator(contract, [state.vectors[number] for state in seen])
         if parts is None:
             state.vectors[number] = junk(domain.size(runs))
         else:
             sums[number] = parts
-            state.vectors[number] = _summed(contract, runs, parts, turn)
+            state.vectors[number] = sums_of.summed(contract, runs, parts, turn)
     pairs = zip(first.masks, second.masks, strict=True)
     state.masks = [a if a == b else None for a, b in pairs]
     state.conditions = {
@@ -225,7 +154,7 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if parts is None:
             same = end.vectors[number] == domain.substitute_runs(runs, start.turn, following)
         else:
-            same = _gained(contract, parts, runs, end.vectors[number], symbol(start.turn))
+            same = sums_of.gained(contract, parts, runs, end.vectors[number], symbol(start.turn))
         if not same:
             wrong.append(number)
     _check_memory(start.state, end, move)
@@ -257,20 +186,6 @@ def _is_junk(value: object) -> bool:
     form = value[0][1]
     whole = form.constant == 0 and list(form.atoms.values()) == [bitmatrix.IDENTITY]
     return whole and next(iter(form.atoms)).kind == "junk"
-
-
-def _gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, turn: Word) -> bool:
-    """Whether an accumulator gained exactly the products of the turn's sources."""
-    want: list[Run] = []
-    for part in parts:
-        if isinstance(part, int):
-            want += domain.zeros(part)
-        else:
-            want.append((part.length, _gain(contract, part, part.source(turn))))
-    try:
-        return domain.xor(start, end) == domain.merge(want)
-    except Unsupported:
-        return False
 
 
 def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> None:

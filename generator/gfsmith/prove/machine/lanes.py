@@ -11,6 +11,7 @@ from gfsmith.prove.machine.domain import Entry, Form, Piece, Run, Runs, Table, U
 from gfsmith.prove.machine.state import State, constant_bytes
 
 _crossings = counter()
+_SIGN = sum(0x80 << 8 * row for row in range(8))  #: the matrix of which every row is bit 7
 
 
 def known(runs: Runs) -> bytes:
@@ -134,7 +135,25 @@ def _shift_element(runs: Runs, element: int, count: int, arithmetic: bool) -> It
         yield from domain.xor(((1, low),), ((1, high),))
 
 
+def sign(piece: Piece) -> Form:
+    """Bit 7 in every bit."""
+    return domain.map_matrix(_SIGN, _form(piece))
+
+
+def add_bytes(left: Runs, right: Runs) -> Runs:
+    """Sums modulo 256: of known bytes, or of bytes and themselves, which is one place up."""
+    if left == right:
+        return domain.merge([(length, domain.shift_rows(_form(piece), -1)) for length, piece in left])
+    pairs = zip(known(left), known(right), strict=True)
+    return domain.constant_runs(bytes((a + b) & 0xFF for a, b in pairs))
+
+
+def signs(runs: Runs) -> Runs:
+    """Bit 7 of each byte in all of its bits."""
+    return domain.merge([(length, sign(piece)) for length, piece in runs])
+
+
 def _form(piece: Piece) -> Form:
     if isinstance(piece, Table):
-        raise Unsupported("raw table bytes are shifted")
+        raise Unsupported("arithmetic on raw table bytes")
     return piece

@@ -15,7 +15,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
 )
 from gfsmith.prove.machine.domain import Form, Piece, Run, Table, Unsupported
 from gfsmith.prove.machine.forms import forms
-from gfsmith.prove.machine.lanes import look_up_runs, shift_right
+from gfsmith.prove.machine.lanes import add_bytes, look_up_runs, shift_right, signs
 from gfsmith.prove.machine.state import State
 
 
@@ -99,6 +99,17 @@ def _shift_right(state: State, instr: Decoded) -> None:
     write_vector(state, target, runs)
 
 
+def _add(state: State, instr: Decoded) -> None:
+    target, first, second = instr.operands
+    write_vector(state, target, add_bytes(read_vector(state, first), read_vector(state, second)))
+
+
+def _less_than_zero(state: State, instr: Decoded) -> None:
+    """cmlt, which compares with 0 only."""
+    target, source, _ = instr.operands
+    write_vector(state, target, signs(read_vector(state, source)))
+
+
 TABLE: dict[str, Semantics] = {
     **forms(_exclusive_or, "eor 16b 16b 16b", "eor 8b 8b 8b", "eor3 16b 16b 16b 16b"),
     **forms(_and, "and 16b 16b 16b", "and 8b 8b 8b"),
@@ -107,5 +118,7 @@ TABLE: dict[str, Semantics] = {
     **forms(_look_up, "tbl 16b 16b 16b", "tbl 8b 16b 8b"),
     **forms(_by_bytes(domain.shift_rows), "ushr 16b 16b #", "ushr 8b 8b #"),
     **forms(_by_bytes(lambda form, count: domain.shift_rows(form, -count)), "shl 16b 16b #", "shl 8b 8b #"),
+    **forms(_add, "add 16b 16b 16b", "add 8b 8b 8b"),
+    **forms(_less_than_zero, "cmlt 16b 16b #", "cmlt 8b 8b #"),
     **forms(_shift_right, "ushr 8h 8h #", "ushr 4s 4s #", "ushr 2d 2d #"),
 }

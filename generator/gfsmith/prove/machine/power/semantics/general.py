@@ -150,15 +150,15 @@ def _insert(state: State, instr: Decoded) -> None:
     target, source, by, above = instr.operands
     low, high = immediate(by), 64 - immediate(above)
     if holds_data(state, target) or holds_data(state, source):
-        if low % 8 or high % 8 or low > high:
+        if low % 8 or high % 8 or low >= high:
             raise Unsupported(f"{instr} takes data to pieces")
         old, new = as_bytes(read(state, target), 8), as_bytes(read(state, source), 8)
         first, last = low // 8, high // 8
         parts = [*domain.cut(old, 0, first), *domain.cut(new, 0, last - first), *domain.cut(old, last, 8)]
         write(state, target, domain.merge(parts))
         return
-    if low > high:
-        raise Unsupported(f"{instr} wraps around")
+    if low >= high:
+        raise Unsupported(f"{instr} wraps around")  # to all bits where both are the same
     mask = (1 << high) - (1 << low)
     inserted = number(state, source, instr) << low & mask
     write(state, target, number(state, target, instr) & ~mask | inserted)

@@ -8,7 +8,7 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.forms import forms
 from gfsmith.prove.machine.invariant import junk
-from gfsmith.prove.machine.lanes import look_up, table_entry
+from gfsmith.prove.machine.lanes import add_bytes, known, look_up, signs, table_entry
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.operands import (
     Semantics,
@@ -50,6 +50,36 @@ def _or(state: State, instr: Decoded) -> None:
             raise Unsupported("OR of two unknown bytes")
         out.append((length, a if b == domain.ZERO else b))
     write_vector(state, target, domain.merge(out))
+
+
+def _splat_immediate(state: State, instr: Decoded) -> None:
+    """vspltisb: a signed number of five bits in every byte."""
+    byte = immediate(instr.operands[1]) & 0xFF
+    write_vector(state, instr.operands[0], domain.constant_runs(bytes([byte]) * 2 * _HALF))
+
+
+def _add(state: State, instr: Decoded) -> None:
+    """vaddubm."""
+    target, first, second = instr.operands
+    write_vector(state, target, add_bytes(read_vector(state, first), read_vector(state, second)))
+
+
+def _subtract(state: State, instr: Decoded) -> None:
+    """vsububm of known bytes."""
+    target, first, second = instr.operands
+    pairs = zip(known(read_vector(state, first)), known(read_vector(state, second)), strict=True)
+    write_vector(state, target, domain.constant_runs(bytes((a - b) & 0xFF for a, b in pairs)))
+
+
+def _shift_signed(state: State, instr: Decoded) -> None:
+    """vsrab, by the low three bits of each count: by 7 everywhere, or known bytes."""
+    target, source, count = instr.operands
+    runs, counts = read_vector(state, source), [byte & 7 for byte in known(read_vector(state, count))]
+    if set(counts) == {7}:
+        write_vector(state, target, signs(runs))
+        return
+    signed = zip(memoryview(known(runs)).cast("b"), counts, strict=True)
+    write_vector(state, target, domain.constant_runs(bytes(byte >> n & 0xFF for byte, n in signed)))
 
 
 def _move(state: State, instr: Decoded) -> None:
@@ -138,6 +168,10 @@ TABLE: dict[str, Semantics] = {
     **forms(_exclusive_or, "xxlxor v v v", "vxor v v v"),
     **forms(_and, "xxland v v v", "vand v v v"),
     **forms(_or, "xxlor v v v"),
+    **forms(_splat_immediate, "vspltisb v #"),
+    **forms(_add, "vaddubm v v v"),
+    **forms(_subtract, "vsububm v v v"),
+    **forms(_shift_signed, "vsrab v v v"),
     **forms(_move, "vmr v v"),
     **forms(_permute_xor, "vpermxor v v v v"),
     **forms(_doublewords(), "xxpermdi v v v #"),

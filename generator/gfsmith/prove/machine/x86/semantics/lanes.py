@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Piece, Runs, Table, Unsupported
-from gfsmith.prove.machine.lanes import table_entry
+from gfsmith.prove.machine.lanes import sign, table_entry
 from gfsmith.prove.machine.state import State, constant_bytes
 
 
 def selects(index: int) -> int | None:
     """pshufb: the lower four bits, and 0 where bit 7 is set."""
     return None if index & 0x80 else index & 15
+
+
+def uniform(lane: Runs) -> int | None:
+    """The byte that a lane consists of, if it is known and the same everywhere."""
+    piece = lane[0][1]
+    alike = len(lane) == 1 and isinstance(piece, Form) and piece.is_constant
+    return piece.constant if alike and isinstance(piece, Form) else None
+
+
+def unless_signed(byte: int, piece: Piece) -> Form:
+    """`byte` where bit 7 is clear, else 0."""
+    cleared = domain.masked(sign(piece), byte)
+    return domain.make_form(cleared.constant ^ byte, cleared.atoms)
 
 
 def affine(state: State, matrix: Runs, piece: Piece) -> Form:

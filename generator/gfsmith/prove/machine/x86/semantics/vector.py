@@ -7,7 +7,7 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.forms import forms
-from gfsmith.prove.machine.lanes import groups, known, look_up_runs, shift_right
+from gfsmith.prove.machine.lanes import add_bytes, groups, known, look_up_runs, shift_right, signs
 from gfsmith.prove.machine.state import State
 from gfsmith.prove.machine.x86.semantics import lanes
 from gfsmith.prove.machine.x86.semantics.operands import (
@@ -61,7 +61,12 @@ def _shuffle_bytes(state: State, instr: Instruction) -> None:
     table, index = _sources(state, instr, size)
     out: list[Run] = []
     for low, high, lane in groups(table, size, 16):
-        out += look_up_runs(state, lane, domain.cut(index, low, high), lanes.selects)
+        part = domain.cut(index, low, high)
+        uniform = lanes.uniform(lane)
+        if uniform is None:
+            out += look_up_runs(state, lane, part, lanes.selects)
+        else:
+            out += [(length, lanes.unless_signed(uniform, piece)) for length, piece in part]
     write_vector(state, instr, domain.merge(out))
 
 
@@ -102,10 +107,19 @@ def _shift_right(element: int, arithmetic: bool = False) -> Semantics:
 
 
 def _greater(state: State, instr: Instruction) -> None:
-    """pcmpgtb of known bytes."""
-    left, right = (known(runs) for runs in _sources(state, instr, vector_size(instr)))
-    signed = zip(memoryview(left).cast("b"), memoryview(right).cast("b"), strict=True)
+    """pcmpgtb of known bytes, or of 0 and any bytes: bit 7 of these, in every bit."""
+    left, right = _sources(state, instr, vector_size(instr))
+    if left == domain.zeros(domain.size(left)):
+        write_vector(state, instr, signs(right))
+        return
+    signed = zip(memoryview(known(left)).cast("b"), memoryview(known(right)).cast("b"), strict=True)
     write_vector(state, instr, domain.constant_runs(bytes(255 * (a > b) for a, b in signed)))
+
+
+def _add_bytes(state: State, instr: Instruction) -> None:
+    """paddb."""
+    left, right = _sources(state, instr, vector_size(instr))
+    write_vector(state, instr, add_bytes(left, right))
 
 
 def _family(meaning: Semantics, sse: str, vex: str, evex: str, operands: str) -> dict[str, Semantics]:
@@ -144,6 +158,7 @@ TABLE: dict[str, Semantics] = {
     **_family(_affine, "GF2P8AFFINEQB", "VGF2P8AFFINEQB", "VGF2P8AFFINEQB:B64", "_IMM8"),
     **_family(_multiply, "GF2P8MULB", "VGF2P8MULB", "VGF2P8MULB", ""),
     **_family(_greater, "PCMPGTB", "VPCMPGTB", "", ""),
+    **_family(_add_bytes, "PADDB", "VPADDB", "VPADDB", ""),
     **_family(_ternary, "", "", "VPTERNLOGD:B32", "_IMM8"),
     **_shifts("PSRLQ", _shift_right(8), "B64"),
     **_shifts("PSRLW", _shift_right(2), ""),

@@ -1,0 +1,205 @@
+#include <stdalign.h>
+#include <string.h>
+
+#include "codec.h"
+#include "raid.h"
+#include "sizes.h"
+
+enum {
+  PARITIES = GFS_RAID_PARITIES,
+  DATA = GFSMITH_RAID_MAX_DATA,
+  ENTRY_MAX = 32, /* bytes of a coefficient's entry in the largest format */
+};
+
+/* What is missing, and from what it is recovered: all data that is present and, of the parities
+ * present, as many as there are data shards missing. Indices count parities from 0. */
+typedef struct loss {
+  unsigned k;
+  unsigned lost_data, lost_parities, helpers;
+  uint8_t data[PARITIES], parity[PARITIES];
+  uint8_t helper[PARITIES];
+} loss;
+
+/* Row i of the parity matrix: (2^i)^j. */
+typedef struct powers {
+  gfs_field field;
+  uint8_t row[PARITIES][DATA];
+} powers;
+
+/* False if more than m shards are missing. */
+static bool survey(loss *l, unsigned k, unsigned m, const bool *present) {
+  *l = (loss){.k = k};
+  for (unsigned n = 0; n < k + m; n++) {
+    if (present[n])
+      continue;
+    if (l->lost_data + l->lost_parities == m)
+      return false;
+    if (n < k)
+      l->data[l->lost_data++] = (uint8_t)n;
+    else
+      l->parity[l->lost_parities++] = (uint8_t)(n - k);
+  }
+  for (unsigned i = 0; l->helpers < l->lost_data; i++)
+    if (present[k + i])
+      l->helper[l->helpers++] = (uint8_t)i;
+  return true;
+}
+
+/* The sources in the order of the matrix's columns, data first, and the destinations in that of its
+ * rows. False if a pointer is NULL. */
+static bool collect(const loss *l, uint8_t *const *shards, const bool *present, const uint8_t **src,
+                    uint8_t **dst) {
+  unsigned sources = 0, targets = 0;
+  for (unsigned j = 0; j < l->k; j++)
+    if (present[j])
+      src[sources++] = shards[j];
+  for (unsigned n = 0; n < l->helpers; n++)
+    src[sources++] = shards[l->k + l->helper[n]];
+  for (unsigned n = 0; n < l->lost_data; n++)
+    dst[targets++] = shards[l->data[n]];
+  for (unsigned n = 0; n < l->lost_parities; n++)
+    dst[targets++] = shards[l->k + l->parity[n]];
+  return gfs_all_given(src, sources) && gfs_all_given((const uint8_t *const *)dst, targets);
+}
+
+static void compute_powers(powers *p, unsigned k) {
+  gfs_field_init(&p->field, GFSMITH_POLYNOMIAL);
+  for (unsigned i = 0; i < PARITIES; i++) {
+    p->row[i][0] = 1;
+    for (unsigned j = 1; j < k; j++)
+      p->row[i][j] = gfs_field_mul(&p->field, p->row[i][j - 1], (uint8_t)(1u << i));
+  }
+}
+
+/* Solve equations of `width` coefficients each for their first `count` unknowns, in place. All
+ * leading minors must be regular, so that no pivot is 0. */
+static void reduce(const gfs_field *field, unsigned count, unsigned width, uint8_t *system) {
+  for (unsigned n = 0; n < count; n++) {
+    uint8_t *pivot = system + n * width;
+    uint8_t inverse = gfs_field_inverse(field, pivot[n]);
+    for (unsigned c = n; c < width; c++)
+      pivot[c] = gfs_field_mul(field, inverse, pivot[c]);
+    for (unsigned other = 0; other < count; other++) {
+      uint8_t *row = system + other * width;
+      uint8_t factor = row[n];
+      for (unsigned c = n; other != n && c < width; c++)
+        row[c] ^= gfs_field_mul(field, factor, pivot[c]);
+    }
+  }
+}
+
+/* Lost data from the sources: with V the parity matrix, S the data present and L the lost,
+ *
+ *     V[helpers][L] * d[L] = helpers + V[helpers][S] * d[S].
+ *
+ * The square on the left and its leading minors are regular: but for a factor in each column they
+ * are Vandermonde matrices of different powers of 2 (or of 4). `solution`: lost_data rows of k. */
+static void solve_data(const loss *l, const powers *p, const bool *present, uint8_t *solution) {
+  uint8_t system[PARITIES * (PARITIES + DATA)];
+  unsigned width = l->lost_data + l->k;
+  memset(system, 0, sizeof system);
+  for (unsigned n = 0; n < l->helpers; n++) {
+    uint8_t *row = system + n * width;
+    const uint8_t *power = p->row[l->helper[n]];
+    unsigned column = 0;
+    for (; column < l->lost_data; column++)
+      row[column] = power[l->data[column]];
+    for (unsigned j = 0; j < l->k; j++)
+      if (present[j])
+        row[column++] = power[j];
+    row[column + n] = 1;
+  }
+  reduce(&p->field, l->lost_data, width, system);
+  for (unsigned n = 0; n < l->lost_data; n++)
+    memcpy(solution + n * l->k, system + n * width + l->lost_data, l->k);
+}
+
+/* A lost parity from the sources: its own powers of the data present, and of the lost data as they
+ * follow from the sources. */
+static void parity_row(const loss *l, const powers *p, const bool *present, unsigned parity,
+                       const uint8_t *solution, uint8_t *row) {
+  const uint8_t *power = p->row[parity];
+  unsigned column = 0;
+  for (unsigned j = 0; j < l->k; j++)
+    if (present[j])
+      row[column++] = power[j];
+  memset(row + column, 0, l->k - column);
+  for (unsigned n = 0; n < l->lost_data; n++)
+    for (unsigned c = 0; c < l->k; c++)
+      row[c] ^= gfs_field_mul(&p->field, power[l->data[n]], solution[n * l->k + c]);
+}
+
+/* The kernels' tables for all that is lost: source by source, output by output. */
+static void fill_tables(const loss *l, const bool *present, gfs_format format, uint8_t *tables) {
+  uint8_t matrix[PARITIES * DATA];
+  powers p;
+  unsigned targets = l->lost_data + l->lost_parities;
+  compute_powers(&p, l->k);
+  if (l->lost_data > 0)
+    solve_data(l, &p, present, matrix);
+  for (unsigned n = 0; n < l->lost_parities; n++)
+    parity_row(l, &p, present, l->parity[n], matrix, matrix + (l->lost_data + n) * l->k);
+  for (unsigned j = 0; j < l->k; j++)
+    for (unsigned i = 0; i < targets; i++) {
+      gfs_tables_fill(format, &p.field, matrix[i * l->k + j], tables);
+      tables += gfs_tables_entry(format);
+    }
+}
+
+/* Is the loss the plain sum of its sources: P alone, or one data shard, helped by P? */
+static bool is_sum(const loss *l) {
+  if (l->lost_data + l->lost_parities != 1)
+    return false;
+  return l->lost_data == 1 ? l->helper[0] == 0 : l->parity[0] == 0;
+}
+
+/* Are exactly the first parities lost, and no data? */
+static bool is_generation(const loss *l) {
+  return l->lost_data == 0 && l->parity[l->lost_parities - 1] + 1u == l->lost_parities;
+}
+
+static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
+                              const bool *present, const uint8_t **src, uint8_t **dst) {
+  unsigned targets = l->lost_data + l->lost_parities;
+  gfs_path path = gfs_dispatch_path(GFSMITH_HINT_AUTO, l->k + targets, len);
+  gfs_raid_pass pass;
+  if (is_sum(l) || is_generation(l)) {
+    gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, path);
+    if (l->lost_data == 0)
+      gfs_raid_sources(&pass, 0, (const uint8_t *const *)shards, src);
+    if (status == GFSMITH_OK)
+      gfs_raid_run(&pass, path, len, src, dst);
+    return status;
+  }
+  alignas(GFS_CACHE_LINE) uint8_t tables[(size_t)PARITIES * DATA * ENTRY_MAX];
+  const gfs_isa *isa = gfs_dispatch_isa();
+  if (isa == NULL)
+    return GFSMITH_EUNSUPPORTED;
+  gfsmith_kernel *kernel = gfs_raid_kernel(isa, GFS_OPERATION_dot, targets, path);
+  if (kernel == NULL)
+    return GFSMITH_EUNSUPPORTED;
+  fill_tables(l, present, isa->format, tables);
+  pass = (gfs_raid_pass){kernel, tables, l->k, targets, false};
+  gfs_raid_run(&pass, path, len, src, dst);
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfsmith_raid_recover(unsigned k, unsigned m, size_t len, uint8_t *const *shards,
+                                    const bool *present) {
+  if (!gfs_raid_count_valid(k) || m < 1 || m > PARITIES)
+    return GFSMITH_EINVAL;
+  if (len == 0)
+    return GFSMITH_OK;
+  if (shards == NULL || present == NULL)
+    return GFSMITH_EINVAL;
+  loss l;
+  if (!survey(&l, k, m, present))
+    return GFSMITH_ETOOMANY;
+  if (l.lost_data + l.lost_parities == 0)
+    return GFSMITH_OK;
+  const uint8_t *src[DATA];
+  uint8_t *dst[PARITIES];
+  if (!collect(&l, shards, present, src, dst))
+    return GFSMITH_EINVAL;
+  return recover(&l, len, shards, present, src, dst);
+}
