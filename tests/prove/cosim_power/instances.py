@@ -50,6 +50,8 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
     match mnemonic:
         case "rldicl" | "rldimi" | "clrldi" | "sldi":
             return rng.choice((rng.randrange(64), 8 * rng.randrange(8)))
+        case "clrlwi":
+            return rng.choice((rng.randrange(32), 8 * rng.randrange(4)))
         case "andi." | "cmpldi" | "cmplwi":
             bits = rng.randrange(1, 16)
             return rng.choice((rng.randrange(1 << 16), (1 << bits) - 1, 1 << bits))

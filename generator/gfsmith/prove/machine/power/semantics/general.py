@@ -119,9 +119,11 @@ def _rotate(state: State, value: Word, by: int, clear: int) -> Word:
 
 
 def _rotate_clear_left(state: State, instr: Decoded) -> None:
-    """rldicl; clrldi, which does not rotate."""
+    """rldicl; clrldi, which does not rotate, and clrlwi, which counts from the middle."""
     target, source, *numbers = (*instr.operands,)
     by, clear = (immediate(n) for n in numbers) if len(numbers) == 2 else (0, immediate(numbers[0]))
+    if instr.form.startswith("clrlwi"):
+        clear += 32
     if holds_data(state, source):
         low, size = (64 - by) % 64, 64 - clear
         if low % 8 or size % 8 or low + size > 64:
@@ -180,6 +182,16 @@ def _and(state: State, instr: Decoded) -> None:
     compare_with_zero(state, instr)
 
 
+def _exclusive_or(state: State, instr: Decoded) -> None:
+    """xor: of data too."""
+    target, left, right = instr.operands
+    if holds_data(state, left) or holds_data(state, right):
+        sides = (as_bytes(read(state, side), 8) for side in (left, right))
+        write(state, target, domain.xor(*sides))
+    else:
+        write(state, target, number(state, left, instr) ^ number(state, right, instr))
+
+
 TABLE: dict[str, Semantics] = {
     **forms(_add(0), "add r r r", "addi r r #", "li r #"),
     **forms(_add(16), "addis r r #", "lis r #"),
@@ -190,8 +202,9 @@ TABLE: dict[str, Semantics] = {
     **forms(_to_special, "mtctr r", "mtlr r"),
     **forms(_from_special, "mfctr r", "mflr r"),
     **forms(_nothing, "nop"),
-    **forms(_rotate_clear_left, "rldicl r r # #", "clrldi r r #"),
+    **forms(_rotate_clear_left, "rldicl r r # #", "clrldi r r #", "clrlwi r r #"),
     **forms(_shift_left, "sldi r r #"),
     **forms(_insert, "rldimi r r # #"),
     **forms(_and, "andi. r r #"),
+    **forms(_exclusive_or, "xor r r r"),
 }
