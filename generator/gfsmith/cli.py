@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,10 @@ from gfsmith.tune.command import tune
 
 
 class _Main(click.Group):
-    """Turns the errors of the rooms into one line and a status."""
+    """Turns the errors of the rooms into one line and a status. SIGTERM ends a command as Ctrl-C does."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             return super().invoke(ctx)
         except (config.ConfigError, CodeError, SpecError, FieldError, ModelError) as error:

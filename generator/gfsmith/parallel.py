@@ -1,4 +1,4 @@
-"""The same work on many things, on all cores, with Ctrl-C handled by the parent."""
+"""The same work on many things, on all cores, with Ctrl-C and SIGTERM handled by the parent."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def _ignore_interrupt() -> None:
-    """Workers leave Ctrl-C to the parent, which stops them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+#: What asks a command to stop: Ctrl-C, and `kill` or a build system that gives up.
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _ignore_stops() -> None:
+    """Workers leave them to the parent, which stops the workers."""
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _submit(
@@ -21,7 +26,7 @@ def _submit(
 ) -> dict[Future[Result], int]:
     """Hand out all tasks. Ctrl-C waits until the workers have been forked: what is raised in the hooks that
     Python runs around a fork is lost."""
-    old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
         return {pool.submit(work, task): number for number, task in enumerate(tasks)}
     finally:
@@ -42,7 +47,7 @@ def run(
         for number, task in enumerate(tasks):
             done(number, work(task))
         return
-    with ProcessPoolExecutor(jobs, initializer=_ignore_interrupt) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_ignore_stops) as pool:
         try:
             pending = _submit(pool, work, tasks)
             while pending:

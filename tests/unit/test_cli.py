@@ -244,8 +244,11 @@ def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
     assert (folder / "MANIFEST.json").read_text() == "[]"
 
 
-def test_ctrl_c_leaves_things_as_they_were(project: Path) -> None:
-    """Interrupted while it works on a terminal: the bar shows, and nothing is written."""
+@pytest.mark.parametrize(("number", "whom"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])
+def test_ctrl_c_and_kill_leave_things_as_they_were(
+    project: Path, number: int, whom: Callable[[int, int], None]
+) -> None:
+    """Interrupted while it works on a terminal: the bar shows, nothing is written and nobody is left."""
     shapes = ", ".join(f'"{k}x4"' for k in range(4, 44))
     isas = '["gfni_avx512", "gfni_avx2", "avx2", "sse"]'
     text = f'[generator]\nisas = {isas}\n[[kernels]]\noperation = "dot"\nshapes = [{shapes}]\n'
@@ -263,7 +266,7 @@ def test_ctrl_c_leaves_things_as_they_were(project: Path) -> None:
     while b"/160" not in seen:
         seen += os.read(master, 1024)
         assert process.poll() is None, seen
-    os.killpg(process.pid, signal.SIGINT)
+    whom(process.pid, number)
     deadline = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -274,6 +277,8 @@ def test_ctrl_c_leaves_things_as_they_were(project: Path) -> None:
     assert sorted(p.name for p in project.iterdir()) == ["gfsmith.toml"]
     assert b"interrupted; nothing was written" in seen
     assert b"Traceback" not in seen
+    with pytest.raises(ProcessLookupError):  # workers were of its process group
+        os.killpg(process.pid, 0)
 
 
 def test_a_pipe_gets_no_bar(project: Path) -> None:
