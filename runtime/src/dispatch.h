@@ -72,6 +72,13 @@ static inline gfs_path gfs_dispatch_path(gfsmith_hint hint, unsigned shards, siz
   return len < GFS_BULK_MIN ? GFS_PATH_distant : GFS_PATH_bulk;
 }
 
+/* The same where what is computed is looked at at once, so that no store may go around the cache.
+ */
+static inline gfs_path gfs_dispatch_check_path(gfsmith_hint hint, unsigned shards, size_t len) {
+  gfs_path path = gfs_dispatch_path(hint, shards, len);
+  return path < GFS_PATH_distant ? path : GFS_PATH_nearby;
+}
+
 /* How well a kernel that stores and prefetches (bytes ahead, 0: not) like this suits a path: the
  * more the better, 0 for not at all; best of all the one that is tuned for it on this CPU. If a
  * build has a kernel with a rank on GFS_PATH_cached, it has one for the same on all paths. */

@@ -80,9 +80,7 @@ gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8
   bool match = true;
   size_t chunk = check_chunk(codec->encoder);
   comparison c = {.codec = codec, .shards = shards};
-  c.path = gfs_dispatch_path(codec->hint, codec->k + codec->m, len);
-  if (c.path >= GFS_PATH_distant)
-    c.path = GFS_PATH_nearby; /* what is computed here is compared at once */
+  c.path = gfs_dispatch_check_path(codec->hint, codec->k + codec->m, len);
   for (size_t done = 0; match && done < len;) {
     size_t part = gfs_least(len - done, chunk);
     match = part_matches(&c, part, done);

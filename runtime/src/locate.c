@@ -134,9 +134,7 @@ gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len, const uint
     memset(counts, 0, (codec->k + codec->m + 2) * sizeof *counts);
   inquiry q = {.codec = codec, .shards = shards, .counts = counts, .s = computed};
   q.pitch = GFS_CHECK_BYTES / codec->m / GFS_CACHE_LINE * GFS_CACHE_LINE;
-  q.path = gfs_dispatch_path(codec->hint, codec->k + codec->m, len);
-  if (q.path >= GFS_PATH_distant)
-    q.path = GFS_PATH_nearby; /* what is computed here is looked at at once */
+  q.path = gfs_dispatch_check_path(codec->hint, codec->k + codec->m, len);
   for (size_t done = 0, part; done < len; done += part) {
     part = gfs_least(len - done, q.pitch);
     uint16_t *named = where != NULL ? where + done : NULL;

@@ -137,11 +137,9 @@ static gfsmith_status check(unsigned k, unsigned m, size_t len, const uint8_t *c
                             bool *ok) {
   if (!gfs_raid_count_valid(k) || (len > 0 && (ok == NULL || !gfs_all_given(shards, k + m))))
     return GFSMITH_EINVAL;
-  gfs_path path = gfs_dispatch_path(GFSMITH_HINT_AUTO, k + m, len);
+  gfs_path path = gfs_dispatch_check_path(GFSMITH_HINT_AUTO, k + m, len);
   gfs_raid_pass pass;
-  /* What is computed here is compared at once: no stores around the cache. */
-  gfsmith_status status =
-      gfs_raid_generator(&pass, k, m, path >= GFS_PATH_distant ? GFS_PATH_nearby : path);
+  gfsmith_status status = gfs_raid_generator(&pass, k, m, path);
   if (len > 0 && status != GFSMITH_OK)
     return status;
   bool match = true;

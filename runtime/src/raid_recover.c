@@ -76,15 +76,11 @@ static void compute_powers(powers *p, unsigned k) {
 static void reduce(const gfs_field *field, unsigned count, unsigned width, uint8_t *system) {
   for (unsigned n = 0; n < count; n++) {
     uint8_t *pivot = system + n * width;
-    uint8_t inverse = gfs_field_inverse(field, pivot[n]);
-    for (unsigned c = n; c < width; c++)
-      pivot[c] = gfs_field_mul(field, inverse, pivot[c]);
-    for (unsigned other = 0; other < count; other++) {
-      uint8_t *row = system + other * width;
-      uint8_t factor = row[n];
-      for (unsigned c = n; other != n && c < width; c++)
-        row[c] ^= gfs_field_mul(field, factor, pivot[c]);
-    }
+    gfs_field_scale(field, pivot, gfs_field_inverse(field, pivot[n]), width);
+    for (unsigned other = 0; other < count; other++)
+      if (other != n)
+        gfs_field_add_multiple(field, system + other * width, pivot, system[other * width + n],
+                               width);
   }
 }
 
@@ -125,8 +121,7 @@ static void parity_row(const loss *l, const powers *p, const bool *present, unsi
       row[column++] = power[j];
   memset(row + column, 0, l->k - column);
   for (unsigned n = 0; n < l->lost_data; n++)
-    for (unsigned c = 0; c < l->k; c++)
-      row[c] ^= gfs_field_mul(&p->field, power[l->data[n]], solution[n * l->k + c]);
+    gfs_field_add_multiple(&p->field, row, solution + n * l->k, power[l->data[n]], l->k);
 }
 
 /* The kernels' tables for all that is lost: source by source, output by output. */
