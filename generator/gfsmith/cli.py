@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,16 +10,26 @@ from typing import Any
 import click
 from rich.table import Table
 
-from gfsmith import __version__, certify, compiled, config, doctor, foreign, generate, output, report, request
-from gfsmith.algebra import generate as generate_routines
+from gfsmith import (
+    __version__,
+    build,
+    certify,
+    compiled,
+    config,
+    doctor,
+    foreign,
+    generate,
+    output,
+    report,
+    request,
+)
 from gfsmith.codes import CodeError
 from gfsmith.codes.command import codes_
 from gfsmith.console import fail, out, print_json, progress
-from gfsmith.emit import runtime
 from gfsmith.explain import show
 from gfsmith.explain.kernel import explain
+from gfsmith.export.command import export_
 from gfsmith.field import FieldError
-from gfsmith.generate import Kernel
 from gfsmith.isa import BY_NAME
 from gfsmith.model.tools import ModelError
 from gfsmith.plan.command import plan_
@@ -56,41 +65,15 @@ def main() -> None:
     """Generate and prove erasure-coding kernels over GF(2^8)."""
 
 
-def _cache_of(path: Path) -> Path:
-    """The folder where kernels and verdicts are kept: beside the configuration file."""
-    return path.parent / ".gfsmith-cache"
-
-
-def _build(build: request.Build, jobs: int, cache: Path | None) -> tuple[list[Kernel], dict[str, str]]:
-    """Every kernel, proved as program and as machine code, and all files but the manifest."""
-    specs = build.specs
-    with progress("generate and prove programs", len(specs)) as advance:
-        kernels = generate.generate(specs, jobs, cache and cache / "kernels.json", advance)
-    work = certify.tasks_of(kernels)
-    with progress("prove machine code", len(work)) as advance:
-        certificates = certify.certify(work, jobs, cache and cache / "proofs.json", advance)
-    isas = {spec.isa.name for spec in specs}
-    routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
-    files = runtime.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}
-    files |= routines.files
-    files[output.PROOFS] = output.proofs(kernels, certificates, routines.proofs)
-    return kernels, files
-
-
-_jobs = click.option(
-    "-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="Processes."
-)
-
-
 @main.command()
 @request.options
-@_jobs
+@build.jobs_option
 @click.option("--no-cache", is_flag=True, help="Prove everything again.")
 @click.option("--check", is_flag=True, help="Write nothing; fail if the folder would change.")
 def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
     """Generate and prove kernels into the output folder."""
-    build, folder = request.load(**options)
-    kernels, files = _build(build, jobs, None if no_cache else _cache_of(options["path"]))
+    asked, folder = request.load(**options)
+    kernels, files = build.make(asked, jobs, None if no_cache else build.cache_of(options["path"]))
     record = output.manifest(kernels, files)
     if check:
         found = output.differences(folder, {**files, output.MANIFEST: record})
@@ -131,7 +114,7 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
 
 @main.command()
 @request.options
-@_jobs
+@build.jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.option("--exhaustive", is_flag=True, help="Follow every length up to 4 blocks one by one too.")
 @click.option(
@@ -231,7 +214,7 @@ def explain_(symbol: str, cpus: str | None, as_json: bool, **options: Any) -> No
     if spec is None:
         fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
     names = None if cpus is None else [name.strip() for name in cpus.split(",") if name.strip()]
-    explained = explain(spec, names, _cache_of(options["path"]) / "mca.json")
+    explained = explain(spec, names, build.cache_of(options["path"]) / "mca.json")
     if as_json:
         print_json(show.to_json(explained))
     else:
@@ -264,6 +247,7 @@ def doctor_(as_json: bool) -> None:
 
 
 main.add_command(codes_)
+main.add_command(export_)
 main.add_command(plan_)
 main.add_command(tune)
 

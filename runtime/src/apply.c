@@ -7,7 +7,7 @@
  * 100+20 takes 1.6 times as long unchunked. From 512 bytes to 6 KiB of a shard the differences are
  * small: 100+20 gains 4 to 20 % from memory below 1.6 KiB, 10+10 loses 4 to 8 % in cache below 2
  * KiB (calls are short then). This gives 1088 bytes at 120 shards and 6528 at 20. */
-#define CACHE_BUDGET (128u * 1024)
+#define MAP_CACHE_BUDGET (128u * 1024)
 
 /* The least chunk; 200+55 gains 4 % over 1024. */
 #define CHUNK_MIN 512u
@@ -27,7 +27,7 @@
 #define LONG_SHARD 4096u
 
 size_t gfs_map_chunk(unsigned shards) {
-  size_t chunk = CACHE_BUDGET / shards / GFS_CACHE_LINE * GFS_CACHE_LINE;
+  size_t chunk = MAP_CACHE_BUDGET / shards / GFS_CACHE_LINE * GFS_CACHE_LINE;
   return chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
 }
 

@@ -28,7 +28,7 @@ typedef struct baked_row {
   unsigned prefetch; /* bytes ahead, 0: none */
 } baked_row;
 
-static const baked_row kernels[] = {
+static const baked_row baked_kernels[] = {
 #define GFSMITH_BAKED(symbol, isa, matrix, store, prefetch)                                        \
   {symbol, GFS_ISA_##isa, MATRIX_##matrix, GFS_STORE_##store, prefetch},
 #include "baked.inc"
@@ -40,7 +40,7 @@ gfsmith_kernel *gfs_baked_kernel(const gfs_isa *isa, const gfs_known_matrix *mat
                                  gfs_path path) {
   gfsmith_kernel *best = NULL;
   unsigned best_rank = 0;
-  for (const baked_row *row = kernels; row->run != NULL; row++) {
+  for (const baked_row *row = baked_kernels; row->run != NULL; row++) {
     if (row->isa != isa->id || &matrices[row->matrix] != matrix)
       continue;
     unsigned rank = gfs_dispatch_rank(row->run, path, row->store, row->prefetch);

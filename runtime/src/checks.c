@@ -41,7 +41,7 @@ static void write_equation(const gfsmith_codec *codec, unsigned parity, uint8_t 
 }
 
 /* Add multiples of the pivot rows so that the row is 0 at their shards. */
-static void reduce(const gfs_checks *checks, uint8_t *row) {
+static void reduce_row(const gfs_checks *checks, uint8_t *row) {
   size_t width = width_of(checks);
   for (unsigned n = 0; n < checks->pivot.count; n++)
     gfs_field_add_multiple(&checks->codec->field, row, checks->row + n * width,
@@ -54,7 +54,7 @@ static void take(gfs_checks *checks) {
   size_t width = width_of(checks);
   uint8_t *row = row_at(checks, checks->pivot.count);
   write_equation(checks->codec, checks->parity.shard[checks->reduced++], row);
-  reduce(checks, row);
+  reduce_row(checks, row);
   unsigned n = 0;
   while (n < checks->data.count && row[checks->data.shard[n]] == 0)
     n++;
@@ -93,7 +93,7 @@ gfsmith_status gfs_checks_create(gfs_checks **out, const gfsmith_codec *codec,
 bool gfs_checks_express(const gfs_checks *checks, unsigned shard, uint8_t *row) {
   if (shard >= checks->codec->k) {
     write_equation(checks->codec, shard, row);
-    reduce(checks, row);
+    reduce_row(checks, row);
   } else {
     unsigned n = 0;
     while (n < checks->pivot.count && checks->pivot.shard[n] != shard)

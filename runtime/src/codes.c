@@ -74,7 +74,7 @@ static uint8_t cauchy_orig_element(const gfs_field *field, unsigned k, unsigned 
 }
 
 /* Ones in the bit matrix of x -> element * x. */
-static unsigned ones(const gfs_field *field, uint8_t element) {
+static unsigned bits_of_matrix(const gfs_field *field, uint8_t element) {
   unsigned count = 0;
   for (unsigned x = 0; x < 8; x++)
     for (unsigned column = gfs_field_mul(field, element, (uint8_t)(1u << x)); column != 0;
@@ -88,7 +88,7 @@ static void lightest(const gfs_field *field, unsigned k, uint8_t *row) {
   unsigned found = 0;
   for (unsigned weight = 8; weight <= 64 && found < k; weight++)
     for (unsigned element = 1; element < 256 && found < k; element++)
-      if (ones(field, (uint8_t)element) == weight)
+      if (bits_of_matrix(field, (uint8_t)element) == weight)
         row[found++] = (uint8_t)element;
 }
 
@@ -99,7 +99,7 @@ static void lighten(const gfs_field *field, unsigned k, uint8_t *row) {
   uint8_t scale = 1;
   unsigned least = 64 * 256;
   for (unsigned element = 0; element < 256; element++)
-    weights[element] = (uint8_t)ones(field, (uint8_t)element);
+    weights[element] = (uint8_t)bits_of_matrix(field, (uint8_t)element);
   for (unsigned n = 0; n <= k; n++) {
     uint8_t inverse = n == 0 ? 1 : gfs_field_inverse(field, row[n - 1]);
     unsigned weight = 0;

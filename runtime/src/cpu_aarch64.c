@@ -35,7 +35,7 @@ void gfs_aarch64_decode_identity(uint64_t midr, gfs_cpu_identity *identity) {
 #include <stddef.h>
 #include <sys/sysctl.h>
 
-static bool has(const char *name) {
+static bool system_has(const char *name) {
   int value = 0;
   size_t size = sizeof value;
   return sysctlbyname(name, &value, &size, NULL, 0) == 0 && value != 0;
@@ -44,7 +44,7 @@ static bool has(const char *name) {
 /* Every Arm Mac has ASIMD. None has SVE outside of SME's streaming mode. macOS 11 has the older
  * name only. */
 uint32_t gfs_cpu_features(void) {
-  bool sha3 = has("hw.optional.arm.FEAT_SHA3") || has("hw.optional.armv8_2_sha3");
+  bool sha3 = system_has("hw.optional.arm.FEAT_SHA3") || system_has("hw.optional.armv8_2_sha3");
   return GFSMITH_CPU_ASIMD | (sha3 ? GFSMITH_CPU_SHA3 : 0);
 }
 

@@ -23,7 +23,7 @@ typedef struct layout {
   uint8_t mad[GFSMITH_MAX_SHARDS];
 } layout;
 
-static const uint8_t *row(const recipe *r, unsigned output) {
+static const uint8_t *recipe_row(const recipe *r, unsigned output) {
   return r->matrix + (size_t)output * r->inputs;
 }
 
@@ -47,18 +47,18 @@ static unsigned balanced(const recipe *r, unsigned left) {
   return length;
 }
 
-static const gfs_known_matrix *known(const recipe *r, unsigned first) {
-  return gfs_baked_find(r->isa, r->field, r->inputs, r->outputs - first, row(r, first));
+static const gfs_known_matrix *known_from(const recipe *r, unsigned first) {
+  return gfs_baked_find(r->isa, r->field, r->inputs, r->outputs - first, recipe_row(r, first));
 }
 
 /* The length of the dot pass that begins at output `first`: that of a known matrix if there is one,
  * else what tables can do up to where one begins; 0 if there is no kernel. */
 static unsigned dot_length(const recipe *r, unsigned first) {
-  const gfs_known_matrix *matrix = known(r, first);
+  const gfs_known_matrix *matrix = known_from(r, first);
   if (matrix != NULL)
     return matrix->outputs;
   unsigned end = first + 1;
-  while (end < r->outputs && known(r, end) == NULL)
+  while (end < r->outputs && known_from(r, end) == NULL)
     end++;
   return balanced(r, end - first);
 }
@@ -87,14 +87,14 @@ static bool lay_out(const recipe *r, layout *l) {
 static void fill_tables(const recipe *r, const gfs_pass *pass, size_t entry, uint8_t *tables) {
   for (unsigned j = 0; j < r->inputs; j++)
     for (unsigned i = 0; i < pass->outputs; i++) {
-      gfs_tables_fill(r->isa->format, r->field, row(r, pass->first + i)[j], tables);
+      gfs_tables_fill(r->isa->format, r->field, recipe_row(r, pass->first + i)[j], tables);
       tables += entry;
     }
 }
 
 /* Are the pass's coefficients all 1, and are there kernels for that? */
 static bool is_sum(const recipe *r, const gfs_pass *pass) {
-  const uint8_t *rows = row(r, pass->first);
+  const uint8_t *rows = recipe_row(r, pass->first);
   for (size_t n = 0; n < (size_t)r->inputs * pass->outputs; n++)
     if (rows[n] != 1)
       return false;
@@ -103,7 +103,7 @@ static bool is_sum(const recipe *r, const gfs_pass *pass) {
 }
 
 static void choose_dot(const recipe *r, gfs_pass *pass) {
-  const gfs_known_matrix *matrix = known(r, pass->first);
+  const gfs_known_matrix *matrix = known_from(r, pass->first);
   gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
   for (gfs_path path = 0; path < GFS_PATHS; path++)
     pass->kernel[path] =

@@ -16,7 +16,7 @@ enum {
 
 /* Bytes of all packets together that are worked on at a time: what stays in a first-level cache
  * while one step after the other goes over it. */
-#define CACHE_BUDGET (24u * 1024)
+#define PACKETS_CACHE_BUDGET (24u * 1024)
 
 /* A row of a bit matrix, bit j of which is column j. */
 typedef struct bits {
@@ -38,7 +38,7 @@ static unsigned distance(const bits *a, const bits *b, unsigned columns) {
   return count;
 }
 
-static bool has(const bits *row, unsigned column) {
+static bool has_bit(const bits *row, unsigned column) {
   return row->word[column / WORD] >> column % WORD & 1;
 }
 
@@ -86,7 +86,7 @@ static bool add_row(draft *d, unsigned row) {
   if (from != &zero)
     s->source[d->used++] = (uint16_t)(s->inputs + (unsigned)(from - d->rows));
   for (unsigned j = 0; j < s->inputs; j++)
-    if (has(from, j) != has(&d->rows[row], j))
+    if (has_bit(from, j) != has_bit(&d->rows[row], j))
       s->source[d->used++] = (uint16_t)j;
   step->sources = (unsigned)(d->used - step->offset);
   if (step->sources == 0)
@@ -170,14 +170,14 @@ static void run(const gfs_schedule *s, size_t len, uint8_t *const *at) {
 }
 
 /* Packet n of some shards, from byte `start` of its region on. */
-static uint8_t *place(const uint8_t *const *shards, unsigned n, size_t start, size_t packet) {
+static uint8_t *packet_at(const uint8_t *const *shards, unsigned n, size_t start, size_t packet) {
   return (uint8_t *)shards[n / GFS_PACKETS] + start + n % GFS_PACKETS * packet;
 }
 
 static void point(uint8_t **at, unsigned packets, const uint8_t *const *shards, size_t start,
                   size_t packet) {
   for (unsigned n = 0; n < packets; n++)
-    at[n] = place(shards, n, start, packet);
+    at[n] = packet_at(shards, n, start, packet);
 }
 
 /* The bytes of each of `packets` packets to work on at a time: whole lines if they are not many. */
@@ -189,7 +189,7 @@ static size_t chunk_of(size_t budget, unsigned packets) {
 void gfs_schedule_apply(const gfs_schedule *s, size_t packet, size_t len, const uint8_t *const *src,
                         uint8_t *const *dst) {
   uint8_t *at[PACKETS_MAX];
-  size_t chunk = s->steps == 1 ? packet : chunk_of(CACHE_BUDGET, s->inputs + s->outputs);
+  size_t chunk = s->steps == 1 ? packet : chunk_of(PACKETS_CACHE_BUDGET, s->inputs + s->outputs);
   for (size_t region = 0; region < len; region += GFS_PACKETS * packet)
     for (size_t start = 0; start < packet; start += chunk) {
       point(at, s->inputs, src, region + start, packet);
@@ -211,7 +211,7 @@ bool gfs_schedule_matches(const gfs_schedule *s, size_t packet, size_t len,
       point(at, s->inputs, src, region + start, packet);
       run(s, piece, at);
       for (unsigned i = 0; i < s->outputs; i++)
-        if (memcmp(computed + i * chunk, place(dst, i, region + start, packet), piece) != 0)
+        if (memcmp(computed + i * chunk, packet_at(dst, i, region + start, packet), piece) != 0)
           return false;
     }
   return true;

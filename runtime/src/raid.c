@@ -118,8 +118,8 @@ static gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *cons
 }
 
 /* Do the parities match on the part at `offset`? len <= GFS_CHECK_BYTES / pass->outputs. */
-static bool part_matches(const gfs_raid_pass *pass, size_t len, const uint8_t *const *shards,
-                         size_t offset) {
+static bool parities_match(const gfs_raid_pass *pass, size_t len, const uint8_t *const *shards,
+                           size_t offset) {
   alignas(GFS_CACHE_LINE) uint8_t computed[GFS_CHECK_BYTES];
   const uint8_t *src[GFSMITH_RAID_MAX_DATA];
   uint8_t *dst[GFS_RAID_PARITIES];
@@ -146,7 +146,7 @@ static gfsmith_status check(unsigned k, unsigned m, size_t len, const uint8_t *c
   size_t chunk = GFS_CHECK_BYTES / m / GFS_CACHE_LINE * GFS_CACHE_LINE;
   for (size_t done = 0; match && done < len;) {
     size_t part = gfs_least(len - done, chunk);
-    match = part_matches(&pass, part, shards, done);
+    match = parities_match(&pass, part, shards, done);
     done += part;
   }
   if (ok != NULL)

@@ -8,7 +8,6 @@
 enum {
   PARITIES = GFS_RAID_PARITIES,
   DATA = GFSMITH_RAID_MAX_DATA,
-  ENTRY_MAX = 32, /* bytes of a coefficient's entry in the largest format */
 };
 
 /* What is missing, and from what it is recovered: all data that is present and, of the parities
@@ -73,7 +72,7 @@ static void compute_powers(powers *p, unsigned k) {
 
 /* Solve equations of `width` coefficients each for their first `count` unknowns, in place. All
  * leading minors must be regular, so that no pivot is 0. */
-static void reduce(const gfs_field *field, unsigned count, unsigned width, uint8_t *system) {
+static void reduce_system(const gfs_field *field, unsigned count, unsigned width, uint8_t *system) {
   for (unsigned n = 0; n < count; n++) {
     uint8_t *pivot = system + n * width;
     gfs_field_scale(field, pivot, gfs_field_inverse(field, pivot[n]), width);
@@ -105,7 +104,7 @@ static void solve_data(const loss *l, const powers *p, const bool *present, uint
         row[column++] = power[j];
     row[column + n] = 1;
   }
-  reduce(&p->field, l->lost_data, width, system);
+  reduce_system(&p->field, l->lost_data, width, system);
   for (unsigned n = 0; n < l->lost_data; n++)
     memcpy(solution + n * l->k, system + n * width + l->lost_data, l->k);
 }
@@ -125,7 +124,8 @@ static void parity_row(const loss *l, const powers *p, const bool *present, unsi
 }
 
 /* The kernels' tables for all that is lost: source by source, output by output. */
-static void fill_tables(const loss *l, const bool *present, gfs_format format, uint8_t *tables) {
+static void fill_recovery_tables(const loss *l, const bool *present, gfs_format format,
+                                 uint8_t *tables) {
   uint8_t matrix[PARITIES * DATA];
   powers p;
   unsigned targets = l->lost_data + l->lost_parities;
@@ -142,7 +142,7 @@ static void fill_tables(const loss *l, const bool *present, gfs_format format, u
 }
 
 /* Is the loss the plain sum of its sources: P alone, or one data shard, helped by P? */
-static bool is_sum(const loss *l) {
+static bool is_plain_sum(const loss *l) {
   if (l->lost_data + l->lost_parities != 1)
     return false;
   return l->lost_data == 1 ? l->helper[0] == 0 : l->parity[0] == 0;
@@ -158,7 +158,7 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
   unsigned targets = l->lost_data + l->lost_parities;
   gfs_path path = gfs_dispatch_path(GFSMITH_HINT_AUTO, l->k + targets, len);
   gfs_raid_pass pass;
-  if (is_sum(l) || is_generation(l)) {
+  if (is_plain_sum(l) || is_generation(l)) {
     gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, path);
     if (l->lost_data == 0)
       gfs_raid_sources(&pass, 0, (const uint8_t *const *)shards, src);
@@ -166,14 +166,14 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
       gfs_raid_run(&pass, path, len, src, dst);
     return status;
   }
-  alignas(GFS_CACHE_LINE) uint8_t tables[(size_t)PARITIES * DATA * ENTRY_MAX];
+  alignas(GFS_CACHE_LINE) uint8_t tables[(size_t)PARITIES * DATA * GFS_ENTRY_MAX];
   const gfs_isa *isa = gfs_dispatch_isa();
   if (isa == NULL)
     return GFSMITH_EUNSUPPORTED;
   gfsmith_kernel *kernel = gfs_raid_kernel(isa, GFS_OPERATION_dot, targets, path);
   if (kernel == NULL)
     return GFSMITH_EUNSUPPORTED;
-  fill_tables(l, present, isa->format, tables);
+  fill_recovery_tables(l, present, isa->format, tables);
   pass = (gfs_raid_pass){kernel, tables, l->k, targets, false};
   gfs_raid_run(&pass, path, len, src, dst);
   return GFSMITH_OK;

@@ -17,6 +17,8 @@ typedef enum gfs_format {
   GFS_FORMAT_mulb      /* 8 bytes: c eight times (0x11b only); no codec uses these kernels */
 } gfs_format;
 
+enum { GFS_ENTRY_MAX = 32 /* bytes of an entry, at most */ };
+
 /* Bytes of one coefficient's entry. */
 size_t gfs_tables_entry(gfs_format format);
 

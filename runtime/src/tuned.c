@@ -29,7 +29,7 @@ typedef struct tuned_row {
   bool added;
 } tuned_row;
 
-static const tuned_row kernels[] = {
+static const tuned_row tuned_kernels[] = {
 #define GFSMITH_TUNED_CPU(name, vendor, family, first, last)
 #define GFSMITH_TUNED(name, path, symbol, added) {name, GFS_PATH_##path, symbol, added},
 #include "tuned.inc"
@@ -73,7 +73,7 @@ static const char *name_here(void) {
 
 gfs_tuning gfs_tuned(gfsmith_kernel *run, gfs_path path) {
   gfs_tuning tuning = GFS_TUNING_NONE;
-  for (const tuned_row *row = kernels; row->name != NULL; row++) {
+  for (const tuned_row *row = tuned_kernels; row->name != NULL; row++) {
     if (row->run != run)
       continue;
     if (row->path == path && strcmp(row->name, name_here()) == 0)

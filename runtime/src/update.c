@@ -7,8 +7,6 @@
 #include "codec.h"
 #include "sizes.h"
 
-enum { ENTRY_MAX = 32 /* bytes of a coefficient's table entry, at most */ };
-
 static void find(gfs_adder *adder, const gfs_isa *isa, unsigned outputs) {
   for (gfs_path path = 0; path < GFS_PATHS; path++) {
     adder->set[path] = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, 1, outputs, path);
@@ -55,7 +53,7 @@ static const uint8_t *tables_of(const change *c, const gfs_pass *pass, unsigned 
 /* One pass with several sources: their tables are put together for the kernel. */
 static void add_several(const change *c, unsigned n, gfs_path path, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst) {
-  alignas(GFS_CACHE_LINE) uint8_t gathered[GFS_SOURCES_MAX * GFS_PASS_MAX * ENTRY_MAX];
+  alignas(GFS_CACHE_LINE) uint8_t gathered[GFS_SOURCES_MAX * GFS_PASS_MAX * GFS_ENTRY_MAX];
   const gfs_pass *pass = c->codec->encoder->pass + c->codec->encoder->dots + n;
   size_t bytes = pass->outputs * c->codec->encoder->entry;
   for (unsigned s = 0; s < c->count; s++)

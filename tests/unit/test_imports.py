@@ -62,6 +62,8 @@ ALLOWED: dict[str, set[str]] = {
         *("cache", "stats", "console", "model", "defaults"),
     },
     "request": {"codes", "config", "console", "emit", "isa", "spec", "tune"},
+    "build": {"request", "generate", "certify", "algebra", "emit", "output", "console"},
+    "export": {"build", "request", "output", "emit", "generate", "isa", "console", "__init__"},
     "cli": {"*"},
     "__init__": set(),
 }

@@ -14,9 +14,9 @@ LSX = Spelling(
     expressions={
         Op.ZERO: "__lsx_vreplgr2vr_b(0)",
         Op.CONST: "__lsx_vreplgr2vr_b({immediate})",
-        Op.LOAD: "gfs_load({place})",
-        Op.STORE: "gfs_store({place}, {0})",
-        Op.TABLE: "gfs_load({place})",
+        Op.LOAD: "gfs_lsx_load({place})",
+        Op.STORE: "gfs_lsx_store({place}, {0})",
+        Op.TABLE: "gfs_lsx_load({place})",
         Op.XOR: "__lsx_vxor_v({0}, {1})",
         Op.AND: "__lsx_vand_v({0}, {1})",
         Op.HIGH_NIBBLE: "__lsx_vsrli_b({0}, 4)",
@@ -24,8 +24,8 @@ LSX = Spelling(
         Op.CHOOSE: "__lsx_vand_v(__lsx_vsrai_b({0}, 7), {1})",
         Op.LOOKUP: "__lsx_vshuf_b({0}, {0}, {1})",
     },
-    partial_load="gfs_load_part({place}, {rest})",
-    partial_store="gfs_store_part({place}, {0}, {rest})",
+    partial_load="gfs_lsx_load_part({place}, {rest})",
+    partial_store="gfs_lsx_store_part({place}, {0}, {rest})",
     compilers="defined(__loongarch_sx)",
 )
 

@@ -15,16 +15,16 @@ VSX = Spelling(
     expressions={
         Op.ZERO: "(gfs_bytes){{0}}",
         Op.CONST: "vec_splats((unsigned char){immediate})",
-        Op.LOAD: "gfs_load({place})",
-        Op.STORE: "gfs_store({place}, {0})",
+        Op.LOAD: "gfs_vsx_load({place})",
+        Op.STORE: "gfs_vsx_store({place}, {0})",
         Op.TABLE: "gfs_load_table({place})",
         Op.XOR: "{0} ^ {1}",
         Op.TWICE: "{0} + {0}",
         Op.CHOOSE: "gfs_choose({0}, {1})",
         Op.LOOKUP2: "gfs_lookup2({0}, {1}, {2})",
     },
-    partial_load="gfs_load_part({place}, {rest})",
-    partial_store="gfs_store_part({place}, {0}, {rest})",
+    partial_load="gfs_vsx_load_part({place}, {rest})",
+    partial_store="gfs_vsx_store_part({place}, {0}, {rest})",
     rolled="GFSMITH_ROLLED",
 )
 
@@ -32,5 +32,12 @@ VSX = Spelling(
 VSX_P10 = replace(
     VSX,
     headers=("gfsmith_permxor.h", "gfsmith_vsx_p10.h"),
-    expressions={**VSX.expressions, Op.XOR3: "gfs_xor3({0}, {1}, {2})"},
+    expressions={
+        **VSX.expressions,
+        Op.LOAD: "gfs_p10_load({place})",
+        Op.STORE: "gfs_p10_store({place}, {0})",
+        Op.XOR3: "gfs_p10_xor3({0}, {1}, {2})",
+    },
+    partial_load="gfs_p10_load_part({place}, {rest})",
+    partial_store="gfs_p10_store_part({place}, {0}, {rest})",
 )

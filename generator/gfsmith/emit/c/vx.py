@@ -12,9 +12,9 @@ VX = Spelling(
     expressions={
         Op.ZERO: "(gfs_bytes){{0}}",
         Op.CONST: "gfs_splat({immediate})",
-        Op.LOAD: "gfs_load({place})",
-        Op.STORE: "gfs_store({place}, {0})",
-        Op.TABLE: "gfs_load({place})",
+        Op.LOAD: "gfs_vx_load({place})",
+        Op.STORE: "gfs_vx_store({place}, {0})",
+        Op.TABLE: "gfs_vx_load({place})",
         Op.XOR: "{0} ^ {1}",
         Op.AND: "{0} & {1}",
         Op.HIGH_NIBBLE: "{0} >> 4",
@@ -23,6 +23,6 @@ VX = Spelling(
         Op.LOOKUP: "gfs_lookup({0}, {1})",
         Op.LOOKUP_LOW: "gfs_lookup({0}, {1})",
     },
-    partial_load="gfs_load_part({place}, {rest})",
-    partial_store="gfs_store_part({place}, {0}, {rest})",
+    partial_load="gfs_vx_load_part({place}, {rest})",
+    partial_store="gfs_vx_store_part({place}, {0}, {rest})",
 )

@@ -1,0 +1,75 @@
+"""`gfsmith export`: sources that build without gfsmith."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gfsmith import build, output, request
+from gfsmith.console import fail
+from gfsmith.emit.template import TEMPLATES
+from gfsmith.export.amalgamation import amalgamate
+from gfsmith.export.names import Names
+from gfsmith.export.tree import tree
+
+FORMS = ("tree", "amalgamation")
+ARCHIVE = ".tar.xz"
+_READABLE = 0o644
+
+
+@click.command("export")
+@request.options
+@build.jobs_option
+@click.option(
+    "--form",
+    type=click.Choice(FORMS),
+    default="amalgamation",
+    show_default=True,
+    help="One source and header, or a folder with build files.",
+)
+def export_(jobs: int, form: str, **options: Any) -> None:
+    """Write sources that build without gfsmith: runtime and kernels, for -o FOLDER or FILE.tar.xz.
+
+    With --prefix P every name begins with P: P.h, P_encode. Libraries of two prefixes link into one program.
+    """
+    if options["folder"] is None:
+        fail(f"-o: name a folder, or a file that ends in {ARCHIVE}")
+    asked, target = request.load(**options)
+    kernels, files = build.make(asked, jobs, build.cache_of(options["path"]))
+    names = Names(kernels[0].spec.prefix)
+    home = TEMPLATES.parent
+    if form == "tree":
+        written = tree(files, home, names)
+    else:
+        written = amalgamate(kernels, files, home / "runtime", names)
+        written[output.PROOFS] = files[output.PROOFS]
+    record = output.manifest(kernels, written)
+    if target.name.endswith(ARCHIVE):
+        pack(target, written | {output.MANIFEST: record})
+    else:
+        output.write(target, written, record)
+    print(f"{target}: {len(kernels)} kernels, all proved; {len(written) + 1} files")
+
+
+def pack(target: Path, files: Mapping[str, str]) -> None:
+    """A tar archive of nothing but the files' texts, in a folder of its own name. Raises OutputError."""
+    folder = target.name.removesuffix(ARCHIVE)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{folder}-") as staging:
+            stage = Path(staging) / target.name
+            with tarfile.open(stage, "w:xz", format=tarfile.USTAR_FORMAT) as archive:
+                for path, text in sorted(files.items()):
+                    content = text.encode()
+                    entry = tarfile.TarInfo(f"{folder}/{path}")
+                    entry.size, entry.mode = len(content), _READABLE
+                    archive.addfile(entry, io.BytesIO(content))
+            stage.replace(target)
+    except OSError as error:
+        raise output.OutputError(f"{error.filename or target}: {error.strerror}") from None
