@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from gfsmith.files import share
 from gfsmith.spec import KernelSpec
 
-_HERE = Path(__file__).resolve()
-TEMPLATES = _HERE.parents[3] / "templates"
+TEMPLATES = share("templates")
 
 
 def meaning(spec: KernelSpec) -> str:

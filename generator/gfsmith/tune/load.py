@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gfsmith import parallel
 from gfsmith.emit import runtime
-from gfsmith.emit.template import TEMPLATES
+from gfsmith.files import share
 from gfsmith.generate import Kernel, generate_one
 from gfsmith.spec import KernelSpec, SpecError
 from gfsmith.tables import table
@@ -18,7 +18,7 @@ from gfsmith.tune.result import Cell, Regime
 from gfsmith.tune.space import Plan
 from gfsmith.tune.target import Target
 
-RUNTIME = TEMPLATES.parent / "runtime"
+RUNTIME = share("runtime")
 TIMER = Path(__file__).parent / "timer.c"
 
 POOL = 256 << 20  #: bytes of memory in the memory regime: several times the last-level cache

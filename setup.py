@@ -1,0 +1,30 @@
+"""What pyproject.toml cannot say: the folders of the checkout that a wheel carries as gfsmith/share."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+SHARED = ("templates", "runtime")
+
+
+class BuildWithShared(build_py):
+    """Modules, and the shared folders beside them; an editable installation has those of the checkout."""
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        share = Path(self.build_lib) / "gfsmith" / "share"
+        shutil.rmtree(share, ignore_errors=True)
+        for name in SHARED:
+            shutil.copytree(name, share / name)
+
+
+setup(
+    cmdclass={"build_py": BuildWithShared},
+    options={"build": {"build_base": "build/python"}},
+)
