@@ -4,6 +4,7 @@
 #              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    all tests
+# make docs    C reference and man pages: build/docs/html, build/man
 # make check   format, lint, types, reproducibility of gen_out/
 # make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
@@ -70,7 +71,7 @@ SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib tune test check mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib tune test check docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
 .DELETE_ON_ERROR:
 
 gen: setup-gen
@@ -113,6 +114,11 @@ test: setup-test gen
 
 check: setup-test gen
 	tools/check.sh
+
+docs: setup-test
+	@tools/reference.sh $(BUILD)/docs
+	@.venv/bin/python tools/manpages.py $(BUILD)/man
+	@echo "built $(BUILD)/docs/html/index.html and $(BUILD)/man"
 
 mutate: setup-test
 	.venv/bin/python tools/mutate.py

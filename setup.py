@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the folders of the checkout that a wheel carries as gfsmith/share."""
+"""What pyproject.toml cannot say: what of the checkout a wheel carries as gfsmith/share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHARED = ("templates", "runtime")
+SHARED = ("templates", "runtime", "CMakeLists.txt", "LICENSE", "SOUNDNESS.md")
 
 
 class BuildWithShared(build_py):
@@ -20,8 +20,9 @@ class BuildWithShared(build_py):
             return
         share = Path(self.build_lib) / "gfsmith" / "share"
         shutil.rmtree(share, ignore_errors=True)
+        share.mkdir()
         for name in SHARED:
-            shutil.copytree(name, share / name)
+            (shutil.copytree if Path(name).is_dir() else shutil.copy)(name, share / name)
 
 
 setup(

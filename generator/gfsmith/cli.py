@@ -19,12 +19,14 @@ from gfsmith import (
     doctor,
     foreign,
     generate,
+    microarch,
     output,
     report,
     request,
 )
 from gfsmith.codes import CodeError
 from gfsmith.codes.command import codes_
+from gfsmith.complete import completion, fixed, listed, words
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.explain import show
 from gfsmith.explain.kernel import explain
@@ -112,6 +114,12 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
         out.print(table)
 
 
+def _functions(context: click.Context) -> list[str]:
+    """What --symbol may be. Click leaves words before an option that lacks its value in args."""
+    path = context.params.get("object_file") or next(iter(context.args), None)
+    return foreign.functions(Path(path)) if path else []
+
+
 @main.command()
 @request.options
 @build.jobs_option
@@ -124,11 +132,16 @@ def list_(as_json: bool, summary: bool, **options: Any) -> None:
     help="Prove the configuration's kernels in this .o, .a or .so.",
 )
 @click.argument("object_file", required=False, type=click.Path(path_type=Path))
-@click.option("--symbol", help="The function of OBJECT_FILE.")
-@click.option("--operation", help="dot, mad, mul, xor or horner.")
+@click.option("--symbol", help="The function of OBJECT_FILE.", shell_complete=words(_functions))
+@click.option("--operation", help="dot, mad, mul, xor or horner.", shell_complete=fixed(foreign.OPERATIONS))
 @click.option("--inputs", help="Sources: a number, or n for any.")
 @click.option("--outputs", type=int, default=1, help="Destinations.")
-@click.option("--tables", default="none", help="Table layout: isal-nibble, isal-affine, nibble, ...")
+@click.option(
+    "--tables",
+    default="none",
+    help="Table layout: isal-nibble, isal-affine, nibble, ...",
+    shell_complete=fixed(foreign.TABLES),
+)
 @click.option("--arguments", default="len,k,tables,src,dst", help="C parameters in order.")
 @click.option("--abi", type=click.Choice(ABIS), help="Calling convention; default: the file's.")
 @click.option("--columns", type=int, help="Sources that the table is made for.")
@@ -204,9 +217,10 @@ def _report_foreign(outcome: Report, as_json: bool) -> None:
     "--cpu",
     "cpus",
     help="Predict cycles for these cores (LLVM's names); default: some of the kernel's architecture.",
+    shell_complete=listed(microarch.BY_NAME),
 )
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@click.argument("symbol")
+@click.argument("symbol", shell_complete=words(request.symbols))
 def explain_(symbol: str, cpus: str | None, as_json: bool, **options: Any) -> None:
     """Show one kernel: what it computes, its Program, its machine code, and the cycles it should take."""
     (specs, _), _ = request.load(**options)
@@ -248,6 +262,7 @@ def doctor_(as_json: bool) -> None:
 
 main.add_command(codes_)
 main.add_command(export_)
+main.add_command(completion)
 main.add_command(plan_)
 main.add_command(tune)
 

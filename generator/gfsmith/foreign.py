@@ -15,7 +15,7 @@ from gfsmith.isa import BY_NAME, Encoding
 from gfsmith.prove.machine.architectures import ABIS, of_abi
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.kernel import Report, prove_code
-from gfsmith.prove.machine.load import LoadError, load_symbol
+from gfsmith.prove.machine.load import LoadError, load, load_symbol
 
 #: Name -> format, bytes of an entry, output-major, period.
 _LAYOUTS = {
@@ -38,6 +38,9 @@ _TOKENS: dict[str, Parameter] = {
     "dst0": "one_dst",
 }
 _NARROW = ":int"
+
+OPERATIONS = ("dot", "mad", "mul", "xor", "horner")
+TABLES = tuple(_LAYOUTS)
 
 
 class ForeignError(ValueError):
@@ -82,7 +85,7 @@ def _one_of(what: str, word: str, allowed: list[str]) -> str:
 
 def contract_of(words: Description) -> Contract:
     """The contract. Raises ForeignError."""
-    _one_of("operation", words.operation, ["dot", "mad", "mul", "xor", "horner"])
+    _one_of("operation", words.operation, list(OPERATIONS))
     _one_of("abi", words.abi, list(ABIS))
     _one_of("tables", words.tables, list(_LAYOUTS))
     machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]
@@ -130,6 +133,14 @@ def _parameters(text: str) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
         if token != bare:
             narrow.append(bare)
     return tuple(parameters), tuple(narrow)
+
+
+def functions(path: Path) -> list[str]:
+    """The functions of an object file or library; none of what cannot be read: for completion."""
+    try:
+        return sorted(load(path).functions)
+    except (LoadError, OSError):
+        return []
 
 
 def describe(symbol: str | None, isas: Sequence[str], words: Mapping[str, Any]) -> Description:

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from gfsmith import codes, config
+from gfsmith import codes, config, output
 from gfsmith.codes import shape
+from gfsmith.complete import fixed
 from gfsmith.console import fail
 from gfsmith.emit import runtime
 from gfsmith.isa import BY_NAME, Arch
@@ -77,22 +78,36 @@ class Code(NamedTuple):
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """The file, the flags that override its [generator] table, and what is added to its kernels."""
-    for option in (
+    for option in reversed((
         click.option("-c", "--config", "path", type=click.Path(path_type=Path), default=DEFAULT,
                      show_default=True, help="Configuration file."),
-        click.option("--isa", "isas", multiple=True, help="Only these instruction sets."),
+        click.option("--isa", "isas", multiple=True, help="Only these instruction sets.",
+                     shell_complete=fixed(BY_NAME)),
         click.option("--prefix", help="Prefix of every symbol."),
         click.option("--polynomial", help="Polynomial of the field, such as 0x11d."),
         click.option("-o", "--output", "folder", help="Output folder."),
         click.option("--code", help="Bake this code (`gfsmith codes`) too; if there is no file, beside a "
-                     "small set of kernels for any code."),
+                     "small set of kernels for any code.", shell_complete=fixed(shape.NAMES)),
         click.option("--k", type=int, help="With --code: data shards."),
         click.option("--m", type=int, help="With --code: parity shards."),
         click.option("--l", type=int, help="With --code lrc: groups, each with a local parity."),
         click.option("--r", type=int, help="With --code lrc: global parities."),
-    ):  # fmt: skip
+    )):  # fmt: skip
         command = option(command)
     return command
+
+
+def symbols(context: click.Context) -> list[str]:
+    """The kernels in the output folder that a command's flags mean, as its manifest names them; none if
+    there is no such folder: for completion, where nothing is to be said."""
+    flags = context.params
+    path, folder = flags.get("path") or DEFAULT, flags.get("folder")
+    try:
+        target = Path(folder) if folder else path.parent / config.load(path).generator.output
+        listed = output.read_manifest(target).get("kernels", [])
+        return [str(kernel["symbol"]) for kernel in listed]
+    except (config.ConfigError, output.OutputError, LookupError, TypeError):
+        return []
 
 
 def load(

@@ -11,6 +11,7 @@ from rich.table import Table
 from gfsmith.codes import ALIASES, FAMILIES, CodeError, decided, find, frontier, lrc, safe_shapes, shape
 from gfsmith.codes.family import Family
 from gfsmith.codes.mds import Certificate, Counterexample
+from gfsmith.complete import fixed
 from gfsmith.console import out, print_json
 
 NOT_MDS = 1  #: exit status
@@ -141,7 +142,7 @@ def _loss(answer: Certificate | Counterexample) -> dict[str, Any]:
 
 
 @click.command("codes")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=fixed(shape.NAMES))
 @click.option("--k", type=int, help="Data shards: show the matrix of this shape.")
 @click.option("--m", type=int, help="Parity shards.")
 @click.option("--l", type=int, help="Of lrc: groups, each with a local parity.")

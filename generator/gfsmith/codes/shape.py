@@ -9,6 +9,9 @@ from gfsmith.matrix import Matrix
 
 LRC = "lrc"
 
+#: Every name that a code has here.
+NAMES = (*codes.FAMILIES, *codes.ALIASES, LRC)
+
 
 def known(name: str) -> str:
     """The name itself, or what it is an alias of. Raises CodeError."""

@@ -12,6 +12,7 @@ from gfsmith.emit.template import render
 from gfsmith.export.assembly import statement
 from gfsmith.export.inline import Inliner
 from gfsmith.export.names import LIBRARY, Names
+from gfsmith.files import share
 from gfsmith.generate import Kernel
 from gfsmith.isa import Arch
 
@@ -20,13 +21,9 @@ HEADERS = ("gfsmith.h", "gfsmith_plan.h", "gfsmith_raid.h", "gfsmith_algebra.h")
 INLINE_ASM = "gfsmith_inline_asm.h"
 
 
-def amalgamate(
-    kernels: Sequence[Kernel], files: Mapping[str, str], sources: Path, names: Names
-) -> dict[str, str]:
-    """path -> text of the header and the source.
-
-    `files` are those of the build, `sources` the folder runtime/.
-    """
+def amalgamate(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
+    """path -> text of the header and the source. `files` are those of the build."""
+    sources = share("runtime")
     texts = {Path(path).name: text for path, text in files.items()}
     texts |= {path.name: path.read_text(encoding="utf-8") for path in sorted(sources.glob("*/*.[hc]"))}
     texts[INLINE_ASM] = render(f"{INLINE_ASM}.j2")

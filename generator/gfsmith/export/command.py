@@ -13,7 +13,6 @@ import click
 
 from gfsmith import build, output, request
 from gfsmith.console import fail
-from gfsmith.emit.template import TEMPLATES
 from gfsmith.export.amalgamation import amalgamate
 from gfsmith.export.names import Names
 from gfsmith.export.tree import tree
@@ -43,11 +42,10 @@ def export_(jobs: int, form: str, **options: Any) -> None:
     asked, target = request.load(**options)
     kernels, files = build.make(asked, jobs, build.cache_of(options["path"]))
     names = Names(kernels[0].spec.prefix)
-    home = TEMPLATES.parent
     if form == "tree":
-        written = tree(files, home, names)
+        written = tree(files, names)
     else:
-        written = amalgamate(kernels, files, home / "runtime", names)
+        written = amalgamate(kernels, files, names)
         written[output.PROOFS] = files[output.PROOFS]
     record = output.manifest(kernels, written)
     if target.name.endswith(ARCHIVE):

@@ -12,6 +12,7 @@ import click
 from gfsmith import codes, config
 from gfsmith.codes import shape
 from gfsmith.codes.lrc import Lrc
+from gfsmith.complete import fixed
 from gfsmith.console import fail, print_json
 from gfsmith.field import Field
 from gfsmith.isa import BY_NAME
@@ -120,7 +121,9 @@ def _show(
 
 
 @click.command("plan")
-@click.option("--code", required=True, help="A code of `gfsmith codes`, or lrc.")
+@click.option(
+    "--code", required=True, help="A code of `gfsmith codes`, or lrc.", shell_complete=fixed(shape.NAMES)
+)
 @click.option("--k", required=True, type=int, help="Data shards.")
 @click.option("--m", type=int, help="Parities.")
 @click.option("--l", "local", type=int, help="lrc: groups, each with a local parity.")
@@ -130,7 +133,13 @@ def _show(
 @click.option(
     "-c", "--config", "path", type=click.Path(path_type=Path), help="Kernels: this configuration file."
 )
-@click.option("--isa", "isas", multiple=True, help="Kernels: only for these instruction sets.")
+@click.option(
+    "--isa",
+    "isas",
+    multiple=True,
+    help="Kernels: only for these instruction sets.",
+    shell_complete=fixed(BY_NAME),
+)
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def plan_(
     code: str,

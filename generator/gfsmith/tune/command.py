@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gfsmith import certify, config, microarch
+from gfsmith.complete import listed
 from gfsmith.console import fail, out, print_json, progress
 from gfsmith.isa import ISAS
 from gfsmith.microarch import Microarch
@@ -308,6 +309,7 @@ def _run(texts: Sequence[str], options: Options) -> None:
     "--model",
     "models",
     metavar="CPU,...",
+    shell_complete=listed(microarch.BY_NAME),
     help="Measure nothing: rank for these CPUs (LLVM's names) by llvm-mca alone.",
 )
 @click.option("--fresh", is_flag=True, help="No journal: measure everything anew.")
