@@ -31,7 +31,8 @@ def build() -> Path:
     runtime = [ROOT / "runtime" / "src" / name for name in ("field.c", "tables.c")]
     includes = [f"-I{path}" for path in (ROOT / "runtime" / "include", ROOT / "runtime" / "src", sources)]
     command = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", *includes, HERE / "driver.c", *runtime]
-    command += [*sorted((sources / "x86").glob("*.S")), "-o", driver, "-rdynamic", "-ldl"]
+    command += ["-DGFSMITH_SHOW_KERNELS", *sorted((sources / "x86").glob("*.S"))]
+    command += ["-o", driver, "-rdynamic", "-ldl"]
     if ctypes.util.find_library("isal") is None:
         sys.exit("bench.raid: libisal is missing: apt-get install libisal-dev")
     subprocess.run([*map(str, command), "-Wl,--no-as-needed", "-lisal"], check=True)

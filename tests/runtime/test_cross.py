@@ -81,11 +81,14 @@ def test_make(machine: Machine, generated: Path, tmp_path: Path, expected: str) 
     done = make(generated, tmp_path / "build", f"CROSS={machine.triple}", *clang)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     runs(machine, tmp_path / "build/libgfsmith.a", tmp_path, expected)
-    exported = call([f"{machine.triple}-nm", "-D", tmp_path / "build/libgfsmith.so"])
+    shared = tmp_path / "build/libgfsmith.so"
+    exported = call([f"{machine.triple}-nm", "-D", "--defined-only", shared])
     assert re.search(r" T gfsmith_encode\b", exported)
+    assert " gfs_" not in exported
+    symbols = call([f"{machine.triple}-nm", shared])
     for isa in instruction_sets(machine.arch, generated):
-        assert f"__{isa.name}_" in exported
-    assert "__sse_" not in exported
+        assert f"__{isa.name}_" in symbols
+    assert "__sse_" not in symbols
 
 
 @pytest.mark.parametrize("machine", MACHINES[2:], ids=str)
@@ -130,6 +133,9 @@ def test_single_set(way: str, generated: Path, tmp_path: Path, expected: str) ->
         done = cmake(generated, build, "-DGFSMITH_SINGLE_ISA=sse", "-DBUILD_SHARED_LIBS=ON")
         call(["cmake", "--build", build])
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    exported = call(["nm", "-D", "--defined-only", build / "libgfsmith.so"])
+    assert " gfsmith_encode\n" in exported and " gfs_" not in exported
+    assert "x86 feature: IBT, SHSTK" in call(["readelf", "-nW", build / "libgfsmith.so"])
     symbols = call(["nm", build / "libgfsmith.so"])
     assert not re.search(r"\bgfs_cpu_|\bgetenv\b|__(scalar|neon)_", symbols)
     program = tmp_path / "stripes"

@@ -19,6 +19,7 @@ WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "fr
 LIBC = {
     *("malloc", "free", "getenv", "fprintf", "stderr", "strcmp", "strlen"),
     *("memcmp", "memcpy", "memset", "memmove"),
+    *("__fprintf_chk", "__memcpy_chk", "__memset_chk"),  # with _FORTIFY_SOURCE
 }
 STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 

@@ -115,7 +115,14 @@ class NativeBench:
             (place / name).parent.mkdir(exist_ok=True)
             (place / name).write_text(text, encoding="utf-8")
         library = place / "kernels.so"
-        _compile("-shared", f"-I{place}", *(place / k.path for k in kernels), "-o", library)
+        _compile(
+            "-shared",
+            "-DGFSMITH_SHOW_KERNELS",
+            f"-I{place}",
+            *(place / k.path for k in kernels),
+            "-o",
+            library,
+        )
         loaded = ctypes.CDLL(str(library))
         self._libraries.append(loaded)
         for kernel in kernels:
