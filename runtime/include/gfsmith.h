@@ -77,7 +77,7 @@ typedef struct gfsmith_codec gfsmith_codec;
 GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
 
 /** Create a codec for a code known by name, over x^8 + x^4 + x^3 + x^2 + 1 (0x11d):
- * ~~~
+ * ~~~{.unparsed}
  *   "vandermonde"  c[i][j] = (2^i)^j           ISA-L gf_gen_rs_matrix
  *   "cauchy"       c[i][j] = 1 / ((k + i) ^ j) ISA-L gf_gen_cauchy1_matrix
  *   "backblaze"    data are the values at 0 .. k - 1 of a polynomial of degree below k, parities
