@@ -151,7 +151,7 @@ check: setup-test gen
 	tools/check.sh
 
 docs: setup-test
-	@tools/reference.sh $(BUILD)/docs
+	@.venv/bin/python tools/reference.py $(BUILD)/docs
 	@.venv/bin/python tools/manpages.py $(BUILD)/man
 	@echo "built $(BUILD)/docs/html/index.html and $(BUILD)/man"
 

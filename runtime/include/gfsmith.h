@@ -1,4 +1,5 @@
-/* gfsmith.h: erasure coding over GF(2^8) with generated, proved kernels. The public interface.
+/** @file
+ * Erasure coding over GF(2^8) with generated, proved kernels: the codec.
  *
  * A codec turns k data shards into m parity shards of the same length. Bytes are elements of
  * GF(2^8) = GF(2)[x] / (p(x)), addition is XOR, and the parity matrix c has m rows of k elements:
@@ -12,8 +13,9 @@
  * of an input shard and writes exactly len bytes of an output shard. Output shards must not overlap
  * input shards or each other.
  *
- * Errors: every function that can fail returns a gfsmith_status. A call that does not return
- * GFSMITH_OK has written nothing to a shard (nor to *ok of gfsmith_check).
+ * Errors: every function that can fail returns a gfsmith_status: GFSMITH_OK, or one of those named
+ * with the function. A call that does not return GFSMITH_OK has written nothing to a shard (nor to
+ * *ok of gfsmith_check).
  *
  * Empty shards: len = 0 succeeds for every codec that is not NULL, and no array is looked at.
  *
@@ -28,7 +30,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* GFSMITH_SHARED: the program uses the library as a DLL. GFSMITH_BUILD: the DLL itself is built. */
+/** @def GFSMITH_API
+ * In front of every public function: that a shared library shows it. On Windows a program that uses
+ * the library as a DLL defines GFSMITH_SHARED, and the build of the DLL itself GFSMITH_BUILD too.
+ */
 #if defined(_WIN32) && defined(GFSMITH_SHARED)
 #if defined(GFSMITH_BUILD)
 #define GFSMITH_API __declspec(dllexport)
@@ -45,31 +50,34 @@
 extern "C" {
 #endif
 
-/* The most shards a codec has: k + m <= GFSMITH_MAX_SHARDS. */
+/** The most shards a codec has: k + m <= GFSMITH_MAX_SHARDS. */
 #define GFSMITH_MAX_SHARDS 255
 
-/* The polynomial of the named codes: x^8 + x^4 + x^3 + x^2 + 1, as in ISA-L and Jerasure. */
+/** The polynomial of the named codes: x^8 + x^4 + x^3 + x^2 + 1, as in ISA-L and Jerasure. */
 #define GFSMITH_POLYNOMIAL 0x11du
 
+/** What a call says of itself. */
 typedef enum gfsmith_status {
-  GFSMITH_OK = 0,
-  GFSMITH_EINVAL = -1,       /* an argument is NULL, out of range or an unknown name */
-  GFSMITH_ENOMEM = -2,       /* out of memory */
-  GFSMITH_ENOTMDS = -3,      /* at this shape the named code cannot repair every loss of m shards */
-  GFSMITH_ETOOMANY = -4,     /* more shards are missing than there are parities */
-  GFSMITH_EUNSUPPORTED = -5, /* this CPU, or this build of the library, cannot do it */
-  GFSMITH_ESINGULAR = -6     /* this loss cannot be repaired with this matrix */
+  GFSMITH_OK = 0,            /**< done */
+  GFSMITH_EINVAL = -1,       /**< an argument is NULL, out of range or an unknown name */
+  GFSMITH_ENOMEM = -2,       /**< out of memory */
+  GFSMITH_ENOTMDS = -3,      /**< at this shape the code cannot repair every loss of m shards */
+  GFSMITH_ETOOMANY = -4,     /**< more shards are missing than there are parities */
+  GFSMITH_EUNSUPPORTED = -5, /**< this CPU, or this build of the library, cannot do it */
+  GFSMITH_ESINGULAR = -6     /**< this loss cannot be repaired with this matrix */
 } gfsmith_status;
 
-/* One code and shape, ready to run: the matrix, its kernels and their tables. */
+/** One code and shape, ready to run: the matrix, its kernels and their tables. */
 typedef struct gfsmith_codec gfsmith_codec;
 
-/* A short English sentence for a status, without a full stop. Never NULL: a value that is not a
- * gfsmith_status gives "unknown status". The string is static. */
+/** A short English sentence for a status, without a full stop.
+ *
+ * @param status what a call returned
+ * @return a static string, never NULL: for what is not a gfsmith_status, "unknown status" */
 GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
 
-/* Create a codec for a code known by name, over x^8 + x^4 + x^3 + x^2 + 1 (0x11d):
- *
+/** Create a codec for a code known by name, over x^8 + x^4 + x^3 + x^2 + 1 (0x11d):
+ * ~~~{.unparsed}
  *   "vandermonde"  c[i][j] = (2^i)^j           ISA-L gf_gen_rs_matrix
  *   "cauchy"       c[i][j] = 1 / ((k + i) ^ j) ISA-L gf_gen_cauchy1_matrix
  *   "backblaze"    data are the values at 0 .. k - 1 of a polynomial of degree below k, parities
@@ -92,6 +100,7 @@ GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
  *   "raidz"        m <= 3: c[i][j] = 2^(i (k - 1 - j))            OpenZFS RAID-Z1, Z2, Z3
  *   "snapraid"     k <= 251, m <= 6: c[0][j] = 1, c[i][j] = (1 + y) / (2^-j + y), y = 0, 2, 4, 8,
  *                  16                                             SnapRAID
+ * ~~~
  *
  * Other names: "klauspost", "minio", "seaweedfs" and "reed-solomon-erasure" are "backblaze",
  * "hadoop" is "hdfs", "md" and "btrfs" are "raid6", "zfs" and "openzfs" are "raidz".
@@ -105,28 +114,34 @@ GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
  *
  * The codec uses, for its whole life, the instruction set that gfsmith_isa() names at its creation.
  *
- * out: where the codec goes; on failure *out = NULL.
- * Errors: GFSMITH_EINVAL (out or code NULL, unknown name, k = 0, m = 0, k + m > 255, a shape that
- * the code does not have: raid6 with m = 3),
- * GFSMITH_ENOTMDS, GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no kernels that cover the
- * shape on this CPU; not so with the default set). */
+ * @param out where the codec goes; on failure *out = NULL
+ * @param code one of the names above
+ * @param k data shards, from 1
+ * @param m parity shards, from 1; k + m <= GFSMITH_MAX_SHARDS
+ * @return GFSMITH_EINVAL (out or code NULL, unknown name, k = 0, m = 0, k + m > 255, a shape that
+ *     the code does not have: raid6 with m = 3), GFSMITH_ENOTMDS, GFSMITH_ENOMEM,
+ *     GFSMITH_EUNSUPPORTED (the build has no kernels that cover the shape on this CPU; not so with
+ *     the default set) */
 GFSMITH_API gfsmith_status gfsmith_codec_create(gfsmith_codec **out, const char *code, unsigned k,
                                                 unsigned m);
 
-/* Create a codec for any parity matrix, MDS or not: local codes have zeros, for example.
+/** Create a codec for any parity matrix, MDS or not: local codes have zeros, for example. The
+ * instruction set is captured as by gfsmith_codec_create.
  *
- * polynomial: the reduction polynomial with its x^8 term, bit n being the coefficient of x^n; it
- *     must be irreducible and of degree 8 (0x11b, 0x11d, ...).
- * parity: m rows of k elements, row-major, c[i][j] = parity[i * k + j]. It is copied.
- * out, the instruction set captured, and errors: as gfsmith_codec_create, with GFSMITH_EINVAL also
- * for a NULL matrix and a polynomial that is reducible or not of degree 8; never GFSMITH_ENOTMDS.
- */
+ * @param out where the codec goes; on failure *out = NULL
+ * @param polynomial the reduction polynomial with its x^8 term, bit n being the coefficient of x^n;
+ *     it must be irreducible and of degree 8 (0x11b, 0x11d, ...)
+ * @param k data shards, from 1
+ * @param m parity shards, from 1; k + m <= GFSMITH_MAX_SHARDS
+ * @param parity m rows of k elements, row-major, c[i][j] = parity[i * k + j]; it is copied
+ * @return as gfsmith_codec_create, with GFSMITH_EINVAL also for a NULL matrix and a polynomial that
+ *     is reducible or not of degree 8; never GFSMITH_ENOTMDS */
 GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsigned polynomial,
                                                        unsigned k, unsigned m,
                                                        const uint8_t *parity);
 
-/* Create a codec for a local reconstruction code LRC(k, l, r), as Azure's (Huang et al., USENIX ATC
- * 2012): k data, m = l + r parities. The data are l groups of consecutive shards, as even as
+/** Create a codec for a local reconstruction code LRC(k, l, r), as Azure's (Huang et al., USENIX
+ * ATC 2012): k data, m = l + r parities. The data are l groups of consecutive shards, as even as
  * possible (the first k mod l have one more); parity g < l is the XOR of group g, parities l .. l +
  * r - 1 are over all data. A single loss in a group reads the rest of the group and no more.
  *
@@ -135,32 +150,39 @@ GFSMITH_API gfsmith_status gfsmith_codec_create_matrix(gfsmith_codec **out, unsi
  * can (the losses in each group beyond one, and those of global parities, are more than r
  * together). docs/repair.md; generator/gfsmith/codes/lrc.py has the matrix and the proofs.
  *
- * Limits: 1 <= l <= k, r >= 1, k + l + r <= 255. out and errors as gfsmith_codec_create_matrix. */
+ * @param out where the codec goes; on failure *out = NULL
+ * @param k data shards
+ * @param l groups, each with a local parity: 1 <= l <= k
+ * @param r global parities, from 1; k + l + r <= GFSMITH_MAX_SHARDS
+ * @return as gfsmith_codec_create_matrix */
 GFSMITH_API gfsmith_status gfsmith_codec_create_lrc(gfsmith_codec **out, unsigned k, unsigned l,
                                                     unsigned r);
 
-/* Where the shards of a codec's calls are to be found. It decides which kernels run, that is, how
+/** Where the shards of a codec's calls are to be found. It decides which kernels run, that is, how
  * fast, never what they compute. */
 typedef enum gfsmith_hint {
-  /* Unknown, guessed from each call: small calls, all shards together, work in cache; large ones
+  /** Unknown, guessed from each call: small calls, all shards together, work in cache; large ones
    * (more than 512 KiB) in memory. What codecs start with. */
   GFSMITH_HINT_AUTO = 0,
-  /* In cache: the input was just written, or the output is about to be read. Ordinary loads and
+  /** In cache: the input was just written, or the output is about to be read. Ordinary loads and
    * stores, whatever the size. */
   GFSMITH_HINT_CACHED = 1,
-  /* In memory, input and output, and the output is not read soon: sources are fetched ahead and,
+  /** In memory, input and output, and the output is not read soon: sources are fetched ahead and,
    * if shards have 1 KiB or more, destinations are written around the cache (which needs
    * destinations at a multiple of 64 bytes; others are written as usual). For small shards out of a
    * large pool, for example, which AUTO cannot know. In cache, this is slower. */
   GFSMITH_HINT_STREAMING = 2
 } gfsmith_hint;
 
-/* Say where the shards of this codec's calls are. To be called before the codec is shared between
+/** Say where the shards of this codec's calls are. To be called before the codec is shared between
  * threads; it may be called again. It has no effect where the build lacks such kernels.
- * Errors: GFSMITH_EINVAL (codec NULL, not a gfsmith_hint); the hint then stays as it was. */
+ *
+ * @param codec whose calls
+ * @param hint where their shards are
+ * @return GFSMITH_EINVAL (codec NULL, not a gfsmith_hint); the hint then stays as it was */
 GFSMITH_API gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint hint);
 
-/* Choose packet layout, that of Jerasure's bit matrices (jerasure_bitmatrix_encode and
+/** Choose packet layout, that of Jerasure's bit matrices (jerasure_bitmatrix_encode and
  * jerasure_schedule_encode with w = 8 and this packet size): a shard is regions of 8 packets of
  * `packet` bytes, of which packet x holds bit x of the elements; encoding is additions only.
  *
@@ -170,96 +192,126 @@ GFSMITH_API gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint
  * fastest where the build has kernels for the code and shape in this layout, and packets are some
  * hundred bytes or more.
  *
- * packet: bytes, any number; 0 goes back to the ordinary layout.
  * To be called before the codec is shared between threads; repairs that it remembers are forgotten.
- * Errors: GFSMITH_EINVAL (codec NULL, packet too large for 8 * packet to be a size_t),
- * GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no xor kernels; not so with the default set);
- * the codec then stays as it was. */
+ *
+ * @param codec whose calls
+ * @param packet bytes, any number; 0 goes back to the ordinary layout
+ * @return GFSMITH_EINVAL (codec NULL, packet too large for 8 * packet to be a size_t),
+ *     GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build has no xor kernels; not so with the default
+ *     set); the codec then stays as it was */
 GFSMITH_API gfsmith_status gfsmith_codec_packets(gfsmith_codec *codec, size_t packet);
 
-/* Free a codec. NULL is allowed and does nothing. */
+/** Free a codec.
+ *
+ * @param codec may be NULL, and nothing is done */
 GFSMITH_API void gfsmith_codec_destroy(gfsmith_codec *codec);
 
-/* Compute all parities: parity[i] = sum over j of c[i][j] * data[j].
+/** Compute all parities: parity[i] = sum over j of c[i][j] * data[j].
  *
- * data: k pointers to len bytes each, read. parity: m pointers to len bytes each, overwritten.
  * It allocates nothing; its time depends on len and the shape only, not on data or coefficients.
- * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, an array or one of its pointers NULL). */
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param data k pointers to len bytes each, read
+ * @param parity m pointers to len bytes each, overwritten
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0, an array or one of its pointers NULL) */
 GFSMITH_API gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len,
                                           const uint8_t *const *data, uint8_t *const *parity);
 
-/* Bring the parities up to date after one data shard changed:
+/** Bring the parities up to date after one data shard changed:
  *
  *     parity[i] += c[i][data_index] * delta,    delta = old data ^ new data,    for every i < m.
  *
- * The parities are a linear function of the data, so this equals encoding the new data.
+ * The parities are a linear function of the data, so this equals encoding the new data. It
+ * allocates nothing; constant time as gfsmith_encode.
  *
- * data_index: which data shard, < k. delta: len bytes, read. parity: m pointers to len bytes each,
- * read and written. It allocates nothing; constant time as gfsmith_encode.
- * Errors: GFSMITH_EINVAL (codec NULL, data_index >= k; with len > 0, a pointer NULL),
- * GFSMITH_EUNSUPPORTED (the build has no mad kernels; not so with the default set). */
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param data_index which data shard, less than k
+ * @param delta len bytes, read
+ * @param parity m pointers to len bytes each, read and written
+ * @return GFSMITH_EINVAL (codec NULL, data_index >= k; with len > 0, a pointer NULL),
+ *     GFSMITH_EUNSUPPORTED (the build has no mad kernels; not so with the default set) */
 GFSMITH_API gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len,
                                           unsigned data_index, const uint8_t *delta,
                                           uint8_t *const *parity);
 
-/* The same after several data shards changed, equal to gfsmith_update with each of them, and
+/** The same after several data shards changed, equal to gfsmith_update with each of them, and
  * faster: the parities are read and written once for up to 8 of them.
  *
- * count: how many changed, any number; indices: which data shards, each < k (one that is named
- * twice changed twice); deltas: count pointers to len bytes each, read; parity as gfsmith_update.
- * Errors: as gfsmith_update, with GFSMITH_EINVAL also for NULL indices or deltas; nothing happens
- * if count = 0. */
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count how many changed, any number; with 0 nothing happens
+ * @param indices which data shards, each less than k; one that is named twice changed twice
+ * @param deltas count pointers to len bytes each, read
+ * @param parity m pointers to len bytes each, read and written
+ * @return as gfsmith_update, with GFSMITH_EINVAL also for NULL indices or deltas */
 GFSMITH_API gfsmith_status gfsmith_update_many(const gfsmith_codec *codec, size_t len,
                                                unsigned count, const unsigned *indices,
                                                const uint8_t *const *deltas,
                                                uint8_t *const *parity);
 
-/* Encode data shards that arrive one at a time, in any order: after all k, each once, the parities
+/** Encode data shards that arrive one at a time, in any order: after all k, each once, the parities
  * are what gfsmith_encode gives; before, they are those of data whose other shards are zeros.
  *
  *     first:      parity[i]  = c[i][data_index] * data     for every i < m,
  *     not first:  parity[i] += c[i][data_index] * data.
  *
- * first: is this the first shard? What the parities held before does not matter then.
- * All else as gfsmith_update, which is this with first = false. */
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param data_index which data shard, less than k
+ * @param data len bytes, read
+ * @param parity m pointers to len bytes each, written, and read unless this is the first shard
+ * @param first is this the first shard? What the parities held before does not matter then.
+ *     gfsmith_update is this with first = false
+ * @return as gfsmith_update */
 GFSMITH_API gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len,
                                           unsigned data_index, const uint8_t *data,
                                           uint8_t *const *parity, bool first);
 
-/* Rebuild missing shards, data and parity alike, from those that are present, by the plan that
+/** Rebuild missing shards, data and parity alike, from those that are present, by the plan that
  * gfsmith_plan_create (gfsmith_plan.h) makes: whether it can be done is decided exactly, for any
  * matrix, and as few shards are read as possible, so a local code repairs locally where it can.
  *
- * shards: k + m pointers to len bytes each. A missing shard that is not wanted is not touched and
- *     may be NULL; a present shard that the repair does not need is not read and may be NULL.
- * present: k + m flags, whether shard i is intact.
- * wanted: k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a shard
- *     that is present does nothing.
  * The first repair of a loss (the same shards missing and wanted) works it out, for which it
  * allocates some memory (less than 1 MiB); the codec keeps the result, and the next one is as fast
  * as encoding and allocates nothing. A codec keeps the first 1 MiB (at most 256) of such results;
  * a loss that finds no room is worked out each time.
- * Errors, in the order in which they are looked for: GFSMITH_EINVAL (codec NULL; with len > 0,
- * shards or present NULL), GFSMITH_ETOOMANY (more than m shards missing, wanted or not),
- * GFSMITH_ENOMEM, GFSMITH_ESINGULAR (a wanted shard is not determined by what is present),
- * GFSMITH_EINVAL (the pointer of a wanted or needed shard is NULL). */
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param shards k + m pointers to len bytes each. A missing shard that is not wanted is not touched
+ *     and may be NULL; a present shard that the repair does not need is not read and may be NULL
+ * @param present k + m flags, whether shard i is intact
+ * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a
+ *     shard that is present does nothing
+ * @return in the order in which errors are looked for: GFSMITH_EINVAL (codec NULL; with len > 0,
+ *     shards or present NULL), GFSMITH_ETOOMANY (more than m shards missing, wanted or not),
+ *     GFSMITH_ENOMEM, GFSMITH_ESINGULAR (a wanted shard is not determined by what is present),
+ *     GFSMITH_EINVAL (the pointer of a wanted or needed shard is NULL) */
 GFSMITH_API gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_t len,
                                                uint8_t *const *shards, const bool *present,
                                                const bool *wanted);
 
-/* Do the parities match the data? *ok = (parity[i] = sum over j of c[i][j] * data[j] for all i).
+/** Do the parities match the data?
  *
- * shards: k + m pointers to len bytes each, read. With len = 0, *ok = true (if ok is not NULL).
  * It allocates nothing, and stops at the first part that differs: its time tells where that is.
- * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, ok, shards or one of its pointers NULL). */
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param shards k + m pointers to len bytes each, read
+ * @param ok *ok = (parity[i] = sum over j of c[i][j] * data[j] for all i); with len = 0, true (if
+ * ok is not NULL)
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0, ok, shards or one of its pointers NULL) */
 GFSMITH_API gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len,
                                          const uint8_t *const *shards, bool *ok);
 
-/* In `where` of gfsmith_locate, in place of a shard's index. */
+/** In `where` of gfsmith_locate, in place of a shard's index: nothing is wrong here. */
 #define GFSMITH_INTACT 0xffffu
+/** In `where` of gfsmith_locate, in place of a shard's index: no single shard explains it. */
 #define GFSMITH_UNEXPLAINED 0xfffeu
 
-/* Find the shard that is silently wrong, position by position, as scrubbers of RAID-6 do.
+/** Find the shard that is silently wrong, position by position, as scrubbers of RAID-6 do.
  *
  * At every byte position: the parities match the data (intact); or there is exactly one shard whose
  * change at this position makes them match (it is never more than one); or no single shard
@@ -268,34 +320,40 @@ GFSMITH_API gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len,
  * parities of an MDS code two cannot. Rebuild the shard by gfsmith_reconstruct, as if it was
  * missing, if all positions agree on it.
  *
- * shards: k + m pointers to len bytes each, read.
- * counts: k + m + 2 numbers, written: of positions at which shard i is the wrong one; then, at k +
- *     m, of intact ones, and at k + m + 1 of unexplained ones. They add up to len.
- * where: NULL, or len numbers, written: the wrong shard's index, GFSMITH_INTACT or
- *     GFSMITH_UNEXPLAINED.
  * It allocates nothing and takes about 26 KiB of stack. Its time depends on contents: a position
  * that does not match costs up to (k + m) * m products.
- * Errors: GFSMITH_EINVAL (codec NULL; with len > 0, counts, shards or one of its pointers NULL),
- * GFSMITH_EUNSUPPORTED (the code cannot tell shards apart: m = 1, or a matrix in which a data shard
- * is in fewer than two parities or two have proportional columns; or packet layout). */
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param shards k + m pointers to len bytes each, read
+ * @param counts k + m + 2 numbers, written: of positions at which shard i is the wrong one; then,
+ * at k + m, of intact ones, and at k + m + 1 of unexplained ones. They add up to len
+ * @param where NULL, or len numbers, written: the wrong shard's index, GFSMITH_INTACT or
+ *     GFSMITH_UNEXPLAINED
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0, counts, shards or one of its pointers NULL),
+ *     GFSMITH_EUNSUPPORTED (the code cannot tell shards apart: m = 1, or a matrix in which a data
+ *     shard is in fewer than two parities or two have proportional columns; or packet layout) */
 GFSMITH_API gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len,
                                           const uint8_t *const *shards, size_t *counts,
                                           uint16_t *where);
 
-/* The instruction set that codecs created from now on will use: what gfsmith_set_isa chose last.
+/** The instruction set that codecs created from now on will use: what gfsmith_set_isa chose last.
  * Before that, the one that the environment variable GFSMITH_ISA names, else the best one that this
  * CPU and its operating system support; this is decided once, when first needed. An unknown or
  * unsupported GFSMITH_ISA is reported in one line on stderr and ignored.
  *
  * Names: "scalar" "sse" "avx2" "avx512" "gfni_sse" "gfni_avx2" "gfni_avx512" and those of other
- * machines, as far as this build has them; "none" if it has none that this CPU supports. The string
- * is static. A library built for a single instruction set (GFSMITH_SINGLE_ISA) has no choice: it
- * asks neither the CPU nor the environment. */
+ * machines, as far as this build has them. A library built for a single instruction set
+ * (GFSMITH_SINGLE_ISA) has no choice: it asks neither the CPU nor the environment.
+ *
+ * @return a static string; "none" if this build has none that this CPU supports */
 GFSMITH_API const char *gfsmith_isa(void);
 
-/* Choose the instruction set of codecs created from now on; existing codecs keep theirs.
- * Errors: GFSMITH_EINVAL (NULL, or a name this build does not know), GFSMITH_EUNSUPPORTED (this CPU
- * or its operating system lacks it); the choice then stays as it was. */
+/** Choose the instruction set of codecs created from now on; existing codecs keep theirs.
+ *
+ * @param name as gfsmith_isa gives it
+ * @return GFSMITH_EINVAL (NULL, or a name this build does not know), GFSMITH_EUNSUPPORTED (this CPU
+ *     or its operating system lacks it); the choice then stays as it was */
 GFSMITH_API gfsmith_status gfsmith_set_isa(const char *name);
 
 #ifdef __cplusplus

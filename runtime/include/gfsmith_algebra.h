@@ -1,5 +1,6 @@
-/* gfsmith_algebra.h: products and inverses in GF(2^8) of data by data, of polynomials over GF(2^8),
- * and of bit matrices.
+/** @file
+ * Products and inverses in GF(2^8) of data by data, of polynomials over GF(2^8), and of bit
+ * matrices.
  *
  * The codec of gfsmith.h multiplies data by constants; here both factors are data. The formulas are
  * those of sections II, III-B and III-C of Drucker, Gueron, Krasnov, "The comeback of Reed Solomon
@@ -28,33 +29,65 @@
 extern "C" {
 #endif
 
-/* out[i] = a[i] * b[i], i < len. */
+/** out[i] = a[i] * b[i], i < len.
+ *
+ * @param polynomial the field's
+ * @param len bytes of each array
+ * @param a factors, read
+ * @param b factors, read
+ * @param out products, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_multiply(unsigned polynomial, size_t len, const uint8_t *a,
                                             const uint8_t *b, uint8_t *out);
 
-/* out[i] = 1 / in[i], and 0 for 0, i < len. */
+/** out[i] = 1 / in[i], and 0 for 0, i < len.
+ *
+ * @param polynomial the field's
+ * @param len bytes of each array
+ * @param in read
+ * @param out inverses, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_invert(unsigned polynomial, size_t len, const uint8_t *in,
                                           uint8_t *out);
 
-/* C = A B mod P for each of n pairs of polynomials over the field, P = y^degree + lower terms.
+/** C = A B mod P for each of n pairs of polynomials over the field, P = y^degree + lower terms.
  *
- * degree: 8, 16 or 32. A polynomial of degree below that is `degree` bytes, byte i the coefficient
- * of y^i; the n of them follow each other in a, b and out.
- * modulus: the lower `degree` coefficients of P, the same for all, in the same order (P itself may
- *     be reducible). It may overlap out, too: it is read first.
- * Errors: GFSMITH_EINVAL also for another degree. */
+ * A polynomial of degree below `degree` is so many bytes, byte i the coefficient of y^i; the n of
+ * them follow each other in a, b and out.
+ *
+ * @param polynomial the field's
+ * @param degree 8, 16 or 32
+ * @param n pairs
+ * @param a n polynomials A, read
+ * @param b n polynomials B, read
+ * @param modulus the lower `degree` coefficients of P, the same for all, in the same order (P
+ * itself may be reducible). It may overlap out, too: it is read first
+ * @param out n polynomials C, written
+ * @return GFSMITH_EINVAL also for another degree */
 GFSMITH_API gfsmith_status gfsmith_multiply_polynomials(unsigned polynomial, unsigned degree,
                                                         size_t n, const uint8_t *a,
                                                         const uint8_t *b, const uint8_t *modulus,
                                                         uint8_t *out);
 
-/* C = A B for each of n pairs of 8 x 8 matrices over GF(2): 8 bytes each, byte r is row r, and bit
- * c of it is column c (bit 0 the lowest). */
+/** C = A B for each of n pairs of 8 x 8 matrices over GF(2): 8 bytes each, byte r is row r, and bit
+ * c of it is column c (bit 0 the lowest).
+ *
+ * @param n pairs
+ * @param a n matrices A, read
+ * @param b n matrices B, read
+ * @param out n matrices C, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_multiply_matrices8(size_t n, const uint8_t *a, const uint8_t *b,
                                                       uint8_t *out);
 
-/* C = A B for each of n pairs of 64 x 64 matrices over GF(2): 64 numbers each, number r is row r,
- * and bit c of it is column c. */
+/** C = A B for each of n pairs of 64 x 64 matrices over GF(2): 64 numbers each, number r is row r,
+ * and bit c of it is column c.
+ *
+ * @param n pairs
+ * @param a n matrices A, read
+ * @param b n matrices B, read
+ * @param out n matrices C, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_multiply_matrices64(size_t n, const uint64_t *a,
                                                        const uint64_t *b, uint64_t *out);
 

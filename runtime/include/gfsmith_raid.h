@@ -1,5 +1,5 @@
-/* gfsmith_raid.h: RAID parities P, Q and R, without a codec. The public interface; docs/raid.md
- * shows its use.
+/** @file
+ * RAID parities P, Q and R, without a codec; docs/raid.md shows their use.
  *
  * k data shards d[0] .. d[k-1] and up to three parities of the same length, over GF(2^8) modulo
  * GFSMITH_POLYNOMIAL (0x11d), for every byte:
@@ -30,31 +30,76 @@
 extern "C" {
 #endif
 
-/* The most data shards: there are 255 different powers of 2. */
+/** The most data shards: there are 255 different powers of 2. */
 #define GFSMITH_RAID_MAX_DATA 255
 
-/* Compute P; P and Q; P, Q and R. Their time depends on k and len only. */
+/** Compute P. Its time depends on k and len only.
+ *
+ * @param k data shards
+ * @param len bytes of every shard
+ * @param shards k data shards, read, and P, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_xor_gen(unsigned k, size_t len, uint8_t *const *shards);
+
+/** Compute P and Q. Its time depends on k and len only.
+ *
+ * @param k data shards
+ * @param len bytes of every shard
+ * @param shards k data shards, read, and P and Q, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_pq_gen(unsigned k, size_t len, uint8_t *const *shards);
+
+/** Compute P, Q and R. Its time depends on k and len only.
+ *
+ * @param k data shards
+ * @param len bytes of every shard
+ * @param shards k data shards, read, and P, Q and R, written
+ * @return errors as said for all */
 GFSMITH_API gfsmith_status gfsmith_pqr_gen(unsigned k, size_t len, uint8_t *const *shards);
 
-/* Do the parities match the data? *ok says so (ok must not be NULL if len > 0; with len = 0, *ok =
- * true). They stop at the first part that differs: their time tells where that is. */
+/** Does P match the data? It stops at the first part that differs: its time tells where that is.
+ *
+ * @param k data shards
+ * @param len bytes of every shard
+ * @param shards k data shards and P, read
+ * @param ok *ok says whether; with len = 0 it is true, or not written if NULL
+ * @return errors as said for all, and GFSMITH_EINVAL for a NULL ok if len > 0 */
 GFSMITH_API gfsmith_status gfsmith_xor_check(unsigned k, size_t len, const uint8_t *const *shards,
                                              bool *ok);
+
+/** Do P and Q match the data? It stops at the first part that differs.
+ *
+ * @param k data shards
+ * @param len bytes of every shard
+ * @param shards k data shards, P and Q, read
+ * @param ok as gfsmith_xor_check
+ * @return as gfsmith_xor_check */
 GFSMITH_API gfsmith_status gfsmith_pq_check(unsigned k, size_t len, const uint8_t *const *shards,
                                             bool *ok);
+
+/** Do P, Q and R match the data? It stops at the first part that differs.
+ *
+ * @param k data shards
+ * @param len bytes of every shard
+ * @param shards k data shards, P, Q and R, read
+ * @param ok as gfsmith_xor_check
+ * @return as gfsmith_xor_check */
 GFSMITH_API gfsmith_status gfsmith_pqr_check(unsigned k, size_t len, const uint8_t *const *shards,
                                              bool *ok);
 
-/* Recover every shard that is missing, data and parities alike.
+/** Recover every shard that is missing, data and parities alike.
  *
- * m: how many parities there are, 1 (P), 2 (P, Q) or 3 (P, Q, R). present: k + m flags, whether
- * shard i is intact. Of the parities only as many are read as data shards are missing, the first
- * ones that are present; a parity that is present and not read may be NULL. A single missing data
- * shard is the sum of the others and P, if P is there.
- * Errors besides those above: GFSMITH_EINVAL (m out of range, present NULL with len > 0),
- * GFSMITH_ETOOMANY (more than m shards are missing). */
+ * Of the parities only as many are read as data shards are missing, the first ones that are
+ * present; a parity that is present and not read may be NULL. A single missing data shard is the
+ * sum of the others and P, if P is there.
+ *
+ * @param k data shards
+ * @param m how many parities there are, 1 (P), 2 (P, Q) or 3 (P, Q, R)
+ * @param len bytes of every shard
+ * @param shards k + m shards: what is missing is written, what is needed for it is read
+ * @param present k + m flags, whether shard i is intact
+ * @return errors as said for all, and GFSMITH_EINVAL (m out of range, present NULL with len > 0),
+ *     GFSMITH_ETOOMANY (more than m shards are missing) */
 GFSMITH_API gfsmith_status gfsmith_raid_recover(unsigned k, unsigned m, size_t len,
                                                 uint8_t *const *shards, const bool *present);
 
