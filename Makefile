@@ -5,6 +5,7 @@
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    all tests
 # make docs    C reference and man pages: build/docs/html, build/man
+# make pictures draw README's pictures from measured data and PROOFS.json
 # make check   format, lint, types, reproducibility of gen_out/
 # make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
@@ -154,6 +155,10 @@ docs: setup-test
 	@.venv/bin/python tools/reference.py $(BUILD)/docs
 	@.venv/bin/python tools/manpages.py $(BUILD)/man
 	@echo "built $(BUILD)/docs/html/index.html and $(BUILD)/man"
+
+# README's pictures, from docs/performance.md and gen_out/PROOFS.json.
+pictures: setup-test gen
+	@.venv/bin/python -m tools.pictures
 
 mutate: setup-test
 	.venv/bin/python tools/mutate.py

@@ -19,11 +19,14 @@ git diff --exit-code --stat -- gen_out/MANIFEST.json || {
   exit 1
 }
 
-echo "check: README states the default set"
+echo "check: docs/default-set.md states the default set"
 "$bin"/gfsmith list --summary | while IFS= read -r row; do
-  grep -qxF "$row" README.md || {
-    echo "check: README.md lacks the row: $row" >&2
+  grep -qxF "$row" docs/default-set.md || {
+    echo "check: docs/default-set.md lacks the row: $row" >&2
     exit 1
   }
 done
+
+echo "check: docs/pictures are what their data give"
+"$bin"/python -m tools.pictures --check
 echo "check: all good"
