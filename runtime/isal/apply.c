@@ -11,6 +11,9 @@
 /* Tables on the stack: of 2048 coefficients at 8 bytes, 512 at 32. */
 #define TABLE_BYTES 16384u
 
+/* What a call of one pass takes of it: 10+4 takes 320 or 1280. */
+#define AT_ONCE_BYTES 4096u
+
 /* Passes that run together, so that sources stay in cache between them. */
 enum { PASSES = 16 };
 
@@ -167,22 +170,55 @@ static unsigned next_pass(batch *b, size_t first) {
   return done;
 }
 
+/* A call of one pass in cache, as most are, with nothing between it and the kernel. False if it is
+ * none. */
+static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, const gfs_isa *isa,
+                          size_t entry) {
+  if (call->outputs > GFS_PASS_MAX || call->inputs * call->outputs * entry > AT_ONCE_BYTES)
+    return false;
+  unsigned outputs = (unsigned)call->outputs;
+  if (operation == GFS_OPERATION_dot) {
+    const gfs_known_matrix *known = gfs_isal_known(isa, call->entries, call->inputs, outputs);
+    if (known != NULL && known->outputs < outputs)
+      return false;
+    if (known != NULL) {
+      gfsmith_kernel *kernel = gfs_isal_known_kernel(isa, known, GFS_PATH_cached);
+      kernel(call->len, call->inputs, NULL, call->src, call->dst);
+      return true;
+    }
+    if (outputs == 1 && all_ones(call->entries, call->inputs))
+      return false;
+  }
+  gfsmith_kernel *kernel = gfs_isal_kernel(isa, operation, call->inputs, outputs, GFS_PATH_cached);
+  if (kernel == NULL)
+    return false;
+  alignas(GFS_CACHE_LINE) uint8_t tables[AT_ONCE_BYTES];
+  gfs_isal_gather(isa->format, call->entries, call->stride, call->inputs, outputs, tables);
+  kernel(call->len, call->inputs, tables, call->src, call->dst);
+  return true;
+}
+
 void gfs_isal_apply(const gfs_isal_call *call, gfs_operation operation) {
-  room made;
-  batch b;
-  b.isa = call->inputs > 0 ? gfs_dispatch_isa() : NULL;
-  if (b.isa == NULL) {
+  const gfs_isa *isa = call->inputs > 0 ? gfs_dispatch_isa() : NULL;
+  if (isa == NULL) {
     for (size_t i = 0; i < call->outputs; i++)
       plain_row(call, operation, i);
     return;
   }
   size_t shards =
       gfs_least(call->inputs, GFSMITH_MAX_SHARDS) + gfs_least(call->outputs, GFSMITH_MAX_SHARDS);
+  gfs_path path = gfs_dispatch_path(GFSMITH_HINT_AUTO, (unsigned)shards, call->len);
+  size_t entry = gfs_tables_entry(isa->format);
+  if (path == GFS_PATH_cached && apply_at_once(call, operation, isa, entry))
+    return;
+  room made;
+  batch b;
   b.call = call;
-  b.map = &made.map;
+  b.isa = isa;
   b.operation = operation;
-  b.path = gfs_dispatch_path(GFSMITH_HINT_AUTO, (unsigned)shards, call->len);
-  b.entry = gfs_tables_entry(b.isa->format);
+  b.path = path;
+  b.entry = entry;
+  b.map = &made.map;
   clear(&b, 0);
   for (size_t first = 0; first < call->outputs;)
     first += next_pass(&b, first);

@@ -53,14 +53,35 @@ static bool begin_with(const uint8_t *entries, const gfs_known_matrix *matrix) {
   return true;
 }
 
+/* By inputs: where matrices of so many begin in the list, and where they end, in the low and in the
+ * high half; 0: not looked up yet. */
+static _Atomic(uint32_t) ranges[GFSMITH_MAX_SHARDS + 1];
+
+static uint32_t find_range(size_t inputs) {
+  uint32_t begin = GFS_MATRICES, end = GFS_MATRICES;
+  for (uint32_t n = GFS_MATRICES; n-- > 0;)
+    if (gfs_baked_matrices[n].inputs == inputs) {
+      begin = n;
+      end = end == GFS_MATRICES ? n + 1 : end;
+    }
+  uint32_t range = begin | (end + 1) << 16;
+  atomic_store_explicit(&ranges[inputs], range, memory_order_relaxed);
+  return range;
+}
+
 const gfs_known_matrix *gfs_isal_known(const gfs_isa *isa, const uint8_t *entries, size_t inputs,
                                        size_t left) {
+  if (inputs > GFSMITH_MAX_SHARDS)
+    return NULL;
+  uint32_t range = atomic_load_explicit(&ranges[inputs], memory_order_relaxed);
+  if (range == 0)
+    range = find_range(inputs);
   const gfs_known_matrix *found = NULL;
-  for (const gfs_known_matrix *matrix = gfs_baked_matrices; matrix->elements != NULL; matrix++)
-    if (matrix->inputs == inputs && matrix->outputs <= left &&
-        matrix->polynomial == GFSMITH_POLYNOMIAL &&
-        (found == NULL || matrix->outputs > found->outputs) && begin_with(entries, matrix) &&
-        gfs_isal_known_kernel(isa, matrix, GFS_PATH_cached) != NULL)
-      found = matrix;
+  const gfs_known_matrix *end = gfs_baked_matrices + (range >> 16) - 1;
+  for (const gfs_known_matrix *m = gfs_baked_matrices + (range & 0xffff); m < end; m++)
+    if (m->inputs == inputs && m->outputs <= left && m->polynomial == GFSMITH_POLYNOMIAL &&
+        (found == NULL || m->outputs > found->outputs) && begin_with(entries, m) &&
+        gfs_isal_known_kernel(isa, m, GFS_PATH_cached) != NULL)
+      found = m;
   return found;
 }

@@ -40,21 +40,22 @@ enum {
   IN7 = IN_POWERS(7)
 };
 
-/* The matrix of v -> (n << shift) v, n < 16, in GFS_FORMAT_affine: the last row first. */
-#define ROW(in, n, shift)                                                                          \
-  (0xff & (((n) & 1) * ((in) >> (shift)) ^ ((n) >> 1 & 1) * ((in) >> ((shift) + 1)) ^              \
-           ((n) >> 2 & 1) * ((in) >> ((shift) + 2)) ^ ((n) >> 3 & 1) * ((in) >> ((shift) + 3))))
-#define MATRIX(n, shift)                                                                           \
-  {ROW(IN7, n, shift), ROW(IN6, n, shift), ROW(IN5, n, shift), ROW(IN4, n, shift),                 \
-   ROW(IN3, n, shift), ROW(IN2, n, shift), ROW(IN1, n, shift), ROW(IN0, n, shift)}
-#define MATRICES(shift)                                                                            \
-  {MATRIX(0, shift),  MATRIX(1, shift),  MATRIX(2, shift),  MATRIX(3, shift),                      \
-   MATRIX(4, shift),  MATRIX(5, shift),  MATRIX(6, shift),  MATRIX(7, shift),                      \
-   MATRIX(8, shift),  MATRIX(9, shift),  MATRIX(10, shift), MATRIX(11, shift),                     \
-   MATRIX(12, shift), MATRIX(13, shift), MATRIX(14, shift), MATRIX(15, shift)}
+/* The matrix of v -> c v in GFS_FORMAT_affine: the last row first. */
+#define ROW(in, c)                                                                                 \
+  (0xff &                                                                                          \
+   (((c) & 1) * ((in) >> 0) ^ ((c) >> 1 & 1) * ((in) >> 1) ^ ((c) >> 2 & 1) * ((in) >> 2) ^        \
+    ((c) >> 3 & 1) * ((in) >> 3) ^ ((c) >> 4 & 1) * ((in) >> 4) ^ ((c) >> 5 & 1) * ((in) >> 5) ^   \
+    ((c) >> 6 & 1) * ((in) >> 6) ^ ((c) >> 7 & 1) * ((in) >> 7)))
+#define MATRIX(c)                                                                                  \
+  {ROW(IN7, c), ROW(IN6, c), ROW(IN5, c), ROW(IN4, c),                                             \
+   ROW(IN3, c), ROW(IN2, c), ROW(IN1, c), ROW(IN0, c)}
+#define MATRICES_4(c) MATRIX(c), MATRIX((c) + 1), MATRIX((c) + 2), MATRIX((c) + 3)
+#define MATRICES_16(c) MATRICES_4(c), MATRICES_4((c) + 4), MATRICES_4((c) + 8), MATRICES_4((c) + 12)
+#define MATRICES_64(c)                                                                             \
+  MATRICES_16(c), MATRICES_16((c) + 16), MATRICES_16((c) + 32), MATRICES_16((c) + 48)
 
-/* By the low and by the high half of the coefficient: the matrix of c is the sum of two of them. */
-static const uint8_t affine[2][16][8] = {MATRICES(0), MATRICES(4)};
+static const uint8_t affine[256][8] = {MATRICES_64(0), MATRICES_64(64), MATRICES_64(128),
+                                       MATRICES_64(192)};
 
 static unsigned times_x(unsigned a) { return TIMES_X(a); }
 
@@ -78,16 +79,8 @@ void gfs_isal_entry(uint8_t c, uint8_t *entry) {
   multiples(times_x(times_x(times_x(times_x(c)))), entry + 16);
 }
 
-static inline uint64_t word(const uint8_t *bytes) {
-  uint64_t w;
-  memcpy(&w, bytes, sizeof w);
-  return w;
-}
-
 static inline void to_affine(const uint8_t *entry, uint8_t *to) {
-  uint8_t c = gfs_isal_coefficient(entry);
-  uint64_t matrix = word(affine[0][c & 15]) ^ word(affine[1][c >> 4]);
-  memcpy(to, &matrix, sizeof matrix);
+  memcpy(to, affine[gfs_isal_coefficient(entry)], sizeof affine[0]);
 }
 
 static inline void to_nibble(const uint8_t *entry, uint8_t *to) {
