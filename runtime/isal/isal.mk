@@ -16,11 +16,12 @@ else
 isal: setup-lib $(BUILD)/libisal.so.2 $(BUILD)/libisal_ec.a
 endif
 
-$(ISAL_OBJECTS): INCLUDES += -Iruntime/isal/include
+# What is not to be seen, the version script and objcopy hide.
+$(ISAL_OBJECTS): INCLUDES += -Iruntime/isal/include -fvisibility=default
 $(ISAL_OBJECTS): $(ISAL_HEADERS)
 
 $(BUILD)/libisal.so.2: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a runtime/isal/libisal.map
-	@$(CC) $(LDFLAGS) -shared -Wl,-soname,libisal.so.2 -Wl,-z,noexecstack \
+	@$(CC) $(LDFLAGS) -shared -Wl,-soname,libisal.so.2 $(HARDEN_LINK) \
 	  -Wl,--version-script=runtime/isal/libisal.map -o $@ $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a
 	@echo "built $@"
 
