@@ -2,6 +2,7 @@
 # make lib     build/libgfsmith.a and build/libgfsmith.so; docs/cross.md:
 #              make CROSS=aarch64-linux-gnu lib   for another machine, into build/aarch64-linux-gnu/
 #              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
+# make isal    build/libisal.so.2 and build/libisal_ec.a in place of ISA-L's: docs/isal.md
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    all tests
 # make docs    C reference and man pages: build/docs/html, build/man
@@ -140,6 +141,8 @@ $(BUILD)/libgfsmith.so: $(OBJECTS)
 	@$(CC) $(LDFLAGS) -shared -Wl,-soname,libgfsmith.so.$(SOVERSION) $(HARDEN_LINK) -o $@ $^
 	@ln -sf libgfsmith.so $@.$(SOVERSION)
 	@echo "built $@"
+
+include runtime/isal/isal.mk
 
 tune: setup-tune
 	@$(GFSMITH) tune $(TUNE_FLAGS) $(SPECS)

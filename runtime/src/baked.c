@@ -3,16 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Positions in matrices, by name. */
-enum {
-#define GFSMITH_MATRIX(id, polynomial, outputs, inputs, ...) MATRIX_##id,
-#include "matrices.inc"
-#undef GFSMITH_MATRIX
-  MATRIX_COUNT
-};
-
-/* The last element ends the list, and keeps the array from being empty in a build without any. */
-static const gfs_known_matrix matrices[] = {
+/* The last element also keeps the array from being empty in a build without any. */
+const gfs_known_matrix gfs_baked_matrices[] = {
 #define GFSMITH_MATRIX(id, polynomial, outputs, inputs, ...)                                       \
   {(const uint8_t[]){__VA_ARGS__}, polynomial, outputs, inputs},
 #include "matrices.inc"
@@ -23,17 +15,17 @@ static const gfs_known_matrix matrices[] = {
 typedef struct baked_row {
   gfsmith_kernel *run; /* NULL ends the list */
   gfs_isa_id isa;
-  unsigned matrix; /* position in matrices */
+  unsigned matrix; /* position in gfs_baked_matrices */
   gfs_store store;
   unsigned prefetch; /* bytes ahead, 0: none */
 } baked_row;
 
 static const baked_row baked_kernels[] = {
 #define GFSMITH_BAKED(symbol, isa, matrix, store, prefetch)                                        \
-  {symbol, GFS_ISA_##isa, MATRIX_##matrix, GFS_STORE_##store, prefetch},
+  {symbol, GFS_ISA_##isa, GFS_MATRIX_##matrix, GFS_STORE_##store, prefetch},
 #include "baked.inc"
 #undef GFSMITH_BAKED
-    {NULL, (gfs_isa_id)0, MATRIX_COUNT, GFS_STORE_temporal, 0},
+    {NULL, (gfs_isa_id)0, GFS_MATRICES, GFS_STORE_temporal, 0},
 };
 
 gfsmith_kernel *gfs_baked_kernel(const gfs_isa *isa, const gfs_known_matrix *matrix,
@@ -41,7 +33,7 @@ gfsmith_kernel *gfs_baked_kernel(const gfs_isa *isa, const gfs_known_matrix *mat
   gfsmith_kernel *best = NULL;
   unsigned best_rank = 0;
   for (const baked_row *row = baked_kernels; row->run != NULL; row++) {
-    if (row->isa != isa->id || &matrices[row->matrix] != matrix)
+    if (row->isa != isa->id || &gfs_baked_matrices[row->matrix] != matrix)
       continue;
     unsigned rank = gfs_dispatch_rank(row->run, path, row->store, row->prefetch);
     if (rank > best_rank) {
@@ -55,7 +47,7 @@ gfsmith_kernel *gfs_baked_kernel(const gfs_isa *isa, const gfs_known_matrix *mat
 const gfs_known_matrix *gfs_baked_find(const gfs_isa *isa, const gfs_field *field, unsigned inputs,
                                        unsigned left, const uint8_t *rows) {
   const gfs_known_matrix *found = NULL;
-  for (const gfs_known_matrix *matrix = matrices; matrix->elements != NULL; matrix++)
+  for (const gfs_known_matrix *matrix = gfs_baked_matrices; matrix->elements != NULL; matrix++)
     if (matrix->inputs == inputs && matrix->polynomial == field->polynomial &&
         matrix->outputs <= left && (found == NULL || matrix->outputs > found->outputs) &&
         memcmp(matrix->elements, rows, (size_t)matrix->outputs * inputs) == 0 &&

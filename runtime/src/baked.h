@@ -15,6 +15,17 @@ typedef struct gfs_known_matrix {
   unsigned inputs;
 } gfs_known_matrix;
 
+/* How many matrices are known. */
+enum {
+#define GFSMITH_MATRIX(id, polynomial, outputs, inputs, ...) GFS_MATRIX_##id,
+#include "matrices.inc"
+#undef GFSMITH_MATRIX
+  GFS_MATRICES
+};
+
+/* All of them; one more element without elements ends the list. */
+extern const gfs_known_matrix gfs_baked_matrices[];
+
 /* The known matrix of most rows, not more than `left`, that the rows of `inputs` elements from
  * `rows` on begin with, and for which there is a kernel of this instruction set. NULL: none. */
 const gfs_known_matrix *gfs_baked_find(const gfs_isa *isa, const gfs_field *field, unsigned inputs,

@@ -27,24 +27,27 @@ static const uint8_t *recipe_row(const recipe *r, unsigned output) {
   return r->matrix + (size_t)output * r->inputs;
 }
 
-static bool has_kernel(const recipe *r, unsigned outputs) {
+static bool has_kernel(const void *of, unsigned outputs) {
+  const recipe *r = of;
   return gfs_dispatch_kernel(r->isa, GFS_OPERATION_dot, r->inputs, outputs, GFS_PATH_cached) !=
          NULL;
 }
 
-/* The length of the next pass with tables when `left` outputs remain: as balanced as the kernels
- * allow (ten outputs make 5 + 5, not 8 + 2); 0 if there is no kernel. */
-static unsigned balanced(const recipe *r, unsigned left) {
+unsigned gfs_map_balanced(gfs_has_kernel *has, const void *of, unsigned left) {
   unsigned limit = left < GFS_PASS_MAX ? left : GFS_PASS_MAX;
-  while (limit > 0 && !has_kernel(r, limit))
+  while (limit > 0 && !has(of, limit))
     limit--;
   if (limit == 0)
     return 0;
   unsigned passes = (left + limit - 1) / limit;
   unsigned length = (left + passes - 1) / passes;
-  while (length < limit && !has_kernel(r, length))
+  while (length < limit && !has(of, length))
     length++;
   return length;
+}
+
+static unsigned balanced(const recipe *r, unsigned left) {
+  return gfs_map_balanced(has_kernel, r, left);
 }
 
 static const gfs_known_matrix *known_from(const recipe *r, unsigned first) {

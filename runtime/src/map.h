@@ -45,6 +45,13 @@ typedef struct gfs_map {
 gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
                               unsigned inputs, unsigned outputs, const uint8_t *matrix);
 
+/* Is there a kernel with tables for so many outputs? */
+typedef bool gfs_has_kernel(const void *of, unsigned outputs);
+
+/* The length of the next pass with tables when `left` outputs remain: as balanced as the kernels
+ * allow (ten outputs make 5 + 5, not 8 + 2); 0 if there is no kernel. */
+unsigned gfs_map_balanced(gfs_has_kernel *has, const void *of, unsigned left);
+
 /* gfs_map_apply piece by piece, as the path and the number of passes want it. */
 void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
                           uint8_t *const *dst);

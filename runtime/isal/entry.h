@@ -1,0 +1,24 @@
+/* entry.h: ISA-L's table entries, and what our kernels read instead of them. */
+#ifndef GFS_ISAL_ENTRY_H
+#define GFS_ISAL_ENTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tables.h"
+
+/* Bytes of an entry: c * n at byte n, c * 16n at byte 16 + n. */
+enum { GFS_ISAL_ENTRY = 32 };
+
+/* The coefficient of an entry. */
+static inline uint8_t gfs_isal_coefficient(const uint8_t *entry) { return entry[1]; }
+
+/* Write the entry of c. */
+void gfs_isal_entry(uint8_t c, uint8_t *entry);
+
+/* The tables of `outputs` rows of `inputs` entries, rows `stride` entries apart, as kernels of this
+ * format read them: source by source, inputs * outputs * gfs_tables_entry(format) bytes. */
+void gfs_isal_gather(gfs_format format, const uint8_t *entries, size_t stride, size_t inputs,
+                     size_t outputs, uint8_t *tables);
+
+#endif

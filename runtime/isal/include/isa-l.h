@@ -1,0 +1,9 @@
+/* isa-l.h: what gfsmith has of ISA-L: erasure codes and RAID (docs/isal.md). */
+#ifndef _ISAL_H_
+#define _ISAL_H_
+
+#include "isa-l/erasure_code.h"
+#include "isa-l/gf_vect_mul.h"
+#include "isa-l/raid.h"
+
+#endif

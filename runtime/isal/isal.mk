@@ -1,0 +1,38 @@
+# The drop-in for ISA-L's erasure-code and RAID interface: docs/isal.md. Included by the Makefile.
+#   build/libisal.so.2   in place of ISA-L's; shows its names only (libisal.map)
+#   build/libisal_ec.a   the same as one object in which every other name is local, so that a program can
+#                        link libgfsmith.a or the rest of the real libisal as well
+OBJCOPY ?= $(if $(CROSS),$(CROSS)-)objcopy
+LD_R := $(CC) -r -nostdlib
+ISAL_SOURCES := $(wildcard runtime/isal/*.c)
+ISAL_HEADERS := $(wildcard runtime/isal/*.h runtime/isal/include/*.h runtime/isal/include/isa-l/*.h)
+ISAL_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(ISAL_SOURCES))
+
+.PHONY: isal
+ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
+isal: gen
+	@$(MAKE) --no-print-directory isal
+else
+isal: setup-lib $(BUILD)/libisal.so.2 $(BUILD)/libisal_ec.a
+endif
+
+# What is not to be seen, the version script and objcopy hide.
+$(ISAL_OBJECTS): INCLUDES += -Iruntime/isal/include -fvisibility=default
+$(ISAL_OBJECTS): $(ISAL_HEADERS)
+
+$(BUILD)/libisal.so.2: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a runtime/isal/libisal.map
+	@$(CC) $(LDFLAGS) -shared -Wl,-soname,libisal.so.2 $(HARDEN_LINK) \
+	  -Wl,--version-script=runtime/isal/libisal.map -o $@ $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a
+	@echo "built $@"
+
+# The names of the version script, as patterns a line.
+$(BUILD)/obj/runtime/isal/names: runtime/isal/libisal.map
+	@mkdir -p $(@D)
+	@sed -n '/global:/,/local:/{/:/d;s/;/\n/g;p;}' $< | tr -d ' ' | sed '/^$$/d' >$@
+
+$(BUILD)/libisal_ec.a: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a $(BUILD)/obj/runtime/isal/names
+	@rm -f $@
+	@$(LD_R) -o $(BUILD)/obj/isal_ec.o $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a
+	@$(OBJCOPY) --wildcard --keep-global-symbols=$(BUILD)/obj/runtime/isal/names $(BUILD)/obj/isal_ec.o
+	@$(AR) rcs $@ $(BUILD)/obj/isal_ec.o
+	@echo "built $@"

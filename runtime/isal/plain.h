@@ -1,0 +1,14 @@
+/* plain.h: the whole interface in plain C, for ISA-L's _base functions and for what no kernel does.
+ *
+ * Of an entry only the coefficient is read. Any number of sources, any length, any alignment. */
+#ifndef GFS_ISAL_PLAIN_H
+#define GFS_ISAL_PLAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* dst (+)= sum over j of c[j] * src[j], c[j] at entries + 32 j. */
+void gfs_isal_plain(size_t len, size_t inputs, const uint8_t *entries, const uint8_t *const *src,
+                    uint8_t *dst, int add);
+
+#endif
