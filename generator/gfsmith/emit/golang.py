@@ -98,6 +98,11 @@ def takes(spec: KernelSpec) -> bool:
     return spec.operation in _OPERATIONS
 
 
+def fits(code: bytes) -> bool:
+    """Whether MOST_STACK suffices for it."""
+    return listing(code).depth <= MOST_STACK
+
+
 def _adjust(extension: int, size: int) -> bytes:
     """add or sub rsp, size: a byte if it can be one, else four."""
     modrm = 0xC0 | extension << 3 | 4
@@ -177,15 +182,15 @@ def _row(spec: KernelSpec, lines: Listing, isas: Sequence[Isa], shapes: Sequence
     number, first = -1, 0
     if spec.baked is not None:
         number, first = shapes.index(_shape(spec)), spec.baked.first
-    place = [isa.name for isa in isas].index(spec.isa.name)
+    place = [isa.name for isa in isas].index(spec.isa.name)  # its width may be a kernel's own
     return _Row(spec, _OPERATIONS[spec.operation], place, _TABLES[spec.tables], number, first, lines)
 
 
-def _check(isas: Sequence[Isa], specs: Sequence[KernelSpec]) -> None:
+def check(specs: Sequence[KernelSpec]) -> None:
     """Every set can encode and update whatever the shape. Raises SpecError."""
-    if not isas:
-        raise SpecError("form go: no instruction set of x86-64 is chosen, and Go takes no others; use cgo")
-    for isa in isas:
+    if not specs:
+        raise SpecError("form go: no kernel of x86-64 that it could take; for others there is cgo")
+    for isa in _isas(specs):
         plain = (s for s in specs if s.isa.name == isa.name and s.baked is None and s.outputs == 1)
         have = {(s.operation, s.inputs) for s in plain}
         if (Operation.DOT, None) not in have:
@@ -194,21 +199,22 @@ def _check(isas: Sequence[Isa], specs: Sequence[KernelSpec]) -> None:
             raise SpecError(f"form go: {isa.name} needs a kernel mad 1x1 or nx1, which updates parities")
 
 
-def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
-    """path -> text of a Go package of these kernels, as far as `takes` has them and MOST_STACK suffices.
+def _isas(specs: Sequence[KernelSpec]) -> list[Isa]:
+    present = {spec.isa.name for spec in specs}
+    return [isa for isa in ISAS if isa.name in present]
 
-    package: its name, an identifier. Raises SpecError if an instruction set lacks what every codec needs.
+
+def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
+    """path -> text of a Go package of kernels that `takes` and `fits` have. package: its name.
+
+    A kernel for some rows of a matrix is left out if no kernels know the rest.
     """
-    taken = [(spec, listing(code)) for spec, code in kernels if takes(spec)]
-    taken = [(spec, lines) for spec, lines in taken if lines.depth <= MOST_STACK]
-    specs = [spec for spec, _ in taken]
-    isas = [isa for isa in ISAS if isa.name in {spec.isa.name for spec in specs}]
-    _check(isas, specs)
-    matrices = _matrices(specs)
+    specs = [spec for spec, _ in kernels]
+    isas, matrices = _isas(specs), _matrices(specs)
     shapes = [(m.code, m.k, m.m) for m in matrices]
     rows = [
-        _row(spec, lines, isas, shapes)
-        for spec, lines in taken
+        _row(spec, listing(code), isas, shapes)
+        for spec, code in kernels
         if spec.baked is None or _shape(spec) in shapes
     ]
     rows.sort(key=lambda row: row.isa)
