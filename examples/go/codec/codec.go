@@ -46,9 +46,8 @@ type Engine interface {
 	Change(index int, old, new []byte, parity [][]byte) error
 	// Verify is whether the parities are those of the data.
 	Verify(shards [][]byte) (bool, error)
-	// Check is whether the wanted shards can be rebuilt of the present ones: nil, or ErrSingular.
-	// Rebuild does it; wanted shards have their length.
-	Check(present, wanted []bool) error
+	// Rebuild rebuilds the wanted shards, which have their length, of the present ones. Where that cannot be done,
+	// it answers ErrSingular before it writes anything.
 	Rebuild(shards [][]byte, present, wanted []bool) error
 }
 
@@ -183,4 +182,21 @@ func (c *Codec) Verify(shards [][]byte) (bool, error) {
 	}
 	readRange(shards)
 	return c.engine.Verify(shards)
+}
+
+// Flatten is a parity matrix, m rows of k elements, row by row in new memory, and k.
+func Flatten(parity [][]byte) (flat []byte, k int, err error) {
+	if len(parity) > 0 {
+		k = len(parity[0])
+	}
+	if err := CheckShape(k, len(parity)); err != nil {
+		return nil, 0, err
+	}
+	for i, row := range parity {
+		if len(row) != k {
+			return nil, 0, fmt.Errorf("%w: row %d of the matrix has %d elements, not %d", ErrInvShardNum, i, len(row), k)
+		}
+		flat = append(flat, row...)
+	}
+	return flat, k, nil
 }

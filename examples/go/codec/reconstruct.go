@@ -43,9 +43,6 @@ func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
 	if missing > c.m {
 		return ErrTooFewShards
 	}
-	if err := c.engine.Check(present, wanted); err != nil {
-		return err
-	}
 	return c.rebuild(shards, length, present, wanted)
 }
 

@@ -9,7 +9,6 @@ package gfsmith
 
 import (
 	"bytes"
-	"fmt"
 	"sync"
 
 	"gfsmith.example/go/codec"
@@ -44,18 +43,13 @@ func New(code Code, k, m int) (*Codec, error) {
 
 // NewMatrix makes a codec with any parity matrix over GF(2^8) modulo 0x11d: m rows of k elements. It is copied.
 func NewMatrix(parity [][]byte) (*Codec, error) {
-	if len(parity) == 0 {
-		return nil, codec.CheckShape(0, 0)
-	}
-	k, rows := len(parity[0]), make([][]byte, 0, len(parity))
-	if err := codec.CheckShape(k, len(parity)); err != nil {
+	flat, k, err := codec.Flatten(parity)
+	if err != nil {
 		return nil, err
 	}
-	for i, row := range parity {
-		if len(row) != k {
-			return nil, fmt.Errorf("%w: row %d of the matrix has %d elements, not %d", codec.ErrInvShardNum, i, len(row), k)
-		}
-		rows = append(rows, append([]byte(nil), row...))
+	rows := make([][]byte, len(parity))
+	for i := range rows {
+		rows[i] = flat[i*k:][:k]
 	}
 	return codec.New(newEngine(rows), k, len(rows)), nil
 }

@@ -6,6 +6,6 @@ import (
 	"gfsmith.example/go/internal/suite"
 )
 
-var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: ISAs, SetISA: SetISA}
+var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: SetISA}
 
 func TestSuite(t *testing.T) { suite.Run(t, this) }

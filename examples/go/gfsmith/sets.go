@@ -60,11 +60,11 @@ func choice(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: instruction set %q; there are %v", codec.ErrUnsupported, name, ISAs())
+	return fmt.Errorf("%w: instruction set %q; there are %v", codec.ErrUnsupported, name, usable())
 }
 
-// ISAs are the instruction sets that this build has and this machine supports, best first.
-func ISAs() []string {
+// usable are the instruction sets that this build has and this machine supports, best first.
+func usable() []string {
 	var names []string
 	for _, set := range kernels.Sets {
 		if able(set) {

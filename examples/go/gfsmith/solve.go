@@ -155,11 +155,6 @@ func (e *engine) narrow(rows [][]byte, targets []int) *repair {
 	return found
 }
 
-func (e *engine) Check(present, wanted []bool) error {
-	_, err := e.repairOf(present, wanted)
-	return err
-}
-
 func (e *engine) Rebuild(shards [][]byte, present, wanted []bool) error {
 	found, err := e.repairOf(present, wanted)
 	if err != nil {
