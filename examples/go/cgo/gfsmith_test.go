@@ -26,3 +26,5 @@ func usable() []string {
 var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: SetISA}
 
 func TestSuite(t *testing.T) { suite.Run(t, this) }
+
+func FuzzCodec(f *testing.F) { suite.Fuzz(f, this) }

@@ -13,8 +13,17 @@ type repair struct {
 	linear           *linear
 }
 
-// loss names a repair: which shards are present, and which are wanted.
-type loss struct{ present, wanted [codec.MaxShards]bool }
+// loss names a repair: which shards are present, and which are wanted, a bit each.
+type loss struct{ present, wanted [4]uint64 }
+
+func bits(flags []bool) (set [4]uint64) {
+	for i, flag := range flags {
+		if flag {
+			set[i/64] |= 1 << (i % 64)
+		}
+	}
+	return set
+}
 
 // repairs remembers the first maxRepairs of them.
 type repairs struct {
@@ -26,9 +35,7 @@ const maxRepairs = 256
 
 // repairOf is the repair of a loss, codec.ErrSingular if there is none.
 func (e *engine) repairOf(present, wanted []bool) (*repair, error) {
-	var name loss
-	copy(name.present[:], present)
-	copy(name.wanted[:], wanted)
+	name := loss{bits(present), bits(wanted)}
 	e.repairs.lock.Lock()
 	known := e.repairs.known[name]
 	e.repairs.lock.Unlock()
