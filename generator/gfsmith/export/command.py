@@ -14,10 +14,11 @@ import click
 from gfsmith import build, output, request
 from gfsmith.console import fail
 from gfsmith.export.amalgamation import amalgamate
+from gfsmith.export.golang import golang, narrowed, package_name
 from gfsmith.export.names import Names
 from gfsmith.export.tree import tree
 
-FORMS = ("tree", "amalgamation")
+FORMS = ("tree", "amalgamation", "go")
 ARCHIVE = ".tar.xz"
 _READABLE = 0o644
 
@@ -30,7 +31,7 @@ _READABLE = 0o644
     type=click.Choice(FORMS),
     default="amalgamation",
     show_default=True,
-    help="One source and header, or a folder with build files.",
+    help="One source and header, a folder with build files, or a Go package without cgo.",
 )
 def export_(jobs: int, form: str, **options: Any) -> None:
     """Write sources that build without gfsmith: runtime and kernels, for -o FOLDER or FILE.tar.xz.
@@ -40,10 +41,16 @@ def export_(jobs: int, form: str, **options: Any) -> None:
     if options["folder"] is None:
         fail(f"-o: name a folder, or a file that ends in {ARCHIVE}")
     asked, target = request.load(**options)
+    if form == "go":
+        package = package_name(target.name.removesuffix(ARCHIVE))
+        asked = narrowed(asked)
     kernels, files = build.make(asked, jobs, build.cache_of(options["path"]))
     names = Names(kernels[0].spec.prefix)
     if form == "tree":
         written = tree(files, names)
+    elif form == "go":
+        kernels, written = golang(kernels, package)
+        written[output.PROOFS] = files[output.PROOFS]
     else:
         written = amalgamate(kernels, files, names)
         written[output.PROOFS] = files[output.PROOFS]

@@ -1,0 +1,229 @@
+"""Proved x86 machine code as a Go package: Plan 9 assembly, prototypes, and the list of kernels.
+
+Each kernel is two functions. The inner one is the System V kernel, byte for byte what was proved; the outer
+one is what Go calls: it loads the arguments from Go's stack (ABI0) into System V's registers, and calls.
+
+Stack. A Go stack is a few KiB and grows only where a function's prologue asks for it. The outer function's
+does; below its frame Go guarantees what functions without such a prologue (NOSPLIT) may use, and the linker
+adds up what they do. So that it and a profiler's signal, which looks for the caller, know where the stack is,
+pushes, pops and the room for spills are written as instructions of Go's assembler, all else as data. What
+it encodes them as is stated here (`_PUSH`, `_adjust`) and compared with the kernel's bytes; tests/golang
+compares what is linked in the end. A kernel that spills more than MOST_STACK is left out.
+
+Registers. ABI0 preserves none but SP; the wrapper through which Go code calls an ABI0 function restores R14
+(the goroutine) and X15 (zero). Kernels restore rbx, rbp and r12-r15 and end with vzeroupper. Go never
+preempts a goroutine within assembly: the collector sees none of these frames, and waits for them, so callers
+keep calls short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gfsmith.emit.template import render
+from gfsmith.isa import ISAS, Arch, Isa
+from gfsmith.spec import KernelSpec, Operation, SpecError, Store, TableFormat
+
+POLYNOMIAL = 0x11D  #: the field that the Go package computes in
+#: Bytes of stack that a kernel may use: Go's linker allows a chain of NOSPLIT functions 792.
+MOST_STACK = 768
+
+_LANDING = bytes.fromhex("f30f1efa")  # endbr64, a no-operation without CET
+_TOUCH = bytes.fromhex("48890424")  # mov [rsp], rax
+_UPPER = bytes.fromhex("c5f877")  # vzeroupper
+_RETURN = b"\xc3"
+_SUB, _ADD = 5, 0  #: the opcode extensions of sub and add with an immediate
+#: Go's name of a register that kernels save -> push and pop as Go's assembler encodes them.
+_PUSH = {
+    "BX": (b"\x53", b"\x5b"),
+    "BP": (b"\x55", b"\x5d"),
+    "R12": (b"\x41\x54", b"\x41\x5c"),
+    "R13": (b"\x41\x55", b"\x41\x5d"),
+    "R14": (b"\x41\x56", b"\x41\x5e"),
+    "R15": (b"\x41\x57", b"\x41\x5f"),
+}
+_WORDS = ((8, "QUAD"), (4, "LONG"), (2, "WORD"), (1, "BYTE"))
+_WORDS_A_LINE = 4
+_OPERATIONS = {Operation.DOT: "Dot", Operation.MAD: "Mad", Operation.XOR: "Xor"}
+_TABLES = {TableFormat.NONE: "None", TableFormat.NIBBLE: "Nibble", TableFormat.AFFINE: "Affine"}
+
+Proved = tuple[KernelSpec, bytes]  #: a kernel and its System V machine code
+_Shape = tuple[str, int, int]  #: code, data shards, parities
+
+
+class EmissionError(AssertionError):
+    """Machine code that does not begin and end as frame.py has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The lines of a kernel in Plan 9 assembly, and the bytes that it uses below its return address."""
+
+    rows: tuple[str, ...]
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """The m x k parity matrix of a code of which kernels know rows."""
+
+    code: str
+    k: int
+    m: int
+    rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One kernel, ready for the templates. matrix: its number, -1 for none; first: its first row there."""
+
+    spec: KernelSpec
+    operation: str
+    isa: int
+    tables: str
+    matrix: int
+    first: int
+    listing: Listing
+
+
+def takes(spec: KernelSpec) -> bool:
+    """Whether the Go package has a use for it: ordinary stores, nothing fetched ahead, the one field."""
+    if spec.isa.arch is not Arch.X86_64 or spec.field.polynomial != POLYNOMIAL:
+        return False
+    if spec.store is not Store.TEMPORAL or spec.prefetch or (spec.baked is not None and spec.baked.packets):
+        return False
+    if spec.operation is Operation.XOR:
+        return spec.inputs == 2
+    return spec.operation in _OPERATIONS
+
+
+def fits(code: bytes) -> bool:
+    """Whether MOST_STACK suffices for it."""
+    return listing(code).depth <= MOST_STACK
+
+
+def _adjust(extension: int, size: int) -> bytes:
+    """add or sub rsp, size: a byte if it can be one, else four."""
+    modrm = 0xC0 | extension << 3 | 4
+    if size < 1 << 7:
+        return bytes((0x48, 0x83, modrm, size))
+    return bytes((0x48, 0x81, modrm)) + size.to_bytes(4, "little")
+
+
+def _data(code: bytes) -> list[str]:
+    """The bytes as directives, the largest first."""
+    words, at = [], 0
+    for size, name in _WORDS:
+        while len(code) - at >= size:
+            word = int.from_bytes(code[at : at + size], "little")
+            words.append(f"{name} ${word:#0{2 * size + 2}x}")
+            at += size
+    return ["; ".join(words[n : n + _WORDS_A_LINE]) for n in range(0, len(words), _WORDS_A_LINE)]
+
+
+def _allocated(code: bytes) -> int | None:
+    """The size of the sub rsp, SIZE that code begins with, None if it does not."""
+    for width in (1, 4):
+        size = int.from_bytes(code[3 : 3 + width], "little")
+        if size and code.startswith(_adjust(_SUB, size)):
+            return size
+    return None
+
+
+def listing(code: bytes) -> Listing:
+    """Plan 9 assembly whose bytes are `code`. Raises EmissionError for a frame that is not frame.py's."""
+    if not code.startswith(_LANDING):
+        raise EmissionError("the kernel does not begin with endbr64")
+    rows, at = _data(_LANDING), len(_LANDING)
+    pushed: list[str] = []
+    while register := next((r for r, (push, _) in _PUSH.items() if code.startswith(push, at)), None):
+        pushed.append(register)
+        rows.append(f"PUSHQ {register}")
+        at += len(_PUSH[register][0])
+    room = 0
+    while (size := _allocated(code[at:])) is not None:
+        rows.append(f"ADJSP ${size}")
+        room += size
+        at += len(_adjust(_SUB, size))
+        if code.startswith(_TOUCH, at):
+            rows += _data(_TOUCH)
+            at += len(_TOUCH)
+    leave = _adjust(_ADD, room) if room else b""
+    epilogue = leave + b"".join(_PUSH[r][1] for r in reversed(pushed)) + _RETURN
+    if not code.endswith(epilogue):
+        raise EmissionError("the kernel's epilogue does not undo its prologue")
+    rows += _data(code[at : len(code) - len(epilogue)])
+    rows += [f"ADJSP $-{room}"] if room else []
+    rows += [*(f"POPQ {register}" for register in reversed(pushed)), "RET"]
+    return Listing(tuple(rows), 8 * len(pushed) + room)
+
+
+def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
+    """The matrices that kernels know together, each once, as far as all rows are known to some kernel."""
+    parts: dict[_Shape, dict[int, tuple[int, ...]]] = {}
+    for spec in specs:
+        if spec.baked is not None:
+            rows = parts.setdefault(_shape(spec), {})
+            rows.update(enumerate(spec.baked.rows, start=spec.baked.first))
+    return [
+        _Matrix(code, k, m, tuple(rows[i] for i in range(m)))
+        for (code, k, m), rows in parts.items()
+        if len(rows) == m
+    ]
+
+
+def _shape(spec: KernelSpec) -> _Shape:
+    assert spec.baked is not None and spec.inputs is not None
+    return spec.baked.code, spec.inputs, spec.baked.parities
+
+
+def _row(spec: KernelSpec, lines: Listing, isas: Sequence[Isa], shapes: Sequence[_Shape]) -> _Row:
+    number, first = -1, 0
+    if spec.baked is not None:
+        number, first = shapes.index(_shape(spec)), spec.baked.first
+    place = [isa.name for isa in isas].index(spec.isa.name)  # its width may be a kernel's own
+    return _Row(spec, _OPERATIONS[spec.operation], place, _TABLES[spec.tables], number, first, lines)
+
+
+def check(specs: Sequence[KernelSpec]) -> None:
+    """Every set can encode and update whatever the shape. Raises SpecError."""
+    if not specs:
+        raise SpecError("form go: no kernel of x86-64 that it could take; for others there is cgo")
+    for isa in _isas(specs):
+        plain = (s for s in specs if s.isa.name == isa.name and s.baked is None and s.outputs == 1)
+        have = {(s.operation, s.inputs) for s in plain}
+        if (Operation.DOT, None) not in have:
+            raise SpecError(f"form go: {isa.name} needs a kernel dot nx1, for what no other kernel covers")
+        if not {(Operation.MAD, None), (Operation.MAD, 1)} & have:
+            raise SpecError(f"form go: {isa.name} needs a kernel mad 1x1 or nx1, which updates parities")
+
+
+def _isas(specs: Sequence[KernelSpec]) -> list[Isa]:
+    present = {spec.isa.name for spec in specs}
+    return [isa for isa in ISAS if isa.name in present]
+
+
+def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
+    """path -> text of a Go package of kernels that `takes` and `fits` have. package: its name.
+
+    A kernel for some rows of a matrix is left out if no kernels know the rest.
+    """
+    specs = [spec for spec, _ in kernels]
+    isas, matrices = _isas(specs), _matrices(specs)
+    shapes = [(m.code, m.k, m.m) for m in matrices]
+    rows = [
+        _row(spec, listing(code), isas, shapes)
+        for spec, code in kernels
+        if spec.baked is None or _shape(spec) in shapes
+    ]
+    rows.sort(key=lambda row: row.isa)
+    found = {
+        "kernels.go": render("golang_kernels.go.j2", package=package, matrices=matrices),
+        "kernels_amd64.go": render("golang_amd64.go.j2", package=package, isas=isas, rows=rows),
+        "kernels_other.go": render("golang_other.go.j2", package=package),
+    }
+    for number, isa in enumerate(isas):
+        own = [row for row in rows if row.isa == number]
+        found[f"{isa.name}_amd64.s"] = render("golang_kernels.s.j2", isa=isa, rows=own)
+    return found
