@@ -57,7 +57,7 @@ def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     kernels, files = build.make(asked, jobs, cache or build.shared_cache(options["path"]))
     names = Names(kernels[0].spec.prefix)
     if form == "tree":
-        written, main = tree(files, names), output.MANIFEST
+        written, main = tree(kernels, files, names), output.MANIFEST
     else:
         written, main = amalgamate(kernels, files, names), f"{names.library}.c"
         written[output.PROOFS] = files[output.PROOFS]
