@@ -8,7 +8,17 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHARED = ("templates", "runtime", "CMakeLists.txt", "LICENSE", "SOUNDNESS.md")
+SHARED = (
+    "templates",
+    "runtime",
+    "cmake",
+    "make",
+    "meson",
+    "bazel",
+    "CMakeLists.txt",
+    "LICENSE",
+    "SOUNDNESS.md",
+)
 
 
 class BuildWithShared(build_py):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import click
 
+from gfsmith import cache as caches
 from gfsmith import certify, generate, output, request
 from gfsmith.algebra import generate as generate_routines
 from gfsmith.console import progress
@@ -30,6 +31,13 @@ class Made(NamedTuple):
 def cache_of(path: Path) -> Path:
     """The folder where kernels and verdicts are kept: beside the configuration file."""
     return path.parent / ".gfsmith-cache"
+
+
+def shared_cache(path: Path) -> Path:
+    """The same for what is built inside other projects: one that `gfsmith gen` has made there, or the user's;
+    nothing is added to other people's source folders."""
+    beside = cache_of(path)
+    return beside if beside.is_dir() else caches.user_folder()
 
 
 def make(build: request.Build, jobs: int, cache: Path | None) -> Made:

@@ -6,8 +6,11 @@ used again only if making it anew could not come out otherwise.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -39,31 +42,46 @@ def key(roots: tuple[Path, ...], *parts: object) -> str:
     return digest.hexdigest()
 
 
+def user_folder() -> Path:
+    """Where a user's programs keep what they can make again: the XDG base directories."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (named if named.is_absolute() else Path.home() / ".cache") / "gfsmith"
+
+
 class Cache:
-    """A JSON file of key -> record. A file that cannot be read counts as empty."""
+    """A JSON file of key -> record, which several processes may use at once. A file that cannot be read
+    counts as empty, and one that cannot be written stays as it is."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._known: dict[str, dict[str, Any]] = {}
-        if path is not None:
-            try:
-                data = json.loads(path.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
-                data = {}
-            if isinstance(data, dict):
-                self._known = {k: v for k, v in data.items() if isinstance(v, dict)}
+        self._known = _read(path)
 
     def known(self) -> Mapping[str, dict[str, Any]]:
         return self._known
 
     def save(self, used: Mapping[str, dict[str, Any]]) -> None:
-        """Add what was used to the file, through a temporary file; what was not used for longest goes when
-        there are more than LIMIT records."""
-        older = {name: record for name, record in self._known.items() if name not in used}
-        kept = dict([*older.items(), *used.items()][-max(LIMIT, len(used)) :])
-        if self._path is None or kept == self._known:
+        """Add what was used to the file as it is now, through a temporary file; what was not used for longest
+        goes when there are more than LIMIT records."""
+        if self._path is None:
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(kept, indent=0), encoding="utf-8")
-        temporary.replace(self._path)
+        present = _read(self._path)
+        older = {name: record for name, record in present.items() if name not in used}
+        kept = dict([*older.items(), *used.items()][-max(LIMIT, len(used)) :])
+        if kept == present:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self._path.parent, prefix=f".{self._path.stem}-") as folder:
+                temporary = Path(folder) / self._path.name
+                temporary.write_text(json.dumps(kept, indent=0), encoding="utf-8")
+                temporary.replace(self._path)
+
+
+def _read(path: Path | None) -> dict[str, dict[str, Any]]:
+    if path is None:
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {k: v for k, v in data.items() if isinstance(v, dict)} if isinstance(data, dict) else {}

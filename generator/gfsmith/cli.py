@@ -40,6 +40,7 @@ from gfsmith.prove.machine.kernel import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.spec import SpecError
 from gfsmith.tune.command import tune
+from gfsmith.where import where
 
 
 class _Main(click.Group):
@@ -265,6 +266,7 @@ main.add_command(export_)
 main.add_command(completion)
 main.add_command(plan_)
 main.add_command(tune)
+main.add_command(where)
 
 if __name__ == "__main__":
     main()

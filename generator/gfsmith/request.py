@@ -110,6 +110,13 @@ def symbols(context: click.Context) -> list[str]:
         return []
 
 
+def inputs(path: Path) -> list[Path]:
+    """The files that a request was read from: the configuration, if there is one, and what it names."""
+    if not path.exists():
+        return []
+    return [path, *(path.parent / name for name in config.load(path).generator.tuned)]
+
+
 def load(
     path: Path,
     isas: tuple[str, ...],

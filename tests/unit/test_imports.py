@@ -64,8 +64,9 @@ ALLOWED: dict[str, set[str]] = {
         *("cache", "files", "stats", "complete", "console", "model", "defaults"),
     },
     "request": {"codes", "complete", "config", "console", "emit", "isa", "output", "spec", "tune"},
-    "build": {"request", "generate", "certify", "algebra", "emit", "output", "console"},
+    "build": {"cache", "request", "generate", "certify", "algebra", "emit", "output", "console"},
     "export": {"build", "request", "output", "emit", "files", "generate", "isa", "console", "__init__"},
+    "where": {"files"},
     "cli": {"*"},
     "__init__": set(),
 }

@@ -14,6 +14,7 @@ import click
 from gfsmith import build, output, request
 from gfsmith.console import fail
 from gfsmith.export.amalgamation import amalgamate
+from gfsmith.export.depfile import depfile
 from gfsmith.export.golang import golang, narrowed, package_name
 from gfsmith.export.names import Names
 from gfsmith.export.tree import tree
@@ -33,7 +34,20 @@ _READABLE = 0o644
     show_default=True,
     help="One source and header, a folder with build files, or a Go package without cgo.",
 )
-def export_(jobs: int, form: str, **options: Any) -> None:
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="GFSMITH_CACHE",
+    help="Where kernels and proofs are kept [default: .gfsmith-cache beside the configuration if it is "
+    "there, else the user's, ~/.cache/gfsmith].",
+)
+@click.option(
+    "--depfile",
+    "rule",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write here what the output was made from, as a rule of make.",
+)
+def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **options: Any) -> None:
     """Write sources that build without gfsmith: runtime and kernels, for -o FOLDER or FILE.tar.xz.
 
     With --prefix P every name begins with P: P.h, P_encode. Libraries of two prefixes link into one program.
@@ -44,21 +58,25 @@ def export_(jobs: int, form: str, **options: Any) -> None:
     if form == "go":
         package = package_name(target.name.removesuffix(ARCHIVE))
         asked = narrowed(asked)
-    kernels, files = build.make(asked, jobs, build.cache_of(options["path"]))
+    kernels, files = build.make(asked, jobs, cache or build.shared_cache(options["path"]))
     names = Names(kernels[0].spec.prefix)
     if form == "tree":
-        written = tree(files, names)
+        written, main = tree(kernels, files, names), output.MANIFEST
     elif form == "go":
         kernels, written = golang(kernels, package)
+        main = output.MANIFEST
         written[output.PROOFS] = files[output.PROOFS]
     else:
-        written = amalgamate(kernels, files, names)
+        written, main = amalgamate(kernels, files, names), f"{names.library}.c"
         written[output.PROOFS] = files[output.PROOFS]
     record = output.manifest(kernels, written)
-    if target.name.endswith(ARCHIVE):
+    packed = target.name.endswith(ARCHIVE)
+    if packed:
         pack(target, written | {output.MANIFEST: record})
     else:
         output.write(target, written, record)
+    if rule is not None:
+        depfile(rule, target if packed else target / main, request.inputs(options["path"]))
     print(f"{target}: {len(kernels)} kernels, all proved; {len(written) + 1} files")
 
 

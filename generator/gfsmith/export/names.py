@@ -25,13 +25,17 @@ class Names:
     prefix: str
 
     @property
+    def is_default(self) -> bool:
+        return self.prefix == DEFAULT
+
+    @property
     def library(self) -> str:
         """What the library is called."""
-        return LIBRARY if self.prefix == DEFAULT else self.prefix
+        return LIBRARY if self.is_default else self.prefix
 
     def text(self, text: str) -> str:
         """A source with the library's names."""
-        if self.prefix == DEFAULT:
+        if self.is_default:
             return text
         capitals = self.prefix.upper()
         new = {
@@ -45,4 +49,4 @@ class Names:
 
     def build_text(self, text: str) -> str:
         """A file for a build system: there the library's bare name is that of targets and files."""
-        return self.text(text) if self.prefix == DEFAULT else _NAME.sub(self.prefix, self.text(text))
+        return self.text(text) if self.is_default else _NAME.sub(self.prefix, self.text(text))

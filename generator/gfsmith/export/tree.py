@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from gfsmith.emit.template import render
 from gfsmith.export.names import Names
 from gfsmith.files import share
+from gfsmith.generate import Kernel
 
-#: Files for build systems: in them the library's bare name changes too.
-BUILD_FILES = ("CMakeLists.txt",)
+#: Files for build systems, and where they are here: in both the library's bare name changes too.
+BUILD_FILES = {
+    "CMakeLists.txt": "CMakeLists.txt",
+    "cmake/gfsmith-config.cmake": "cmake/gfsmith-config.cmake",
+    "Makefile": "make/tree.mk",
+    "make/library.mk": "make/library.mk",
+    "make/gfsmith.pc.in": "make/gfsmith.pc.in",
+    "meson.build": "meson/meson.build",
+}
+#: What makes other libraries has nothing to do with the names of this one: only the default tree has it.
+GENERATOR_FILES = ("cmake/gfsmith-generate.cmake",)
 DOCUMENTS = ("LICENSE", "SOUNDNESS.md")
 GENERATED = "gen_out"
 
 
-def tree(files: Mapping[str, str], names: Names) -> dict[str, str]:
+def tree(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
     """path -> text of the folder. `files` are those of the build."""
     found = {f"{GENERATED}/{path}": text for path, text in files.items()}
     for path in sorted(share("runtime").glob("*/*.[hc]")):
         found[f"runtime/{path.parent.name}/{path.name}"] = path.read_text(encoding="utf-8")
     written = {names.text(path): names.text(text) for path, text in found.items()}
-    for name in BUILD_FILES:
-        written[name] = names.build_text(share(name).read_text(encoding="utf-8"))
-    for name in DOCUMENTS:
+    written[f"{GENERATED}/meson.build"] = _meson(kernels, written)
+    for name, source in BUILD_FILES.items():
+        written[names.build_text(name)] = names.build_text(share(source).read_text(encoding="utf-8"))
+    for name in (*DOCUMENTS, *(GENERATOR_FILES if names.is_default else ())):
         written[name] = share(name).read_text(encoding="utf-8")
     return written
+
+
+def _meson(kernels: Sequence[Kernel], written: Mapping[str, str]) -> str:
+    """The sources for Meson, which finds none by itself: by architecture, and the runtime's."""
+    machines: dict[str, list[str]] = {}
+    for kernel in kernels:
+        machines.setdefault(kernel.spec.isa.arch.value, []).append(kernel.path)
+    runtime = [path for path in written if path.startswith("runtime/src/") and path.endswith(".c")]
+    return render("sources.meson.j2", machines=machines, runtime=runtime)

@@ -1,0 +1,103 @@
+# gfsmith_generate(TARGET name [CODE name K n M n [L n R n]] [CONFIG file] [ISA name...] [PREFIX name]):
+#
+# A static library `name` that is generated and proved when it is built: the runtime, kernels with the matrix of
+# CODE for K data shards and M parities in them (L and R: groups and global parities of lrc), and a small set of
+# kernels for any matrix, or those of the configuration CONFIG. ISA: only these instruction sets. PREFIX: the
+# header is PREFIX.h instead of gfsmith.h, its functions PREFIX_encode and so on, whatever CONFIG says; libraries
+# of different prefixes link into one program. It is generated again when CONFIG or the generator changes.
+#
+# Nothing is run when CMake configures. GFSMITH_EXECUTABLE says where the program is if it is not found.
+# GFSMITH_CACHE, here or in the environment, says where proofs are kept (`gfsmith export --help`).
+find_program(GFSMITH_EXECUTABLE gfsmith
+  HINTS "${CMAKE_CURRENT_LIST_DIR}/../.venv/bin"         # a checkout
+        "${CMAKE_CURRENT_LIST_DIR}/../../../../../../bin" # lib/python3.x/site-packages/gfsmith/share/cmake
+  NO_CMAKE_FIND_ROOT_PATH
+  DOC "The program gfsmith, for gfsmith_generate")
+mark_as_advanced(GFSMITH_EXECUTABLE)
+set(GFSMITH_CACHE "" CACHE PATH "Where gfsmith keeps proofs; empty: its own choice")
+mark_as_advanced(GFSMITH_CACHE)
+if(POLICY CMP0116) # the functions below are run as policies are here
+  cmake_policy(SET CMP0116 NEW)
+endif()
+
+function(gfsmith_generate)
+  set(single TARGET CODE K M L R CONFIG PREFIX)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "${single}" "ISA")
+  _gfsmith_check()
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX gfs)
+  endif()
+  set(library "${arg_PREFIX}")
+  if(arg_PREFIX STREQUAL "gfs")
+    set(library gfsmith)
+  endif()
+
+  set(parent "${CMAKE_CURRENT_BINARY_DIR}/gfsmith")
+  set(folder "${parent}/${arg_TARGET}")
+  set(sources "${folder}/${library}.c" "${folder}/${library}.h")
+  set(command "${GFSMITH_EXECUTABLE}" export -o "${folder}" --prefix "${arg_PREFIX}")
+  set(needed "${GFSMITH_EXECUTABLE}")
+  foreach(flag CODE K M L R)
+    if(DEFINED arg_${flag})
+      string(TOLOWER "--${flag}" option)
+      list(APPEND command ${option} "${arg_${flag}}")
+    endif()
+  endforeach()
+  foreach(isa IN LISTS arg_ISA)
+    list(APPEND command --isa "${isa}")
+  endforeach()
+  if(arg_CONFIG)
+    get_filename_component(config "${arg_CONFIG}" ABSOLUTE)
+    list(APPEND command --config "${config}")
+    list(APPEND needed "${config}")
+  endif()
+  if(GFSMITH_CACHE)
+    list(APPEND command --cache "${GFSMITH_CACHE}")
+  endif()
+
+  set(depfile "")
+  if(CMAKE_GENERATOR MATCHES "Ninja" OR NOT CMAKE_VERSION VERSION_LESS 3.20)
+    list(APPEND command --depfile "${parent}/${arg_TARGET}.d")
+    set(depfile DEPFILE "${parent}/${arg_TARGET}.d")
+  endif()
+  # What did not change keeps its time, which make would take for out of date.
+  set(touch "")
+  if(NOT CMAKE_GENERATOR MATCHES "Ninja")
+    set(touch COMMAND "${CMAKE_COMMAND}" -E touch ${sources})
+  endif()
+
+  file(MAKE_DIRECTORY "${parent}")
+  add_custom_command(OUTPUT ${sources}
+    COMMAND ${command}
+    ${touch}
+    DEPENDS ${needed}
+    BYPRODUCTS "${folder}/PROOFS.json" "${folder}/MANIFEST.json"
+    WORKING_DIRECTORY "${parent}"
+    ${depfile}
+    COMMENT "Generating and proving ${arg_TARGET}"
+    VERBATIM)
+  add_library(${arg_TARGET} STATIC ${sources})
+  target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${folder}>")
+  target_compile_features(${arg_TARGET} PRIVATE c_std_11)
+  set_target_properties(${arg_TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+endfunction()
+
+# What can be said before the generator runs, in one line. It reads and writes the caller's arg_*.
+macro(_gfsmith_check)
+  string(CONCAT _usage "gfsmith_generate(TARGET name [CODE name K n M n [L n R n]] [CONFIG file] "
+    "[ISA name...] [PREFIX name])")
+  if(DEFINED arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gfsmith_generate: '${arg_UNPARSED_ARGUMENTS}' is none of its arguments: ${_usage}")
+  elseif(DEFINED arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "gfsmith_generate: ${arg_KEYWORDS_MISSING_VALUES} has no value: ${_usage}")
+  elseif(NOT DEFINED arg_TARGET)
+    message(FATAL_ERROR "gfsmith_generate: TARGET is missing: ${_usage}")
+  elseif(NOT DEFINED arg_CODE AND NOT DEFINED arg_CONFIG)
+    message(FATAL_ERROR "gfsmith_generate(${arg_TARGET}): CODE or CONFIG is missing: ${_usage}")
+  elseif(TARGET ${arg_TARGET})
+    message(FATAL_ERROR "gfsmith_generate(${arg_TARGET}): there is a target of this name already")
+  elseif(NOT GFSMITH_EXECUTABLE)
+    message(FATAL_ERROR
+      "gfsmith_generate(${arg_TARGET}): the program gfsmith is not found; install it or set GFSMITH_EXECUTABLE")
+  endif()
+endmacro()

@@ -1,0 +1,37 @@
+"""What an export was made from, for make, Ninja and CMake, which read it as they read a compiler's."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from gfsmith.files import share
+from gfsmith.output import OutputError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SPECIAL = re.compile(r"([ #])")
+
+
+def depfile(path: Path, target: Path, inputs: Sequence[Path]) -> None:
+    """Write `path`: a rule by which `target` depends on `inputs` and on all of the generator.
+
+    Each of them is a target too, without a rule: one that vanishes is no error. Raises OutputError.
+    """
+    sources = [*_PACKAGE.rglob("*.py"), *share("templates").iterdir(), *share("runtime").glob("*/*.[hc]")]
+    needed = [_spelled(source) for source in (*inputs, *sorted(sources))]
+    rule = " \\\n  ".join([f"{_spelled(target)}:", *needed]) + "\n"
+    text = rule + "".join(f"\n{source}:\n" for source in needed)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as staging:
+            stage = Path(staging) / path.name
+            stage.write_text(text, encoding="utf-8", newline="\n")
+            stage.replace(path)
+    except OSError as error:
+        raise OutputError(f"{error.filename or path}: {error.strerror}") from None
+
+
+def _spelled(path: Path) -> str:
+    return _SPECIAL.sub(r"\\\1", str(path)).replace("$", "$$")

@@ -1,0 +1,14 @@
+# make              build/libgfsmith.a and build/libgfsmith.so
+# make install      headers, libraries and gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX
+# make CROSS=aarch64-linux-gnu, make ISA=avx2: for another machine, for one instruction set
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := lib
+include make/library.mk
+
+.PHONY: lib clean
+
+lib: $(LIBRARIES)
+
+clean:
+	rm -rf $(BUILD)
