@@ -8,7 +8,10 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHARED = ("templates", "runtime", "cmake", "make", "bazel", "CMakeLists.txt", "meson.build", "LICENSE", "SOUNDNESS.md")
+SHARED = (
+    *("templates", "runtime", "cmake", "make", "bazel", "docs"),
+    *("CMakeLists.txt", "meson.build", "LICENSE", "SOUNDNESS.md"),
+)
 
 
 class BuildWithShared(build_py):

@@ -9,7 +9,6 @@ from gfsmith.files import share
 
 #: Files for build systems: in them the library's bare name changes too.
 BUILD_FILES = ("CMakeLists.txt",)
-DOCUMENTS = ("LICENSE", "SOUNDNESS.md")
 GENERATED = "gen_out"
 
 
@@ -21,6 +20,4 @@ def tree(files: Mapping[str, str], names: Names) -> dict[str, str]:
     written = {names.text(path): names.text(text) for path, text in found.items()}
     for name in BUILD_FILES:
         written[name] = names.build_text(share(name).read_text(encoding="utf-8"))
-    for name in DOCUMENTS:
-        written[name] = share(name).read_text(encoding="utf-8")
     return written
