@@ -9,15 +9,8 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 SHARED = (
-    "templates",
-    "runtime",
-    "cmake",
-    "make",
-    "meson",
-    "bazel",
-    "CMakeLists.txt",
-    "LICENSE",
-    "SOUNDNESS.md",
+    *("templates", "runtime", "cmake", "make", "meson", "bazel", "docs"),
+    *("CMakeLists.txt", "LICENSE", "SOUNDNESS.md"),
 )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from pages import ROOT, fences

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gfsmith import __version__
+from gfsmith import __version__, output
 from gfsmith.emit import runtime
 from gfsmith.emit.template import render
 from gfsmith.export.assembly import statement
+from gfsmith.export.documents import LICENSE
 from gfsmith.export.inline import Inliner
 from gfsmith.export.names import LIBRARY, Names
 from gfsmith.files import share
@@ -22,31 +23,43 @@ INLINE_ASM = "gfsmith_inline_asm.h"
 
 
 def amalgamate(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
-    """path -> text of the header and the source. `files` are those of the build."""
+    """path -> text of the header and the source, and the proofs. `files` are those of the build."""
     sources = share("runtime")
     texts = {Path(path).name: text for path, text in files.items()}
-    texts |= {path.name: path.read_text(encoding="utf-8") for path in sorted(sources.glob("*/*.[hc]"))}
+    for folder in ("include", "src"):
+        texts |= {path.name: path.read_text(encoding="utf-8") for path in sources.glob(f"{folder}/*.[hc]")}
     texts[INLINE_ASM] = render(f"{INLINE_ASM}.j2")
     title = f"{LIBRARY} {__version__}"
     return {
         f"{names.library}.h": names.text(_header(texts, title)),
         f"{names.library}.c": names.text(_source(kernels, texts, sources, title)),
+        output.PROOFS: names.text(files[output.PROOFS]),
     }
 
 
 def _header(texts: Mapping[str, str], title: str) -> str:
     inliner = Inliner(texts, frozenset())
     includes = "".join(f'#include "{name}"\n' for name in HEADERS)
-    banner = f"/* {title}: all public headers in one. Made by `gfsmith export`. Do not edit. */\n"
-    return banner + inliner.text(includes)
+    return render("amalgamation.h.j2", title=title, license=_license()) + inliner.text(includes)
+
+
+def _license() -> list[str]:
+    """Whoever copies one of the files alone has it with its license."""
+    return share(LICENSE).read_text(encoding="utf-8").splitlines()
 
 
 def _source(kernels: Sequence[Kernel], texts: Mapping[str, str], sources: Path, title: str) -> str:
-    """The runtime first: what it includes, such as the prototypes of kernels, is then there for them."""
+    """The runtime first: what it includes, such as the prototypes of kernels, is then there for them.
+
+    Assembly is last: behind it a compiler has nothing to write that would go into a section it left.
+    """
     inliner = Inliner(texts, frozenset(HEADERS))
-    parts = [render("amalgamation.c.j2", title=title)]
+    parts = [render("amalgamation.c.j2", title=title, license=_license())]
     for path in sorted(sources.glob("src/*.c")):
         parts.append(f"\n/* ==== {path.name} ==== */\n\n" + inliner.text(texts[path.name]))
+    for kernel in kernels:
+        if not kernel.spec.machine_code:
+            parts.append("\n" + inliner.text(kernel.text))
     machine = [kernel for kernel in kernels if kernel.spec.machine_code]
     if machine:
         parts.append(f"\n#if {runtime.GUARDS[Arch.X86_64]}\n" + inliner.text(f'#include "{INLINE_ASM}"\n'))
@@ -55,7 +68,4 @@ def _source(kernels: Sequence[Kernel], texts: Mapping[str, str], sources: Path, 
             parts += [statement(kernel.text) for kernel in group]
             parts.append("#endif\n")
         parts.append("\n#endif\n")
-    for kernel in kernels:
-        if not kernel.spec.machine_code:
-            parts.append("\n" + inliner.text(kernel.text))
     return "".join(parts)

@@ -15,13 +15,15 @@ from gfsmith import build, output, request
 from gfsmith.console import fail
 from gfsmith.export.amalgamation import amalgamate
 from gfsmith.export.depfile import depfile
+from gfsmith.export.documents import documents
 from gfsmith.export.golang import golang, narrowed, package_name
-from gfsmith.export.names import Names
+from gfsmith.export.names import Names, PrefixError
 from gfsmith.export.tree import tree
 
 FORMS = ("tree", "amalgamation", "go")
 ARCHIVE = ".tar.xz"
 _READABLE = 0o644
+_OF_GEN = "kernels.inc"  #: what `gen` writes in any case, and an export never at the top
 
 
 @click.command("export")
@@ -55,11 +57,14 @@ def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if options["folder"] is None:
         fail(f"-o: name a folder, or a file that ends in {ARCHIVE}")
     asked, target = request.load(**options)
+    packed = target.name.endswith(ARCHIVE)
+    names = _names(asked.specs[0].prefix)
+    if target.name == ARCHIVE:
+        fail(f"-o {target}: the archive needs a name in front of {ARCHIVE}")
     if form == "go":
         package = package_name(target.name.removesuffix(ARCHIVE))
         asked = narrowed(asked)
     kernels, files = build.make(asked, jobs, cache or build.shared_cache(options["path"]))
-    names = Names(kernels[0].spec.prefix)
     if form == "tree":
         written, main = tree(kernels, files, names), output.MANIFEST
     elif form == "go":
@@ -68,16 +73,35 @@ def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
         written[output.PROOFS] = files[output.PROOFS]
     else:
         written, main = amalgamate(kernels, files, names), f"{names.library}.c"
-        written[output.PROOFS] = files[output.PROOFS]
+    if packed or form == "tree":
+        written |= documents(form, kernels, names)
     record = output.manifest(kernels, written)
-    packed = target.name.endswith(ARCHIVE)
     if packed:
         pack(target, written | {output.MANIFEST: record})
     else:
+        _unclaimed(target, written)
         output.write(target, written, record)
     if rule is not None:
         depfile(rule, target if packed else target / main, request.inputs(options["path"]))
     print(f"{target}: {len(kernels)} kernels, all proved; {len(written) + 1} files")
+
+
+def _names(prefix: str) -> Names:
+    try:
+        return Names(prefix)
+    except PrefixError as error:
+        fail(str(error))
+
+
+def _unclaimed(folder: Path, files: Mapping[str, str]) -> None:
+    """Refuse a folder where a file of the user's, or what `gen` wrote, would be lost."""
+    own = output.read_manifest(folder).get("files", {})
+    if _OF_GEN in own:
+        fail(f"{folder}: holds what `gfsmith gen` wrote; name another folder")
+    for path in sorted(files):
+        there = folder / path
+        if path not in own and there.is_file() and there.read_bytes() != files[path].encode():
+            fail(f"{there}: is there already, and not of an export; name another folder, or move it")
 
 
 def pack(target: Path, files: Mapping[str, str]) -> None:
@@ -87,7 +111,7 @@ def pack(target: Path, files: Mapping[str, str]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{folder}-") as staging:
             stage = Path(staging) / target.name
-            with tarfile.open(stage, "w:xz", format=tarfile.USTAR_FORMAT) as archive:
+            with tarfile.open(stage, "w:xz", format=tarfile.PAX_FORMAT) as archive:
                 for path, text in sorted(files.items()):
                     content = text.encode()
                     entry = tarfile.TarInfo(f"{folder}/{path}")

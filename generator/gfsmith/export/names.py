@@ -14,15 +14,46 @@ from dataclasses import dataclass
 DEFAULT = "gfs"
 LIBRARY = "gfsmith"
 
-_WORD = re.compile(r"(?<![A-Za-z0-9])(gfsmith_|gfs_|GFSMITH_|GFS_)(?=\w)|(?<![A-Za-z0-9])gfsmith(?=\.[hc]\b)")
+#: A name stands behind no letter, digit or underscore, or behind -D of a command line.
+_START = r"(?:(?<!\w)|(?<=(?<!\w)-D))"
+_WORD = re.compile(rf"{_START}(gfsmith_|gfs_|GFSMITH_|GFS_)(?=\w)|{_START}gfsmith(?=\.[hc]\b)")
 _NAME = re.compile(r"(?<![A-Za-z0-9])gfsmith(?![A-Za-z0-9])")
+_OWN = re.compile(r"(?:^|_)gfs(?:mith)?(?:_|$)", re.IGNORECASE)
+
+#: Headers of C11, and further ones that the sources include: P.h must not stand in front of them.
+_HEADERS = (
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
+    "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype "
+    "altivec arm_neon arm_neon_sve_bridge arm_sve cpuid immintrin intrin lasxintrin lsxintrin riscv_vector "
+    "vecintrin wasm_simd128 windows"
+)
+HEADERS = frozenset(_HEADERS.split())
+#: Targets that CMake and make keep for themselves.
+TARGETS = frozenset(("all", "clean", "help", "install", "package", "test"))
+
+
+class PrefixError(ValueError):
+    """A prefix under which an exported library does not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """prefix: of every symbol, as in the configuration."""
+    """prefix: of every symbol, as in the configuration. Raises PrefixError."""
 
     prefix: str
+
+    def __post_init__(self) -> None:
+        if self.prefix == DEFAULT:
+            return
+        if _OWN.search(self.prefix):
+            why = f"its names would be taken for this library's; allowed: {DEFAULT}, or any without gfs"
+        elif self.prefix in HEADERS:
+            why = f"{self.prefix}.h would hide the system's header"
+        elif self.prefix in TARGETS:
+            why = "CMake and make have a target of this name"
+        else:
+            return
+        raise PrefixError(f"prefix '{self.prefix}': {why}")
 
     @property
     def is_default(self) -> bool:

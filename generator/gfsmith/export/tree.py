@@ -20,20 +20,20 @@ BUILD_FILES = {
 }
 #: What makes other libraries has nothing to do with the names of this one: only the default tree has it.
 GENERATOR_FILES = ("cmake/gfsmith-generate.cmake",)
-DOCUMENTS = ("LICENSE", "SOUNDNESS.md")
 GENERATED = "gen_out"
 
 
 def tree(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
     """path -> text of the folder. `files` are those of the build."""
     found = {f"{GENERATED}/{path}": text for path, text in files.items()}
-    for path in sorted(share("runtime").glob("*/*.[hc]")):
-        found[f"runtime/{path.parent.name}/{path.name}"] = path.read_text(encoding="utf-8")
+    for folder in ("include", "src"):
+        for path in sorted(share("runtime").glob(f"{folder}/*.[hc]")):
+            found[f"runtime/{folder}/{path.name}"] = path.read_text(encoding="utf-8")
     written = {names.text(path): names.text(text) for path, text in found.items()}
     written[f"{GENERATED}/meson.build"] = _meson(kernels, written)
     for name, source in BUILD_FILES.items():
         written[names.build_text(name)] = names.build_text(share(source).read_text(encoding="utf-8"))
-    for name in (*DOCUMENTS, *(GENERATOR_FILES if names.is_default else ())):
+    for name in GENERATOR_FILES if names.is_default else ():
         written[name] = share(name).read_text(encoding="utf-8")
     return written
 
