@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench import elsewhere, predict
 
+from bench import elsewhere, predict
 from gfsmith.isa import Arch
 from gfsmith.model.assembly import functions
 from gfsmith.model.target import TARGETS
