@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,12 @@ def test_readme_states_the_default_set() -> None:
     kernels = json.loads((ROOT / "gen_out" / "MANIFEST.json").read_text())["kernels"]
     size = sum(kernel["bytes"] for kernel in kernels)
     assert f"{len(kernels)} kernels, {size:,} bytes of machine code" in (ROOT / "README.md").read_text()
+
+
+def test_architecture_names_every_folder() -> None:
+    """Of what git has at the top."""
+    done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT)
+    folders = {line.split("/")[0] for line in done.stdout.splitlines() if "/" in line}
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[([.a-z_]+)\]", text.split("## The rooms")[0], re.MULTILINE)
+    assert sorted(rows) == sorted(folders)
