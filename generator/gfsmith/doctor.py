@@ -127,6 +127,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "liberasurecode-dev",
         "a client of ISA-L; examples/liberasurecode",
     ),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/rados/buffer.h", "libradospp-dev", "examples/ceph"),
     Requirement(Level.TEST, Probe.MODULE, "pyeclib", "python3-pyeclib", "a client of ISA-L"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/zlib.h", "zlib1g-dev", "a client of ISA-L"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"),

@@ -14,7 +14,7 @@ def test_the_backend_under_liberasurecode(build: Path, tmp_path: Path) -> None:
     backend = tmp_path / "liberasurecode_gfsmith.so"
     environment = with_library(tmp_path, LD_PRELOAD=str(backend))
     loaded = run([sys.executable, str(CLIENTS / "backend.py")], env=environment).split()
-    assert loaded == ["libgfsmith.so", "libisal.so.2.0.30", "liberasurecode_gfsmith.so"]
+    assert loaded == ["liberasurecode_gfsmith.so", "libgfsmith.so", "libisal.so.2.0.30"]
 
 
 def test_without_it_the_place_is_empty(tmp_path: Path) -> None:
