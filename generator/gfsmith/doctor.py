@@ -120,6 +120,16 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder"),
     Requirement(Level.TEST, Probe.COMMAND, "snapraid", "snapraid", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
+    Requirement(
+        Level.TEST,
+        Probe.FILE,
+        "/usr/include/liberasurecode/erasurecode_backend.h",
+        "liberasurecode-dev",
+        "a client of ISA-L; examples/liberasurecode",
+    ),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/rados/buffer.h", "libradospp-dev", "examples/ceph"),
+    Requirement(Level.TEST, Probe.MODULE, "pyeclib", "python3-pyeclib", "a client of ISA-L"),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/zlib.h", "zlib1g-dev", "a client of ISA-L"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"),
 )

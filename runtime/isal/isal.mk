@@ -36,3 +36,12 @@ $(BUILD)/libisal_ec.a: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a $(BUILD)/obj/runtim
 	@$(OBJCOPY) --wildcard --keep-global-symbols=$(BUILD)/obj/runtime/isal/names $(BUILD)/obj/isal_ec.o
 	@$(AR) rcs $@ $(BUILD)/obj/isal_ec.o
 	@echo "built $@"
+
+# Beside Debian's libisal and our codec, by turns; ISAL_PEERS: more libraries to compare with. docs/isal.md
+.PHONY: bench-isal
+bench-isal: isal lib
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime/include -o $(BUILD)/bench/dropin bench/dropin.c \
+	  $(BUILD)/libgfsmith.a -ldl
+	@$(BUILD)/bench/dropin $(BUILD)/libisal.so.2 codec:$(BUILD)/libgfsmith.so /usr/lib/x86_64-linux-gnu/libisal.so.2 \
+	  $(ISAL_PEERS)

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,11 +65,9 @@ def _fetch(version: str, folder: Path) -> Path:
 
 def _unpack(archive: Path, target: Path) -> None:
     unpacking = target.with_suffix(".new")
-    with tarfile.open(archive) as tar:
-        tar.extractall(unpacking, filter="data")
-    (inner,) = unpacking.iterdir()
-    inner.rename(target)
-    unpacking.rmdir()
+    unpacking.mkdir(exist_ok=True)
+    run(["tar", "-xzf", str(archive), "-C", str(unpacking), "--strip-components=1"])
+    unpacking.rename(target)
 
 
 def isal_sources() -> Path:

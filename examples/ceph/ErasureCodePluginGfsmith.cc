@@ -1,0 +1,223 @@
+/* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph 16: libec_gfsmith.so.
+ *
+ * Profile: k and m (7 and 3 if not given) and technique, with the names and the matrices of Ceph's own
+ * plugin "isa": reed_sol_van and cauchy. Chunks are those that "isa" writes. README.md. */
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+#include "ceph_ver.h"
+#include "erasure-code/ErasureCodePlugin.h"
+#include "gfsmith.h"
+
+namespace {
+
+using ceph::bufferlist;
+using ceph::bufferptr;
+using Chunks = std::map<int, bufferlist>;
+
+// Chunks are a multiple of this long, as those of "isa"; gfsmith itself takes any length.
+constexpr unsigned ALIGNMENT = 32;
+constexpr unsigned CACHE_LINE = 64;
+
+class ErasureCodeGfsmith final : public ceph::ErasureCodeInterface {
+public:
+  ~ErasureCodeGfsmith() override { gfsmith_codec_destroy(codec); }
+
+  int init(ceph::ErasureCodeProfile &given, std::ostream *ss) override {
+    profile = given;
+    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss))
+      return -EINVAL;
+    profile.emplace("technique", "reed_sol_van");
+    const std::string &technique = profile["technique"];
+    if (technique != "reed_sol_van" && technique != "cauchy") {
+      *ss << "technique=" << technique << ": reed_sol_van or cauchy";
+      return -EINVAL;
+    }
+    // With one parity "isa" takes the sum of the data, whatever the technique.
+    const char *code = technique == "cauchy" && m > 1 ? "cauchy" : "vandermonde";
+    gfsmith_status status = gfsmith_codec_create(&codec, code, k, m);
+    if (status != GFSMITH_OK) {
+      *ss << "k=" << k << " m=" << m << " technique=" << technique << ": " << gfsmith_strerror(status);
+      return status == GFSMITH_ENOMEM ? -ENOMEM : -EINVAL;
+    }
+    given = profile;
+    return 0;
+  }
+
+  const ceph::ErasureCodeProfile &get_profile() const override { return profile; }
+
+  // Placement is not the code's matter; in Ceph's tree a plugin inherits this from Ceph's ErasureCode.
+  int create_rule(const std::string &, CrushWrapper &, std::ostream *ss) const override {
+    *ss << "the gfsmith plugin makes no CRUSH rules: name an existing one";
+    return -EOPNOTSUPP;
+  }
+
+  unsigned get_chunk_count() const override { return k + m; }
+  unsigned get_data_chunk_count() const override { return k; }
+  unsigned get_coding_chunk_count() const override { return m; }
+  int get_sub_chunk_count() override { return 1; }
+  const std::vector<int> &get_chunk_mapping() const override { return mapping; }
+
+  unsigned get_chunk_size(unsigned object_size) const override {
+    unsigned least = (object_size + k - 1) / k;
+    return (least + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+
+  int minimum_to_decode(const std::set<int> &want, const std::set<int> &available,
+                        std::map<int, std::vector<std::pair<int, int>>> *minimum) override {
+    std::set<int> chosen;
+    int status = choose(want, available, &chosen);
+    for (int n : chosen)
+      (*minimum)[n] = {{0, 1}}; // the whole of its only sub-chunk
+    return status;
+  }
+
+  int minimum_to_decode_with_cost(const std::set<int> &want, const std::map<int, int> &available,
+                                  std::set<int> *minimum) override {
+    std::set<int> numbers;
+    for (const auto &chunk : available)
+      numbers.insert(chunk.first);
+    return choose(want, numbers, minimum);
+  }
+
+  int encode(const std::set<int> &want, const bufferlist &in, Chunks *encoded) override {
+    unsigned size = get_chunk_size(in.length()), at = 0;
+    for (unsigned n = 0; n < k + m; n++) {
+      bufferptr chunk = room(size);
+      unsigned part = n < k ? std::min(size, in.length() - at) : 0;
+      if (part > 0)
+        in.begin(at).copy(part, chunk.c_str());
+      at += part;
+      std::memset(chunk.c_str() + part, 0, size - part);
+      (*encoded)[n].push_back(std::move(chunk));
+    }
+    int status = encode_chunks(want, encoded);
+    for (unsigned n = 0; n < k + m; n++)
+      if (want.count(n) == 0)
+        encoded->erase(n);
+    return status;
+  }
+
+  int encode_chunks(const std::set<int> &, Chunks *encoded) override {
+    std::vector<uint8_t *> shards;
+    int size = gather(encoded, &shards);
+    if (size < 0)
+      return size;
+    return code(gfsmith_encode(codec, size, shards.data(), shards.data() + k));
+  }
+
+  int decode(const std::set<int> &want, const Chunks &chunks, Chunks *decoded, int) override {
+    if (chunks.empty())
+      return -EIO;
+    unsigned size = chunks.begin()->second.length();
+    bool all = true;
+    for (unsigned n = 0; n < k + m; n++) {
+      auto found = chunks.find(n);
+      if (found == chunks.end())
+        (*decoded)[n].push_back(room(size));
+      else
+        (*decoded)[n] = found->second;
+      all = all && (found != chunks.end() || want.count(n) == 0);
+    }
+    return all ? 0 : decode_chunks(want, chunks, decoded);
+  }
+
+  // Rebuilds what is wanted and not there, in the buffers that *decoded has for it.
+  int decode_chunks(const std::set<int> &want, const Chunks &chunks, Chunks *decoded) override {
+    std::vector<uint8_t *> shards;
+    int size = gather(decoded, &shards);
+    if (size < 0)
+      return size;
+    std::unique_ptr<bool[]> present(new bool[k + m]), wanted(new bool[k + m]);
+    for (unsigned n = 0; n < k + m; n++) {
+      present[n] = chunks.count(n) > 0;
+      wanted[n] = want.count(n) > 0;
+    }
+    return code(gfsmith_reconstruct(codec, size, shards.data(), present.get(), wanted.get()));
+  }
+
+  int decode_concat(const Chunks &chunks, bufferlist *decoded) override {
+    std::set<int> data;
+    for (unsigned n = 0; n < k; n++)
+      data.insert(n);
+    Chunks all;
+    int status = decode(data, chunks, &all, 0);
+    for (unsigned n = 0; n < k && status == 0; n++)
+      decoded->claim_append(all[n]);
+    return status;
+  }
+
+private:
+  ceph::ErasureCodeProfile profile;
+  std::vector<int> mapping; // empty: chunk n is stored as shard n
+  gfsmith_codec *codec = nullptr;
+  unsigned k = 0, m = 0;
+
+  static bufferptr room(unsigned size) { return bufferptr(ceph::buffer::create_aligned(size, CACHE_LINE)); }
+
+  static int code(gfsmith_status status) {
+    return status == GFSMITH_OK ? 0 : status == GFSMITH_ENOMEM ? -ENOMEM : -EIO;
+  }
+
+  bool number(const char *key, const char *otherwise, unsigned *value, std::ostream *ss) {
+    const std::string &text = profile.emplace(key, otherwise).first->second;
+    bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    *value = digits && text.size() <= 3 ? std::stoul(text) : 0;
+    if (*value == 0)
+      *ss << key << "=" << text << ": a number from 1 to " << GFSMITH_MAX_SHARDS - 1;
+    return *value > 0;
+  }
+
+  // What is wanted if it is all there, else any k chunks, since the codes are MDS.
+  int choose(const std::set<int> &want, const std::set<int> &available, std::set<int> *chosen) const {
+    bool all = true;
+    for (int n : want)
+      all = all && available.count(n) > 0;
+    if (all) {
+      *chosen = want;
+      return 0;
+    }
+    if (available.size() < k)
+      return -EIO;
+    auto end = available.begin();
+    std::advance(end, k);
+    chosen->insert(available.begin(), end);
+    return 0;
+  }
+
+  // The bytes of all chunks, each in one piece; their length.
+  int gather(Chunks *chunks, std::vector<uint8_t *> *shards) const {
+    if (chunks->size() != k + m)
+      return -EINVAL;
+    unsigned size = chunks->begin()->second.length();
+    for (unsigned n = 0; n < k + m; n++) {
+      auto found = chunks->find(n);
+      if (found == chunks->end() || found->second.length() != size || size > 1u << 30)
+        return -EINVAL;
+      shards->push_back(reinterpret_cast<uint8_t *>(found->second.c_str()));
+    }
+    return size;
+  }
+};
+
+class ErasureCodePluginGfsmith final : public ceph::ErasureCodePlugin {
+public:
+  int factory(const std::string &, ceph::ErasureCodeProfile &profile,
+              ceph::ErasureCodeInterfaceRef *erasure_code, std::ostream *ss) override {
+    auto made = std::make_shared<ErasureCodeGfsmith>();
+    int status = made->init(profile, ss);
+    if (status == 0)
+      *erasure_code = made;
+    return status;
+  }
+};
+
+} // namespace
+
+extern "C" const char *__erasure_code_version() { return CEPH_GIT_NICE_VER; }
+
+extern "C" int __erasure_code_init(char *plugin_name, char *) {
+  return ceph::ErasureCodePluginRegistry::instance().add(plugin_name, new ErasureCodePluginGfsmith);
+}
