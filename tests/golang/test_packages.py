@@ -45,7 +45,7 @@ def test_both_pass_their_tests(project: Project) -> None:
 
 
 def test_without_cgo(project: Project) -> None:
-    project.go("test", "./...", CGO_ENABLED="0")
+    project.go("test", "./gfsmith", CGO_ENABLED="0")
 
 
 def test_in_pure_go(project: Project) -> None:
@@ -59,13 +59,12 @@ def test_on_arm64(project: Project) -> None:
 
 
 def test_fuzzed_a_little(project: Project) -> None:
-    for package in ("./gfsmith", "./cgo"):
-        project.go("test", "-run", "^$", "-fuzz", "FuzzCodec", "-fuzztime", "500x", package)
+    project.go("test", "-run", "^$", "-fuzz", "FuzzCodec", "-fuzztime", "1000x", "./gfsmith")
 
 
 def test_benchmarks_run(project: Project) -> None:
     written = project.go(
-        "test", "-run", "^$", "-bench", "Paired/Encode", "-benchtime", "3x", "./internal/bench"
+        "test", "-run", "^$", "-bench", "Paired/Encode", "-benchtime", "3x", "./internal/klauspost"
     )
     assert len(re.findall(r"x-klauspost-parallel", written)) == 3
     assert len(re.findall(r"x-gfsmith", written)) == 3

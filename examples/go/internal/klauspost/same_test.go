@@ -1,6 +1,6 @@
 //go:build cgo
 
-package bench
+package klauspost
 
 import (
 	"bytes"
