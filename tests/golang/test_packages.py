@@ -58,10 +58,6 @@ def test_on_arm64(project: Project) -> None:
     project.go("test", *emulator, "-run", "TestSuite|TestSets", "./gfsmith", CGO_ENABLED="0", GOARCH="arm64")
 
 
-def test_fuzzed_a_little(project: Project) -> None:
-    project.go("test", "-run", "^$", "-fuzz", "FuzzCodec", "-fuzztime", "1000x", "./gfsmith")
-
-
 def test_benchmarks_run(project: Project) -> None:
     written = project.go(
         "test", "-run", "^$", "-bench", "Paired/Encode", "-benchtime", "3x", "./internal/klauspost"
