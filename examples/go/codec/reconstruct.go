@@ -27,7 +27,8 @@ func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
 	if err != nil {
 		return err
 	}
-	present, wanted := make([]bool, c.k+c.m), make([]bool, c.k+c.m)
+	flags := make([]bool, 2*len(shards))
+	present, wanted := flags[:len(shards)], flags[len(shards):]
 	missing, repairs := 0, 0
 	for i, shard := range shards {
 		if present[i] = len(shard) != 0; !present[i] {
@@ -47,7 +48,8 @@ func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
 }
 
 func (c *Codec) rebuild(shards [][]byte, length int, present, wanted []bool) error {
-	old := append([][]byte(nil), shards...)
+	var room [32][]byte // mostly enough, and on the stack
+	old := append(room[:0], shards...)
 	for i, want := range wanted {
 		if !want {
 			continue

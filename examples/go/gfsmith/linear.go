@@ -29,7 +29,7 @@ const portable = -1
 const (
 	stepBytes = 256 << 10
 	leastStep = 4 << 10
-	few       = 24
+	few       = 24 // shards, for which there is room on the stack without thinking
 )
 
 // newLinear chooses the kernels. rows: of the same length, for operation Dot or Mad.

@@ -167,7 +167,8 @@ func (e *engine) Rebuild(shards [][]byte, present, wanted []bool) error {
 	if err != nil {
 		return err
 	}
-	sources, targets := pick(shards, found.sources), pick(shards, found.targets)
+	var room [2][few][]byte
+	sources, targets := pick(room[0][:0], shards, found.sources), pick(room[1][:0], shards, found.targets)
 	if found.linear == nil { // the wanted shards are 0 whatever the data
 		for _, shard := range targets {
 			for b := range shard {
@@ -180,10 +181,10 @@ func (e *engine) Rebuild(shards [][]byte, present, wanted []bool) error {
 	return nil
 }
 
-func pick(shards [][]byte, numbers []int) [][]byte {
-	found := make([][]byte, len(numbers))
-	for n, i := range numbers {
-		found[n] = shards[i]
+// pick appends the shards of these numbers.
+func pick(found, shards [][]byte, numbers []int) [][]byte {
+	for _, i := range numbers {
+		found = append(found, shards[i])
 	}
 	return found
 }

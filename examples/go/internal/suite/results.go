@@ -5,8 +5,6 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/klauspost/reedsolomon"
-
 	"gfsmith.example/go/codec"
 )
 
@@ -44,42 +42,6 @@ func (p Package) codes(t *testing.T) {
 				t.Fatal(what, err)
 			}
 			Same(t, lost, want, what+" repaired")
-		}
-	}
-}
-
-// klauspost: what klauspost/reedsolomon encodes is repaired here, and the other way round; a codec that uses the
-// matrix of one code is the same as the codec of that name.
-func (p Package) klauspost(t *testing.T) {
-	for _, shape := range [][2]int{{10, 4}, {12, 4}, {5, 2}, {2, 1}, {40, 10}} {
-		k, m := shape[0], shape[1]
-		ours, err := p.New(codec.Backblaze, k, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := reedsolomon.New(k, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for n, length := range lengths {
-			what := fmt.Sprintf("klauspost %d+%d, length %d", k, m, length)
-			random := rand.New(rand.NewSource(int64(n)))
-			shards := NewShards(random, k+m, length).All
-			for _, way := range []struct{ write, read reedsolomon.Encoder }{{ours, theirs}, {theirs, ours}} {
-				random.Read(shards[random.Intn(k)])
-				if err := way.write.Encode(shards); err != nil {
-					t.Fatal(what, err)
-				}
-				if ok, err := way.read.Verify(shards); !ok || err != nil {
-					t.Fatal(what, "not verified", err)
-				}
-				lost := append([][]byte(nil), shards...)
-				Lose(random, lost, m)
-				if err := way.read.Reconstruct(lost); err != nil {
-					t.Fatal(what, err)
-				}
-				Same(t, lost, shards, what)
-			}
 		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/klauspost/reedsolomon"
-
 	"gfsmith.example/go/codec"
 )
 
@@ -20,12 +18,6 @@ type Package struct {
 	SetISA    func(name string) error
 }
 
-// The Codec can take the place of klauspost's, whose optional interface it has as well.
-var (
-	_ reedsolomon.Encoder    = (*codec.Codec)(nil)
-	_ reedsolomon.Extensions = (*codec.Codec)(nil)
-)
-
 // Run runs all tests, those of results with every instruction set.
 func Run(t *testing.T, p Package) {
 	best := p.ISAs()[0]
@@ -35,7 +27,6 @@ func Run(t *testing.T, p Package) {
 				t.Fatal(err)
 			}
 			t.Run("Codes", p.codes)
-			t.Run("Klauspost", p.klauspost)
 			t.Run("Update", p.update)
 			t.Run("Verify", p.verify)
 			t.Run("Local", p.local)

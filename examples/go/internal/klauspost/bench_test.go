@@ -1,5 +1,4 @@
-// Package bench measures the packages beside klauspost/reedsolomon: go test -bench . ./internal/bench
-package bench
+package klauspost
 
 import (
 	"fmt"

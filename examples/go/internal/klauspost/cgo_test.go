@@ -1,6 +1,6 @@
 //go:build cgo
 
-package bench
+package klauspost
 
 import (
 	"github.com/klauspost/reedsolomon"
@@ -11,4 +11,5 @@ import (
 
 func init() {
 	peers = append(peers, peer{"cgo", func() (reedsolomon.Encoder, error) { return gfsmith.New(codec.Backblaze, k, m) }})
+	ours["cgo"] = gfsmith.New
 }
