@@ -23,7 +23,7 @@ int main(void) {
 
 
 def test_example(place: Place, tmp_path: Path) -> None:
-    """What is chosen and nothing else; again when the configuration or the flags change; nothing of a mistake."""
+    """What is chosen and nothing else; again when configuration or flags change; nothing of a mistake."""
     source = copied("make", tmp_path)
     place.call("make", "-j2", cwd=source)
     assert re.fullmatch(SAID, place.call(source / "example"))

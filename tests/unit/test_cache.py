@@ -45,7 +45,7 @@ def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 
 
 def test_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of other people's builds: beside the configuration if gfsmith gen has made one there, else the user's."""
+    """Of an export: beside the configuration if gfsmith gen has made one there, else the user's."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", "relative/is/ignored")
     project = tmp_path / "gfsmith.toml"
