@@ -54,6 +54,7 @@ class Cache:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
+        self._state = _state(path)
         self._known = _read(path)
 
     def known(self) -> Mapping[str, dict[str, Any]]:
@@ -64,7 +65,7 @@ class Cache:
         goes when there are more than LIMIT records."""
         if self._path is None:
             return
-        present = _read(self._path)
+        present = self._known if _state(self._path) == self._state else _read(self._path)
         older = {name: record for name, record in present.items() if name not in used}
         kept = dict([*older.items(), *used.items()][-max(LIMIT, len(used)) :])
         if kept == present:
@@ -75,6 +76,15 @@ class Cache:
                 temporary = Path(folder) / self._path.name
                 temporary.write_text(json.dumps(kept, indent=0), encoding="utf-8")
                 temporary.replace(self._path)
+
+
+def _state(path: Path | None) -> tuple[int, int] | None:
+    """What changes when the file does: it is only ever replaced."""
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return (found.st_ino, found.st_mtime_ns) if found is not None else None
 
 
 def _read(path: Path | None) -> dict[str, dict[str, Any]]:

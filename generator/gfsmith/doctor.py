@@ -113,6 +113,15 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST, Probe.COMMAND, "chromedriver", "chromium-driver", "drives Chromium"),
     Requirement(Level.TEST, Probe.MODULE, "selenium", "python3-selenium", "drives Chromium"),
     Requirement(Level.TEST, Probe.COMMAND, "cmake", "cmake", "the other way to build the library"),
+    Requirement(Level.TEST, Probe.COMMAND, "ninja", "ninja-build", "CMake and Meson build with it"),
+    Requirement(Level.TEST, Probe.COMMAND, "meson", "meson", "examples/meson, examples/wrap"),
+    Requirement(Level.TEST, Probe.COMMAND, "bazel", "bazel-bootstrap", "examples/bazel"),
+    Requirement(
+        Level.TEST, Probe.FILE, "/usr/share/bazel/rules/java/WORKSPACE", "bazel-rules-java", "Bazel itself"
+    ),
+    Requirement(
+        Level.TEST, Probe.FILE, "/usr/share/bazel/rules/proto/WORKSPACE", "bazel-rules-proto", "Bazel itself"
+    ),
     Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
     Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),
     Requirement(Level.TEST, Probe.COMMAND, "go", "golang-go", "builds klauspost/reedsolomon"),
