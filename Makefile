@@ -6,6 +6,8 @@
 # make test    all tests
 # make docs    C reference and man pages: build/docs/html, build/man
 # make check   format, lint, types, reproducibility of gen_out/
+# make abi     record the binary interface of libgfsmith.so, if it was changed on purpose; docs/hardening.md
+# make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
@@ -97,7 +99,7 @@ endif
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib tune test check docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench ALWAYS
+.PHONY: gen lib tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench ALWAYS
 .DELETE_ON_ERROR:
 
 gen: setup-gen
@@ -154,6 +156,15 @@ docs: setup-test
 	@tools/reference.sh $(BUILD)/docs
 	@.venv/bin/python tools/manpages.py $(BUILD)/man
 	@echo "built $(BUILD)/docs/html/index.html and $(BUILD)/man"
+
+abi: setup-test
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@tools/abi.sh record
+
+SECONDS := 60
+fuzz: setup-test
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@.venv/bin/python tests/fuzz/run.py --seconds $(SECONDS)
 
 mutate: setup-test
 	.venv/bin/python tools/mutate.py

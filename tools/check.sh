@@ -26,4 +26,8 @@ echo "check: README states the default set"
     exit 1
   }
 done
+
+echo "check: the binary interface of libgfsmith.so is the recorded one"
+make --no-print-directory -j"$(nproc 2>/dev/null || echo 2)" lib
+tools/abi.sh check
 echo "check: all good"
