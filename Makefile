@@ -9,6 +9,8 @@
 # make docs    C reference and man pages: build/docs/html, build/man
 # make pictures draw README's pictures from measured data and PROOFS.json
 # make check   format, lint, types, reproducibility of gen_out/
+# make abi     record the binary interface of libgfsmith.so, if it was changed on purpose; docs/hardening.md
+# make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
 # make demo    split, damage and repair a real file with examples/stripe
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
@@ -23,7 +25,7 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib tune test check docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -59,6 +61,15 @@ docs: setup-test
 # README's pictures, from docs/performance.md and gen_out/PROOFS.json.
 pictures: setup-test gen
 	@.venv/bin/python -m tools.pictures
+
+abi: setup-test
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@tools/abi.sh record
+
+SECONDS := 60
+fuzz: setup-test
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@.venv/bin/python tests/fuzz/run.py --seconds $(SECONDS)
 
 mutate: setup-test
 	.venv/bin/python tools/mutate.py

@@ -29,4 +29,7 @@ done
 
 echo "check: docs/pictures are what their data give"
 "$bin"/python -m tools.pictures --check
+echo "check: the binary interface of libgfsmith.so is the recorded one"
+make --no-print-directory -j"$(nproc 2>/dev/null || echo 2)" lib
+tools/abi.sh check
 echo "check: all good"

@@ -70,7 +70,10 @@ install_more() { # NAME of the list
   fi
 }
 case $level in tune | test | bench) install_more tune ;; esac
-[ "$level" != test ] || install_more wasm
+if [ "$level" = test ]; then
+  install_more wasm
+  install_more fuzz
+fi
 [ "$level" = bench ] || exit 0
 
 # Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not

@@ -59,11 +59,17 @@ from gfsmith.spec import (
     with_width,
 )
 
-_SHAPE = re.compile(r"(n|[1-9][0-9]*)x([1-9][0-9]*)")
+_SHAPE = re.compile(r"(n|[1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be: one line that names file, key and what is allowed."""
+    """A configuration that cannot be: one line that names file, key and what is allowed.
+
+    What cannot be printed, such as a line's end in a key, is escaped.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
 class _Strict(BaseModel):
@@ -135,6 +141,13 @@ class Generator(_Strict):
     def _isas(cls, names: list[str]) -> list[str]:
         return _check_isas(names)
 
+    @field_validator("output", "tuned")
+    @classmethod
+    def _paths(cls, paths: str | list[str]) -> str | list[str]:
+        if any("\0" in path for path in paths):
+            raise ValueError("a path has no character 0")
+        return paths
+
 
 class Config(_Strict):
     """A whole file."""
@@ -163,6 +176,10 @@ def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Conf
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{name}: nested too deep; allowed: a list in a table in a list") from None
+    except ValueError:  # not a TOMLDecodeError: Python's limit for numbers
+        raise ConfigError(f"{name}: a number has too many digits") from None
     if overrides:
         table = data.setdefault("generator", {})
         if isinstance(table, dict):

@@ -108,6 +108,15 @@ _DEBIAN: tuple[Requirement, ...] = (
             (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
         )
     ),
+    Requirement(
+        Level.TEST,
+        Probe.FILE,
+        "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
+        "libclang-rt-19-dev",
+        "sanitizers and libFuzzer",
+    ),
+    Requirement(Level.TEST, Probe.COMMAND, "abidiff", "abigail-tools", "compares the binary interface"),
+    Requirement(Level.TEST, Probe.COMMAND, "readelf", "binutils", "reads the flags of objects"),
     Requirement(Level.TEST, Probe.COMMAND, "tsc", "node-typescript", "types of examples/wasm"),
     Requirement(Level.TEST, Probe.COMMAND, "chromium", "chromium", "the page of examples/wasm"),
     Requirement(Level.TEST, Probe.COMMAND, "chromedriver", "chromium-driver", "drives Chromium"),
