@@ -48,10 +48,9 @@ def _numbers(**numbers: int) -> tuple[int, ...]:
     return tuple(found.values())
 
 
-_REASONS = {
-    InvalidError: "there is no such code and shape, or the polynomial is not irreducible",
-    NotMdsError: "cannot repair every loss of m shards; take another code, or from_matrix",
-}
+#: What the library found wrong, by the function that makes the codec; it does not say more than a status.
+_INVALID = {"create": "the code has no such shape", "create_matrix": "the polynomial is not irreducible"}
+_NOT_MDS = "cannot repair every loss of m shards; take another code, or from_matrix"
 
 
 class Construction:
@@ -133,8 +132,10 @@ class Construction:
         function, arguments, hint = self._recipe
         try:
             created: _native._Codec = getattr(_native, function)(*arguments, hint, packet)
-        except (InvalidError, NotMdsError) as error:
-            raise type(error)(f"{self!r}: {_REASONS[type(error)]}") from None
+        except InvalidError:
+            raise InvalidError(f"{self!r}: {_INVALID[function]}") from None
+        except NotMdsError:
+            raise NotMdsError(f"{self!r}: {_NOT_MDS}") from None
         return created
 
     @property

@@ -36,10 +36,14 @@ def is_array(shards: Any) -> bool:
 def length_of(shards: Any) -> int:
     """Bytes of a shard, as the first that is there says; 0 if it is none, which the call that follows
     finds out."""
-    if not isinstance(shards, Sequence) or isinstance(shards, memoryview):
-        shape = getattr(shards, "shape", None)
-        return int(shape[-1]) if shape else 0
-    first = next((shard for shard in shards if shard is not None), b"")
+    try:
+        shape = memoryview(shards).shape
+        return shape[-1] if shape else 0
+    except TypeError:  # one by one
+        pass
+    except (BufferError, ValueError):
+        return 0
+    first = next((shard for shard in shards if shard is not None), b"") if isinstance(shards, Sequence) else b""
     try:
         return memoryview(first).nbytes
     except (BufferError, TypeError, ValueError):

@@ -11,6 +11,7 @@
 #define GFS_PYTHON_SHARDS_H
 
 /* Py_LIMITED_API comes from setup.py: 3.11, the first with the buffer protocol. */
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdbool.h>
 #include <stdint.h>
