@@ -13,13 +13,12 @@ from gfsmith.codec.plan import Plan
 from gfsmith.codec.shards import filled, is_array, new
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards, Some
 
     Written = TypeVar("Written", bound=Rows)
+    Rowed = TypeVar("Rowed", bound=Array)
 
 
 class Codec(Construction):
@@ -59,7 +58,7 @@ class Codec(Construction):
         return flags
 
     @overload
-    def encode(self, data: Array, parity: None = None) -> Array: ...
+    def encode(self, data: Rowed, parity: None = None) -> Rowed: ...
     @overload
     def encode(self, data: Sequence[Shard] | memoryview, parity: None = None) -> list[bytearray]: ...
     @overload
@@ -96,7 +95,7 @@ class Codec(Construction):
         """Do the parities match the data? shards: all k + m."""
         return _native.check(self._handle, shards)
 
-    def locate(self, shards: Rows, where: Buffer | NDArray[np.uint16] | None = None) -> Located:
+    def locate(self, shards: Rows, where: Shard | None = None) -> Located:
         """Find the shard that is silently wrong, at each byte position by itself.
 
         shards: all k + m. where: None, or as many 16-bit numbers as a shard has bytes (array.array("H"),
@@ -107,7 +106,7 @@ class Codec(Construction):
         return Located(tuple(counts[: self.n]), counts[self.n], counts[self.n + 1])
 
     @overload
-    def reconstruct(self, shards: Array, present: Flags, wanted: Flags | None = None) -> Array: ...
+    def reconstruct(self, shards: Rowed, present: Flags, wanted: Flags | None = None) -> Rowed: ...
     @overload
     def reconstruct(self, shards: memoryview, present: Flags, wanted: Flags | None = None) -> memoryview: ...
     @overload

@@ -19,13 +19,15 @@ True
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gfsmith.codec import _native
 from gfsmith.codec.shards import filled, is_array
 
 if TYPE_CHECKING:
     from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards, Some
+
+    Rowed = TypeVar("Rowed", bound=Array)
 
 
 def generate(shards: Rows, parities: int) -> None:
@@ -39,7 +41,7 @@ def check(shards: Rows, parities: int) -> bool:
 
 
 @overload
-def recover(shards: Array, present: Flags, parities: int) -> Array: ...
+def recover(shards: Rowed, present: Flags, parities: int) -> Rowed: ...
 @overload
 def recover(shards: memoryview, present: Flags, parities: int) -> memoryview: ...
 @overload

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+
+class Array(Protocol):
+    """What types say of a NumPy array of integers, so that they are checked where NumPy is not installed."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    def item(self, /) -> int: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Truths(Protocol):
+    """The same of an array of bool."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def item(self, /) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    Array: TypeAlias = NDArray[np.uint8]
     Shard: TypeAlias = Buffer | Array
     #: All of a set: one by one, or the rows of an array (NumPy's, or a memoryview of two dimensions).
     Rows: TypeAlias = Sequence[Shard] | Array | memoryview
@@ -19,7 +39,7 @@ if TYPE_CHECKING:
     Some: TypeAlias = Sequence[Shard | None]
     Shards: TypeAlias = Some | Array | memoryview
     #: True or False for every shard.
-    Flags: TypeAlias = Sequence[bool] | NDArray[np.bool_]
+    Flags: TypeAlias = Sequence[bool] | Truths
 
 
 def is_array(shards: Any) -> bool:
@@ -43,7 +63,9 @@ def length_of(shards: Any) -> int:
         pass
     except (BufferError, ValueError):
         return 0
-    first = next((shard for shard in shards if shard is not None), b"") if isinstance(shards, Sequence) else b""
+    first = (
+        next((shard for shard in shards if shard is not None), b"") if isinstance(shards, Sequence) else b""
+    )
     try:
         return memoryview(first).nbytes
     except (BufferError, TypeError, ValueError):
