@@ -1,8 +1,8 @@
 /* fault.c: memory whose first use waits for somebody.
  *
- * After fault_arm, the first access to [begin, begin + size) writes a byte to `told` and waits until
- * a byte can be read from `awaited`, or until the time is over; then the access goes on. Pages are
- * closed by mprotect and opened again by the handler of SIGSEGV. */
+ * After fault_arm, the first access to [begin, begin + size) writes a byte to `told` and waits
+ * until a byte can be read from `awaited`, or until the time is over; then the access goes on.
+ * Pages are closed by mprotect and opened again by the handler of SIGSEGV. */
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
