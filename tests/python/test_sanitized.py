@@ -1,5 +1,5 @@
-"""The extension and the runtime's C under AddressSanitizer and UndefinedBehaviorSanitizer, called with what is
-right and what is wrong in the other tests."""
+"""The extension and the runtime's C under AddressSanitizer and UndefinedBehaviorSanitizer, called with what
+is right and what is wrong in the other tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user of gfsmith writes, and what mypy --strict must say of it; test_types.py asks mypy, and runs it.
+"""What a user of gfsmith writes, and what mypy --strict must say of it; test_docs.py asks it, and runs this.
 
 A line with `type: ignore` is wrong on purpose: mypy has to refuse it, or else it reports the comment."""
 
