@@ -12,6 +12,7 @@
 # make abi     record the binary interface of libgfsmith.so, if it was changed on purpose; docs/hardening.md
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
+# make python the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
 # make demo    split, damage and repair a real file with examples/stripe
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
@@ -25,12 +26,12 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench: setup-%:
+setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench: setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if no one has.
@@ -43,11 +44,24 @@ endif
 
 include runtime/isal/isal.mk
 
+# The codec for Python, made anew if anything that goes into the wheel changed.
+PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith templates runtime \
+  cmake make meson bazel docs -name __pycache__ -prune -o -type f ! -name '*.so' -print)
+
+python: setup-python
+	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@$(MAKE) --no-print-directory build/python/made
+
+build/python/made: build/libgfsmith.a $(PYTHON_FILES)
+	@CC='$(CC)' CFLAGS='$(HARDEN_RUNTIME)' LDFLAGS='$(HARDEN_LINK)' tools/python.sh $<
+	@touch $@
+
 tune: setup-tune
 	@$(GFSMITH) tune $(TUNE_FLAGS) $(SPECS)
 
 test: setup-test gen
-	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@$(MAKE) --no-print-directory -j$(JOBS) python
 	.venv/bin/python -m pytest -n $(JOBS) $(PYTEST_FLAGS)
 
 check: setup-test gen

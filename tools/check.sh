@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 bin=.venv/bin
 
 echo "check: python layout, lint, types"
-"$bin"/ruff format --check --quiet generator tests tools bench
-"$bin"/ruff check --quiet generator tests tools bench
+"$bin"/ruff format --check --quiet setup.py generator tests tools bench examples/python
+"$bin"/ruff check --quiet setup.py generator tests tools bench examples/python
 "$bin"/mypy --no-error-summary
 
 echo "check: C layout"

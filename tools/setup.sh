@@ -1,11 +1,11 @@
 #!/bin/sh
 # Install what a level of work needs and make the virtual environment:
-# tools/setup.sh gen|lib|wasm|tune|test|bench.
+# tools/setup.sh gen|lib|python|wasm|tune|test|bench.
 # As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
 # command that gets it. What is already there is left alone, and then nothing is fetched.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|wasm|tune|test|bench}
+level=${1:?usage: tools/setup.sh gen|lib|python|wasm|tune|test|bench}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
@@ -70,6 +70,7 @@ install_more() { # NAME of the list
   fi
 }
 case $level in tune | test | bench) install_more tune ;; esac
+case $level in python | test) install_more python ;; esac
 if [ "$level" = test ]; then
   install_more wasm
   install_more fuzz

@@ -23,6 +23,7 @@ class Level(Enum):
 
     GEN = "gen"
     LIB = "lib"
+    PYTHON = "python"
     WASM = "wasm"
     TEST = "test"
 
@@ -63,6 +64,7 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.LIB, Probe.FILE, "/usr/include/stdio.h", "libc6-dev", "C headers"),
     Requirement(Level.LIB, Probe.COMMAND, "pkg-config", "pkg-config", "finds xxHash"),
     Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "examples/stripe"),
+    Requirement(Level.PYTHON, Probe.COMMAND, "python3-config", "python3-dev", "compiles for Python"),
     Requirement(Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
     Requirement(Level.WASM, Probe.COMMAND, "ld.lld-19", "lld-19", "links for what is not here"),
     Requirement(Level.WASM, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "examples/wasm"),

