@@ -1,0 +1,114 @@
+//! Makes the kernels that this crate is for, and compiles them. docs/rust.md of gfsmith.
+//!
+//! The sources are one C file and its header, named after the prefix, `links` in Cargo.toml. They come
+//! from the first of these that is there:
+//!
+//! 1. the generator that the environment variable GFSMITH names,
+//! 2. the folder vendor/ of this crate, with what `gfsmith export` wrote: no Python, no gfsmith,
+//! 3. `gfsmith` on PATH.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{exit, Command};
+
+// What to generate: the one place to change. Kernels of the code and shape below know its matrix; every
+// other code and shape runs with kernels for any matrix.
+
+/// A code, as `gfsmith codes` lists them.
+const CODE: &str = "backblaze";
+/// Data shards and parity shards.
+const SHAPE: (u32, u32) = (10, 4);
+/// Instruction sets, of which the best that a CPU has is taken when the program runs. Those of other
+/// architectures than the target's compile to nothing.
+const SETS: &[&str] = &["gfni_avx512", "avx2", "neon", "scalar"];
+
+fn main() {
+    if let Err(why) = build() {
+        eprintln!("gfsmith: {why}");
+        exit(1);
+    }
+}
+
+fn build() -> Result<(), String> {
+    let prefix = variable("CARGO_MANIFEST_LINKS")?;
+    let folder = sources(&prefix)?;
+    let source = folder.join(format!("{prefix}.c"));
+    if !source.is_file() {
+        return Err(format!("{} is missing: export with --prefix {prefix}", source.display()));
+    }
+    println!("cargo:rustc-env=GFSMITH_PREFIX={prefix}");
+    println!("cargo:include={}", folder.display());
+    // Optimized in debug builds too: what is not machine code is C that has to be fast.
+    cc::Build::new()
+        .file(&source)
+        .include(&folder)
+        .std("c11")
+        .opt_level(2)
+        .try_compile(&prefix)
+        .map_err(|error| format!("{}: {error}", source.display()))
+}
+
+/// The folder with the C file and its header.
+fn sources(prefix: &str) -> Result<PathBuf, String> {
+    let vendor = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("vendor");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=GFSMITH");
+    println!("cargo:rerun-if-changed={}", vendor.display());
+    if let Some(named) = env::var_os("GFSMITH") {
+        return generate(Path::new(&named), prefix);
+    }
+    if vendor.is_dir() {
+        return Ok(vendor);
+    }
+    println!("cargo:rerun-if-env-changed=PATH");
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path)
+        .map(|folder| folder.join(format!("gfsmith{}", env::consts::EXE_SUFFIX)))
+        .find(|program| program.is_file());
+    match found {
+        Some(generator) => generate(&generator, prefix),
+        None => Err(format!(
+            "no kernels: set GFSMITH to the generator, or have gfsmith on PATH, or keep in {} what `{}` writes",
+            vendor.display(),
+            command_line(prefix, "vendor")
+        )),
+    }
+}
+
+/// Run the generator; it writes everything or nothing, and keeps its cache beside.
+fn generate(generator: &Path, prefix: &str) -> Result<PathBuf, String> {
+    let out = PathBuf::from(variable("OUT_DIR")?);
+    let folder = out.join("kernels");
+    println!("cargo:rerun-if-changed={}", generator.display());
+    let done = Command::new(generator)
+        .args(arguments(prefix, &folder.display().to_string()))
+        .current_dir(&out)
+        .output()
+        .map_err(|error| format!("the generator {}: {error}", generator.display()))?;
+    if !done.status.success() {
+        // What an earlier run wrote is of an earlier choice.
+        let _ = fs::remove_dir_all(&folder);
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(format!("{}: {}", generator.display(), said.trim()));
+    }
+    Ok(folder)
+}
+
+fn arguments(prefix: &str, folder: &str) -> Vec<String> {
+    let (data, parity) = (SHAPE.0.to_string(), SHAPE.1.to_string());
+    let mut words = vec!["export", "--code", CODE, "--k", &data, "--m", &parity, "--prefix", prefix];
+    for set in SETS {
+        words.extend(["--isa", set]);
+    }
+    words.extend(["-o", folder]);
+    words.into_iter().map(String::from).collect()
+}
+
+fn command_line(prefix: &str, folder: &str) -> String {
+    format!("gfsmith {}", arguments(prefix, folder).join(" "))
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|_| format!("{name} is not set: cargo runs this, and `links` is in Cargo.toml"))
+}

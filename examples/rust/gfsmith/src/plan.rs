@@ -1,0 +1,103 @@
+//! Repairs, worked out before any shard is touched.
+
+use core::ffi::c_uint;
+use core::fmt;
+use core::ptr::NonNull;
+use core::slice;
+
+use crate::error::{result, Error, Result};
+use crate::shards::Shards;
+use crate::sys;
+
+/// How lost shards follow from present ones: `target[t] = sum over n of matrix[t][n] * read[n]`, byte by
+/// byte. It reads as few shards as possible. From [`Codec::plan`](crate::Codec::plan), which it outlives.
+pub struct Plan {
+    raw: NonNull<sys::Plan>,
+    total: usize,
+}
+
+// SAFETY: gfsmith_plan.h promises that a plan never changes, that any number of threads may run it, each on
+// its own shards, and that it needs its codec no longer.
+unsafe impl Send for Plan {}
+// SAFETY: as above.
+unsafe impl Sync for Plan {}
+
+impl Plan {
+    /// `raw`: from plan_create, for a codec of `total` shards.
+    pub(crate) fn new(raw: *mut sys::Plan, total: usize) -> Result<Plan> {
+        let raw = NonNull::new(raw).ok_or(Error::OutOfMemory)?;
+        Ok(Plan { raw, total })
+    }
+
+    /// The shards that it reads, ascending.
+    pub fn reads(&self) -> &[u8] {
+        self.indices(sys::plan_reads)
+    }
+
+    /// The shards that it rebuilds, ascending.
+    pub fn targets(&self) -> &[u8] {
+        self.indices(sys::plan_targets)
+    }
+
+    /// A row for each target, of an element for each shard that is read.
+    pub fn matrix(&self) -> &[u8] {
+        // SAFETY: the library keeps that many elements as long as the plan.
+        unsafe { bytes(sys::plan_matrix(self.plan()), self.targets().len() * self.reads().len()) }
+    }
+
+    /// Is it proved that no repair of these targets reads fewer shards?
+    pub fn is_least(&self) -> bool {
+        // SAFETY: the plan is valid.
+        unsafe { sys::plan_is_least(self.plan()) }
+    }
+
+    /// Rebuild the targets where they are. Shards that are neither read nor rebuilt are not looked at and
+    /// may have any length. It allocates nothing.
+    pub fn run(&self, shards: &mut [impl AsMut<[u8]>]) -> Result<()> {
+        let mut touched = [false; sys::MAX_SHARDS];
+        for &n in self.reads().iter().chain(self.targets()) {
+            touched[usize::from(n)] = true;
+        }
+        let all = Shards::some(shards, self.total, |n| touched[n])?;
+        // SAFETY: k + m pointers, of which those that the plan touches are not NULL and of one length.
+        result(unsafe { sys::plan_run(self.plan(), all.length(), all.mutable()) })
+    }
+
+    fn plan(&self) -> *const sys::Plan {
+        self.raw.as_ptr()
+    }
+
+    fn indices(&self, ask: unsafe extern "C" fn(*const sys::Plan, *mut c_uint) -> *const u8) -> &[u8] {
+        let mut count = 0;
+        // SAFETY: the plan is valid; the library keeps `count` indices as long as the plan.
+        unsafe {
+            let first = ask(self.plan(), &mut count);
+            bytes(first, count as usize)
+        }
+    }
+}
+
+/// # Safety
+/// `first` points at `count` bytes that live and do not change for `'a`, or there are none.
+unsafe fn bytes<'a>(first: *const u8, count: usize) -> &'a [u8] {
+    if count == 0 {
+        return &[];
+    }
+    slice::from_raw_parts(first, count)
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        // SAFETY: it came from plan_create and is not used afterwards.
+        unsafe { sys::plan_destroy(self.raw.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Plan")
+            .field("reads", &self.reads())
+            .field("targets", &self.targets())
+            .finish_non_exhaustive()
+    }
+}
