@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Mapping
@@ -106,8 +107,10 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
     return done.stdout
 
 
-def compiled(export: Export, compiler: tuple[str, ...], *flags: str, name: str = "unit.o") -> Path:
-    """The amalgamation's object file."""
-    target = export.folder / name
-    run(*compiler, *STRICT, *flags, "-c", export.source, "-o", target)
+def compiled(export: Export, compiler: tuple[str, ...], *flags: str) -> Path:
+    """The amalgamation's object file, made once: a name of its own for each way to make it."""
+    words = (*compiler, *STRICT, *flags)
+    target = export.folder / f"{hashlib.sha256(repr(words).encode()).hexdigest()[:16]}.o"
+    if not target.exists():
+        run(*words, "-c", export.source, "-o", target)
     return target
