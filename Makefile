@@ -11,7 +11,8 @@
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
-# make dist    (issue 8)
+# make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
+#              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for others than the default set; docs/sources.md
 
 SHELL := /bin/sh
 CROSS :=
@@ -97,7 +98,7 @@ endif
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
-.PHONY: gen lib tune test check docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench ALWAYS
+.PHONY: gen lib tune test check docs pictures mutate demo wasm bench bench-quick predict dist clean setup-gen setup-lib setup-wasm setup-tune setup-test setup-bench ALWAYS
 .DELETE_ON_ERROR:
 
 gen: setup-gen
@@ -178,6 +179,12 @@ bench-quick: setup-bench
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict
+
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' generator/gfsmith/__init__.py)
+
+dist: setup-gen
+	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz
+	@$(GFSMITH) export $(DIST_FLAGS) --form amalgamation -o $(BUILD)/gfsmith-amalgamation-$(VERSION).tar.xz
 
 clean:
 	rm -rf $(BUILD)

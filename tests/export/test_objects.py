@@ -110,7 +110,7 @@ def test_the_object_is_proved(compiler: str, plain: Export) -> None:
 
 def test_c_kernels_of_the_object_are_proved(plain: Export) -> None:
     """AArch64, compiled: the amalgamation's neighbours in the unit change nothing."""
-    path = compiled(plain, ("aarch64-linux-gnu-gcc",))
+    path = compiled(plain, ("clang-19", "--target=aarch64-linux-gnu"))
     specs = [k.spec for k in plain.made.kernels if k.spec.symbol.startswith("gfs_mul_nx1__neon")]
     proofs = objects.prove(objects.find([path], specs, None, False), 1, lambda _: None)
     assert [proof.report.status for proof in proofs] == [Status.PROVED]
