@@ -17,7 +17,8 @@
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
-# make dist    (issue 8)
+# make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
+#              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for others than the default set; docs/sources.md
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := gen
@@ -26,7 +27,7 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -108,6 +109,12 @@ bench-quick: setup-bench
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict
+
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' generator/gfsmith/__init__.py)
+
+dist: setup-gen
+	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz
+	@$(GFSMITH) export $(DIST_FLAGS) --form amalgamation -o $(BUILD)/gfsmith-amalgamation-$(VERSION).tar.xz
 
 clean:
 	rm -rf $(BUILD)

@@ -1,0 +1,4 @@
+/* One library's self-test. */
+int gfsmith_selftest(void);
+
+int main(void) { return gfsmith_selftest(); }
