@@ -110,8 +110,6 @@ bench-quick: setup-bench
 predict: setup-bench
 	@.venv/bin/python -m bench.predict
 
-VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' generator/gfsmith/__init__.py)
-
 dist: setup-gen
 	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz
 	@$(GFSMITH) export $(DIST_FLAGS) --form amalgamation -o $(BUILD)/gfsmith-amalgamation-$(VERSION).tar.xz

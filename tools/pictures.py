@@ -19,6 +19,7 @@ import matplotlib
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
 from tests.kernels.cpu import CPU_FLAGS
 from tests.kernels.emulated import EMULATIONS
 from tests.wasm.support import VARIANTS
