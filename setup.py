@@ -39,7 +39,7 @@ def extension(library: str) -> Extension:
         "gfsmith.codec._native",
         sources=[str(path) for path in sorted(NATIVE.glob("*.c"))],
         depends=[library, *(str(path) for path in sorted(NATIVE.glob("*.h")))],
-        include_dirs=["runtime/include", os.environ.get("GFSMITH_GENERATED", "gen_out")],
+        include_dirs=["runtime/include", "gen_out"],
         define_macros=[("Py_LIMITED_API", hex(STABLE))],
         extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
         extra_objects=[library],
