@@ -89,7 +89,7 @@ def codec() -> gfsmith.Codec:
 @pytest.mark.parametrize("name", CALLS)
 def test_other_threads_run_while_a_call_does(name: str, fault: ctypes.CDLL, codec: gfsmith.Codec) -> None:
     """The call stands still in the middle of its kernel until Python code of this thread lets it go on."""
-    blocked = Blocked(fault, LONG, 100_000)
+    blocked = Blocked(fault, LONG, 60_000)
     blocked.start(lambda: CALLS[name](codec, blocked.shards))
     assert blocked.proceed() == CAME
 
@@ -102,7 +102,7 @@ def test_the_test_above_can_fail(fault: ctypes.CDLL, codec: gfsmith.Codec) -> No
 
 
 def test_buffers_keep_their_size_during_a_call(fault: ctypes.CDLL, codec: gfsmith.Codec) -> None:
-    blocked = Blocked(fault, LONG, 100_000)
+    blocked = Blocked(fault, LONG, 60_000)
     parity = blocked.shards[4]
     assert isinstance(parity, bytearray)
     blocked.start(lambda: CALLS["encode"](codec, blocked.shards))

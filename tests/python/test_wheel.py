@@ -108,6 +108,27 @@ main()
     assert (tmp_path / "gen_out" / "MANIFEST.json").is_file()
 
 
+def test_without_a_library_it_is_the_generator_alone(tmp_path: Path) -> None:
+    """As tools/setup.sh installs it, when there are no kernels yet; no compiler is asked."""
+    tracked = run("git", "ls-files", "-z", folder=REPO).stdout.split("\0")
+    for name in tracked:
+        if name and not name.startswith(("tests/", "examples/", "bench/", "gen_out/")):
+            (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPO / name, tmp_path / "copy" / name)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "wheel", "--no-deps"]
+    links = tmp_path / "links"
+    build = ["env", "CC=/bin/false", *pip, "--no-build-isolation", "--wheel-dir", links, tmp_path / "copy"]
+    run(*build, folder=tmp_path)
+    assert [path.name.split("-", 2)[2] for path in links.iterdir()] == ["py3-none-any.whl"]
+    environment = Environment(tmp_path / "venv")
+    environment.install("gfsmith", links=links)
+    program = "import gfsmith; print(gfsmith.__version__); gfsmith.Codec"
+    done = run(environment.python, "-c", program, folder=tmp_path, status=1)
+    assert done.stdout.startswith("0.")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: gfsmith: this installation has no codec") and "make python" in last
+
+
 def test_the_wheel_is_one_for_all_pythons(wheel: Path) -> None:
     assert re.fullmatch(r"gfsmith-[\d.]+-cp311-abi3-manylinux\w+\.manylinux_2_\d+_x86_64\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
