@@ -52,6 +52,7 @@ PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/g
 python: setup-python
 	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@test -e generator/gfsmith/codec/_native.abi3.so && ls dist/gfsmith-*.whl >/dev/null 2>&1 || rm -f build/python/made
 	@$(MAKE) --no-print-directory build/python/made
 
 build/python/made: build/libgfsmith.a $(PYTHON_FILES)
