@@ -14,6 +14,7 @@ import pytest
 import gfsmith.codec
 
 HERE = Path(__file__).parent
+EXAMPLE = HERE.parents[1] / "examples" / "python" / "src" / "scatter.py"
 MODULES = [
     "gfsmith.codec",
     *(f"gfsmith.codec.{found.name}" for found in pkgutil.iter_modules(gfsmith.codec.__path__)),
@@ -34,7 +35,7 @@ def test_the_page(root: Path) -> None:
 @pytest.mark.parametrize("version", ["3.11", "3.14"])
 def test_types(version: str, tmp_path: Path) -> None:
     """A user's files. Wrong lines carry `type: ignore`, which is reported where mypy finds nothing wrong."""
-    files = [HERE / "typed_use.py", HERE / "typed_numpy.py"]
+    files = [HERE / "typed_use.py", HERE / "typed_numpy.py", EXAMPLE]
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--python-version={version}"]
     command += [f"--cache-dir={tmp_path}", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

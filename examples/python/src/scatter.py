@@ -14,6 +14,7 @@ import argparse
 import json
 import mmap
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,8 @@ def split(file: Path, folder: Path, k: int, m: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         data = codec.split(mapped(file, stack))
-        stack.callback(lambda: [shard.release() for shard in data])
+        for shard in data:
+            stack.enter_context(shard)  # is released before the file is closed
         length = len(data[0])
         codec.encode(data, [mapped(name(folder, k + i), stack, length) for i in range(m)])
         for i, shard in enumerate(data):
@@ -78,6 +80,9 @@ def join(folder: Path, file: Path) -> None:
         file.write_bytes(codec.join(shards, record["size"]))
 
 
+COMMANDS: dict[str, Callable[..., None]] = {"split": split, "repair": repair, "join": join}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scatter", description="A file in shards.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -93,7 +98,7 @@ def main() -> None:
     one.add_argument("file", type=Path)
     given = vars(parser.parse_args())
     try:
-        {"split": split, "repair": repair, "join": join}[given.pop("command")](**given)
+        COMMANDS[given.pop("command")](**given)
     except (OSError, gfsmith.GfsmithError) as error:
         sys.exit(f"scatter: {error}")
 
