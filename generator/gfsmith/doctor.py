@@ -135,7 +135,9 @@ _DEBIAN: tuple[Requirement, ...] = (
     ),
     Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
     Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),
-    Requirement(Level.TEST, Probe.COMMAND, "go", "golang-go", "builds klauspost/reedsolomon"),
+    Requirement(
+        Level.TEST, Probe.COMMAND, "go", "golang-go", "examples/go, and builds klauspost/reedsolomon"
+    ),
     Requirement(Level.TEST, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder"),
     Requirement(Level.TEST, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder"),
     Requirement(Level.TEST, Probe.COMMAND, "snapraid", "snapraid", "reference"),

@@ -58,10 +58,10 @@ def fresh(folder: Path) -> Project:
     for name in listed.stdout.splitlines():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(EXAMPLE / name, folder / name)
+    (folder / ".gfsmith-cache").mkdir()
     for name in ("proofs.json", "algebra.json"):
         known = REPO / ".gfsmith-cache" / name
         if known.exists():
-            (folder / ".gfsmith-cache").mkdir(exist_ok=True)
             shutil.copy(known, folder / ".gfsmith-cache" / name)
     return Project(folder)
 

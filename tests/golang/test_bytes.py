@@ -60,7 +60,7 @@ def test_the_prover_reads_the_program(program: Path) -> None:
 
 
 def test_one_wrong_byte_is_seen(project: Project, tmp_path: Path) -> None:
-    """vpxor or pxor instead of a lookup, say: by comparison, by proof, and by the package's own tests."""
+    """An addition instead of a lookup: by comparison, by proof, and by the package's own tests."""
     wrong = project.copy(tmp_path / "wrong")
     source = wrong.folder / KERNELS / "sse_amd64.s"
     before, kernel = source.read_text().split(f"TEXT {SYMBOL}<>", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 from .support import GENERATED, KERNELS, Project, chosen
@@ -31,6 +32,9 @@ def test_generating_again_changes_nothing(project: Project, tmp_path: Path) -> N
 
 def test_vet_is_clean_and_sees_frames(project: Project, tmp_path: Path) -> None:
     project.go("vet", "./...")
+    gofmt = Path(project.go("env", "GOROOT").strip()) / "bin" / "gofmt"
+    listed = subprocess.run([gofmt, "-l", project.folder], capture_output=True, text=True, check=True)
+    assert not listed.stdout, "not as gofmt has it"
     wrong = project.copy(tmp_path / "wrong")
     source = wrong.folder / KERNELS / "sse_amd64.s"
     source.write_text(source.read_text().replace("$0-40", "$0-32", 1).replace("src+24(FP)", "src+16(FP)", 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,6 +87,38 @@ def test_what_every_codec_needs(kernels: list[golang.Proved]) -> None:
         golang.check([s for s in specs if not s.symbol.startswith("gfs_dot_nx1__sse")])
     with pytest.raises(SpecError, match="avx2 needs a kernel mad 1x1 or nx1"):
         golang.check([s for s in specs if s.operation.value != "mad" or s.isa.name != "avx2"])
+
+
+def test_an_archive_holds_the_package_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text(
+        '[generator]\nisas = ["sse", "neon"]\n'
+        '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n[[kernels]]\noperation = "mad"\nshapes = ["1x1"]\n'
+    )
+    command = [
+        "export",
+        "--form",
+        "go",
+        "-c",
+        "c.toml",
+        "--prefix",
+        "acme",
+        "--cache",
+        ".",
+        "-o",
+        "fec.tar.xz",
+    ]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    with tarfile.open("fec.tar.xz") as archive:
+        sources = {"fec/kernels.go", "fec/kernels_amd64.go", "fec/kernels_other.go", "fec/sse_amd64.s"}
+        assert set(archive.getnames()) == sources | {"fec/MANIFEST.json", "fec/PROOFS.json"}
+        member = archive.extractfile("fec/sse_amd64.s")
+        assert member is not None
+        assert set(re.findall(r"TEXT ·(\w+)", member.read().decode())) == {
+            "acme_dot_nx1__sse_u4",
+            "acme_mad_1x1__sse_u4",
+        }
 
 
 @pytest.mark.parametrize(

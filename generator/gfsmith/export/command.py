@@ -73,7 +73,7 @@ def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
         written[output.PROOFS] = files[output.PROOFS]
     else:
         written, main = amalgamate(kernels, files, names), f"{names.library}.c"
-    if packed or form == "tree":
+    if form == "tree" or (packed and form == "amalgamation"):
         written |= documents(form, kernels, names)
     record = output.manifest(kernels, written)
     if packed:
