@@ -87,5 +87,12 @@ def test_architecture_names_every_folder() -> None:
     done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT)
     folders = {line.split("/")[0] for line in done.stdout.splitlines() if "/" in line}
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \[([.a-z_]+)\]", text.split("## The rooms")[0], re.MULTILINE)
-    assert sorted(rows) == sorted(folders)
+    rows = [row.split("|")[1] for row in text.split("## The rooms")[0].splitlines() if row.startswith("| [")]
+    named = [folder for row in rows for folder in re.findall(r"\[([.a-z_]+)\]", row)]
+    assert sorted(named) == sorted(folders)
+
+
+def test_every_command_is_on_its_page() -> None:
+    assert _named((ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"), "gfsmith") == set(
+        main.commands
+    )
