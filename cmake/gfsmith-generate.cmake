@@ -82,20 +82,20 @@ function(gfsmith_generate)
   set_target_properties(${arg_TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
 endfunction()
 
-# What can be said before the generator runs, in one line. It reads and writes the caller's arg_*.
+# What can be said before the generator runs, in one line. It reads the caller's variables.
 macro(_gfsmith_check)
-  string(CONCAT _usage "gfsmith_generate(TARGET name [CODE name K n M n [L n R n]] [CONFIG file] "
-    "[ISA name...] [PREFIX name])")
   if(DEFINED arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "gfsmith_generate: '${arg_UNPARSED_ARGUMENTS}' is none of its arguments: ${_usage}")
+    message(FATAL_ERROR "gfsmith_generate: '${arg_UNPARSED_ARGUMENTS}': allowed: ${single};ISA")
   elseif(DEFINED arg_KEYWORDS_MISSING_VALUES)
-    message(FATAL_ERROR "gfsmith_generate: ${arg_KEYWORDS_MISSING_VALUES} has no value: ${_usage}")
+    message(FATAL_ERROR "gfsmith_generate: ${arg_KEYWORDS_MISSING_VALUES} has no value")
   elseif(NOT DEFINED arg_TARGET)
-    message(FATAL_ERROR "gfsmith_generate: TARGET is missing: ${_usage}")
+    message(FATAL_ERROR "gfsmith_generate: TARGET is missing")
   elseif(NOT DEFINED arg_CODE AND NOT DEFINED arg_CONFIG)
-    message(FATAL_ERROR "gfsmith_generate(${arg_TARGET}): CODE or CONFIG is missing: ${_usage}")
+    message(FATAL_ERROR "gfsmith_generate(${arg_TARGET}): CODE or CONFIG is missing")
   elseif(TARGET ${arg_TARGET})
     message(FATAL_ERROR "gfsmith_generate(${arg_TARGET}): there is a target of this name already")
+  elseif(NOT CMAKE_C_COMPILER_LOADED)
+    message(FATAL_ERROR "gfsmith_generate(${arg_TARGET}): C is needed: project(... LANGUAGES C)")
   elseif(NOT GFSMITH_EXECUTABLE)
     message(FATAL_ERROR
       "gfsmith_generate(${arg_TARGET}): the program gfsmith is not found; install it or set GFSMITH_EXECUTABLE")

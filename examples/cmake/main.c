@@ -14,7 +14,8 @@ int main(void) {
   for (size_t i = 0; i < N; i++) {
     shards[i] = memory[i];
     present[i] = i != 2 && i != 7;
-    for (size_t b = 0; i < K && b < LENGTH; b++) memory[i][b] = (uint8_t)(b * (i + 3) + b / 251);
+    for (size_t b = 0; i < K && b < LENGTH; b++)
+      memory[i][b] = (uint8_t)(b * (i + 3) + b / 251);
   }
   gfsmith_codec *codec;
   gfsmith_status status = gfsmith_codec_create(&codec, "cauchy", K, M);
@@ -24,7 +25,8 @@ int main(void) {
     memcpy(lost[1], memory[7], LENGTH);
     memset(memory[2], 0, LENGTH);
     memset(memory[7], 0, LENGTH);
-    if (status == GFSMITH_OK) status = gfsmith_reconstruct(codec, LENGTH, shards, present, NULL);
+    if (status == GFSMITH_OK)
+      status = gfsmith_reconstruct(codec, LENGTH, shards, present, NULL);
     gfsmith_codec_destroy(codec);
   }
   if (status != GFSMITH_OK) {
