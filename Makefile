@@ -43,7 +43,7 @@ else
 lib: setup-lib $(LIBRARIES)
 endif
 
-include runtime/isal/isal.mk
+-include runtime/isal/isal.mk
 
 # The codec for Python, made anew if anything that goes into the wheel changed.
 PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith templates runtime \

@@ -107,13 +107,16 @@ static void measure(const job *j, int len, int count, const byte *parity) {
   long calls = 1 + (long)(1e6 / (50 + 0.04 * len * j->k * (j->m > 2 ? j->m : 2) / 2));
   for (int n = 0; n < count; n++)
     can[n] = ready(&libraries[n], j, parity);
-  for (int round = -1; round < ROUNDS; round++) /* the first one warms up */
-    for (int n = 0; n < count; n++) {
+  for (int round = 0; round < ROUNDS; round++)
+    for (int turn = 0; turn < count; turn++) {
+      int n = round % 2 == 0 ? turn : count - 1 - turn; /* each after each */
+      if (can[n])
+        call(&libraries[n], j,
+             len); /* what the one before left in the caches is not ours to time */
       double begin = now();
       for (long c = 0; can[n] && c < calls; c++)
         call(&libraries[n], j, len);
-      if (round >= 0)
-        seconds[n][round] = (now() - begin) / (double)calls;
+      seconds[n][round] = (now() - begin) / (double)calls;
     }
   for (int n = count - 1; n >= 0; n--)
     for (int round = 0; round < ROUNDS && n > 0; round++)

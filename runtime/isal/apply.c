@@ -5,175 +5,17 @@
 #include "choice.h"
 #include "entry.h"
 #include "map.h"
+#include "passes.h"
 #include "plain.h"
 #include "sizes.h"
 
-/* Tables on the stack: of 2048 coefficients at 8 bytes, 512 at 32. */
-#define TABLE_BYTES 16384u
-
-/* What a call of one pass takes of it: 10+4 takes 320 or 1280. */
+/* Tables on the stack: 10+4 takes 320 or 1280. */
 #define AT_ONCE_BYTES 4096u
-
-/* Passes that run together, so that sources stay in cache between them. */
-enum { PASSES = 16 };
-
-/* A map on the stack. */
-typedef union room {
-  gfs_map map;
-  unsigned char bytes[sizeof(gfs_map) + PASSES * sizeof(gfs_pass)];
-} room;
-
-/* Passes over all sources of a call, side by side. */
-typedef struct batch {
-  const gfs_isal_call *call;
-  const gfs_isa *isa;
-  gfs_operation operation;
-  gfs_path path;
-  size_t entry; /* bytes */
-  size_t first; /* output of the call */
-  size_t used;  /* bytes of tables */
-  gfs_map *map; /* with room for PASSES */
-  alignas(GFS_CACHE_LINE) uint8_t tables[TABLE_BYTES];
-} batch;
-
-static const uint8_t *entry_of(const gfs_isal_call *call, size_t output, size_t input) {
-  return call->entries + (output * call->stride + input) * GFS_ISAL_ENTRY;
-}
-
-/* Forget all passes; the next one begins at this output of the call. */
-static void clear(batch *b, size_t first) {
-  b->first = first;
-  b->used = 0;
-  b->map->dots = 0;
-  b->map->outputs = 0;
-}
-
-/* Run the passes over `inputs` sources from `from` on. */
-static void run(batch *b, size_t from, size_t inputs) {
-  gfs_map *map = b->map;
-  const gfs_isal_call *call = b->call;
-  const uint8_t *const *src = call->src + from;
-  uint8_t *const *dst = call->dst + b->first;
-  map->inputs = (unsigned)inputs;
-  if (b->path == GFS_PATH_cached && map->dots == 1)
-    map->pass->kernel[b->path](call->len, inputs, map->pass->tables, src, dst);
-  else if (map->dots > 0)
-    gfs_map_apply_pieces(map, b->path, call->len, src, dst);
-}
-
-static gfs_pass *append(batch *b, unsigned outputs, gfsmith_kernel *kernel) {
-  gfs_map *map = b->map;
-  gfs_pass *pass = &map->pass[map->dots++];
-  pass->kernel[b->path] = kernel;
-  pass->tables = NULL;
-  pass->first = map->outputs;
-  pass->outputs = outputs;
-  map->outputs += outputs;
-  return pass;
-}
-
-static bool all_ones(const uint8_t *entries, size_t inputs) {
-  for (size_t j = 0; j < inputs; j++)
-    if (gfs_isal_coefficient(entries + j * GFS_ISAL_ENTRY) != 1)
-      return false;
-  return true;
-}
-
-/* Append a pass with tables, or one that only adds: outputs from b->first + map->outputs on, of
- * `inputs` sources from `from` on. */
-static void append_tables(batch *b, gfs_operation operation, unsigned outputs, size_t from,
-                          size_t inputs) {
-  const uint8_t *entries = entry_of(b->call, b->first + b->map->outputs, from);
-  if (operation == GFS_OPERATION_dot && outputs == 1 && all_ones(entries, inputs)) {
-    gfsmith_kernel *sum = gfs_isal_kernel(b->isa, GFS_OPERATION_xor, inputs, 1, b->path);
-    if (sum != NULL) {
-      append(b, 1, sum);
-      return;
-    }
-  }
-  gfs_pass *pass = append(b, outputs, gfs_isal_kernel(b->isa, operation, inputs, outputs, b->path));
-  pass->tables = b->tables + b->used;
-  gfs_isal_gather(b->isa->format, entries, b->call->stride, inputs, outputs, b->tables + b->used);
-  b->used += inputs * outputs * b->entry;
-}
-
-/* Outputs whose tables do not fit, or of more sources than a map has: some sources at a time, each
- * time but the first adding to what is there. */
-static void in_parts(batch *b, unsigned outputs, size_t first) {
-  size_t fits = gfs_least(TABLE_BYTES / b->entry / outputs, GFSMITH_MAX_SHARDS);
-  gfs_operation operation = b->operation;
-  for (size_t from = 0, inputs; from < b->call->inputs; from += inputs) {
-    inputs = gfs_least(b->call->inputs - from, fits);
-    clear(b, first);
-    append_tables(b, operation, outputs, from, inputs);
-    run(b, from, inputs);
-    operation = GFS_OPERATION_mad;
-  }
-}
-
-static void plain_row(const gfs_isal_call *call, gfs_operation operation, size_t output) {
-  gfs_isal_plain(call->len, call->inputs, entry_of(call, output, 0), call->src, call->dst[output],
-                 operation == GFS_OPERATION_mad);
-}
-
-/* Can the tables of so many outputs not be together? */
-static bool too_large(const batch *b, unsigned outputs) {
-  size_t inputs = b->call->inputs;
-  return inputs > GFSMITH_MAX_SHARDS || inputs * outputs * b->entry > TABLE_BYTES;
-}
-
-static bool has_kernel(const void *of, unsigned outputs) {
-  const batch *b = of;
-  if (too_large(b, outputs) &&
-      gfs_isal_kernel(b->isa, GFS_OPERATION_mad, 0, outputs, GFS_PATH_cached) == NULL)
-    return false;
-  return gfs_isal_kernel(b->isa, b->operation, b->call->inputs, outputs, GFS_PATH_cached) != NULL;
-}
-
-/* Run what there is, if a pass of so many outputs with so many bytes of tables has no room. */
-static void make_room(batch *b, unsigned outputs, size_t bytes) {
-  const gfs_map *map = b->map;
-  if (map->dots == PASSES || map->outputs + outputs > GFSMITH_MAX_SHARDS ||
-      b->used + bytes > TABLE_BYTES) {
-    run(b, 0, b->call->inputs);
-    clear(b, b->first + map->outputs);
-  }
-}
-
-/* The pass that begins at output `first`: a known matrix if there is one, else tables, else plain
- * C. Returns its length. */
-static unsigned next_pass(batch *b, size_t first) {
-  const gfs_isal_call *call = b->call;
-  size_t left = call->outputs - first;
-  if (b->operation == GFS_OPERATION_dot) {
-    const uint8_t *rows = entry_of(call, first, 0);
-    const gfs_known_matrix *known = gfs_isal_known(b->isa, rows, call->inputs, left);
-    if (known != NULL) {
-      make_room(b, known->outputs, 0);
-      append(b, known->outputs, gfs_isal_known_kernel(b->isa, known, b->path));
-      return known->outputs;
-    }
-  }
-  unsigned outputs = gfs_map_balanced(has_kernel, b, (unsigned)left);
-  if (outputs > 0 && !too_large(b, outputs)) {
-    make_room(b, outputs, call->inputs * outputs * b->entry);
-    append_tables(b, b->operation, outputs, 0, call->inputs);
-    return outputs;
-  }
-  run(b, 0, call->inputs);
-  if (outputs > 0)
-    in_parts(b, outputs, first);
-  else
-    plain_row(call, b->operation, first);
-  unsigned done = outputs > 0 ? outputs : 1;
-  clear(b, first + done);
-  return done;
-}
 
 /* A call of one pass in cache, as most are, with nothing between it and the kernel. False if it is
  * none. */
-static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, const gfs_isa *isa,
-                          size_t entry) {
+static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, const gfs_isa *isa) {
+  size_t entry = gfs_tables_entry(isa->format);
   if (call->outputs > GFS_PASS_MAX || call->inputs * call->outputs * entry > AT_ONCE_BYTES)
     return false;
   unsigned outputs = (unsigned)call->outputs;
@@ -186,7 +28,7 @@ static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, co
       kernel(call->len, call->inputs, NULL, call->src, call->dst);
       return true;
     }
-    if (outputs == 1 && all_ones(call->entries, call->inputs))
+    if (outputs == 1 && gfs_isal_all_ones(call->entries, call->inputs))
       return false;
   }
   gfsmith_kernel *kernel = gfs_isal_kernel(isa, operation, call->inputs, outputs, GFS_PATH_cached);
@@ -198,29 +40,22 @@ static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, co
   return true;
 }
 
+void gfs_isal_apply_plain(const gfs_isal_call *call, gfs_operation operation, size_t output) {
+  const uint8_t *entries = call->entries + output * call->stride * GFS_ISAL_ENTRY;
+  gfs_isal_plain(call->len, call->inputs, entries, call->src, call->dst[output],
+                 operation == GFS_OPERATION_mad);
+}
+
 void gfs_isal_apply(const gfs_isal_call *call, gfs_operation operation) {
   const gfs_isa *isa = call->inputs > 0 ? gfs_dispatch_isa() : NULL;
   if (isa == NULL) {
     for (size_t i = 0; i < call->outputs; i++)
-      plain_row(call, operation, i);
+      gfs_isal_apply_plain(call, operation, i);
     return;
   }
   size_t shards =
       gfs_least(call->inputs, GFSMITH_MAX_SHARDS) + gfs_least(call->outputs, GFSMITH_MAX_SHARDS);
   gfs_path path = gfs_dispatch_path(GFSMITH_HINT_AUTO, (unsigned)shards, call->len);
-  size_t entry = gfs_tables_entry(isa->format);
-  if (path == GFS_PATH_cached && apply_at_once(call, operation, isa, entry))
-    return;
-  room made;
-  batch b;
-  b.call = call;
-  b.isa = isa;
-  b.operation = operation;
-  b.path = path;
-  b.entry = entry;
-  b.map = &made.map;
-  clear(&b, 0);
-  for (size_t first = 0; first < call->outputs;)
-    first += next_pass(&b, first);
-  run(&b, 0, call->inputs);
+  if (path != GFS_PATH_cached || !apply_at_once(call, operation, isa))
+    gfs_isal_apply_passes(call, operation, isa, path);
 }

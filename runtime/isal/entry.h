@@ -2,6 +2,7 @@
 #ifndef GFS_ISAL_ENTRY_H
 #define GFS_ISAL_ENTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,14 @@ enum { GFS_ISAL_ENTRY = 32 };
 
 /* The coefficient of an entry. */
 static inline uint8_t gfs_isal_coefficient(const uint8_t *entry) { return entry[1]; }
+
+/* Are these coefficients, one entry after the other, all 1? */
+static inline bool gfs_isal_all_ones(const uint8_t *entries, size_t count) {
+  for (size_t n = 0; n < count; n++)
+    if (gfs_isal_coefficient(entries + n * GFS_ISAL_ENTRY) != 1)
+      return false;
+  return true;
+}
 
 /* Write the entry of c. */
 void gfs_isal_entry(uint8_t c, uint8_t *entry);

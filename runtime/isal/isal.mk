@@ -13,7 +13,7 @@ ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
 isal: gen
 	@$(MAKE) --no-print-directory isal
 else
-isal: setup-lib $(BUILD)/libisal.so.2 $(BUILD)/libisal_ec.a
+isal: $(if $(wildcard tools/setup.sh),setup-lib) $(BUILD)/libisal.so.2 $(BUILD)/libisal_ec.a
 endif
 
 # What is not to be seen, the version script and objcopy hide.

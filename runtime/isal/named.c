@@ -39,7 +39,9 @@ SET(avx)
 SET(avx2)
 RAID(xor_gen, sse)
 RAID(xor_gen, avx)
-RAID(xor_check, sse) RAID(pq_gen, sse) RAID(pq_gen, avx) RAID(pq_gen, avx2) RAID(pq_check, sse)
+RAID(xor_check, sse)
+RAID(pq_gen, sse)
+RAID(pq_gen, avx) RAID(pq_gen, avx2) RAID(pq_check, sse)
 
     int gf_vect_mul_sse(int len, byte *gftbl, void *src, void *dest) {
   return gf_vect_mul(len, gftbl, src, dest);

@@ -33,9 +33,16 @@ def tree(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> d
     written[f"{GENERATED}/meson.build"] = _meson(kernels, written)
     for name, source in BUILD_FILES.items():
         written[names.build_text(name)] = names.build_text(share(source).read_text(encoding="utf-8"))
-    for name in GENERATOR_FILES if names.is_default else ():
+    for name in (*GENERATOR_FILES, *_isal()) if names.is_default else ():
         written[name] = share(name).read_text(encoding="utf-8")
     return written
+
+
+def _isal() -> list[str]:
+    """The drop-in for ISA-L, which has ISA-L's names whatever the prefix."""
+    runtime = share("runtime")
+    files = (path for path in (runtime / "isal").rglob("*") if path.is_file())
+    return sorted(path.relative_to(runtime.parent).as_posix() for path in files)
 
 
 def _meson(kernels: Sequence[Kernel], written: Mapping[str, str]) -> str:
