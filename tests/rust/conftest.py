@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -10,13 +11,8 @@ from .support import BUILD, CHECKSUMS, TOOLS, Project, environment, lay, lock, s
 
 #: A crate of another name, prefix and choice. Its sources are vendored.
 PREFIX = "zeta"
-CHOICE = ("--code", "cauchy", "--k", "4", "--m", "2", "--isa", "sse", "--prefix", PREFIX)
+CHOICE = ("--code", "backblaze", "--k", "4", "--m", "2", "--isa", "sse", "--prefix", PREFIX)
 
-PAIR = """
-[workspace]
-members = ["app", "gfsmith", "zeta"]
-resolver = "2"
-"""
 APP = """
 [package]
 name = "app"
@@ -31,8 +27,8 @@ MAIN = """
 fn main() {
     let data = [b"what", b"both", b"must", b"make"];
     let (mut one, mut two) = ([[0; 4]; 2], [[0; 4]; 2]);
-    gfsmith::Codec::new(gfsmith::Code::Cauchy, 4, 2).unwrap().encode(&data, &mut one).unwrap();
-    zeta::Codec::new(zeta::Code::Cauchy, 4, 2).unwrap().encode(&data, &mut two).unwrap();
+    gfsmith::Codec::new(gfsmith::Code::Backblaze, 4, 2).unwrap().encode(&data, &mut one).unwrap();
+    zeta::Codec::new(zeta::Code::Backblaze, 4, 2).unwrap().encode(&data, &mut two).unwrap();
     gfsmith::set_isa("scalar").unwrap();
     println!("{} {} {}", one == two, gfsmith::isa(), zeta::isa());
 }
@@ -65,7 +61,9 @@ def pair() -> Project:
         manifest = manifest.replace('links = "gfrust"', f'links = "{PREFIX}"')
         renamed[f"{PREFIX}/Cargo.toml"] = manifest.encode()
         vendored = {f"{PREFIX}/vendor/{path.name}": path.read_bytes() for path in vendor.iterdir()}
-        own = {"Cargo.toml": PAIR, "app/Cargo.toml": APP, "app/src/main.rs": MAIN}
+        members = re.compile(r"members = .*\ndefault-members = .*")
+        workspace = members.sub(f'members = ["app", "gfsmith", "{PREFIX}"]', sources()["Cargo.toml"].decode())
+        own = {"Cargo.toml": workspace, "app/Cargo.toml": APP, "app/src/main.rs": MAIN}
         project = Project(BUILD / "pair")
         lay(project.folder, crate | renamed | vendored | {name: text.encode() for name, text in own.items()})
         return project

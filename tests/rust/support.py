@@ -8,6 +8,7 @@ there, and what was fetched is compared with CHECKSUMS.
 from __future__ import annotations
 
 import fcntl
+import functools
 import json
 import os
 import re
@@ -25,6 +26,7 @@ TOOLS = ROOT / ".venv" / "bin"
 #: SHA-256 of the crates that the manifests name, as cargo records it.
 CHECKSUMS = {
     "cc": "4ff2a8126fff0f8c839080d619675a585e61720bb12d2baceae45769fd66f155",
+    "cpu-time": "e9e393a7668fe1fad3075085b86c781883000b4ede868f43627b34a87c8b7ded",
     "quickcheck": "95c589f335db0f6aaa168a7cd27b1fc6920f5e1470c804f814d9cd6e62a0f70b",
     "reed-solomon-erasure": "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f",
     "reed-solomon-simd": "cffef0520d30fbd4151fb20e262947ae47fb0ab276a744a19b6398438105a072",
@@ -40,7 +42,7 @@ def sources() -> dict[str, bytes]:
 
 
 def lay(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make `folder` hold these files and, but for Cargo.lock, no others; those that it has keep their time."""
+    """Make `folder` hold these files and, but for Cargo.lock, no others; what it has keeps its time."""
     for path in folder.rglob("*"):
         name = str(path.relative_to(folder))
         if path.is_file() and name not in files and name != "Cargo.lock":
@@ -62,16 +64,20 @@ def lock() -> Iterator[None]:
 
 
 def environment(generator: bool = True) -> dict[str, str]:
-    """With gfsmith on PATH, or without."""
-    folders = [
-        folder for folder in os.environ["PATH"].split(os.pathsep) if not (Path(folder) / "gfsmith").exists()
-    ]
+    """With gfsmith on PATH, or without. Where clippy is there, it compiles what is not a dependency."""
+    ours = ("GFSMITH", "CARGO_TARGET", "RUSTC_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    folders = [name for name in os.environ["PATH"].split(os.pathsep) if not (Path(name) / "gfsmith").exists()]
     if generator:
         folders.insert(0, str(TOOLS))
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("GFSMITH", "CARGO_TARGET"))
-    }
-    return kept | {"PATH": os.pathsep.join(folders), "CARGO_TARGET_DIR": str(BUILD / "target")}
+    kept |= {"PATH": os.pathsep.join(folders), "CARGO_TARGET_DIR": str(BUILD / "target")}
+    return kept | ({"RUSTC_WORKSPACE_WRAPPER": "clippy-driver"} if has("clippy") else {})
+
+
+@functools.cache
+def has(command: str) -> bool:
+    """Is there this command of cargo? Debian's cargo-web has neither clippy nor fmt."""
+    return subprocess.run(("cargo", command, "--version"), capture_output=True).returncode == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,7 @@ class Project:
     def build_script(self, crate: str) -> tuple[Path, Path]:
         """The compiled build.rs of a crate, and its OUT_DIR."""
         script, out = None, None
-        for message in self.messages("--package", crate):
+        for message in self.messages("--workspace"):
             if f"{crate}#" not in str(message.get("package_id")) and f"/{crate}@" not in str(message):
                 continue
             if message["reason"] == "build-script-executed":

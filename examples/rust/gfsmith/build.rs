@@ -6,6 +6,8 @@
 //! 1. the generator that the environment variable GFSMITH names,
 //! 2. the folder vendor/ of this crate, with what `gfsmith export` wrote: no Python, no gfsmith,
 //! 3. `gfsmith` on PATH.
+//!
+//! After vendor/ has come or gone: `cargo clean -p` with this crate's name.
 
 use std::env;
 use std::fs;
@@ -54,11 +56,11 @@ fn sources(prefix: &str) -> Result<PathBuf, String> {
     let vendor = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("vendor");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=GFSMITH");
-    println!("cargo:rerun-if-changed={}", vendor.display());
     if let Some(named) = env::var_os("GFSMITH") {
         return generate(Path::new(&named), prefix);
     }
     if vendor.is_dir() {
+        println!("cargo:rerun-if-changed={}", vendor.display());
         return Ok(vendor);
     }
     println!("cargo:rerun-if-env-changed=PATH");
@@ -76,16 +78,16 @@ fn sources(prefix: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Run the generator; it writes everything or nothing, and keeps its cache beside.
+/// Run the generator: it writes everything or nothing.
 fn generate(generator: &Path, prefix: &str) -> Result<PathBuf, String> {
     let out = PathBuf::from(variable("OUT_DIR")?);
     let folder = out.join("kernels");
-    println!("cargo:rerun-if-changed={}", generator.display());
     let done = Command::new(generator)
         .args(arguments(prefix, &folder.display().to_string()))
         .current_dir(&out)
         .output()
         .map_err(|error| format!("the generator {}: {error}", generator.display()))?;
+    println!("cargo:rerun-if-changed={}", generator.display());
     if !done.status.success() {
         // What an earlier run wrote is of an earlier choice.
         let _ = fs::remove_dir_all(&folder);

@@ -37,16 +37,16 @@ impl Shape {
     }
 }
 
-fn codec(shape: Shape, code: Code) -> Codec {
-    Codec::new(code, shape.k, shape.m).expect("the code has every shape")
+fn codec(shape: Shape) -> Codec {
+    Codec::new(Code::Backblaze, shape.k, shape.m).expect("the code has every shape")
 }
 
 /// The first two make the same parities. reed-solomon-simd has its own code over GF(2^16), and copies shards
 /// into memory of its own; to get the parities out of there is not counted.
 pub fn encoders(shape: Shape) -> Vec<Contender> {
-    let own = |name, code| {
-        let (codec, data, mut parity) = (codec(shape, code), shape.data(), shape.parity());
-        Contender::new(name, move || codec.encode(&data, &mut parity).expect("encode"))
+    let own = {
+        let (codec, data, mut parity) = (codec(shape), shape.data(), shape.parity());
+        Contender::new("gfsmith", move || codec.encode(&data, &mut parity).expect("encode"))
     };
     let erasure = {
         let codec = ReedSolomon::new(shape.k, shape.m).expect("shape");
@@ -65,11 +65,7 @@ pub fn encoders(shape: Shape) -> Vec<Contender> {
             drop(encoder.encode().expect("encode"));
         })
     };
-    let mut all = vec![own("gfsmith", Code::Backblaze), erasure, simd];
-    if shape.lost() == shape.m {
-        all.push(own("gfsmith itself, code lch", Code::Lch));
-    }
-    all
+    vec![own, erasure, simd]
 }
 
 /// The first m data shards are lost (all of them where m > k), and as many parities take their place.
@@ -79,13 +75,13 @@ pub fn repairers(shape: Shape) -> Vec<Contender> {
 
 fn encoded(shape: Shape) -> Vec<Vec<u8>> {
     let (mut all, mut parity) = (shape.data(), shape.parity());
-    codec(shape, Code::Backblaze).encode(&all, &mut parity).expect("encode");
+    codec(shape).encode(&all, &mut parity).expect("encode");
     all.append(&mut parity);
     all
 }
 
 fn own_repair(shape: Shape) -> Contender {
-    let (codec, mut shards) = (codec(shape, Code::Backblaze), encoded(shape));
+    let (codec, mut shards) = (codec(shape), encoded(shape));
     let present: Vec<bool> = (0..shards.len()).map(|n| n >= shape.lost()).collect();
     Contender::new("gfsmith", move || {
         codec.reconstruct_in_place(&mut shards, &present, None).expect("repair");

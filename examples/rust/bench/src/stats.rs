@@ -1,7 +1,9 @@
 //! Times taken side by side, and what to say about them.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
 
 use crate::contenders::Contender;
 
@@ -33,8 +35,9 @@ fn calls_of(contender: &mut Contender) -> u32 {
     }
 }
 
+/// Of the processor, so that a turn that is interrupted counts no longer than others.
 fn seconds(contender: &mut Contender, calls: u32) -> f64 {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     for _ in 0..calls {
         (contender.call)();
     }
