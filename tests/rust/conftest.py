@@ -51,9 +51,8 @@ def pair() -> Project:
     """A program that uses two copies of the crate: one generated, one vendored under another prefix."""
     with lock():
         vendor = BUILD / "vendor"
-        if not (vendor / f"{PREFIX}.c").exists():
-            command = (TOOLS / "gfsmith", "export", *CHOICE, "-o", vendor)
-            subprocess.run(command, cwd=BUILD, env=environment(), check=True, capture_output=True)
+        command = (TOOLS / "gfsmith", "export", *CHOICE, "-o", vendor)
+        subprocess.run(command, cwd=BUILD, env=environment(), check=True, capture_output=True)
         crate = {name: text for name, text in sources().items() if name.startswith("gfsmith/")}
         renamed = {name.replace("gfsmith/", f"{PREFIX}/", 1): text for name, text in crate.items()}
         manifest = crate["gfsmith/Cargo.toml"].decode()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .support import Project, environment, has, symbols
+from .support import ROOT, TOOLS, Project, environment, has, symbols
 
 PREFIX = "gfrust"
 #: CODE, SHAPE and SETS of build.rs; those for x86-64 have kernels in the program.
@@ -49,6 +49,16 @@ def test_everything_has_the_prefix(project: Project) -> None:
     assert not {
         name for name in names if name.startswith(("gfsmith_", "gfs_")) and not name.startswith(PREFIX)
     }
+
+
+def test_a_changed_generator_is_run_again(project: Project) -> None:
+    """cargo is told of every file that the kernels were made from."""
+    _, out = project.build_script("gfsmith")
+    told = (out.parent / "output").read_text().splitlines()
+    inputs = {ROOT / "generator/gfsmith/spec.py", ROOT / "runtime/src/encode.c", TOOLS / "gfsmith"}
+    assert {f"cargo:rerun-if-changed={path}" for path in inputs} <= set(told)
+    named = [line.partition("=")[2] for line in told if line.startswith("cargo:rerun-if-changed=/")]
+    assert [name for name in named if not Path(name).exists()] == []
 
 
 def test_two_prefixes_in_one_program(pair: Project) -> None:

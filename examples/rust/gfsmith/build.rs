@@ -81,20 +81,32 @@ fn sources(prefix: &str) -> Result<PathBuf, String> {
 /// Run the generator: it writes everything or nothing.
 fn generate(generator: &Path, prefix: &str) -> Result<PathBuf, String> {
     let out = PathBuf::from(variable("OUT_DIR")?);
-    let folder = out.join("kernels");
+    let (folder, inputs) = (out.join("kernels"), out.join("kernels.d"));
     let done = Command::new(generator)
         .args(arguments(prefix, &folder.display().to_string()))
+        .arg("--depfile")
+        .arg(&inputs)
         .current_dir(&out)
         .output()
         .map_err(|error| format!("the generator {}: {error}", generator.display()))?;
-    println!("cargo:rerun-if-changed={}", generator.display());
     if !done.status.success() {
         // What an earlier run wrote is of an earlier choice.
         let _ = fs::remove_dir_all(&folder);
         let said = String::from_utf8_lossy(&done.stderr);
         return Err(format!("{}: {}", generator.display(), said.trim()));
     }
+    println!("cargo:rerun-if-changed={}", generator.display());
+    let rule = fs::read_to_string(&inputs).map_err(|error| format!("{}: {error}", inputs.display()))?;
+    for input in prerequisites(&rule) {
+        println!("cargo:rerun-if-changed={input}");
+    }
     Ok(folder)
+}
+
+/// What the generator read, itself among it: in a rule of make, a file on each line that is indented.
+fn prerequisites(rule: &str) -> impl Iterator<Item = String> + '_ {
+    let lines = rule.lines().filter(|line| line.starts_with(' '));
+    lines.map(|line| line.trim_end_matches('\\').trim().replace("\\ ", " "))
 }
 
 fn arguments(prefix: &str, folder: &str) -> Vec<String> {
