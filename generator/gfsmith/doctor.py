@@ -134,7 +134,9 @@ _DEBIAN: tuple[Requirement, ...] = (
         Level.TEST, Probe.FILE, "/usr/share/bazel/rules/proto/WORKSPACE", "bazel-rules-proto", "Bazel itself"
     ),
     Requirement(Level.TEST, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L, to be proved"),
-    Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32"),
+    Requirement(Level.TEST, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32, examples/rust"),
+    Requirement(Level.TEST, Probe.COMMAND, "bindgen", "bindgen", "reads the header for examples/rust"),
+    Requirement(Level.TEST, Probe.FILE, "/usr/lib/llvm-14/lib/libclang.so.1", "libclang1-14", "bindgen"),
     Requirement(
         Level.TEST, Probe.COMMAND, "go", "golang-go", "examples/go, and builds klauspost/reedsolomon"
     ),

@@ -6,6 +6,8 @@
 //! 1. the generator that the environment variable GFSMITH names,
 //! 2. the folder vendor/ of this crate, with what `gfsmith export` wrote: no Python, no gfsmith,
 //! 3. `gfsmith` on PATH.
+//!
+//! After vendor/ has come or gone: `cargo clean -p` with this crate's name.
 
 use std::env;
 use std::fs;
@@ -54,11 +56,11 @@ fn sources(prefix: &str) -> Result<PathBuf, String> {
     let vendor = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("vendor");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=GFSMITH");
-    println!("cargo:rerun-if-changed={}", vendor.display());
     if let Some(named) = env::var_os("GFSMITH") {
         return generate(Path::new(&named), prefix);
     }
     if vendor.is_dir() {
+        println!("cargo:rerun-if-changed={}", vendor.display());
         return Ok(vendor);
     }
     println!("cargo:rerun-if-env-changed=PATH");
@@ -76,13 +78,14 @@ fn sources(prefix: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Run the generator; it writes everything or nothing, and keeps its cache beside.
+/// Run the generator: it writes everything or nothing.
 fn generate(generator: &Path, prefix: &str) -> Result<PathBuf, String> {
     let out = PathBuf::from(variable("OUT_DIR")?);
-    let folder = out.join("kernels");
-    println!("cargo:rerun-if-changed={}", generator.display());
+    let (folder, inputs) = (out.join("kernels"), out.join("kernels.d"));
     let done = Command::new(generator)
         .args(arguments(prefix, &folder.display().to_string()))
+        .arg("--depfile")
+        .arg(&inputs)
         .current_dir(&out)
         .output()
         .map_err(|error| format!("the generator {}: {error}", generator.display()))?;
@@ -92,7 +95,18 @@ fn generate(generator: &Path, prefix: &str) -> Result<PathBuf, String> {
         let said = String::from_utf8_lossy(&done.stderr);
         return Err(format!("{}: {}", generator.display(), said.trim()));
     }
+    println!("cargo:rerun-if-changed={}", generator.display());
+    let rule = fs::read_to_string(&inputs).map_err(|error| format!("{}: {error}", inputs.display()))?;
+    for input in prerequisites(&rule) {
+        println!("cargo:rerun-if-changed={input}");
+    }
     Ok(folder)
+}
+
+/// What the generator read, itself among it: in a rule of make, a file on each line that is indented.
+fn prerequisites(rule: &str) -> impl Iterator<Item = String> + '_ {
+    let lines = rule.lines().filter(|line| line.starts_with(' '));
+    lines.map(|line| line.trim_end_matches('\\').trim().replace("\\ ", " "))
 }
 
 fn arguments(prefix: &str, folder: &str) -> Vec<String> {

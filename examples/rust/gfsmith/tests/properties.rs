@@ -51,7 +51,7 @@ impl Case {
 }
 
 fn hold(property: fn(Case) -> bool) {
-    QuickCheck::new().tests(100).quickcheck(property);
+    QuickCheck::new().tests(300).quickcheck(property);
 }
 
 #[test]
