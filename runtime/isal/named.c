@@ -38,11 +38,15 @@ typedef unsigned char byte;
   int gf_vect_mul_##set(int len, byte *gftbl, void *src, void *dest) {                             \
     return gf_vect_mul(len, gftbl, src, dest);                                                     \
   }
-#define ALL                                                                                        \
-  SET(sse)                                                                                         \
-  SET(avx) SET(avx2) MUL(sse) MUL(avx) RAID(xor_gen, sse) RAID(xor_gen, avx) RAID(xor_check, sse)  \
-      RAID(pq_gen, sse) RAID(pq_gen, avx) RAID(pq_gen, avx2) RAID(pq_check, sse)
+#define XOR(set) RAID(xor_gen, set)
+#define CHECKS(set) RAID(xor_check, set) RAID(pq_check, set)
+#define PQ(set) RAID(pq_gen, set)
+#define ALL_SSE(set) SET(set) MUL(set) XOR(set) CHECKS(set) PQ(set)
+#define ALL_AVX(set) SET(set) MUL(set) XOR(set) PQ(set)
+#define ALL_AVX2(set) SET(set) PQ(set)
 
-ALL
+ALL_SSE(sse)
+ALL_AVX(avx)
+ALL_AVX2(avx2)
 
 #endif
