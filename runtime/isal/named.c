@@ -34,21 +34,19 @@ typedef unsigned char byte;
 #define RAID(function, set)                                                                        \
   int function##_##set(int vects, int len, void **array) { return function(vects, len, array); }
 
-SET(sse)
-SET(avx)
-SET(avx2)
-RAID(xor_gen, sse)
-RAID(xor_gen, avx)
-RAID(xor_check, sse)
-RAID(pq_gen, sse)
-RAID(pq_gen, avx) RAID(pq_gen, avx2) RAID(pq_check, sse)
+#define MUL(set)                                                                                   \
+  int gf_vect_mul_##set(int len, byte *gftbl, void *src, void *dest) {                             \
+    return gf_vect_mul(len, gftbl, src, dest);                                                     \
+  }
+#define XOR(set) RAID(xor_gen, set)
+#define CHECKS(set) RAID(xor_check, set) RAID(pq_check, set)
+#define PQ(set) RAID(pq_gen, set)
+#define ALL_SSE(set) SET(set) MUL(set) XOR(set) CHECKS(set) PQ(set)
+#define ALL_AVX(set) SET(set) MUL(set) XOR(set) PQ(set)
+#define ALL_AVX2(set) SET(set) PQ(set)
 
-    int gf_vect_mul_sse(int len, byte *gftbl, void *src, void *dest) {
-  return gf_vect_mul(len, gftbl, src, dest);
-}
-
-int gf_vect_mul_avx(int len, byte *gftbl, void *src, void *dest) {
-  return gf_vect_mul(len, gftbl, src, dest);
-}
+ALL_SSE(sse)
+ALL_AVX(avx)
+ALL_AVX2(avx2)
 
 #endif
