@@ -2,13 +2,17 @@
 
 .venv/bin/python tests/fuzz/config.py [libFuzzer's options] [corpus folders]
 
-The environment variable GFSMITH_FUZZ_TEETH plants a mistake, which must be found.
+GFSMITH_FUZZ_TEETH in the environment plants a mistake, which must be found.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+import random
+import re
 import sys
+from pathlib import Path
 
 import atheris
 
@@ -18,12 +22,31 @@ with atheris.instrument_imports(include=["gfsmith.config", "gfsmith.spec", "gfsm
 NAME = "fuzz.toml"
 #: Shapes beyond this take long to expand, which is no mistake: kernels of a configuration, shards of a code.
 KERNELS, SHARDS = 40, 40
+TOKEN = re.compile(r'"[^"\n]*"|\w+|\[\[|\]\]|\s+|.')
+DICTIONARY = Path(__file__).with_suffix(".dict").read_text().splitlines()
+WORDS = [ast.literal_eval(line) for line in DICTIONARY if line.startswith('"')]
 
 
-def planted(text: str) -> None:
-    """What a reader that trusts its input does."""
-    if "GFSMITH_FUZZ_TEETH" in os.environ and "[[kernels]]" in text and "unroll" in text:
-        raise KeyError("unroll")
+def mutate(data: bytes, most: int, seed: int) -> bytes:
+    """Bytes as libFuzzer changes them; or a token left out, written twice, exchanged for one of its kind."""
+    chance = random.Random(seed)
+    if chance.randrange(2):
+        return bytes(atheris.Mutate(data, most))
+    tokens = TOKEN.findall(data.decode(errors="replace"))
+    places = [n for n, token in enumerate(tokens) if not token.isspace()]
+    if not places:
+        return bytes(atheris.Mutate(data, most))
+    at = chance.choice(places)
+    kin = [word for word in WORDS if (word[0] == '"') == (tokens[at][0] == '"')]
+    other = chance.choice(kin)
+    tokens[at : at + 1] = chance.choice(([other], [other], [], [tokens[at]] * 2, [other, tokens[at]]))
+    return "".join(tokens).encode()[:most]
+
+
+def planted(found: config.Config) -> None:
+    """What a generator does that forgot a case."""
+    if "GFSMITH_FUZZ_TEETH" in os.environ and any(group.operation == "xor" for group in found.kernels):
+        raise KeyError("xor")
 
 
 def small(found: config.Config) -> bool:
@@ -40,7 +63,7 @@ def test_one_input(data: bytes) -> None:
         return
     try:
         found = config.parse(text, NAME)
-        planted(text)
+        planted(found)
         if small(found):
             config.specs(found, NAME)
     except config.ConfigError as error:
@@ -49,5 +72,5 @@ def test_one_input(data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    atheris.Setup(sys.argv, test_one_input)
+    atheris.Setup(sys.argv, test_one_input, custom_mutator=mutate)
     atheris.Fuzz()

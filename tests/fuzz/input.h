@@ -38,6 +38,9 @@ static inline void take_bytes(input *in, uint8_t *to, size_t size) {
   in->left -= given;
 }
 
+/* Shall a target have the mistake that its fuzzing must find? */
+static inline bool planted(void) { return getenv("GFSMITH_FUZZ_TEETH") != NULL; }
+
 /* What must hold. The fuzzer keeps the input if it does not. */
 #define REQUIRE(condition)                                                                         \
   do {                                                                                             \

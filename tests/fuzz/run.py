@@ -2,14 +2,15 @@
 
 .venv/bin/python tests/fuzz/run.py [--seconds 60 | --runs N] [--seed N] [--teeth] [--fresh] [NAME ...]
 
-Inputs that reach something new are kept in build/fuzz/NAME and used again, beside the committed ones in corpus/NAME.
---teeth: with the mistake that each target can have planted; --fresh: from the committed inputs alone, and nothing
-is kept. Exit status 1 if something was found: the input is then in build/fuzz, and the report names it.
+Inputs that reach something new are kept in build/fuzz/corpus/NAME and used again, beside the committed ones
+of corpus/NAME. --teeth: with the mistake that each target can have planted. --fresh: from the committed
+inputs alone, and nothing is kept. Exit status 1 if something was found: the report names the input.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import re
 import shutil
@@ -77,20 +78,25 @@ class Outcome:
     inputs: int
 
 
-def command_of(target: Target, teeth: bool) -> list[str]:
-    """The program, built."""
+def _current(program: Path, target: Target) -> bool:
+    """Whether the program is there, and younger than all that it is made of."""
+    headers = [path for folder in (HERE, ROOT / "runtime") for path in folder.rglob("*.h")]
+    newest = max(path.stat().st_mtime for path in (Path(__file__), *target.sources, *headers))
+    return program.exists() and program.stat().st_mtime > newest
+
+
+def command_of(target: Target) -> list[str]:
+    """The program, built if that is needed."""
     if not target.sources:
         return [sys.executable, str(HERE / f"{target.name}.py")]
-    program = BUILD / (f"{target.name}-teeth" if teeth else target.name)
-    planted = (f"-D{TEETH}",) if teeth else ()
-    done = subprocess.run(
-        ["clang-19", *FLAGS, *SANITIZE, *planted, *target.sources, *target.flags, "-o", program],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode != 0:
-        sys.exit(f"fuzz: {target.name} could not be built:\n{done.stderr}")
+    program = BUILD / target.name
+    with program.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not _current(program, target):
+            command = ["clang-19", *FLAGS, *SANITIZE, *target.sources, *target.flags, "-o", program]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(f"fuzz: {target.name} could not be built:\n{done.stderr}")
     return [str(program)]
 
 
@@ -104,7 +110,7 @@ def run(target: Target, options: argparse.Namespace) -> Outcome:
     environment = dict(os.environ)
     if options.teeth:
         environment[TEETH] = "1"
-    command = command_of(target, options.teeth)
+    command = command_of(target)
     kept = Path(tempfile.mkdtemp(dir=BUILD)) if options.fresh else BUILD / "corpus" / target.name
     kept.mkdir(parents=True, exist_ok=True)
     command += [
@@ -115,8 +121,10 @@ def run(target: Target, options: argparse.Namespace) -> Outcome:
     ]
     command += [f"-runs={options.runs}" if options.runs else f"-max_total_time={options.seconds}"]
     command += [f"-seed={options.seed}"] if options.seed is not None else []
+    # A planted mistake is for the search to find, not for the inputs at hand; a text has to begin with some.
+    seeds = [] if options.teeth and target.sources else [str(HERE / "corpus" / target.name)]
     done = subprocess.run(
-        [*command, str(kept), str(HERE / "corpus" / target.name)],
+        [*command, str(kept), *seeds],
         cwd=ROOT,
         env=environment,
         capture_output=True,
