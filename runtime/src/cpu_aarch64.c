@@ -50,6 +50,9 @@ uint32_t gfs_cpu_features(void) {
 
 #elif defined(_WIN32)
 
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN /* no names of sockets, of which one is accept() */
+#endif
 #include <windows.h>
 
 /* winnt.h of the Windows SDK 10.0.26100; older ones lack the names. What a Windows does not know is
