@@ -193,7 +193,10 @@ def test_interrupted(config: Path, tmp_path: Path) -> None:
         "-o",
         str(tmp_path / "x.tar.xz"),
     ]
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from gfsmith.cli import main; main()"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from gfsmith.cli import main; main()"
+    )
     program = [sys.executable, "-c", code, *program[3:], "--cache", str(tmp_path / "cache"), "-j", "1"]
     process = subprocess.Popen(program, stderr=subprocess.PIPE, text=True, env=os.environ)
     while not (tmp_path / "cache").exists() and process.poll() is None:

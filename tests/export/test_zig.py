@@ -1,13 +1,14 @@
 """`zig cc` for Windows and macOS: objects link, and the Windows program runs under wine.
 
-zig makes what it links with from sources, for each target once: minutes for Windows. Windows programs for x86-64
-are linked by Debian's mingw-w64 instead, as are those that its gcc compiles; for Mach-O and ARM zig links.
+zig makes what it links with from sources, for each target once: minutes for Windows. Windows programs for
+x86-64 are linked by Debian's mingw-w64 instead, as are those of its gcc; for Mach-O zig links.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
-from pathlib import Path
 
 import lief
 import pytest
@@ -26,12 +27,16 @@ WINDOWS = {"zig": (*ZIG, "-target", "x86_64-windows-gnu"), "mingw": (MINGW,)}
 @pytest.fixture(scope="session")
 def wine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Without windows, helpers that wait for some, or anything of the user's."""
-    return {
+    environment = {
         "WINEPREFIX": str(tmp_path_factory.mktemp("wine")),
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=",
         "DISPLAY": "",
     }
+    # It says what it lacks for 32-bit programs when it makes its folder.
+    first = ["/usr/lib/wine/wine64", "wineboot.exe", "-i"]
+    subprocess.run(first, env={**os.environ, **environment}, capture_output=True, check=True)
+    return environment
 
 
 @pytest.mark.parametrize("compiler", WINDOWS)
