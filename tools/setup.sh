@@ -74,6 +74,7 @@ case $level in python | test) install_more python ;; esac
 if [ "$level" = test ]; then
   install_more wasm
   install_more fuzz
+  install_more zig
 fi
 [ "$level" = bench ] || exit 0
 

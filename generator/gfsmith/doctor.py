@@ -95,6 +95,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "gcc-mingw-w64-x86-64-win32",
         "COFF objects",
     ),
+    Requirement(Level.TEST, Probe.FILE, "/usr/lib/wine/wine64", "wine64", "runs Windows programs"),
     Requirement(
         Level.TEST,
         Probe.COMMAND,

@@ -50,7 +50,8 @@ uint32_t gfs_cpu_features(void) {
 
 #elif defined(_WIN32)
 
-#include <windows.h>
+/* <windows.h> has types and functions by names as common as WORD and accept. */
+__declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feature);
 
 /* winnt.h of the Windows SDK 10.0.26100; older ones lack the names. What a Windows does not know is
  * answered with no. */

@@ -1,4 +1,4 @@
-"""What the tests of `gfsmith export` share: builds of kernels that the default set has, and programs over them."""
+"""What the tests of `gfsmith export` share: builds of kernels of the default set, and programs over them."""
 
 from __future__ import annotations
 

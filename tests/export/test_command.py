@@ -47,7 +47,8 @@ def _export(config: Path, *arguments: str | Path) -> Result:
 
 
 def _refusal(result: Result) -> str:
-    assert result.exit_code == 2
+    """One line: status 2 for what was asked, 1 for what the disk refuses."""
+    assert result.exit_code in (1, 2)
     assert result.stderr.count("\n") == 1 and result.stderr.startswith("gfsmith: ")
     return result.stderr
 
@@ -98,7 +99,9 @@ def test_dist_is_the_same_every_time_and_of_no_place(config: Path, tmp_path: Pat
                 file = archive.extractfile(entry)
                 assert file is not None
                 text = file.read().decode()
-                assert not [word for word in foreign if word in text], entry.name
+                assert not [word for word in foreign if re.search(rf"\b{re.escape(word)}\b", text)], (
+                    entry.name
+                )
             inside = {entry.name.split("/", 1)[1] for entry in entries}
         assert {"README.md", "LICENSE", "SOUNDNESS.md", "MANIFEST.json", "docs/sources.md"} <= inside
         tree = {"CMakeLists.txt", "gen_out/PROOFS.json", "runtime/include/gfsmith.h", "gen_out/sources.mk"}
@@ -180,8 +183,20 @@ def test_long_names_are_packed(tmp_path: Path) -> None:
 
 def test_interrupted(config: Path, tmp_path: Path) -> None:
     """Ctrl-C while it works: status 130, and nothing is there."""
-    program = [sys.executable, "-m", "gfsmith.cli", "export", "-c", str(config), "-o", str(tmp_path / "x.tar.xz")]
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from gfsmith.cli import main; main()"
+    program = [
+        sys.executable,
+        "-m",
+        "gfsmith.cli",
+        "export",
+        "-c",
+        str(config),
+        "-o",
+        str(tmp_path / "x.tar.xz"),
+    ]
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from gfsmith.cli import main; main()"
+    )
     program = [sys.executable, "-c", code, *program[3:], "--cache", str(tmp_path / "cache"), "-j", "1"]
     process = subprocess.Popen(program, stderr=subprocess.PIPE, text=True, env=os.environ)
     while not (tmp_path / "cache").exists() and process.poll() is None:

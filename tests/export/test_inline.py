@@ -18,7 +18,7 @@ def inlined(text: str, known: frozenset[str] = frozenset(), **files: str) -> str
 
 
 def test_system_headers_stay_and_known_ones_go() -> None:
-    text = "#include <string.h>\n#include <sys/auxv.h>\n#include \"h.h\"\n#include <h.h>\n"
+    text = '#include <string.h>\n#include <sys/auxv.h>\n#include "h.h"\n#include <h.h>\n'
     assert inlined(text, frozenset({"h.h"})) == "#include <string.h>\n#include <sys/auxv.h>\n"
 
 
@@ -80,7 +80,7 @@ def test_the_compiler_sees_the_same(tmp_path: Path) -> None:
     }
     main = (
         '#ifdef B\n#include "i.h"\n#else\nint b;\n#endif\n#include "i.h"\n#include "h.h"\n'
-        "#define X(n) int x##n;\n#include \"x.inc\"\n#undef X\n"
+        '#define X(n) int x##n;\n#include "x.inc"\n#undef X\n'
     )
     for name, text in files.items():
         (tmp_path / name).write_text(text)

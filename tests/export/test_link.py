@@ -1,4 +1,4 @@
-"""The amalgamation in programs: compilers, two libraries in one program, C++, link-time optimisation, CMake."""
+"""The amalgamation in programs: compilers, two libraries in one, C++, link-time optimisation, CMake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was proved is what ships: the machine code in objects of the amalgamation, and what stands beside it."""
+"""What was proved is what ships: the machine code in objects of the amalgamation, and what is beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gfsmith.output import manifest
 from gfsmith.prove.machine.load import load
 from gfsmith.prove.verdict import Status
 
-from .support import STRICT, Export, compiled, run
+from .support import Export, compiled, run
 
 #: Compilers of Linux (System V) and Windows (Microsoft).
 PAIRS = {
