@@ -248,7 +248,7 @@ def _kernel(
     technique = Technique(group.technique) if group.technique != "auto" else default_technique(operation, isa)
     if group.packets and group.technique == "auto":
         technique = Technique.PLAIN
-    automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(outputs)
+    automatic = default_unroll(isa, outputs) if baked is None else default_baked_unroll(isa, outputs)
     unroll = automatic if group.unroll == "auto" else group.unroll
     store = Store(group.store)
     polynomial = codes.POLYNOMIAL if baked is not None else generator.polynomial

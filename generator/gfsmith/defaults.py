@@ -21,7 +21,7 @@ def default_unroll(isa: Isa, outputs: int) -> int:
 
 def default_order(isa: Isa, unroll: int, baked: bool, store: Store) -> Order:
     """How the vectors of a turn are woven. With products of one instruction and 32 registers, step
-    by step: 1.05 to 1.2 times as fast on Zen 4 (docs/tuning.md), but for stores around the cache."""
+    by step: up to 1.2 times as fast on Zen 4 (docs/tuning.md), but for stores around the cache."""
     able = isa.encoding is Encoding.EVEX and Op.AFFINE in isa.ops
     steps = able and unroll > 1 and not baked and store is Store.TEMPORAL
     return Order.STEPS if steps else Order.SUMS
@@ -35,6 +35,7 @@ def default_outputs(isa: Isa, packets: bool = False) -> int:
     return 32 if isa.registers is not None and isa.registers >= 32 else 8
 
 
-def default_baked_unroll(outputs: int) -> int:
-    """Vectors per turn: the sums of few outputs are too few chains to hide latency."""
-    return 2 if outputs <= 2 else 1
+def default_baked_unroll(isa: Isa, outputs: int) -> int:
+    """Vectors per turn: the sums of few outputs are too few chains to hide latency. Where an instruction
+    overwrites an operand there are no registers for the copies that a second vector takes."""
+    return 2 if outputs <= 2 and isa.encoding is not Encoding.LEGACY else 1

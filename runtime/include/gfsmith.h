@@ -17,7 +17,8 @@
  * with the function. A call that does not return GFSMITH_OK has written nothing to a shard (nor to
  * *ok of gfsmith_check).
  *
- * Empty shards: len = 0 succeeds for every codec that is not NULL, and no array is looked at.
+ * Empty shards: with len = 0 no array is looked at, and every call with a codec that is not NULL
+ * succeeds, but for gfsmith_locate, which says first whether the code can tell shards apart.
  *
  * Threads: every function may be called from any thread at any time. Any number of threads may use
  * a codec at once, each on its own shards. Only gfsmith_codec_hint must come before the codec is

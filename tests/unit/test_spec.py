@@ -11,7 +11,7 @@ from support import make_baked, make_program, make_spec
 from gfsmith import config
 from gfsmith.codes import parity_matrix
 from gfsmith.field import Field
-from gfsmith.generate import choose, generate_one
+from gfsmith.generate import choose, generate_one, program
 from gfsmith.isa import BY_NAME, ISAS
 from gfsmith.matrix import bit_matrix
 from gfsmith.spec import (
@@ -27,6 +27,14 @@ from gfsmith.spec import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("isa", ["sse", "gfni_sse", "avx2", "gfni_avx2"])
+@pytest.mark.parametrize("shape", ["4x2", "10x2", "10x4"])
+def test_what_auto_takes_fits_into_registers(isa: str, shape: str) -> None:
+    text = f'[[kernels]]\noperation = "dot"\ncode = "cauchy"\nshapes = ["{shape}"]\nisas = ["{isa}"]\n'
+    (spec,) = config.specs(config.parse(text, "a test"), "a test")
+    assert program(spec).loops
 
 
 def test_symbols_say_everything() -> None:

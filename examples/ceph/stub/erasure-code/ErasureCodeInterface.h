@@ -1,7 +1,8 @@
-/* A STAND-IN, not Ceph's header: the interface of erasure codes as Ceph 16 (Pacific) has it, written from
- * its documentation and from the order of the virtual functions in Debian's libec_isa.so. Debian ships no
- * such header; in Ceph's tree its own src/erasure-code/ErasureCodeInterface.h is used. Only bufferlist is
- * Ceph's here, from Debian's <rados/buffer.h>. What each function does: README.md. */
+/* A STAND-IN, not Ceph's header: the interface of erasure codes as Ceph 16 (Pacific) has it,
+ * written from its documentation and from the order of the virtual functions in Debian's
+ * libec_isa.so. Debian ships no such header; in Ceph's tree its own
+ * src/erasure-code/ErasureCodeInterface.h is used. Only bufferlist is Ceph's here, from Debian's
+ * <rados/buffer.h>. What each function does: README.md. */
 #ifndef CEPH_ERASURE_CODE_INTERFACE_H
 #define CEPH_ERASURE_CODE_INTERFACE_H
 
