@@ -89,7 +89,7 @@ def amalgamation(prefix: str, folder: Path) -> Export:
 
 
 def write_tree(prefix: str, folder: Path) -> None:
-    write(folder, tree(made(prefix).files, Names(prefix)))
+    write(folder, tree(made(prefix).kernels, made(prefix).files, Names(prefix)))
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from gfsmith.console import fail
 from gfsmith.export.amalgamation import amalgamate
 from gfsmith.export.depfile import depfile
 from gfsmith.export.documents import documents
-from gfsmith.export.golang import golang, narrowed, package_name
+from gfsmith.export.golang import check_package, golang, narrowed
 from gfsmith.export.names import Names, PrefixError
 from gfsmith.export.tree import tree
+from gfsmith.generate import Kernel
 
 FORMS = ("tree", "amalgamation", "go")
 ARCHIVE = ".tar.xz"
@@ -61,18 +62,12 @@ def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     names = _names(asked.specs[0].prefix)
     if target.name == ARCHIVE:
         fail(f"-o {target}: the archive needs a name in front of {ARCHIVE}")
+    folder = target.name.removesuffix(ARCHIVE)
     if form == "go":
-        package = package_name(target.name.removesuffix(ARCHIVE))
+        check_package(folder)
         asked = narrowed(asked)
-    kernels, files = build.make(asked, jobs, cache or build.shared_cache(options["path"]))
-    if form == "tree":
-        written, main = tree(kernels, files, names), output.MANIFEST
-    elif form == "go":
-        kernels, written = golang(kernels, package)
-        main = output.MANIFEST
-        written[output.PROOFS] = files[output.PROOFS]
-    else:
-        written, main = amalgamate(kernels, files, names), f"{names.library}.c"
+    made = build.make(asked, jobs, cache or build.shared_cache(options["path"]))
+    kernels, written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):
         written |= documents(form, kernels, names)
     record = output.manifest(kernels, written)
@@ -82,8 +77,21 @@ def export_(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
         _unclaimed(target, written)
         output.write(target, written, record)
     if rule is not None:
+        main = f"{names.library}.c" if form == "amalgamation" else output.MANIFEST
         depfile(rule, target if packed else target / main, request.inputs(options["path"]))
     print(f"{target}: {len(kernels)} kernels, all proved; {len(written) + 1} files")
+
+
+def _sources(
+    form: str, made: build.Made, names: Names, folder: str
+) -> tuple[Sequence[Kernel], dict[str, str]]:
+    """The kernels that the form can hold, and path -> text. folder: the name of a Go package."""
+    if form == "tree":
+        return made.kernels, tree(made.kernels, made.files, names)
+    if form == "amalgamation":
+        return made.kernels, amalgamate(made.kernels, made.files, names)
+    kernels, written = golang(made.kernels, folder)
+    return kernels, written | {output.PROOFS: made.files[output.PROOFS]}
 
 
 def _names(prefix: str) -> Names:

@@ -17,11 +17,10 @@ _KEYWORDS = (
 )
 
 
-def package_name(folder: str) -> str:
-    """The name of the package in a folder: the folder's. Ends the program with a line if it cannot be."""
+def check_package(folder: str) -> None:
+    """A Go package has its folder's name. Ends the program with a line if that cannot be."""
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", folder) or folder in _KEYWORDS.split():
         fail(f"-o: '{folder}' would be the Go package's name; allowed: small letters, digits and _")
-    return folder
 
 
 def narrowed(build: Build) -> Build:
