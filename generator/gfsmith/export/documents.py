@@ -15,6 +15,7 @@ SOUNDNESS = "SOUNDNESS.md"
 #: Pages of docs/ that are about the library in C.
 PAGES = (
     "sources.md",
+    "contract.md",
     "codes.md",
     "repair.md",
     "raid.md",
