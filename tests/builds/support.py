@@ -42,7 +42,9 @@ class Place:
     def __init__(self, cache: Path) -> None:
         path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
         ours = {"PATH": path, "GFSMITH_CACHE": str(cache), "LC_ALL": "C", "CFLAGS": "-O0"}
-        self.environment = os.environ | ours
+        # A make that runs the tests would speak to the makes of the examples by these.
+        inherited = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        self.environment = inherited | ours
 
     def run(
         self, *command: str | Path, cwd: Path | None = None, **environment: str

@@ -118,7 +118,7 @@ def _dispatch(build: Path, vendor: str, family: int, model: int, shape: tuple[in
     return done.stdout.split()
 
 
-UNTUNED = ["gfs_dot_3x2__sse_u2"] * 4 + ["gfs_dot_3x2_cauchy__sse_u2"] * 4
+UNTUNED = ["gfs_dot_3x2__sse_u2"] * 4 + ["gfs_dot_3x2_cauchy__sse_u1"] * 4
 
 
 def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None:
@@ -127,10 +127,10 @@ def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None
         "gfs_dot_3x2__sse_u2",
         "gfs_dot_3x2__sse_u2_p512t0_nt",
         "gfs_dot_3x2__sse_u2",
-        "gfs_dot_3x2_cauchy__sse_u2",
-        "gfs_dot_3x2_cauchy__sse_u2_mem",
-        "gfs_dot_3x2_cauchy__sse_u2",
-        "gfs_dot_3x2_cauchy__sse_u2",
+        "gfs_dot_3x2_cauchy__sse_u1",
+        "gfs_dot_3x2_cauchy__sse_u1_mem",
+        "gfs_dot_3x2_cauchy__sse_u1",
+        "gfs_dot_3x2_cauchy__sse_u1",
     ]
     for model in (0x10, 0x11, 0x1F, 0x61, 0xA0):
         assert _dispatch(build, "AuthenticAMD", 0x19, model, (3, 2)) == zen4

@@ -20,6 +20,7 @@
  *   mad  dst[i] ^= sum over j of c[i][j] * src[j]      a destination may be a source
  *   mul  dst[j]  = c[j] * src[j] for every j           a destination may be its source
  *   xor  dst[0]  = sum over j of src[j]                the destination overlaps nothing
+ *   horner  dst[i] = sum over j of (2^i)^(k-1-j) * src[j], modulo 0x11d; destinations overlap nothing
  *
  * Kernels read and write nothing else, and their branches and addresses depend on len, k and the pointers
  * only. A kernel must run only on a CPU with the features of its instruction set.
