@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..runtime.conftest import once
+from ..shared import once
 from .support import EXAMPLES, SMALL, TREE, Place
 
 

@@ -10,6 +10,8 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..shared import fewest_kernels
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 BIN = ROOT / ".venv" / "bin"
@@ -19,20 +21,7 @@ SAID = r"(avx2|scalar): shards 2 and 7 are back\n"
 BOTH = r"gfsmith: (avx2|scalar), archive: avx2\n"
 TREE = "gfsmith-0.1.0"
 
-#: With these few kernels a codec does all that it ever does, slowly.
-SMALL = """
-[generator]
-isas = ["scalar"]
-[[kernels]]
-operation = "dot"
-shapes = ["nx1"]
-[[kernels]]
-operation = "mad"
-shapes = ["1x1", "nx1"]
-[[kernels]]
-operation = "xor"
-shapes = ["nx1"]
-"""
+SMALL = fewest_kernels(["scalar"])
 
 
 class Place:

@@ -5,26 +5,17 @@ GFSMITH_LIB in the environment names another libgfsmith.a to link (the example's
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ..shared import locked
 from .support import EXAMPLE, NATIVE, REPO, Stripe, content, make_set
 
 SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
-
-
-@contextmanager
-def alone(makefile: Path) -> Iterator[None]:
-    """One process of pytest-xdist at a time: they share the build folder."""
-    with makefile.open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def call(*command: str | Path) -> None:
@@ -35,7 +26,7 @@ def call(*command: str | Path) -> None:
 @pytest.fixture(scope="session")
 def library() -> None:
     if "GFSMITH_LIB" not in os.environ:
-        with alone(REPO / "Makefile"):
+        with locked(REPO / "Makefile"):
             call("make", "lib")
 
 
@@ -44,7 +35,7 @@ def stripe(library: None, tmp_path_factory: pytest.TempPathFactory) -> Stripe:
     build = REPO / "build"
     if "GFSMITH_LIB" in os.environ:
         build = tmp_path_factory.mktemp("build")
-    with alone(EXAMPLE / "Makefile"):
+    with locked(EXAMPLE / "Makefile"):
         call("make", "-C", EXAMPLE, f"BUILD={build}")
     return Stripe(build / "stripe", {})
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from pathlib import Path
 
 import pytest
 
+from ..shared import once
 from .support import Project, fresh
 
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Not to be changed."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = shared / "golang"
-    with (shared / "golang.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "done").exists():
-            made = fresh(folder)
-            made.go("generate", "./...")
-            (folder / "done").touch()
-    return Project(folder)
+    return Project(once(tmp_path_factory, "golang", lambda folder: fresh(folder).go("generate", "./...")))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ..runtime.conftest import once
+from ..shared import once
 from .symbols import ROOT, call
 
 RECORD = ROOT / "runtime" / "abi" / "libgfsmith.abi"

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from ..runtime.conftest import Compiler, once
+from ..runtime.conftest import Compiler
 from ..runtime.machines import kernel_sources, runtime_sources
 from ..runtime.support import NATIVE, REPO
+from ..shared import once
 
 HERE = Path(__file__).resolve().parent
 ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ..shared import locked
 from .support import NATIVE, REAL, REPO, STRICT, run
 
 
@@ -15,8 +15,7 @@ from .support import NATIVE, REAL, REPO, STRICT, run
 def build() -> Path:
     """The folder with libisal.so.2, libisal_ec.a and libgfsmith.a, up to date."""
     assert REAL.exists(), "apt-get install libisal-dev"
-    with (REPO / "Makefile").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(REPO / "Makefile"):
         made = subprocess.run(["make", "isal", "lib"], cwd=REPO, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
     return REPO / "build"

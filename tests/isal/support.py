@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import os
@@ -11,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from ..shared import locked
 
 REPO = Path(__file__).resolve().parents[2]
 NATIVE = Path(__file__).resolve().parent / "native"
@@ -46,9 +47,7 @@ def with_library(folder: Path | None, **more: str) -> dict[str, str]:
 def pyeclib(version: str) -> Path:
     """The unpacked source package, fetched with pip if it is not there yet."""
     folder = REPO / "build" / "foreign" / "pyeclib"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / "lock"):
         target = folder / version
         if not target.exists():
             _unpack(_fetch(version, folder), target)

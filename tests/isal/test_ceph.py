@@ -6,12 +6,12 @@ own libec_isa.so, which the same program loads and drives through them.
 
 from __future__ import annotations
 
-import fcntl
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ..shared import locked
 from .support import CLIENTS, REPO, run, with_library
 
 COMMON = Path("/usr/lib/x86_64-linux-gnu/ceph/libceph-common.so.2")
@@ -41,9 +41,7 @@ def plugin(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def isa() -> Path:
     """Ceph's plugin from Debian's ceph-base (4.5 MB), unpacked and not installed."""
     folder = REPO / "build" / "foreign" / "ceph"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / "lock"):
         found = folder / "ceph-base" / PLUGINS / "libec_isa.so"
         if not found.exists():
             run(["apt-get", "download", "--quiet", "ceph-base"], cwd=folder)

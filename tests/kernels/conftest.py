@@ -9,7 +9,6 @@ whose symbols end in `_ms`.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import json
 import os
 import platform
@@ -17,13 +16,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ..shared import locked
 from .cpu import CPU_FLAGS, missing_flags
 from .emulated import (
     EMULATIONS,
@@ -168,14 +167,6 @@ class Harness:
         """What one turn of the main loop handles, as the harness has it."""
         block: int = self._block_bytes(symbol.encode())
         return block
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """One of the processes of pytest-xdist at a time."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def compile_all(sources: Sequence[Source], folder: Path) -> list[Path]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ABIS, HERE, Harness, build, locked, shared_folder, sources_of
+from ..shared import locked
+from .conftest import ABIS, HERE, Harness, build, shared_folder, sources_of
 from .lists import Kernel, kernels_of
 from .sweeping import SWEEPS, usual_polynomial
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ..shared import locked
 from .machines import kernel_sources, runtime_sources
 from .support import EINVAL, EUNSUPPORTED, NATIVE, OK, REPO, X86_ISAS, Api
 
@@ -16,26 +16,10 @@ from .support import EINVAL, EUNSUPPORTED, NATIVE, OK, REPO, X86_ISAS, Api
 @pytest.fixture(scope="session")
 def build() -> Path:
     """The folder with libgfsmith.a and libgfsmith.so, up to date."""
-    # One at a time: pytest-xdist has several sessions at once.
-    with (REPO / "Makefile").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(REPO / "Makefile"):
         made = subprocess.run(["make", "lib"], cwd=REPO, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
     return REPO / "build"
-
-
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that `make` fills, once for all workers of pytest-xdist."""
-    base = factory.getbasetemp()
-    folder = (base.parent if base.name.startswith("popen-") else base) / name
-    folder.mkdir(exist_ok=True)
-    made = folder / "made"
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
-            make(folder)
-            made.touch()
-    return folder
 
 
 @pytest.fixture(scope="session")

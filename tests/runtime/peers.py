@@ -10,19 +10,19 @@ are there, and k + m shards; the answer is all of them.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..shared import locked
 
 Bytes = NDArray[np.uint8]
 
@@ -96,15 +96,6 @@ def _run(command: Sequence[str | Path], cwd: Path) -> None:
         raise Unavailable(f"{name} failed: {(done.stderr or done.stdout).strip()[-500:]}")
 
 
-@contextmanager
-def _lock() -> Iterator[None]:
-    """One at a time: pytest-xdist has several sessions at once."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _klauspost() -> Peer:
     """Version 1.11.8, of August 2023, is the last that Debian 12's Go 1.19 builds. go.sum pins it."""
     program = BUILD / "klauspost"
@@ -143,5 +134,5 @@ PEERS: dict[str, Callable[[], Peer]] = {"klauspost": _klauspost, CRATE: _rust, "
 
 def peer(name: str) -> Peer:
     """Raises Unavailable."""
-    with _lock():
+    with locked(BUILD / "lock"):
         return PEERS[name]()

@@ -12,24 +12,10 @@ import pytest
 
 from gfsmith.isa import ISAS
 
-from .conftest import Compiler, once
+from ..shared import fewest_kernels, once
+from .conftest import Compiler
 from .machines import MACHINES, STRICT, Machine, call, emulated, includes, instruction_sets
 from .support import NATIVE, REPO
-
-#: With these few kernels a codec does all that it ever does, slowly.
-CONFIG = """
-[generator]
-isas = [{isas}]
-[[kernels]]
-operation = "dot"
-shapes = ["nx1"]
-[[kernels]]
-operation = "mad"
-shapes = ["1x1", "nx1"]
-[[kernels]]
-operation = "xor"
-shapes = ["nx1"]
-"""
 
 CLANG = ("aarch64-linux-gnu", "riscv64-linux-gnu")  # with clang-19; the others with gcc
 each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
@@ -38,7 +24,7 @@ each_machine = pytest.mark.parametrize("machine", MACHINES, ids=str)
 def generate(folder: Path) -> None:
     """Few kernels, so that they compile fast, but for every machine."""
     isas = [isa.name for isa in ISAS if isa.arch.value != "x86_64" or isa.name == "sse"]
-    (folder / "gfsmith.toml").write_text(CONFIG.format(isas=", ".join(f'"{isa}"' for isa in isas)))
+    (folder / "gfsmith.toml").write_text(fewest_kernels(isas))
     command = [sys.executable, "-m", "gfsmith.cli", "gen", "--jobs", "1", "-c", folder / "gfsmith.toml"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Compiler, once
+from ..shared import once
+from .conftest import Compiler
 from .machines import (
     MACHINES,
     STRICT,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .conftest import once
+from ..shared import once
 from .support import EUNSUPPORTED, OK, REPO, Api, Arena, Bytes, backblaze, cauchy, shards_of
 
 SETS = ("avx2",)

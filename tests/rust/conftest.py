@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from .support import BUILD, CHECKSUMS, TOOLS, Project, environment, lay, lock, sources
+from ..shared import locked
+from .support import BUILD, CHECKSUMS, TOOLS, Project, environment, lay, sources
 
 #: A crate of another name, prefix and choice. Its sources are vendored.
 PREFIX = "zeta"
@@ -38,7 +39,7 @@ fn main() {
 @pytest.fixture(scope="session")
 def project() -> Project:
     """The workspace of the example in a folder of its own."""
-    with lock():
+    with locked(BUILD / "lock"):
         project = Project(BUILD / "stranger")
         lay(project.folder, sources())
         project.cargo("generate-lockfile", "--quiet")
@@ -49,7 +50,7 @@ def project() -> Project:
 @pytest.fixture(scope="session")
 def pair() -> Project:
     """A program that uses two copies of the crate: one generated, one vendored under another prefix."""
-    with lock():
+    with locked(BUILD / "lock"):
         vendor = BUILD / "vendor"
         command = (TOOLS / "gfsmith", "export", *CHOICE, "-o", vendor)
         subprocess.run(command, cwd=BUILD, env=environment(), check=True, capture_output=True)

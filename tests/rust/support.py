@@ -7,14 +7,12 @@ there, and what was fetched is compared with CHECKSUMS.
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,15 +50,6 @@ def lay(folder: Path, files: Mapping[str, bytes]) -> None:
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-
-
-@contextmanager
-def lock() -> Iterator[None]:
-    """One at a time: pytest-xdist has several sessions at once."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    with (BUILD / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def environment(generator: bool = True) -> dict[str, str]:
