@@ -17,6 +17,7 @@ those of the shards, with their hint if that is not t0; `_p` is the prefetch dis
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -290,13 +291,16 @@ class KernelSpec:
             vectors //= 2
         return vectors
 
+    def visited(self) -> tuple[int, ...]:
+        """The lines of a turn in the order in which they are visited."""
+        return shuffled(self.lines) if self.shuffled else tuple(range(self.lines))
+
     def visits(self) -> tuple[tuple[int, ...], ...]:
         """The vectors of a turn that each loop over the sources takes, in the order in which they are visited."""
-        order = range(self.unroll)
+        order: Sequence[int] = range(self.unroll)
         if self._by_lines:
             vectors = LINE // self.isa.vector_bytes
-            lines = shuffled(self.lines) if self.shuffled else range(self.lines)
-            order = [line * vectors + n for line in lines for n in range(vectors)]
+            order = [line * vectors + n for line in self.visited() for n in range(vectors)]
         return tuple(tuple(order[n : n + self.abreast]) for n in range(0, self.unroll, self.abreast))
 
     @property
