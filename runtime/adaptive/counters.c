@@ -1,7 +1,6 @@
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* sysconf */
 #endif
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,32 +51,6 @@ enum { RING_PAGES = 4, SAMPLE_BYTES = 24, IBS_FILTER = 1 };
 static size_t ring_size(void) { return (size_t)sysconf(_SC_PAGESIZE) * (RING_PAGES + 1); }
 
 /* ---- opening ---- */
-
-/* One line about a system call that failed: what it said, and what that means here. */
-static void explain(char *why, size_t size, const char *call, int error) {
-  static const struct {
-    int error;
-    const char *name, *meaning;
-  } errors[] = {
-      {EACCES, "EACCES", "not permitted: kernel.perf_event_paranoid is above 2"},
-      {EPERM, "EPERM",
-       "not permitted: kernel.perf_event_paranoid, kernel.perf_event_mlock_kb or a container"},
-      {ENOENT, "ENOENT", "this machine shows no such counter, as most virtual ones"},
-      {ENODEV, "ENODEV", "this machine shows no such counter, as most virtual ones"},
-      {EOPNOTSUPP, "EOPNOTSUPP", "this machine cannot sample loads, as most virtual ones"},
-      {ENODATA, "ENODATA", "this kernel knows the core's loads otherwise"},
-      {EINVAL, "EINVAL", "this kernel cannot do that for one program: IBS needs Linux 6.14"},
-      {ENOSYS, "ENOSYS", "this kernel or its sandbox has no counters"},
-      {EMFILE, "EMFILE", "too many open files"},
-      {EBUSY, "EBUSY", "somebody else has the counters"},
-  };
-  for (size_t n = 0; n < sizeof errors / sizeof errors[0]; n++)
-    if (errors[n].error == error) {
-      snprintf(why, size, "%s: %s (%s)", call, errors[n].name, errors[n].meaning);
-      return;
-    }
-  snprintf(why, size, "%s: error %d", call, error);
-}
 
 /* An event of user code, of this thread and those it will start. */
 static struct perf_event_attr event(uint32_t type, uint64_t config) {
@@ -174,12 +147,12 @@ static bool open_rings(gfs_counters *counters, char *why, size_t size) {
     if (open_ring(&counters->rings[counters->count], counters, processor, ibs_type, &call))
       counters->count++;
     else if (errno != ENODEV) {
-      explain(why, size, call, errno);
+      gfs_counters_explain(why, size, call, errno);
       return false;
     }
   }
   if (counters->count == 0) {
-    explain(why, size, call, ENODEV);
+    gfs_counters_explain(why, size, call, ENODEV);
     return false;
   }
   for (int n = 0; n < counters->count; n++)
@@ -230,7 +203,7 @@ bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *sys
     return false;
   }
   if (!open_counts(counters)) {
-    explain(why, size, "perf_event_open", errno);
+    gfs_counters_explain(why, size, "perf_event_open", errno);
     gfs_counters_close(counters);
     return false;
   }
@@ -304,16 +277,16 @@ static void drain(gfs_counters *counters, struct perf_event_mmap_page *page) {
   __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-/* What was counted since `last`, as if the counter had run all the time that it was wanted; NAN if
+/* What was counted since `last`, as if the counter had run all the time that it was wanted; -1 if
  * it did not run. now: what the kernel says, to be the next `last`. Differences are right where a
  * number went round. */
 static double counted(const gfs_counters *counters, const gfs_counters_count *count,
                       uint64_t now[3]) {
   if (count->descriptor < 0 ||
       counters->system->read(count->descriptor, now, 3 * sizeof *now) != 3 * sizeof *now)
-    return NAN;
+    return -1;
   uint64_t enabled = now[1] - count->last[1], running = now[2] - count->last[2];
-  return running == 0 ? NAN
+  return running == 0 ? -1
                       : (double)(now[0] - count->last[0]) * ((double)enabled / (double)running);
 }
 
@@ -330,12 +303,12 @@ bool gfs_counters_read(gfs_counters *counters, double *latency_ns, double *usele
     got[n] = counted(counters, counts[n], now[n]);
   if (!(got[0] > 0) || !(got[1] > 0))
     return false;
+  bool prefetches = got[2] >= 0 && got[3] >= 0;
   *latency_ns = (double)counters->sum / (double)counters->samples * (got[1] / got[0]) *
                 counters->rings[0].nanoseconds;
-  *useless_per_byte = got[3] > 0 ? got[2] / got[3] : got[3] == 0 ? 0 : NAN;
-  for (size_t n = 0; n < 4; n++)
-    if (!isnan(got[n]))
-      memcpy(counts[n]->last, now[n], sizeof now[n]);
+  *useless_per_byte = !prefetches ? -1 : got[3] > 0 ? got[2] / got[3] : 0;
+  for (size_t n = 0; n < (prefetches ? 4 : 2); n++)
+    memcpy(counts[n]->last, now[n], sizeof now[n]);
   counters->samples = counters->sum = 0;
   return true;
 }

@@ -75,6 +75,9 @@ typedef struct gfs_counters {
 /* Linux; NULL in a build without it. */
 extern const gfs_counters_system *const gfs_counters_kernel;
 
+/* One line about a system call that failed: what it said, and what that means here. */
+void gfs_counters_explain(char *why, size_t size, const char *call, int error);
+
 /* Begin. False: nothing is open, and `why` (of `size` bytes, 128 suffice) has one reason in one
  * line. */
 bool gfs_counters_open(gfs_counters *counters, char *why, size_t size);
@@ -83,14 +86,14 @@ bool gfs_counters_open(gfs_counters *counters, char *why, size_t size);
 bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *system, char *why,
                           size_t size);
 
-/* What happened since it last answered. latency_ns: average of a load from memory.
- * useless_per_byte: bytes prefetched in vain per byte fetched into the second-level cache, 0 .. 1;
- * NAN if this core does not count them. False: fewer than GFS_COUNTERS_LEAST such loads yet, or
- * counters that did not run; nothing is written and the samples are kept. No memory is allocated.
- * One thread at a time. */
+/* What happened since it last answered. latency_ns: average of a load that memory answered.
+ * useless_per_byte: bytes prefetched in vain per byte fetched into the second-level cache; negative
+ * if that is not known (this core does not count them, or its counters were lent to others all the
+ * time). False: fewer than GFS_COUNTERS_LEAST such loads yet, or no time; nothing is written and
+ * the samples are kept. No memory is allocated. One thread at a time. */
 bool gfs_counters_read(gfs_counters *counters, double *latency_ns, double *useless_per_byte);
 
-/* End, also after gfs_counters_open failed; twice is once. */
+/* End; after gfs_counters_open failed there is nothing to end, and it does no harm. */
 void gfs_counters_close(gfs_counters *counters);
 
 #endif

@@ -9,8 +9,10 @@ const gfs_counters_system *const gfs_counters_kernel = NULL;
 
 #else
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,5 +68,30 @@ static const gfs_counters_system linux_calls = {
 };
 
 const gfs_counters_system *const gfs_counters_kernel = &linux_calls;
+
+void gfs_counters_explain(char *why, size_t size, const char *call, int error) {
+  static const struct {
+    int error;
+    const char *name, *meaning;
+  } errors[] = {
+      {EACCES, "EACCES", "not permitted: kernel.perf_event_paranoid is above 2"},
+      {EPERM, "EPERM",
+       "not permitted: kernel.perf_event_paranoid, kernel.perf_event_mlock_kb or a container"},
+      {ENOENT, "ENOENT", "this machine shows no such counter, as most virtual ones"},
+      {ENODEV, "ENODEV", "this machine shows no such counter, as most virtual ones"},
+      {EOPNOTSUPP, "EOPNOTSUPP", "this machine cannot sample loads, as most virtual ones"},
+      {ENODATA, "ENODATA", "this kernel knows the core's loads otherwise"},
+      {EINVAL, "EINVAL", "this kernel cannot do that for one program: IBS needs Linux 6.14"},
+      {ENOSYS, "ENOSYS", "this kernel or its sandbox has no counters"},
+      {EMFILE, "EMFILE", "too many open files"},
+      {EBUSY, "EBUSY", "somebody else has the counters"},
+  };
+  for (size_t n = 0; n < sizeof errors / sizeof errors[0]; n++)
+    if (errors[n].error == error) {
+      snprintf(why, size, "%s: %s (%s)", call, errors[n].name, errors[n].meaning);
+      return;
+    }
+  snprintf(why, size, "%s: error %d", call, error);
+}
 
 #endif
