@@ -25,6 +25,13 @@ packets = false                  # with code: true for kernels that work on pack
 outputs = "auto"                 # with code: parities per kernel at most
 isas = ["avx2"]                  # a part of the ones above; left out: all that can
 polynomial = 0x11b               # if other than above
+walk = "together"                # or rows: dot for any inputs, a cache line of every source, then the next line
+shuffled = false                 # true: the lines of a turn in an order that prefetchers do not follow
+pipelined = false                # true: prefetch through pointers beside those of the sources
+
+[adaptive]                       # kernels for docs/adaptive.md; none without this table
+isas = ["avx2"]                  # a part of the ones above; left out: all that can
+outputs = [1, 2, 4]              # left out: 1 to 8
 """
 
 from __future__ import annotations
@@ -55,9 +62,11 @@ from gfsmith.spec import (
     SpecError,
     Store,
     Technique,
+    Walk,
     default_technique,
     with_width,
 )
+from gfsmith.variants import able, variants
 
 _SHAPE = re.compile(r"(n|[1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
 
@@ -90,7 +99,7 @@ class KernelGroup(_Strict):
 
     operation: Literal["dot", "mad", "mul", "xor", "horner"]
     shapes: Annotated[list[str], Field(min_length=1)]
-    unroll: Annotated[int, Field(ge=1, le=8)] | Literal["auto"] = "auto"
+    unroll: int | Literal["auto"] = "auto"
     prefetch: int = 0
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"
@@ -106,6 +115,9 @@ class KernelGroup(_Strict):
     code: str | None = None
     local: int | None = None
     packets: bool = False
+    walk: Literal["together", "rows"] = "together"
+    shuffled: bool = False
+    pipelined: bool = False
     outputs: Annotated[int, Field(ge=1, le=32)] | Literal["auto"] = "auto"
 
     @field_validator("code")
@@ -149,11 +161,24 @@ class Generator(_Strict):
         return paths
 
 
+class Adaptive(_Strict):
+    """The [adaptive] table: the kernels that variants.py names."""
+
+    isas: list[str] | None = None
+    outputs: Annotated[list[int], Field(min_length=1)] = list(range(1, 9))
+
+    @field_validator("isas")
+    @classmethod
+    def _isas(cls, names: list[str] | None) -> list[str] | None:
+        return names if names is None else _check_isas(names)
+
+
 class Config(_Strict):
     """A whole file."""
 
     generator: Generator = Generator()
     kernels: Annotated[list[KernelGroup], Field(min_length=1)]
+    adaptive: Adaptive | None = None
 
 
 def _key(location: tuple[int | str, ...]) -> str:
@@ -266,6 +291,9 @@ def _kernel(
         store=store,
         order=order,
         placement=Placement(group.placement),
+        walk=Walk(group.walk),
+        shuffled=group.shuffled,
+        pipelined=group.pipelined,
         circuit=Circuit(group.circuit),
         field=GaloisField(polynomial if group.polynomial is None else group.polynomial),
         prefix=generator.prefix,
@@ -290,6 +318,21 @@ def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
                             yield where, spec
                 except (SpecError, FieldError, codes.CodeError) as error:
                     raise ConfigError(f"{where} ({shape}, {isa.name}): {error}") from None
+    if config.adaptive is not None:
+        yield from _adaptive(config.adaptive, config.generator, f"{name}: adaptive")
+
+
+def _adaptive(table: Adaptive, generator: Generator, where: str) -> Iterator[tuple[str, KernelSpec]]:
+    field = GaloisField(generator.polynomial)
+    for isa in (BY_NAME[name] for name in generator.isas):
+        if not (able(isa) if table.isas is None else isa.name in table.isas):
+            continue
+        for outputs in table.outputs:
+            try:
+                for spec in variants(isa, outputs, field, generator.prefix):
+                    yield where, spec
+            except SpecError as error:
+                raise ConfigError(f"{where} (nx{outputs}, {isa.name}): {error}") from None
 
 
 def specs(config: Config, name: str) -> tuple[KernelSpec, ...]:

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from gfsmith.ir import CURRENT, STORES, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.liveness import pressure, uses
+from gfsmith.schedule import LINE
 from gfsmith.spec import KernelSpec, Operation, Order, Placement, SpecError, Store
 from gfsmith.spill import spill
 
 Pass = Callable[[Program, KernelSpec], Program]
 Section = tuple[Instr, ...]
 
-CACHE_LINE = 64
 #: Registers that a C compiler, which orders anew, is left beyond the Program's needs where vectors are
 #: scalable and what it spills is dear (docs/predicted.md).
 _SLACK = 3
@@ -167,13 +167,29 @@ def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
         out: list[Instr] = []
         for instr in code:
             ref = instr.ref
-            if instr.op in asking and ref is not None and ref.offset % CACHE_LINE == 0:
+            if instr.op in asking and ref is not None and ref.offset % LINE == 0:
                 ahead = replace(ref, offset=ref.offset + spec.prefetch)
                 out.append(Instr(Op.PREFETCH, None, (), ahead, 0, instr.copy))
             out.append(instr)
         return tuple(out)
 
     return _map_sections(program, rewrite)
+
+
+def insert_pipelined(program: Program, spec: KernelSpec) -> Program:
+    """Before a turn of a main loop's body, ask for what the pointers behind those of the shards say: one for
+    each line of which the body takes the beginning."""
+    if not spec.pipelined:
+        return program
+
+    def ask(loop: Loop) -> Loop:
+        if loop.role is not Role.BLOCK or loop.step != spec.block:
+            return loop
+        begun = [i for i in loop.body if i.op is Op.LOAD and i.ref and i.ref.offset % LINE == 0]
+        asked = (Instr(Op.PREFETCH, None, (), Ref(Space.AHEAD, n, 0)) for n in range(len(begun)))
+        return replace(loop, body=(*asked, *loop.body))
+
+    return replace(program, loops=tuple(map(ask, program.loops)))
 
 
 def hoist_tables(program: Program, spec: KernelSpec) -> Program:
@@ -265,10 +281,10 @@ def stream_stores(program: Program, spec: KernelSpec) -> Program:
     """Put a copy of the main loop in front that stores around the cache, for aligned destinations."""
     if spec.store is not Store.STREAMING:
         return program
-    main = program.loops[0]
+    main = program.turns()[0]
     shift = 1 + max(v for i in program.instructions() for v in (*i.args, i.result or 0))
-    local = {i.result for section in main.sections() for i in section}
-    local |= {c.phi for c in main.carries}
+    local = {i.result for loop in main for section in loop.sections() for i in section}
+    local |= {c.phi for loop in main for c in loop.carries}
 
     def move(value: Value) -> Value:
         return value + shift if value in local else value
@@ -284,16 +300,19 @@ def stream_stores(program: Program, spec: KernelSpec) -> Program:
             for i in code
         )
 
-    streaming = replace(
-        main,
-        head=rewrite(main.head),
-        body=rewrite(main.body),
-        rest=rewrite(main.rest),
-        close=rewrite(main.close),
-        carries=tuple(c.map(move) for c in main.carries),
-        aligned=True,
+    streaming = (
+        replace(
+            loop,
+            head=rewrite(loop.head),
+            body=rewrite(loop.body),
+            rest=rewrite(loop.rest),
+            close=rewrite(loop.close),
+            carries=tuple(c.map(move) for c in loop.carries),
+            aligned=True,
+        )
+        for loop in main
     )
-    return replace(program, loops=(streaming, *program.loops))
+    return replace(program, loops=(*streaming, *program.loops))
 
 
 def check_pressure(program: Program, spec: KernelSpec) -> Program:
@@ -315,6 +334,7 @@ PIPELINE: tuple[Pass, ...] = (
     unmask,
     fuse_xor3,
     insert_prefetch,
+    insert_pipelined,
     hoist_tables,
     fold_loads,
     spill,

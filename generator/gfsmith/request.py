@@ -92,6 +92,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--m", type=int, help="With --code: parity shards."),
         click.option("--l", type=int, help="With --code lrc: groups, each with a local parity."),
         click.option("--r", type=int, help="With --code lrc: global parities."),
+        click.option("--adaptive", is_flag=True, help="Add the kernels of [adaptive], as its defaults have them "
+                     "if the file has no such table."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -123,6 +125,7 @@ def load(
     prefix: str | None,
     polynomial: str | None,
     folder: str | None,
+    adaptive: bool,
     **code: Any,
 ) -> tuple[Build, Path]:
     """The kernels and the output folder that file and flags ask for."""
@@ -142,6 +145,8 @@ def load(
         loaded = config.parse(BUILT_IN, "the built-in set", overrides)
     else:
         loaded = config.load(path, overrides)
+    if adaptive and loaded.adaptive is None:
+        loaded = loaded.model_copy(update={"adaptive": config.Adaptive()})
     target = Path(folder) if folder is not None else path.parent / loaded.generator.output
     specs = _with_code(loaded, config.specs(loaded, str(path)), wanted)
     added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
@@ -165,7 +170,7 @@ def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Co
         shapes=[f"{k}x{m}"],
         isas=able,
     )
-    alone = loaded.model_copy(update={"kernels": [group]})
+    alone = loaded.model_copy(update={"kernels": [group], "adaptive": None})
     known = {spec.symbol for spec in listed}
     new = [spec for spec in config.specs(alone, f"--code {wanted.name}") if spec.symbol not in known]
     rank = {name: n for n, name in enumerate(BY_NAME)}

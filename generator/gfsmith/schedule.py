@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
+from gfsmith.ir import Op
+from gfsmith.isa import Isa
+
+
+LINE = 64  #: bytes of a cache line, by which kernels walk
+
 
 class Store(Enum):
     """TEMPORAL stores go through the cache, STREAMING ones around it."""
@@ -23,6 +29,14 @@ class Circuit(Enum):
     FACTORED3 = "factored3"
     FACTORED4 = "factored4"
     FACTORED5 = "factored5"
+
+
+class Walk(Enum):
+    """How a turn goes through the sources: TOGETHER, all lines of one source, then those of the next, or by
+    ROWS, one line of every source, then the next line of every source."""
+
+    TOGETHER = "together"
+    ROWS = "rows"
 
 
 class Order(Enum):
@@ -48,3 +62,22 @@ class Hint(Enum):
     T1 = "t1"
     T2 = "t2"
     NTA = "nta"
+
+
+def shuffled(lines: int) -> tuple[int, ...]:
+    """The lines of a turn in an order that a stream prefetcher finds no direction in: from the middle out,
+    down and up in turn, the first line last. The step to the next turn, too, goes the other way than the one
+    before it (DIALGA, 4.2.2)."""
+    middle = lines // 2
+    outwards = [middle + (n + 1) // 2 * (1 if n % 2 == 0 else -1) for n in range(lines)]
+    return tuple(outwards)
+
+
+def fits(isa: Isa, copies: int, outputs: int) -> bool:
+    """Whether the sums of so many vectors side by side leave the registers that products need: the source of each
+    vector, as nibbles two, but one at a time for one output; a table and a product, with nibbles two of either
+    and a mask."""
+    if isa.registers is None:
+        return True
+    parts, others = (1, 2) if Op.AFFINE in isa.ops else (2, 5)
+    return copies * outputs + parts * (copies if outputs > 1 else 1) + others <= isa.registers

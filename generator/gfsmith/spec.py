@@ -3,29 +3,34 @@
 The grammar of a symbol, of which KernelSpec.symbol is the only source:
 
     <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>][_<circuit>]_u<unroll>
-        [_<order>][_mem][_p<bytes><hint>][_nt]
+        [_<order>][_rows][_shuffled][_mem][_pipe][_p<bytes><hint>][_nt]
 
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel, with
 `_packets` if it works on packets; the vector's width and the technique are named where they are not the
 instruction set's own; circuit, of a baked kernel, where it is not the one that the estimate finds cheapest;
-order, `steps` or `copies`, where it is not `sums`; `_mem`: table entries are read from memory in every turn;
-`_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
+order, `steps` or `copies`, where it is not `sums`; `_rows`, `_shuffled` say how a turn goes through its cache
+lines; `_mem`: table entries are read from memory in every turn; `_pipe`: prefetches through pointers beside
+those of the shards, with their hint if that is not t0; `_p` is the prefetch distance in bytes with its hint;
+`_nt` streaming stores.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.isa import BY_NAME, ISAS, Arch, Encoding, Isa
+from gfsmith.schedule import LINE, fits, shuffled
 from gfsmith.schedule import Circuit as Circuit
 from gfsmith.schedule import Hint as Hint
 from gfsmith.schedule import Order as Order
 from gfsmith.schedule import Placement as Placement
 from gfsmith.schedule import Store as Store
+from gfsmith.schedule import Walk as Walk
 from gfsmith.technique import FORMAT, NEEDS
 from gfsmith.technique import TableFormat as TableFormat
 from gfsmith.technique import Technique as Technique
@@ -120,6 +125,10 @@ def default_technique(operation: Operation, isa: Isa) -> Technique:
 class KernelSpec:
     """One kernel. inputs None: any k, read from the argument. prefetch: bytes ahead, 0 for none.
 
+    shuffled: the lines of a turn are visited in the order schedule.shuffled. pipelined: src has k more pointers
+    for each line of a turn, in the order in which lines are visited; a line's visit prefetches what its
+    pointer says, at the turn's position (DIALGA, 4.2.3).
+
     A kernel with run-time coefficients serves every polynomial, because its table encodes the field;
     only MULB has a field of its own. Raises SpecError for a kernel that cannot be.
     """
@@ -134,6 +143,9 @@ class KernelSpec:
     hint: Hint = Hint.T0
     store: Store = Store.TEMPORAL
     order: Order = Order.SUMS
+    walk: Walk = Walk.TOGETHER
+    shuffled: bool = False
+    pipelined: bool = False
     placement: Placement = Placement.REGISTERS
     circuit: Circuit = Circuit.CHEAPEST
     field: Field = field(default_factory=Field)
@@ -144,6 +156,7 @@ class KernelSpec:
         self._check_shape()
         self._check_technique()
         self._check_schedule()
+        self._check_walk()
         self._check_baked()
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.prefix):
             raise SpecError(f"prefix {self.prefix!r} is not a C identifier")
@@ -191,10 +204,12 @@ class KernelSpec:
             )
 
     def _check_schedule(self) -> None:
-        if not 1 <= self.unroll <= MAX_UNROLL:
-            raise SpecError(f"unroll = {self.unroll}; allowed: 1..{MAX_UNROLL}")
-        if self.unroll == 1 and self.order is not Order.SUMS:
-            raise SpecError(f"order = {self.order.value}; unroll = 1 leaves nothing to order")
+        limit = MAX_UNROLL * (max(1, LINE // self.isa.vector_bytes) if self._by_lines else 1)
+        if not 1 <= self.unroll <= limit:
+            raise SpecError(f"unroll = {self.unroll}; allowed: 1..{limit}")
+        if self.abreast == 1 and self.order is not Order.SUMS:
+            one = "unroll = 1" if self.unroll == 1 else "one vector at a time"
+            raise SpecError(f"order = {self.order.value}; {one} leaves nothing to order")
         if not 0 <= self.prefetch <= MAX_PREFETCH:
             raise SpecError(f"prefetch = {self.prefetch}; allowed: 0..{MAX_PREFETCH} bytes")
         if self.prefetch and Op.PREFETCH not in self.isa.ops:
@@ -203,6 +218,24 @@ class KernelSpec:
             raise SpecError(f"store = streaming; {self.isa.name} has no streaming stores")
         if self.store is Store.STREAMING and self.operation is Operation.MAD:
             raise SpecError("store = streaming; mad reads its destinations, so only temporal pays")
+
+    def _check_walk(self) -> None:
+        asked = self._by_lines
+        if not asked:
+            return
+        if self.operation is not Operation.DOT or self.inputs is not None or self.baked is not None:
+            raise SpecError(f"{asked}; allowed: dot with any number of inputs, such as nx4, and no code")
+        if self.isa.scalable:
+            raise SpecError(f"{asked}; {self.isa.name} has no fixed number of vectors in a cache line")
+        if self.block % LINE:
+            needed = LINE // self.isa.vector_bytes
+            raise SpecError(f"unroll = {self.unroll}; {asked}: lines of {LINE} bytes, so a multiple of {needed}")
+        if self.shuffled and self.lines < 2:
+            raise SpecError(f"unroll = {self.unroll}; one line a turn leaves nothing to shuffle")
+        if self.pipelined and self.prefetch:
+            raise SpecError(f"prefetch = {self.prefetch}; pipelined kernels have the distance in their pointers")
+        if self.pipelined and Op.PREFETCH not in self.isa.ops:
+            raise SpecError(f"pipelined = true; {self.isa.name} has no prefetch")
 
     def _check_baked(self) -> None:
         if self.baked is None:
@@ -236,6 +269,41 @@ class KernelSpec:
         return self.unroll * self.isa.vector_bytes
 
     @property
+    def _by_lines(self) -> str:
+        """The setting, as in a configuration, by which the kernel goes by cache lines; "" if it does not."""
+        if self.walk is Walk.ROWS:
+            return "walk = rows"
+        return "pipelined = true" if self.pipelined else "shuffled = true" if self.shuffled else ""
+
+    @property
+    def lines(self) -> int:
+        """Cache lines of every shard that one turn of the main loop handles."""
+        return self.block // LINE
+
+    @property
+    def abreast(self) -> int:
+        """Vectors of a shard that one loop over the sources takes: with ROWS as much of a line as the registers
+        hold sums of."""
+        if self.walk is Walk.TOGETHER:
+            return self.unroll
+        vectors = LINE // self.isa.vector_bytes
+        while vectors > 1 and not fits(self.isa, vectors, self.outputs):
+            vectors //= 2
+        return vectors
+
+    def visited(self) -> tuple[int, ...]:
+        """The lines of a turn in the order in which they are visited."""
+        return shuffled(self.lines) if self.shuffled else tuple(range(self.lines))
+
+    def visits(self) -> tuple[tuple[int, ...], ...]:
+        """The vectors of a turn that each loop over the sources takes, in the order in which they are visited."""
+        order: Sequence[int] = range(self.unroll)
+        if self._by_lines:
+            vectors = LINE // self.isa.vector_bytes
+            order = [line * vectors + n for line in self.visited() for n in range(vectors)]
+        return tuple(tuple(order[n : n + self.abreast]) for n in range(0, self.unroll, self.abreast))
+
+    @property
     def in_place(self) -> bool:
         """Whether a destination may be one of the sources."""
         return self.operation in (Operation.MAD, Operation.MUL)
@@ -255,7 +323,7 @@ class KernelSpec:
         loop is 1.0 to 1.4 times as fast (docs/instruction-sets.md).
         """
         product = self.technique in _SINGLE and Op.XOR3 in self.isa.ops
-        pays = product and self.outputs > 1 and self.store is Store.TEMPORAL
+        pays = product and self.outputs > 1 and self.store is Store.TEMPORAL and not self._by_lines
         return 2 if pays and self.inputs is None else 1
 
     def entry_offset(self, source: int, output: int) -> int:
@@ -297,8 +365,11 @@ class KernelSpec:
         parts.append(f"u{self.unroll}")
         if self.order is not Order.SUMS:
             parts.append(self.order.value)
+        parts += ["rows"] * (self.walk is Walk.ROWS) + ["shuffled"] * self.shuffled
         if self.placement is Placement.MEMORY:
             parts.append("mem")
+        if self.pipelined:
+            parts.append(f"pipe{'' if self.hint is Hint.T0 else self.hint.value}")
         if self.prefetch:
             parts.append(f"p{self.prefetch}{self.hint.value}")
         if self.store is Store.STREAMING:

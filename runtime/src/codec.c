@@ -57,6 +57,7 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   codec->adders = NULL;
   codec->packets = NULL;
   codec->repairs = NULL;
+  codec->adaptive = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
   codec->mds = codec->locates = false;
   codec->k = k;
@@ -77,6 +78,10 @@ static gfsmith_status finish(gfsmith_codec **out, gfsmith_codec *codec) {
     codec->repairs = gfs_repairs_create();
     status = codec->repairs != NULL ? GFSMITH_OK : GFSMITH_ENOMEM;
   }
+#if defined(GFSMITH_WITH_ADAPTIVE)
+  if (status == GFSMITH_OK)
+    status = gfs_adaptive_environment(codec);
+#endif
   if (status != GFSMITH_OK) {
     gfsmith_codec_destroy(codec);
     return status;
@@ -126,7 +131,7 @@ void gfsmith_codec_destroy(gfsmith_codec *codec) {
   gfs_repairs_free(codec->repairs);
   gfs_packets_free(codec->packets);
   free(codec->adders);
-  free(codec->encoder);
+  gfs_map_destroy(codec->encoder);
   free(codec);
 }
 

@@ -17,9 +17,10 @@ struct gfsmith_codec {
   gfs_field field;
   const gfs_isa *isa; /* repairs use the instruction set that encoding uses */
   gfs_map *encoder;
-  gfs_adders *adders;   /* for every mad pass of the encoder */
-  gfs_packets *packets; /* NULL: shards are bytes of the field */
-  gfs_repairs *repairs; /* grows while the codec is used; all else stays as it was made */
+  gfs_adders *adders;        /* for every mad pass of the encoder */
+  gfs_packets *packets;      /* NULL: shards are bytes of the field */
+  gfs_repairs *repairs;      /* grows while the codec is used; all else stays as it was made */
+  gfs_coordinator *adaptive; /* of the encoder and of plans to be made; NULL: none */
   gfsmith_hint hint;
   bool mds;     /* known for certain: any k shards determine the others */
   bool locates; /* one wrong shard can be told from any other */

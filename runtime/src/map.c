@@ -159,3 +159,21 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
   *out = map;
   return GFSMITH_OK;
 }
+
+gfsmith_status gfs_map_attach(gfs_map *map, const gfs_isa *isa, gfs_coordinator *coordinator) {
+  return coordinator != NULL ? coordinator->attach(coordinator, isa, map, &map->adaptive)
+                             : GFSMITH_OK;
+}
+
+void gfs_map_detach(gfs_map *map) {
+  if (map->adaptive != NULL)
+    map->adaptive->detach(map->adaptive);
+  map->adaptive = NULL;
+}
+
+void gfs_map_destroy(gfs_map *map) {
+  if (map == NULL)
+    return;
+  gfs_map_detach(map);
+  free(map);
+}

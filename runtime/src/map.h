@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "adaptive.h"
 #include "dispatch.h"
 #include "field.h"
 #include "gfsmith.h"
@@ -28,10 +29,11 @@ typedef struct gfs_pass {
   unsigned outputs;
 } gfs_pass;
 
-/* Immutable once made; one block of memory, tables included: free() frees it. */
+/* Immutable once made and attached; one block of memory, tables included. */
 typedef struct gfs_map {
-  size_t bytes; /* of the block */
-  size_t entry; /* bytes of a coefficient's table entry */
+  const gfs_adaptive_map *adaptive; /* NULL: not attached to a coordinator */
+  size_t bytes;                     /* of the block */
+  size_t entry;                     /* bytes of a coefficient's table entry */
   unsigned inputs;
   unsigned outputs;
   unsigned dots; /* passes over all inputs: pass[0 .. dots) */
@@ -44,6 +46,16 @@ typedef struct gfs_map {
  * kernels for this number of outputs). */
 gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
                               unsigned inputs, unsigned outputs, const uint8_t *matrix);
+
+/* Attach a map that is not attached; NULL as coordinator does nothing. Before threads share it.
+ * Errors: GFSMITH_ENOMEM; the map is not attached then. */
+gfsmith_status gfs_map_attach(gfs_map *map, const gfs_isa *isa, gfs_coordinator *coordinator);
+
+/* Detach a map; nothing is done if it is not attached. */
+void gfs_map_detach(gfs_map *map);
+
+/* Detach and free a map that gfs_map_create made. NULL is allowed and does nothing. */
+void gfs_map_destroy(gfs_map *map);
 
 /* Is there a kernel with tables for so many outputs? */
 typedef bool gfs_has_kernel(const void *of, unsigned outputs);
@@ -63,8 +75,10 @@ static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t l
   gfs_path path = gfs_dispatch_path(hint, map->inputs + map->outputs, len);
   if (path == GFS_PATH_cached && map->dots == 1)
     map->pass->kernel[GFS_PATH_cached](len, map->inputs, map->pass->tables, src, dst);
-  else
+  else if (path == GFS_PATH_cached || map->adaptive == NULL)
     gfs_map_apply_pieces(map, path, len, src, dst);
+  else
+    map->adaptive->apply(map->adaptive, path, len, src, dst);
 }
 
 /* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache

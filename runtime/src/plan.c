@@ -82,6 +82,8 @@ static gfsmith_status bind(gfsmith_plan **out, const gfsmith_codec *codec, const
   else
     status = gfs_map_create(&plan->map, codec->isa, &codec->field, read.count, target->count,
                             plan->matrix);
+  if (status == GFSMITH_OK && plan->map != NULL)
+    status = gfs_map_attach(plan->map, codec->isa, codec->adaptive);
   if (status != GFSMITH_OK) {
     gfsmith_plan_destroy(plan);
     return status;
@@ -175,7 +177,7 @@ gfsmith_status gfsmith_plan_run(const gfsmith_plan *plan, size_t len, uint8_t *c
 void gfsmith_plan_destroy(gfsmith_plan *plan) {
   if (plan == NULL)
     return;
-  free(plan->map);
+  gfs_map_destroy(plan->map);
   free(plan->schedule);
   free(plan);
 }

@@ -46,7 +46,8 @@ class _IsaKernels:
     """One instruction set of a build, ready for the templates.
 
     arch, name: the build has it if the compiler's target is of this Arch (guard) and GFSMITH_SINGLE_ISA
-    is not defined or is this name (condition).
+    is not defined or is this name (condition). specs: kernels for any matrix but the adaptive ones, which take
+    other arguments.
     """
 
     name: str
@@ -56,6 +57,7 @@ class _IsaKernels:
     tables: str
     features: str
     specs: tuple[KernelSpec, ...]
+    adaptive: tuple[KernelSpec, ...]
     baked: tuple[KernelSpec, ...]
     sources: tuple[str, ...]
 
@@ -94,6 +96,7 @@ def source_path(spec: KernelSpec) -> str:
 
 
 def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
+    mine = [s for s in specs if s.isa.name == isa.name]
     return _IsaKernels(
         name=isa.name,
         arch=isa.arch.value,
@@ -101,9 +104,10 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         condition=_condition(isa),
         tables=FORMAT[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
-        specs=tuple(s for s in specs if s.isa.name == isa.name and s.baked is None),
-        baked=tuple(s for s in specs if s.isa.name == isa.name and s.baked is not None),
-        sources=tuple(source_path(s) for s in specs if s.isa.name == isa.name),
+        specs=tuple(s for s in mine if s.baked is None and not s.pipelined),
+        adaptive=tuple(s for s in mine if s.pipelined),
+        baked=tuple(s for s in mine if s.baked is not None),
+        sources=tuple(map(source_path, mine)),
     )
 
 
@@ -121,7 +125,9 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
     """path -> text of every file that describes the whole build; `specs` includes the tuned ones."""
     present = {spec.isa.name for spec in specs}
     isas = [_isa(isa, specs) for isa in ISAS if isa.name in present]
+    orders = {s.lines: s.visited() for s in specs if s.pipelined and s.shuffled}
     files = {
+        "adaptive.inc": render("adaptive.inc.j2", isas=isas, orders=dict(sorted(orders.items()))),
         "kernels.inc": render("kernels.inc.j2", isas=isas),
         "baked.inc": render("baked.inc.j2", isas=isas),
         "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),

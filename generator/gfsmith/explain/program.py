@@ -21,6 +21,8 @@ def _ref(ref: Ref) -> str:
         return f"constant+{ref.offset}"
     if ref.space is Space.SCRATCH:
         return f"slot[{index}]"
+    if ref.space is Space.AHEAD:
+        return f"ahead[{index}]"
     name = "src" if ref.space is Space.SOURCE else "dst"
     return f"{name}[{index}]+{ref.offset}"
 
@@ -39,6 +41,8 @@ def line(instr: Instr) -> str:
 def _loop(loop: Loop) -> list[str]:
     guard = ", destinations aligned" if loop.aligned else ""
     lines = [f"{loop.role.name.lower()} loop, {loop.step} bytes a turn{guard}"]
+    if loop.joined:
+        lines = ["  in the same turn"]
     lines += [f"  {line(i)}" for i in loop.head]
     if loop.rolled:
         lines += [f"  v{c.phi} = v{c.initial}" for c in loop.carries]

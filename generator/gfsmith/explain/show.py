@@ -17,7 +17,7 @@ from gfsmith.model.mca import Outcome, Prediction
 from gfsmith.model.target import TARGETS
 from gfsmith.model.tools import COMPILER
 from gfsmith.report import record
-from gfsmith.spec import KernelSpec, Operation
+from gfsmith.spec import KernelSpec, Operation, Walk
 
 _CODE_WIDTH = 22  #: eleven bytes in hexadecimal
 _TEXT_WIDTH = 50
@@ -40,11 +40,15 @@ def _matrix(spec: KernelSpec) -> list[str]:
 
 def _schedule(spec: KernelSpec) -> list[str]:
     ahead = f"prefetch {spec.prefetch} bytes ahead" if spec.prefetch else "no prefetch"
+    if spec.pipelined:
+        ahead = "prefetch of what the pointers behind those of the sources say, one for each line"
+    walk = f"; {spec.lines} lines of every source by {spec.walk.value}" if spec.walk is Walk.ROWS else ""
+    walk += "; shuffled" if spec.shuffled else ""
     needs = f" ({', '.join(spec.isa.cpu_flags)})" if spec.isa.cpu_flags else ""
     return [
         f"set: {spec.isa.name}{needs}; technique: {spec.technique.value}",
         f"a turn of the main loop: {spec.unroll} x {spec.isa.vector_bytes} bytes of every shard; "
-        f"{spec.store.value} stores; {ahead}",
+        f"{spec.store.value} stores; {ahead}{walk}",
     ]
 
 

@@ -9,6 +9,9 @@ A Program is a list of loops run one after the other over the byte range [0, len
         head; for every `group` source shards (rolled loops only): body; for each of the fewer than
         `group` that are left: rest; close; advance by `step`
 
+A turn may be made of several loops: all but the first are `joined` to the one before them, run in the same
+turn, at offsets of their own in the turn's `step` bytes, and the position advances after the last of them.
+
 A BLOCK loop applies while at least `step` bytes remain. The TAIL loop comes last and runs at most once
 with the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly those bytes.
 """
@@ -63,6 +66,7 @@ class Space(Enum):
     COEFFICIENT = auto()
     CONSTANT = auto()
     SCRATCH = auto()
+    AHEAD = auto()
 
 
 #: Index of the source shard that a rolled loop is at; that of the n-th source after it is CURRENT - n.
@@ -84,6 +88,9 @@ class Ref:
     COEFFICIENT: byte `offset` of the table entry for source `index` and output `output`.
     CONSTANT: byte `offset` of the Program's constants.
     SCRATCH: slot number `index` of the kernel's frame, one vector each.
+    AHEAD: what a pointer of src[] behind those of the shards points to, at the turn's position: only good for
+    PREFETCH in a body. A turn takes these pointers from the first one on, and each turn of a body as many as
+    it has such instructions; `index` numbers those.
     """
 
     space: Space
@@ -142,6 +149,7 @@ class Loop:
     aligned: the loop runs only if every destination is aligned to the vector width.
     body, carries: the part of a rolled loop that takes `group` sources; empty in a loop unrolled over its
     sources. rest: the same for one source, for what a group does not fill; empty if group is 1.
+    joined: part of the same turn as the loop before it, whose step it has.
     """
 
     role: Role
@@ -153,6 +161,7 @@ class Loop:
     aligned: bool = False
     group: int = 1
     rest: tuple[Instr, ...] = ()
+    joined: bool = False
 
     @property
     def rolled(self) -> bool:
@@ -180,6 +189,13 @@ class Program:
         for loop in self.loops:
             for section in loop.sections():
                 yield from section
+
+    def turns(self) -> list[tuple[Loop, ...]]:
+        """The loops of each turn: one that is not joined, and those that are joined to it."""
+        found: list[tuple[Loop, ...]] = []
+        for loop in self.loops:
+            found[-1:] = [(*found[-1], loop)] if loop.joined and found else [*found[-1:], (loop,)]
+        return found
 
     @property
     def slots(self) -> int:

@@ -1,6 +1,7 @@
 """spec -> Program: the loops over bytes and sources, with one technique a file for the products.
 
-A kernel is up to three loops: the main one over `unroll` vectors, one over single vectors, and the tail.
+A kernel is up to three loops: the main one over `unroll` vectors, one over single vectors, and the tail. With
+ROWS a turn of the main one is several loops, one for each line or part of a line (KernelSpec.visits).
 With a fixed number of inputs the block loops are unrolled over the sources; the tail, every loop of a
 kernel for any k, and what _keeps_rolled names is rolled over them.
 """
@@ -8,6 +9,7 @@ kernel for any k, and what _keeps_rolled names is rolled over them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
 from gfsmith.isa import Arch
@@ -49,30 +51,29 @@ class _Lowering:
         any_number = spec.inputs is None and not spec.diagonal
         many = any_number or (spec.inputs or 1) > 1
         rolled = any_number or (many and _keeps_rolled(spec))
-        loops = [self._loop(Role.BLOCK, spec.unroll, rolled, spec.group)]
+        parts = [self._loop(Role.BLOCK, spec.block, part, rolled, spec.group) for part in spec.visits()]
+        loops = [parts[0], *(replace(part, joined=True) for part in parts[1:])]
         if spec.unroll > 1:
-            loops.append(self._loop(Role.BLOCK, 1, rolled))
-        loops.append(self._loop(Role.TAIL, 1, many))
+            loops.append(self._loop(Role.BLOCK, lanes, (0,), rolled))
+        loops.append(self._loop(Role.TAIL, lanes, (0,), many))
         return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 
-    def _loop(self, role: Role, copies: int, rolled: bool, group: int = 1) -> Loop:
-        step = copies * self.spec.isa.vector_bytes
+    def _loop(self, role: Role, step: int, vectors: Sequence[int], rolled: bool, group: int = 1) -> Loop:
+        """A loop whose turn visits these vectors of its step, in this order."""
+        offsets = [vector * self.spec.isa.vector_bytes for vector in vectors]
         if rolled:
-            return self._rolled(role, step, copies, group)
-        return self._unrolled(role, step, copies)
+            return self._rolled(role, step, offsets, group)
+        return self._unrolled(role, step, offsets)
 
-    def _offset(self, copy: int) -> int:
-        return copy * self.spec.isa.vector_bytes
-
-    def _initial(self, b: Builder, output: int, copy: int) -> Value:
+    def _initial(self, b: Builder, output: int, offset: int) -> Value:
         if self.spec.operation is Operation.MAD:
-            return b.load(Space.DESTINATION, output, self._offset(copy))
+            return b.load(Space.DESTINATION, output, offset)
         return b.emit(Op.ZERO)
 
-    def _add_sources(self, b: Builder, sources: Sequence[int], copy: int, totals: list[Value | None]) -> None:
+    def _add_sources(self, b: Builder, sources: Sequence[int], offset: int, totals: list[Value | None]) -> None:
         """totals[i] += c[i][source] * src[source], for every output i and every source, side by side; by
         Horner's rule the totals are multiplied as well."""
-        loaded = [b.load(Space.SOURCE, source, self._offset(copy)) for source in sources]
+        loaded = [b.load(Space.SOURCE, source, offset) for source in sources]
         if self.horner is not None:
             self.horner.take(b, loaded, totals)
             return
@@ -83,33 +84,33 @@ class _Lowering:
                     total = totals[output]
                     totals[output] = term if total is None else b.emit(Op.XOR, total, term)
 
-    def _unrolled(self, role: Role, step: int, copies: int) -> Loop:
+    def _unrolled(self, role: Role, step: int, offsets: Sequence[int]) -> Loop:
         b = Builder(self.numbers)
         accumulate = self.spec.operation is Operation.MAD
-        for copy in range(copies):
+        for copy, offset in enumerate(offsets):
             b.copy = copy
             totals: list[Value | None] = [
-                self._initial(b, output, copy) if accumulate else None for output in range(self.spec.outputs)
+                self._initial(b, output, offset) if accumulate else None for output in range(self.spec.outputs)
             ]
             for source in range(self.spec.inputs or 1):
-                self._add_sources(b, (source,), copy, totals)
+                self._add_sources(b, (source,), offset, totals)
             for output, total in enumerate(totals):
                 assert total is not None
-                b.store(total, output, self._offset(copy))
+                b.store(total, output, offset)
         return Loop(role, step, head=tuple(b.code))
 
-    def _rolled(self, role: Role, step: int, copies: int, group: int) -> Loop:
+    def _rolled(self, role: Role, step: int, offsets: Sequence[int], group: int) -> Loop:
         head, body, rest, close = (Builder(self.numbers) for _ in range(4))
         carries: list[Carry] = []
-        for copy in range(copies):
+        for copy, offset in enumerate(offsets):
             head.copy = body.copy = rest.copy = close.copy = copy
-            initial = [self._initial(head, i, copy) for i in range(self.spec.outputs)]
+            initial = [self._initial(head, i, offset) for i in range(self.spec.outputs)]
             phis = [body.fresh() for _ in initial]
-            updated = self._updated(body, group, copy, phis)
-            after = self._updated(rest, 1, copy, phis) if group > 1 else [None] * len(phis)
+            updated = self._updated(body, group, offset, phis)
+            after = self._updated(rest, 1, offset, phis) if group > 1 else [None] * len(phis)
             carries += map(Carry, phis, initial, updated, after)
             for output, phi in enumerate(phis):
-                close.store(phi, output, self._offset(copy))
+                close.store(phi, output, offset)
         sections: list[tuple[Instr, ...]] = [tuple(s.code) for s in (head, body, rest, close)]
         return Loop(
             role,
@@ -122,10 +123,10 @@ class _Lowering:
             rest=sections[2],
         )
 
-    def _updated(self, b: Builder, group: int, copy: int, phis: list[Value]) -> list[Value]:
+    def _updated(self, b: Builder, group: int, offset: int, phis: list[Value]) -> list[Value]:
         """The sums after the next `group` sources."""
         totals: list[Value | None] = list(phis)
-        self._add_sources(b, [CURRENT - n for n in range(group)], copy, totals)
+        self._add_sources(b, [CURRENT - n for n in range(group)], offset, totals)
         return [total for total in totals if total is not None]
 
 

@@ -34,7 +34,7 @@ class Choice:
         cached = [
             spec
             for spec in specs
-            if spec.isa.name == isa and not spec.prefetch and spec.store is Store.TEMPORAL
+            if spec.isa.name == isa and spec.store is Store.TEMPORAL and not (spec.prefetch or spec.pipelined)
         ]
         self._baked = [spec for spec in cached if spec.baked is not None]
         self._tables = [spec for spec in cached if spec.baked is None and self._in_format(spec)]

@@ -3,11 +3,13 @@
 Each Program is executed over one symbolic lane. A value is (lane, one byte of polynomials); memory is
 addressed relative to the loop's position, so what is shown of one turn holds for every turn. Shown:
 
-- every loop leaves in dst exactly what the spec says, at every offset of its step, once;
+- the loops of a turn leave in dst exactly what the spec says, at every offset of their step, once;
 - it reads and writes inside its step only, and never reads what an in-place store may have changed;
 - a loop rolled over the sources is right by induction: it starts from the right initial value and its
   body adds exactly the product of the current source, whatever that is;
-- the loops together take every length: block loops, then a tail for all that a vector does not fill.
+- the loops together take every length: block loops, then a tail for all that a vector does not fill;
+- a turn of a pipelined kernel's main loop takes as many pointers behind those of the shards as its contract
+  has, one for each of its lines and sources, no other loop any, and nothing is done with them but to prefetch.
 
 Never imports lower, passes or emit.
 """
@@ -66,9 +68,9 @@ class _Prover:
                 raise Refutation(f"preload has {instr.op.name}, which depends on the position")
             self._execute(instr, preload, self.lanes)
         self._check_lengths()
-        for number, loop in enumerate(self.program.loops):
-            where = f"loop {number} ({loop.role.name.lower()} of {loop.step})"
-            self._loop(loop, dict(preload.values), where)
+        for number, loops in enumerate(self.program.turns()):
+            where = f"loop {number} ({loops[0].role.name.lower()} of {loops[0].step})"
+            self._loops(loops, preload.values, where)
 
     def _check_lengths(self) -> None:
         """Every length is used up: the loop before the tail takes vectors, the tail the rest."""
@@ -82,18 +84,40 @@ class _Prover:
         if len(loops) < 2 or loops[-2].step != self.lanes or loops[-2].aligned:
             raise Refutation("no loop over single vectors stands before the tail")
 
-    def _loop(self, loop: Loop, values: dict[Value, Lane], where: str) -> None:
-        turn = _Turn(values)
+    def _loops(self, loops: tuple[Loop, ...], preloaded: dict[Value, Lane], where: str) -> None:
+        """The loops of one turn, which share what has been stored."""
+        first = loops[0]
+        if any((loop.role, loop.step, loop.aligned) != (first.role, first.step, first.aligned) for loop in loops):
+            raise Refutation(f"{where}: a joined loop is not of the same turn")
+        if first.joined or any(loop.rolled != first.rolled for loop in loops):
+            raise Refutation(f"{where}: a loop is joined to none, or to one of another kind")
+        stored: dict[tuple[int, int], Byte] = {}
+        for loop in loops:
+            self._loop(loop, _Turn(dict(preloaded), stored=stored), where)
+        self._check_pointers(loops, where)
+        self._check_stores(first, stored, where)
+
+    def _loop(self, loop: Loop, turn: _Turn, where: str) -> None:
         self._section(loop.head, turn, loop)
         if loop.rolled:
             self._induction(loop, turn, where)
-            sources = range(0)
         elif self.spec.inputs is None and not self.spec.diagonal:
             raise Refutation(f"{where}: not rolled, but the number of sources is not fixed")
-        else:
-            sources = range(self.spec.inputs or 1)
         self._section(loop.close, turn, loop)
-        self._check_stores(loop, turn, sources, where)
+
+    def _check_pointers(self, loops: tuple[Loop, ...], where: str) -> None:
+        """A turn takes as many pointers behind those of the shards as there are."""
+        main = self.spec.pipelined and loops[0].role is Role.BLOCK and loops[0].step == self.spec.block
+        taken = 0
+        for loop in loops:
+            each = len(_pointers(loop.body)) // loop.group
+            counts = (0, loop.group * each, each if loop.rest else 0, 0)
+            for section, count in zip(loop.sections(), counts, strict=True):
+                if _pointers(section) != list(range(count)):
+                    raise Refutation(f"{where}: prefetch pointers are not taken in turn, {each} for each source")
+            taken += each
+        if taken != (self.spec.lines if main else 0):
+            raise Refutation(f"{where}: takes {taken} prefetch pointers a source")
 
     def _section(self, code: tuple[Instr, ...], turn: _Turn, loop: Loop) -> None:
         for instr in code:
@@ -147,7 +171,7 @@ class _Prover:
         if instr.op is Op.RELOAD or ref.space is Space.SCRATCH:
             return self._reload(ref, turn)
         reads_table = instr.op in _LOADED_BYTES
-        if reads_table != (ref.space in _FIXED):
+        if reads_table != (ref.space in _FIXED) or ref.space is Space.AHEAD:
             raise Refutation(f"{instr.op.name} cannot read {witness.name(ref)}")
         if ref.space is Space.CONSTANT:
             return self._load_constant(instr, ref)
@@ -262,11 +286,12 @@ class _Prover:
             raise Refutation(f"{where}: a sum over the sources is not stored")
         return sums
 
-    def _check_stores(self, loop: Loop, turn: _Turn, sources: range, where: str) -> None:
+    def _check_stores(self, loop: Loop, stored: dict[tuple[int, int], Byte], where: str) -> None:
         """dst holds the expected bytes at every vector of the step, and nothing else is written."""
+        sources = range(self.spec.inputs or 1)
         for output in range(self.spec.outputs):
             for offset in range(0, loop.step, self.lanes):
-                got = turn.stored.pop((output, offset), None)
+                got = stored.pop((output, offset), None)
                 if got is None:
                     raise Refutation(f"{where}: dst[{output}] + {offset} is not written")
                 if loop.rolled:
@@ -274,8 +299,8 @@ class _Prover:
                 else:
                     want = model.expected(self.spec, sources, output, offset)
                 self._compare(got, want, output, offset, where)
-        if turn.stored:
-            output, offset = next(iter(turn.stored))
+        if stored:
+            output, offset = next(iter(stored))
             raise Refutation(f"{where}: dst[{output}] + {offset} is written but not expected")
 
     def _compare(self, got: Lane, want: Byte, output: int, offset: int, where: str) -> None:
@@ -289,6 +314,11 @@ class _Prover:
                     f"{witness.counterexample(difference)} gives {g.value(difference.witness())} "
                     f"instead of {w.value(difference.witness())}"
                 )
+
+
+def _pointers(code: tuple[Instr, ...]) -> list[int]:
+    """The numbers of the prefetch pointers that some code takes."""
+    return [i.ref.index for i in code if i.ref is not None and i.ref.space is Space.AHEAD]
 
 
 def _kind(value: Lane) -> Kind:

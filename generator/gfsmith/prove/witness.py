@@ -12,6 +12,7 @@ _SPACES = {
     Space.COEFFICIENT: "table",
     Space.CONSTANT: "constant",
     Space.SCRATCH: "slot",
+    Space.AHEAD: "ahead",
 }
 
 

@@ -8,6 +8,7 @@ Registers of the body:
     r9   table entries of the current source, or len (kernels that go shard by shard)
     r10  place in src[] of the last one of the current sources
     r11  scratch and pointers
+    rbx  place in src[] of the next pointer to what is prefetched (pipelined kernels, whose src[] goes on there)
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
     r9, r10 and rsi serve there too; r9 is the address of slot 0 in kernels that spill.
 """
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from gfsmith.emit.x86.asm import Asm, Label, Mem
-from gfsmith.emit.x86.places import POINTER, Places
+from gfsmith.emit.x86.places import AHEAD, POINTER, Places
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.emit.x86.select import Selector
 from gfsmith.emit.x86.tail import Packed
@@ -29,6 +30,11 @@ from gfsmith.spec import KernelSpec
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
 _CONSTANT_ALIGNMENT = 32  #: that of the body; no entry then straddles two cache lines
+
+
+def _pointers(code: tuple[Instr, ...]) -> int:
+    """How many pointers behind those of the shards some code takes."""
+    return sum(i.ref is not None and i.ref.space is Space.AHEAD for i in code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +119,15 @@ class _Emitter:
         ins("jnz", again)
 
     def _loops(self, end: Label) -> None:
-        for number, loop in enumerate(self.program.loops):
-            if loop.role is Role.TAIL:
-                self._tail(loop, end)
+        for number, turn in enumerate(self.program.turns()):
+            if turn[0].role is Role.TAIL:
+                self._tail(turn[0], end)
             else:
-                self._block(loop, first=number == 0)
+                self._block(turn, first=number == 0)
 
-    def _block(self, loop: Loop, first: bool) -> None:
+    def _block(self, turn: tuple[Loop, ...], first: bool) -> None:
         ins = self.asm.ins
+        loop = turn[0]
         again, beyond = self.label(), self.label()
         self.asm.note(f"while at least {loop.step} bytes remain")
         ins("cmp", "rdi", loop.step)
@@ -128,7 +135,10 @@ class _Emitter:
         if loop.aligned:
             self._require_alignment(beyond)
         self.asm.mark(again, _LOOP_ALIGNMENT if first else 1)
-        self._turn(loop)
+        if any(_pointers(part.body) for part in turn):
+            ins("mov", AHEAD, "rsi")
+        for part in turn:
+            self._turn(part)
         ins("add", "rax", loop.step)
         ins("sub", "rdi", loop.step)
         ins("cmp", "rdi", loop.step)
@@ -182,6 +192,8 @@ class _Emitter:
         self.places.forget()
         self._section(loop.body, loop)
         ins("add", "r10", POINTER * loop.group)
+        if _pointers(loop.body):
+            ins("add", AHEAD, POINTER * _pointers(loop.body))
         if self.spec.source_stride:
             ins("add", "r9", self.spec.source_stride * loop.group)
         self.asm.mark(test)

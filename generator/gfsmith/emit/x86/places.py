@@ -14,6 +14,8 @@ _FREE_FIXED = ("r9", "r10", "rsi")
 _FREE_DIAGONAL = ("r10",)
 _CURSORS = frozenset({"r9", "r10", "rsi"})  #: in use while a loop is rolled over the sources
 
+AHEAD = "rbx"  #: place in src[] of the next pointer to what is prefetched
+
 Shard = tuple[Space, int]
 
 
@@ -25,6 +27,7 @@ class Places:
         self._asm = asm
         self._width = spec.isa.vector_bytes
         self._slots = program.slots
+        self._pipelined = any(i.ref and i.ref.space is Space.AHEAD for i in program.instructions())
         self.resident = self._assign()
         self._cursors: frozenset[str] = frozenset()
         self._ahead = 0
@@ -44,7 +47,8 @@ class Places:
     @property
     def saved(self) -> tuple[str, ...]:
         """The registers that the frame must save."""
-        return tuple(r for r in _SAVED if r in self.resident.values())
+        used = {*self.resident.values(), *((AHEAD,) if self._pipelined else ())}
+        return tuple(r for r in _SAVED if r in used)
 
     @property
     def scratch_bytes(self) -> int:
@@ -72,6 +76,8 @@ class Places:
     def pointer(self, shard: Shard) -> Mem:
         """The place of a shard's pointer in src[] or dst[]."""
         space, index = shard
+        if space is Space.AHEAD:
+            return Mem(AHEAD, 8, None, POINTER * index)
         if index <= CURRENT:
             return Mem("r10", 8, None, POINTER * (CURRENT - index) - self._ahead)
         array = "rcx" if space is Space.SOURCE else "r8"

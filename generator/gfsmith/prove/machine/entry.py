@@ -55,6 +55,7 @@ def _limits(contract: Contract, length: Word) -> Limits:
         contract.sources,
         contract.destinations,
         contract.layout.size(contract.layout.sources or contract.sources),
+        scale(contract.sources, 1 + contract.ahead),
         contract.in_place,
         contract.per_shard,
     )

@@ -123,9 +123,9 @@ def _guess_memory(first: State, second: State, state: State, turn: Linear) -> No
     memory.complete = complete
     for index, written in a.written.items():
         prefix = _grow(written.prefix, b.written[index].prefix, turn)
-        if prefix is None or written.pieces or b.written[index].pieces:
+        if prefix is None or written.pieces != b.written[index].pieces:
             raise Unsupported("a loop that does not write its destinations from start to end")
-        memory.written[index] = Written(prefix)
+        memory.written[index] = Written(prefix, list(written.pieces))
 
 
 def _slot(first: Slot, second: Slot | None) -> Slot:
@@ -196,7 +196,8 @@ def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> Non
         and move(a.complete) == b.complete
         and set(a.written) == set(b.written)
         and all(
-            move(w.prefix) == b.written[i].prefix and not b.written[i].pieces for i, w in a.written.items()
+            (move(w.prefix), w.pieces) == (b.written[i].prefix, b.written[i].pieces)
+            for i, w in a.written.items()
         )
         and (start.dirty, start.unfenced) == (end.dirty, end.unfenced)
         and all(m is None or m == n for m, n in zip(start.masks, end.masks, strict=True))

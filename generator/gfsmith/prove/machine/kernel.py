@@ -67,6 +67,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         rows=spec.baked.rows if spec.baked is not None else None,
         polynomial=spec.field.polynomial,
         group=spec.group,
+        ahead=spec.lines if spec.pipelined else 0,
     )
 
 

@@ -19,13 +19,14 @@ Bound = int | float
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a region's first byte: a shard, an array, the stack. `index` numbers shards."""
+    """The address of a region's first byte: a shard, an array, the stack, or what may be prefetched. `index`
+    numbers shards, and what may be prefetched."""
 
     kind: str
     index: Word = 0
 
     def __str__(self) -> str:
-        return f"&{self.kind}[{self.index}]" if self.kind in ("src", "dst") else f"&{self.kind}"
+        return f"&{self.kind}[{self.index}]" if self.kind in ("src", "dst", "ahead") else f"&{self.kind}"
 
 
 class Linear:

@@ -2,7 +2,8 @@
 
 Shards are never stored: a source byte is a variable, a destination byte is one until it is written, and
 what is written must be what the spec says at that place, once. So the only state of a destination is how
-far it has been written. Every access is checked to lie inside, for all values of the unknowns.
+far it has been written. Every access is checked to lie inside, for all values of the unknowns. What pointers
+of src[] behind those of the sources point to may be prefetched, which is no access, and is no place otherwise.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much there is of what: bytes of a shard, sources, outputs, bytes of the table.
+    """How much there is of what: bytes of a shard, sources, outputs, bytes of the table, pointers of src[].
 
     in_place: a destination may be a source; if per_shard, then only the one of the same number.
     """
@@ -81,6 +82,7 @@ class Limits:
     sources: Word
     outputs: Word
     table: Word
+    pointers: Word
     in_place: bool
     per_shard: bool
 
@@ -121,6 +123,7 @@ class Memory:
             substitute(limits.sources, name, by),
             substitute(limits.outputs, name, by),
             substitute(limits.table, name, by),
+            substitute(limits.pointers, name, by),
             limits.in_place,
             limits.per_shard,
         )
@@ -165,6 +168,8 @@ class Memory:
             case "coeffs":
                 self.inside(region, offset, size, self.limits.table)
                 return ((size, Table(offset)),)
+            case "ahead":
+                raise Refutation(f"reads from {region}, which is only good for prefetching")
             case _:
                 raise Unsupported(f"data is read from {region}")
 
@@ -279,16 +284,17 @@ class Memory:
         self.stack.store(place[1], value, size, self.facts)
 
     def pointer(self, region: Address, offset: Word) -> Word:
-        """The shard pointer at `offset` of src[] or dst[]."""
-        source = region.kind == "srcs"
-        self.inside(region, offset, POINTER, self._array_bytes(source))
+        """The pointer at `offset` of src[] or dst[]: a shard's, or one behind the sources'."""
+        kind, first, limit = "dst", 0, self.limits.outputs
+        if region.kind == "srcs":
+            kind, limit = "src", self.limits.sources
+            if self.facts.range(subtract(offset, scale(limit, POINTER)))[0] >= 0:
+                kind, first, limit = "ahead", limit, self.limits.pointers
+        self.inside(region, offset, POINTER, scale(limit, POINTER))
         index = divide(offset, POINTER)
         if index is None:
             raise Refutation(f"reads {region} at {offset}, between two pointers")
-        return symbol(Address("src" if source else "dst", index))
-
-    def _array_bytes(self, source: bool) -> Word:
-        return scale(self.limits.sources if source else self.limits.outputs, POINTER)
+        return symbol(Address(kind, subtract(index, first)))
 
     def settle(self) -> None:
         """Count destinations that are written to their end, in order, and forget them."""

@@ -1,0 +1,90 @@
+"""The kernels of the table [adaptive]: what the runtime's coordinator switches among (docs/adaptive.md).
+
+For an instruction set and a number of outputs, all of them pipelined and for any number of sources:
+
+    row      one line of every source a turn
+    rows4    four rows, one after the other
+    shuffled eight rows in an order in which a stream prefetcher finds no direction
+    block    as many lines of a source at once as there are registers for, 256 or 128 bytes; none if not two
+    and the same with its lines shuffled
+
+each with stores through the cache and, where the set has them, around it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from gfsmith.defaults import default_order
+from gfsmith.field import Field
+from gfsmith.ir import Op
+from gfsmith.isa import Arch, Isa
+from gfsmith.schedule import LINE, Order, Store, Walk, fits
+from gfsmith.spec import KernelSpec, Operation, SpecError, default_technique
+
+#: Bytes of machine code that the variants of one instruction set and number of outputs may take together.
+MOST_CODE = 200_000
+
+_BLOCKS = (4, 2)  #: lines, the first that fits
+
+
+def able(isa: Isa) -> bool:
+    """Whether a set has variants without being asked for by name: it fetches ahead, its vectors are lines or
+    parts of lines, and it is fast enough to wait for memory."""
+    return Op.PREFETCH in isa.ops and not isa.scalable and isa.arch is not Arch.PORTABLE
+
+
+def _shapes(isa: Isa, outputs: int) -> Iterator[tuple[Walk, int, bool]]:
+    """Walk, lines a turn and whether they are shuffled, of each variant."""
+    yield Walk.ROWS, 1, False
+    yield Walk.ROWS, 4, False
+    yield Walk.ROWS, 8, True
+    lines = next((n for n in _BLOCKS if fits(isa, n * LINE // isa.vector_bytes, outputs)), None)
+    if lines is not None:
+        yield Walk.TOGETHER, lines, False
+        yield Walk.TOGETHER, lines, True
+
+
+def variants(isa: Isa, outputs: int, field: Field, prefix: str) -> list[KernelSpec]:
+    """The variants of one set and number of outputs. Raises SpecError if the set can have none."""
+    found = []
+    for walk, lines, shuffled in _shapes(isa, outputs):
+        unroll = lines * LINE // isa.vector_bytes
+        for store in Store if Op.STREAM in isa.ops else (Store.TEMPORAL,):
+            order = default_order(isa, unroll, False, store) if walk is Walk.TOGETHER else Order.SUMS
+            spec = KernelSpec(
+                operation=Operation.DOT,
+                isa=isa,
+                inputs=None,
+                outputs=outputs,
+                technique=default_technique(Operation.DOT, isa),
+                unroll=unroll,
+                walk=walk,
+                shuffled=shuffled,
+                pipelined=True,
+                store=store,
+                order=order,
+                field=field,
+                prefix=prefix,
+            )
+            found.append(spec)
+    return found
+
+
+def sizes(kernels: Iterable[tuple[KernelSpec, int]]) -> Counter[tuple[str, int]]:
+    """Bytes of machine code of all variants of each set and number of outputs. kernels: all, with their size.
+
+    Raises SpecError if they are too many.
+    """
+    total: Counter[tuple[str, int]] = Counter()
+    for spec, size in kernels:
+        if spec.pipelined:
+            total[spec.isa.name, spec.outputs] += size
+    for (isa, outputs), size in total.items():
+        if size > MOST_CODE:
+            raise SpecError(
+                f"adaptive: the variants of {isa} for {outputs} outputs are {size} bytes of code; allowed: "
+                f"{MOST_CODE}; use fewer outputs"
+            )
+    return total

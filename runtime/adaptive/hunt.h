@@ -1,0 +1,70 @@
+/* hunt.h: the search for the best policy of a cell: section 4.1 of the paper, with trials.
+ *
+ * 1. Each candidate in order against the best so far, which `default` or what was best before
+ *    begins as.
+ * 2. Hill climbing on the distance d of the best pipelined policy, even if another kind is best so
+ *    far: 16 lines up (options->neighbourhood), again as long as that wins, else 16 down, else half
+ *    of that, down to options->step; then the same on the distance of first lines, if it has one;
+ *    then its stores the other way.
+ * 3. What it has climbed to against the best.
+ *
+ * A pure state machine: it is told times and says with what policy the next call is to run. It ends
+ * after options->search_calls calls at the latest, with the best so far. */
+#ifndef GFS_HUNT_H
+#define GFS_HUNT_H
+
+#include "situation.h"
+#include "trial.h"
+
+typedef enum gfs_hunt_phase {
+  GFS_HUNT_CANDIDATES,
+  GFS_HUNT_DISTANCE,
+  GFS_HUNT_FIRST,
+  GFS_HUNT_STORES,
+  GFS_HUNT_FINAL,
+  GFS_HUNT_OVER
+} gfs_hunt_phase;
+
+typedef struct gfs_hunt {
+  gfs_candidate candidate[GFS_CANDIDATES_MAX];
+  unsigned count, next;
+  gfs_hunt_phase phase;
+  gfs_candidate best;       /* so far */
+  gfs_candidate climber;    /* the best pipelined one so far; walk GFS_WALK_DEFAULT: none */
+  float best_score;         /* time over that of what was best at first, by the trials' ratios */
+  float climber_score;      /* the same */
+  gfs_candidate challenger; /* of the trial that is on: against best, or climber while climbing */
+  gfs_trial trial;
+  unsigned calls;    /* so far */
+  unsigned furthest; /* the longest distance */
+  unsigned step;     /* of climbing */
+  int direction;     /* +1, -1 */
+  unsigned moves;    /* trials of climbing on one distance */
+  bool moved;        /* did a step this way win? */
+  bool other_stores; /* is there a kernel with the climber's other stores? */
+  bool have[GFS_WALKS][2];
+} gfs_hunt;
+
+/* What a trial came to. */
+typedef struct gfs_outcome {
+  gfs_candidate challenger, holder;
+  float ratio;
+  bool won;
+} gfs_outcome;
+
+typedef enum gfs_progress { GFS_HUNT_ON, GFS_HUNT_TRIAL_OVER, GFS_HUNT_DONE } gfs_progress;
+
+/* Begin with what is best so far; if it is not among the candidates, `default` is, and so it is
+ * tried. count >= 1. */
+void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
+                    const gfs_situation *situation, gfs_candidate best);
+
+/* The policy of the next call. Only before it is done. */
+gfs_policy gfs_hunt_policy(const gfs_hunt *hunt);
+
+/* The time of a byte of that call. With GFS_HUNT_TRIAL_OVER the outcome is written, and with
+ * GFS_HUNT_DONE hunt->best is the result; then *outcome is written if outcome->ratio > 0. */
+gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
+                           gfs_outcome *outcome);
+
+#endif

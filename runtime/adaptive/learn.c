@@ -1,0 +1,148 @@
+/* What a timed call teaches: searches begin, go on and end here. */
+#include "coordinator.h"
+
+/* A timed call. */
+typedef struct lesson {
+  const gfs_attached *attached;
+  gfsmith_adaptive *adaptive;
+  gfs_cell *cell;
+  size_t len;
+  uint32_t packed; /* its policy */
+  uint32_t now_ms;
+  float time; /* nanoseconds a byte of a source */
+} lesson;
+
+static void write_event(const lesson *l, const char *event, gfs_policy policy, gfs_policy before,
+                        const char *why, unsigned calls, double ratio) {
+  char text[GFS_POLICY_TEXT], old[GFS_POLICY_TEXT], number[32] = "null";
+  gfs_policy_text(policy, text, sizeof text);
+  gfs_policy_text(before, old, sizeof old);
+  if (ratio > 0)
+    snprintf(number, sizeof number, "%.4f", ratio);
+  gfs_trace_write(&l->adaptive->trace, event,
+                  ", \"k\": %u, \"m\": %u, \"len\": %zu, \"threads\": %u, \"policy\": \"%s\", "
+                  "\"before\": \"%s\", \"why\": \"%s\", \"calls\": %u, \"ratio\": %s",
+                  l->attached->k, l->attached->m, l->len,
+                  (unsigned)atomic_load(&l->adaptive->count), text, old, why, calls, number);
+}
+
+static gfs_situation situation_of(const lesson *l) {
+  gfsmith_adaptive *adaptive = l->adaptive;
+  gfs_situation s = {.k = l->attached->k,
+                     .m = l->attached->m,
+                     .threads = atomic_load(&adaptive->count),
+                     .len = l->len,
+                     .device = &adaptive->device};
+  /* What the counters see of high pressure is a part of the key. */
+  bool high = (atomic_load(&l->cell->key) & GFS_KEY_HIGH) != 0;
+  bool low = atomic_load(&adaptive->seen) == GFS_PRESSURE_LOW;
+  s.counted = high ? GFS_PRESSURE_HIGH : low ? GFS_PRESSURE_LOW : GFS_PRESSURE_UNKNOWN;
+  for (gfs_walk_kind walk = 0; walk < GFS_WALKS; walk++)
+    for (unsigned streaming = 0; streaming < 2; streaming++) {
+      gfs_policy policy = {.walk = walk, .streaming = streaming != 0};
+      s.have[walk][streaming] = gfs_variants_have(&l->attached->variants, policy);
+    }
+  return s;
+}
+
+/* The cell is this thread's: search. */
+static void begin(const lesson *l) {
+  gfs_cell *cell = l->cell;
+  gfs_situation situation = situation_of(l);
+  cell->before = atomic_load(&cell->policy);
+  gfs_candidate best = {gfs_policy_unpack(cell->before), "as before"};
+  gfs_hunt_begin(&cell->hunt, &l->adaptive->options, &situation, best);
+  if (cell->hunt.phase != GFS_HUNT_OVER)
+    atomic_store(&cell->policy, gfs_policy_pack(gfs_hunt_policy(&cell->hunt)));
+}
+
+/* The search is over: keep what it found. */
+static void settle(const lesson *l) {
+  gfs_cell *cell = l->cell;
+  const gfsmith_adaptive_options *options = &l->adaptive->options;
+  uint32_t packed = gfs_policy_pack(cell->hunt.best.policy);
+  cell->vain = packed == cell->before ? cell->vain + 1 : 0;
+  unsigned doubled = cell->vain > 7 ? 6 : cell->vain > 0 ? cell->vain - 1 : 0;
+  atomic_store(&cell->calm, cell->vain > 0 ? options->patience << doubled : 0);
+  atomic_store(&cell->policy, packed);
+  atomic_fetch_add(&cell->searches, 1);
+  write_event(l, "decide", cell->hunt.best.policy, gfs_policy_unpack(cell->before),
+              cell->hunt.best.why, cell->hunt.calls, cell->hunt.best_score);
+}
+
+/* The cell is this thread's, and its search is on: go on with it. True when it is over. */
+static bool go_on(const lesson *l) {
+  gfs_cell *cell = l->cell;
+  gfs_hunt *hunt = &cell->hunt;
+  if (hunt->phase != GFS_HUNT_OVER && l->packed != gfs_policy_pack(gfs_hunt_policy(hunt))) {
+    /* A call that began before the thread took the search over. */
+    atomic_store(&cell->policy, gfs_policy_pack(gfs_hunt_policy(hunt)));
+    return false;
+  }
+  gfs_outcome outcome;
+  gfs_progress progress = gfs_hunt_feed(hunt, &l->adaptive->options, l->time, &outcome);
+  if (outcome.ratio > 0)
+    write_event(l, "trial", outcome.challenger.policy, outcome.holder.policy,
+                outcome.challenger.why, hunt->calls, outcome.ratio);
+  if (progress == GFS_HUNT_DONE) {
+    settle(l);
+    return true;
+  }
+  uint32_t packed = gfs_policy_pack(gfs_hunt_policy(hunt));
+  if (packed != l->packed)
+    atomic_store_explicit(&cell->policy, packed, memory_order_relaxed);
+  return false;
+}
+
+/* Nobody searches here: is there a reason to? */
+static bool wants_search(const lesson *l, gfs_thread *thread) {
+  gfs_cell *cell = l->cell;
+  uint32_t searches = atomic_load_explicit(&cell->searches, memory_order_acquire);
+  if (searches == 0)
+    return true;
+  unsigned number = (unsigned)(cell - l->adaptive->cells.cell);
+  gfs_watched *watched = &thread->watched[number % GFS_WATCHES];
+  if (watched->cell != number || watched->searches != searches) {
+    watched->cell = number;
+    watched->searches = searches;
+    gfs_watch_begin(&watched->watch);
+  }
+  float moved =
+      gfs_watch_feed(&watched->watch, &l->adaptive->options, atomic_load(&cell->calm), l->time);
+  if (moved == 0)
+    return false;
+  char why[64];
+  snprintf(why, sizeof why, "the time of a byte has moved by %+.0f %%", (double)moved * 100);
+  gfs_policy policy = gfs_policy_unpack(l->packed);
+  write_event(l, "recover", policy, policy, why, 0, 1 + (double)moved);
+  return true;
+}
+
+/* Is the thread that searches here gone? */
+static bool abandoned(const lesson *l, uint32_t driver) {
+  uint32_t seen = atomic_load_explicit(&l->cell->seen_ms, memory_order_relaxed);
+  return (driver & 1) == 0 && l->now_ms - seen > l->adaptive->options.idle_ms &&
+         l->now_ms - seen < UINT32_MAX / 2;
+}
+
+void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_cell *cell,
+                        size_t len, uint32_t packed, uint64_t before_ns, uint64_t after_ns) {
+  gfsmith_adaptive *adaptive = attached->coordinator;
+  lesson l = {attached, adaptive, cell, len, packed, gfs_adaptive_ms(adaptive, after_ns), 0};
+  l.time = (float)(after_ns - before_ns + 1) / ((float)len * (float)attached->k);
+  gfs_threads_stamp(thread, l.now_ms, adaptive->options.idle_ms);
+  gfs_pressure_update(adaptive, after_ns);
+  uint32_t mine = thread->ticket * 2, driver = atomic_load(&cell->driver);
+  bool continues = driver == mine || (driver != 0 && abandoned(&l, driver));
+  if (!continues && (driver != 0 || !wants_search(&l, thread)))
+    return;
+  if (!atomic_compare_exchange_strong(&cell->driver, &driver, mine | 1))
+    return;
+  atomic_store_explicit(&cell->seen_ms, l.now_ms, memory_order_relaxed);
+  bool over = false;
+  if (continues)
+    over = go_on(&l);
+  else
+    begin(&l);
+  atomic_store(&cell->driver, over ? 0 : mine);
+}

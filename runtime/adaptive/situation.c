@@ -1,0 +1,104 @@
+#include "situation.h"
+
+#include "dispatch.h"
+
+/* Candidates as they are found. */
+typedef struct list {
+  const gfs_situation *s;
+  gfs_candidate *candidate;
+  unsigned count;
+} list;
+
+bool gfs_situation_fits(const gfs_situation *s, unsigned distance, bool streaming) {
+  if (s->device->buffer == 0)
+    return true;
+  unsigned visits = s->k + (streaming ? 0 : s->m);
+  double rows = (distance + visits - 1) / visits;
+  return (double)s->threads * s->k * s->device->line * rows <= s->device->buffer;
+}
+
+unsigned gfs_situation_furthest(const gfs_situation *s, bool streaming) {
+  if (s->device->buffer == 0)
+    return GFSMITH_ADAPTIVE_DISTANCE_MAX;
+  double rows = (double)s->device->buffer / ((double)s->threads * s->k * s->device->line);
+  double visits = s->k + (streaming ? 0 : s->m);
+  if (rows >= GFSMITH_ADAPTIVE_DISTANCE_MAX / visits)
+    return GFSMITH_ADAPTIVE_DISTANCE_MAX;
+  return (unsigned)rows * (unsigned)visits;
+}
+
+gfs_pressure gfs_situation_counted(const gfsmith_adaptive_options *o, double contention,
+                                   double useless) {
+  if (contention < 0)
+    return GFS_PRESSURE_UNKNOWN;
+  if (contention <= o->contention)
+    return GFS_PRESSURE_LOW;
+  if (useless < 0)
+    return GFS_PRESSURE_UNKNOWN;
+  return useless > o->useless ? GFS_PRESSURE_HIGH : GFS_PRESSURE_LOW;
+}
+
+gfs_pressure gfs_situation_pressure(const gfs_situation *s, const gfsmith_adaptive_options *o) {
+  bool many = o->threads > 0 ? s->threads > o->threads : !gfs_situation_fits(s, s->k, true);
+  if (many || s->counted == GFS_PRESSURE_HIGH)
+    return GFS_PRESSURE_HIGH;
+  bool known = s->device->buffer > 0 || o->threads > 0;
+  return known ? GFS_PRESSURE_LOW : s->counted;
+}
+
+/* Append a walk with one distance, with the stores that the length suggests or, if there is no such
+ * kernel, the others. */
+static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, const char *why) {
+  const gfs_situation *s = l->s;
+  bool streaming = s->len >= GFS_STREAM_MIN;
+  if (walk >= GFS_WALK_PIPELINED && !s->have[walk][streaming])
+    streaming = !streaming;
+  if (!s->have[walk][streaming] || l->count == GFS_CANDIDATES_MAX)
+    return;
+  streaming = streaming && walk >= GFS_WALK_PIPELINED;
+  l->candidate[l->count++] = (gfs_candidate){
+      {.walk = walk, .distance = distance, .first = first, .streaming = streaming}, why};
+}
+
+/* One distance: a line of every source, and at the far end of hill climbing's neighbourhood. */
+static void add_pipelined(list *l, gfs_walk_kind walk, unsigned farther, const char *why) {
+  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
+  add(l, walk, k < furthest ? k : furthest, 0, why);
+  if (k + farther <= furthest)
+    add(l, walk, k + farther, 0, why);
+}
+
+static void add_stopped(list *l, const char *why) {
+  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
+  unsigned distance = k < furthest ? k : furthest;
+  add(l, GFS_WALK_SHUFFLED, distance, 0, why);
+  add(l, GFS_WALK_BLOCK_SHUFFLED, distance, 0, why);
+  add(l, GFS_WALK_BLOCK, distance, 0, why);
+}
+
+unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive_options *o,
+                                  gfs_candidate candidates[GFS_CANDIDATES_MAX]) {
+  list l = {s, candidates, 0};
+  gfs_pressure pressure = gfs_situation_pressure(s, o);
+  bool wide = s->k > s->device->streams, pages = s->len % o->page == 0;
+  add(&l, GFS_WALK_DEFAULT, 0, 0, "what the library does without a coordinator");
+  if (pressure == GFS_PRESSURE_HIGH)
+    add_stopped(&l, "high pressure: hardware prefetchers are stopped by order");
+  add(&l, GFS_WALK_PLAIN, 0, 0,
+      wide ? "wide stripe: hardware prefetchers give up, nothing else asks"
+           : "hardware prefetchers alone");
+  if (pressure != GFS_PRESSURE_HIGH && s->device->line > 64) {
+    add(&l, GFS_WALK_ROWS4, s->k, s->k + o->first_extra,
+        "low pressure: first lines of the device's lines are asked for earlier");
+    add(&l, GFS_WALK_SHUFFLED, s->k, s->k + o->first_extra,
+        "low pressure: first lines of the device's lines are asked for earlier");
+  }
+  const char *soft = wide    ? "wide stripe: software prefetch only"
+                     : pages ? "whole pages keep the hardware prefetcher, software asks too"
+                             : "software prefetch beside the hardware's";
+  add_pipelined(&l, GFS_WALK_ROW, o->neighbourhood, soft);
+  add_pipelined(&l, GFS_WALK_ROWS4, o->neighbourhood, soft);
+  if (pressure == GFS_PRESSURE_UNKNOWN && !wide && !pages)
+    add_stopped(&l, "pressure is not known: orders that stop hardware prefetchers are timed");
+  return l.count;
+}

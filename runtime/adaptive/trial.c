@@ -1,0 +1,58 @@
+#include "trial.h"
+
+_Static_assert((int)GFS_RUN_MAX <= (int)GFS_ROUNDS_MAX &&
+                   (int)GFS_WINDOW_MAX <= (int)GFS_ROUNDS_MAX,
+               "room in gfs_median");
+
+/* Slower than this in each of the first rounds: no more are needed. */
+static const float hopeless = 1.1f;
+enum { HOPELESS_ROUNDS = 3 };
+
+float gfs_median(const float *numbers, unsigned n) {
+  float sorted[GFS_ROUNDS_MAX];
+  for (unsigned i = 0; i < n; i++) {
+    unsigned at = i;
+    for (; at > 0 && sorted[at - 1] > numbers[i]; at--)
+      sorted[at] = sorted[at - 1];
+    sorted[at] = numbers[i];
+  }
+  return sorted[n / 2];
+}
+
+void gfs_trial_begin(gfs_trial *trial) { trial->call = trial->half = trial->rounds = 0; }
+
+bool gfs_trial_challenges(const gfs_trial *trial) { return (trial->half + trial->rounds) % 2 != 0; }
+
+float gfs_trial_ratio(const gfs_trial *trial) { return gfs_median(trial->ratio, trial->rounds); }
+
+static gfs_verdict judge(const gfs_trial *trial, const gfsmith_adaptive_options *options) {
+  float wins = 1 - (float)options->margin;
+  int lead = 0;
+  bool slow = trial->rounds == HOPELESS_ROUNDS;
+  for (unsigned n = 0; n < trial->rounds; n++) {
+    lead += trial->ratio[n] < wins ? 1 : -1;
+    slow = slow && trial->ratio[n] > hopeless;
+  }
+  if (slow || lead <= -GFS_TRIAL_LEAD)
+    return GFS_TRIAL_LOST;
+  if (lead >= GFS_TRIAL_LEAD)
+    return GFS_TRIAL_WON;
+  if (trial->rounds < options->rounds)
+    return GFS_TRIAL_ON;
+  return gfs_trial_ratio(trial) < wins ? GFS_TRIAL_WON : GFS_TRIAL_LOST;
+}
+
+gfs_verdict gfs_trial_feed(gfs_trial *trial, const gfsmith_adaptive_options *options, float time) {
+  trial->time[gfs_trial_challenges(trial)][trial->call++] = time;
+  if (trial->call < options->run)
+    return GFS_TRIAL_ON;
+  trial->call = 0;
+  if (trial->half++ == 0)
+    return GFS_TRIAL_ON;
+  trial->half = 0;
+  /* The first call of a run still finds what the other policy left behind. */
+  unsigned counted = options->run - 1;
+  float holder = gfs_median(trial->time[0] + 1, counted);
+  trial->ratio[trial->rounds++] = gfs_median(trial->time[1] + 1, counted) / holder;
+  return judge(trial, options);
+}
