@@ -61,10 +61,11 @@ def surely_behind(ratio: Estimate) -> bool:
 
 
 def within(ratios: Sequence[float], window: int) -> int | None:
-    """The first round from which on a contender is within the margin: the median of the `window` rounds that
-    begin there is, and so is the median of all the rest. None if there is none, 0 if it is all along."""
+    """The first round from which on a contender is within the margin: there, in the median of the `window`
+    rounds that begin there, and in the median of all the rest. None if there is none, 0 if all along."""
+    near = [ratio <= 1 + MARGIN for ratio in ratios]
     for at in range(max(len(ratios) - window + 1, 0)):
-        near, rest = ratios[at : at + window], ratios[at:]
-        if statistics.median(near) <= 1 + MARGIN and statistics.median(rest) <= 1 + MARGIN:
+        medians = statistics.median(ratios[at : at + window]), statistics.median(ratios[at:])
+        if near[at] and max(medians) <= 1 + MARGIN:
             return at
     return None

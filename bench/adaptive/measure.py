@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,14 +13,16 @@ from bench.adaptive.plan import ADAPTIVE, DEFAULT, PEERS, Cell, Effort, policies
 
 #: A batch while the adaptive contender settles, in parts of a sample: how finely its changes are seen.
 BATCH = 8
+#: So many batches in a row with one policy are no trial.
+HELD = 16
 
 Samples = dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """How the adaptive contender came to its policy: the calls (of all threads) and seconds up to its last
-    change, how many changes there were, and whether it was quiet for long enough after it."""
+    """How the adaptive contender came to its policy: the calls (of all threads) and seconds before it held
+    it, how many others it had held before, and whether it then held it for long enough."""
 
     policy: str
     calls: int
@@ -31,8 +34,8 @@ class Settling:
 @dataclass(slots=True)
 class Measured:
     """A cell's figures: nanoseconds a stripe of screening and final rounds. static: those of `final` that are
-    static policies. same: the contender with the adaptive one's policy and no adapting; end: its policy after
-    the last round."""
+    static policies. same: the contender with the adaptive one's policy and no adapting; end: the policy it
+    named most often after its samples."""
 
     cell: Cell
     settling: Settling
@@ -54,18 +57,27 @@ def rounds(sample: Callable[[str], float], who: Sequence[str], count: int, chanc
 
 
 def settle(driver: Measures, slot: int, threads: int, effort: Effort, count: int) -> Settling:
-    """Let the adaptive contender run alone until its policy has not changed for a while."""
-    calls, elapsed, changes = 0, 0.0, 0
-    policy, last_calls, last_elapsed = driver.policy(slot, ADAPTIVE), 0, 0.0
+    """Let the adaptive contender run alone until the policy it holds has not changed for a while.
+
+    Asked after every batch of calls, it names the policy of the moment, which in a search is that of a trial.
+    A policy is held from the first of HELD equal answers in a row.
+    """
+    calls, elapsed, changes = 0, 0.0, -1
+    held, since = "", (0, 0.0)
+    seen, first, times = driver.policy(slot, ADAPTIVE), since, 0
     batch = max(count // BATCH, 1)
-    while elapsed < effort.settling * 1e6 and elapsed - last_elapsed < effort.quiet * 1e6:
+    while elapsed < effort.settling * 1e6 and not (held and elapsed - since[1] >= effort.quiet * 1e6):
+        before = (calls, elapsed)
         elapsed += driver.sample(slot, ADAPTIVE, threads, 0, batch) * batch * threads
         calls += batch * threads
         now = driver.policy(slot, ADAPTIVE)
-        if now != policy:
-            policy, last_calls, last_elapsed, changes = now, calls, elapsed, changes + 1
-    quiet = elapsed - last_elapsed >= effort.quiet * 1e6
-    return Settling(policy, last_calls, last_elapsed / 1e9, changes, quiet)
+        if now != seen:
+            seen, first, times = now, before, 0
+        times += 1
+        if times == HELD and now != held:
+            held, since, changes = now, first, changes + 1
+    quiet = held != "" and elapsed - since[1] >= effort.quiet * 1e6
+    return Settling(held or seen, since[0], since[1] / 1e9, max(changes, 0), quiet)
 
 
 def best_of(ns: Samples, number: int) -> list[str]:
@@ -121,6 +133,14 @@ class CellMeasurer:
         judged = list(dict.fromkeys([DEFAULT, *finalists, same]))
         peers = [name for name in PEERS if name in self._open]
         everyone = [*judged, ADAPTIVE, *peers]
-        final = rounds(self._sampler(threads, count), everyone, effort.final, self._chance)
-        end = self._driver.policy(slot, ADAPTIVE)
+        sample, answers = self._sampler(threads, count), list[str]()
+
+        def listening(name: str) -> float:
+            ns = sample(name)
+            if name == ADAPTIVE:
+                answers.append(self._driver.policy(slot, ADAPTIVE))
+            return ns
+
+        final = rounds(listening, everyone, effort.final, self._chance)
+        end = statistics.mode(answers)
         return Measured(cell, settling, judged, same, end, screened, final, missing)

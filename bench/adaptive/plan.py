@@ -64,8 +64,8 @@ class Effort:
     screen_microseconds: int = 1200
     microseconds: int = 2500
     settling: int = 1500
-    quiet: int = 250
-    phase: int = 160
+    quiet: int = 200
+    phase: int = 240
     slice: int = 1000
 
     def as_json(self) -> dict[str, int]:
@@ -73,7 +73,7 @@ class Effort:
 
 
 FULL = Effort()
-QUICK = Effort(screening=3, final=8, finalists=3, settling=1000, phase=100)
+QUICK = Effort(screening=3, final=8, finalists=3, settling=1000, phase=160)
 
 
 def cells(quick: bool) -> list[Cell]:
