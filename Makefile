@@ -2,6 +2,7 @@
 # make lib     build/libgfsmith.a and build/libgfsmith.so; docs/cross.md:
 #              make CROSS=aarch64-linux-gnu lib   for another machine, into build/aarch64-linux-gnu/
 #              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
+# make adaptive build/adaptive/libgfsmith.a and .so: with the coordinator and its kernels; docs/adaptive.md
 # make isal    build/libisal.so.2 and build/libisal_ec.a in place of ISA-L's: docs/isal.md
 # make install headers, libraries, gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
@@ -28,7 +29,7 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -43,6 +44,11 @@ lib: gen
 else
 lib: setup-lib $(LIBRARIES)
 endif
+
+# The whole library with a coordinator, beside the default one.
+adaptive: setup-gen setup-lib
+	@$(GFSMITH) gen --adaptive -o build/adaptive/gen
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/adaptive GFSMITH_GENERATED=build/adaptive/gen lib
 
 -include runtime/isal/isal.mk
 

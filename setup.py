@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
 SHARED = (
-    *("templates", "runtime", "cmake", "make", "meson", "bazel", "docs"),
+    *("templates", "runtime", "cmake", "make", "meson", "bazel", "docs", "devices"),
     *("CMakeLists.txt", "LICENSE", "SOUNDNESS.md"),
 )
 NATIVE = Path("generator/gfsmith/codec/native")

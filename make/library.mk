@@ -55,6 +55,14 @@ ISAS := $(ISA)
 RUNTIME_SOURCES := $(filter-out runtime/src/cpu_%,$(RUNTIME_SOURCES))
 REQUIRED_CFLAGS += -D GFSMITH_SINGLE_ISA=$(ISA)
 endif
+# The coordinator, where there are kernels that it chooses among: docs/adaptive.md.
+PUBLIC_HEADERS := $(filter-out runtime/include/$(NAME)_adaptive.h,$(wildcard runtime/include/*.h))
+ifneq ($(GFSMITH_ADAPTIVE),)
+RUNTIME_SOURCES += $(wildcard runtime/adaptive/*.c)
+REQUIRED_CFLAGS += -D GFSMITH_WITH_ADAPTIVE
+INCLUDES += -Iruntime/adaptive
+PUBLIC_HEADERS += runtime/include/$(NAME)_adaptive.h
+endif
 GFSMITH_GENERATED_SOURCES := $(foreach isa,$(ISAS),$(GFSMITH_SOURCES_$(isa)))
 SOURCES := $(GFSMITH_GENERATED_SOURCES) $(RUNTIME_SOURCES)
 
@@ -82,7 +90,7 @@ endif
 endif
 
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
-HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
+HEADERS := $(wildcard runtime/include/*.h runtime/src/*.h runtime/adaptive/*.h $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
 LIBRARIES := $(BUILD)/lib$(NAME).a $(if $(findstring mingw,$(TRIPLE)),,$(BUILD)/lib$(NAME).so)
 
@@ -123,7 +131,7 @@ INSTALL ?= install
 
 install: lib
 	$(INSTALL) -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig'
-	$(INSTALL) -m 644 runtime/include/*.h '$(DESTDIR)$(INCLUDEDIR)'
+	$(INSTALL) -m 644 $(PUBLIC_HEADERS) '$(DESTDIR)$(INCLUDEDIR)'
 	$(INSTALL) -m 644 $(BUILD)/lib$(NAME).a '$(DESTDIR)$(LIBDIR)'
 ifneq ($(filter %.so,$(LIBRARIES)),)
 	$(INSTALL) -m 755 $(BUILD)/lib$(NAME).so '$(DESTDIR)$(LIBDIR)/lib$(NAME).so.$(VERSION)'

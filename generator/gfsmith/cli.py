@@ -25,6 +25,7 @@ from gfsmith import (
     request,
     variants,
 )
+from gfsmith.adapt.command import adapt
 from gfsmith.codes import CodeError
 from gfsmith.codes.command import codes_
 from gfsmith.complete import completion, fixed, listed, words
@@ -264,6 +265,7 @@ def doctor_(as_json: bool) -> None:
         raise SystemExit(1)
 
 
+main.add_command(adapt)
 main.add_command(codes_)
 main.add_command(export_)
 main.add_command(completion)

@@ -22,10 +22,10 @@ _OWN = re.compile(r"(?:^|_)gfs(?:mith)?(?:_|$)", re.IGNORECASE)
 
 #: Headers of C11, and further ones that the sources include: P.h must not stand in front of them.
 _HEADERS = (
-    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
-    "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype "
-    "altivec arm_neon arm_neon_sve_bridge arm_sve cpuid immintrin intrin lasxintrin lsxintrin riscv_vector "
-    "vecintrin wasm_simd128 windows"
+    "assert complex ctype errno fcntl fenv float inttypes iso646 limits locale math setjmp signal stdalign "
+    "stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar unistd "
+    "wchar wctype altivec arm_neon arm_neon_sve_bridge arm_sve cpuid immintrin intrin lasxintrin lsxintrin "
+    "riscv_vector vecintrin wasm_simd128 windows"
 )
 HEADERS = frozenset(_HEADERS.split())
 #: Targets that CMake and make keep for themselves.

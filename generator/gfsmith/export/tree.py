@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gfsmith.emit.template import render
 from gfsmith.export.names import Names
+from gfsmith.export.parts import SOURCES, has_coordinator, runtime
 from gfsmith.files import share
 from gfsmith.generate import Kernel
 
@@ -26,9 +27,7 @@ GENERATED = "gen_out"
 def tree(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
     """path -> text of the folder. `files` are those of the build."""
     found = {f"{GENERATED}/{path}": text for path, text in files.items()}
-    for folder in ("include", "src"):
-        for path in sorted(share("runtime").glob(f"{folder}/*.[hc]")):
-            found[f"runtime/{folder}/{path.name}"] = path.read_text(encoding="utf-8")
+    found |= {f"runtime/{path}": text for path, text in runtime(kernels).items()}
     written = {names.text(path): names.text(text) for path, text in found.items()}
     written[f"{GENERATED}/meson.build"] = _meson(kernels, written)
     for name, source in BUILD_FILES.items():
@@ -50,5 +49,6 @@ def _meson(kernels: Sequence[Kernel], written: Mapping[str, str]) -> str:
     machines: dict[str, list[str]] = {}
     for kernel in kernels:
         machines.setdefault(kernel.spec.isa.arch.value, []).append(kernel.path)
-    runtime = [path for path in written if path.startswith("runtime/src/") and path.endswith(".c")]
-    return render("sources.meson.j2", machines=machines, runtime=runtime)
+    folders = tuple(f"runtime/{folder}/" for folder in SOURCES)
+    sources = [path for path in written if path.startswith(folders) and path.endswith(".c")]
+    return render("sources.meson.j2", machines=machines, runtime=sources, adaptive=has_coordinator(kernels))

@@ -1,0 +1,1 @@
+"""`gfsmith adapt`: what the runtime's coordinator decides, and why (docs/adaptive.md)."""
