@@ -1,4 +1,6 @@
-#define _POSIX_C_SOURCE 200809L
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* clock_gettime */
+#endif
 
 #include "clock.h"
 
