@@ -17,6 +17,7 @@
 # make demo    split, damage and repair a real file with examples/stripe
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
+# make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/adaptive/results.json; docs/memory.md
 # make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
 #              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for others than the default set; docs/sources.md
@@ -28,7 +29,7 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -113,6 +114,11 @@ bench: setup-bench
 bench-quick: setup-bench
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m bench --quick $(BENCH_FLAGS)
+
+# Goes on where it was interrupted. BENCH_FLAGS: --quick, --cells '100+4/*', --fresh; see --help.
+bench-adaptive: setup-bench
+	@$(MAKE) --no-print-directory -j$(JOBS) adaptive
+	@.venv/bin/python -m bench.adaptive $(BENCH_FLAGS)
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict

@@ -148,6 +148,18 @@ def _driver(library: Path) -> Path:
     return fresh.replace(output)
 
 
+def peer(name: str, say: Callable[[str], None]) -> Path:
+    """The shared object of a peer, built if it is missing or out of date. Raises BuildError."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    target = BUILD / f"{name}.so"
+    if not _newer(target, _sources(name)):
+        say(f"building {VERSIONS[name]}")
+        fresh = target.with_suffix(".new.so")  # a run that is under way keeps its file
+        PEERS[name][0](fresh)
+        fresh.replace(target)
+    return target
+
+
 def build(library: Path, only_present: frozenset[str], say: Callable[[str], None]) -> Built:
     """Build what is missing or out of date. Peers in `only_present` are taken only if they are there.
 
@@ -156,19 +168,12 @@ def build(library: Path, only_present: frozenset[str], say: Callable[[str], None
     BUILD.mkdir(parents=True, exist_ok=True)
     say("building the driver")
     built = Built(_driver(library))
-    for name, (make, _) in PEERS.items():
-        target = BUILD / f"{name}.so"
-        current = _newer(target, _sources(name))
-        if not current and name in only_present:
+    for name in PEERS:
+        if name in only_present and not _newer(BUILD / f"{name}.so", _sources(name)):
             built.missing[name] = "not built yet; make bench builds it"
             continue
         try:
-            if not current:
-                say(f"building {VERSIONS[name]}")
-                fresh = target.with_suffix(".new.so")  # a run that is under way keeps its file
-                make(fresh)
-                fresh.replace(target)
-            built.libraries[name] = target
+            built.libraries[name] = peer(name, say)
         except BuildError as error:
             built.missing[name] = str(error)
     return built

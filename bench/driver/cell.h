@@ -6,7 +6,7 @@
 
 #include "peer.h"
 
-enum { MAX_CONTENDERS = 32, MAX_THREADS = 2, NAME_SIZE = 64 };
+enum { MAX_CONTENDERS = 64, MAX_THREADS = 2, NAME_SIZE = 64 };
 
 /* A contender of a cell. The name is "library:variant"; one instance for each thread. */
 typedef struct contender {
@@ -23,7 +23,8 @@ typedef struct cell {
   const char *code;
   unsigned k, m;
   size_t len;
-  bool dram; /* stripes all over the pool, in shuffled order; else one stripe again and again */
+  bool dram;     /* stripes all over the pool; else one stripe again and again */
+  bool shuffled; /* in shuffled order; else one after the other */
   unsigned rounds;
   unsigned microseconds; /* of one sample */
   bool has_matrix;
@@ -42,8 +43,16 @@ typedef struct arena {
   size_t stagger; /* bytes between the end of a shard and the next */
 } arena;
 
-/* A library that can be asked for: built in, or loaded from a shared object. */
+/* Bytes of memory, every page written with bytes that are not zero, so that none is the shared zero
+ * page; NULL if there is no memory. */
+uint8_t *pool_make(size_t bytes, bool huge);
+
+/* A library that can be asked for, or NULL. */
 const peer_api *library_find(const char *name);
+/* Make a part of the driver one; false if there are too many. */
+bool library_add(const char *name, const peer_api *api);
+/* Load "name=file"; what cannot be loaded is said on stderr. */
+bool library_load(const char *argument);
 
 /* Read one line of the plan into a cell. NULL, or what is wrong with the line, which is changed. */
 const char *cell_parse(cell *out, char *line);

@@ -66,7 +66,7 @@ static bool compares(const contender *who) {
 }
 
 /* Two stripes of every contender against the first one's, byte for byte. */
-static bool verify(run *run, cell *cell, uint8_t *expected) {
+static bool agree(run *run, cell *cell, uint8_t *expected) {
   bench_job job = run->lane[0].job;
   size_t bytes = 0, parity = cell->k * job.pitch, size = cell->m * job.pitch;
   static const uint32_t order[] = {1, 0};
@@ -94,6 +94,13 @@ static bool verify(run *run, cell *cell, uint8_t *expected) {
   return true;
 }
 
+bool contenders_agree(run *run, cell *cell) {
+  uint8_t *expected = malloc(2 * run->lane[0].job.pitch * cell->m);
+  bool same = expected != NULL && agree(run, cell, expected);
+  free(expected);
+  return same;
+}
+
 static void rounds(run *run, cell *cell) {
   uint32_t order[MAX_CONTENDERS];
   double ns[MAX_CONTENDERS];
@@ -105,7 +112,7 @@ static void rounds(run *run, cell *cell) {
     shuffle(order, cell->contenders, &run->random);
     for (unsigned n = 0; n < cell->contenders; n++) {
       contender *who = &cell->contender[order[n]];
-      ns[order[n]] = sample(run, who, who->count);
+      ns[order[n]] = sample(run, who, sample_lead(run, who->count), who->count);
     }
     printf("{\"cell\":\"%s\",\"round\":%u,\"ns\":{", cell->id, r);
     for (unsigned n = 0; n < cell->contenders; n++)
@@ -146,9 +153,7 @@ bool cell_measure(cell *cell, const arena *arena) {
     return true;
   }
   lanes_prepare(&run, arena);
-  uint8_t *expected = malloc(2 * run.lane[0].job.pitch * cell->m);
-  right = right && expected != NULL && verify(&run, cell, expected);
-  free(expected);
+  right = right && contenders_agree(&run, cell);
   if (right)
     rounds(&run, cell);
   for (unsigned n = 0; n < cell->contenders; n++)

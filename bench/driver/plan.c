@@ -1,6 +1,6 @@
 /* The plan, one cell a line, fields between blanks:
  *
- *   ID CODE K M LEN resident|dram ROUNDS MICROSECONDS MATRIX CONTENDER...
+ *   ID CODE K M LEN resident|dram|sequential ROUNDS MICROSECONDS MATRIX CONTENDER...
  *
  * MATRIX: m x k elements in hexadecimal, or "-" where only gfsmith knows the code. A contender is
  * library:variant, with "~" before it if it computes another code, and "!" if it starts threads.
@@ -63,9 +63,10 @@ const char *cell_parse(cell *out, char *line) {
     return "not a cell";
   out->k = (unsigned)k, out->m = (unsigned)m, out->len = len;
   out->rounds = (unsigned)rounds, out->microseconds = (unsigned)microseconds;
-  out->dram = strcmp(regime, "dram") == 0;
+  out->shuffled = strcmp(regime, "dram") == 0;
+  out->dram = out->shuffled || strcmp(regime, "sequential") == 0;
   if (!out->dram && strcmp(regime, "resident") != 0)
-    return "the regime is resident or dram";
+    return "the regime is resident, dram or sequential";
   if (!matrix(out, next(&rest)))
     return "bad matrix";
   for (const char *text; (text = next(&rest)) != NULL; out->contenders++) {

@@ -5,6 +5,8 @@
 #include <immintrin.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -45,7 +47,7 @@ void lanes_prepare(run *run, const arena *arena) {
     uint32_t *order = arena->order + t * room;
     for (size_t n = 0; cell->dram && n < stripes; n++)
       order[n] = (uint32_t)n;
-    if (cell->dram)
+    if (cell->shuffled)
       shuffle(order, stripes, &run->random);
     lane->order = cell->dram ? order : NULL;
     lane->stripes = stripes;
@@ -77,23 +79,35 @@ typedef struct worker {
   contender *who;
   unsigned thread;
   size_t lead, count;
-  pthread_barrier_t *start;
   uint64_t begin, end;
 } worker;
+
+/* The threads that samples run on: 0 is the one that asks for them, the others wait in between.
+ * They last, because what a contender learns about its callers, it learns about threads. */
+static struct team {
+  unsigned together; /* how many of them a sample takes */
+  cpu_set_t allowed;
+  struct member {
+    pthread_t thread;
+    sem_t go, done;
+    worker *work;
+  } member[MAX_THREADS];
+} team;
+
+/* How many have arrived where all begin; they spin, for to be woken takes part of a sample. */
+static atomic_uint arrived;
 
 /* Some peers leave the upper halves of vector registers in use, which slows SSE code of the next
  * one down on some CPUs; that is not to be charged to it. */
 __attribute__((target("avx"))) static void clear_uppers(void) { _mm256_zeroupper(); }
 
-/* Keep the calling thread on the n-th processor that is allowed: the scheduler would need longer
- * than a sample to move one of two threads away from the other. */
+/* Keep the calling thread on a processor of its own, the n-th from the end of those allowed: the
+ * scheduler would need longer than a sample to move one of two threads away from the other. */
 static void keep_to(unsigned n) {
-  cpu_set_t allowed, one;
+  cpu_set_t one;
   CPU_ZERO(&one);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-    return;
-  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-    if (CPU_ISSET(cpu, &allowed) && n-- == 0) {
+  for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--)
+    if (CPU_ISSET(cpu, &team.allowed) && n-- == 0) {
       CPU_SET(cpu, &one);
       sched_setaffinity(0, sizeof one, &one);
       return;
@@ -101,47 +115,64 @@ static void keep_to(unsigned n) {
 }
 
 /* `lead` stripes are not timed: they push what the contender before left in the caches out. */
-static void *work(void *opaque) {
-  worker *w = opaque;
+static void work(worker *w, unsigned threads) {
   lane *lane = &w->run->lane[w->thread];
-  if (w->start != NULL)
-    keep_to(w->thread);
   if (__builtin_cpu_supports("avx"))
     clear_uppers();
   lane_run(lane, w->who, w->thread, w->lead);
-  if (w->start != NULL)
-    pthread_barrier_wait(w->start);
+  atomic_fetch_add(&arrived, 1);
+  while (atomic_load(&arrived) < threads)
+    sched_yield();
   w->begin = now(w->run->threads);
   lane_run(lane, w->who, w->thread, w->count);
   w->end = now(w->run->threads);
+}
+
+static void *member_run(void *opaque) {
+  struct member *self = opaque;
+  keep_to((unsigned)(self - team.member));
+  for (;;) {
+    while (sem_wait(&self->go) != 0)
+      continue;
+    work(self->work, team.together);
+    sem_post(&self->done);
+  }
   return NULL;
+}
+
+void team_start(unsigned threads) {
+  sched_getaffinity(0, sizeof team.allowed, &team.allowed);
+  keep_to(0);
+  for (unsigned t = 1; t < threads; t++) {
+    struct member *member = &team.member[t];
+    if (sem_init(&member->go, 0, 0) != 0 || sem_init(&member->done, 0, 0) != 0 ||
+        pthread_create(&member->thread, NULL, member_run, member) != 0)
+      abort();
+  }
 }
 
 /* Run the workers at the same time, each on a thread of its own. */
 static void work_together(worker *workers, unsigned threads) {
-  pthread_barrier_t start;
-  pthread_t handle[MAX_THREADS];
-  pthread_barrier_init(&start, NULL, threads);
-  for (unsigned t = 0; t < threads; t++) {
-    workers[t].start = &start;
-    if (pthread_create(&handle[t], NULL, work, &workers[t]) != 0)
-      abort();
+  atomic_store(&arrived, 0);
+  team.together = threads;
+  for (unsigned t = 1; t < threads; t++) {
+    team.member[t].work = &workers[t];
+    sem_post(&team.member[t].go);
   }
-  for (unsigned t = 0; t < threads; t++)
-    pthread_join(handle[t], NULL);
-  pthread_barrier_destroy(&start);
+  work(&workers[0], threads);
+  for (unsigned t = 1; t < threads; t++)
+    while (sem_wait(&team.member[t].done) != 0)
+      continue;
 }
 
-double sample(run *run, contender *who, size_t count) {
+size_t sample_lead(const run *run, size_t count) { return run->cell->dram ? count / 3 + 1 : 1; }
+
+double sample(run *run, contender *who, size_t lead, size_t count) {
   unsigned threads = who->alone ? 1 : run->threads;
-  size_t lead = run->cell->dram ? count / 3 + 1 : 1;
   worker workers[MAX_THREADS];
   for (unsigned t = 0; t < threads; t++)
-    workers[t] = (worker){run, who, t, lead, count, NULL, 0, 0};
-  if (threads > 1)
-    work_together(workers, threads);
-  else
-    work(&workers[0]);
+    workers[t] = (worker){run, who, t, lead, count, 0, 0};
+  work_together(workers, threads);
   uint64_t begin = workers[0].begin, end = workers[0].end;
   for (unsigned t = 1; t < threads; t++) {
     begin = workers[t].begin < begin ? workers[t].begin : begin;
@@ -154,7 +185,7 @@ void calibrate(run *run, contender *who) {
   double aim = run->cell->microseconds * 1000.0 * run->threads;
   who->count = 1;
   for (int step = 0; step < 40; step++) {
-    double per_stripe = sample(run, who, who->count);
+    double per_stripe = sample(run, who, sample_lead(run, who->count), who->count);
     double total = per_stripe * (double)who->count;
     if (total >= aim / 4) {
       size_t count = (size_t)(aim / per_stripe / run->threads);

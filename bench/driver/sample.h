@@ -29,7 +29,18 @@ void lanes_prepare(run *run, const arena *arena);
 /* How many stripes make one sample of the length the plan asks for. */
 void calibrate(run *run, contender *who);
 
-/* One sample: nanoseconds for a stripe, over all threads. */
-double sample(run *run, contender *who, size_t count);
+/* Keep the calling thread to one processor, and start those that samples of several threads take
+ * besides, each on another. Once in a process. */
+void team_start(unsigned threads);
+
+/* How many stripes go before so many that are timed. */
+size_t sample_lead(const run *run, size_t count);
+
+/* One sample: nanoseconds for a stripe, over all threads. `lead` stripes come before it. */
+double sample(run *run, contender *who, size_t lead, size_t count);
+
+/* Whether all contenders compute the first one's bytes, for two stripes of random data; who does
+ * not is said on stderr. */
+bool contenders_agree(run *run, cell *cell);
 
 #endif

@@ -1,6 +1,8 @@
 /* ISA-L 2.32 as a peer: the high-level function of one instruction set, as its dispatcher calls it.
  * Variants: the set; "+update" after it for one call for each source, adding to the parities;
- * "+mul" for the product by one constant, which has no AVX2 kernel but one of AVX.
+ * "+mul" for the product by one constant, which has no AVX2 kernel but one of AVX; "+split16" for a
+ * stripe decomposed into narrower ones of at most 16 sources: each is encoded on its own, all but
+ * the first into a buffer that is then added to the parities.
  *
  * ISA-L's own translation unit defines these functions without declaring them in a public header.
  */
@@ -48,13 +50,18 @@ typedef struct peer {
   encode_fn *encode;
   update_fn *update;
   mul_fn *mul;
+  unsigned split; /* sources of a narrower stripe, with encode; 0: all */
+  byte *sums;     /* m blocks, if split: the parities of a narrower stripe */
   byte tables[];
 } peer;
 
 /* Take the function that the end of the variant asks for; false if there is none. */
 static bool choose(peer *made, const set *from, const bench_spec *spec, const char *end) {
-  *made = (peer){NULL, NULL, NULL};
-  if (*end == '\0')
+  static const char split[] = "+split";
+  *made = (peer){NULL, NULL, NULL, 0, NULL};
+  if (strncmp(end, split, sizeof split - 1) == 0)
+    made->split = (unsigned)atoi(end + sizeof split - 1);
+  if (*end == '\0' || made->split > 0)
     made->encode = from->encode;
   else if (strcmp(end, "+update") == 0)
     made->update = from->update;
@@ -68,6 +75,29 @@ static bool supported(const char *variant) {
   bool wide = strstr(variant, "avx512") == NULL ||
               (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"));
   return gfni && wide && __builtin_cpu_supports("avx2");
+}
+
+/* From one of the sums to the next: a line more than its length, so that they do not share cache
+ * sets. */
+static size_t split_pitch(size_t len) { return (len + 63) / 64 * 64 + 64; }
+
+/* The tables of the narrower stripes, one after the other: those of their columns of the matrix. */
+static bool prepare_split(peer *made, const set *from, const bench_spec *spec) {
+  byte *columns = malloc((size_t)made->split * spec->m);
+  made->sums = aligned_alloc(64, split_pitch(spec->len) * spec->m);
+  if (columns == NULL || made->sums == NULL) {
+    free(columns);
+    free(made->sums);
+    return false;
+  }
+  for (unsigned first = 0, k; first < spec->k; first += k) {
+    k = spec->k - first < made->split ? spec->k - first : made->split;
+    for (unsigned i = 0; i < spec->m; i++)
+      memcpy(columns + i * k, spec->matrix + i * spec->k + first, k);
+    from->tables((int)k, (int)spec->m, columns, made->tables + (size_t)32 * first * spec->m);
+  }
+  free(columns);
+  return true;
 }
 
 const char *peer_open(void **out, const bench_spec *spec) {
@@ -87,15 +117,48 @@ const char *peer_open(void **out, const bench_spec *spec) {
     free(made);
     return "no such function";
   }
-  found->tables((int)spec->k, (int)spec->m, (byte *)spec->matrix, made->tables);
+  if (made->split > 0 && !prepare_split(made, found, spec)) {
+    free(made);
+    return "out of memory";
+  }
+  if (made->split == 0)
+    found->tables((int)spec->k, (int)spec->m, (byte *)spec->matrix, made->tables);
   *out = made;
   return NULL;
+}
+
+typedef uint64_t words __attribute__((vector_size(64), aligned(1), may_alias));
+
+/* to += from */
+__attribute__((target("avx2"))) static void add(byte *to, const byte *from, size_t len) {
+  size_t at = 0;
+  for (; at + sizeof(words) <= len; at += sizeof(words))
+    *(words *)(to + at) ^= *(const words *)(from + at);
+  for (; at < len; at++)
+    to[at] ^= from[at];
+}
+
+static void encode_split(const peer *isal, const bench_job *job, uint8_t **shard) {
+  byte *sums[BENCH_MAX_SHARDS];
+  size_t pitch = split_pitch(job->len);
+  for (unsigned i = 0; i < job->m; i++)
+    sums[i] = isal->sums + i * pitch;
+  for (unsigned first = 0, k; first < job->k; first += k) {
+    k = job->k - first < isal->split ? job->k - first : isal->split;
+    byte *tables = (byte *)isal->tables + (size_t)32 * first * job->m;
+    byte **to = first == 0 ? shard + job->k : sums;
+    isal->encode((int)job->len, (int)k, (int)job->m, tables, shard + first, to);
+    for (unsigned i = 0; i < job->m && first > 0; i++)
+      add(shard[job->k + i], sums[i], job->len);
+  }
 }
 
 static void encode(const peer *isal, const bench_job *job, uint8_t **shard) {
   int len = (int)job->len, k = (int)job->k, m = (int)job->m;
   byte *tables = (byte *)isal->tables;
-  if (isal->encode != NULL)
+  if (isal->split > 0)
+    encode_split(isal, job, shard);
+  else if (isal->encode != NULL)
     isal->encode(len, k, m, tables, shard, shard + k);
   else if (isal->mul != NULL)
     isal->mul(len, tables, shard[0], shard[1]);
@@ -115,4 +178,7 @@ void peer_run(void *opaque, const bench_job *job) {
   }
 }
 
-void peer_close(void *opaque) { free(opaque); }
+void peer_close(void *opaque) {
+  free(((peer *)opaque)->sums);
+  free(opaque);
+}

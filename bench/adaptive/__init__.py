@@ -1,0 +1,1 @@
+"""Adaptive prefetching, measured on the memory that is here: docs/memory.md."""

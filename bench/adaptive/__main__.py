@@ -1,0 +1,110 @@
+"""python -m bench.adaptive: measure adaptive prefetching and write bench/adaptive/results.json."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
+from itertools import groupby
+from pathlib import Path
+
+from bench.__main__ import OneLineParser
+from bench.adaptive import plan
+from bench.adaptive.build import HERE, LIBRARY, build
+from bench.adaptive.driver import Driver
+from bench.adaptive.judge import MARGIN
+from bench.adaptive.measure import CellMeasurer
+from bench.adaptive.page import PAGE, publish
+from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
+from bench.adaptive.results import OtherRun, Store, cell_json, change_json, method
+from bench.build import BUILD, BuildError
+from bench.run import RunError
+from gfsmith.console import progress
+
+RESULTS = HERE / "results.json"
+QUICK = BUILD / "adaptive-quick.json"
+
+
+def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = OneLineParser(prog="bench.adaptive", description="Measure adaptive prefetching.")
+    parser.add_argument(
+        "--quick", action="store_true", help="24 cells and the changes, shorter: a minute or two"
+    )
+    parser.add_argument("--cells", metavar="GLOB", default="*", help="cells by their id, such as '28+4/*'")
+    parser.add_argument("--changes", metavar="GLOB", default="*", help="changes by name, such as 'threads'")
+    parser.add_argument("--list", action="store_true", help="print the ids of cells and changes, and stop")
+    parser.add_argument("--fresh", action="store_true", help="measure again what the results have")
+    parser.add_argument("--pages", choices=("huge", "small"), default="huge", help="default: huge")
+    parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a with a coordinator")
+    parser.add_argument("--trace", type=Path, help="a file for the coordinator's trace")
+    parser.add_argument("--out", type=Path, help="default: results.json, with --quick one below build/")
+    parser.add_argument(
+        "--publish", action="store_true", help=f"fill {PAGE.name} from the results; no measuring"
+    )
+    return parser.parse_args(arguments)
+
+
+def _groups(cells: Sequence[plan.Cell], done: Container[str]) -> Iterator[list[plan.Cell]]:
+    """Cells that are left, those that differ only in threads together."""
+    left = [cell for cell in cells if cell.id not in done]
+    for _, group in groupby(left, key=lambda cell: replace(cell, threads=0)):
+        yield list(group)
+
+
+def _measure(options: argparse.Namespace, cells: Sequence[plan.Cell], out: Path) -> Store:
+    effort = plan.QUICK if options.quick else plan.FULL
+    setting = plan.Setting(pages=options.pages)
+    built = build(options.library, lambda what: None)
+    store = Store(out, built.digest, method(setting, effort), options.fresh)
+    changes = [
+        c for c in CHANGES if fnmatch(c.what, options.changes) and c.what not in store.content["changes"]
+    ]
+    groups = list(_groups(cells, store.content["cells"]))
+    total = sum(map(len, groups)) + len(changes)
+    with progress("measuring", total) as step, Driver(built, setting, options.trace) as driver:
+        for group in groups:
+            for one in CellMeasurer(driver, effort).measure(group):
+                store.put("cells", one.cell.id, cell_json(one))
+                step(1)
+        for change in changes:
+            phases = RecoveryMeasurer(driver, effort, built.load).measure(change)
+            store.put("changes", change.what, change_json(change, phases))
+            step(1)
+    return store
+
+
+def _say(store: Store) -> None:
+    cells = store.content["cells"].values()
+    near = sum(cell["over_static_best"][0] <= 1 + MARGIN for cell in cells)
+    ahead = sum(cell["gain_isal"][0] >= 1 for cell in cells if "gain_isal" in cell)
+    print(f"{len(cells)} cells: within {MARGIN:.0%} of the static best in {near}, ahead of ISA-L in {ahead}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _arguments(arguments)
+    out: Path = options.out or (QUICK if options.quick else RESULTS)
+    cells = [cell for cell in plan.cells(options.quick) if fnmatch(cell.id, options.cells)]
+    if options.list:
+        print("\n".join([cell.id for cell in cells] + [change.what for change in CHANGES]))
+        return 0
+    try:
+        if options.publish:
+            publish(out)
+        else:
+            _say(_measure(options, cells, out))
+    except OtherRun as error:
+        print(f"bench.adaptive: {error}", file=sys.stderr)
+        return 2
+    except (BuildError, RunError, FileNotFoundError) as error:
+        print(f"bench.adaptive: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bench.adaptive: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

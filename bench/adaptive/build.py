@@ -1,0 +1,44 @@
+"""The driver, linked with the library that `make adaptive` builds, ISA-L, and the load on memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.build import _WARNINGS, BUILD, ROOT, BuildError, _compile, peer
+
+HERE = Path(__file__).resolve().parent
+LIBRARY = ROOT / "build" / "adaptive" / "libgfsmith.a"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Programs and the shared object of ISA-L; digest: of the library that is measured."""
+
+    driver: Path
+    load: Path
+    isal: Path
+    digest: str
+
+
+def _program(name: str, sources: list[Path], link: list[str]) -> Path:
+    output = BUILD / f"adaptive-{name}"
+    include = f"-I{ROOT / 'runtime' / 'include'}"
+    fresh = output.with_suffix(".new")
+    _compile(fresh, sources, (*_WARNINGS, include), link)
+    return fresh.replace(output)
+
+
+def build(library: Path, say: Callable[[str], None]) -> Built:
+    """Build all of it. Raises BuildError."""
+    if not library.exists():
+        raise BuildError(f"{library.name} is missing: run make adaptive")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    say("building the driver")
+    core = [path for path in sorted((HERE.parent / "driver").glob("*.c")) if path.name != "main.c"]
+    own = [HERE / "driver" / name for name in ("main.c", "adaptive.c")]
+    driver = _program("driver", [*own, *core, library], ["-ldl", "-lpthread"])
+    load = _program("load", [HERE / "driver" / "load.c"], [])
+    return Built(driver, load, peer("isal", say), hashlib.sha256(library.read_bytes()).hexdigest()[:16])

@@ -1,0 +1,146 @@
+"""One cell: static policies are screened, the adaptive one settles, then all that counts goes by turns."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bench.adaptive.driver import Measures
+from bench.adaptive.judge import fastest
+from bench.adaptive.plan import ADAPTIVE, DEFAULT, PEERS, Cell, Effort, policies
+
+#: A batch while the adaptive contender settles, in parts of a sample: how finely its changes are seen.
+BATCH = 8
+#: So many batches in a row with one policy are no trial.
+HELD = 16
+
+Samples = dict[str, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """How the adaptive contender came to its policy: the calls (of all threads) and seconds before it held
+    it, how many others it had held before, and whether it then held it for long enough."""
+
+    policy: str
+    calls: int
+    seconds: float
+    changes: int
+    quiet: bool
+
+
+@dataclass(slots=True)
+class Measured:
+    """A cell's figures: nanoseconds a stripe of screening and final rounds. static: those of `final` that are
+    static policies. same: the contender with the adaptive one's policy and no adapting; end: the policy it
+    named most often after its samples."""
+
+    cell: Cell
+    settling: Settling
+    static: list[str]
+    same: str
+    end: str = ""
+    screened: Samples = field(default_factory=dict)
+    final: Samples = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+
+def rounds(sample: Callable[[str], float], who: Sequence[str], count: int, chance: random.Random) -> Samples:
+    """So many rounds in which each contender gets one sample, in a new order each time."""
+    ns: Samples = {name: [] for name in who}
+    for _ in range(count):
+        for name in chance.sample(list(who), len(who)):
+            ns[name].append(sample(name))
+    return ns
+
+
+def settle(driver: Measures, slot: int, threads: int, effort: Effort, count: int) -> Settling:
+    """Let the adaptive contender run alone until the policy it holds has not changed for a while.
+
+    Asked after every batch of calls, it names the policy of the moment, which in a search is that of a trial.
+    A policy is held from the first of HELD equal answers in a row.
+    """
+    calls, elapsed, changes = 0, 0.0, -1
+    held, since = "", (0, 0.0)
+    seen, first, times = driver.policy(slot, ADAPTIVE), since, 0
+    batch = max(count // BATCH, 1)
+    while elapsed < effort.settling * 1e6 and not (held and elapsed - since[1] >= effort.quiet * 1e6):
+        before = (calls, elapsed)
+        elapsed += driver.sample(slot, ADAPTIVE, threads, 0, batch) * batch * threads
+        calls += batch * threads
+        now = driver.policy(slot, ADAPTIVE)
+        if now != seen:
+            seen, first, times = now, before, 0
+        times += 1
+        if times == HELD and now != held:
+            held, since, changes = now, first, changes + 1
+    quiet = held != "" and elapsed - since[1] >= effort.quiet * 1e6
+    return Settling(held or seen, since[0], since[1] / 1e9, max(changes, 0), quiet)
+
+
+def best_of(ns: Samples, number: int) -> list[str]:
+    """The fastest few, best first, each compared with the library as it is."""
+    left, found = list(ns), list[str]()
+    every = range(len(ns[DEFAULT]))
+    while left and len(found) < number:
+        among = [DEFAULT, *(name for name in left if name != DEFAULT)] if DEFAULT in left else left
+        found.append(fastest(ns, among, every))
+        left.remove(found[-1])
+    return found
+
+
+class CellMeasurer:
+    """Measures the cells of one shape and length, which the driver has open in a slot."""
+
+    def __init__(self, driver: Measures, effort: Effort, slot: int = 0) -> None:
+        self._driver, self._effort, self._slot = driver, effort, slot
+        self._chance = random.Random(1)
+        self._open: list[str] = []
+
+    def measure(self, cells: Iterable[Cell]) -> Iterable[Measured]:
+        """Cells that differ in their threads only. Raises RunError."""
+        for number, cell in enumerate(cells):
+            if number == 0:
+                static = [DEFAULT, *(f"policy:{text}" for text in policies(cell.k))]
+                wanted = [*static, ADAPTIVE, *PEERS]
+                missing = self._driver.cell(self._slot, cell, wanted)
+                self._open = [name for name in wanted if name not in missing]
+            yield self._one(cell, [name for name in static if name in self._open], missing)
+        self._driver.close(self._slot)
+
+    def _sampler(self, threads: int, count: int) -> Callable[[str], float]:
+        lead = count // 3 + 1
+        return lambda name: self._driver.sample(self._slot, name, threads, lead, count)
+
+    def _counterpart(self, settling: Settling) -> str:
+        """Who runs the policy that was settled on, and does nothing else."""
+        name = DEFAULT if settling.policy in ("default", "none") else f"policy:{settling.policy}"
+        if name not in self._open:
+            self._driver.add(self._slot, name)
+            self._open.append(name)
+        return name
+
+    def _one(self, cell: Cell, static: list[str], missing: dict[str, str]) -> Measured:
+        effort, slot, threads = self._effort, self._slot, cell.threads
+        count = self._driver.calibrate(slot, DEFAULT, threads, effort.screen_microseconds)
+        screened = rounds(self._sampler(threads, count), static, effort.screening, self._chance)
+        finalists = best_of(screened, effort.finalists)
+        count = max(count * effort.microseconds // effort.screen_microseconds, 1)
+        settling = settle(self._driver, slot, threads, effort, count)
+        same = self._counterpart(settling)
+        judged = list(dict.fromkeys([DEFAULT, *finalists, same]))
+        peers = [name for name in PEERS if name in self._open]
+        everyone = [*judged, ADAPTIVE, *peers]
+        sample, answers = self._sampler(threads, count), list[str]()
+
+        def listening(name: str) -> float:
+            ns = sample(name)
+            if name == ADAPTIVE:
+                answers.append(self._driver.policy(slot, ADAPTIVE))
+            return ns
+
+        final = rounds(listening, everyone, effort.final, self._chance)
+        end = statistics.mode(answers)
+        return Measured(cell, settling, judged, same, end, screened, final, missing)

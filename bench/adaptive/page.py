@@ -1,0 +1,220 @@
+"""results.json to the part of docs/memory.md between its marks, and to its pictures."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from bench.adaptive.judge import MARGIN, behind, surely_behind
+from bench.adaptive.pictures import FOLDER, draw
+from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
+from bench.adaptive.results import Json
+from bench.build import ROOT
+from gfsmith.stats import Estimate
+
+PAGE = ROOT / "docs" / "memory.md"
+BEGIN, END = "<!-- dram -->", "<!-- /dram -->"
+
+#: A page to begin with.
+EMPTY = f"# Memory\n\n{BEGIN}\n{END}\n"
+
+
+def ratio(cell: Json, key: str) -> Estimate:
+    """A figure of a cell with its interval."""
+    median, low, high = cell[key]
+    return Estimate(median, low, high)
+
+
+def name(cell: Json) -> str:
+    order = "" if cell["order"] == "sequential" else f", {cell['order']} order"
+    threads = "1 thread" if cell["threads"] == 1 else f"{cell['threads']} threads"
+    return f"{cell['k']}+{cell['m']}, {cell['length']} B, {threads}{order}"
+
+
+def _near(cell: Json) -> bool:
+    return not behind(ratio(cell, "over_static_best"))
+
+
+def _surely_behind(cell: Json) -> bool:
+    return surely_behind(ratio(cell, "over_static_best"))
+
+
+def _behind_isal(cell: Json) -> bool:
+    return "gain_isal" in cell and float(cell["gain_isal"][0]) < 1
+
+
+def policy_words(text: str) -> str:
+    return "default" if text == DEFAULT else text
+
+
+def _speed(cell: Json, who: str) -> str:
+    value = cell["gigabytes_per_second"].get(who)
+    return "-" if value is None else f"{value:.1f}"
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "|".join("---" if n < left else "---:" for n in range(len(headings))) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield ""
+
+
+def _times(value: Estimate) -> str:
+    return f"{value.median:.2f} ({value.low:.2f}..{value.high:.2f})"
+
+
+def _share(cells: Sequence[Json], test: Callable[[Json], bool]) -> str:
+    return f"{sum(map(test, cells))} of {len(cells)}"
+
+
+def _middle(cells: Sequence[Json], key: str) -> str:
+    """Median and range over cells of a figure's median."""
+    values = sorted(cell[key][0] for cell in cells if key in cell)
+    if not values:
+        return "-"
+    return f"{statistics.median(values):.2f} ({values[0]:.2f}..{values[-1]:.2f})"
+
+
+def _settling(cells: Sequence[Json]) -> str:
+    calls = sorted(cell["settled_calls"] for cell in cells)
+    return f"{statistics.median(calls):.0f} ({calls[0]}..{calls[-1]})"
+
+
+def summary(cells: Sequence[Json]) -> Iterator[str]:
+    """What holds in how many cells, for each number of threads and order."""
+    kinds = sorted({(cell["order"] != "sequential", cell["threads"]) for cell in cells})
+    parts = [[c for c in cells if (c["order"] != "sequential", c["threads"]) == kind] for kind in kinds]
+    words = [f"{threads} thread{'s' * (threads > 1)}{', random' * other}" for other, threads in kinds]
+    rows: list[tuple[str, Callable[[Sequence[Json]], str]]] = [
+        ("cells", lambda some: str(len(some))),
+        (f"within {MARGIN:.0%} of the static best", lambda some: _share(some, _near)),
+        ("surely not within it", lambda some: _share(some, _surely_behind)),
+        ("faster than ISA-L", lambda some: _share(some, lambda c: not _behind_isal(c))),
+        ("time / static best's", lambda some: _middle(some, "over_static_best")),
+        ("speed / static default's", lambda some: _middle(some, "gain_default")),
+        ("speed / ISA-L's", lambda some: _middle(some, "gain_isal")),
+        ("speed / ISA-L-D's", lambda some: _middle(some, "gain_isal_d")),
+        ("time / the same policy, not adapting", lambda some: _middle(some, "cost")),
+        ("calls until the policy stood", _settling),
+        ("stood within the time given", lambda some: _share(some, lambda c: bool(c["settled"]))),
+    ]
+    yield from _table(["", *words], [[text, *(figure(part) for part in parts)] for text, figure in rows])
+
+
+def _paper_cells(cells: Sequence[Json]) -> list[Json]:
+    """The paper's default: m = 4 and 1 KiB, as in its figure 10."""
+    return [c for c in cells if (c["m"], c["length"], c["order"]) == (4, 1024, "sequential")]
+
+
+def _figures(cells: Sequence[Json]) -> Iterator[str]:
+    headings = (
+        "shape",
+        "default",
+        "static best",
+        "adaptive",
+        "ISA-L",
+        "ISA-L-D",
+        "policy",
+        "static best's policy",
+    )
+    rows = []
+    for cell in cells:
+        best = max((policy_words(who) for who in cell["static_best"]), key=len)
+        own = cell["static_best"][0]
+        speeds = [_speed(cell, who) for who in (DEFAULT, own, ADAPTIVE, ISAL, ISAL_D)]
+        rows.append([name(cell), *speeds, f"`{cell['policy']}`", f"`{best}`"])
+    yield from _table(headings, rows)
+
+
+def _lost(cells: Sequence[Json]) -> Iterator[str]:
+    """The cells in which the adaptive policy loses, worst first."""
+    lost = [c for c in cells if not _near(c)]
+    yield f"### Where it is more than {MARGIN:.0%} behind the static best: {len(lost)} cells\n"
+    lost.sort(key=lambda cell: -float(cell["over_static_best"][0]))
+    rows = (
+        [
+            name(c),
+            _times(ratio(c, "over_static_best")),
+            f"`{c['policy_at_the_end']}`",
+            ", ".join(f"`{policy_words(who)}`" for who in dict.fromkeys(c["static_best"])),
+        ]
+        for c in lost
+    )
+    if lost:
+        yield from _table(("cell", "time / static best's", "its policy", "static best"), rows)
+    slower = [c for c in cells if _behind_isal(c)]
+    yield f"### Where it is behind ISA-L: {len(slower)} cells\n"
+    rows = ([name(c), _times(ratio(c, "gain_isal")), f"`{c['policy_at_the_end']}`"] for c in slower)
+    if slower:
+        yield from _table(("cell", "speed / ISA-L's", "its policy"), rows)
+
+
+def _calls(phase: Json) -> str:
+    calls = phase["recovered_after_calls"]
+    if calls is None:
+        return "not within the phase"
+    return "at once" if calls == 0 else str(calls)
+
+
+def _changes(changes: dict[str, Json]) -> Iterator[str]:
+    headings = (
+        "change",
+        "to",
+        "calls until within 3 %",
+        "then: adaptive",
+        "default",
+        "best of before",
+        "static best",
+    )
+    rows = []
+    for what, change in changes.items():
+        for phase in change["phases"][1:]:
+            late = phase["second_half_over_static_best"]
+            times = [f"{late[who][0]:.2f}" for who in ("adaptive", "default", "other_best")]
+            best = f"`{policy_words(phase['static_best'])}`"
+            rows.append([what, phase["state"], _calls(phase), *times, best])
+    yield from _table(headings, rows, 2)
+
+
+def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
+    """The text between the marks. `pictures`: file and what it shows."""
+    cells = list(content["cells"].values())
+    how = content["method"]
+    lines = [
+        f"Measured on {content['machine']}. Stripes in {how['pool_mib']} MiB of random bytes, cut one after "
+        f"the other ({how['stagger_bytes']} bytes between shards, {how['pages']} pages) and visited in that "
+        "order or, where it says so, in random order. Figures are medians of paired samples, ratios taken "
+        "within a round, with 95 % intervals; in the first table, median and range over the cells.\n",
+        *summary(cells),
+        *(f"![{what}](pictures/{file})\n" for file, what in pictures),
+        "### The paper's default: 1 KiB, m = 4\n",
+        "GB/s of source data.\n",
+        *_figures(_paper_cells(cells)),
+        *_lost(cells),
+    ]
+    if content["changes"]:
+        lines += [
+            "### After a change\n",
+            "The first column of figures counts the adaptive codec's calls in the new state until it is "
+            "within 3 % of the static best of that state and stays there; the others are times relative to "
+            "that static best in the second half of the phase.\n",
+            *_changes(content["changes"]),
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def publish(results: Path) -> None:
+    """Replace what stands between the marks of docs/memory.md, and draw the pictures again.
+
+    Raises FileNotFoundError without results, ValueError if the page has no marks.
+    """
+    content = json.loads(results.read_text())
+    text = PAGE.read_text() if PAGE.exists() else EMPTY
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"{PAGE.name} lacks the lines {BEGIN} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    body = section(content, draw(content, FOLDER))
+    PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")

@@ -1,0 +1,112 @@
+"""What is measured: cells, and the static policies that compete with the adaptive one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from bench.cells import BEST, ISAL_NAME
+from bench.matrices import hexadecimal
+
+CODE = "cauchy"
+SOURCES = (4, 10, 16, 28, 32, 48, 64, 100, 154)
+PARITIES = (2, 4, 8)
+LENGTHS = (256, 512, 1024, 2048, 4096, 5120, 16384)
+THREADS = (1, 2)
+
+DEFAULT = f"gfsmith:{BEST}+streaming"
+ADAPTIVE = f"adaptive:{BEST}"
+ISAL = f"isal:{ISAL_NAME[BEST]}"
+#: A narrower stripe of ISA-L-D has at most so many sources.
+SPLIT = 16
+ISAL_D = f"{ISAL}+split{SPLIT}"
+PEERS = (ISAL, ISAL_D)
+
+#: The longest distance that the library takes (gfsmith_adaptive.h).
+FARTHEST = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One shape and length, in sequential or random order of stripes, at some number of threads."""
+
+    k: int
+    m: int
+    length: int
+    threads: int
+    order: str = "sequential"
+
+    @property
+    def id(self) -> str:
+        where = "" if self.order == "sequential" else f"/{self.order}"
+        return f"{self.k}+{self.m}/{self.length}/{self.threads}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """pool: MiB of memory. stagger: bytes between a shard's end and the next. pages: huge or small."""
+
+    pool: int = 1024
+    stagger: int = 128
+    pages: str = "huge"
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long things take. screening: rounds in which every static policy takes part; final: rounds of
+    the best `finalists` of them and all else; microseconds: of a sample of each; settling: milliseconds at
+    most, quiet: without a change of policy before it counts as settled; phase: rounds of a phase of the
+    recovery, each with `slice` microseconds."""
+
+    screening: int = 5
+    final: int = 16
+    finalists: int = 4
+    screen_microseconds: int = 1200
+    microseconds: int = 2500
+    settling: int = 1500
+    quiet: int = 200
+    phase: int = 240
+    slice: int = 1000
+
+    def as_json(self) -> dict[str, int]:
+        return asdict(self)
+
+
+FULL = Effort()
+QUICK = Effort(screening=3, final=8, finalists=3, settling=1000, phase=160)
+
+
+def cells(quick: bool) -> list[Cell]:
+    """All cells; the quick ones are four shapes at three lengths, m = 4."""
+    if quick:
+        shapes = [(k, 4, length) for k in (10, 28, 100, 154) for length in (256, 1024, 4096)]
+        return [Cell(*shape, threads) for shape in shapes for threads in THREADS]
+    grid = [(k, m, length) for k in SOURCES for m in PARITIES for length in LENGTHS]
+    found = [Cell(*shape, threads) for shape in grid for threads in THREADS]
+    return found + [Cell(k, 4, 1024, threads, "random") for k in SOURCES for threads in THREADS]
+
+
+def _distances(k: int, lines: Sequence[int]) -> list[int]:
+    return [k * n for n in lines if k * n <= FARTHEST]
+
+
+def policies(k: int) -> list[str]:
+    """Static policies beside the library as it is: every walk, with distances of whole lines of the k
+    sources (where a longer one than the library takes is left out)."""
+    found = ["plain"]
+    for walk, lines in (("row", (0, 1, 2, 4, 8, 16)), ("rows4", (2, 4, 8)), ("block", (0, 4, 8, 16))):
+        found += [f"{walk},d={d}" for d in _distances(k, lines)]
+    for walk in ("shuffled", "block-shuffled"):
+        found += [f"{walk},d={d}" for d in _distances(k, (4, 8))]
+    for walk in ("row", "block"):
+        found += [f"{walk},d={d},nt" for d in _distances(k, (4, 8))]
+    found.append(f"row,d={k},first={k + 4}")
+    found.append(f"rows4,d={k},first={k + 4}")
+    return found
+
+
+def plan_line(cell: Cell, who: Sequence[str]) -> str:
+    """The cell as the driver reads it (bench/driver/plan.c)."""
+    regime = "dram" if cell.order == "random" else cell.order
+    fields = [cell.id, CODE, cell.k, cell.m, cell.length, regime, 1, 1, hexadecimal(CODE, cell.k, cell.m)]
+    return " ".join(map(str, [*fields, *who]))

@@ -1,0 +1,49 @@
+/* The libraries that contenders are of: parts of the driver, or shared objects. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cell.h"
+
+enum { MAX_LIBRARIES = 16 };
+
+static struct library {
+  char name[NAME_SIZE];
+  peer_api api;
+} libraries[MAX_LIBRARIES];
+static unsigned library_count;
+
+const peer_api *library_find(const char *name) {
+  for (unsigned n = 0; n < library_count; n++)
+    if (strcmp(libraries[n].name, name) == 0)
+      return &libraries[n].api;
+  return NULL;
+}
+
+bool library_add(const char *name, const peer_api *api) {
+  if (library_count == MAX_LIBRARIES || strlen(name) >= NAME_SIZE)
+    return false;
+  struct library *library = &libraries[library_count++];
+  strcpy(library->name, name);
+  library->api = *api;
+  return true;
+}
+
+/* dlsym gives object pointers; POSIX lets them be copied to function pointers. */
+bool library_load(const char *argument) {
+  char name[NAME_SIZE];
+  const char *equals = strchr(argument, '=');
+  if (equals == NULL || equals - argument >= NAME_SIZE)
+    return false;
+  void *handle = dlopen(equals + 1, RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL) {
+    fprintf(stderr, "driver: %s\n", dlerror());
+    return false;
+  }
+  peer_api api;
+  snprintf(name, sizeof name, "%.*s", (int)(equals - argument), argument);
+  *(void **)&api.open = dlsym(handle, "peer_open");
+  *(void **)&api.run = dlsym(handle, "peer_run");
+  *(void **)&api.close = dlsym(handle, "peer_close");
+  return api.open != NULL && api.run != NULL && api.close != NULL && library_add(name, &api);
+}
