@@ -17,7 +17,7 @@ NATIVE = Path(__file__).parent / "native"
 
 STRICT = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
-#: As few kernels as a codec needs, and one that a coordinator can choose: [adaptive] makes ten for each shape.
+#: As few kernels as a codec needs, and one for a coordinator: [adaptive] would make ten for each shape.
 WITH = (
     fewest_kernels(["avx2", "scalar"])
     + """

@@ -90,7 +90,7 @@ def test_meson(built: Path, tmp_path: Path) -> None:
 
 
 def test_an_amalgamation(tmp_path: Path) -> None:
-    """One source and one header under another prefix, without a warning: its files have no names in common."""
+    """One source and header under another prefix, without a warning: its files have no names in common."""
     names = Names("acme")
     export(tmp_path / "sources", WITH, "--prefix", "acme")
     source = tmp_path / "sources" / f"{names.library}.c"
