@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import pty
 import re
-import select
-import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,9 +16,9 @@ from gfsmith.adapt import live, trace
 from gfsmith.adapt.command import POLICIES
 from gfsmith.cli import main
 
-from .builds import GFSMITH, ROOT, library
+from .builds import ROOT, library
+from .following import Following
 
-DEADLINE = 60  #: seconds, for what takes one or two
 DEVICES = ROOT / "devices"
 CELL = {"k": 28, "m": 4, "len": 1024, "threads": 2}
 OTHER = {"k": 12, "m": 4, "len": 1000, "threads": 1}
@@ -220,55 +214,6 @@ def test_a_file_in_pieces(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(trace.TraceError, match="No such file"):
         tail.lines()
-
-
-class Following:
-    """`gfsmith adapt --live` in a process of its own, its output a pipe or a terminal."""
-
-    def __init__(self, *words: str | Path, terminal: bool) -> None:
-        ours = pty.openpty() if terminal else os.pipe()
-        self._end, theirs = ours
-        self.process = subprocess.Popen(
-            [str(word) for word in (GFSMITH, "adapt", "--live", *words)],
-            stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
-            env={**os.environ, "TERM": "xterm", "COLUMNS": "150", "LINES": "30"},
-        )  # fmt: skip
-        os.close(theirs)
-        self.said = ""
-
-    def until(self, enough: Callable[[str], bool]) -> None:
-        """Read until what was said is enough, or it ends."""
-        end = time.monotonic() + DEADLINE
-        while not enough(self.said):
-            assert time.monotonic() < end, self.said
-            if not select.select([self._end], [], [], 1)[0]:
-                continue
-            try:
-                new = os.read(self._end, 1 << 16)
-            except OSError as error:
-                assert error.errno == errno.EIO  # a terminal whose other side is closed
-                return
-            if not new:
-                return
-            self.said += new.decode()
-
-    def interrupt(self) -> tuple[int, str]:
-        """Ctrl-C: its status, and what it says on stderr; the rest of its output is in `said`."""
-        self.process.send_signal(signal.SIGINT)
-        return self.wait()
-
-    def wait(self) -> tuple[int, str]:
-        self.until(lambda _: False)
-        assert self.process.stderr is not None
-        errors = self.process.stderr.read().decode()
-        return self.process.wait(DEADLINE), errors
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stderr is not None
-        self.process.stderr.close()
-        os.close(self._end)
 
 
 @pytest.fixture
