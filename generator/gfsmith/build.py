@@ -9,7 +9,7 @@ from typing import NamedTuple
 import click
 
 from gfsmith import cache as caches
-from gfsmith import certify, generate, output, request
+from gfsmith import certify, generate, output, request, variants
 from gfsmith.algebra import generate as generate_routines
 from gfsmith.console import progress
 from gfsmith.emit import runtime
@@ -45,6 +45,7 @@ def make(build: request.Build, jobs: int, cache: Path | None) -> Made:
     specs = build.specs
     with progress("generate and prove programs", len(specs)) as advance:
         kernels = generate.generate(specs, jobs, cache and cache / "kernels.json", advance)
+    variants.code((kernel.spec, kernel.size) for kernel in kernels)  # refused before it is proved
     work = certify.tasks_of(kernels)
     with progress("prove machine code", len(work)) as advance:
         certificates = certify.certify(work, jobs, cache and cache / "proofs.json", advance)

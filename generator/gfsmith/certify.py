@@ -21,9 +21,8 @@ from gfsmith.spec import KernelSpec
 METHOD_MACHINE = "machine"
 
 #: What the answer depends on besides contract and code.
-_PROVER = tuple(
-    PACKAGE / name for name in ("prove", "field.py", "isa.py", "ir", "schedule.py", "technique.py", "spec.py")
-)
+_READS = ("prove", "field.py", "isa.py", "ir", "operation.py", "schedule.py", "technique.py", "spec.py")
+_PROVER = tuple(PACKAGE / name for name in _READS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from gfsmith import (
     output,
     report,
     request,
+    variants,
 )
 from gfsmith.adapt.command import adapt
 from gfsmith.codes import CodeError
@@ -92,6 +93,8 @@ def gen(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
     print(
         f"{folder}: {len(kernels)} kernels, all proved; {size} bytes of machine code; {changed} files changed"
     )
+    if adaptive := variants.code((kernel.spec, kernel.size) for kernel in kernels):
+        print(adaptive)
 
 
 @main.command("list")

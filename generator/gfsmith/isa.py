@@ -89,7 +89,7 @@ _MEMORY = frozenset({Op.LOAD, Op.STORE})
 _DOUBLING = frozenset({Op.CONST, Op.TWICE, Op.CHOOSE})
 _COMMON = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.AND, Op.STREAM, Op.SPILL, Op.RELOAD, Op.PREFETCH}
 _NIBBLE = _COMMON | {Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
-_PERMXOR = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.TABLE, Op.LOOKUP2}
+_PERMXOR = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.TABLE, Op.LOOKUP2, Op.PREFETCH}
 _GFNI = _COMMON | {Op.MATRIX, Op.AFFINE, Op.MULB}
 
 _AVX512 = ("AVX512F", "AVX512BW", "AVX512VL", "BMI2")
@@ -97,6 +97,8 @@ _AVX512_WIDTHS = (512, 256)
 
 #: With intrinsics: the compiler chooses what waits in memory.
 _C_NIBBLE = _MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.AND, Op.TABLE, Op.HIGH_NIBBLE, Op.LOOKUP}
+#: The same where vectors are a known part of a cache line, of which the compiler can ask for the next.
+_C_FETCHED = _C_NIBBLE | {Op.PREFETCH}
 
 
 def _with_intrinsics(
@@ -187,24 +189,24 @@ ISAS: tuple[Isa, ...] = (
     ),
     _scalable("sve2", Arch.AARCH64, "SVE2", _C_NIBBLE | {Op.XOR3}),
     _scalable("sve", Arch.AARCH64, "SVE"),
-    _with_intrinsics("neon_sha3", Arch.AARCH64, ("ASIMD", "SHA3"), _C_NIBBLE | {Op.XOR3}),
-    _with_intrinsics("neon", Arch.AARCH64, ("ASIMD",)),
+    _with_intrinsics("neon_sha3", Arch.AARCH64, ("ASIMD", "SHA3"), _C_FETCHED | {Op.XOR3}),
+    _with_intrinsics("neon", Arch.AARCH64, ("ASIMD",), _C_FETCHED),
     _scalable("rvv", Arch.RISCV, "RVV"),
     # An engine takes a module with all of its instructions or none: no flags to look at. Registers: x86's.
     _with_intrinsics("wasm_relaxed_simd", Arch.WASM, (), registers=16),
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),
     _with_intrinsics("vsx_p10", Arch.POWER, ("VSX310",), _PERMXOR | {Op.XOR3}),
     _with_intrinsics("vsx", Arch.POWER, ("VSX207",), _PERMXOR),
-    _with_intrinsics("vx", Arch.S390X, ("VX",), _C_NIBBLE | {Op.LOOKUP_LOW}),
-    _with_intrinsics("lasx", Arch.LOONGARCH, ("LASX",), vector_bytes=32),
-    _with_intrinsics("lsx", Arch.LOONGARCH, ("LSX",)),
+    _with_intrinsics("vx", Arch.S390X, ("VX",), _C_FETCHED | {Op.LOOKUP_LOW}),
+    _with_intrinsics("lasx", Arch.LOONGARCH, ("LASX",), _C_FETCHED, vector_bytes=32),
+    _with_intrinsics("lsx", Arch.LOONGARCH, ("LSX",), _C_FETCHED),
     Isa(
         "scalar",
         Arch.PORTABLE,
         Encoding.C,
         vector_bytes=8,
         registers=None,
-        ops=_MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.BIT, Op.COLUMN, Op.SCALE},
+        ops=_MEMORY | _DOUBLING | {Op.ZERO, Op.XOR, Op.BIT, Op.COLUMN, Op.SCALE, Op.PREFETCH},
         cpu_flags=(),
         tail=Tail.WORD,
     ),

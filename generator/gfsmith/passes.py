@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from gfsmith.ahead import insert_pipelined, insert_prefetch
 from gfsmith.ir import CURRENT, STORES, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.liveness import pressure, uses
-from gfsmith.schedule import LINE
-from gfsmith.spec import KernelSpec, Operation, Order, Placement, SpecError, Store
+from gfsmith.spec import KernelSpec, Order, Placement, SpecError, Store
 from gfsmith.spill import spill
 
 Pass = Callable[[Program, KernelSpec], Program]
@@ -151,45 +151,6 @@ def fuse_xor3(program: Program, spec: KernelSpec) -> Program:
         return tuple(kept)
 
     return _map_sections(program, rewrite)
-
-
-def insert_prefetch(program: Program, spec: KernelSpec) -> Program:
-    """Ask for each cache line of the shards `prefetch` bytes ahead of its load or store, without a branch:
-    beyond a shard's end it does nothing. Destinations that are written around the cache are left alone."""
-    if not spec.prefetch:
-        return program
-    loaded = spec.operation is Operation.MAD  # mad asks for its destinations when it loads them
-    asking = {Op.LOAD} if loaded or spec.store is Store.STREAMING else {Op.LOAD, Op.STORE}
-
-    def rewrite(code: Section, loop: Loop) -> Section:
-        if loop.role is not Role.BLOCK:
-            return code
-        out: list[Instr] = []
-        for instr in code:
-            ref = instr.ref
-            if instr.op in asking and ref is not None and ref.offset % LINE == 0:
-                ahead = replace(ref, offset=ref.offset + spec.prefetch)
-                out.append(Instr(Op.PREFETCH, None, (), ahead, 0, instr.copy))
-            out.append(instr)
-        return tuple(out)
-
-    return _map_sections(program, rewrite)
-
-
-def insert_pipelined(program: Program, spec: KernelSpec) -> Program:
-    """Before a turn of a main loop's body, ask for what the pointers behind those of the shards say: one for
-    each line of which the body takes the beginning."""
-    if not spec.pipelined:
-        return program
-
-    def ask(loop: Loop) -> Loop:
-        if loop.role is not Role.BLOCK or loop.step != spec.block:
-            return loop
-        begun = [i for i in loop.body if i.op is Op.LOAD and i.ref and i.ref.offset % LINE == 0]
-        asked = (Instr(Op.PREFETCH, None, (), Ref(Space.AHEAD, n, 0)) for n in range(len(begun)))
-        return replace(loop, body=(*asked, *loop.body))
-
-    return replace(program, loops=tuple(map(ask, program.loops)))
 
 
 def hoist_tables(program: Program, spec: KernelSpec) -> Program:

@@ -92,8 +92,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--m", type=int, help="With --code: parity shards."),
         click.option("--l", type=int, help="With --code lrc: groups, each with a local parity."),
         click.option("--r", type=int, help="With --code lrc: global parities."),
-        click.option("--adaptive", is_flag=True, help="Add the kernels of [adaptive], as its defaults have them "
-                     "if the file has no such table."),
+        click.option("--adaptive", is_flag=True, help="Add the kernels of [adaptive], with its defaults if "
+                     "the file has no such table."),
     )):  # fmt: skip
         command = option(command)
     return command

@@ -7,7 +7,6 @@ from enum import Enum
 from gfsmith.ir import Op
 from gfsmith.isa import Isa
 
-
 LINE = 64  #: bytes of a cache line, by which kernels walk
 
 
@@ -74,9 +73,9 @@ def shuffled(lines: int) -> tuple[int, ...]:
 
 
 def fits(isa: Isa, copies: int, outputs: int) -> bool:
-    """Whether the sums of so many vectors side by side leave the registers that products need: the source of each
-    vector, as nibbles two, but one at a time for one output; a table and a product, with nibbles two of either
-    and a mask."""
+    """Whether the sums of so many vectors side by side leave the registers that products need: the source of
+    each vector, as nibbles two, but one at a time for one output; a table and a product, with nibbles two of
+    either and a mask."""
     if isa.registers is None:
         return True
     parts, others = (1, 2) if Op.AFFINE in isa.ops else (2, 5)

@@ -8,10 +8,9 @@ The grammar of a symbol, of which KernelSpec.symbol is the only source:
 inputs is a number or `n` (any, read from the argument k); the code is that of a baked kernel, with
 `_packets` if it works on packets; the vector's width and the technique are named where they are not the
 instruction set's own; circuit, of a baked kernel, where it is not the one that the estimate finds cheapest;
-order, `steps` or `copies`, where it is not `sums`; `_rows`, `_shuffled` say how a turn goes through its cache
-lines; `_mem`: table entries are read from memory in every turn; `_pipe`: prefetches through pointers beside
-those of the shards, with their hint if that is not t0; `_p` is the prefetch distance in bytes with its hint;
-`_nt` streaming stores.
+order, `steps` or `copies`, where it is not `sums`; `_rows`, `_shuffled`: how a turn goes through its lines;
+`_mem`: table entries are read from memory in every turn; `_pipe` (with the hint if not t0): it prefetches
+what pointers say; `_p` is the prefetch distance in bytes with its hint; `_nt` streaming stores.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.isa import BY_NAME, ISAS, Arch, Encoding, Isa
+from gfsmith.operation import Baked as Baked
+from gfsmith.operation import Operation as Operation
 from gfsmith.schedule import LINE, fits, shuffled
 from gfsmith.schedule import Circuit as Circuit
 from gfsmith.schedule import Hint as Hint
@@ -46,56 +46,13 @@ class SpecError(ValueError):
     """A kernel that cannot be: the message names the field and what is allowed."""
 
 
-class Operation(Enum):
-    """With j over sources and i over outputs, in GF(2^8), for every byte position:
-
-    DOT  dst[i]  = sum_j c[i][j] * src[j]
-    MAD  dst[i] ^= sum_j c[i][j] * src[j]
-    MUL  dst[j]  = c[j] * src[j]
-    XOR  dst[0]  = sum_j src[j]
-    HORNER  dst[i] = sum_j (2^i)^(k-1-j) * src[j]: P, Q and R of RAID, by Horner's rule
-    """
-
-    DOT = "dot"
-    MAD = "mad"
-    MUL = "mul"
-    XOR = "xor"
-    HORNER = "horner"
-
-
 _BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
-
-
 #: Ways to double, and how many parities Horner's rule is for: P and Q, or P, Q and R.
 _DOUBLES = frozenset({Technique.AFFINE, Technique.SHIFT})
 _PARITIES = (2, 3)
 
 #: A product is one instruction.
 _SINGLE = frozenset({Technique.AFFINE, Technique.MULB, Technique.PERMXOR})
-
-
-@dataclass(frozen=True, slots=True)
-class Baked:
-    """A matrix known at generation time: rows first, first + 1, ... of the m x k parity matrix of a code.
-
-    rows: elements of GF(2^8), one row per output of the kernel. Its kernel reads no table.
-    packets: the matrix is the 8 m x 8 k bit matrix of the code, whose kernel works on packets instead of
-    shards and only adds; parities and first count its rows.
-    """
-
-    code: str
-    parities: int
-    first: int
-    rows: tuple[tuple[int, ...], ...]
-    packets: bool = False
-
-    @property
-    def label(self) -> str:
-        """The code and layout, with the number of rows and the first one where it is not all of them."""
-        name = f"{self.code}_packets" if self.packets else self.code
-        if len(self.rows) == self.parities:
-            return name
-        return f"{name}m{self.parities}r{self.first}"
 
 
 def with_width(isa: Isa, bits: int) -> Isa:
@@ -125,10 +82,8 @@ def default_technique(operation: Operation, isa: Isa) -> Technique:
 class KernelSpec:
     """One kernel. inputs None: any k, read from the argument. prefetch: bytes ahead, 0 for none.
 
-    shuffled: the lines of a turn are visited in the order schedule.shuffled. pipelined: src has k more pointers
-    for each line of a turn, in the order in which lines are visited; a line's visit prefetches what its
-    pointer says, at the turn's position (DIALGA, 4.2.3).
-
+    shuffled: lines are visited in that order of schedule.py. pipelined: src has k more pointers for each line
+    of a turn, in the order of visits; a visit prefetches at the turn's position from where its pointer says.
     A kernel with run-time coefficients serves every polynomial, because its table encodes the field;
     only MULB has a field of its own. Raises SpecError for a kernel that cannot be.
     """
@@ -208,8 +163,8 @@ class KernelSpec:
         if not 1 <= self.unroll <= limit:
             raise SpecError(f"unroll = {self.unroll}; allowed: 1..{limit}")
         if self.abreast == 1 and self.order is not Order.SUMS:
-            one = "unroll = 1" if self.unroll == 1 else "one vector at a time"
-            raise SpecError(f"order = {self.order.value}; {one} leaves nothing to order")
+            alone = "unroll = 1" if self.unroll == 1 else "one vector of each source"
+            raise SpecError(f"order = {self.order.value}; {alone} leaves nothing to order")
         if not 0 <= self.prefetch <= MAX_PREFETCH:
             raise SpecError(f"prefetch = {self.prefetch}; allowed: 0..{MAX_PREFETCH} bytes")
         if self.prefetch and Op.PREFETCH not in self.isa.ops:
@@ -220,20 +175,18 @@ class KernelSpec:
             raise SpecError("store = streaming; mad reads its destinations, so only temporal pays")
 
     def _check_walk(self) -> None:
-        asked = self._by_lines
-        if not asked:
+        if not (asked := self._by_lines):
             return
         if self.operation is not Operation.DOT or self.inputs is not None or self.baked is not None:
             raise SpecError(f"{asked}; allowed: dot with any number of inputs, such as nx4, and no code")
         if self.isa.scalable:
             raise SpecError(f"{asked}; {self.isa.name} has no fixed number of vectors in a cache line")
         if self.block % LINE:
-            needed = LINE // self.isa.vector_bytes
-            raise SpecError(f"unroll = {self.unroll}; {asked}: lines of {LINE} bytes, so a multiple of {needed}")
+            raise SpecError(f"unroll = {self.unroll}; {asked}; allowed: whole lines of {LINE} bytes")
         if self.shuffled and self.lines < 2:
             raise SpecError(f"unroll = {self.unroll}; one line a turn leaves nothing to shuffle")
         if self.pipelined and self.prefetch:
-            raise SpecError(f"prefetch = {self.prefetch}; pipelined kernels have the distance in their pointers")
+            raise SpecError(f"prefetch = {self.prefetch}; pipelined kernels have it in their pointers")
         if self.pipelined and Op.PREFETCH not in self.isa.ops:
             raise SpecError(f"pipelined = true; {self.isa.name} has no prefetch")
 
@@ -269,21 +222,20 @@ class KernelSpec:
         return self.unroll * self.isa.vector_bytes
 
     @property
+    def lines(self) -> int:
+        """The same in whole cache lines."""
+        return self.block // LINE
+
+    @property
     def _by_lines(self) -> str:
-        """The setting, as in a configuration, by which the kernel goes by cache lines; "" if it does not."""
+        """The setting by which the kernel goes by cache lines; "" if it does not."""
         if self.walk is Walk.ROWS:
             return "walk = rows"
         return "pipelined = true" if self.pipelined else "shuffled = true" if self.shuffled else ""
 
     @property
-    def lines(self) -> int:
-        """Cache lines of every shard that one turn of the main loop handles."""
-        return self.block // LINE
-
-    @property
     def abreast(self) -> int:
-        """Vectors of a shard that one loop over the sources takes: with ROWS as much of a line as the registers
-        hold sums of."""
+        """Vectors of a shard that a loop over the sources takes: with ROWS as much of a line as sums fit."""
         if self.walk is Walk.TOGETHER:
             return self.unroll
         vectors = LINE // self.isa.vector_bytes
@@ -296,7 +248,7 @@ class KernelSpec:
         return shuffled(self.lines) if self.shuffled else tuple(range(self.lines))
 
     def visits(self) -> tuple[tuple[int, ...], ...]:
-        """The vectors of a turn that each loop over the sources takes, in the order in which they are visited."""
+        """The vectors of a turn that each loop over the sources takes, in the order of visits."""
         order: Sequence[int] = range(self.unroll)
         if self._by_lines:
             vectors = LINE // self.isa.vector_bytes

@@ -72,19 +72,23 @@ def variants(isa: Isa, outputs: int, field: Field, prefix: str) -> list[KernelSp
     return found
 
 
-def sizes(kernels: Iterable[tuple[KernelSpec, int]]) -> Counter[tuple[str, int]]:
-    """Bytes of machine code of all variants of each set and number of outputs. kernels: all, with their size.
+def code(kernels: Iterable[tuple[KernelSpec, int]]) -> str:
+    """What the variants among these kernels, each with its bytes of machine code, take; "" if there are none.
 
-    Raises SpecError if they are too many.
+    Raises SpecError if those of one set and number of outputs take more than MOST_CODE.
     """
+    sizes = [(spec, size) for spec, size in kernels if spec.pipelined]
     total: Counter[tuple[str, int]] = Counter()
-    for spec, size in kernels:
-        if spec.pipelined:
-            total[spec.isa.name, spec.outputs] += size
-    for (isa, outputs), size in total.items():
+    for spec, size in sizes:
+        total[spec.isa.name, spec.outputs] += size
+    for (isa, outputs), size in total.most_common(1):
         if size > MOST_CODE:
             raise SpecError(
-                f"adaptive: the variants of {isa} for {outputs} outputs are {size} bytes of code; allowed: "
-                f"{MOST_CODE}; use fewer outputs"
+                f"adaptive: the kernels of {isa} for {outputs} outputs are {size} bytes of machine code; "
+                f"allowed: {MOST_CODE} bytes, so fewer outputs"
             )
-    return total
+        return (
+            f"adaptive: {len(sizes)} kernels, {sum(total.values())} bytes of machine code; most, {size}, for "
+            f"{outputs} outputs on {isa}"
+        )
+    return ""

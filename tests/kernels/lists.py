@@ -1,4 +1,4 @@
-"""The lists of gen_out, as Python reads them: kernels.inc, baked.inc, matrices.inc and sources.mk."""
+"""The lists of gen_out, as Python reads them: kernels.inc, adaptive.inc, baked.inc, matrices.inc, sources.mk."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gfsmith.isa import ISAS
 #: What the lines of kernels.inc and baked.inc have in their parentheses.
 KERNEL = tuple("symbol isa operation inputs outputs unroll store prefetch tables".split())  # noqa: SIM905
 BAKED = tuple("symbol isa matrix store prefetch".split())  # noqa: SIM905
+ADAPTIVE = tuple("symbol isa outputs walk shuffled lines store tables".split())  # noqa: SIM905
 
 
 #: Instruction set -> architecture.
@@ -28,7 +29,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One line of kernels.inc, or of baked.inc with its matrix."""
+    """One line of kernels.inc or adaptive.inc, or of baked.inc with its matrix."""
 
     symbol: str
     isa: str
@@ -108,6 +109,12 @@ def parse_baked(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
     return kernels
 
 
+def parse_adaptive(text: str) -> list[Kernel]:
+    """The kernels of a file in the form of adaptive.inc."""
+    fields = (dict(zip(ADAPTIVE, line, strict=True)) for line in entries(text, "GFSMITH_ADAPTIVE"))
+    return [Kernel(f["symbol"], f["isa"], "dot", 0, int(f["outputs"]), f["tables"]) for f in fields]
+
+
 def kernels_of(folder: Path) -> list[Kernel]:
     """The kernels of a folder like gen_out that can run here; none where there is no list."""
     return [kernel for kernel in all_kernels_of(folder) if kernel.runs_here]
@@ -119,7 +126,8 @@ def all_kernels_of(folder: Path) -> list[Kernel]:
         return []
     kernels = parse_kernels((folder / "kernels.inc").read_text())
     matrices = parse_matrices((folder / "matrices.inc").read_text())
-    return kernels + parse_baked((folder / "baked.inc").read_text(), matrices)
+    kernels += parse_baked((folder / "baked.inc").read_text(), matrices)
+    return kernels + parse_adaptive((folder / "adaptive.inc").read_text())
 
 
 def generated_sources(folder: Path) -> list[Path]:

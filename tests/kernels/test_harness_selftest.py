@@ -19,6 +19,8 @@ FAULTS = (
     ("bad_reads_empty", BOTH, "lengths", "len 0, k 3, buffers flush to the end"),
     ("bad_reads_past_coeffs", BOTH, "lengths", "reads in the guard after coeffs, 0 bytes past"),
     ("bad_reads_past_src_array", BOTH, "lengths", "reads in the guard after the src array"),
+    ("bad_reads_past_ahead__scalar_u16", BOTH, "lengths", "reads in the guard after the src array"),
+    ("bad_reads_ahead__scalar_u16", BOTH, "lengths", "fault (SIGSEGV) at kernel+"),
     ("bad_writes_past", BOTH, "lengths", "writes in the guard after dst[1], 0 bytes past"),
     ("bad_writes_before", BOTH, "lengths", "writes in the guard before dst[1], 1 bytes before"),
     ("bad_writes_past_in_page", BOTH, "lengths", "writes out of bounds: byte 0 of dst[1], which"),
@@ -122,6 +124,16 @@ def test_right_baked_kernel_passes(selftest_library: Any, symbol: str, block: in
     assert calls["coefficients"] == calls["wide"] == calls["in_place"] == 0
     assert selftest_library.block_bytes(symbol) == block
     assert selftest_library.block_bytes("bad_baked_tail") == 64
+
+
+@pytest.mark.parametrize("abi", BOTH)
+def test_right_pipelined_kernel_passes(selftest_library: Any, abi: str) -> None:
+    """Whatever its prefetch pointers hold."""
+    symbol = "good_pipelined__scalar_u16"
+    for sweep in ("lengths", "large", "wide"):
+        calls, report = selftest_library.run(symbol, abi, sweep, 0x11D)
+        assert calls > 0, report
+    assert selftest_library.block_bytes(symbol) == 128
 
 
 @pytest.mark.parametrize("symbol, abi, sweep, reason", flat(FAULTS + BAKED_FAULTS + X86_FAULTS))

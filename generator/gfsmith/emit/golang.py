@@ -91,7 +91,9 @@ def takes(spec: KernelSpec) -> bool:
     """Whether the Go package has a use for it: ordinary stores, nothing fetched ahead, the one field."""
     if spec.isa.arch is not Arch.X86_64 or spec.field.polynomial != POLYNOMIAL:
         return False
-    if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined or (spec.baked is not None and spec.baked.packets):
+    if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined:
+        return False
+    if spec.baked is not None and spec.baked.packets:
         return False
     if spec.operation is Operation.XOR:
         return spec.inputs == 2

@@ -46,8 +46,8 @@ class _IsaKernels:
     """One instruction set of a build, ready for the templates.
 
     arch, name: the build has it if the compiler's target is of this Arch (guard) and GFSMITH_SINGLE_ISA
-    is not defined or is this name (condition). specs: kernels for any matrix but the adaptive ones, which take
-    other arguments.
+    is not defined or is this name (condition). specs: kernels for any matrix but the adaptive ones, whose
+    src is another array.
     """
 
     name: str
@@ -140,6 +140,8 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
     }
     for name in sorted({s.isa.name for s in specs if not s.machine_code}):
         files |= {header: render(f"{header}.j2") for header in SPELLINGS[name].headers}
+    if any(not s.machine_code and (s.prefetch or s.pipelined) for s in specs):
+        files["gfsmith_prefetch.h"] = render("gfsmith_prefetch.h.j2")
     if any(spec.machine_code for spec in specs):
         files["gfsmith_asm.h"] = render("gfsmith_asm.h.j2")
     return files

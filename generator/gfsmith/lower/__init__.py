@@ -70,7 +70,9 @@ class _Lowering:
             return b.load(Space.DESTINATION, output, offset)
         return b.emit(Op.ZERO)
 
-    def _add_sources(self, b: Builder, sources: Sequence[int], offset: int, totals: list[Value | None]) -> None:
+    def _add_sources(
+        self, b: Builder, sources: Sequence[int], offset: int, totals: list[Value | None]
+    ) -> None:
         """totals[i] += c[i][source] * src[source], for every output i and every source, side by side; by
         Horner's rule the totals are multiplied as well."""
         loaded = [b.load(Space.SOURCE, source, offset) for source in sources]
@@ -90,7 +92,8 @@ class _Lowering:
         for copy, offset in enumerate(offsets):
             b.copy = copy
             totals: list[Value | None] = [
-                self._initial(b, output, offset) if accumulate else None for output in range(self.spec.outputs)
+                self._initial(b, output, offset) if accumulate else None
+                for output in range(self.spec.outputs)
             ]
             for source in range(self.spec.inputs or 1):
                 self._add_sources(b, (source,), offset, totals)

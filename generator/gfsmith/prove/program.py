@@ -8,8 +8,7 @@ addressed relative to the loop's position, so what is shown of one turn holds fo
 - a loop rolled over the sources is right by induction: it starts from the right initial value and its
   body adds exactly the product of the current source, whatever that is;
 - the loops together take every length: block loops, then a tail for all that a vector does not fill;
-- a turn of a pipelined kernel's main loop takes as many pointers behind those of the shards as its contract
-  has, one for each of its lines and sources, no other loop any, and nothing is done with them but to prefetch.
+- a pipelined kernel takes the pointers behind those of the shards that its contract has, only to prefetch.
 
 Never imports lower, passes or emit.
 """
@@ -29,12 +28,11 @@ from gfsmith.ir import (
     Op,
     Program,
     Ref,
-    Role,
     Space,
     Undefined,
     Value,
 )
-from gfsmith.prove import model, witness
+from gfsmith.prove import model, turns, witness
 from gfsmith.prove.model import Byte, Coefficient, Data
 from gfsmith.prove.polynomial import Polynomial, constant_byte, variable_byte
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
@@ -67,35 +65,19 @@ class _Prover:
             if instr.op in STORES or (instr.ref and instr.ref.space not in _FIXED):
                 raise Refutation(f"preload has {instr.op.name}, which depends on the position")
             self._execute(instr, preload, self.lanes)
-        self._check_lengths()
+        turns.check_lengths(self.program)
         for number, loops in enumerate(self.program.turns()):
             where = f"loop {number} ({loops[0].role.name.lower()} of {loops[0].step})"
             self._loops(loops, preload.values, where)
 
-    def _check_lengths(self) -> None:
-        """Every length is used up: the loop before the tail takes vectors, the tail the rest."""
-        loops = self.program.loops
-        if not loops or loops[-1].role is not Role.TAIL or loops[-1].step != self.lanes:
-            raise Refutation("the last loop is not a tail of one vector")
-        if any(loop.role is Role.TAIL for loop in loops[:-1]):
-            raise Refutation("a tail is not the last loop")
-        if any(loop.step <= 0 or loop.step % self.lanes for loop in loops):
-            raise Refutation("a loop's step is not a whole number of vectors")
-        if len(loops) < 2 or loops[-2].step != self.lanes or loops[-2].aligned:
-            raise Refutation("no loop over single vectors stands before the tail")
-
     def _loops(self, loops: tuple[Loop, ...], preloaded: dict[Value, Lane], where: str) -> None:
         """The loops of one turn, which share what has been stored."""
-        first = loops[0]
-        if any((loop.role, loop.step, loop.aligned) != (first.role, first.step, first.aligned) for loop in loops):
-            raise Refutation(f"{where}: a joined loop is not of the same turn")
-        if first.joined or any(loop.rolled != first.rolled for loop in loops):
-            raise Refutation(f"{where}: a loop is joined to none, or to one of another kind")
+        turns.check_joined(loops, where)
+        turns.check_pointers(self.spec, loops, where)
         stored: dict[tuple[int, int], Byte] = {}
         for loop in loops:
             self._loop(loop, _Turn(dict(preloaded), stored=stored), where)
-        self._check_pointers(loops, where)
-        self._check_stores(first, stored, where)
+        self._check_stores(loops[0], stored, where)
 
     def _loop(self, loop: Loop, turn: _Turn, where: str) -> None:
         self._section(loop.head, turn, loop)
@@ -104,20 +86,6 @@ class _Prover:
         elif self.spec.inputs is None and not self.spec.diagonal:
             raise Refutation(f"{where}: not rolled, but the number of sources is not fixed")
         self._section(loop.close, turn, loop)
-
-    def _check_pointers(self, loops: tuple[Loop, ...], where: str) -> None:
-        """A turn takes as many pointers behind those of the shards as there are."""
-        main = self.spec.pipelined and loops[0].role is Role.BLOCK and loops[0].step == self.spec.block
-        taken = 0
-        for loop in loops:
-            each = len(_pointers(loop.body)) // loop.group
-            counts = (0, loop.group * each, each if loop.rest else 0, 0)
-            for section, count in zip(loop.sections(), counts, strict=True):
-                if _pointers(section) != list(range(count)):
-                    raise Refutation(f"{where}: prefetch pointers are not taken in turn, {each} for each source")
-            taken += each
-        if taken != (self.spec.lines if main else 0):
-            raise Refutation(f"{where}: takes {taken} prefetch pointers a source")
 
     def _section(self, code: tuple[Instr, ...], turn: _Turn, loop: Loop) -> None:
         for instr in code:
@@ -314,11 +282,6 @@ class _Prover:
                     f"{witness.counterexample(difference)} gives {g.value(difference.witness())} "
                     f"instead of {w.value(difference.witness())}"
                 )
-
-
-def _pointers(code: tuple[Instr, ...]) -> list[int]:
-    """The numbers of the prefetch pointers that some code takes."""
-    return [i.ref.index for i in code if i.ref is not None and i.ref.space is Space.AHEAD]
 
 
 def _kind(value: Lane) -> Kind:

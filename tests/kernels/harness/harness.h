@@ -7,7 +7,7 @@
  * read.
  *
  * The parts, each in a file:
- *   kernels.c      the list, from gen_out/kernels.inc, baked.inc and matrices.inc
+ *   kernels.c      the list, from gen_out/kernels.inc, adaptive.inc, baked.inc and matrices.inc
  *   arena.c        memory between guard pages, canaries
  *   model.c        coefficient tables and expected bytes, from a multiplication table only
  *   stack.c        the stack on which a kernel runs
@@ -45,6 +45,7 @@ struct kernel {
   unsigned inputs; /* 0: any k, from the argument */
   unsigned outputs;
   unsigned unroll; /* 0: as the symbol says */
+  unsigned lines;  /* pipelined: src has so many more pointers a source, to what is prefetched */
   enum tables tables;
   const char *code[2];   /* by enum abi; NULL where the kernel does not exist for that ABI */
   const uint8_t *matrix; /* baked: outputs rows of inputs elements; NULL: coefficients are given */
@@ -63,6 +64,7 @@ enum {
   GUARD_BYTES = 16 * 1024,   /* half belongs to the region before, half to the one after */
   CANARY_BYTES = 512,        /* looked at on both sides of a buffer, as far as its region goes */
   MAX_LEN = 80 * 1024,
+  MAX_LINES = 8, /* prefetch pointers a source */
 };
 enum region {
   REGION_STACK,

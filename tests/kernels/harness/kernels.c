@@ -19,22 +19,32 @@
   extern const char symbol##_ms[] __attribute__((weak));
 #define GFSMITH_KERNEL DECLARE
 #define GFSMITH_BAKED DECLARE
+#define GFSMITH_ADAPTIVE DECLARE
+#define GFSMITH_ADAPTIVE_ORDER(...)
+#include "adaptive.inc"
 #include "baked.inc"
 #include "kernels.inc"
+#undef GFSMITH_ADAPTIVE
 #undef GFSMITH_BAKED
 #undef GFSMITH_KERNEL
 
 #define GFSMITH_KERNEL(symbol, isa, operation, inputs, outputs, unroll, store, prefetch, tables)   \
   {#symbol, #isa,   OPERATION_##operation, inputs,                                                 \
-   outputs, unroll, TABLES_##tables,       {symbol, symbol##_ms},                                  \
-   NULL},
+   outputs, unroll, 0,                     TABLES_##tables,                                        \
+   {symbol, symbol##_ms}, NULL},
+#define GFSMITH_ADAPTIVE(symbol, isa, outputs, walk, shuffled, lines, store, tables)               \
+  {#symbol, #isa, OPERATION_dot, 0, outputs, 0, lines, TABLES_##tables, {symbol, symbol##_ms}, NULL},
 #define GFSMITH_BAKED(symbol, isa, id, store, prefetch)                                            \
   {#symbol, #isa,        OPERATION_dot,         id##_inputs,  id##_outputs,                        \
-   0,       TABLES_none, {symbol, symbol##_ms}, id##_elements},
+   0,       0,           TABLES_none,           {symbol, symbol##_ms}, id##_elements},
 const struct kernel harness_kernels[] = {
 #include "baked.inc"
 #include "kernels.inc"
+/* Last, so that lists without one keep their order. */
+#include "adaptive.inc"
 };
+#undef GFSMITH_ADAPTIVE_ORDER
+#undef GFSMITH_ADAPTIVE
 #undef GFSMITH_BAKED
 #undef GFSMITH_KERNEL
 

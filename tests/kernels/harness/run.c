@@ -8,7 +8,8 @@
 struct buffers {
   uint8_t *coeffs;
   uint8_t **sources, **destinations; /* the arrays that the kernel gets */
-  uint8_t *source[MAX_SHARDS], *destination[MAX_SHARDS];
+  /* Behind those of the sources: the pointers to what is prefetched. */
+  uint8_t *source[MAX_SHARDS * (1 + MAX_LINES)], *destination[MAX_SHARDS];
   int aliased[MAX_SHARDS]; /* of a destination: the source it shares, or -1 */
   int shared[MAX_SHARDS];  /* of a source: the destination it shares, or -1 */
 };
@@ -46,17 +47,35 @@ static void choose_aliases(const struct job *job, const struct testcase *test, s
   }
 }
 
+static size_t pointers(const struct job *job) {
+  return job->recipe.k * (1 + job->kernel->lines);
+}
+
+/* What a prefetch pointer may hold: anything. A source, memory that cannot be read, NULL, no address at
+ * all; and what was added to overflows. */
+static uint8_t *anything(const struct job *job, const struct buffers *b, size_t n) {
+  const uintptr_t some[] = {(uintptr_t)b->source[n % job->recipe.k],
+                            (uintptr_t)arena_guard(REGION_COEFFS), 0,
+                            (uintptr_t)UINT64_C(0x5bad000000000002), UINTPTR_MAX};
+  return (uint8_t *)some[(n + job->cases) % (sizeof some / sizeof some[0])];
+}
+
 static void place(const struct job *job, const struct testcase *test, struct buffers *b) {
   size_t k = job->recipe.k, r = job->outputs, len = test->len;
   struct placement at = test->placement;
   b->coeffs = arena_place(REGION_COEFFS, job->table_bytes, 1, at);
   memcpy(b->coeffs, job->table, job->table_bytes);
-  b->sources = (void *)arena_place(REGION_SRC_ARRAY, k * sizeof(void *), sizeof(void *), at);
+  b->sources =
+      (void *)arena_place(REGION_SRC_ARRAY, pointers(job) * sizeof(void *), sizeof(void *), at);
   b->destinations = (void *)arena_place(REGION_DST_ARRAY, r * sizeof(void *), sizeof(void *), at);
   for (size_t j = 0; j < k; j++) {
     b->source[j] = arena_place(REGION_SOURCES + (unsigned)j, len, 1, at);
     memcpy(b->source[j], job_source(job, j), len);
     memcpy(&b->sources[j], &b->source[j], sizeof(void *));
+  }
+  for (size_t n = k; n < pointers(job); n++) {
+    b->source[n] = anything(job, b, n);
+    memcpy(&b->sources[n], &b->source[n], sizeof(void *));
   }
   for (size_t i = 0; i < r; i++) {
     if (b->aliased[i] >= 0) {
@@ -124,14 +143,15 @@ static bool check_buffers(struct job *job, const struct testcase *test, const st
     }
   }
   return check_unchanged(job, test, "coeffs", 0, b->coeffs, job->table, job->table_bytes) &&
-         check_unchanged(job, test, "src array", 0, b->sources, b->source, k * sizeof(void *)) &&
+         check_unchanged(job, test, "src array", 0, b->sources, b->source,
+                         pointers(job) * sizeof(void *)) &&
          check_unchanged(job, test, "dst array", 0, b->destinations, b->destination,
                          r * sizeof(void *));
 }
 
 static void restore(const struct job *job, const struct testcase *test, const struct buffers *b) {
   arena_restore(b->coeffs, job->table_bytes);
-  arena_restore((uint8_t *)b->sources, job->recipe.k * sizeof(void *));
+  arena_restore((uint8_t *)b->sources, pointers(job) * sizeof(void *));
   arena_restore((uint8_t *)b->destinations, job->outputs * sizeof(void *));
   for (size_t j = 0; j < job->recipe.k; j++) {
     arena_restore(b->source[j], test->len);

@@ -102,6 +102,25 @@ KERNEL(bad_reads_past_coeffs) {
   (void)read(coeffs + 16 * k);
   dot(len, k, coeffs, src, dst);
 }
+/* Prefetch pointers are there to be read, two for each source, and lead anywhere. */
+static void pipelined(PARAMETERS, size_t pointers) {
+  for (size_t at = 0; len - at >= 128; at += 128) {
+    for (size_t n = 0; n < pointers; n++) {
+      __builtin_prefetch(*(const uint8_t *const volatile *)&src[k + n]);
+    }
+  }
+  dot(len, k, coeffs, src, dst);
+}
+
+KERNEL(good_pipelined__scalar_u16) { pipelined(len, k, coeffs, src, dst, 2 * k); }
+KERNEL(bad_reads_past_ahead__scalar_u16) { pipelined(len, k, coeffs, src, dst, 2 * k + 1); }
+KERNEL(bad_reads_ahead__scalar_u16) {
+  for (size_t n = 0; n < 2 * k; n++) {
+    (void)*(const volatile uint8_t *)src[k + n];
+  }
+  dot(len, k, coeffs, src, dst);
+}
+
 KERNEL(bad_reads_past_src_array) {
   (void)read((const uint8_t *)(src + k));
   dot(len, k, coeffs, src, dst);

@@ -13,7 +13,7 @@ from gfsmith.emit.c.wasm import RELAXED, SIMD128
 from gfsmith.emit.c.words import SCALAR
 from gfsmith.emit.template import render
 from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Kind, Loop, Op, Program, Ref, Role, Space, source_name
-from gfsmith.spec import KernelSpec
+from gfsmith.spec import Hint, KernelSpec
 
 #: By the instruction set's name.
 SPELLINGS: dict[str, Spelling] = {
@@ -31,6 +31,9 @@ SPELLINGS: dict[str, Spelling] = {
     "lsx": LSX,
     "lasx": LASX,
 }
+
+#: Where what is asked for by __builtin_prefetch is to stay: 3, in all levels of the cache, to 0.
+_LOCALITY = {Hint.T0: 3, Hint.T1: 2, Hint.T2: 1, Hint.NTA: 0}
 
 _ROW = 16  #: constants a line
 _LOW_NIBBLE = 0x0F
@@ -93,12 +96,17 @@ class _Writer:
                 base = f"src[{source_name(ref.index)}]" if ref.index <= CURRENT else f"s{ref.index}"
             case Space.DESTINATION:
                 base = f"d{ref.index}"
+            case Space.AHEAD:
+                base = f"ahead[{ref.index}]"
             case Space.SCRATCH:
                 raise AssertionError("a C compiler spills by itself")
         return f"{base} + at" + (f" + {self.length(ref.offset)}" if ref.offset else "")
 
     def _expression(self, instr: Instr, partial: bool) -> str:
         spelling = self.spelling
+        if instr.op is Op.PREFETCH:
+            assert instr.ref is not None
+            return f"GFS_PREFETCH((uintptr_t){self._place(instr.ref)}, {_LOCALITY[self.spec.hint]})"
         template = spelling.expressions[instr.op]
         if partial and instr.op in STORES:
             template = spelling.partial_store
@@ -141,20 +149,32 @@ class _Writer:
         self.tables = known
         return lines
 
-    def loop(self, loop: Loop) -> dict[str, object]:
+    def _taken(self, code: tuple[Instr, ...]) -> list[str]:
+        """Past the prefetch pointers that a body has used."""
+        count = sum(i.ref is not None and i.ref.space is Space.AHEAD for i in code)
+        return [f"ahead += {count};"] if count else []
+
+    def turn(self, loops: tuple[Loop, ...]) -> dict[str, object]:
+        first = loops[0]
+        return {
+            "partial": first.role is Role.TAIL,
+            "step": self.length(first.step),
+            "pipelined": any(self._taken(loop.body) for loop in loops),
+            "loops": [self._loop(loop) for loop in loops],
+        }
+
+    def _loop(self, loop: Loop) -> dict[str, object]:
         assert not loop.aligned
         partial = loop.role is Role.TAIL
         return {
-            "partial": partial,
-            "step": self.length(loop.step),
             "rolled": loop.rolled,
             "head": self._head(loop, partial),
             "group": loop.group,
             "start": [f"{self.spelling.vector} v{c.phi} = v{c.initial};" for c in loop.carries],
             "body": self._statements(loop.body, partial),
-            "next": [f"v{c.phi} = v{c.updated};" for c in loop.carries],
+            "next": [f"v{c.phi} = v{c.updated};" for c in loop.carries] + self._taken(loop.body),
             "rest": self._statements(loop.rest, partial),
-            "after": [f"v{c.phi} = v{c.rest};" for c in loop.carries],
+            "after": [f"v{c.phi} = v{c.rest};" for c in loop.carries] + self._taken(loop.rest),
             "close": self._statements(loop.close, partial),
         }
 
@@ -173,5 +193,5 @@ def build(spec: KernelSpec, program: Program, guard: str) -> str:
         constants=writer.constants(),
         shards=writer.shards(),
         preload=writer.preload(),
-        loops=[writer.loop(loop) for loop in program.loops],
+        turns=[writer.turn(loops) for loops in program.turns()],
     )

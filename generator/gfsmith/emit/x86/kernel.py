@@ -8,7 +8,7 @@ Registers of the body:
     r9   table entries of the current source, or len (kernels that go shard by shard)
     r10  place in src[] of the last one of the current sources
     r11  scratch and pointers
-    rbx  place in src[] of the next pointer to what is prefetched (pipelined kernels, whose src[] goes on there)
+    rbx  place in src[] of the next pointer to what is prefetched, in pipelined kernels
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
     r9, r10 and rsi serve there too; r9 is the address of slot 0 in kernels that spill.
 """

@@ -87,8 +87,8 @@ class Contract:
     be proved at once. frozen_data: constants may lie in writable data that nobody writes. rows: the
     coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group: a loop
     may take so many sources a turn, so k is taken as
-    group * g + left_over, and the proof is made for each left_over below group. ahead: for each source so many
-    pointers stand in src behind those of the sources, to whatever may be prefetched.
+    group * g + left_over, and the proof is made for each left_over below group. ahead: so many pointers for
+    each source stand in src behind those of the sources, to whatever may be prefetched.
     """
 
     operation: str

@@ -3,7 +3,7 @@
 Shards are never stored: a source byte is a variable, a destination byte is one until it is written, and
 what is written must be what the spec says at that place, once. So the only state of a destination is how
 far it has been written. Every access is checked to lie inside, for all values of the unknowns. What pointers
-of src[] behind those of the sources point to may be prefetched, which is no access, and is no place otherwise.
+of src[] behind those of the sources point to may be prefetched, which is no access, and nothing else.
 """
 
 from __future__ import annotations
@@ -285,16 +285,14 @@ class Memory:
 
     def pointer(self, region: Address, offset: Word) -> Word:
         """The pointer at `offset` of src[] or dst[]: a shard's, or one behind the sources'."""
-        kind, first, limit = "dst", 0, self.limits.outputs
-        if region.kind == "srcs":
-            kind, limit = "src", self.limits.sources
-            if self.facts.range(subtract(offset, scale(limit, POINTER)))[0] >= 0:
-                kind, first, limit = "ahead", limit, self.limits.pointers
-        self.inside(region, offset, POINTER, scale(limit, POINTER))
+        sources = self.limits.sources
+        kind, limit = ("src", sources) if region.kind == "srcs" else ("dst", self.limits.outputs)
+        beyond = region.kind == "srcs" and self.facts.range(subtract(offset, scale(sources, POINTER)))[0] >= 0
+        self.inside(region, offset, POINTER, scale(self.limits.pointers if beyond else limit, POINTER))
         index = divide(offset, POINTER)
         if index is None:
             raise Refutation(f"reads {region} at {offset}, between two pointers")
-        return symbol(Address(kind, subtract(index, first)))
+        return symbol(Address("ahead", subtract(index, sources)) if beyond else Address(kind, index))
 
     def settle(self) -> None:
         """Count destinations that are written to their end, in order, and forget them."""

@@ -89,6 +89,12 @@ def _nothing(state: State, instr: Decoded) -> None:
     """No-ops."""
 
 
+def _touch(state: State, instr: Decoded) -> None:
+    """dcbt: never faults, but the address shows in the cache: it must not depend on data."""
+    for operand in instr.operands[:2]:
+        word(state, operand)
+
+
 def field(state: State, value: Word, low: int, width: int) -> Word:
     """Bits low .. low + width - 1 of a number. What is not known is divided (solve.quotient)."""
     if isinstance(value, int):
@@ -202,6 +208,7 @@ TABLE: dict[str, Semantics] = {
     **forms(_to_special, "mtctr r", "mtlr r"),
     **forms(_from_special, "mfctr r", "mflr r"),
     **forms(_nothing, "nop"),
+    **forms(_touch, "dcbt r r", "dcbt # r"),
     **forms(_rotate_clear_left, "rldicl r r # #", "clrldi r r #", "clrlwi r r #"),
     **forms(_shift_left, "sldi r r #"),
     **forms(_insert, "rldimi r r # #"),
