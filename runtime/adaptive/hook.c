@@ -31,8 +31,9 @@ static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t ke
   char text[GFS_POLICY_TEXT];
   gfs_policy_text(gfs_policy_unpack(packed), text, sizeof text);
   gfs_trace_write(&adaptive->trace, "cell",
-                  ", \"k\": %u, \"m\": %u, \"len\": %zu, \"threads\": %u, \"policy\": \"%s\"",
-                  attached->k, attached->m, len, (unsigned)atomic_load(&adaptive->count), text);
+                  ", \"k\": %u, \"m\": %u, \"len\": %llu, \"threads\": %u, \"policy\": \"%s\"",
+                  attached->k, attached->m, (unsigned long long)len,
+                  (unsigned)atomic_load(&adaptive->count), text);
   return cell;
 }
 

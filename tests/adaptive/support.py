@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from ..runtime.machines import STRICT, kernel_sources, runtime_sources
+from ..runtime.machines import STRICT, runtime_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 NATIVE = Path(__file__).resolve().parent / "native"
@@ -34,9 +34,10 @@ def compile_c(output: Path, *words: str | Path) -> Path:
 
 
 def archive(folder: Path, *flags: str) -> Path:
-    """The runtime, the coordinator, the kernels of `scalar` and the stand-ins, compiled with these flags."""
+    """The runtime but for algebra, the coordinator and the stand-ins, compiled with these flags."""
     stand_in = NATIVE / "stand_in"
-    sources = [*runtime_sources(), *SOURCES, *kernel_sources("scalar"), stand_in / "kernels.c"]
+    runtime = [source for source in runtime_sources() if not source.name.startswith("algebra")]
+    sources = [*runtime, *SOURCES, stand_in / "kernels.c"]
     includes = [f"-I{ROOT / word.removeprefix('-I')}" for word in INCLUDES]
     command = [
         *("gcc", *STRICT, "-D_GNU_SOURCE", "-g", "-DGFSMITH_WITH_ADAPTIVE", *flags, "-c"),
@@ -50,7 +51,7 @@ def archive(folder: Path, *flags: str) -> Path:
 
 
 def program(name: str, folder: Path, library: Path, build: Path, *flags: str) -> Path:
-    """native/<name>.c with it; the kernels of other sets come from the static library of the build."""
+    """native/<name>.c with it; all other kernels come from the static library of the build."""
     return compile_c(
         folder / name,
         *(*flags, *INCLUDES, f"-I{NATIVE}", NATIVE / f"{name}.c", library, build / "libgfsmith.a"),
