@@ -19,6 +19,7 @@
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/adaptive/results.json; docs/memory.md
 # make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
+# make model-memory  model of memory that is not here: bench/memory, docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
 #              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for others than the default set; docs/sources.md
 
@@ -29,7 +30,7 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict model-memory dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -122,6 +123,10 @@ bench-adaptive: setup-bench
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict
+
+# A model, nothing measured: bench/memory/results.json, docs/pictures/memory-*.svg, docs/memory.md.
+model-memory: setup-bench
+	@.venv/bin/python -m bench.memory $(MODEL_FLAGS)
 
 dist: setup-gen
 	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz
