@@ -16,6 +16,8 @@ from gfsmith.stats import Estimate
 
 PAGE = ROOT / "docs" / "memory.md"
 BEGIN, END = "<!-- dram -->", "<!-- /dram -->"
+#: How it is measured, as the page says it.
+METHOD = Path(__file__).with_name("method.md")
 
 #: A page to begin with.
 EMPTY = f"# Memory\n\n{BEGIN}\n{END}\n"
@@ -183,6 +185,7 @@ def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
     cells = list(content["cells"].values())
     how = content["method"]
     lines = [
+        METHOD.read_text(),
         f"Measured on {content['machine']}. Stripes in {how['pool_mib']} MiB of random bytes, cut one after "
         f"the other ({how['stagger_bytes']} bytes between shards, {how['pages']} pages) and visited in that "
         "order or, where it says so, in random order. Figures are medians of paired samples, ratios taken "
