@@ -214,12 +214,12 @@ def test_publishing_replaces_its_part_of_the_page_and_draws(
     results, target = tmp_path / "results.json", tmp_path / "memory.md"
     monkeypatch.setattr(page, "PAGE", target)
     monkeypatch.setattr(page, "FOLDER", tmp_path)
-    target.write_text(f"# Memory\n\nbefore\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    target.write_text(f"# Memory\n\nbefore\n{page.BEGIN}\nwhat stood here\n{page.END}\nafter\n")
     results.write_text(json.dumps(content(measured(100.0)) | {"changes": {"threads": CHANGE}}))
     page.publish(results)
     once = target.read_text(), {path.name: path.read_bytes() for path in tmp_path.glob("*.svg")}
     assert (
-        "old" not in once[0] and once[0].startswith("# Memory\n\nbefore\n") and once[0].endswith("\nafter\n")
+        "what stood here" not in once[0] and once[0].startswith("# Memory\n\nbefore\n") and once[0].endswith("\nafter\n")
     )
     assert "| threads | state 1 | 640 | 1.01 | 1.80 | 1.20 | `row,d=100` |" in once[0]
     assert "| threads | state 2 | not within the phase |" in once[0]
