@@ -12,6 +12,7 @@ def gfsmith_generate(
         isas = [],
         prefix = "gfs",
         config = None,
+        adaptive = False,
         program = "gfsmith",
         **kwargs):
     """A cc_library of the runtime and of kernels with a known matrix.
@@ -27,6 +28,7 @@ def gfsmith_generate(
       prefix: with "acme" the header is acme.h instead of gfsmith.h, its functions acme_encode and so on,
         whatever config says. Libraries of different prefixes link into one program.
       config: label of a gfsmith.toml; without it a small set of kernels for any matrix comes with the code.
+      adaptive: with the coordinator and the kernels that it chooses among (docs/adaptive.md).
       program: the command, found by PATH (`--action_env=PATH`), or an absolute path.
       **kwargs: of cc_library.
     """
@@ -39,6 +41,8 @@ def gfsmith_generate(
             flags += ["--" + flag, str(value)]
     for isa in isas:
         flags += ["--isa", isa]
+    if adaptive:
+        flags += ["--adaptive"]
     if config:
         flags += ["-c", "$(location %s)" % config]
     folder = name + "_gfsmith"

@@ -1,10 +1,11 @@
-# gfsmith_generate(TARGET name [CODE name K n M n [L n R n]] [CONFIG file] [ISA name...] [PREFIX name]):
+# gfsmith_generate(TARGET name [CODE name K n M n [L n R n]] [CONFIG file] [ISA name...] [PREFIX name] [ADAPTIVE]):
 #
 # A static library `name` that is generated and proved when it is built: the runtime, kernels with the matrix of
 # CODE for K data shards and M parities in them (L and R: groups and global parities of lrc), and a small set of
 # kernels for any matrix, or those of the configuration CONFIG. ISA: only these instruction sets. PREFIX: the
 # header is PREFIX.h instead of gfsmith.h, its functions PREFIX_encode and so on, whatever CONFIG says; libraries
-# of different prefixes link into one program. It is generated again when CONFIG or the generator changes.
+# of different prefixes link into one program. ADAPTIVE: with the coordinator and the kernels that it chooses
+# among (docs/adaptive.md). It is generated again when CONFIG or the generator changes.
 #
 # Nothing is run when CMake configures. GFSMITH_EXECUTABLE says where the program is if it is not found.
 # GFSMITH_CACHE, here or in the environment, says where proofs are kept (`gfsmith export --help`).
@@ -22,7 +23,7 @@ endif()
 
 function(gfsmith_generate)
   set(single TARGET CODE K M L R CONFIG PREFIX)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "${single}" "ISA")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ADAPTIVE" "${single}" "ISA")
   _gfsmith_check()
   if(NOT arg_PREFIX)
     set(arg_PREFIX gfs)
@@ -50,6 +51,9 @@ function(gfsmith_generate)
     get_filename_component(config "${arg_CONFIG}" ABSOLUTE)
     list(APPEND command --config "${config}")
     list(APPEND needed "${config}")
+  endif()
+  if(arg_ADAPTIVE)
+    list(APPEND command --adaptive)
   endif()
   if(GFSMITH_CACHE)
     list(APPEND command --cache "${GFSMITH_CACHE}")
@@ -85,7 +89,7 @@ endfunction()
 # What can be said before the generator runs, in one line. It reads the caller's variables.
 macro(_gfsmith_check)
   if(DEFINED arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "gfsmith_generate: '${arg_UNPARSED_ARGUMENTS}': allowed: ${single};ISA")
+    message(FATAL_ERROR "gfsmith_generate: '${arg_UNPARSED_ARGUMENTS}': allowed: ${single};ISA;ADAPTIVE")
   elseif(DEFINED arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "gfsmith_generate: ${arg_KEYWORDS_MISSING_VALUES} has no value")
   elseif(NOT DEFINED arg_TARGET)

@@ -18,7 +18,7 @@ static bool has_variant(const gfs_variants *variants) {
 }
 
 /* Does a pass of the map know its matrix? */
-static bool known(const gfs_map *map) {
+static bool matrix_known(const gfs_map *map) {
   for (unsigned n = 0; n < map->dots; n++)
     if (map->pass[n].tables == NULL)
       return true;
@@ -34,7 +34,7 @@ gfsmith_status gfs_adaptive_attach(gfs_coordinator *self, const gfs_isa *isa,
     return GFSMITH_ENOMEM;
   attached->base = (gfs_adaptive_map){.apply = gfs_adaptive_apply, .detach = detach};
   attached->coordinator = adaptive;
-  attached->key = gfs_key_map(isa->id, map->inputs, map->outputs, known(map));
+  attached->key = gfs_key_map(isa->id, map->inputs, map->outputs, matrix_known(map));
   attached->k = map->inputs;
   attached->m = map->outputs;
   gfs_variants_find(&attached->variants, isa, map, attached->table);

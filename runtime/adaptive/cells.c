@@ -6,7 +6,7 @@
 _Static_assert(GFS_ISAS <= 32, "five bits");
 
 /* Places that a key may be in, from that of its hash on, around the end. */
-enum { PROBES = 16 };
+enum { CELL_PROBES = 16 };
 
 /* Lengths from 2^LEAST to below 2^(MOST + 1) are told apart. */
 enum { LOG_LEAST = 5, LOG_MOST = 36 };
@@ -52,7 +52,7 @@ _Static_assert(GFS_CELLS == 1 << 9, "nine bits of a hash");
 
 gfs_cell *gfs_cells_find(gfs_cells *cells, uint32_t key) {
   unsigned home = home_of(key);
-  for (unsigned n = 0; n < PROBES; n++) {
+  for (unsigned n = 0; n < CELL_PROBES; n++) {
     gfs_cell *cell = &cells->cell[(home + n) % GFS_CELLS];
     uint32_t there = atomic_load_explicit(&cell->key, memory_order_acquire);
     if (there == key)
@@ -66,7 +66,7 @@ gfs_cell *gfs_cells_find(gfs_cells *cells, uint32_t key) {
 gfs_cell *gfs_cells_make(gfs_cells *cells, uint32_t key, uint32_t policy, bool *made) {
   unsigned home = home_of(key);
   *made = false;
-  for (unsigned n = 0; n < PROBES; n++) {
+  for (unsigned n = 0; n < CELL_PROBES; n++) {
     gfs_cell *cell = &cells->cell[(home + n) % GFS_CELLS];
     uint32_t there = 0;
     if (atomic_compare_exchange_strong(&cell->key, &there, key)) {

@@ -76,7 +76,7 @@ static void write_start(gfsmith_adaptive *adaptive, const char *why) {
 /* How many coordinators there were. */
 static _Atomic uint32_t created;
 
-static void begin(gfsmith_adaptive *adaptive, const gfsmith_adaptive_options *options) {
+static void begin_coordinator(gfsmith_adaptive *adaptive, const gfsmith_adaptive_options *options) {
   adaptive->base.attach = gfs_adaptive_attach;
   adaptive->options = *options;
   adaptive->id = atomic_fetch_add(&created, 1) + 1;
@@ -106,7 +106,7 @@ gfsmith_status gfsmith_adaptive_create(gfsmith_adaptive **out,
   gfsmith_adaptive *adaptive = calloc(1, sizeof *adaptive);
   if (adaptive == NULL)
     return GFSMITH_ENOMEM;
-  begin(adaptive, options);
+  begin_coordinator(adaptive, options);
   char why[160];
   open_trace(adaptive);
   read_device(adaptive);

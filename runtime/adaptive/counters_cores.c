@@ -30,7 +30,7 @@ static const struct {
   const char *vendor;
   unsigned family, first, last; /* models */
   const gfs_counters_core *core;
-} known[] = {
+} known_cores[] = {
     {"GenuineIntel", 6, 0x55, 0x55, &skylake_sp},
     {"GenuineIntel", 6, 0x6a, 0x6a, &icelake_sp},
     {"GenuineIntel", 6, 0x6c, 0x6c, &icelake_sp},
@@ -44,9 +44,10 @@ static const struct {
 };
 
 const gfs_counters_core *gfs_counters_core_of(const gfs_cpu_identity *identity) {
-  for (size_t n = 0; n < sizeof known / sizeof known[0]; n++)
-    if (strcmp(identity->vendor, known[n].vendor) == 0 && identity->family == known[n].family &&
-        known[n].first <= identity->model && identity->model <= known[n].last)
-      return known[n].core;
+  for (size_t n = 0; n < sizeof known_cores / sizeof known_cores[0]; n++)
+    if (strcmp(identity->vendor, known_cores[n].vendor) == 0 &&
+        identity->family == known_cores[n].family && known_cores[n].first <= identity->model &&
+        identity->model <= known_cores[n].last)
+      return known_cores[n].core;
   return NULL;
 }

@@ -3,7 +3,7 @@
 #include "coordinator.h"
 #include "pipeline.h"
 
-static _Thread_local gfs_thread here;
+static _Thread_local gfs_thread this_thread;
 
 uint32_t gfs_attached_key(const gfs_attached *attached, size_t len) {
   const gfsmith_adaptive *adaptive = attached->coordinator;
@@ -20,7 +20,7 @@ typedef struct call {
   uint8_t *const *dst;
 } call;
 
-static void run(const call *c, uint32_t packed) {
+static void run_call(const call *c, uint32_t packed) {
   gfs_pipeline_run(&c->attached->variants, gfs_policy_unpack(packed),
                    c->attached->coordinator->device_lines, c->path, c->len, c->src, c->dst);
 }
@@ -57,17 +57,18 @@ static void timed(const call *c, uint32_t key, gfs_cell *cell) {
   const gfs_attached *attached = c->attached;
   gfsmith_adaptive *adaptive = attached->coordinator;
   uint64_t before = gfs_clock_ns();
-  if (here.owner != adaptive->id)
-    gfs_threads_enter(&adaptive->threads, &here, adaptive->id, gfs_adaptive_ms(adaptive, before));
-  here.left = adaptive->options.sample;
+  if (this_thread.owner != adaptive->id)
+    gfs_threads_enter(&adaptive->threads, &this_thread, adaptive->id,
+                      gfs_adaptive_ms(adaptive, before));
+  this_thread.left = adaptive->options.sample;
   if (cell == NULL && (cell = make_cell(attached, c->len, key)) == NULL) {
-    run(c, 0);
+    run_call(c, 0);
     return;
   }
   uint32_t packed = atomic_load_explicit(&cell->policy, memory_order_relaxed);
   before = gfs_clock_ns();
-  run(c, packed);
-  gfs_adaptive_learn(attached, &here, cell, c->len, packed, before, gfs_clock_ns());
+  run_call(c, packed);
+  gfs_adaptive_learn(attached, &this_thread, cell, c->len, packed, before, gfs_clock_ns());
 }
 
 void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
@@ -76,14 +77,14 @@ void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
   gfsmith_adaptive *adaptive = c.attached->coordinator;
   uint32_t forced = atomic_load_explicit(&adaptive->forced, memory_order_relaxed);
   if (forced != 0) {
-    run(&c, forced);
+    run_call(&c, forced);
     return;
   }
   uint32_t key = gfs_attached_key(c.attached, len);
   gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
-  if (cell == NULL || here.owner != adaptive->id || --here.left == 0 ||
-      atomic_load_explicit(&cell->driver, memory_order_relaxed) == here.ticket * 2)
+  if (cell == NULL || this_thread.owner != adaptive->id || --this_thread.left == 0 ||
+      atomic_load_explicit(&cell->driver, memory_order_relaxed) == this_thread.ticket * 2)
     timed(&c, key, cell);
   else
-    run(&c, atomic_load_explicit(&cell->policy, memory_order_relaxed));
+    run_call(&c, atomic_load_explicit(&cell->policy, memory_order_relaxed));
 }

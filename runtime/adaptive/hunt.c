@@ -7,7 +7,9 @@
 /* Trials of climbing on one distance. */
 enum { MOVES_MAX = 16 };
 
-static bool same(gfs_policy a, gfs_policy b) { return gfs_policy_pack(a) == gfs_policy_pack(b); }
+static bool same_policy(gfs_policy a, gfs_policy b) {
+  return gfs_policy_pack(a) == gfs_policy_pack(b);
+}
 
 static bool has_climber(const gfs_hunt *hunt) {
   return hunt->climber.policy.walk >= GFS_WALK_PIPELINED;
@@ -21,7 +23,7 @@ static void challenge(gfs_hunt *hunt, gfs_policy policy, const char *why) {
 static bool next_candidate(gfs_hunt *hunt) {
   while (hunt->next < hunt->count) {
     const gfs_candidate *candidate = &hunt->candidate[hunt->next++];
-    if (!same(candidate->policy, hunt->best.policy)) {
+    if (!same_policy(candidate->policy, hunt->best.policy)) {
       challenge(hunt, candidate->policy, candidate->why);
       return true;
     }
@@ -100,7 +102,7 @@ static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
     if (other_stores(hunt))
       return;
   }
-  if (hunt->phase == GFS_HUNT_STORES && !same(hunt->climber.policy, hunt->best.policy)) {
+  if (hunt->phase == GFS_HUNT_STORES && !same_policy(hunt->climber.policy, hunt->best.policy)) {
     hunt->phase = GFS_HUNT_FINAL;
     challenge(hunt, hunt->climber.policy, hunt->climber.why);
     return;
@@ -140,7 +142,7 @@ gfs_policy gfs_hunt_policy(const gfs_hunt *hunt) {
 }
 
 /* Draw the conclusions of a trial. */
-static void conclude(gfs_hunt *hunt, const gfs_outcome *outcome) {
+static void conclude_hunt(gfs_hunt *hunt, const gfs_outcome *outcome) {
   if (climbing(hunt)) {
     if (outcome->won)
       hunt->climber = outcome->challenger;
@@ -174,7 +176,7 @@ gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *optio
   if (verdict != GFS_TRIAL_ON) {
     *outcome = (gfs_outcome){hunt->challenger, *holder(hunt), gfs_trial_ratio(&hunt->trial),
                              verdict == GFS_TRIAL_WON};
-    conclude(hunt, outcome);
+    conclude_hunt(hunt, outcome);
     if (hunt->phase == GFS_HUNT_FINAL)
       hunt->phase = GFS_HUNT_OVER;
     else

@@ -46,7 +46,7 @@ static gfs_situation situation_of(const lesson *l) {
 }
 
 /* The cell is this thread's: search. */
-static void begin(const lesson *l) {
+static void begin_search(const lesson *l) {
   gfs_cell *cell = l->cell;
   gfs_situation situation = situation_of(l);
   cell->before = atomic_load(&cell->policy);
@@ -143,6 +143,6 @@ void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_ce
   if (continues)
     over = go_on(&l);
   else
-    begin(&l);
+    begin_search(&l);
   atomic_store(&cell->driver, over ? 0 : mine);
 }

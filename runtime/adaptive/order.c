@@ -66,7 +66,7 @@ static gfs_cursor next(const gfs_ahead *ahead, gfs_asking *asking) {
 static void ask(const gfs_ahead *ahead, const gfs_cursor *c) {
   size_t offset = offset_of(ahead->order, c);
   if (offset < ahead->len)
-    GFS_PREFETCH_FIRST(ahead->src[c->source] + offset);
+    GFS_PREFETCH_SECOND(ahead->src[c->source] + offset);
 }
 
 static bool over(const gfs_ahead *ahead, const gfs_asking *asking) {

@@ -3,13 +3,13 @@
 #include "sizes.h"
 
 /* Where a call's shards are, from some position on. */
-typedef struct place {
+typedef struct shard_places {
   const uint8_t *const *src;
   uint8_t *const *dst;
-} place;
+} shard_places;
 
 /* The map's own passes on bytes start .. len, sources staying in cache between them. */
-static void plain(const gfs_map *map, gfs_path path, size_t start, size_t len, place p) {
+static void plain(const gfs_map *map, gfs_path path, size_t start, size_t len, shard_places p) {
   const uint8_t *src[GFSMITH_MAX_SHARDS];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
   size_t chunk = map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), piece;
@@ -53,7 +53,7 @@ static void piped_passes(const gfs_variants *variants, gfs_policy policy, size_t
 }
 
 static void piped(const gfs_variants *variants, gfs_policy policy, unsigned device, size_t len,
-                  place p) {
+                  shard_places p) {
   const gfs_map *map = variants->map;
   const gfs_variant *variant = &variants->variant[policy.walk];
   const uint8_t *pointers[GFSMITH_MAX_SHARDS * (1 + GFS_LINES_MAX)];
@@ -75,7 +75,7 @@ static void piped(const gfs_variants *variants, gfs_policy policy, unsigned devi
 
 void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, unsigned device,
                       gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst) {
-  place p = {src, dst};
+  shard_places p = {src, dst};
   if (policy.walk == GFS_WALK_PLAIN)
     plain(variants->map, GFS_PATH_cached, 0, len, p);
   else if (policy.walk == GFS_WALK_DEFAULT || !gfs_variants_have(variants, policy))

@@ -46,7 +46,7 @@ static double over_least(double value, double *least) {
   return *least > 0 ? value / *least : -1;
 }
 
-static void conclude(gfsmith_adaptive *adaptive) {
+static void conclude_pressure(gfsmith_adaptive *adaptive) {
   double contention = over_least(adaptive->latency, &adaptive->least_latency);
   double useless = over_least(adaptive->useless, &adaptive->least_useless);
   gfs_pressure seen = gfs_situation_counted(&adaptive->options, contention, useless);
@@ -72,7 +72,7 @@ static void read_counters(gfsmith_adaptive *adaptive, uint64_t now_ns) {
     smooth(&adaptive->useless, useless);
     adaptive->reads += latency >= 0;
     if (adaptive->reads >= smooth_over)
-      conclude(adaptive);
+      conclude_pressure(adaptive);
   }
   atomic_flag_clear(&adaptive->reading);
 }

@@ -25,7 +25,7 @@ bool gfs_trial_challenges(const gfs_trial *trial) { return (trial->half + trial-
 
 float gfs_trial_ratio(const gfs_trial *trial) { return gfs_median(trial->ratio, trial->rounds); }
 
-static gfs_verdict judge(const gfs_trial *trial, const gfsmith_adaptive_options *options) {
+static gfs_verdict judge_trial(const gfs_trial *trial, const gfsmith_adaptive_options *options) {
   float wins = 1 - (float)options->margin;
   int lead = 0;
   bool slow = trial->rounds == HOPELESS_ROUNDS;
@@ -54,5 +54,5 @@ gfs_verdict gfs_trial_feed(gfs_trial *trial, const gfsmith_adaptive_options *opt
   unsigned counted = options->run - 1;
   float holder = gfs_median(trial->time[0] + 1, counted);
   trial->ratio[trial->rounds++] = gfs_median(trial->time[1] + 1, counted) / holder;
-  return judge(trial, options);
+  return judge_trial(trial, options);
 }

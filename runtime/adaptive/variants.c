@@ -64,7 +64,7 @@ static bool order_of(const row *r, gfs_order *order) {
 }
 
 /* Take the row's kernel if it is the first of its walk and stores; both stores have one order. */
-static void take(gfs_variants *variants, const row *r) {
+static void take_variant(gfs_variants *variants, const row *r) {
   gfs_variant *variant = &variants->variant[walk_of(r)];
   gfs_order order;
   if (variant->run[r->store] != NULL || !order_of(r, &order))
@@ -85,7 +85,7 @@ void gfs_variants_find(gfs_variants *variants, const gfs_isa *isa, const gfs_map
   const gfs_pass *tables = map->pass + map->dots;
   for (const row *r = rows; r->run != NULL; r++)
     if (r->isa == isa->id && r->outputs == tables->outputs && r->format == isa->format)
-      take(variants, r);
+      take_variant(variants, r);
   for (unsigned n = 1; n < map->mads; n++) {
     table[n][GFS_STORE_temporal] = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, map->inputs,
                                                        tables[n].outputs, GFS_PATH_cached);

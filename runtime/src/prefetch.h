@@ -2,18 +2,14 @@
 #ifndef GFS_PREFETCH_H
 #define GFS_PREFETCH_H
 
-/* Bring the line at `address` into the second-level cache, or into the first; any address will do.
- */
+/* Bring the line at `address` into the second-level cache; any address will do. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GFS_PREFETCH_SECOND(address) __builtin_prefetch((address), 0, 2)
-#define GFS_PREFETCH_FIRST(address) __builtin_prefetch((address), 0, 3)
 #elif defined(_MSC_VER) && defined(_M_X64)
 #include <intrin.h>
 #define GFS_PREFETCH_SECOND(address) _mm_prefetch((const char *)(address), _MM_HINT_T1)
-#define GFS_PREFETCH_FIRST(address) _mm_prefetch((const char *)(address), _MM_HINT_T0)
 #else
 #define GFS_PREFETCH_SECOND(address) ((void)(address))
-#define GFS_PREFETCH_FIRST(address) ((void)(address))
 #endif
 
 #endif

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from .counters import Counters, compiled
 from .kernel import (
     LOAD,
     LOST,
@@ -31,23 +30,6 @@ from .kernel import (
     record,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
-RUNTIME = ROOT / "runtime"
-SOURCES = [*sorted((RUNTIME / "adaptive").glob("counters*.c")), *sorted((RUNTIME / "src").glob("cpu_*.c"))]
-STRICT = (
-    "-std=c11",
-    "-O1",
-    "-fsanitize=undefined",
-    "-fno-sanitize-recover=undefined",
-    "-Wall",
-    "-Wextra",
-    "-Wpedantic",
-    "-Wconversion",
-    "-Wshadow",
-    "-Werror",
-)
-INCLUDES = (f"-I{RUNTIME}/include", f"-I{RUNTIME}/src", f"-I{RUNTIME}/adaptive")
-
 LEAST = 16  #: GFS_COUNTERS_LEAST
 CYCLES, REFERENCE = 0, 9  #: PERF_COUNT_HW_*
 HARDWARE, RAW = 0, 4  #: PERF_TYPE_*
@@ -60,51 +42,9 @@ INTEL = {SKYLAKE: OLD, ICELAKE: OLD, 0x6C: OLD, SAPPHIRE: NEW, 0xCF: NEW, GRANIT
 AMD = {(0x19, 0x11): "Zen 4", (0x19, 0x61): "Zen 4", (0x19, 0xA0): "Zen 4", (0x1A, 0x02): "Zen 5"}
 
 
-@dataclass
-class Counters:
-    """gfs_counters over a kernel."""
-
-    library: ctypes.CDLL
-    kernel: Kernel
-
-    def __post_init__(self) -> None:
-        self._system = self.kernel.system()
-        self._room = ctypes.create_string_buffer(4096)
-        self.why = ""
-
-    def open(self) -> bool:
-        why = ctypes.create_string_buffer(128)
-        done = self.library.gfs_counters_open_on(self._room, ctypes.byref(self._system), why, len(why))
-        self.why = why.value.decode()
-        return bool(done)
-
-    def read(self) -> tuple[float, float] | None:
-        latency, useless = ctypes.c_double(-7), ctypes.c_double(-7)
-        if self.library.gfs_counters_read(self._room, ctypes.byref(latency), ctypes.byref(useless)):
-            return latency.value, useless.value
-        assert (latency.value, useless.value) == (-7, -7)
-        return None
-
-    def close(self) -> None:
-        self.library.gfs_counters_close(self._room)
-
-    @property
-    def allocations(self) -> int:
-        return ctypes.c_uint.in_dll(self.library, "allocations").value
-
-
-def _library(folder: Path, *flags: str) -> ctypes.CDLL:
-    target = folder / "counters.so"
-    wrap = ("-Wl,--wrap=calloc,--wrap=malloc", Path(__file__).parent / "native" / "wrapped.c")
-    command = ["gcc", *STRICT, *INCLUDES, "-fPIC", "-shared", *flags, *SOURCES, *wrap, "-o", target]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    return ctypes.CDLL(str(target))
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return _library(tmp_path_factory.mktemp("counters"))
+    return compiled(tmp_path_factory.mktemp("counters"))
 
 
 @pytest.fixture
@@ -389,7 +329,7 @@ def test_this_machine(library: ctypes.CDLL) -> None:
 
 
 def test_systems_that_are_not_linux(tmp_path: Path) -> None:
-    library = _library(tmp_path, "-U__linux__")
+    library = compiled(tmp_path, "-U__linux__")
     room, why = ctypes.create_string_buffer(4096), ctypes.create_string_buffer(128)
     assert not library.gfs_counters_open(room, why, len(why))
     assert why.value == b"perf_event_open: this library was built without it"

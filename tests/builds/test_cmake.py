@@ -77,7 +77,7 @@ def test_example(place: Place, tmp_path: Path) -> None:
     [
         ("CODE cauchy K 10 M 4", "gfsmith_generate: TARGET is missing"),
         ("TARGET x", r"gfsmith_generate\(x\): CODE or CONFIG is missing"),
-        ("TARGET x CODE cauchy KK 10", "'KK;10': allowed: TARGET;CODE;K;M;L;R;CONFIG;PREFIX;ISA"),
+        ("TARGET x CODE cauchy KK 10", "'KK;10': allowed: TARGET;CODE;K;M;L;R;CONFIG;PREFIX;ISA;ADAPTIVE"),
         ("TARGET x CODE cauchy K 10 M 4", r"gfsmith_generate\(x\): C is needed: project\(... LANGUAGES C\)"),
         ("TARGET x CODE", "gfsmith_generate: CODE has no value"),
         ("TARGET taken CODE cauchy", r"gfsmith_generate\(taken\): there is a target of this name"),

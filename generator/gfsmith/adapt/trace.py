@@ -1,9 +1,9 @@
 """The coordinator's trace: JSON lines, and what they come to for each cell.
 
 A cell is a shape, a length and a number of threads. Events: `start` (what it can see), `cell` (met for the
-first time), `trial` (two policies beside each other), `decide` (a search is over), `recover` (it begins anew),
-`pressure` (threads or memory), `blind` (what it cannot see), and `rate`, which `gfsmith adapt`'s own workload
-adds."""
+first time), `trial` (two policies beside each other), `decide` (a search is over), `recover` (it begins
+anew), `pressure` (threads or memory), `blind` (what it cannot see), and `rate`, which the workload of
+`gfsmith adapt` adds."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class Malformed(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """What is known of a cell. since: seconds, when the policy became its own. decisions: searches that ended;
-    calls: timed ones that the last one took. searching: a search is on. gbps: of the workload, while this was
-    the last cell of its shape and length: the coordinator counts threads itself, a little later."""
+    """What is known of a cell. since: seconds, when the policy became its own. decisions: searches that
+    ended; calls: timed ones that the last one took. searching: a search is on. gbps: of the workload, while
+    this was the last cell of its shape and length: the coordinator counts threads itself, a little later."""
 
     policy: str
     since: float

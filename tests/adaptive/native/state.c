@@ -1,0 +1,307 @@
+/* Policies, candidates, trials, the search and the watch, on times that are made up here: no clock
+ * is read. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hunt.h"
+#include "watch.h"
+
+#define CHECK(what)                                                                                \
+  do {                                                                                             \
+    if (!(what)) {                                                                                 \
+      printf("line %d: %s (%s)\n", __LINE__, #what, about);                                        \
+      exit(1);                                                                                     \
+    }                                                                                              \
+  } while (0)
+
+static char about[160];
+static gfsmith_adaptive_options options;
+static gfs_device dram, optane;
+
+/* A memory: how long each walk takes at best, at which distance, and what other stores cost. */
+typedef struct memory {
+  double walk[GFS_WALKS];
+  double best; /* distance; from there on, half as much more for each doubling of what is off */
+  bool streaming;
+} memory;
+
+static double time_of(const memory *mem, gfs_policy p) {
+  double time = mem->walk[p.walk];
+  if (p.walk < GFS_WALK_PIPELINED)
+    return time;
+  double off = fabs((double)p.distance - mem->best) / (mem->best + 32);
+  return time * (1 + off * 0.5) * (p.streaming == mem->streaming ? 1 : 1.15);
+}
+
+/* Time of the k-th call: others take the machine for a while, and single calls are hit at random.
+ */
+typedef struct noise {
+  bool on;
+  uint32_t seed;
+  unsigned call;
+} noise;
+
+static double draw(noise *n) {
+  n->seed = n->seed * 1664525u + 1013904223u;
+  return (double)(n->seed >> 8) / (1 << 24);
+}
+
+static double noisy(noise *n, double time) {
+  n->call++;
+  if (!n->on)
+    return time;
+  bool busy = n->call / 937 % 3 == 1; /* half as fast for hundreds of calls */
+  double hit = draw(n) < 0.03 ? 10 : 1;
+  return time * (busy ? 2 : 1) * hit * (1 + 0.08 * (draw(n) - 0.5));
+}
+
+static gfs_situation situation(unsigned k, unsigned m, size_t len, const gfs_device *device) {
+  gfs_situation s = {.k = k, .m = m, .threads = 1, .len = len, .device = device};
+  for (int walk = 0; walk < GFS_WALKS; walk++)
+    s.have[walk][0] = s.have[walk][1] = true;
+  return s;
+}
+
+/* Search, and return what is found; *calls: how long it took. */
+static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidate from, noise *n,
+                         unsigned *calls) {
+  static gfs_hunt hunt;
+  gfs_outcome outcome;
+  gfs_hunt_begin(&hunt, &options, s, from);
+  gfs_progress progress = GFS_HUNT_ON;
+  while (progress != GFS_HUNT_DONE) {
+    double time = noisy(n, time_of(mem, gfs_hunt_policy(&hunt)));
+    progress = gfs_hunt_feed(&hunt, &options, (float)time, &outcome);
+    CHECK(hunt.calls <= options.search_calls);
+  }
+  *calls = hunt.calls;
+  return hunt.best.policy;
+}
+
+/* The least time of any policy that the search may choose. */
+static double least(const memory *mem, const gfs_situation *s) {
+  gfs_candidate candidate[GFS_CANDIDATES_MAX];
+  unsigned count = gfs_situation_candidates(s, &options, candidate);
+  double best = INFINITY;
+  for (unsigned n = 0; n < count; n++) {
+    gfs_policy p = candidate[n].policy;
+    bool pipelined = p.walk >= GFS_WALK_PIPELINED;
+    for (unsigned d = 0; d <= (pipelined ? 400u : 0u); d++)
+      for (int streaming = 0; streaming < (pipelined ? 2 : 1); streaming++) {
+        p.distance = d;
+        p.streaming = streaming != 0;
+        best = fmin(best, time_of(mem, p));
+      }
+  }
+  return best;
+}
+
+static const gfs_candidate none = {{.walk = GFS_WALK_DEFAULT}, ""};
+
+static const memory memories[] = {
+    {{1.0, 1.2, 1.3, 1.4, 1.2, 1.5, 1.6}, 40, true},  /* default is best */
+    {{1.3, 1.0, 1.3, 1.4, 1.2, 1.5, 1.6}, 40, true},  /* plain */
+    {{1.5, 1.4, 1.0, 1.1, 1.2, 1.5, 1.6}, 30, true},  /* rows */
+    {{1.5, 1.4, 1.1, 1.0, 1.2, 1.5, 1.6}, 110, true}, /* rows of four lines, far ahead */
+    {{1.5, 1.4, 1.1, 1.0, 1.2, 1.5, 1.6}, 12, false}, /* not far, and ordinary stores */
+    {{1.9, 1.8, 1.5, 1.6, 1.4, 1.2, 1.0}, 20, true},  /* shuffled */
+    {{1.9, 1.8, 1.5, 1.6, 1.0, 1.2, 1.3}, 60, true},  /* blocks */
+};
+enum { MEMORIES = sizeof memories / sizeof memories[0] };
+
+static void test_search(bool with_noise) {
+  static const unsigned ks[] = {4, 12, 28};
+  for (unsigned n = 0; n < MEMORIES * 3; n++)
+    for (uint32_t seed = 1; seed <= (with_noise ? 8u : 1u); seed++) {
+      const memory *mem = &memories[n % MEMORIES];
+      gfs_situation s = situation(ks[n / MEMORIES], 4, 8192 + 64, &dram);
+      noise disturbed = {with_noise, seed, 0};
+      unsigned calls;
+      gfs_policy found = search(mem, &s, none, &disturbed, &calls);
+      char text[GFS_POLICY_TEXT];
+      gfs_policy_text(found, text, sizeof text);
+      double lost = time_of(mem, found) / least(mem, &s);
+      snprintf(about, sizeof about, "memory %u, k %u, seed %u: %s, %.3f, %u calls", n % MEMORIES,
+               s.k, seed, text, lost, calls);
+      CHECK(lost <= (with_noise ? 1.04 : 1.03));
+      CHECK(lost <= (with_noise ? 1.02 : 1.0) * time_of(mem, none.policy) / least(mem, &s));
+      CHECK(calls < 8000);
+    }
+}
+
+/* Memory changes under a settled policy: the watch says so, and the search that begins with what
+ * was best finds what is. Back again, too. */
+static void test_recovery(void) {
+  gfs_situation s = situation(12, 4, 8192 + 64, &dram);
+  gfs_candidate at = none;
+  for (unsigned n = 0; n < 12; n++) {
+    const memory *before = &memories[n % MEMORIES], *now = &memories[(n + 1) % MEMORIES];
+    noise calm = {false, 1, 0};
+    unsigned calls, samples = 0;
+    at.policy = search(before, &s, at, &calm, &calls);
+    double old = time_of(before, at.policy), new = 1.25 * old;
+    gfs_watch watch;
+    gfs_watch_begin(&watch);
+    while (samples++ < options.window)
+      CHECK(gfs_watch_feed(&watch, &options, 0, (float)old) == 0);
+    for (samples = 0; gfs_watch_feed(&watch, &options, 0, (float)new) == 0; samples++)
+      CHECK(samples < options.window);
+    at.policy = search(now, &s, at, &calm, &calls);
+    CHECK(time_of(now, at.policy) <= 1.03 * least(now, &s));
+  }
+}
+
+static void test_watch(void) {
+  gfs_watch watch;
+  gfs_watch_begin(&watch);
+  for (unsigned n = 0; n < options.window; n++)
+    CHECK(gfs_watch_feed(&watch, &options, 0, 2.0f) == 0);
+  for (unsigned n = 0; n < 100 * options.window; n++) { /* slow drift up to the limit, and hits */
+    double time = n % options.window == 3 ? 20.0 : 2.0 + 0.0019 * n / options.window;
+    CHECK(gfs_watch_feed(&watch, &options, 0, (float)time) == 0);
+  }
+  for (int sign = -1; sign <= 1; sign += 2) { /* and beyond it */
+    float moved = 0;
+    for (unsigned n = 0; n < options.window; n++)
+      moved = gfs_watch_feed(&watch, &options, 0, 2.0f * (1 + 0.12f * (float)sign));
+    CHECK(fabsf(moved - 0.12f * (float)sign) < 0.001f);
+  }
+  gfs_watch_begin(&watch);
+  for (unsigned n = 0; n < 10 * options.window; n++) { /* calm for so many windows */
+    float moved = gfs_watch_feed(&watch, &options, 5, n < options.window ? 1.0f : 2.0f);
+    CHECK((moved != 0) == (n >= 5 * options.window && n % options.window == options.window - 1));
+  }
+}
+
+/* A search ends when it is told to, with the best so far, which is never worse than `default`. */
+static void test_bounds(void) {
+  unsigned calls, was = options.search_calls;
+  for (unsigned n = 0; n < MEMORIES; n++)
+    for (options.search_calls = 1; options.search_calls < 3000; options.search_calls += 97) {
+      noise calm = {false, 1, 0};
+      gfs_situation s = situation(28, 4, 1024, &dram);
+      gfs_policy found = search(&memories[n], &s, none, &calm, &calls);
+      snprintf(about, sizeof about, "at most %u calls", options.search_calls);
+      CHECK(calls <= options.search_calls);
+      CHECK(time_of(&memories[n], found) <= time_of(&memories[n], none.policy));
+    }
+  options.search_calls = was;
+}
+
+static unsigned of_walk(const gfs_candidate *candidate, unsigned count, gfs_walk_kind walk) {
+  unsigned found = 0;
+  for (unsigned n = 0; n < count; n++)
+    found += candidate[n].policy.walk == walk;
+  return found;
+}
+
+static void test_candidates(void) {
+  gfs_candidate c[GFS_CANDIDATES_MAX];
+  snprintf(about, sizeof about, "candidates");
+  gfs_situation s = situation(12, 4, 8192 + 64, &dram);
+  unsigned count = gfs_situation_candidates(&s, &options, c);
+  CHECK(c[0].policy.walk == GFS_WALK_DEFAULT && of_walk(c, count, GFS_WALK_PLAIN) == 1);
+  /* The distance begins at k (section 4.1), and pressure is not known. */
+  CHECK(c[2].policy.walk == GFS_WALK_ROW && c[2].policy.distance == 12 && c[2].policy.streaming);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 1);
+  s.counted = GFS_PRESSURE_LOW;
+  count = gfs_situation_candidates(&s, &options, c);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_BLOCK) == 0);
+  s.counted = GFS_PRESSURE_HIGH; /* hardware prefetchers are stopped before anything else */
+  count = gfs_situation_candidates(&s, &options, c);
+  CHECK(c[1].policy.walk == GFS_WALK_SHUFFLED);
+  /* Wide stripes: software only; at pages, hardware stays. */
+  gfs_situation wide = situation(48, 4, 1024, &dram);
+  count = gfs_situation_candidates(&wide, &options, c);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 2);
+  gfs_situation pages = situation(12, 4, 8192, &dram);
+  count = gfs_situation_candidates(&pages, &options, c);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 2);
+  /* Two distances where the device's lines are longer, under low pressure: k + 4 at first. */
+  gfs_situation slow = situation(28, 4, 1024, &optane);
+  count = gfs_situation_candidates(&slow, &options, c);
+  bool two = false;
+  for (unsigned n = 0; n < count; n++)
+    two = two || (c[n].policy.first == 32 && c[n].policy.distance == 28);
+  CHECK(two && gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_LOW);
+  slow.threads = 14; /* equation (1): 13 * 28 * 256 <= 98304 < 14 * 28 * 256 */
+  count = gfs_situation_candidates(&slow, &options, c);
+  CHECK(gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_HIGH);
+  CHECK(c[1].policy.walk == GFS_WALK_SHUFFLED);
+  for (unsigned n = 0; n < count; n++)
+    CHECK(c[n].policy.first == 0);
+  slow.threads = 13;
+  CHECK(gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_LOW);
+  options.threads = 12; /* the paper's own number in place of the equation */
+  CHECK(gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_HIGH);
+  options.threads = 0;
+  /* No kernels at all. */
+  memset(s.have[GFS_WALK_PIPELINED], 0, sizeof s.have[0] * (GFS_WALKS - GFS_WALK_PIPELINED));
+  CHECK(gfs_situation_candidates(&s, &options, c) == 2);
+}
+
+static void test_equation(void) {
+  snprintf(about, sizeof about, "equation (1)");
+  for (unsigned threads = 1; threads <= 20; threads++)
+    for (unsigned k = 1; k <= 64; k++)
+      for (int streaming = 0; streaming < 2; streaming++) {
+        gfs_situation s = situation(k, 4, 1024, &optane);
+        s.threads = threads;
+        unsigned furthest = gfs_situation_furthest(&s, streaming != 0);
+        CHECK(gfs_situation_fits(&s, furthest, streaming != 0));
+        CHECK(furthest == GFSMITH_ADAPTIVE_DISTANCE_MAX ||
+              !gfs_situation_fits(&s, furthest + 1, streaming != 0));
+      }
+  CHECK(gfs_situation_counted(&options, 1.09, 9) == GFS_PRESSURE_LOW);
+  CHECK(gfs_situation_counted(&options, 1.11, 1.49) == GFS_PRESSURE_LOW);
+  CHECK(gfs_situation_counted(&options, 1.11, 1.51) == GFS_PRESSURE_HIGH);
+  CHECK(gfs_situation_counted(&options, 1.11, -1) == GFS_PRESSURE_UNKNOWN);
+  CHECK(gfs_situation_counted(&options, -1, 9) == GFS_PRESSURE_UNKNOWN);
+}
+
+static void test_text(void) {
+  static const char *good[] = {
+      "default",         "plain", "row",     "rows4,d=28,first=32,nt", "block-shuffled",
+      "shuffled,d=4000", "block", "row,d=0", "rows4,first=9",          "row,nt"};
+  static const char *bad[] = {"",           "rows",        "Row",
+                              "row,",       "row,d=",      "row,d=-1",
+                              "row,d=4001", "row,d=1,d=1", "row,nt,nt",
+                              "default,nt", "plain,d=4",   "row d=4",
+                              "row,nt ",    "rows4,d=1x",  "row,d=99999999999",
+                              "block-",     ",row",        "row,first",
+                              "nt",         "default,"};
+  char text[GFS_POLICY_TEXT];
+  gfs_policy policy;
+  for (size_t n = 0; n < sizeof good / sizeof good[0]; n++) {
+    snprintf(about, sizeof about, "%s", good[n]);
+    CHECK(gfs_policy_read(good[n], &policy));
+    policy = gfs_policy_unpack(gfs_policy_pack(policy));
+    CHECK(gfs_policy_text(policy, text, sizeof text) == strlen(good[n]));
+    CHECK(strcmp(text, good[n]) == 0 && (gfs_policy_pack(policy) & 1u << 31) != 0);
+  }
+  for (size_t n = 0; n < sizeof bad / sizeof bad[0]; n++) {
+    snprintf(about, sizeof about, "%s", bad[n]);
+    CHECK(!gfs_policy_read(bad[n], &policy));
+  }
+  CHECK(gfs_policy_text(policy, text, 3) > 3 && strlen(text) == 2);
+}
+
+int main(int argc, char **argv) {
+  char why[160];
+  gfsmith_adaptive_defaults(&options);
+  gfs_device_defaults(&dram);
+  if (argc < 2 || !gfs_device_read(argv[1], &optane, why, sizeof why))
+    return 2;
+  test_text();
+  test_equation();
+  test_candidates();
+  test_search(false);
+  test_search(true);
+  test_bounds();
+  test_recovery();
+  test_watch();
+  puts("ok");
+  return 0;
+}
