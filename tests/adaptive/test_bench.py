@@ -219,7 +219,9 @@ def test_publishing_replaces_its_part_of_the_page_and_draws(
     page.publish(results)
     once = target.read_text(), {path.name: path.read_bytes() for path in tmp_path.glob("*.svg")}
     assert (
-        "what stood here" not in once[0] and once[0].startswith("# Memory\n\nbefore\n") and once[0].endswith("\nafter\n")
+        "what stood here" not in once[0]
+        and once[0].startswith("# Memory\n\nbefore\n")
+        and once[0].endswith("\nafter\n")
     )
     assert "| threads | state 1 | 640 | 1.01 | 1.80 | 1.20 | `row,d=100` |" in once[0]
     assert "| threads | state 2 | not within the phase |" in once[0]
