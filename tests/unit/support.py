@@ -11,6 +11,7 @@ from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Loop, Op, Program, Role,
 from gfsmith.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.lower import lower
 from gfsmith.passes import run as run_passes
+from gfsmith.schedule import LINE
 from gfsmith.spec import (
     Baked,
     KernelSpec,
@@ -18,6 +19,7 @@ from gfsmith.spec import (
     Store,
     TableFormat,
     Technique,
+    Walk,
     default_technique,
     with_width,
 )
@@ -60,6 +62,21 @@ def make_spec(
     )
 
 
+def make_pipelined(
+    isa: str,
+    outputs: int,
+    lines: int,
+    walk: Walk,
+    *,
+    shuffled: bool = False,
+    store: Store = Store.TEMPORAL,
+) -> KernelSpec:
+    """A kernel for any number of sources that takes so many cache lines a turn."""
+    unroll = lines * LINE // BY_NAME[isa].vector_bytes
+    base = make_spec("dot", None, outputs, isa, unroll=1, store=store)
+    return replace(base, unroll=unroll, walk=walk, shuffled=shuffled, pipelined=True)
+
+
 def make_baked(isa: str | Isa, code: str, k: int, m: int) -> KernelSpec:
     """The kernel of all parities of a code."""
     rows = parity_matrix(code, k, m)
@@ -92,14 +109,16 @@ class Machine:
     def run(self, program: Program) -> None:
         self.constants = program.constants
         position = 0
-        for loop in program.loops:
-            if loop.aligned:
+        for turn in program.turns():
+            first = turn[0]
+            if first.aligned:
                 continue
-            while loop.role is Role.BLOCK and self.length - position >= loop.step:
-                self._turn(program, loop, position, program.lanes)
-                position += loop.step
-            if loop.role is Role.TAIL and position < self.length:
-                self._turn(program, loop, position, self.length - position)
+            while first.role is Role.BLOCK and self.length - position >= first.step:
+                for loop in turn:
+                    self._turn(program, loop, position, program.lanes)
+                position += first.step
+            if first.role is Role.TAIL and position < self.length:
+                self._turn(program, first, position, self.length - position)
 
     def _turn(self, program: Program, loop: Loop, position: int, count: int) -> None:
         values: dict[int, list[object]] = {}
