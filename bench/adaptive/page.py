@@ -23,6 +23,10 @@ METHOD = Path(__file__).with_name("method.md")
 EMPTY = f"# Memory\n\n{BEGIN}\n{END}\n"
 
 
+class PageError(Exception):
+    """The page cannot be written; the text says why."""
+
+
 def ratio(cell: Json, key: str) -> Estimate:
     """A figure of a cell with its interval."""
     median, low, high = cell[key]
@@ -211,12 +215,12 @@ def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
 def publish(results: Path) -> None:
     """Replace what stands between the marks of docs/memory.md, and draw the pictures again.
 
-    Raises FileNotFoundError without results, ValueError if the page has no marks.
+    Raises FileNotFoundError without results, PageError if the page has no marks.
     """
     content = json.loads(results.read_text())
     text = PAGE.read_text() if PAGE.exists() else EMPTY
     if BEGIN not in text or END not in text:
-        raise ValueError(f"{PAGE.name} lacks the lines {BEGIN} and {END}")
+        raise PageError(f"{PAGE.name} lacks the lines {BEGIN} and {END}")
     before, rest = text.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     body = section(content, draw(content, FOLDER))

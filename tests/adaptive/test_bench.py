@@ -235,7 +235,7 @@ def test_a_page_without_marks_is_left_alone(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(page, "PAGE", target)
     target.write_text("# Memory\n")
     results.write_text(json.dumps(content(measured(100.0))))
-    with pytest.raises(ValueError, match="lacks the lines"):
+    with pytest.raises(page.PageError, match="lacks the lines"):
         page.publish(results)
     assert target.read_text() == "# Memory\n"
 
