@@ -19,8 +19,8 @@ BEGIN, END = "<!-- dram -->", "<!-- /dram -->"
 #: How it is measured, as the page says it.
 METHOD = Path(__file__).with_name("method.md")
 
-#: A page to begin with.
-EMPTY = f"# Memory\n\n{BEGIN}\n{END}\n"
+#: What a page without the part gets.
+ROOM = f"\n## Measured: DRAM\n\n{BEGIN}\n{END}\n"
 
 
 class PageError(Exception):
@@ -213,15 +213,15 @@ def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
 
 
 def publish(results: Path) -> None:
-    """Replace what stands between the marks of docs/memory.md, and draw the pictures again.
+    """Replace what stands between the marks of docs/memory.md, and draw the pictures again. A page without
+    marks gets them at its end.
 
-    Raises FileNotFoundError without results, PageError if the page has no marks.
+    Raises FileNotFoundError without results or page, PageError if the page has one mark only.
     """
-    content = json.loads(results.read_text())
-    text = PAGE.read_text() if PAGE.exists() else EMPTY
-    if BEGIN not in text or END not in text:
-        raise PageError(f"{PAGE.name} lacks the lines {BEGIN} and {END}")
-    before, rest = text.split(BEGIN, 1)
+    content, text = json.loads(results.read_text()), PAGE.read_text()
+    if (BEGIN in text) != (END in text):
+        raise PageError(f"{PAGE.name} lacks one of the lines {BEGIN} and {END}")
+    before, rest = (text if BEGIN in text else text + ROOM).split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     body = section(content, draw(content, FOLDER))
     PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")

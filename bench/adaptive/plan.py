@@ -59,7 +59,7 @@ class Effort:
     recovery, each with `slice` microseconds."""
 
     screening: int = 5
-    final: int = 16
+    final: int = 20
     finalists: int = 4
     screen_microseconds: int = 1200
     microseconds: int = 2500

@@ -230,14 +230,18 @@ def test_publishing_replaces_its_part_of_the_page_and_draws(
     assert once == (target.read_text(), {path.name: path.read_bytes() for path in tmp_path.glob("*.svg")})
 
 
-def test_a_page_without_marks_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_one_mark_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results, target = tmp_path / "results.json", tmp_path / "memory.md"
     monkeypatch.setattr(page, "PAGE", target)
-    target.write_text("# Memory\n")
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
     results.write_text(json.dumps(content(measured(100.0))))
-    with pytest.raises(page.PageError, match="lacks the lines"):
+    target.write_text(f"# Memory\n{page.END}\n")
+    with pytest.raises(page.PageError, match="lacks one of the lines"):
         page.publish(results)
-    assert target.read_text() == "# Memory\n"
+    assert target.read_text() == f"# Memory\n{page.END}\n"
+    target.write_text("# Memory\n")
+    page.publish(results)
+    assert target.read_text().startswith("# Memory\n\n## Measured: DRAM\n") and page.END in target.read_text()
 
 
 def test_a_run_goes_on_where_it_stopped_but_not_with_another_library(tmp_path: Path) -> None:
