@@ -87,6 +87,7 @@ _DEBIAN: tuple[Requirement, ...] = (
     ),
     Requirement(Level.TEST, Probe.COMMAND, "llvm-objdump-19", "llvm-19", "predicts cycles of C: explain"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),
+    Requirement(Level.TEST, Probe.COMMAND, "valgrind", "valgrind", "counts the instructions of a call"),
     Requirement(Level.TEST, Probe.COMMAND, "clang-format-19", "clang-format-19", "C layout"),
     Requirement(
         Level.TEST,

@@ -24,7 +24,8 @@ enum {
   GFS_KEY_ISA_AT = 27
 };
 
-typedef struct gfs_cell {
+typedef struct gfs_cell gfs_cell;
+struct gfs_cell {
   _Atomic uint32_t key;    /* 0: empty */
   _Atomic uint32_t policy; /* in force, packed */
   _Atomic uint32_t
@@ -37,7 +38,7 @@ typedef struct gfs_cell {
   uint32_t before; /* the policy when the search began */
   const char *why; /* of the policy that was chosen last */
   gfs_hunt hunt;
-} gfs_cell;
+};
 
 typedef struct gfs_cells {
   gfs_cell cell[GFS_CELLS];

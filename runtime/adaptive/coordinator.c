@@ -153,7 +153,8 @@ size_t gfsmith_adaptive_policy(const gfsmith_adaptive *adaptive, const gfsmith_c
   gfsmith_adaptive *shared = attached->coordinator; /* the same, for looking only */
   uint32_t packed = atomic_load(&shared->forced);
   if (packed == 0) {
-    gfs_cell *cell = gfs_cells_find(&shared->cells, gfs_attached_key(attached, len));
+    uint32_t key = gfs_attached_key(attached, len, atomic_load(&shared->conditions));
+    const gfs_cell *cell = gfs_cells_find(&shared->cells, key);
     if (cell == NULL)
       return 0;
     packed = atomic_load(&cell->policy);

@@ -66,8 +66,8 @@ typedef struct gfs_attached {
 void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst);
 
-/* The cell of a call at this moment: its key. */
-uint32_t gfs_attached_key(const gfs_attached *attached, size_t len);
+/* The key of a call's cell under these conditions. */
+uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, uint32_t conditions);
 
 /* A timed call is over: learn from it. `packed` is the policy it ran with. */
 void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_cell *cell,

@@ -43,7 +43,7 @@ typedef struct gfs_counters_ring {
   double nanoseconds; /* a tick of the reference clock */
 } gfs_counters_ring;
 
-enum { RING_PAGES = 4, SAMPLE_BYTES = 24, IBS_FILTER = 1 };
+enum { RING_PAGES = 4, IBS_FILTER = 1 };
 
 /* Loads that took fewer cycles were answered by a cache, so they need not be sampled. */
 #define LEAST_CYCLES 64u
@@ -266,8 +266,7 @@ static void drain(gfs_counters *counters, struct perf_event_mmap_page *page) {
     }
     for (size_t n = 1; n < 3 && (n + 1) * 8 <= header.size; n++)
       memcpy(&words[n], data + (tail + n * 8) % room, 8);
-    if (header.type == PERF_RECORD_SAMPLE && header.size >= SAMPLE_BYTES && words[1] > 0 &&
-        from_memory(words[2])) {
+    if (header.type == PERF_RECORD_SAMPLE && words[1] > 0 && from_memory(words[2])) {
       counters->samples++;
       counters->sum += words[1];
     } else if (header.type == PERF_RECORD_LOST)

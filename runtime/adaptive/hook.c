@@ -5,24 +5,8 @@
 
 static _Thread_local gfs_thread this_thread;
 
-uint32_t gfs_attached_key(const gfs_attached *attached, size_t len) {
-  const gfsmith_adaptive *adaptive = attached->coordinator;
-  return attached->key | gfs_key_length(len, adaptive->options.page) |
-         atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
-}
-
-/* One call. */
-typedef struct call {
-  const gfs_attached *attached;
-  gfs_path path;
-  size_t len;
-  const uint8_t *const *src;
-  uint8_t *const *dst;
-} call;
-
-static void run_call(const call *c, uint32_t packed) {
-  gfs_pipeline_run(&c->attached->variants, gfs_policy_unpack(packed),
-                   c->attached->coordinator->device_lines, c->path, c->len, c->src, c->dst);
+uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, uint32_t conditions) {
+  return attached->key | gfs_key_length(len, attached->coordinator->options.page) | conditions;
 }
 
 /* The policy to begin with in a cell that is new: that of the same shape and length with one thread
@@ -47,44 +31,68 @@ static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t ke
   char text[GFS_POLICY_TEXT];
   gfs_policy_text(gfs_policy_unpack(packed), text, sizeof text);
   gfs_trace_write(&adaptive->trace, "cell",
-                  ", \"k\": %u, \"m\": %u, \"len\": %zu, \"threads\": %u, \"policy\": \"%s\"",
-                  attached->k, attached->m, len, (unsigned)atomic_load(&adaptive->count), text);
+                  ", \"k\": %u, \"m\": %u, \"len\": %llu, \"threads\": %u, \"policy\": \"%s\"",
+                  attached->k, attached->m, (unsigned long long)len,
+                  (unsigned)atomic_load(&adaptive->count), text);
   return cell;
 }
 
-/* A call that is timed, or the first of a thread or a cell. */
-static void timed(const call *c, uint32_t key, gfs_cell *cell) {
-  const gfs_attached *attached = c->attached;
+/* Look up the cell of a call, and remember it for the next one. NULL: there is no room for it. */
+static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
   gfsmith_adaptive *adaptive = attached->coordinator;
-  uint64_t before = gfs_clock_ns();
   if (this_thread.owner != adaptive->id)
     gfs_threads_enter(&adaptive->threads, &this_thread, adaptive->id,
-                      gfs_adaptive_ms(adaptive, before));
-  this_thread.left = adaptive->options.sample;
-  if (cell == NULL && (cell = make_cell(attached, c->len, key)) == NULL) {
-    run_call(c, 0);
-    return;
-  }
+                      gfs_adaptive_ms(adaptive, gfs_clock_ns()));
+  uint32_t conditions = atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
+  uint32_t key = gfs_attached_key(attached, len, conditions);
+  gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
+  if (cell == NULL)
+    cell = make_cell(attached, len, key);
+  this_thread.map = cell != NULL ? attached->key : 0;
+  this_thread.conditions = conditions;
+  this_thread.len = len;
+  this_thread.cell = cell;
+  return cell;
+}
+
+static inline void run_call(const gfs_attached *attached, uint32_t packed, gfs_path path,
+                            size_t len, const uint8_t *const *src, uint8_t *const *dst) {
+  if (gfs_policy_is_default(packed))
+    gfs_map_apply_pieces(attached->variants.map, path, len, src, dst);
+  else
+    gfs_pipeline_run(&attached->variants, gfs_policy_unpack(packed),
+                     attached->coordinator->device_lines, path, len, src, dst);
+}
+
+static void timed(const gfs_attached *attached, gfs_cell *cell, gfs_path path, size_t len,
+                  const uint8_t *const *src, uint8_t *const *dst) {
+  this_thread.left = attached->coordinator->options.sample;
   uint32_t packed = atomic_load_explicit(&cell->policy, memory_order_relaxed);
-  before = gfs_clock_ns();
-  run_call(c, packed);
-  gfs_adaptive_learn(attached, &this_thread, cell, c->len, packed, before, gfs_clock_ns());
+  uint64_t before = gfs_clock_ns();
+  run_call(attached, packed, path, len, src, dst);
+  gfs_adaptive_learn(attached, &this_thread, cell, len, packed, before, gfs_clock_ns());
 }
 
 void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst) {
-  call c = {(const gfs_attached *)self, path, len, src, dst};
-  gfsmith_adaptive *adaptive = c.attached->coordinator;
-  uint32_t forced = atomic_load_explicit(&adaptive->forced, memory_order_relaxed);
-  if (forced != 0) {
-    run_call(&c, forced);
-    return;
+  const gfs_attached *attached = (const gfs_attached *)self;
+  gfsmith_adaptive *adaptive = attached->coordinator;
+  uint32_t packed = atomic_load_explicit(&adaptive->forced, memory_order_relaxed);
+  if (packed == 0) {
+    gfs_thread *thread = &this_thread;
+    gfs_cell *cell = thread->cell;
+    bool as_before =
+        thread->map == attached->key && thread->len == len && thread->owner == adaptive->id &&
+        thread->conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
+    if (!as_before)
+      cell = look_up(attached, len);
+    if (cell != NULL &&
+        (--thread->left == 0 ||
+         atomic_load_explicit(&cell->driver, memory_order_relaxed) == thread->ticket * 2)) {
+      timed(attached, cell, path, len, src, dst);
+      return;
+    }
+    packed = cell != NULL ? atomic_load_explicit(&cell->policy, memory_order_relaxed) : 0;
   }
-  uint32_t key = gfs_attached_key(c.attached, len);
-  gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
-  if (cell == NULL || this_thread.owner != adaptive->id || --this_thread.left == 0 ||
-      atomic_load_explicit(&cell->driver, memory_order_relaxed) == this_thread.ticket * 2)
-    timed(&c, key, cell);
-  else
-    run_call(&c, atomic_load_explicit(&cell->policy, memory_order_relaxed));
+  run_call(attached, packed, path, len, src, dst);
 }

@@ -20,9 +20,9 @@ static void write_event(const lesson *l, const char *event, gfs_policy policy, g
   if (ratio > 0)
     snprintf(number, sizeof number, "%.4f", ratio);
   gfs_trace_write(&l->adaptive->trace, event,
-                  ", \"k\": %u, \"m\": %u, \"len\": %zu, \"threads\": %u, \"policy\": \"%s\", "
+                  ", \"k\": %u, \"m\": %u, \"len\": %llu, \"threads\": %u, \"policy\": \"%s\", "
                   "\"before\": \"%s\", \"why\": \"%s\", \"calls\": %u, \"ratio\": %s",
-                  l->attached->k, l->attached->m, l->len,
+                  l->attached->k, l->attached->m, (unsigned long long)l->len,
                   (unsigned)atomic_load(&l->adaptive->count), text, old, why, calls, number);
 }
 

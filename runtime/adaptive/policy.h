@@ -41,6 +41,11 @@ static inline gfs_policy gfs_policy_unpack(uint32_t packed) {
                       .streaming = (packed & 8) != 0};
 }
 
+/* Without unpacking the rest. 0 counts as `default`. */
+static inline bool gfs_policy_is_default(uint32_t packed) {
+  return (packed & 7) == GFS_WALK_DEFAULT;
+}
+
 /* Bytes that every policy's text fits in, with its zero byte. */
 enum { GFS_POLICY_TEXT = 64 };
 

@@ -3,6 +3,7 @@
 #define GFS_THREADS_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "watch.h"
@@ -33,10 +34,14 @@ typedef struct gfs_watched {
 
 /* What a thread knows of itself. */
 typedef struct gfs_thread {
-  uint32_t owner;   /* the coordinator that the rest is for; 0: none */
-  uint32_t ticket;  /* no other thread of this coordinator has it; from 1 */
-  uint32_t left;    /* calls until one is timed, that one included */
-  uint32_t last_ms; /* when one was timed */
+  uint32_t owner;  /* the coordinator that the rest is for; 0: none */
+  uint32_t ticket; /* no other thread of this coordinator has it; from 1 */
+  uint32_t left;   /* calls until one is timed, that one included */
+  /* The call before: most have the cell of the one before. */
+  uint32_t map, conditions; /* parts of its cell's key; map 0: none */
+  size_t len;
+  struct gfs_cell *cell;
+  uint32_t last_ms; /* when a call was timed */
   gfs_place *place;
   gfs_watched watched[GFS_WATCHES];
 } gfs_thread;

@@ -283,8 +283,8 @@ def test_counters_that_did_not_run(opened: Callable[..., Counters]) -> None:
     counters.kernel.write(ring, *[load(600)] * LEAST)
     counters.kernel.counts[counters.kernel.descriptor(CYCLES)] = (24000, 30, 30)
     counters.kernel.counts[counters.kernel.descriptor(REFERENCE)] = (12000, 30, 30)
-    _lines(counters, (30, 300, 300), (60, 300, 200))
-    assert counters.read() == (150.0, 0.5)  # 20 and, scaled, 40, since both were counted
+    _lines(counters, (40, 300, 300), (60, 300, 200))
+    assert counters.read() == (150.0, 0.75)  # 30 and, scaled, 40, since both were counted
 
 
 def test_numbers_that_go_round(opened: Callable[..., Counters]) -> None:

@@ -76,7 +76,7 @@ def test_symbols_of_the_default_set_are_unique_and_cover_every_operation() -> No
             {"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "store": Store.STREAMING},
             "scalar has no",
         ),
-        ({"isa": BY_NAME["scalar"], "technique": Technique.BITPLANE, "prefetch": 64}, "scalar has no"),
+        ({"isa": BY_NAME["rvv"], "prefetch": 64}, "rvv has no"),
         ({"isa": BY_NAME["gfni_sse"], "technique": Technique.MULB}, "modulo 0x11b only"),
     ],
 )
