@@ -16,7 +16,7 @@ from bench.adaptive.build import HERE, LIBRARY, build
 from bench.adaptive.driver import Driver
 from bench.adaptive.judge import MARGIN
 from bench.adaptive.measure import CellMeasurer
-from bench.adaptive.page import PAGE, publish
+from bench.adaptive.page import PAGE, PageError, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
 from bench.adaptive.results import OtherRun, Store, cell_json, change_json, method
 from bench.build import BUILD, BuildError
@@ -32,8 +32,8 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--quick", action="store_true", help="24 cells and the changes, shorter: a minute or two"
     )
-    parser.add_argument("--cells", metavar="GLOB", default="*", help="cells by their id, such as '28+4/*'")
-    parser.add_argument("--changes", metavar="GLOB", default="*", help="changes by name, such as 'threads'")
+    parser.add_argument("--cells", metavar="GLOBS", default="*", help="by id, such as '28+4/*,*/1024/1'")
+    parser.add_argument("--changes", metavar="GLOBS", default="*", help="by name, such as 'threads'")
     parser.add_argument("--list", action="store_true", help="print the ids of cells and changes, and stop")
     parser.add_argument("--fresh", action="store_true", help="measure again what the results have")
     parser.add_argument("--pages", choices=("huge", "small"), default="huge", help="default: huge")
@@ -44,6 +44,10 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--publish", action="store_true", help=f"fill {PAGE.name} from the results; no measuring"
     )
     return parser.parse_args(arguments)
+
+
+def _wanted(name: str, globs: str) -> bool:
+    return any(fnmatch(name, glob) for glob in globs.split(","))
 
 
 def _groups(cells: Sequence[plan.Cell], done: Container[str]) -> Iterator[list[plan.Cell]]:
@@ -59,7 +63,7 @@ def _measure(options: argparse.Namespace, cells: Sequence[plan.Cell], out: Path)
     built = build(options.library, lambda what: None)
     store = Store(out, built.digest, method(setting, effort), options.fresh)
     changes = [
-        c for c in CHANGES if fnmatch(c.what, options.changes) and c.what not in store.content["changes"]
+        c for c in CHANGES if _wanted(c.what, options.changes) and c.what not in store.content["changes"]
     ]
     groups = list(_groups(cells, store.content["cells"]))
     total = sum(map(len, groups)) + len(changes)
@@ -85,7 +89,7 @@ def _say(store: Store) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _arguments(arguments)
     out: Path = options.out or (QUICK if options.quick else RESULTS)
-    cells = [cell for cell in plan.cells(options.quick) if fnmatch(cell.id, options.cells)]
+    cells = [cell for cell in plan.cells(options.quick) if _wanted(cell.id, options.cells)]
     if options.list:
         print("\n".join([cell.id for cell in cells] + [change.what for change in CHANGES]))
         return 0
@@ -94,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             publish(out)
         else:
             _say(_measure(options, cells, out))
-    except OtherRun as error:
+    except (OtherRun, PageError) as error:
         print(f"bench.adaptive: {error}", file=sys.stderr)
         return 2
     except (BuildError, RunError, FileNotFoundError) as error:

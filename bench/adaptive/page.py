@@ -16,9 +16,15 @@ from gfsmith.stats import Estimate
 
 PAGE = ROOT / "docs" / "memory.md"
 BEGIN, END = "<!-- dram -->", "<!-- /dram -->"
+#: How it is measured, as the page says it.
+METHOD = Path(__file__).with_name("method.md")
 
-#: A page to begin with.
-EMPTY = f"# Memory\n\n{BEGIN}\n{END}\n"
+#: What a page without the part gets.
+ROOM = f"\n## Measured: DRAM\n\n{BEGIN}\n{END}\n"
+
+
+class PageError(Exception):
+    """The page cannot be written; the text says why."""
 
 
 def ratio(cell: Json, key: str) -> Estimate:
@@ -183,6 +189,7 @@ def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
     cells = list(content["cells"].values())
     how = content["method"]
     lines = [
+        METHOD.read_text(),
         f"Measured on {content['machine']}. Stripes in {how['pool_mib']} MiB of random bytes, cut one after "
         f"the other ({how['stagger_bytes']} bytes between shards, {how['pages']} pages) and visited in that "
         "order or, where it says so, in random order. Figures are medians of paired samples, ratios taken "
@@ -206,15 +213,15 @@ def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
 
 
 def publish(results: Path) -> None:
-    """Replace what stands between the marks of docs/memory.md, and draw the pictures again.
+    """Replace what stands between the marks of docs/memory.md, and draw the pictures again. A page without
+    marks gets them at its end.
 
-    Raises FileNotFoundError without results, ValueError if the page has no marks.
+    Raises FileNotFoundError without results or page, PageError if the page has one mark only.
     """
-    content = json.loads(results.read_text())
-    text = PAGE.read_text() if PAGE.exists() else EMPTY
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{PAGE.name} lacks the lines {BEGIN} and {END}")
-    before, rest = text.split(BEGIN, 1)
+    content, text = json.loads(results.read_text()), PAGE.read_text()
+    if (BEGIN in text) != (END in text):
+        raise PageError(f"{PAGE.name} lacks one of the lines {BEGIN} and {END}")
+    before, rest = (text if BEGIN in text else text + ROOM).split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     body = section(content, draw(content, FOLDER))
     PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")

@@ -9,14 +9,15 @@ enum { MAX_LIBRARIES = 16 };
 
 static struct library {
   char name[NAME_SIZE];
-  peer_api api;
+  const peer_api *api;
+  peer_api loaded; /* what api is, of a shared object */
 } libraries[MAX_LIBRARIES];
 static unsigned library_count;
 
 const peer_api *library_find(const char *name) {
   for (unsigned n = 0; n < library_count; n++)
     if (strcmp(libraries[n].name, name) == 0)
-      return &libraries[n].api;
+      return libraries[n].api;
   return NULL;
 }
 
@@ -25,7 +26,7 @@ bool library_add(const char *name, const peer_api *api) {
     return false;
   struct library *library = &libraries[library_count++];
   strcpy(library->name, name);
-  library->api = *api;
+  library->api = api;
   return true;
 }
 
@@ -40,10 +41,14 @@ bool library_load(const char *argument) {
     fprintf(stderr, "driver: %s\n", dlerror());
     return false;
   }
-  peer_api api;
   snprintf(name, sizeof name, "%.*s", (int)(equals - argument), argument);
-  *(void **)&api.open = dlsym(handle, "peer_open");
-  *(void **)&api.run = dlsym(handle, "peer_run");
-  *(void **)&api.close = dlsym(handle, "peer_close");
-  return api.open != NULL && api.run != NULL && api.close != NULL && library_add(name, &api);
+  if (library_count == MAX_LIBRARIES)
+    return false;
+  peer_api *api = &libraries[library_count].loaded;
+  if (!library_add(name, api))
+    return false;
+  *(void **)&api->open = dlsym(handle, "peer_open");
+  *(void **)&api->run = dlsym(handle, "peer_run");
+  *(void **)&api->close = dlsym(handle, "peer_close");
+  return api->open != NULL && api->run != NULL && api->close != NULL;
 }

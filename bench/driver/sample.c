@@ -13,10 +13,11 @@
 enum { LINE = 64 };
 
 /* One thread: the time this process had the processor, so that other processes in between do not
- * count. Several threads: the time on the clock. */
-static uint64_t now(unsigned threads) {
+ * count. Several threads: the time on the clock, or what each of them had of a processor. */
+static uint64_t now(const run *run) {
+  clockid_t several = run->own_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
   struct timespec at;
-  clock_gettime(threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &at);
+  clock_gettime(run->threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : several, &at);
   return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
 }
 
@@ -123,9 +124,9 @@ static void work(worker *w, unsigned threads) {
   atomic_fetch_add(&arrived, 1);
   while (atomic_load(&arrived) < threads)
     sched_yield();
-  w->begin = now(w->run->threads);
+  w->begin = now(w->run);
   lane_run(lane, w->who, w->thread, w->count);
-  w->end = now(w->run->threads);
+  w->end = now(w->run);
 }
 
 static void *member_run(void *opaque) {
@@ -173,12 +174,14 @@ double sample(run *run, contender *who, size_t lead, size_t count) {
   for (unsigned t = 0; t < threads; t++)
     workers[t] = (worker){run, who, t, lead, count, 0, 0};
   work_together(workers, threads);
-  uint64_t begin = workers[0].begin, end = workers[0].end;
+  uint64_t begin = workers[0].begin, end = workers[0].end, longest = end - begin;
   for (unsigned t = 1; t < threads; t++) {
+    uint64_t own = workers[t].end - workers[t].begin;
     begin = workers[t].begin < begin ? workers[t].begin : begin;
     end = workers[t].end > end ? workers[t].end : end;
+    longest = own > longest ? own : longest;
   }
-  return (double)(end - begin) / (double)count / threads;
+  return (double)(run->own_time ? longest : end - begin) / (double)count / threads;
 }
 
 void calibrate(run *run, contender *who) {

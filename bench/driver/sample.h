@@ -16,6 +16,7 @@ typedef struct run {
   const cell *cell;
   lane lane[MAX_THREADS];
   unsigned threads;
+  bool own_time; /* several threads: the longest processor time of one, not the time on the clock */
   uint64_t random;
 } run;
 

@@ -1,7 +1,7 @@
 /* ISA-L 2.32 as a peer: the high-level function of one instruction set, as its dispatcher calls it.
  * Variants: the set; "+update" after it for one call for each source, adding to the parities;
- * "+mul" for the product by one constant, which has no AVX2 kernel but one of AVX; "+split16" for a
- * stripe decomposed into narrower ones of at most 16 sources: each is encoded on its own, all but
+ * "+mul" for the product by one constant, which has no AVX2 kernel but one of AVX; "+split12" for a
+ * stripe decomposed into narrower ones of at most 12 sources: each is encoded on its own, all but
  * the first into a buffer that is then added to the parities.
  *
  * ISA-L's own translation unit defines these functions without declaring them in a public header.

@@ -214,12 +214,14 @@ def test_publishing_replaces_its_part_of_the_page_and_draws(
     results, target = tmp_path / "results.json", tmp_path / "memory.md"
     monkeypatch.setattr(page, "PAGE", target)
     monkeypatch.setattr(page, "FOLDER", tmp_path)
-    target.write_text(f"# Memory\n\nbefore\n{page.BEGIN}\nold\n{page.END}\nafter\n")
+    target.write_text(f"# Memory\n\nbefore\n{page.BEGIN}\nwhat stood here\n{page.END}\nafter\n")
     results.write_text(json.dumps(content(measured(100.0)) | {"changes": {"threads": CHANGE}}))
     page.publish(results)
     once = target.read_text(), {path.name: path.read_bytes() for path in tmp_path.glob("*.svg")}
     assert (
-        "old" not in once[0] and once[0].startswith("# Memory\n\nbefore\n") and once[0].endswith("\nafter\n")
+        "what stood here" not in once[0]
+        and once[0].startswith("# Memory\n\nbefore\n")
+        and once[0].endswith("\nafter\n")
     )
     assert "| threads | state 1 | 640 | 1.01 | 1.80 | 1.20 | `row,d=100` |" in once[0]
     assert "| threads | state 2 | not within the phase |" in once[0]
@@ -228,14 +230,18 @@ def test_publishing_replaces_its_part_of_the_page_and_draws(
     assert once == (target.read_text(), {path.name: path.read_bytes() for path in tmp_path.glob("*.svg")})
 
 
-def test_a_page_without_marks_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_one_mark_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results, target = tmp_path / "results.json", tmp_path / "memory.md"
     monkeypatch.setattr(page, "PAGE", target)
-    target.write_text("# Memory\n")
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
     results.write_text(json.dumps(content(measured(100.0))))
-    with pytest.raises(ValueError, match="lacks the lines"):
+    target.write_text(f"# Memory\n{page.END}\n")
+    with pytest.raises(page.PageError, match="lacks one of the lines"):
         page.publish(results)
-    assert target.read_text() == "# Memory\n"
+    assert target.read_text() == f"# Memory\n{page.END}\n"
+    target.write_text("# Memory\n")
+    page.publish(results)
+    assert target.read_text().startswith("# Memory\n\n## Measured: DRAM\n") and page.END in target.read_text()
 
 
 def test_a_run_goes_on_where_it_stopped_but_not_with_another_library(tmp_path: Path) -> None:

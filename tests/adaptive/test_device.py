@@ -17,10 +17,11 @@ TAKEN = (
     "[device]",
     "# all as DRAM\n\n  [ device ]  # yes\n\n",
     '[device]\nname = "x"',
-    '[device]\r\nline = 4096\r\nname = "CXL 2.0 (no"  # refused\r\n'.replace(" (no", " a-b_c+d"),
+    '[device]\r\nline = 4096\r\nname = "CXL 2.0 a-b_c+d"  # a comment\r\n',
     "[device]\n\tbuffer\t=\t98_304\t# bytes\n",
     "[device]\nline=64\nstreams=4096\nchannels=64\nlatency=1000000\nbuffer=1073741824",
 )
+NAME = "line 2: name is not 1 to 47 letters, digits, blanks and . _ + - in double quotes"
 REFUSED = {
     "": "there is no table [device]",
     "line = 256": "line 1: a key before the table [device]",
@@ -51,9 +52,9 @@ REFUSED = {
     "[device]\nline": "line 2: a key without = and a value",
     "[device]\nline 256": "line 2: a key without = and a value",
     "[device]\nline = 64\nline = 64": "line 3: a key is given twice",
-    "[device]\nname = optane": "line 2: name is not 1 to 47 letters, digits, blanks and . _ + - in double quotes",
-    '[device]\nname = ""': "line 2: name is not 1 to 47 letters, digits, blanks and . _ + - in double quotes",
-    '[device]\nname = "a': "line 2: name is not 1 to 47 letters, digits, blanks and . _ + - in double quotes",
+    "[device]\nname = optane": NAME,
+    '[device]\nname = ""': NAME,
+    '[device]\nname = "a': NAME,
     '[device]\nname = "a\\"b"': (
         "line 2: name is not 1 to 47 letters, digits, blanks and . _ + - in double quotes"
     ),
@@ -101,7 +102,7 @@ def test_refused(reader: Path, tmp_path: Path) -> None:
 
 
 def test_broken(reader: Path, tmp_path: Path) -> None:
-    """Of bytes that are changed, left out and put in at random, it takes nothing that tomllib reads otherwise."""
+    """Of bytes changed, left out and put in at random, it takes nothing that tomllib reads otherwise."""
     draw = random.Random(9)
     alphabet = '[]device= #"\n\r\t_.0123456789abc-+\\\x00\x7f'
     texts = []

@@ -311,13 +311,13 @@ def test_the_flag_adds_them_to_any_request(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('[generator]\nisas = ["avx2"]\n' + BASE)
     listing = ["list", "-c", str(tmp_path / "x.toml"), "--json"]
     plain, more = (CliRunner().invoke(main, [*listing, *flag]).output for flag in ([], ["--adaptive"]))
-    assert "_pipe" not in plain and "gfs_dot_nx8__avx2_u16_rows_shuffled_pipe_nt" in more
+    assert "_pipe" not in plain and "gfs_dot_nx8__avx2_u16_rows_shuffled_pipet1_nt" in more
     assert '"walk": "rows"' in more and '"pipelined": true' in more
 
 
 def test_explain_shows_rows_and_pointers(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('[generator]\nisas = ["avx2"]\n' + BASE)
-    symbol = "gfs_dot_nx2__avx2_u8_rows_pipe"
+    symbol = "gfs_dot_nx2__avx2_u8_rows_pipet1"
     done = CliRunner().invoke(main, ["explain", "-c", str(tmp_path / "x.toml"), "--adaptive", symbol])
     assert done.exit_code == 0, done.output
     assert "in the same turn" in done.output and "prefetch ahead[0]" in done.output

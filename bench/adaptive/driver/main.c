@@ -76,7 +76,7 @@ static bool prepare(slot *at) {
     arena.order = at->order[t] = malloc(arena.orders * sizeof *arena.order);
     if (arena.order == NULL)
       return fail("no memory");
-    at->run[t] = (run){.cell = &at->cell, .threads = t + 1, .random = 1};
+    at->run[t] = (run){.cell = &at->cell, .threads = t + 1, .own_time = true, .random = 1};
     lanes_prepare(&at->run[t], &arena);
   }
   return true;
