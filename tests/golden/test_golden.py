@@ -40,6 +40,23 @@ operation = "dot"
 code = "cauchy"
 shapes = ["3x2"]
 isas = ["gfni_avx512", "avx2"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+unroll = 16
+walk = "rows"
+shuffled = true
+pipelined = true
+isas = ["scalar"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+unroll = 2
+walk = "rows"
+shuffled = true
+pipelined = true
+store = "streaming"
+isas = ["gfni_avx512"]
 """
 #: One kernel for each set with scalable vectors.
 SCALABLE = """
@@ -57,6 +74,7 @@ SPECS = tuple(
 )
 EXPLAINED = (*SPECS[:3], next(spec for spec in SPECS if spec.baked is not None))
 LISTS = (
+    "adaptive.inc",
     "kernels.inc",
     "baked.inc",
     "matrices.inc",

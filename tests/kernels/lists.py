@@ -1,4 +1,4 @@
-"""The lists of gen_out, as Python reads them: kernels.inc, adaptive.inc, baked.inc, matrices.inc, sources.mk."""
+"""The lists of gen_out, as Python reads them: kernels, adaptive, baked and matrices.inc, and sources.mk."""
 
 from __future__ import annotations
 

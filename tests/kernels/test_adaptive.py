@@ -4,6 +4,7 @@ guards. On this CPU's sets and in portable C, and under qemu for two other machi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,9 @@ def harness(generated: Path) -> Harness:
     return build(generated.parent / "harness", generated, sources_of(generated))
 
 
-def _swept(run: Callable[[str], tuple[int, str]], kernel: Kernel, sweeps: Sequence[str]) -> None:
+def _swept(run: Callable[[str, int], tuple[int, str]], kernel: Kernel, sweeps: Sequence[str]) -> None:
     for sweep in sweeps:
-        calls, report = run(sweep)
+        calls, report = run(sweep, usual_polynomial(kernel))
         assert calls > 0, f"{kernel.symbol} {sweep}: {report}"
 
 
@@ -80,10 +81,8 @@ def test_executed(name: str, generated: Path, harness: Harness, require_isa: Cal
         for abi in ABIS if kernel.in_assembly else ABIS[:1]:
             every = block <= SHORT and abi == "sysv" and kernel.in_assembly
             sweeps = [*SWEEPS, *(["lengths", "stepped"] if every else [])]
-            polynomial = usual_polynomial(kernel)
-            _swept(lambda s, k=kernel, a=abi, p=polynomial: harness.run(k.symbol, a, s, p), kernel, sweeps)
-        calls, report = harness.run(kernel.symbol, "sysv", "wide", polynomial)
-        assert calls > 0, report
+            _swept(partial(harness.run, kernel.symbol, abi), kernel, sweeps)
+        _swept(partial(harness.run, kernel.symbol, "sysv"), kernel, ["wide"])
 
 
 def test_python_and_c_read_the_same_list(generated: Path, harness: Harness) -> None:
@@ -99,7 +98,6 @@ def test_emulated(there: Emulation, tmp_path_factory: pytest.TempPathFactory, ta
     assert len(kernels) >= 3
     try:
         for kernel in kernels:
-            polynomial = usual_polynomial(kernel)
-            _swept(lambda s, k=kernel, p=polynomial: emulator.run(k.symbol, s, p), kernel, ("large", "wide"))
+            _swept(partial(emulator.run, kernel.symbol), kernel, ["large", "wide"])
     finally:
         emulator.close()

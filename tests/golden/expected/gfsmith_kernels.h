@@ -16,6 +16,13 @@
  *   src     k pointers to sources of len bytes, any alignment
  *   dst     pointers to destinations of len bytes, any alignment
  *
+ * Kernels with _pipe in their name take more pointers in src: after the k to the sources come k for each cache
+ * line (64 bytes) of a turn of their main loop, to what is to be prefetched, at any address. With L lines a turn,
+ * src[k + n] is for the n-th line that a turn visits: with _rows, one line of every source and then the next
+ * line of every source, n = k * row + source, else n = L * source + line; _shuffled visits rows or lines in the
+ * order that adaptive.inc says. A turn at position p of the shards prefetches the address src[k + n] + p. Bytes
+ * after the last whole turn are taken without prefetching.
+ *
  *   dot  dst[i]  = sum over j of c[i][j] * src[j]      destinations overlap nothing
  *   mad  dst[i] ^= sum over j of c[i][j] * src[j]      a destination may be a source
  *   mul  dst[j]  = c[j] * src[j] for every j           a destination may be its source
@@ -44,6 +51,7 @@ gfsmith_kernel gfs_dot_nx1__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_dot_nx2__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_mad_2x2__gfni_avx512_u1; /* affine */
 gfsmith_kernel gfs_mul_nx1__gfni_avx512_u1; /* affine */
+gfsmith_kernel gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt; /* affine */
 gfsmith_kernel gfs_dot_3x2_cauchy__gfni_avx512_u2; /* none: cauchy_3x2_11d of matrices.inc */
 #endif
 
@@ -81,6 +89,7 @@ gfsmith_kernel gfs_dot_2x1__rvv_u2; /* nibble */
 gfsmith_kernel gfs_dot_nx1__scalar_u1; /* bitplane */
 gfsmith_kernel gfs_mad_2x2__scalar_u1; /* bitplane */
 gfsmith_kernel gfs_mul_nx1__scalar_u1; /* bitplane */
+gfsmith_kernel gfs_dot_nx1__scalar_u16_rows_shuffled_pipe; /* bitplane */
 
 #ifdef __cplusplus
 }

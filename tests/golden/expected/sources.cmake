@@ -9,6 +9,7 @@ set(GFSMITH_SOURCES_gfni_avx512
   ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mad_2x2__gfni_avx512_u1.S
   ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mul_nx1__gfni_avx512_u1.S
   ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S
+  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt.S
 )
 set(GFSMITH_ARCH_avx2 x86_64)
 set(GFSMITH_SOURCES_avx2
@@ -40,4 +41,6 @@ set(GFSMITH_SOURCES_scalar
   ${CMAKE_CURRENT_LIST_DIR}/scalar/gfs_dot_nx1__scalar_u1.c
   ${CMAKE_CURRENT_LIST_DIR}/scalar/gfs_mad_2x2__scalar_u1.c
   ${CMAKE_CURRENT_LIST_DIR}/scalar/gfs_mul_nx1__scalar_u1.c
+  ${CMAKE_CURRENT_LIST_DIR}/scalar/gfs_dot_nx1__scalar_u16_rows_shuffled_pipe.c
 )
+set(GFSMITH_ADAPTIVE 1)

@@ -8,7 +8,8 @@ GFSMITH_SOURCES_gfni_avx512 := \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx2__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__gfni_avx512_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__gfni_avx512_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S
+  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S \
+  $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt.S
 GFSMITH_ARCH_avx2 := x86_64
 GFSMITH_SOURCES_avx2 := \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__avx2_u1.S \
@@ -33,5 +34,7 @@ GFSMITH_ARCH_scalar := portable
 GFSMITH_SOURCES_scalar := \
   $(GFSMITH_GENERATED)/scalar/gfs_dot_nx1__scalar_u1.c \
   $(GFSMITH_GENERATED)/scalar/gfs_mad_2x2__scalar_u1.c \
-  $(GFSMITH_GENERATED)/scalar/gfs_mul_nx1__scalar_u1.c
+  $(GFSMITH_GENERATED)/scalar/gfs_mul_nx1__scalar_u1.c \
+  $(GFSMITH_GENERATED)/scalar/gfs_dot_nx1__scalar_u16_rows_shuffled_pipe.c
+GFSMITH_ADAPTIVE := 1
 GFSMITH_GENERATED_SOURCES := $(foreach isa,$(GFSMITH_ISAS),$(GFSMITH_SOURCES_$(isa)))

@@ -29,14 +29,22 @@
 #undef GFSMITH_KERNEL
 
 #define GFSMITH_KERNEL(symbol, isa, operation, inputs, outputs, unroll, store, prefetch, tables)   \
-  {#symbol, #isa,   OPERATION_##operation, inputs,                                                 \
-   outputs, unroll, 0,                     TABLES_##tables,                                        \
-   {symbol, symbol##_ms}, NULL},
+  {#symbol,                                                                                        \
+   #isa,                                                                                           \
+   OPERATION_##operation,                                                                          \
+   inputs,                                                                                         \
+   outputs,                                                                                        \
+   unroll,                                                                                         \
+   0,                                                                                              \
+   TABLES_##tables,                                                                                \
+   {symbol, symbol##_ms},                                                                          \
+   NULL},
 #define GFSMITH_ADAPTIVE(symbol, isa, outputs, walk, shuffled, lines, store, tables)               \
-  {#symbol, #isa, OPERATION_dot, 0, outputs, 0, lines, TABLES_##tables, {symbol, symbol##_ms}, NULL},
+  {#symbol, #isa, OPERATION_dot, 0, outputs, 0, lines, TABLES_##tables, {symbol, symbol##_ms},     \
+   NULL},
 #define GFSMITH_BAKED(symbol, isa, id, store, prefetch)                                            \
-  {#symbol, #isa,        OPERATION_dot,         id##_inputs,  id##_outputs,                        \
-   0,       0,           TABLES_none,           {symbol, symbol##_ms}, id##_elements},
+  {#symbol, #isa, OPERATION_dot, id##_inputs,           id##_outputs,                              \
+   0,       0,    TABLES_none,   {symbol, symbol##_ms}, id##_elements},
 const struct kernel harness_kernels[] = {
 #include "baked.inc"
 #include "kernels.inc"

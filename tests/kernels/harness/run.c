@@ -47,12 +47,10 @@ static void choose_aliases(const struct job *job, const struct testcase *test, s
   }
 }
 
-static size_t pointers(const struct job *job) {
-  return job->recipe.k * (1 + job->kernel->lines);
-}
+static size_t pointers(const struct job *job) { return job->recipe.k * (1 + job->kernel->lines); }
 
-/* What a prefetch pointer may hold: anything. A source, memory that cannot be read, NULL, no address at
- * all; and what was added to overflows. */
+/* What a prefetch pointer may hold: anything. A source, memory that cannot be read, NULL, no
+ * address at all; and what was added to overflows. */
 static uint8_t *anything(const struct job *job, const struct buffers *b, size_t n) {
   const uintptr_t some[] = {(uintptr_t)b->source[n % job->recipe.k],
                             (uintptr_t)arena_guard(REGION_COEFFS), 0,
