@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import tarfile
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from gfsmith.export.documents import documents
 from gfsmith.export.golang import check_package, golang, narrowed
 from gfsmith.export.names import Names, PrefixError
 from gfsmith.export.tree import tree
+from gfsmith.files import replacing
 from gfsmith.generate import Kernel
 
 FORMS = ("tree", "amalgamation", "go")
@@ -116,15 +116,11 @@ def pack(target: Path, files: Mapping[str, str]) -> None:
     """A tar archive of nothing but the files' texts, in a folder of its own name. Raises OutputError."""
     folder = target.name.removesuffix(ARCHIVE)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{folder}-") as staging:
-            stage = Path(staging) / target.name
-            with tarfile.open(stage, "w:xz", format=tarfile.PAX_FORMAT) as archive:
-                for path, text in sorted(files.items()):
-                    content = text.encode()
-                    entry = tarfile.TarInfo(f"{folder}/{path}")
-                    entry.size, entry.mode = len(content), _READABLE
-                    archive.addfile(entry, io.BytesIO(content))
-            stage.replace(target)
+        with replacing(target) as stage, tarfile.open(stage, "w:xz", format=tarfile.PAX_FORMAT) as archive:
+            for path, text in sorted(files.items()):
+                content = text.encode()
+                entry = tarfile.TarInfo(f"{folder}/{path}")
+                entry.size, entry.mode = len(content), _READABLE
+                archive.addfile(entry, io.BytesIO(content))
     except OSError as error:
         raise output.OutputError(f"{error.filename or target}: {error.strerror}") from None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from gfsmith.files import share
+from gfsmith.files import replacing, share
 from gfsmith.output import OutputError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -24,11 +23,8 @@ def depfile(path: Path, target: Path, inputs: Sequence[Path]) -> None:
     rule = " \\\n  ".join([f"{_spelled(target)}:", *needed]) + "\n"
     text = rule + "".join(f"\n{source}:\n" for source in needed)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as staging:
-            stage = Path(staging) / path.name
+        with replacing(path) as stage:
             stage.write_text(text, encoding="utf-8", newline="\n")
-            stage.replace(path)
     except OSError as error:
         raise OutputError(f"{error.filename or path}: {error.strerror}") from None
 

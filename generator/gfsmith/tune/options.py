@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gfsmith.console import fail
+from gfsmith.files import replacing
 
 LENGTHS = "1k,4k,16k,64k,1m"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
@@ -58,9 +59,7 @@ def parse_lengths(text: str) -> tuple[int, ...]:
 def write(path: Path, text: str) -> None:
     """Through a temporary file, so that there is all of it or nothing."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        with replacing(path) as stage:
+            stage.write_text(text, encoding="utf-8")
     except OSError as error:
         fail(f"{error.filename or path}: {error.strerror}", 1)
