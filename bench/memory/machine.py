@@ -185,7 +185,7 @@ def _core() -> Any:
 
 
 #: Bytes of data that one thread encodes at least, and the least number of stripes.
-_ENOUGH, _LEAST, _WARM = 768 * 1024, 8, 2
+_ENOUGH, _LEAST, _WARM = 1 << 20, 4, 1
 #: Two to this power bytes of data, at most, are encoded from (1 GiB, the paper, 5.1).
 _AREA = 30
 

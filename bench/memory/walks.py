@@ -3,7 +3,7 @@
 A call takes k sources and m outputs of `length` bytes. A *task* is one line of one source; a turn of the main loop
 takes L lines of every source, in one of two walks: ROWS (one line of every source, then the next line) or
 TOGETHER (the L lines of one source, then the next source), the lines in order or in a static other order.
-A pipelined kernel prefetches, when it visits a task, the one `distance` tasks later; pointers() has the rule.
+A pipelined kernel prefetches, when it visits a task, the one `distance` tasks later; plan() has the rule.
 Streams of gfsmith's own kernels are derived from their Programs (streams.py); the kernels here are ISA-L's, by
 its source, and DIALGA's, by the paper's description.
 """
@@ -37,19 +37,6 @@ class Walk(Enum):
     TOGETHER = "together"
 
 
-def zigzag(lines: int) -> tuple[int, ...]:
-    """From the middle out, upwards first: 3 4 2 5 1 6 0 7."""
-    middle = (lines - 1) // 2
-    steps = [middle + (n + 1) // 2 * (1 if n % 2 else -1) for n in range(lines)]
-    return tuple(steps) if lines > 2 else tuple(reversed(range(lines)))
-
-
-def mirrored(lines: int) -> tuple[int, ...]:
-    """From the middle out, downwards first: 4 3 5 2 6 1 7 0. It goes on upwards from its last line to the first one
-    of the next turn, so that no two steps in a row have the same direction, over the turns' ends too."""
-    return tuple(lines - 1 - line for line in zigzag(lines)) if lines > 2 else zigzag(lines)
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Instructions and cycles of one line of a source, and of the end of a row or turn."""
@@ -70,7 +57,7 @@ def isal_cost(m: int) -> Cost:
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """How a call goes over its lines. distance 0: no software prefetch; first: distance of the first line of each
-    device line, 0 for no other than `distance`; steps: prefetch as apply.c does, in steps of so many bytes."""
+    device line, 0 for no other than `distance`."""
 
     walk: Walk = Walk.ROWS
     lines: int = 1
@@ -89,24 +76,48 @@ def visits(k: int, kernel: Kernel) -> tuple[Ints, Ints]:
     return np.repeat(sources, len(order)), np.tile(order, k)
 
 
-def pointers(k: int, kernel: Kernel) -> tuple[Ints, Ints]:
-    """What the n-th visit of a turn prefetches: source, and offset from the turn's start.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a call asks for, as the coordinator's order.c has it: source and offset of every line, in asking order.
 
-    One distance: the task that many later. Two: every task is wanted its own distance earlier, `first` for the
-    first line of a device line; of the tasks of a turn, which recur with every turn, the visits take the ones
-    that are wanted, in the order in which they are.
+    `lead` lines are asked for before the loop, one more at every visit of the first `piped` bytes, and the rest
+    after these. One distance: the order of the visits. Two: every line wants to be asked for at its own visit less
+    its own distance, and the lines are asked for in the order of these numbers.
     """
+
+    source: Ints
+    offset: Ints
+    lead: int
+    piped: int
+    visits: int
+
+    def pointers(self) -> tuple[Ints, Ints]:
+        """What the visits of a turn ask for, from the turn's position."""
+        at = slice(self.lead, self.lead + self.visits)
+        return self.source[at], self.offset[at]
+
+
+def plan(k: int, length: int, kernel: Kernel) -> Plan:
     source, line = visits(k, kernel)
-    turn = len(source)
-    number = np.arange(turn, dtype=np.int64)
+    turn, block = len(source), kernel.lines * LINE
     ahead = np.full(turn, kernel.distance, np.int64)
-    if kernel.first:
+    two = kernel.first > 0 and kernel.lines % DEVICE_LINES == 0
+    if two:
         ahead[line % DEVICE_LINES == 0] = kernel.first
-    wanted = number - ahead  # the visit at which task `number` of this turn is to be asked for
-    rank = np.argsort(wanted % turn, kind="stable")
-    task = number[rank]
-    turns = -(wanted[rank] // turn)  # how many turns later the task is done
-    return source[task], turns * kernel.lines * LINE + line[task] * LINE
+    lead = _mean(kernel) if two else kernel.distance
+    turns = -(-length // block) + 1 + -(-max(lead, kernel.first, kernel.distance) // turn)
+    number = np.arange(turns * turn, dtype=np.int64)
+    order = np.lexsort((np.tile(line % DEVICE_LINES != 0, turns), number - np.tile(ahead, turns)))
+    far = number[order][lead : lead + turn].max() // turn
+    piped = max(length // block - int(far), 0) * block
+    offset = (np.tile(line, turns) * LINE + number // turn * block)[order]
+    return Plan(np.tile(source, turns)[order], offset, lead, piped, turn)
+
+
+def _mean(kernel: Kernel) -> int:
+    """Visits that a line is asked for ahead, on the average, of two distances."""
+    others = DEVICE_LINES - 1
+    return (kernel.first + others * kernel.distance + DEVICE_LINES // 2) // DEVICE_LINES
 
 
 def _events(kind: int, shard: Ints, offset: Ints, instructions: float = 0, cycles: float = 0, waiting: int = 0) -> Events:
@@ -129,12 +140,12 @@ def _stores(k: int, m: int, offsets: Sequence[int], kernel: Kernel, cost: Cost) 
     return _events(kind, shard, np.tile(np.array(offsets, np.int64), m), cost.end / m / len(offsets), 1)
 
 
-def _turn(k: int, m: int, kernel: Kernel, cost: Cost, prefetching: bool) -> Events:
+def _turn(k: int, m: int, kernel: Kernel, cost: Cost, pointers: tuple[Ints, Ints] | None = None) -> Events:
     """One turn at offset 0: loads, each after its prefetch, and the stores after what they are sums of."""
     source, line = visits(k, kernel)
     loads = _events(LOAD, source, line * LINE, cost.instructions, cost.cycles, cost.waiting)
-    if prefetching:
-        asked = _events(PREFETCH, *pointers(k, kernel), cost.prefetch, 0.5)
+    if pointers is not None:
+        asked = _events(PREFETCH, *pointers, cost.prefetch, 0.5)
         loads = _interleaved(asked, loads)
     if kernel.walk is Walk.TOGETHER:
         every = [LINE * n for n in kernel.order or range(kernel.lines)]
@@ -152,24 +163,18 @@ def _repeated(turn: Events, starts: Ints) -> Events:
 
 
 def call(k: int, m: int, length: int, kernel: Kernel, cost: Cost) -> Events:
-    """One call: turns that prefetch, then turns and single rows that do not and whose lines all have been asked
-    for, or are the first ones."""
+    """One call of DIALGA's or, without a distance, ISA-L's: turns that prefetch, the plain kernel for the rest."""
     block = kernel.lines * LINE
-    turns = length // block
-    leading = 0
+    piped, parts = 0, []
     if kernel.distance:
-        reach = int(pointers(k, kernel)[1].max()) // block  # turns ahead
-        leading = max(turns - reach, 0)
-    starts = np.arange(turns, dtype=np.int64) * block
-    parts = []
-    if leading:
-        parts.append(_repeated(_turn(k, m, kernel, cost, True), starts[:leading]))
-    if leading < turns:
-        parts.append(_repeated(_turn(k, m, kernel, cost, False), starts[leading:]))
-    rest = np.arange(turns * block, length, LINE, dtype=np.int64)
-    if len(rest):
-        row = Kernel(nt=kernel.nt)
-        parts.append(_repeated(_turn(k, m, row, cost, False), rest))
+        asked = plan(k, length, kernel)
+        piped = asked.piped
+        starts = np.arange(0, piped, block, dtype=np.int64)
+        parts.append(_repeated(_turn(k, m, kernel, cost, asked.pointers()), starts))
+    starts = np.arange(piped, length // block * block, block, dtype=np.int64)
+    parts.append(_repeated(_turn(k, m, kernel, cost), starts))
+    rest = np.arange(length // block * block, length, LINE, dtype=np.int64)
+    parts.append(_repeated(_turn(k, m, Kernel(nt=kernel.nt), cost), rest))
     return np.concatenate(parts)
 
 
@@ -190,7 +195,13 @@ def decomposed(k: int, m: int, length: int, part: int, cost: Cost) -> Events:
     return np.concatenate(parts)
 
 
-def fetch(k: int, start: int, length: int) -> Events:
-    """What apply.c asks for, source by source, into the second level."""
+def asking(source: Ints, offset: Ints, second: bool) -> Events:
+    """Prefetches by a loop in C, into the second level or the first."""
+    kind = PREFETCH_SECOND if second else PREFETCH
+    return _events(kind, source, offset, 3, 1)
+
+
+def fetched(k: int, start: int, length: int) -> Events:
+    """What apply.c asks for of one step: source by source, into the second level."""
     lines = np.arange(start, start + length, LINE, dtype=np.int64)
-    return _events(PREFETCH_SECOND, np.repeat(np.arange(k), len(lines)), np.tile(lines, k), 2, 0.5)
+    return asking(np.repeat(np.arange(k), len(lines)), np.tile(lines, k), True)

@@ -70,13 +70,11 @@ static mm_time *soonest(mm_time *place, uint64_t count) {
   return best;
 }
 
-static mm_entry *second_level(mm_cpu *c, uint64_t line, mm_time ready, mm_time now) {
+static mm_entry *second_level(mm_cpu *c, uint64_t line, mm_time ready) {
   mm_entry out;
   uint64_t gone;
   mm_entry *in = cache_insert(&c->l2, line, ready, &out, &gone);
   c->counts->useless += gone != 0 && out.prefetched;
-  if (gone != 0 && out.dirty)
-    mm_device_write(c->device, (gone - 1) << LINE_SHIFT, now);
   return in;
 }
 
@@ -121,7 +119,7 @@ static void ask(mm_cpu *c, mm_stream *s, mm_time now) {
       }
       c->counts->hardware++;
       *place = mm_device_read(c->device, line << LINE_SHIFT, now);
-      second_level(c, line, *place, now)->prefetched = true;
+      second_level(c, line, *place)->prefetched = true;
     }
     s->ahead = next;
   }
@@ -163,7 +161,6 @@ mm_time mm_cpu_access(mm_cpu *c, uint64_t line, int kind, mm_time at, mm_time *b
   mm_entry *first = cache_find(&c->l1, line);
   *begun = at;
   if (first != NULL) {
-    first->dirty |= kind == MM_STORE;
     return later(at + c->p->l1_hit * c->p->cycle, first->ready);
   }
   mm_time *place = soonest(c->fill, c->p->fill_buffers);
@@ -176,12 +173,13 @@ mm_time mm_cpu_access(mm_cpu *c, uint64_t line, int kind, mm_time at, mm_time *b
     ready = later(start + c->p->l2_hit * c->p->cycle, second->ready);
   } else {
     ready = from_memory(c, line, kind, start);
-    second = second_level(c, line, ready, start);
+    second_level(c, line, ready);
+    if (kind == MM_STORE) /* it will be written back, once */
+      mm_device_write(c->device, line << LINE_SHIFT, ready);
   }
-  second->dirty |= kind == MM_STORE;
   *place = ready;
   if (kind != MM_PREFETCH_SECOND)
-    cache_insert(&c->l1, line, ready, &out, &gone)->dirty = kind == MM_STORE;
+    cache_insert(&c->l1, line, ready, &out, &gone);
   train(c, line, start);
   return ready;
 }
@@ -193,11 +191,8 @@ mm_time mm_cpu_stream(mm_cpu *c, uint64_t line, mm_time at) {
   return start;
 }
 
-/* What the caches still hold has been written, or was fetched for nothing. */
+/* What nothing has asked for was fetched for nothing. */
 void mm_cpu_finish(mm_cpu *c) {
-  for (uint64_t n = 0; n < c->l2.sets * c->l2.ways; n++) {
-    bool there = c->l2.held[n] != 0;
-    c->counts->useless += there && c->l2.entry[n].prefetched;
-    c->counts->written += there && c->l2.entry[n].dirty;
-  }
+  for (uint64_t n = 0; n < c->l2.sets * c->l2.ways; n++)
+    c->counts->useless += c->l2.held[n] != 0 && c->l2.entry[n].prefetched;
 }

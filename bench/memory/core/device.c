@@ -63,8 +63,6 @@ static uint64_t place_of(const mm_params *p, const mm_channel *c, uint64_t line)
   }
   if (unused < p->buffer)
     return unused;
-  if (p->lru == 2)
-    return ((c->entry[0].stamp * 2862933555777941757u + line * 3037000493u) >> 29) % p->buffer;
   uint64_t oldest = 0;
   for (uint64_t n = 1; n < p->buffer; n++)
     if (c->entry[n].stamp < c->entry[oldest].stamp)

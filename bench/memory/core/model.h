@@ -99,7 +99,7 @@ mm_time mm_device_write(mm_device *d, uint64_t address, mm_time at);
 typedef struct mm_entry {
   mm_time ready;
   uint32_t stamp;
-  bool dirty, prefetched;
+  bool prefetched; /* and not asked for since */
 } mm_entry;
 
 typedef struct mm_cache {

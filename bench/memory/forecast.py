@@ -1,0 +1,106 @@
+"""gfsmith's kernels and policies on the model of persistent memory: which is best where, and what rules would choose.
+
+The CPU is that of the paper, so the kernels are those for AVX-512 without GFNI. For every cell each policy gets its
+best distance by hill climbing; `rule` is the paper's choice (section 4.1, as systems.py states it) with its climbing,
+`candidates` the best of the coordinator's list (runtime/adaptive/situation.c) with climbing on the best of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from bench.memory.climb import NEIGHBOURHOOD, climb
+from bench.memory.machine import run
+from bench.memory.policies import STREAM_MIN, VARIANTS, Policy, call
+from bench.memory.systems import FIRST_EXTRA, FURTHEST, Setting, furthest, high_pressure, isal
+
+ISA = "avx512"
+KS = (4, 8, 12, 16, 24, 32, 48, 96, 154)
+LENGTHS = (256, 512, 1024, 4096, 16384)
+THREADS = (1, 4, 10, 18)
+LONGEST = 4096  #: of shards with several threads
+TWO = ("rows4", "block")  #: policies that have a variant with two distances
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """GB/s by policy text; best of these, and what was chosen."""
+
+    k: int
+    length: int
+    threads: int
+    isal: float
+    gbps: dict[str, float]
+    rule: str
+    candidates: str
+
+    @property
+    def best(self) -> str:
+        return max(self.gbps, key=lambda name: self.gbps[name])
+
+
+class _Cell:
+    """One cell's policies, each simulated once."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.s = setting
+        self.speed = functools.cache(self._speed)
+        self.nt = setting.length >= STREAM_MIN
+
+    def _speed(self, policy: Policy) -> float:
+        s = self.s
+        return run(s.machine, call(ISA, s.m, s.k, s.length, policy), s.work).gbps
+
+    def climbed(self, policy: Policy, most: int) -> Policy:
+        found, _ = climb(lambda d: self.speed(replace(policy, distance=d)), policy.distance, most)
+        policy = replace(policy, distance=found)
+        if policy.first:
+            first, _ = climb(lambda d: self.speed(replace(policy, first=d)), policy.first, most, 1)
+            policy = replace(policy, first=first)
+        return policy
+
+    def every(self) -> Iterator[Policy]:
+        """Each policy with its best distances."""
+        yield Policy("default")
+        yield Policy("plain")
+        for walk in VARIANTS:
+            one = self.climbed(Policy(walk, self.s.k, 0, self.nt), FURTHEST)
+            yield one
+            if walk in TWO:
+                yield self.climbed(replace(one, first=one.distance + FIRST_EXTRA), FURTHEST)
+
+    def rule(self) -> Policy:
+        most = max(furthest(self.s), 1)
+        start = min(self.s.k, most)
+        if high_pressure(self.s):
+            return self.climbed(Policy("block-shuffled", start, 0, self.nt), most)
+        return self.climbed(Policy("rows4", start, start + FIRST_EXTRA, self.nt), most)
+
+    def candidates(self) -> Policy:
+        s, most = self.s, furthest(self.s)
+        near = min(s.k, most)
+        walks = ["shuffled", "block-shuffled", "block"] if high_pressure(s) else []
+        found = [Policy(walk, near, 0, self.nt) for walk in walks]
+        if not high_pressure(s):
+            found += [Policy(walk, s.k, s.k + FIRST_EXTRA, self.nt) for walk in ("rows4", "shuffled")]
+        for walk in ("row", "rows4"):
+            found.append(Policy(walk, near, 0, self.nt))
+            if s.k + NEIGHBOURHOOD <= most:
+                found.append(Policy(walk, s.k + NEIGHBOURHOOD, 0, self.nt))
+        best = self.climbed(max(found, key=self.speed), max(most, 1))
+        return max((best, Policy("default"), Policy("plain")), key=self.speed)
+
+
+def forecast(setting: Setting) -> Forecast:
+    cell = _Cell(setting)
+    policies = {*cell.every(), rule := cell.rule(), chosen := cell.candidates()}
+    gbps = {str(p): round(cell.speed(p), 3) for p in sorted(policies, key=str)}
+    s = setting
+    return Forecast(s.k, s.length, s.threads, round(isal(s).gbps, 3), gbps, str(rule), str(chosen))
+
+
+def cells() -> list[Setting]:
+    every = (Setting(k, length=length, threads=n) for n in THREADS for length in LENGTHS for k in KS)
+    return [s for s in every if s.threads == 1 or s.length <= LONGEST]

@@ -1,0 +1,135 @@
+"""The tables of docs/memory.md, between its marks, from results.json and measured.toml."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bench.build import ROOT
+from bench.memory.pictures import measured, walk
+
+PAGE = ROOT / "docs" / "memory.md"
+BEGIN, END = "<!-- model: begin -->", "<!-- model: end -->"
+FEW, MANY = 4, 10  #: threads up to which, and from which, a summary counts cells
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> Iterator[str]:
+    """Markdown; the last `numbers` columns are figures."""
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "|".join(["---"] * (len(headings) - numbers) + ["---:"] * numbers) + "|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _paper(claim: Mapping[str, Any]) -> str:
+    if claim["low"] is None:
+        return "no number"
+    low, high = f"{claim['low']:g}", f"{claim['high']:g}"
+    return low if low == high else f"{low}..{high}"
+
+
+def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    here = measured()
+
+    def row(claim: Mapping[str, Any]) -> list[str]:
+        name = f"{claim['source']}: {claim['text']}"
+        agrees = "yes" if claim["agrees"] else "**no**"
+        return [name, agrees, _paper(claim), f"{claim['model']:.2f}", here.get(name, "-")]
+
+    headings = ("claim", "agrees", "paper (measured, PM)", "model (PM)", "this machine's DRAM (measured)")
+    for calibrated, title in ((True, "### What numbers were chosen by"), (False, "### What is predicted")):
+        chosen = [claim for claim in claims if claim["calibrated"] is calibrated]
+        good = sum(claim["agrees"] for claim in chosen)
+        yield f"{title}\n"
+        yield f"{good} of {len(chosen)} agree.\n"
+        yield from _table(headings, map(row, chosen), 3)
+
+
+def _share(cell: Mapping[str, Any], name: str) -> float:
+    return float(cell["gbps"][cell[name]] / cell["gbps"][cell["best"]])
+
+
+def _choices(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### How good the rules' choice is\n"
+    rows = []
+    for title, chosen in (
+        (f"up to {FEW} threads", [c for c in cells if c["threads"] <= FEW]),
+        (f"{MANY} threads and more", [c for c in cells if c["threads"] >= MANY]),
+        ("all", list(cells)),
+    ):
+        row = [title, str(len(chosen))]
+        for name in ("rule", "candidates"):
+            shares = [_share(c, name) for c in chosen]
+            near = sum(share >= 0.97 for share in shares)
+            row += [f"{statistics.median(shares):.2f}", f"{min(shares):.2f}", str(near)]
+        default = [c["gbps"]["default"] / c["gbps"][c["best"]] for c in chosen]
+        rows.append([*row, f"{statistics.median(default):.2f}", f"{min(default):.2f}"])
+    headings = (
+        *("cells", "number", "rule: median", "least", "within 3 %", "candidates: median", "least", "within 3 %"),
+        *("default: median", "least"),
+    )
+    yield from _table(headings, rows, len(headings) - 1)
+
+
+def _winners(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Which policy is best, and how often\n"
+    threads = sorted({c["threads"] for c in cells})
+    counts = {n: Counter(walk(c["best"]) for c in cells if c["threads"] == n) for n in threads}
+    names = sorted({name for count in counts.values() for name in count})
+    rows = [[str(n), *(str(counts[n][name]) for name in names)] for n in threads]
+    yield from _table(("threads", *names), rows, len(names))
+
+
+def _cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Every cell\n"
+    yield "GB/s of data; in brackets: of the best.\n"
+
+    def row(c: Mapping[str, Any]) -> list[str]:
+        best, speed = c["best"], c["gbps"]
+        chosen = [f"{c[name]} ({_share(c, name):.2f})" for name in ("rule", "candidates")]
+        places = [str(c[name]) for name in ("threads", "length", "k")]
+        return [*places, f"{best}", *chosen, f"{speed[best]:.2f}", f"{speed['default']:.2f}", f"{c['isal']:.2f}"]
+
+    headings = ("threads", "bytes", "k", "best policy", "rule", "candidates", "best", "default", "ISA-L")
+    yield from _table(headings, map(row, cells), 3)
+
+
+def _orders(orders: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Orders of lines\n"
+    yield "Hardware prefetches for each line loaded, by the steps in one direction after which the prefetcher asks.\n"
+    triggers = list(orders[0]["prefetches"])
+    rows = [
+        [f"{o['walk']}, {o['lines']}", o["name"], " ".join(map(str, o["order"])), *map(str, o["prefetches"].values())]
+        for o in orders
+    ]
+    yield from _table(("walk, lines", "order", "", *(f"after {t}" for t in triggers)), rows, len(triggers))
+
+
+def tables(found: Mapping[str, Any]) -> str:
+    """All that stands between the marks."""
+    parts = (
+        _claims(found["claims"]),
+        ["## gfsmith's policies on persistent memory (predicted)\n", "![best policy](pictures/memory-policies.svg)\n"],
+        _winners(found["forecasts"]),
+        _choices(found["forecasts"]),
+        _orders(found["orders"]),
+        _cells(found["forecasts"]),
+    )
+    return "\n".join(line for part in parts for line in part)
+
+
+def filled(page: str, found: Mapping[str, Any]) -> str:
+    """The page with these tables. Raises ValueError if it lacks its marks."""
+    head, begin, rest = page.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{PAGE.name} lacks its marks {BEGIN} and {END}")
+    return f"{head}{BEGIN}\n{tables(found)}\n{END}{tail}"
+
+
+def write(found: Mapping[str, Any]) -> None:
+    """Raises ValueError, OSError."""
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
