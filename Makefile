@@ -17,6 +17,7 @@
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
+# make model-memory  model of memory that is not here: bench/memory, docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
 #              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for others than the default set; docs/sources.md
 
@@ -27,7 +28,7 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick predict model-memory dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -110,6 +111,10 @@ bench-quick: setup-bench
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict
+
+# A model, nothing measured: bench/memory/results.json, docs/pictures/memory-*.svg, docs/memory.md.
+model-memory: setup-bench
+	@.venv/bin/python -m bench.memory $(MODEL_FLAGS)
 
 dist: setup-gen
 	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz
