@@ -7,6 +7,7 @@ A peer that cannot be built is reported by name with the reason; it is never lef
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -81,6 +82,17 @@ def _load(path: Path) -> ModuleType:
 def _compile(output: Path, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str]) -> None:
     advice = "gcc and the headers are Debian's gcc, libc6-dev"
     _run(["gcc", *_OPTIMISED, *flags, "-o", output, *sources, *link], advice)
+
+
+def shared_object(output: Path, sources: Sequence[Path], headers: Sequence[Path]) -> Path:
+    """Portable C11 as a shared object, if it is missing or out of date. Raises BuildError."""
+    if not _newer(output, [*sources, *headers]):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        fresh = output.with_name(f"{output.name}.{os.getpid()}")  # others may build it at the same time
+        flags = ("-std=c11", "-O3", *_WARNINGS, "-shared", "-fPIC")
+        _run(["cc", *flags, "-o", fresh, *sources], "a C compiler is Debian's gcc or clang")
+        fresh.replace(output)
+    return output
 
 
 def _isal(output: Path) -> None:

@@ -1,4 +1,5 @@
-"""python -m bench.memory: the model of memory that is not here, into bench/memory/results.json, pictures and a page."""
+"""python -m bench.memory: the model of memory that is not here, into bench/memory/results.json, pictures
+and a page."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ class OneLineParser(argparse.ArgumentParser):
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = OneLineParser(prog="bench.memory", description="A model of memory that is not here.")
-    parser.add_argument("--draw", action="store_true", help="pictures and page from the results that are there")
+    parser.add_argument(
+        "--draw", action="store_true", help="pictures and page from the results that are there"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all)")
     return parser.parse_args(words)
 
@@ -82,7 +85,9 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"bench.memory: {error}", file=sys.stderr)
         return 1
     missed = sum(not claim["agrees"] for claim in found["claims"])
-    print(f"bench.memory: {len(found['claims'])} claims of the paper, {missed} of them not reproduced; docs/memory.md")
+    print(
+        f"bench.memory: {len(found['claims'])} claims of the paper, {missed} not reproduced; docs/memory.md"
+    )
     return 0
 
 

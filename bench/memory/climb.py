@@ -1,4 +1,5 @@
-"""Hill climbing on distances, as the paper (4.1) and the coordinator do it: from a start, in a neighbourhood of 16."""
+"""Hill climbing on distances, as the paper (4.1) and the coordinator do it: from a start, in a
+neighbourhood of 16."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""gfsmith's kernels and policies on the model of persistent memory: which is best where, and what rules would choose.
+"""gfsmith's kernels and policies on the model of persistent memory: which is best where, and what rules
+would choose.
 
-The CPU is that of the paper, so the kernels are those for AVX-512 without GFNI. For every cell each policy gets its
-best distance by hill climbing; `rule` is the paper's choice (section 4.1, as systems.py states it) with its climbing,
-`candidates` the best of the coordinator's list (runtime/adaptive/situation.c) with climbing on the best of them.
+The CPU is that of the paper, so the kernels are those for AVX-512 without GFNI. For every cell each policy
+gets its best distance by hill climbing; `rule` is the paper's choice (section 4.1, as systems.py states
+it) with its climbing, `candidates` the best of the coordinator's list (runtime/adaptive/situation.c) with
+climbing on the best of them.
 """
 
 from __future__ import annotations

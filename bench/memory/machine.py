@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.build import BUILD, BuildError, _newer, _run
+from bench.build import BUILD, shared_object
 
 HERE = Path(__file__).resolve().parent
 PARAMETERS = HERE / "model.toml"
@@ -141,7 +141,17 @@ def _device(table: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _cpu(table: Mapping[str, Any]) -> dict[str, int]:
-    kept = ("width", "scheduler", "fill_buffers", "store_buffer", "l1_ways", "l1_hit", "l2_ways", "l2_hit", "superqueue")
+    kept = (
+        "width",
+        "scheduler",
+        "fill_buffers",
+        "store_buffer",
+        "l1_ways",
+        "l1_hit",
+        "l2_ways",
+        "l2_hit",
+        "superqueue",
+    )
     return {
         **{name: table[name] for name in kept},
         "cycle": _picoseconds(table["cycle"]),
@@ -161,7 +171,9 @@ def machine(device: str = "optane-100", prefetcher: str = "stream32", cpu: str =
     tables = parameters()
     for kind, name in (("device", device), ("cpu", cpu), ("prefetcher", prefetcher)):
         if name not in tables[kind]:
-            raise MachineError(f"no {kind} {name!r} in {PARAMETERS.name}; there are {', '.join(tables[kind])}")
+            raise MachineError(
+                f"no {kind} {name!r} in {PARAMETERS.name}; there are {', '.join(tables[kind])}"
+            )
     return Machine(
         {**_device(tables["device"][device]), **_cpu(tables["cpu"][cpu]), **tables["prefetcher"][prefetcher]}
     )
@@ -169,17 +181,12 @@ def machine(device: str = "optane-100", prefetcher: str = "stream32", cpu: str =
 
 @functools.cache
 def _core() -> Any:
-    sources = sorted(CORE.glob("*.c"))
-    output = BUILD / "memory.so"
-    if not _newer(output, [*sources, CORE / "model.h"]):
-        BUILD.mkdir(parents=True, exist_ok=True)
-        fresh = output.with_suffix(".new.so")
-        flags = ("-std=c11", "-O3", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
-        _run(["cc", *flags, "-o", fresh, *sources], "a C compiler is Debian's gcc or clang")
-        fresh.replace(output)
+    sources, headers = (sorted(CORE.glob(names)) for names in ("*.c", "*.h"))
+    output = shared_object(BUILD / "memory.so", sources, headers)
     library = ctypes.CDLL(str(output))
     library.mm_run.argtypes = [
-        ctypes.POINTER(_Params), ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(_Work), ctypes.POINTER(_Counts),
+        *(ctypes.POINTER(_Params), ctypes.c_void_p, ctypes.c_size_t),
+        *(ctypes.POINTER(_Work), ctypes.POINTER(_Counts)),
     ]  # fmt: skip
     return library
 
@@ -206,10 +213,9 @@ def run(machine: Machine, events: Events, work: Work) -> Counts:
     filled, counts = _filled(work), _Counts()
     kept = np.ascontiguousarray(events, EVENT)
     if _core().mm_run(params, kept.ctypes.data, len(kept), filled, counts) != 0:
-        raise MachineError("the model cannot run with these numbers: model.toml has a size that is 0, or too large")
+        raise MachineError(
+            "the model cannot run with these numbers: model.toml has a size that is 0, or too large"
+        )
     found = {name: int(getattr(counts, name)) for name in _COUNTS}
     gbps = counts.rate * work.k * work.length / 1000
     return Counts(**found, gbps=gbps, line=machine.numbers["line"])
-
-
-__all__ = ["BuildError", "Counts", "Machine", "MachineError", "Work", "machine", "run"]

@@ -50,7 +50,9 @@ def quiet() -> list[Quiet]:
         for name, order in orders(lines).items():
             share = {}
             for trigger in TRIGGERS:
-                events = call(SETTING.k, SETTING.m, SETTING.length, Kernel(walk, lines, order), isal_cost(SETTING.m))
+                events = call(
+                    SETTING.k, SETTING.m, SETTING.length, Kernel(walk, lines, order), isal_cost(SETTING.m)
+                )
                 counts = run(SETTING.machine.replace(trigger=trigger), events, SETTING.work)
                 share[str(trigger)] = round(counts.hardware / counts.loaded, 3)
             found.append(Quiet(walk.value, lines, name, order, share))

@@ -68,7 +68,16 @@ def _choices(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         default = [c["gbps"]["default"] / c["gbps"][c["best"]] for c in chosen]
         rows.append([*row, f"{statistics.median(default):.2f}", f"{min(default):.2f}"])
     headings = (
-        *("cells", "number", "rule: median", "least", "within 3 %", "candidates: median", "least", "within 3 %"),
+        *(
+            "cells",
+            "number",
+            "rule: median",
+            "least",
+            "within 3 %",
+            "candidates: median",
+            "least",
+            "within 3 %",
+        ),
         *("default: median", "least"),
     )
     yield from _table(headings, rows, len(headings) - 1)
@@ -91,7 +100,14 @@ def _cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         best, speed = c["best"], c["gbps"]
         chosen = [f"{c[name]} ({_share(c, name):.2f})" for name in ("rule", "candidates")]
         places = [str(c[name]) for name in ("threads", "length", "k")]
-        return [*places, f"{best}", *chosen, f"{speed[best]:.2f}", f"{speed['default']:.2f}", f"{c['isal']:.2f}"]
+        return [
+            *places,
+            f"{best}",
+            *chosen,
+            f"{speed[best]:.2f}",
+            f"{speed['default']:.2f}",
+            f"{c['isal']:.2f}",
+        ]
 
     headings = ("threads", "bytes", "k", "best policy", "rule", "candidates", "best", "default", "ISA-L")
     yield from _table(headings, map(row, cells), 3)
@@ -99,10 +115,15 @@ def _cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _orders(orders: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "### Orders of lines\n"
-    yield "Hardware prefetches for each line loaded, by the steps in one direction after which the prefetcher asks.\n"
+    yield "Hardware prefetches for each line loaded; after so many steps in one direction it asks.\n"
     triggers = list(orders[0]["prefetches"])
     rows = [
-        [f"{o['walk']}, {o['lines']}", o["name"], " ".join(map(str, o["order"])), *map(str, o["prefetches"].values())]
+        [
+            f"{o['walk']}, {o['lines']}",
+            o["name"],
+            " ".join(map(str, o["order"])),
+            *map(str, o["prefetches"].values()),
+        ]
         for o in orders
     ]
     yield from _table(("walk, lines", "order", "", *(f"after {t}" for t in triggers)), rows, len(triggers))
@@ -112,7 +133,10 @@ def tables(found: Mapping[str, Any]) -> str:
     """All that stands between the marks."""
     parts = (
         _claims(found["claims"]),
-        ["## gfsmith's policies on persistent memory (predicted)\n", "![best policy](pictures/memory-policies.svg)\n"],
+        [
+            "## gfsmith's policies on persistent memory (predicted)\n",
+            "![best policy](pictures/memory-policies.svg)\n",
+        ],
         _winners(found["forecasts"]),
         _choices(found["forecasts"]),
         _orders(found["orders"]),

@@ -35,7 +35,9 @@ def measured() -> dict[str, str]:
     """What was measured on this machine's DRAM: "source: text" of a claim -> the figure, as text."""
     if not MEASURED.exists():
         return {}
-    return {str(name): str(value) for name, value in tomllib.loads(MEASURED.read_text(encoding="utf-8")).items()}
+    return {
+        str(name): str(value) for name, value in tomllib.loads(MEASURED.read_text(encoding="utf-8")).items()
+    }
 
 
 def walk(policy: str) -> str:
@@ -58,12 +60,15 @@ def draw_claims(found: Mapping[str, Any]) -> Figure:
     """Every claim of the paper that is a ratio of speeds: its range, the model, this machine's DRAM."""
     claims = [c for c in found["claims"] if c["low"] is not None and "%" not in c["text"]]
     here = measured()
+    figure: Figure
     figure, axes = pyplot.subplots(figsize=(8.4, 0.21 * len(claims) + 1.3))
     figure.subplots_adjust(left=0.47, right=0.97, top=1 - 0.45 / (0.21 * len(claims) + 1.3), bottom=0.08)
     for y, claim in enumerate(reversed(claims)):
         low, high = claim["low"], claim["high"]
         axes.barh(y, max(high - low, 0.02), left=low, height=0.7, color=PAPER)
-        axes.plot(claim["model"], y, "o", color=MODEL, markersize=5, fillstyle="full" if claim["agrees"] else "none")
+        axes.plot(
+            claim["model"], y, "o", color=MODEL, markersize=5, fillstyle="full" if claim["agrees"] else "none"
+        )
         dram = _number(here.get(f"{claim['source']}: {claim['text']}", ""))
         if dram is not None:
             axes.plot(dram, y, "s", color=HERE_MEASURED, markersize=4)
@@ -72,12 +77,14 @@ def draw_claims(found: Mapping[str, Any]) -> Figure:
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xlabel("ratio of speeds")
     _sides(axes)
-    text = "grey: the paper's figure or range; red: the model (hollow: does not agree); green: this machine's DRAM"
+    text = "grey: the paper's range; red: the model (hollow: does not agree); green: this machine's DRAM"
     figure.text(0.01, 1 - 0.25 / (0.21 * len(claims) + 1.3), text)
     return figure
 
 
-def _lines(axes: Axes, rows: Sequence[Sequence[float]], columns: Sequence[tuple[int, str, str]], label: str) -> None:
+def _lines(
+    axes: Axes, rows: Sequence[Sequence[float]], columns: Sequence[tuple[int, str, str]], label: str
+) -> None:
     for column, name, style in columns:
         axes.plot([row[0] for row in rows], [row[column] for row in rows], style, label=name, markersize=3)
     axes.set_xlabel(label)
@@ -89,6 +96,7 @@ def _lines(axes: Axes, rows: Sequence[Sequence[float]], columns: Sequence[tuple[
 def draw_observations(found: Mapping[str, Any]) -> Figure:
     """The model's figures 5, 6, 7 and 13: curves that the paper's text gives in words."""
     curves = found["curves"]
+    figure: Figure
     figure, ((k, length), (threads, small)) = pyplot.subplots(2, 2, figsize=(8.4, 5.8))
     figure.subplots_adjust(left=0.07, right=0.98, top=0.90, bottom=0.08, hspace=0.38, wspace=0.2)
     on, off = (1, "ISA-L, prefetcher on", "o-"), (2, "off", "s--")
@@ -130,11 +138,14 @@ def draw_policies(found: Mapping[str, Any]) -> Figure:
     """The best policy of every cell and what it brings over the default."""
     cells = found["forecasts"]
     threads = sorted({c["threads"] for c in cells})
+    figure: Figure
     figure, grid = pyplot.subplots(2, 2, figsize=(8.4, 5.2))
     figure.subplots_adjust(left=0.08, right=0.98, top=0.84, bottom=0.07, hspace=0.35, wspace=0.18)
     for axes, number in zip(grid.flat, threads, strict=True):
         _policies(axes, [c for c in cells if c["threads"] == number], f"{number} thread{'s' * (number > 1)}")
-    figure.text(0.01, 0.96, "Predicted for persistent memory: the best policy, and its speed over the default's")
+    figure.text(
+        0.01, 0.96, "Predicted for persistent memory: the best policy, and its speed over the default's"
+    )
     for n, (name, colour) in enumerate(COLOURS.items()):
         figure.text(0.02 + 0.135 * n, 0.915, name, color="white", backgroundcolor=colour, fontsize=7)
     return figure

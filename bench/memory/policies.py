@@ -105,7 +105,7 @@ def _steps(isa: str, m: int, k: int, length: int) -> Events:
 
 
 def _variant(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
-    """pipeline.c: what is asked for before the loop, the pipelined part, what is left to ask for, the rest."""
+    """pipeline.c: what is asked for before the loop, the pipelined part, what is left to ask for, rest."""
     spec, lowered = kernel(isa, m, policy.walk, policy.nt)
     lines = spec.block // LINE
     order = shuffled(lines) if spec.shuffled else ()

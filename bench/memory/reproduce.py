@@ -1,18 +1,18 @@
 """The paper's observations and figures on the model: what it says, what comes out, whether that agrees.
 
-A claim that is a number agrees if the model's has the same direction (above or below 1) and lies within a factor of
-the paper's range that was fixed before any figure was predicted: 1.5 for ratios of speed, 2 for what is read too
-much. A claim without a number is put as a condition, and says so. `calibrated` claims are what numbers of
-model.toml were chosen by; the others are predictions, made without touching these.
+A claim that is a number agrees if the model's has the same direction (above or below 1) and lies within a
+factor of the paper's range that was fixed before any figure was predicted: 1.5 for ratios of speed, 2 for
+what is read too much. A claim without a number is put as a condition, and says so. `calibrated` claims are
+what numbers of model.toml were chosen by; the others are predictions, made without touching these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 
 from bench.memory.systems import Setting, dialga, isal, isal_d, rows_only
-from bench.memory.walks import Kernel
 
 SPEED, AMPLIFICATION = 1.5, 2.0
 KS = (4, 8, 12, 16, 20, 24, 28, 32, 33, 36, 48, 64)
@@ -81,14 +81,19 @@ def observation3(prefetcher: str = "stream32", limit: int = 32) -> Iterator[Clai
     where = "observation 3"
     speed = {k: isal(_pages(k, prefetcher)).gbps for k in KS}
     low = [k for k in KS if k <= 16]
-    rising = all(speed[a] < speed[b] for a, b in zip(low, low[1:], strict=False))
-    yield condition(where, "k < 16: low and rising; model: speed at 16 over that at 4", speed[16] / speed[4], rising)
+    rising = all(speed[a] < speed[b] for a, b in pairwise(low))
+    yield condition(
+        where, "k < 16: low and rising; model: speed at 16 over that at 4", speed[16] / speed[4], rising
+    )
     best = max(KS, key=lambda k: speed[k])
     yield condition(where, f"k = 16 .. {limit} is best; model: the best k", best, 16 <= best <= limit, True)
     after = [k for k in KS if k > limit] or [limit + 1]
     beyond = max(isal(_pages(k, prefetcher)).gbps for k in after) / speed[24]
     yield condition(
-        where, f"k > {limit}: extremely low (here: under half of k = 24); model: the ratio", beyond, beyond < 0.5
+        where,
+        f"k > {limit}: extremely low (here: under half of k = 24); model: the ratio",
+        beyond,
+        beyond < 0.5,
     )
     wide = isal(_pages(48, prefetcher))
     share = wide.hardware / wide.loaded
@@ -96,7 +101,10 @@ def observation3(prefetcher: str = "stream32", limit: int = 32) -> Iterator[Clai
     narrow, wider = (isal(_pages(k, prefetcher)) for k in (8, 24))
     waste = [r.useless / max(r.hardware, 1) for r in (narrow, wider)]
     yield condition(
-        where, "useless prefetches become fewer with k; model: their share at k = 8", waste[0], waste[0] > waste[1]
+        where,
+        "useless prefetches become fewer with k; model: their share at k = 8",
+        waste[0],
+        waste[0] > waste[1],
     )
 
 
@@ -104,7 +112,10 @@ def newer() -> Iterator[Claim]:
     """64 streams: the limit moves."""
     at, past = (isal(_pages(k, "stream64")).gbps for k in (64, 65))
     yield condition(
-        "observation 3", "64 streams on newer cores; model: speed at k = 65 over k = 64", past / at, past < 0.5 * at
+        "observation 3",
+        "64 streams on newer cores; model: speed at k = 65 over k = 64",
+        past / at,
+        past < 0.5 * at,
     )
 
 
@@ -114,7 +125,9 @@ def observation4() -> Iterator[Claim]:
         s = Setting(24, length=length)
         gain, waste = isal(s).gbps / isal(_off(s)).gbps, _percent(isal(s).media_ratio)
         if length < 1024:
-            yield condition(where, f"{length} B: the prefetcher has no effect", gain, abs(gain - 1) < 0.05, True)
+            yield condition(
+                where, f"{length} B: the prefetcher has no effect", gain, abs(gain - 1) < 0.05, True
+            )
             yield condition(where, f"{length} B: nothing is read too much (%)", waste, waste < 2, True)
         elif length < 4096:
             yield condition(where, f"{length // 1024} KiB: the prefetcher helps", gain, gain > 1.1, True)
@@ -133,8 +146,12 @@ def observation5() -> Iterator[Claim]:
     on = {n: isal(Setting(24, length=4096, threads=n)).gbps for n in THREADS}
     off = {n: isal(_off(Setting(24, length=4096, threads=n))).gbps for n in THREADS}
     more = on[18] / on[10]
-    yield condition(where, "plateau from 8 to 10 threads (here: 18 bring less than 15 % over 10)", more, more < 1.15)
-    yield condition(where, "until there it scales (here: 8 bring more than 3 times)", on[8] / on[1], on[8] > 3 * on[1])
+    yield condition(
+        where, "plateau from 8 to 10 threads (here: 18 bring less than 15 % over 10)", more, more < 1.15
+    )
+    yield condition(
+        where, "until there it scales (here: 8 bring more than 3 times)", on[8] / on[1], on[8] > 3 * on[1]
+    )
     linear = off[18] / (18 * off[1])
     yield condition(
         where, "linear without the prefetcher (here: 18 threads bring over 80 %)", linear, linear > 0.8, True
@@ -160,7 +177,9 @@ def figure12() -> Iterator[Claim]:
     where = "figure 12"
     for k, paper in ((8, 1.33), (24, 2.12)):
         s = Setting(k)
-        yield ratio(where, f"the prefetcher's gain, k = {k}, 1 KiB", paper, paper, isal(s).gbps / isal(_off(s)).gbps)
+        yield ratio(
+            where, f"the prefetcher's gain, k = {k}, 1 KiB", paper, paper, isal(s).gbps / isal(_off(s)).gbps
+        )
     for k in (8, 24):
         for length in (256, 512, 1024):
             s = Setting(k, length=length)
@@ -180,7 +199,7 @@ def figure13() -> Iterator[Claim]:
     ours, theirs = ({n: f(s).gbps for n, s in one.items()} for f in (dialga, isal))
     peak = max(theirs.values())
     yield condition(
-        where, "RS(28, 24), 1 KiB: ISA-L's bottleneck is at 8 threads (here: 90 % of its peak)", theirs[8] / peak,
+        where, "RS(28, 24), 1 KiB: ISA-L's bottleneck: 8 threads (here: 90 % of its peak)", theirs[8] / peak,
         theirs[8] >= 0.9 * peak,
     )  # fmt: skip
     yield ratio(where, "DIALGA's peak over ISA-L's", 1.5, 1.5, max(ours.values()) / peak)
@@ -218,7 +237,8 @@ def figure19() -> Iterator[Claim]:
 
 
 PARTS: tuple[Callable[[], Iterator[Claim]], ...] = (
-    observation1, observation3, newer, observation4, observation5, figure10, figure12, figure13, figure18, figure19,
+    observation1, observation3, newer, observation4, observation5,
+    figure10, figure12, figure13, figure18, figure19,
 )  # fmt: skip
 
 
@@ -235,9 +255,14 @@ def curves() -> dict[str, list[list[float]]]:
         s, t = Setting(24, length=4096, threads=n), Setting(24, threads=n)
         wide = Setting(48, threads=n)
         found["threads"].append(
-            [n, isal(s).gbps, isal(_off(s)).gbps, isal(t).gbps, dialga(t).gbps, isal(wide).gbps, dialga(wide).gbps]
+            [
+                n,
+                isal(s).gbps,
+                isal(_off(s)).gbps,
+                isal(t).gbps,
+                dialga(t).gbps,
+                isal(wide).gbps,
+                dialga(wide).gbps,
+            ]
         )
     return {name: [[round(v, 3) for v in row] for row in rows] for name, rows in found.items()}
-
-
-__all__ = ["PARTS", "Claim", "Kernel", "curves"]

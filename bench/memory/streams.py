@@ -3,10 +3,11 @@
     accesses(program, k, length)         loads, stores and prefetches of one call
     events(accesses, k, asked, vector)   the same for the simulation
 
-A Program's loops are run as ir/program.py says. Instructions between two accesses are counted with the second:
-one for each of the Program, and three for each turn over sources (fetch a pointer, count, branch). Cycles are those
-of the two ports that 512-bit instructions have; a lookup takes one of them only. Tables and pointer arrays are in
-the first-level cache and are left out. Destinations are taken to be aligned, as streaming stores demand.
+A Program's loops are run as ir/program.py says. Instructions between two accesses are counted with the
+second: one for each of the Program, and three for each turn over sources (fetch a pointer, count, branch).
+Cycles are those of the two ports that 512-bit instructions have; a lookup takes one of them only. Tables
+and pointer arrays are in the first-level cache and are left out. Destinations are taken to be aligned, as
+streaming stores demand.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ _KIND = {
     Op.PREFETCH: machine.PREFETCH,
 }
 _LOOKUPS = frozenset({Op.LOOKUP, Op.LOOKUP_LOW, Op.LOOKUP2})
-_FREE = frozenset({Op.LOAD, Op.STORE, Op.STREAM, Op.PREFETCH, Op.TABLE, Op.MATRIX, Op.COLUMN, Op.CONST, Op.ZERO})
+_FREE = frozenset(
+    {Op.LOAD, Op.STORE, Op.STREAM, Op.PREFETCH, Op.TABLE, Op.MATRIX, Op.COLUMN, Op.CONST, Op.ZERO}
+)
 _TURN = 3  #: instructions of one turn over sources beside the Program's
 
 

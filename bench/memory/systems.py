@@ -1,9 +1,10 @@
 """What the paper compares, on the model: ISA-L, ISA-L-D and DIALGA.
 
-ISA-L-D takes the fewest equal sub-stripes whose sources and parities together are at most 32 streams (the paper
-has "the same size as Cerasure", without a number). DIALGA is the paper's rules: up to 12 threads, and as long as
-equation (1) holds for a distance of k, rows of 256-byte turns with two distances, k + 4 and k at first (one, and rows of a line, where a shard is no longer
-than a turn); beyond, 256-byte blocks in shuffled order. Hill climbing finds the distances, within equation (1).
+ISA-L-D takes the fewest equal sub-stripes whose sources and parities together are at most 32 streams (the
+paper has "the same size as Cerasure", without a number). DIALGA is the paper's rules: up to 12 threads,
+and as long as equation (1) holds for a distance of k, rows of 256-byte turns with two distances, k + 4 and
+k at first (one, and rows of a line, where a shard is no longer than a turn); beyond, 256-byte blocks in
+shuffled order. Hill climbing finds the distances, within equation (1).
 """
 
 from __future__ import annotations

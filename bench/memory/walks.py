@@ -1,11 +1,12 @@
-"""The order in which kernels visit lines of 64 bytes, and prefetch them: ISA-L's, DIALGA's, the library's steps.
+"""The order in which kernels visit lines of 64 bytes, and prefetch them: ISA-L's, DIALGA's, the library's
+steps.
 
-A call takes k sources and m outputs of `length` bytes. A *task* is one line of one source; a turn of the main loop
-takes L lines of every source, in one of two walks: ROWS (one line of every source, then the next line) or
-TOGETHER (the L lines of one source, then the next source), the lines in order or in a static other order.
-A pipelined kernel prefetches, when it visits a task, the one `distance` tasks later; plan() has the rule.
-Streams of gfsmith's own kernels are derived from their Programs (streams.py); the kernels here are ISA-L's, by
-its source, and DIALGA's, by the paper's description.
+A call takes k sources and m outputs of `length` bytes. A *task* is one line of one source; a turn of the
+main loop takes L lines of every source, in one of two walks: ROWS (one line of every source, then the next
+line) or TOGETHER (the L lines of one source, then the next source), the lines in order or in a static
+other order. A pipelined kernel prefetches, when it visits a task, the one `distance` tasks later; plan()
+has the rule. Streams of gfsmith's own kernels are derived from their Programs (streams.py); the kernels
+here are ISA-L's, by its source, and DIALGA's, by the paper's description.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,15 +51,15 @@ class Cost:
 
 
 def isal_cost(m: int) -> Cost:
-    """gf_4vect_dot_prod_avx512.asm and its neighbours: 8 instructions a source and 7 an output, of which 4 are
+    """gf_4vect_dot_prod_avx512.asm and its like: 8 instructions a source and 7 an output, of which 4 are
     shuffles of 64 bytes, one a cycle."""
     return Cost(8 + 7 * m, 4 * m, 3 + 4 * m, 4 + 2 * m)
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """How a call goes over its lines. distance 0: no software prefetch; first: distance of the first line of each
-    device line, 0 for no other than `distance`."""
+    """How a call goes over its lines. distance 0: no software prefetch; first: distance of the first line of
+    each device line, 0 for no other than `distance`."""
 
     walk: Walk = Walk.ROWS
     lines: int = 1
@@ -78,11 +80,12 @@ def visits(k: int, kernel: Kernel) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a call asks for, as the coordinator's order.c has it: source and offset of every line, in asking order.
+    """What a call asks for, as the coordinator's order.c has it: source and offset of every line, in asking
+    order.
 
-    `lead` lines are asked for before the loop, one more at every visit of the first `piped` bytes, and the rest
-    after these. One distance: the order of the visits. Two: every line wants to be asked for at its own visit less
-    its own distance, and the lines are asked for in the order of these numbers.
+    `lead` lines are asked for before the loop, one more at every visit of the first `piped` bytes, and the
+    rest after these. One distance: the order of the visits. Two: every line wants to be asked for at its
+    own visit less its own distance, and the lines are asked for in the order of these numbers.
     """
 
     source: Ints
@@ -120,7 +123,9 @@ def _mean(kernel: Kernel) -> int:
     return (kernel.first + others * kernel.distance + DEVICE_LINES // 2) // DEVICE_LINES
 
 
-def _events(kind: int, shard: Ints, offset: Ints, instructions: float = 0, cycles: float = 0, waiting: int = 0) -> Events:
+def _events(
+    kind: int, shard: Ints, offset: Ints, instructions: float = 0, cycles: float = 0, waiting: int = 0
+) -> Events:
     found = np.zeros(len(shard), EVENT)
     found["kind"], found["shard"], found["offset"] = kind, shard, offset
     found["instructions"], found["cycles16"] = round(instructions), round(16 * cycles)
@@ -163,7 +168,8 @@ def _repeated(turn: Events, starts: Ints) -> Events:
 
 
 def call(k: int, m: int, length: int, kernel: Kernel, cost: Cost) -> Events:
-    """One call of DIALGA's or, without a distance, ISA-L's: turns that prefetch, the plain kernel for the rest."""
+    """One call of DIALGA's or, without a distance, ISA-L's: turns that prefetch, the plain kernel for the
+    rest."""
     block = kernel.lines * LINE
     piped, parts = 0, []
     if kernel.distance:
@@ -179,12 +185,12 @@ def call(k: int, m: int, length: int, kernel: Kernel, cost: Cost) -> Events:
 
 
 def decomposed(k: int, m: int, length: int, part: int, cost: Cost) -> Events:
-    """ISA-L-D: sub-stripes of at most `part` sources, the parities of all but the first added to those before: m
-    more reads and writes a row and sub-stripe."""
+    """ISA-L-D: sub-stripes of at most `part` sources, parities of all but the first added to those before:
+    m more reads and writes a row and sub-stripe."""
     parts = []
     count = -(-k // part)
     bounds = [k * n // count for n in range(count + 1)]
-    for first, end in zip(bounds, bounds[1:], strict=False):
+    for first, end in pairwise(bounds):
         shard = np.arange(first, end)
         row = [_events(LOAD, shard, 0 * shard, cost.instructions, cost.cycles, cost.waiting)]
         if first:

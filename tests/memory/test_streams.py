@@ -1,4 +1,4 @@
-"""The streams of addresses that the model is fed with are those of the machine code, one by one and in order."""
+"""The streams that the model is fed with are those of the machine code, one by one and in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def _from_program(found: streams.Accesses) -> list[Touch]:
 
 
 def _in_whole(touches: list[Touch], tail: int) -> list[Touch]:
-    """What touches bytes from `tail` on in pieces, masked or one after the other, as one; prefetches without a size."""
+    """What touches bytes from `tail` on in pieces, masked or one by one, as one; prefetches without a
+    size."""
     found: list[Touch] = []
     for touch in touches:
         if touch.what == "prefetch":

@@ -24,8 +24,8 @@ static void trap(int number, siginfo_t *info, void *context) {
   taken++;
 }
 
-/* How many instructions were executed from the call on, a few after it included; what did not fit into
- * `into` was not recorded. */
+/* How many instructions were executed from the call on, a few after it included; what did not fit
+ * into `into` was not recorded. */
 size_t trace(kernel *run, size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
              uint8_t *const *dst, uint64_t (*into)[REGISTERS], size_t room) {
   struct sigaction ours = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO}, theirs;

@@ -1,7 +1,7 @@
 """The addresses that the machine code of a kernel touches, by executing it one instruction at a time.
 
-The processor's trap flag stops after every instruction; iced-x86 says of each what it reads and writes, with the
-registers that it found. Nothing of gfsmith but the code is used.
+The processor's trap flag stops after every instruction; iced-x86 says of each what it reads and writes,
+with the registers that it found. Nothing of gfsmith but the code is used.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ AHEAD, APART = 1 << 52, 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """what: load, store, stream or prefetch. shard: sources, then destinations; of a prefetch through a pointer, the
-    pointer, and ahead is true."""
+    """what: load, store, stream or prefetch. shard: sources, then destinations; of a prefetch through a
+    pointer, the pointer, and ahead is true."""
 
     what: str
     ahead: bool

@@ -1,0 +1,105 @@
+"""What is committed is what the model says, and the reproduction can fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from bench.build import ROOT
+from bench.memory import page, pictures, policies, reproduce
+from bench.memory.__main__ import RESULTS
+from bench.memory.climb import climb
+from bench.memory.forecast import forecast
+from bench.memory.orders import quiet
+from bench.memory.reproduce import Claim, excess, observation3, observation4, ratio
+from bench.memory.systems import Setting
+from bench.memory.walks import Kernel, Walk, plan
+
+FOUND: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+
+
+def _failed(claims: list[Claim]) -> set[str]:
+    return {claim.text for claim in claims if not claim.agrees}
+
+
+def test_observation_3_needs_a_table_that_ends() -> None:
+    """A prefetcher that follows any number of streams is refuted."""
+    known = _failed(list(observation3()))
+    assert {text for text in known if "useless" not in text} == set()
+    mutant = _failed(list(observation3("endless")))
+    assert {text.split(":")[0] for text in mutant - known} >= {"k > 32"}
+
+
+@pytest.mark.parametrize("part", [observation3, observation4], ids=lambda part: part.__name__)
+def test_the_committed_claims_are_what_comes_out(part: Any) -> None:
+    again = [claim.record() for claim in part()]
+    assert again == [c for c in FOUND["claims"] if c["source"] == again[0]["source"]][: len(again)]
+
+
+def test_a_committed_forecast_is_what_comes_out() -> None:
+    stored = next(c for c in FOUND["forecasts"] if (c["k"], c["length"], c["threads"]) == (8, 256, 1))
+    again = forecast(Setting(8, length=256))
+    assert (again.gbps, again.rule, again.candidates, again.best) == tuple(
+        stored[name] for name in ("gbps", "rule", "candidates", "best")
+    )
+
+
+def test_page_and_pictures_are_what_the_results_give() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.filled(text, FOUND) == text, "run make model-memory MODEL_FLAGS=--draw"
+    for name, drawn in pictures.pictures(FOUND).items():
+        assert (pictures.FOLDER / name).read_text(encoding="utf-8") == drawn, name
+
+
+def test_claims_fail_outside_of_their_tolerance() -> None:
+    assert ratio("f", "t", 1.5, 2.0, 1.01).agrees and not ratio("f", "t", 1.5, 2.0, 0.99).agrees
+    assert not ratio("f", "t", 1.5, 2.0, 3.01).agrees and not ratio("f", "t", 3.0, 3.0, 1.9).agrees
+    assert excess("f", "t", 20, 30, 10).agrees and not excess("f", "t", 20, 30, 61).agrees
+    assert len(reproduce.PARTS) == 10
+
+
+def test_the_library_s_order_keeps_every_prefetcher_quiet() -> None:
+    shares = {(o.walk, o.lines, o.name): sum(o.prefetches.values()) for o in quiet()}
+    assert all(share == 0 for (_, _, name), share in shares.items() if name == "mirrored zigzag")
+    assert all(share > 0 for (_, _, name), share in shares.items() if name in ("zigzag", "in order"))
+
+
+def test_steps_are_those_of_the_library() -> None:
+    source = (ROOT / "runtime/src/apply.c").read_text() + (ROOT / "runtime/src/dispatch.h").read_text()
+    names = ("STEP_BUDGET", "STEP_MIN", "STEP_MAX", "FEW_SHARDS", "LONG_SHARD")
+    for name in (*names, "GFS_STREAM_MIN"):
+        found = re.search(rf"#define {name} \(?(\d+)u(?: \* (\d+))?", source)
+        assert found is not None, name
+        assert int(found[1]) * int(found[2] or 1) == getattr(policies, name.removeprefix("GFS_")), name
+
+
+@pytest.mark.parametrize(("distance", "first"), [(5, 0), (24, 0), (70, 0), (24, 40), (60, 24)])
+@pytest.mark.parametrize("walk", list(Walk))
+def test_every_line_is_asked_for_once(walk: Walk, distance: int, first: int) -> None:
+    """Before the loop, one at each visit, and after it; in the loop the distance ahead on the average."""
+    k, length = 9, 4096
+    asked = plan(k, length, Kernel(walk, 4, (2, 1, 3, 0), distance, first))
+    source, offset = asked.pointers()
+    turns = range(0, asked.piped, 256)
+    every = [(int(j), int(at) + t) for t in turns for j, at in zip(source, offset, strict=True)]
+    every += [(int(j), int(at)) for j, at in zip(asked.source[: asked.lead], asked.offset, strict=False)]
+    done = asked.lead + asked.piped // 64 * k
+    rest = zip(asked.source[done:], asked.offset[done:], strict=True)
+    every += [(int(j), int(at)) for j, at in rest if at < length]
+    assert sorted(every) == [(j, at) for j in range(k) for at in range(0, length, 64)]
+    assert asked.lead == distance if not first else min(distance, first) <= asked.lead <= max(distance, first)
+
+
+def test_climbing_finds_a_hill_and_stays_within_bounds() -> None:
+    tried: list[int] = []
+
+    def speed(distance: int) -> float:
+        tried.append(distance)
+        return -abs(distance - 40)
+
+    assert climb(speed, 8, 100) == (40, 0)
+    assert climb(speed, 8, 20)[0] == 20
+    assert min(tried) >= 0 and max(tried) <= 100 and len(tried) < 40
