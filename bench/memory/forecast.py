@@ -20,7 +20,7 @@ from bench.memory.systems import FIRST_EXTRA, FURTHEST, Setting, furthest, high_
 
 ISA = "avx512"
 KS = (4, 8, 12, 16, 24, 32, 48, 96, 154)
-LENGTHS = (256, 512, 1024, 4096, 16384)
+LENGTHS = (256, 1024, 4096, 16384)
 THREADS = (1, 4, 10, 18)
 LONGEST = 4096  #: of shards with several threads
 TWO = ("rows4", "block")  #: policies that have a variant with two distances

@@ -54,6 +54,11 @@ def _share(cell: Mapping[str, Any], name: str) -> float:
 
 def _choices(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "### How good the rules' choice is\n"
+    yield (
+        "Speed over that of the best policy. *Rule*: the paper's (4.1), with hill climbing within equation (1). "
+        "*Candidates*: the best of the coordinator's list, timed, with hill climbing on it within equation (1). "
+        "*Default*: the library without a coordinator.\n"
+    )
     rows = []
     for title, chosen in (
         (f"up to {FEW} threads", [c for c in cells if c["threads"] <= FEW]),

@@ -103,7 +103,9 @@ def draw_observations(found: Mapping[str, Any]) -> Figure:
     _lines(k, curves["k"], (on, off, (3, "on, 64 streams", "^:")), "k (4 KiB blocks)")
     _lines(length, curves["length"], (on, off), "bytes in a block (k = 24)")
     for row in curves["length"]:
-        length.annotate(f"+{row[3]:.0f} %", (row[0], row[1]), (0, 5), textcoords="offset points", fontsize=7)
+        length.annotate(
+            f"+{row[3]:.0f} %", (row[0], row[1]), (-8, -12), textcoords="offset points", fontsize=7
+        )
     _lines(threads, curves["threads"], (on, off), "threads (k = 24, 4 KiB)")
     wide = ((3, "ISA-L, k = 24", "o-"), (4, "DIALGA, k = 24", "o--"), (5, "ISA-L, k = 48", "^-"))
     _lines(small, curves["threads"], (*wide, (6, "DIALGA, k = 48", "^--")), "threads (1 KiB)")
@@ -129,6 +131,8 @@ def _policies(axes: Axes, cells: Sequence[Mapping[str, Any]], title: str) -> Non
     axes.set_xlim(-0.6, len(ks) - 0.4)
     axes.set_ylim(-0.6, len(lengths) - 0.4)
     axes.set_title(title, fontsize=9)
+    axes.set_xlabel("k", labelpad=0)
+    axes.set_ylabel("bytes", labelpad=0)
     for side in axes.spines.values():
         side.set_visible(False)
     axes.tick_params(length=0)
@@ -140,7 +144,7 @@ def draw_policies(found: Mapping[str, Any]) -> Figure:
     threads = sorted({c["threads"] for c in cells})
     figure: Figure
     figure, grid = pyplot.subplots(2, 2, figsize=(8.4, 5.2))
-    figure.subplots_adjust(left=0.08, right=0.98, top=0.84, bottom=0.07, hspace=0.35, wspace=0.18)
+    figure.subplots_adjust(left=0.08, right=0.98, top=0.84, bottom=0.08, hspace=0.42, wspace=0.18)
     for axes, number in zip(grid.flat, threads, strict=True):
         _policies(axes, [c for c in cells if c["threads"] == number], f"{number} thread{'s' * (number > 1)}")
     figure.text(

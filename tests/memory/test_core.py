@@ -104,6 +104,15 @@ def test_nothing_is_lost(k: int, threads: int, device: str) -> None:
     assert counts.loaded * 4 == counts.written * k, "a line of each of four outputs for one of each source"
 
 
+@pytest.mark.parametrize("length", [512, 4096])
+def test_what_is_stored_through_the_cache_is_written_once(length: int) -> None:
+    """Whether or not the prefetcher had its lines there before."""
+    counts = run(PM, call(8, 4, length, Kernel(nt=False), isal_cost(4)), Work(8, 4, length))
+    assert counts.written * 8 == counts.loaded * 4
+    reads = counts.demand + counts.hardware - counts.useless
+    assert reads == counts.loaded + counts.written, "a line is read before it is written to"
+
+
 def test_the_same_run_counts_the_same() -> None:
     s = Setting(24, threads=4)
     first, second = (run(s.machine, call(24, 4, 1024, Kernel(), isal_cost(4)), s.work) for _ in range(2))

@@ -174,10 +174,10 @@ mm_time mm_cpu_access(mm_cpu *c, uint64_t line, int kind, mm_time at, mm_time *b
   } else {
     ready = from_memory(c, line, kind, start);
     second_level(c, line, ready);
-    if (kind == MM_STORE) /* it will be written back, once */
-      mm_device_write(c->device, line << LINE_SHIFT, ready);
   }
   *place = ready;
+  if (kind == MM_STORE) /* it will be written back, once */
+    mm_device_write(c->device, line << LINE_SHIFT, ready);
   if (kind != MM_PREFETCH_SECOND)
     cache_insert(&c->l1, line, ready, &out, &gone);
   train(c, line, start);
