@@ -20,6 +20,7 @@ from bench.memory.reproduce import PARTS, curves
 from bench.memory.systems import Setting
 from gfsmith import parallel
 from gfsmith.console import progress
+from gfsmith.files import replacing
 
 RESULTS = HERE / "results.json"
 
@@ -74,12 +75,12 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         if not arguments.draw:
             text = json.dumps(results(arguments.jobs), indent=1) + "\n"
-            fresh = RESULTS.with_suffix(".new")
-            fresh.write_text(text, encoding="utf-8")
-            fresh.replace(RESULTS)
+            with replacing(RESULTS) as stage:
+                stage.write_text(text, encoding="utf-8")
         found = json.loads(RESULTS.read_text(encoding="utf-8"))
         for name, drawn in pictures.pictures(found).items():
-            (pictures.FOLDER / name).write_text(drawn, encoding="utf-8")
+            with replacing(pictures.FOLDER / name) as stage:
+                stage.write_text(drawn, encoding="utf-8")
         page.write(found)
     except (BuildError, MachineError, OSError, ValueError) as error:
         print(f"bench.memory: {error}", file=sys.stderr)
