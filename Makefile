@@ -125,7 +125,7 @@ predict: setup-bench
 	@.venv/bin/python -m bench.predict
 
 # A model, nothing measured: bench/memory/results.json, docs/pictures/memory-*.svg, docs/memory.md.
-model-memory: setup-bench
+model-memory: setup-tune
 	@.venv/bin/python -m bench.memory $(MODEL_FLAGS)
 
 dist: setup-gen

@@ -33,12 +33,18 @@ class OneLineParser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
+def _jobs(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
+    return int(text)
+
+
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = OneLineParser(prog="bench.memory", description="A model of memory that is not here.")
     parser.add_argument(
         "--draw", action="store_true", help="pictures and page from the results that are there"
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: all)")
+    parser.add_argument("--jobs", type=_jobs, default=os.cpu_count() or 1, help="processes (default: all)")
     return parser.parse_args(words)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.build import ROOT
-from bench.memory.pictures import measured, walk
+from bench.memory.pictures import claim_name, measured, walk
 from gfsmith.files import replacing
 
 PAGE = ROOT / "docs" / "memory.md"
@@ -33,12 +33,17 @@ def _paper(claim: Mapping[str, Any]) -> str:
 
 
 def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    here = measured()
+    here = measured(claims)
 
     def row(claim: Mapping[str, Any]) -> list[str]:
-        name = f"{claim['source']}: {claim['text']}"
         agrees = "yes" if claim["agrees"] else "**no**"
-        return [name, agrees, _paper(claim), f"{claim['model']:.2f}", here.get(name, "-")]
+        return [
+            claim_name(claim),
+            agrees,
+            _paper(claim),
+            f"{claim['model']:.2f}",
+            here.get(claim_name(claim), "-"),
+        ]
 
     headings = ("claim", "agrees", "paper (measured, PM)", "model (PM)", "this machine's DRAM (measured)")
     for calibrated, title in ((True, "### What numbers were chosen by"), (False, "### What is predicted")):

@@ -31,13 +31,20 @@ COLOURS = {
 }
 
 
-def measured() -> dict[str, str]:
-    """What was measured on this machine's DRAM: "source: text" of a claim -> the figure, as text."""
+def claim_name(claim: Mapping[str, Any]) -> str:
+    return f"{claim['source']}: {claim['text']}"
+
+
+def measured(claims: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What was measured on this machine's DRAM: the name of a claim -> the figure, as text. Raises ValueError
+    for a name that no claim has."""
     if not MEASURED.exists():
         return {}
-    return {
-        str(name): str(value) for name, value in tomllib.loads(MEASURED.read_text(encoding="utf-8")).items()
-    }
+    found = tomllib.loads(MEASURED.read_text(encoding="utf-8"))
+    unknown = found.keys() - set(map(claim_name, claims))
+    if unknown:
+        raise ValueError(f"{MEASURED.name}: no claim of docs/memory.md is {min(unknown)!r}")
+    return {at: str(value) for at, value in found.items()}
 
 
 def walk(policy: str) -> str:
@@ -59,7 +66,7 @@ def _sides(axes: Axes) -> None:
 def draw_claims(found: Mapping[str, Any]) -> Figure:
     """Every claim of the paper that is a ratio of speeds: its range, the model, this machine's DRAM."""
     claims = [c for c in found["claims"] if c["low"] is not None and "%" not in c["text"]]
-    here = measured()
+    here = measured(found["claims"])
     figure: Figure
     figure, axes = pyplot.subplots(figsize=(8.4, 0.21 * len(claims) + 1.3))
     figure.subplots_adjust(left=0.47, right=0.97, top=1 - 0.45 / (0.21 * len(claims) + 1.3), bottom=0.08)
@@ -69,10 +76,10 @@ def draw_claims(found: Mapping[str, Any]) -> Figure:
         axes.plot(
             claim["model"], y, "o", color=MODEL, markersize=5, fillstyle="full" if claim["agrees"] else "none"
         )
-        dram = _number(here.get(f"{claim['source']}: {claim['text']}", ""))
+        dram = _number(here.get(claim_name(claim), ""))
         if dram is not None:
             axes.plot(dram, y, "s", color=HERE_MEASURED, markersize=4)
-    names = [f"{c['source']}: {c['text']}" for c in reversed(claims)]
+    names = [claim_name(claim) for claim in reversed(claims)]
     axes.set_yticks(range(len(claims)), names, fontsize=7)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xlabel("ratio of speeds")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,6 +53,16 @@ def test_page_and_pictures_are_what_the_results_give() -> None:
     assert page.filled(text, FOUND) == text, "run make model-memory MODEL_FLAGS=--draw"
     for name, drawn in pictures.pictures(FOUND).items():
         assert (pictures.FOLDER / name).read_text(encoding="utf-8") == drawn, name
+
+
+def test_what_was_measured_belongs_to_a_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "measured.toml"
+    monkeypatch.setattr(pictures, "MEASURED", file)
+    file.write_text('"figure 10: the same, k = 32" = "1.05"\n')
+    assert "| 1.221 | 1.75 | 1.05 |" in page.tables(FOUND)
+    file.write_text('"figure 99: something" = "1.05"\n')
+    with pytest.raises(ValueError, match=r"no claim of docs/memory\.md is 'figure 99: something'"):
+        page.tables(FOUND)
 
 
 def test_claims_fail_outside_of_their_tolerance() -> None:
