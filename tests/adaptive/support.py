@@ -1,4 +1,4 @@
-"""The coordinator for tests: built with pipelined kernels in plain C (native/stand_in) for the set `scalar`."""
+"""The coordinator for tests: pipelined kernels are in plain C (native/stand_in), for the set `scalar`."""
 
 from __future__ import annotations
 
