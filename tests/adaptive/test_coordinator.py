@@ -61,7 +61,7 @@ MUTANTS = (
     ("trial", "return gfs_median(trial->ratio, trial->rounds)", "return trial->ratio[0]"),
     ("trial", "trial->ratio[n] < wins", "trial->ratio[n] > wins"),
     ("hunt", "hunt->step /= 2", "hunt->step = 0"),
-    ("hunt", "hunt->direction = -1;", "hunt->direction = 1; hunt->step /= 2;"),
+    ("situation", "lines <= 4 &&", "lines <= 2 &&"),
     ("hunt", "policy.streaming = !policy.streaming", "policy.streaming = policy.streaming"),
     ("hunt", "hunt->best = outcome->challenger", "hunt->best = hunt->candidate[0]"),
     ("watch", "moved < -(float)options->moved", "false"),
