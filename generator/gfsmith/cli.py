@@ -164,7 +164,7 @@ def _functions(context: click.Context) -> list[str]:
 def verify(
     jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
     path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
-    folder: str | None, objects: tuple[Path, ...], abi: str | None, **words: Any,
+    folder: str | None, adaptive: bool, objects: tuple[Path, ...], abi: str | None, **words: Any,
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
@@ -177,7 +177,7 @@ def verify(
         described = foreign.describe(symbol, isas, {**words, "abi": abi or "sysv"})
         _report_foreign(foreign.verify(object_file, described, exhaustive), as_json)
         return
-    (specs, _), target = request.load(path, isas, prefix, polynomial, folder, **code)
+    (specs, _), target = request.load(path, isas, prefix, polynomial, folder, adaptive, **code)
     if objects:
         _verify_objects(compiled.find(objects, specs, abi, exhaustive), jobs, as_json)
         return

@@ -66,7 +66,7 @@ class KernelGroup(_Strict):
 
     operation: Literal["dot", "mad", "mul", "xor", "horner"]
     shapes: Annotated[list[str], Field(min_length=1)]
-    unroll: int | Literal["auto"] = "auto"
+    unroll: Annotated[int, Field(ge=1)] | Literal["auto"] = "auto"
     prefetch: int = 0
     hint: Literal["t0", "t1", "t2", "nta"] = "t0"
     store: Literal["temporal", "streaming"] = "temporal"

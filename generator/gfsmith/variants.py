@@ -26,7 +26,7 @@ from gfsmith.schedule import LINE, Hint, Order, Store, Walk, fits
 from gfsmith.spec import KernelSpec, Operation, SpecError, default_technique
 
 #: Bytes of machine code that the variants of one instruction set and number of outputs may take together.
-MOST_CODE = 200_000
+MOST_CODE = 100_000
 
 _BLOCKS = (4, 2)  #: lines, the first that fits
 

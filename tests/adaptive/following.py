@@ -9,23 +9,27 @@ import pty
 import select
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from .builds import GFSMITH
 
+ALONE = "from gfsmith.adapt.command import adapt; adapt()"
 DEADLINE = 60  #: seconds, for what takes one or two
 
 
 class Following:
     """Its output is a pipe or a terminal."""
 
-    def __init__(self, *words: str | Path, terminal: bool) -> None:
+    def __init__(self, *words: str | Path, terminal: bool, whole: bool) -> None:
+        """whole: through `gfsmith`, which imports the generator as well; else the command alone."""
+        program = (GFSMITH, "adapt") if whole else (sys.executable, "-c", ALONE)
         ours = pty.openpty() if terminal else os.pipe()
         self._end, theirs = ours
         self.process = subprocess.Popen(
-            [str(word) for word in (GFSMITH, "adapt", "--live", *words)],
+            [str(word) for word in (*program, "--live", *words)],
             stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "150", "LINES": "30"},
         )  # fmt: skip

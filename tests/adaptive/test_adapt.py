@@ -220,8 +220,8 @@ def test_a_file_in_pieces(tmp_path: Path) -> None:
 def following() -> Iterator[Callable[..., Following]]:
     begun: list[Following] = []
 
-    def begin(*words: str | Path, terminal: bool = False) -> Following:
-        begun.append(Following(*words, terminal=terminal))
+    def begin(*words: str | Path, terminal: bool = False, whole: bool = False) -> Following:
+        begun.append(Following(*words, terminal=terminal, whole=whole))
         return begun[-1]
 
     yield begin
@@ -246,7 +246,7 @@ def test_a_pipe(tmp_path: Path, following: Callable[..., Following]) -> None:
     """A line for each thing that is new, as it is written, and Ctrl-C."""
     path = tmp_path / "growing"
     path.write_text(_lines(*EVENTS[:4]))
-    seen = following(path)
+    seen = following(path, whole=True)
     seen.until(lambda said: said.count("\n") >= 3)
     assert seen.said == "".join(PIPED.splitlines(keepends=True)[:3])
     with path.open("a") as file:

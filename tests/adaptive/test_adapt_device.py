@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import subprocess
 from collections.abc import Callable
@@ -96,30 +97,27 @@ def _python(raw: bytes) -> dict[str, Any] | None:
         return None
 
 
-_NUMBERS = st.sampled_from(
-    [
-        *("0", "1", "00", "01", "63", "64", "65", "96", "128", "4096", "4097", "8192", "1000000", "1000001"),
-        *("1_0", "1__0", "_1", "1_", "0_1", "+1", "-1", "1.0", "1e3", "0x40", "true", "inf"),
-        *("1073741824", "1073741825", "4294967296", "99999999999999999999999"),
-    ]
+NUMBERS = (
+    *("0", "1", "00", "01", "63", "64", "65", "96", "128", "4096", "4097", "8192", "1000000", "1000001"),
+    *("1_0", "1__0", "_1", "1_", "0_1", "+1", "-1", "1.0", "1e3", "0x40", "true", "inf"),
+    *("1073741824", "1073741825", "4294967296", "99999999999999999999999"),
 )
-_TEXTS = st.sampled_from(
-    ["dram", "a b.c_d+e-f", "", "x" * 47, "x" * 48, 'a\\"b', "\\u0041", "a\tb", "a#b", "'", "\x7f"]
-)
-_KEYS = st.sampled_from(
-    [
-        *("name", "line", "buffer", "latency", "streams", "channels"),
-        *("Line", "lines", "n", "device.line", "a-b", "'line'"),
-    ]
+TEXTS = ("dram", "a b.c_d+e-f", "", "x" * 47, "x" * 48, 'a\\"b', "\\u0041", "a\tb", "a#b", "'", "\x7f")
+KEYS = (
+    *("name", "line", "buffer", "latency", "streams", "channels"),
+    *("Line", "lines", "n", "device.line", "a-b", "'line'"),
 )
 _BLANK = st.sampled_from(["", " ", "\t", "  "])
 _ENDS = st.sampled_from(["\n", "\n", "\n", "\r\n", "", " # why\n", "#\n", "\r", "x\n", "\n\n"])
 _VALUES = st.one_of(
-    _NUMBERS, _NUMBERS, _TEXTS.map(lambda text: f'"{text}"'), st.just("'a'"), st.just('"""a"""')
+    st.sampled_from(NUMBERS),
+    st.sampled_from(TEXTS).map(lambda text: f'"{text}"'),
+    st.just("'a'"),
+    st.just('"""a"""'),
 )
-_PAIRS = st.tuples(_BLANK, _KEYS, _BLANK, st.sampled_from("===="), _BLANK, _VALUES, _BLANK, _ENDS).map(
-    "".join
-)
+_PAIRS = st.tuples(
+    _BLANK, st.sampled_from(KEYS), _BLANK, st.sampled_from("===="), _BLANK, _VALUES, _BLANK, _ENDS
+).map("".join)
 _TABLES = st.sampled_from(
     ["[device]\n", "[device]\n", " [ device ]\n", "[device] # c\n", "[[device]]\n", "[other]\n", ""]
 )
@@ -142,6 +140,15 @@ _FILES = st.tuples(_TABLES, st.lists(st.one_of(_PAIRS, _PAIRS, _PAIRS, _ENDS, _T
 @example(raw=b"[device]\n#\xff\n")
 def test_both_readers_agree(reader: Callable[[bytes], dict[str, Any] | None], raw: bytes) -> None:
     assert reader(raw) == _python(raw)
+
+
+def test_both_readers_agree_on_every_value(reader: Callable[[bytes], dict[str, Any] | None]) -> None:
+    taken = 0
+    for key, value in itertools.product(KEYS, (*NUMBERS, *(f'"{text}"' for text in TEXTS))):
+        raw = f"[device]\n{key} = {value}\n".encode()
+        assert reader(raw) == _python(raw), raw
+        taken += reader(raw) is not None
+    assert taken > len(NUMBERS)
 
 
 def test_files_that_both_take(reader: Callable[[bytes], dict[str, Any] | None]) -> None:

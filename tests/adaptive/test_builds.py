@@ -104,28 +104,30 @@ def test_an_amalgamation(tmp_path: Path) -> None:
 
 
 def test_nothing_of_it_without_variants(plain: Path, tmp_path: Path) -> None:
-    """Neither sources nor header nor symbols: what is left are the core's hook and an empty list."""
+    """Neither sources nor header: what is left are the core's hook and an empty list."""
     names = {str(path.relative_to(plain)) for path in plain.rglob("*adaptive*")}
     assert names == {"runtime/src/adaptive.h", "gen_out/adaptive.inc"}
-    run("make", "-j2", "install", f"PREFIX={tmp_path}/there", cwd=plain)
-    assert not (tmp_path / "there" / "include" / HEADER).exists()
-    symbols = _symbols(plain / "build" / "libgfsmith.a")
-    assert "gfsmith_encode" in symbols
-    assert [name for name in symbols if "adaptive" in name or "counters" in name] == []
     export(tmp_path / "one", WITHOUT)
     assert ENTRY not in (tmp_path / "one" / "gfsmith.c").read_text()
     assert ENTRY not in (tmp_path / "one" / "gfsmith.h").read_text()
 
 
-def test_a_checkout_without_variants_installs_no_header(plain: Path, tmp_path: Path) -> None:
-    """There the coordinator's files are beside the others."""
-    build = tmp_path / "build"
-    words = (f"-DGFSMITH_GENERATED={plain}/gen_out", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/there")
-    run("cmake", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-S", ROOT, "-B", build, *words)
+def test_a_checkout_without_variants(plain: Path, tmp_path: Path) -> None:
+    """There the coordinator's files are beside the others, and neither built nor installed."""
+    build, there = tmp_path / "build", tmp_path / "there"
+    settings = (f"-DGFSMITH_GENERATED={plain}/gen_out", f"-DCMAKE_INSTALL_PREFIX={there}")
+    run("cmake", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-S", ROOT, "-B", build, *settings)
     run("cmake", "--build", build, "--target", "install")
-    assert (tmp_path / "there" / "include" / "gfsmith.h").is_file()
-    assert not (tmp_path / "there" / "include" / HEADER).exists()
-    assert ENTRY not in _symbols(tmp_path / "there" / "lib" / "libgfsmith.a")
+    assert (there / "include" / "gfsmith.h").is_file()
+    assert not (there / "include" / HEADER).exists()
+    symbols = _symbols(there / "lib" / "libgfsmith.a")
+    assert "gfsmith_encode" in symbols
+    assert [name for name in symbols if "adaptive" in name or "counters" in name] == []
+    variables = (f"BUILD={tmp_path}/make", f"GFSMITH_GENERATED={plain}/gen_out")
+    for words, expected in (((), False), (("GFSMITH_ADAPTIVE=1",), True)):
+        told = run("make", "-n", "install", *variables, *words, cwd=ROOT)
+        assert "runtime/include/gfsmith_raid.h" in told
+        assert (HEADER in told) == ("runtime/adaptive/counters.c" in told) == expected
 
 
 STUB = """#!/bin/sh

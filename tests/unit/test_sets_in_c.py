@@ -24,7 +24,8 @@ IN_C = [isa for isa in ISAS if isa.encoding is Encoding.C]
 
 @pytest.mark.parametrize("isa", IN_C, ids=lambda isa: isa.name)
 def test_every_operation_has_a_spelling(isa: Isa) -> None:
-    assert set(SPELLINGS[isa.name].expressions) == isa.ops
+    """But for the prefetch, which compilers have the same words for on all machines."""
+    assert set(SPELLINGS[isa.name].expressions) == isa.ops - {Op.PREFETCH}
 
 
 def lxvd2x(memory: bytes) -> list[int]:

@@ -6,6 +6,8 @@ import re
 from random import Random
 
 ASSEMBLER = ("clang-19", "--target=powerpc64le-linux-gnu", "-mcpu=power8", "-c")
+#: Where register 0 stands for no register, which is another form.
+_NO_ZERO = {("addi", 1), ("addis", 1), ("dcbt", 0)}
 BASE, INDEX = 20, 21  #: the registers that address memory
 #: Mnemonics whose v is one of 64 registers, or v0 to v31; of the others, f0 to f31.
 _ALL = re.compile(r"xx.*|lxv.*|stxv.*|lxs.*|stxs.*|m[tf]vsrd")
@@ -22,7 +24,7 @@ def write(form: str, rng: Random) -> str:
         if memory and shape != "v" and number > 0:
             operands.append(_address(mnemonic, shape, last=number == len(shapes) - 1, rng=rng))
         elif shape == "r":
-            lowest = 1 if number and mnemonic in ("addi", "addis") else 0
+            lowest = 1 if (mnemonic, number) in _NO_ZERO else 0
             operands.append(str(rng.choice((rng.randrange(lowest, 19), rng.randrange(lowest, 4)))))
         elif shape == "v":
             operands.append(str(rng.randrange(64 if _ALL.fullmatch(mnemonic) else 32)))
@@ -57,6 +59,8 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
             return rng.choice((rng.randrange(1 << 16), (1 << bits) - 1, 1 << bits))
         case "xxpermdi" | "xxsldwi":
             return rng.randrange(4)
+        case "dcbt":
+            return 0
         case "vspltisb":
             return rng.randrange(-16, 16)
         case "xxspltd":
