@@ -58,10 +58,15 @@ def test_decisions(tmp_path: Path, optane: Path) -> None:
 #: What is wrong in a copy of a source, by file: the text and what stands in its place.
 MUTANTS = (
     ("trial", "trial->time[gfs_trial_challenges(trial)]", "trial->time[trial->half]"),
-    ("trial", "return gfs_median(trial->ratio, trial->rounds)", "return trial->ratio[0]"),
+    (
+        "trial",
+        "return gfs_median(trial->ratio, trial->rounds)",
+        "return 1 / gfs_median(trial->ratio, trial->rounds)",
+    ),
     ("trial", "trial->ratio[n] < wins", "trial->ratio[n] > wins"),
     ("hunt", "hunt->step /= 2", "hunt->step = 0"),
     ("hunt", "hunt->direction = -1;", "hunt->direction = 1; hunt->step /= 2;"),
+    ("situation", "lines <= 4 &&", "lines <= 2 &&"),
     ("hunt", "policy.streaming = !policy.streaming", "policy.streaming = policy.streaming"),
     ("hunt", "hunt->best = outcome->challenger", "hunt->best = hunt->candidate[0]"),
     ("watch", "moved < -(float)options->moved", "false"),

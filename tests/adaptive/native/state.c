@@ -203,8 +203,10 @@ static void test_candidates(void) {
   gfs_situation s = situation(12, 4, 8192 + 64, &dram);
   unsigned count = gfs_situation_candidates(&s, &options, c);
   CHECK(c[0].policy.walk == GFS_WALK_DEFAULT && of_walk(c, count, GFS_WALK_PLAIN) == 1);
-  /* The distance begins at k (section 4.1), and pressure is not known. */
-  CHECK(c[2].policy.walk == GFS_WALK_ROW && c[2].policy.distance == 12 && c[2].policy.streaming);
+  /* The distance begins at k (section 4.1), then 2 k, 4 k and the whole call; pressure is not
+   * known. */
+  CHECK(c[2].policy.walk == GFS_WALK_ROW && c[2].policy.distance == 12 && !c[2].policy.streaming);
+  CHECK(c[4].policy.distance == 48 && c[5].policy.distance == 129 * 12);
   CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 1);
   s.counted = GFS_PRESSURE_LOW;
   count = gfs_situation_candidates(&s, &options, c);
@@ -215,10 +217,10 @@ static void test_candidates(void) {
   /* Wide stripes: software only; at pages, hardware stays. */
   gfs_situation wide = situation(48, 4, 1024, &dram);
   count = gfs_situation_candidates(&wide, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 2);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 4);
   gfs_situation pages = situation(12, 4, 8192, &dram);
   count = gfs_situation_candidates(&pages, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 2);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 4);
   /* Two distances where the device's lines are longer, under low pressure: k + 4 at first. */
   gfs_situation slow = situation(28, 4, 1024, &optane);
   count = gfs_situation_candidates(&slow, &options, c);
