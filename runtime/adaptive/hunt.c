@@ -166,12 +166,12 @@ static void conclude_hunt(gfs_hunt *hunt, const gfs_outcome *outcome) {
 }
 
 gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
-                           gfs_outcome *outcome) {
+                           size_t bytes, gfs_outcome *outcome) {
   outcome->ratio = 0;
   gfs_verdict verdict = GFS_TRIAL_ON;
   if (hunt->phase != GFS_HUNT_OVER) {
     hunt->calls++;
-    verdict = gfs_trial_feed(&hunt->trial, options, time);
+    verdict = gfs_trial_feed(&hunt->trial, options, time, bytes);
   }
   if (verdict != GFS_TRIAL_ON) {
     *outcome = (gfs_outcome){hunt->challenger, *holder(hunt), gfs_trial_ratio(&hunt->trial),

@@ -62,9 +62,10 @@ void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
 /* The policy of the next call. Only before it is done. */
 gfs_policy gfs_hunt_policy(const gfs_hunt *hunt);
 
-/* The time of a byte of that call. With GFS_HUNT_TRIAL_OVER the outcome is written, and with
- * GFS_HUNT_DONE hunt->best is the result; then *outcome is written if outcome->ratio > 0. */
+/* The time of a byte of that call, and its bytes. With GFS_HUNT_TRIAL_OVER the outcome is written,
+ * and with GFS_HUNT_DONE hunt->best is the result; then *outcome is written if outcome->ratio > 0.
+ */
 gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
-                           gfs_outcome *outcome);
+                           size_t bytes, gfs_outcome *outcome);
 
 #endif

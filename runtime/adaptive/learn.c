@@ -80,7 +80,8 @@ static bool go_on(const lesson *l) {
     return false;
   }
   gfs_outcome outcome;
-  gfs_progress progress = gfs_hunt_feed(hunt, &l->adaptive->options, l->time, &outcome);
+  gfs_progress progress =
+      gfs_hunt_feed(hunt, &l->adaptive->options, l->time, l->len * l->attached->k, &outcome);
   if (outcome.ratio > 0)
     write_event(l, "trial", outcome.challenger.policy, outcome.holder.policy,
                 outcome.challenger.why, hunt->calls, outcome.ratio);

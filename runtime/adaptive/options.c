@@ -18,9 +18,10 @@ void gfsmith_adaptive_defaults(gfsmith_adaptive_options *options) {
       .first_extra = 4,
       .sample = 64,
       .run = 8,
+      .run_bytes = 4 << 20,
       .rounds = 15,
       .margin = 0.01,
-      .search_calls = 16384,
+      .search_calls = 1 << 20,
       .window = 15,
       .patience = 4,
       .idle_ms = 100,
@@ -40,10 +41,10 @@ bool gfs_options_valid(const gfsmith_adaptive_options *o) {
          within(o->moved, 0.01, 10) && within(o->neighbourhood, 1, 1024) &&
          within(o->step, 1, o->neighbourhood) && within(o->first_extra, 0, 1024) &&
          within(o->sample, 1, 65536) && within(o->run, 2, GFS_RUN_MAX) &&
-         within(o->rounds, 3, GFS_ROUNDS_MAX) && within(o->margin, 0, 0.5) &&
-         o->search_calls >= 1 && within(o->window, 3, GFS_WINDOW_MAX) &&
-         within(o->patience, 0, 65536) && within(o->idle_ms, 1, 3600000) && o->counters <= 1 &&
-         within(o->rate, 1, 1000);
+         within(o->run_bytes, 1, 1u << 30) && within(o->rounds, 3, GFS_ROUNDS_MAX) &&
+         within(o->margin, 0, 0.5) && o->search_calls >= 1 &&
+         within(o->window, 3, GFS_WINDOW_MAX) && within(o->patience, 0, 65536) &&
+         within(o->idle_ms, 1, 3600000) && o->counters <= 1 && within(o->rate, 1, 1000);
 }
 
 static const char *given(const char *name) {

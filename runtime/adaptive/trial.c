@@ -19,7 +19,10 @@ float gfs_median(const float *numbers, unsigned n) {
   return sorted[n / 2];
 }
 
-void gfs_trial_begin(gfs_trial *trial) { trial->call = trial->half = trial->rounds = 0; }
+void gfs_trial_begin(gfs_trial *trial) {
+  trial->piece = trial->half = trial->rounds = 0;
+  trial->bytes = trial->spent = 0;
+}
 
 bool gfs_trial_challenges(const gfs_trial *trial) { return (trial->half + trial->rounds) % 2 != 0; }
 
@@ -42,16 +45,22 @@ static gfs_verdict judge_trial(const gfs_trial *trial, const gfsmith_adaptive_op
   return gfs_trial_ratio(trial) < wins ? GFS_TRIAL_WON : GFS_TRIAL_LOST;
 }
 
-gfs_verdict gfs_trial_feed(gfs_trial *trial, const gfsmith_adaptive_options *options, float time) {
-  trial->time[gfs_trial_challenges(trial)][trial->call++] = time;
-  if (trial->call < options->run)
+gfs_verdict gfs_trial_feed(gfs_trial *trial, const gfsmith_adaptive_options *options, float time,
+                           size_t bytes) {
+  unsigned counted = options->run - 1;
+  trial->bytes += (double)bytes;
+  trial->spent += (double)time * (double)bytes;
+  if (trial->bytes * (trial->piece == 0 ? 1 : counted) < (double)options->run_bytes)
     return GFS_TRIAL_ON;
-  trial->call = 0;
+  float *of_byte = trial->time[gfs_trial_challenges(trial)];
+  of_byte[trial->piece++] = (float)(trial->spent / trial->bytes);
+  trial->bytes = trial->spent = 0;
+  if (trial->piece < options->run)
+    return GFS_TRIAL_ON;
+  trial->piece = 0;
   if (trial->half++ == 0)
     return GFS_TRIAL_ON;
   trial->half = 0;
-  /* The first call of a run still finds what the other policy left behind. */
-  unsigned counted = options->run - 1;
   float holder = gfs_median(trial->time[0] + 1, counted);
   trial->ratio[trial->rounds++] = gfs_median(trial->time[1] + 1, counted) / holder;
   return judge_trial(trial, options);

@@ -63,6 +63,7 @@ static void test_ranges(void) {
   RANGE(margin, -0.01, 0);
   RANGE(margin, 0.51, 0.5);
   RANGE(search_calls, 0, 1);
+  RANGE(run_bytes, 0, 1);
   RANGE(window, 2, 3);
   RANGE(window, 64, 63);
   RANGE(patience, 65537, 0);
@@ -155,6 +156,7 @@ int main(int argc, char **argv) {
   options.trace = argc > 1 ? argv[1] : NULL;
   options.sample = 1; /* searches begin at once */
   options.search_calls = 500;
+  options.run_bytes = 1;
   CHECK(gfsmith_adaptive_create(&adaptive, &options) == GFSMITH_OK);
   test_policy(adaptive);
   test_many(adaptive);

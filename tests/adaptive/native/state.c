@@ -73,7 +73,7 @@ static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidat
   gfs_progress progress = GFS_HUNT_ON;
   while (progress != GFS_HUNT_DONE) {
     double time = noisy(n, time_of(mem, gfs_hunt_policy(&hunt)));
-    progress = gfs_hunt_feed(&hunt, &options, (float)time, &outcome);
+    progress = gfs_hunt_feed(&hunt, &options, (float)time, options.run_bytes, &outcome);
     CHECK(hunt.calls <= options.search_calls);
   }
   *calls = hunt.calls;
@@ -190,6 +190,29 @@ static void test_bounds(void) {
   options.search_calls = was;
 }
 
+/* What a policy writes through the cache is paid for eight calls later, by whoever runs then: runs
+ * that are long enough tell who is to blame, and shorter ones do not. */
+static void test_debts(void) {
+  enum { CALL = 64 << 10, LATER = 8 };
+  unsigned was = options.run_bytes;
+  for (int enough = 0; enough < 2; enough++) {
+    float owed[LATER] = {0};
+    gfs_verdict verdict = GFS_TRIAL_ON;
+    gfs_trial trial;
+    gfs_trial_begin(&trial);
+    options.run_bytes = enough ? was : 1;
+    snprintf(about, sizeof about, "debts, runs of %u bytes", options.run_bytes);
+    for (unsigned n = 0; verdict == GFS_TRIAL_ON; n++) {
+      bool owes = gfs_trial_challenges(&trial);
+      float time = (owes ? 0.8f : 1.0f) + owed[n % LATER];
+      owed[n % LATER] = owes ? 0.4f : 0;
+      verdict = gfs_trial_feed(&trial, &options, time, CALL);
+    }
+    CHECK(verdict == (enough ? GFS_TRIAL_LOST : GFS_TRIAL_WON));
+  }
+  options.run_bytes = was;
+}
+
 static unsigned of_walk(const gfs_candidate *candidate, unsigned count, gfs_walk_kind walk) {
   unsigned found = 0;
   for (unsigned n = 0; n < count; n++)
@@ -297,6 +320,7 @@ int main(int argc, char **argv) {
   if (argc < 2 || !gfs_device_read(argv[1], &optane, why, sizeof why))
     return 2;
   test_text();
+  test_debts();
   test_equation();
   test_candidates();
   test_search(false);

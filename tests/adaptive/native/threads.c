@@ -79,6 +79,7 @@ int main(int argc, char **argv) {
   gfsmith_adaptive_defaults(&options);
   options.sample = options.step = options.idle_ms = 1;
   options.run = 2;
+  options.run_bytes = 1;
   options.rounds = options.window = 3;
   options.patience = 0;
   options.search_calls = 40;
