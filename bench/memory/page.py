@@ -1,4 +1,4 @@
-"""The tables of docs/memory.md, between its marks, from results.json and measured.toml."""
+"""The tables of docs/memory.md, between its marks, from results.json and what was measured here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.build import ROOT
-from bench.memory.pictures import claim_name, measured, walk
+from bench.memory.here import measured
+from bench.memory.pictures import claim_name, walk
 from gfsmith.files import replacing
 
 PAGE = ROOT / "docs" / "memory.md"
@@ -33,7 +34,7 @@ def _paper(claim: Mapping[str, Any]) -> str:
 
 
 def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    here = measured(claims)
+    here = measured()
 
     def row(claim: Mapping[str, Any]) -> list[str]:
         agrees = "yes" if claim["agrees"] else "**no**"

@@ -1,8 +1,7 @@
-"""The pictures of docs/memory.md, from results.json and measured.toml."""
+"""The pictures of docs/memory.md, from results.json and what was measured here."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,11 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.build import ROOT
-from bench.memory.machine import HERE
+from bench.memory.here import measured
 from tools.pictures import STYLE, svg
 
 FOLDER = ROOT / "docs" / "pictures"
-MEASURED = HERE / "measured.toml"
 
 PAPER, MODEL, HERE_MEASURED, GREY = "#8d99ae", "#c1121f", "#2a9d8f", "#8d99ae"
 #: One colour a policy.
@@ -33,18 +31,6 @@ COLOURS = {
 
 def claim_name(claim: Mapping[str, Any]) -> str:
     return f"{claim['source']}: {claim['text']}"
-
-
-def measured(claims: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What was measured on this machine's DRAM: the name of a claim -> the figure, as text. Raises ValueError
-    for a name that no claim has."""
-    if not MEASURED.exists():
-        return {}
-    found = tomllib.loads(MEASURED.read_text(encoding="utf-8"))
-    unknown = found.keys() - set(map(claim_name, claims))
-    if unknown:
-        raise ValueError(f"{MEASURED.name}: no claim of docs/memory.md is {min(unknown)!r}")
-    return {at: str(value) for at, value in found.items()}
 
 
 def walk(policy: str) -> str:
@@ -66,7 +52,7 @@ def _sides(axes: Axes) -> None:
 def draw_claims(found: Mapping[str, Any]) -> Figure:
     """Every claim of the paper that is a ratio of speeds: its range, the model, this machine's DRAM."""
     claims = [c for c in found["claims"] if c["low"] is not None and "%" not in c["text"]]
-    here = measured(found["claims"])
+    here = measured()
     figure: Figure
     figure, axes = pyplot.subplots(figsize=(8.4, 0.21 * len(claims) + 1.3))
     figure.subplots_adjust(left=0.47, right=0.97, top=1 - 0.45 / (0.21 * len(claims) + 1.3), bottom=0.08)

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from gfsmith.defaults import default_order
 from gfsmith.field import Field
 from gfsmith.ir import Op
-from gfsmith.isa import Arch, Isa
+from gfsmith.isa import Arch, Encoding, Isa
 from gfsmith.schedule import LINE, Hint, Order, Store, Walk, fits
 from gfsmith.spec import KernelSpec, Operation, SpecError, default_technique
 
@@ -33,8 +33,10 @@ _BLOCKS = (4, 2)  #: lines, the first that fits
 
 def able(isa: Isa) -> bool:
     """Whether a set has variants without being asked for by name: it fetches ahead, its vectors are lines or
-    parts of lines, and it is fast enough to wait for memory."""
-    return Op.PREFETCH in isa.ops and not isa.scalable and isa.arch is not Arch.PORTABLE
+    parts of lines, and it is fast enough to wait for memory, which SSE is not where there is AVX2. (Its
+    kernels would be the largest and by far the longest to prove, besides.)"""
+    fast = isa.arch is not Arch.PORTABLE and isa.encoding is not Encoding.LEGACY
+    return Op.PREFETCH in isa.ops and not isa.scalable and fast
 
 
 def _shapes(isa: Isa, outputs: int) -> Iterator[tuple[Walk, int, bool]]:

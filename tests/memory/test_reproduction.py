@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bench.build import ROOT
-from bench.memory import page, pictures, policies, reproduce
+from bench.memory import here, page, pictures, policies, reproduce
 from bench.memory.__main__ import RESULTS
 from bench.memory.climb import climb
 from bench.memory.forecast import forecast
@@ -56,13 +56,15 @@ def test_page_and_pictures_are_what_the_results_give() -> None:
 
 
 def test_what_was_measured_belongs_to_a_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "measured.toml"
-    monkeypatch.setattr(pictures, "MEASURED", file)
-    file.write_text('"figure 10: the same, k = 32" = "1.05"\n')
-    assert "| 1.221 | 1.75 | 1.05 |" in page.tables(FOUND)
-    file.write_text('"figure 99: something" = "1.05"\n')
-    with pytest.raises(ValueError, match=r"no claim of docs/memory\.md is 'figure 99: something'"):
-        page.tables(FOUND)
+    assert here.CLAIMS.keys() <= {pictures.claim_name(claim) for claim in FOUND["claims"]}
+    cells = {"32+4/1024/1": 1.5, "48+4/1024/1": 1.8, "64+4/1024/2": 9.9, "16+2/1024/1": 9.9}
+    file = tmp_path / "results.json"
+    gains = {at: {"gain_isal": [gain, 1, 2], "gain_isal_d": [1.2, 1, 2]} for at, gain in cells.items()}
+    file.write_text(json.dumps({"cells": gains}))
+    monkeypatch.setattr(here, "RESULTS", file)
+    tables = page.tables(FOUND)
+    assert "the same, k = 32 | yes | 1.221 | 1.75 | 1.20 |" in tables
+    assert [line[-6:] for line in tables.splitlines() if "k = 48 |" in line][:2] == ["1.80 |", "1.50 |"]
 
 
 def test_claims_fail_outside_of_their_tolerance() -> None:

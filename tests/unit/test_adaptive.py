@@ -230,8 +230,8 @@ def test_no_table_no_kernels() -> None:
 def test_the_defaults_are_all_that_can() -> None:
     found = [spec for spec in _listed(f"{BASE}[adaptive]\n") if spec.pipelined]
     assert {s.isa.name for s in found} == {isa.name for isa in ISAS if variants.able(isa)}
-    assert {"gfni_avx512", "sse", "neon", "vsx"} <= {s.isa.name for s in found}
-    assert not {"scalar", "sve", "rvv"} & {s.isa.name for s in found}
+    assert {"gfni_avx512", "avx2", "neon", "vsx"} <= {s.isa.name for s in found}
+    assert not {"scalar", "sse", "gfni_sse", "sve", "rvv"} & {s.isa.name for s in found}
     assert {s.outputs for s in found} == set(range(1, 9))
 
 
