@@ -148,6 +148,11 @@ def _lost(cells: Sequence[Json]) -> Iterator[str]:
         ]
         for c in lost
     )
+    if any(cell["policy_at_the_end"] == "none" for cell in lost):
+        yield (
+            "`none`: the coordinator's table had no place left for this shape and length, since all cells "
+            "were measured in one process with one coordinator; it then runs as default, and says so.\n"
+        )
     if lost:
         yield from _table(("cell", "time / static best's", "its policy", "static best"), rows)
     slower = [c for c in cells if _behind_isal(c)]

@@ -50,7 +50,7 @@ def _lines(axes: Axes, cells: Sequence[Json], key: str, title: str) -> None:
         if points:
             axes.plot(*zip(*points, strict=True), style, color=colour, label=label, markersize=3)
     axes.set_title(title, fontsize=9)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.35 * axes.get_ylim()[1])  # room for the legend
     axes.grid(alpha=0.3)
 
 
@@ -129,7 +129,9 @@ def _recovery(content: Json) -> Figure | None:
     if not changes:
         return None
     figure, axes = _panels(
-        "After a change and back: GB/s of sources over the adaptive codec's calls", 2, (len(changes) + 1) // 2
+        "After a change and back: GB/s of sources over thousands of the adaptive codec's calls",
+        2,
+        (len(changes) + 1) // 2,
     )
     for axis, (what, change) in zip(axes, changes.items(), strict=False):
         start = 0
@@ -137,11 +139,11 @@ def _recovery(content: Json) -> Figure | None:
             lines = phase["gigabytes_per_second"]
             step = 4 * phase["calls_in_a_round"]
             for who, (label, colour) in PHASES.items():
-                x = [start + step * n for n in range(len(lines[who]))]
+                x = [(start + step * n) / 1000 for n in range(len(lines[who]))]
                 axis.plot(x, lines[who], "-", color=colour, linewidth=1, label=label if number == 0 else None)
             start += step * len(lines["adaptive"])
             if number < 2:
-                axis.axvline(start, color="black", linewidth=0.8, linestyle=":")
+                axis.axvline(start / 1000, color="black", linewidth=0.8, linestyle=":")
         axis.set_title(what, fontsize=9)
         axis.set_ylim(bottom=0)
         axis.grid(alpha=0.3)

@@ -131,6 +131,18 @@ def method(setting: Setting, effort: Effort) -> Json:
     }
 
 
+def _text(content: Json) -> str:
+    """The file: a cell or a change a line."""
+    parts = []
+    for key, value in content.items():
+        if key in ("cells", "changes"):
+            lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in value.items())
+            parts.append(f' "{key}": {{\n{lines}\n }}')
+        else:
+            parts.append(f' "{key}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 class Store:
     """The file, whole after every cell."""
 
@@ -152,5 +164,5 @@ class Store:
     def put(self, table: str, name: str, value: Json) -> None:
         self.content[table][name] = value
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(self.content, indent=1) + "\n")
+        fresh.write_text(_text(self.content))
         fresh.replace(self._path)
