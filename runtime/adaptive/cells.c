@@ -47,8 +47,8 @@ uint32_t gfs_key_threads(unsigned threads) {
 }
 
 /* The multiplier is 2^32 over the golden ratio (Knuth vol. 3, 6.4). */
-static unsigned home_of(uint32_t key) { return key * UINT32_C(0x9e3779b9) >> 23; }
-_Static_assert(GFS_CELLS == 1 << 9, "nine bits of a hash");
+static unsigned home_of(uint32_t key) { return key * UINT32_C(0x9e3779b9) >> 21; }
+_Static_assert(GFS_CELLS == 1 << 11, "eleven bits of a hash");
 
 gfs_cell *gfs_cells_find(gfs_cells *cells, uint32_t key) {
   unsigned home = home_of(key);

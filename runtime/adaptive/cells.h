@@ -11,7 +11,7 @@
 
 #include "hunt.h"
 
-enum { GFS_CELLS = 512 };
+enum { GFS_CELLS = 2048 };
 
 /* A cell's key has bits for: the instruction set (5), inputs and outputs (15), the class of the
  * length (7), the class of the number of threads (3), high pressure (1), a known matrix (1). */
@@ -31,11 +31,12 @@ struct gfs_cell {
   _Atomic uint32_t
       driver; /* the thread that searches: its ticket * 2, + 1 while it is at it; 0: none */
   _Atomic uint32_t searches; /* that are over; 0: none was, and policy is a guess */
-  _Atomic uint32_t calm;     /* windows to wait before the next search */
+  _Atomic uint32_t rest_ms;  /* no search begins before then, if searches > 0 */
   _Atomic uint32_t seen_ms;  /* when the driver was there last */
   /* From here on the driver's. */
   unsigned vain;   /* searches in a row that changed nothing */
   uint32_t before; /* the policy when the search began */
+  uint32_t began_ms;
   const char *why; /* of the policy that was chosen last */
   gfs_hunt hunt;
 };

@@ -50,10 +50,16 @@ static void begin_search(const lesson *l) {
   gfs_cell *cell = l->cell;
   gfs_situation situation = situation_of(l);
   cell->before = atomic_load(&cell->policy);
+  cell->began_ms = l->now_ms;
   gfs_candidate best = {gfs_policy_unpack(cell->before), "as before"};
   gfs_hunt_begin(&cell->hunt, &l->adaptive->options, &situation, best);
   if (cell->hunt.phase != GFS_HUNT_OVER)
     atomic_store(&cell->policy, gfs_policy_pack(gfs_hunt_policy(&cell->hunt)));
+}
+
+/* How many times as long as a search took there is to be none. */
+static uint32_t rest_of(unsigned patience, unsigned vain) {
+  return patience << (vain > 6 ? 6 : vain);
 }
 
 /* The search is over: keep what it found. */
@@ -62,8 +68,8 @@ static void settle(const lesson *l) {
   const gfsmith_adaptive_options *options = &l->adaptive->options;
   uint32_t packed = gfs_policy_pack(cell->hunt.best.policy);
   cell->vain = packed == cell->before ? cell->vain + 1 : 0;
-  unsigned doubled = cell->vain > 7 ? 6 : cell->vain > 0 ? cell->vain - 1 : 0;
-  atomic_store(&cell->calm, cell->vain > 0 ? options->patience << doubled : 0);
+  uint32_t took = l->now_ms - cell->began_ms;
+  atomic_store(&cell->rest_ms, l->now_ms + took * rest_of(options->patience, cell->vain));
   atomic_store(&cell->policy, packed);
   atomic_fetch_add(&cell->searches, 1);
   write_event(l, "decide", cell->hunt.best.policy, gfs_policy_unpack(cell->before),
@@ -108,9 +114,8 @@ static bool wants_search(const lesson *l, gfs_thread *thread) {
     watched->searches = searches;
     gfs_watch_begin(&watched->watch);
   }
-  float moved =
-      gfs_watch_feed(&watched->watch, &l->adaptive->options, atomic_load(&cell->calm), l->time);
-  if (moved == 0)
+  float moved = gfs_watch_feed(&watched->watch, &l->adaptive->options, l->now_ms, l->time);
+  if (moved == 0 || (int32_t)(l->now_ms - atomic_load(&cell->rest_ms)) < 0)
     return false;
   char why[64];
   snprintf(why, sizeof why, "the time of a byte has moved by %+.0f %%", (double)moved * 100);

@@ -23,7 +23,7 @@ void gfsmith_adaptive_defaults(gfsmith_adaptive_options *options) {
       .margin = 0.01,
       .search_calls = 1 << 20,
       .window = 15,
-      .patience = 4,
+      .patience = 20,
       .idle_ms = 100,
       .counters = 1,
       .rate = 1000,
@@ -43,7 +43,7 @@ bool gfs_options_valid(const gfsmith_adaptive_options *o) {
          within(o->sample, 1, 65536) && within(o->run, 2, GFS_RUN_MAX) &&
          within(o->run_bytes, 1, 1u << 30) && within(o->rounds, 3, GFS_ROUNDS_MAX) &&
          within(o->margin, 0, 0.5) && o->search_calls >= 1 &&
-         within(o->window, 3, GFS_WINDOW_MAX) && within(o->patience, 0, 65536) &&
+         within(o->window, 3, GFS_WINDOW_MAX) && within(o->patience, 0, 1000) &&
          within(o->idle_ms, 1, 3600000) && o->counters <= 1 && within(o->rate, 1, 1000);
 }
 

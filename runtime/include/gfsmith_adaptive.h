@@ -75,9 +75,11 @@ typedef struct gfsmith_adaptive_options {
   double margin;      /**< a policy must be faster by this part to win, 0 to 0.5 [0.01] */
   unsigned search_calls; /**< timed calls after which a search ends with the best it knows, from 1
                               [1048576] */
-  unsigned window;       /**< samples whose median is watched once a search is over, 3 to 63 [15] */
-  unsigned patience; /**< windows to wait after a search that changed nothing; twice as many after
-                          the next such one, up to 64 times as many; 0 to 65536 [4] */
+  unsigned window;       /**< samples whose median is watched once a search is over, one a
+                              millisecond at most, 3 to 63 [15] */
+  unsigned patience; /**< times as long as a search took there is no other one: 20 keeps searching
+                          below a twentieth of the time; doubled after each that changed nothing,
+                          up to 64 times as many; 0 to 1000 [20] */
   unsigned idle_ms;  /**< milliseconds after which a thread that has not been seen counts as gone,
                           from 1 [100] */
 

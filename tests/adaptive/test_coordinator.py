@@ -70,8 +70,11 @@ MUTANTS = (
     ("hunt", "policy.streaming = !policy.streaming", "policy.streaming = policy.streaming"),
     ("hunt", "hunt->best = outcome->challenger", "hunt->best = hunt->candidate[0]"),
     ("watch", "moved < -(float)options->moved", "false"),
-    ("watch", "watch->windows > calm", "watch->windows > 0"),
-    ("watch", "watch->windows++ == 0", "watch->windows++ < 100"),
+    ("watch", "way * watch->away > 0", "way != 0"),
+    ("watch", ">= GFS_WATCH_INSIST", ">= 1"),
+    ("watch", "&& now_ms == watch->last_ms", "&& now_ms < watch->last_ms"),
+    ("watch", "watch->windows < GFS_WATCH_FIRST", "watch->windows < 1"),
+    ("trial", "trial->piece == 0 ? 1 : counted", "1000000"),
     ("situation", "(distance + visits - 1) / visits", "distance / visits"),
     ("situation", "s->k + o->first_extra", "s->k"),
 )

@@ -15,7 +15,7 @@
     }                                                                                              \
   } while (0)
 
-enum { K = 8, M = 8, LENGTH = 4096 };
+enum { K = 16, M = 10, LENGTH = 4096 };
 
 static uint8_t shards[K + M][LENGTH];
 
@@ -66,7 +66,7 @@ static void test_ranges(void) {
   RANGE(run_bytes, 0, 1);
   RANGE(window, 2, 3);
   RANGE(window, 64, 63);
-  RANGE(patience, 65537, 0);
+  RANGE(patience, 1001, 0);
   RANGE(idle_ms, 0, 1);
   RANGE(counters, 2, 0);
   RANGE(rate, 0, 1);

@@ -143,36 +143,48 @@ static void test_recovery(void) {
     at.policy = search(before, &s, at, &calm, &calls);
     double old = time_of(before, at.policy), new = 1.25 * old;
     gfs_watch watch;
+    uint32_t ms = UINT32_MAX - 20; /* it may wrap */
     gfs_watch_begin(&watch);
-    while (samples++ < options.window)
-      CHECK(gfs_watch_feed(&watch, &options, 0, (float)old) == 0);
-    for (samples = 0; gfs_watch_feed(&watch, &options, 0, (float)new) == 0; samples++)
-      CHECK(samples < options.window);
+    while (samples++ < GFS_WATCH_FIRST * options.window)
+      CHECK(gfs_watch_feed(&watch, &options, ms++, (float)old) == 0);
+    for (samples = 0; gfs_watch_feed(&watch, &options, ms++, (float)new) == 0; samples++)
+      CHECK(samples < GFS_WATCH_INSIST * options.window);
     at.policy = search(now, &s, at, &calm, &calls);
     CHECK(time_of(now, at.policy) <= 1.03 * least(now, &s));
   }
 }
 
+/* So many windows of a time, one sample a millisecond; what the last sample came to. */
+static float watched(gfs_watch *watch, uint32_t *ms, unsigned windows, float time) {
+  float moved = 0;
+  for (unsigned n = 0; n < windows * options.window; n++)
+    moved = gfs_watch_feed(watch, &options, (*ms)++, time);
+  return moved;
+}
+
 static void test_watch(void) {
   gfs_watch watch;
+  uint32_t ms = 7;
+  snprintf(about, sizeof about, "watch");
   gfs_watch_begin(&watch);
-  for (unsigned n = 0; n < options.window; n++)
-    CHECK(gfs_watch_feed(&watch, &options, 0, 2.0f) == 0);
+  CHECK(watched(&watch, &ms, 1, 3.0f) == 0); /* the first window is one of three */
+  CHECK(watched(&watch, &ms, 2, 2.0f) == 0);
   for (unsigned n = 0; n < 100 * options.window; n++) { /* slow drift up to the limit, and hits */
     double time = n % options.window == 3 ? 20.0 : 2.0 + 0.0019 * n / options.window;
-    CHECK(gfs_watch_feed(&watch, &options, 0, (float)time) == 0);
+    CHECK(gfs_watch_feed(&watch, &options, ms++, (float)time) == 0);
   }
-  for (int sign = -1; sign <= 1; sign += 2) { /* and beyond it */
-    float moved = 0;
-    for (unsigned n = 0; n < options.window; n++)
-      moved = gfs_watch_feed(&watch, &options, 0, 2.0f * (1 + 0.12f * (float)sign));
-    CHECK(fabsf(moved - 0.12f * (float)sign) < 0.001f);
+  for (int sign = -1; sign <= 1; sign += 2) { /* beyond it: when it stays there */
+    float time = 2.0f * (1 + 0.12f * (float)sign);
+    CHECK(watched(&watch, &ms, GFS_WATCH_INSIST - 1, time) == 0);
+    CHECK(fabsf(watched(&watch, &ms, 1, time) - 0.12f * (float)sign) < 0.001f);
+    CHECK(watched(&watch, &ms, 1, 2.0f) == 0);
   }
-  gfs_watch_begin(&watch);
-  for (unsigned n = 0; n < 10 * options.window; n++) { /* calm for so many windows */
-    float moved = gfs_watch_feed(&watch, &options, 5, n < options.window ? 1.0f : 2.0f);
-    CHECK((moved != 0) == (n >= 5 * options.window && n % options.window == options.window - 1));
+  for (unsigned n = 0; n < 20; n++) { /* to and fro is not away */
+    CHECK(watched(&watch, &ms, GFS_WATCH_INSIST - 1, 4.0f) == 0);
+    CHECK(watched(&watch, &ms, 1, 1.0f) == 0);
   }
+  for (unsigned n = 0; n < 100 * options.window; n++) /* within one millisecond: one sample */
+    CHECK(gfs_watch_feed(&watch, &options, ms, 4.0f) == 0);
 }
 
 /* A search ends when it is told to, with the best so far, which is never worse than `default`. */
