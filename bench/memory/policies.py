@@ -54,7 +54,7 @@ class Policy:
 def _kernels(isa: str, m: int) -> tuple[KernelSpec, ...]:
     """The default dot kernels for m outputs and any number of sources, and the variants."""
     text = (
-        f'[generator]\nisas = ["{isa}"]\n[adaptive]\noutputs = [{m}]\n'
+        f'[generator]\nisas = ["{isa}"]\n[adaptive]\nisas = ["{isa}"]\noutputs = [{m}]\n'
         f'[[kernels]]\noperation = "dot"\nshapes = ["nx{m}"]\n'
         f'[[kernels]]\noperation = "dot"\nshapes = ["nx{m}"]\nstore = "streaming"\n'
     )

@@ -30,8 +30,10 @@ def _functions(node: dict[str, Any]) -> Iterator[str]:
 
 
 def declared(include: Path = INCLUDE) -> frozenset[str]:
-    """The functions that the headers of a folder declare, as clang reads them; not those of the C library."""
-    headers = [word for path in sorted(include.glob("*.h")) for word in ("-include", path)]
+    """The functions of the default build that the headers of a folder declare, as clang reads them; not those
+    of the C library, nor those of builds with a coordinator."""
+    paths = sorted(path for path in include.glob("*.h") if path.name != "gfsmith_adaptive.h")
+    headers = [word for path in paths for word in ("-include", path)]
     tree = call(
         *("clang-19", "-x", "c", "-std=c11", f"-I{include}", *headers, "-fsyntax-only", "-Xclang"),
         *("-ast-dump=json", "/dev/null"),

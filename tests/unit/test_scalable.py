@@ -58,8 +58,8 @@ def test_which_they_are() -> None:
 
 @pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.encoding is Encoding.C], ids=lambda i: i.name)
 def test_every_op_has_a_spelling(isa: Isa) -> None:
-    """And no other: what a set cannot do, no kernel of it may ask for."""
-    assert set(SPELLINGS[isa.name].expressions) == isa.ops
+    """And no other: what a set cannot do, no kernel of it may ask for. A prefetch is spelled alike in all."""
+    assert set(SPELLINGS[isa.name].expressions) == isa.ops - {Op.PREFETCH}
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
