@@ -13,8 +13,6 @@ from bench.adaptive.plan import ADAPTIVE, DEFAULT, PEERS, Cell, Effort, policies
 
 #: A batch while the adaptive contender settles, in parts of a sample: how finely its changes are seen.
 BATCH = 8
-#: So many batches in a row with one policy are no trial.
-HELD = 16
 
 Samples = dict[str, list[float]]
 
@@ -22,7 +20,8 @@ Samples = dict[str, list[float]]
 @dataclass(frozen=True, slots=True)
 class Settling:
     """How the adaptive contender came to its policy: the calls (of all threads) and seconds before it held
-    it, how many others it had held before, and whether it then held it for long enough."""
+    it, how often its policy had changed by then, trials included, and whether it then held it for long
+    enough."""
 
     policy: str
     calls: int
@@ -57,27 +56,23 @@ def rounds(sample: Callable[[str], float], who: Sequence[str], count: int, chanc
 
 
 def settle(driver: Measures, slot: int, threads: int, effort: Effort, count: int) -> Settling:
-    """Let the adaptive contender run alone until the policy it holds has not changed for a while.
+    """Let the adaptive contender run alone until its policy has not changed for a while.
 
-    Asked after every batch of calls, it names the policy of the moment, which in a search is that of a trial.
-    A policy is held from the first of HELD equal answers in a row.
+    Asked after every batch of calls, it names the policy of the moment, which in a search is that of a trial
+    and changes every few milliseconds.
     """
-    calls, elapsed, changes = 0, 0.0, -1
-    held, since = "", (0, 0.0)
-    seen, first, times = driver.policy(slot, ADAPTIVE), since, 0
+    calls, elapsed, changes = 0, 0.0, 0
+    held, since = driver.policy(slot, ADAPTIVE), (0, 0.0)
     batch = max(count // BATCH, 1)
-    while elapsed < effort.settling * 1e6 and not (held and elapsed - since[1] >= effort.quiet * 1e6):
+    while elapsed < effort.settling * 1e6 and elapsed - since[1] < effort.quiet * 1e6:
         before = (calls, elapsed)
         elapsed += driver.sample(slot, ADAPTIVE, threads, 0, batch) * batch * threads
         calls += batch * threads
         now = driver.policy(slot, ADAPTIVE)
-        if now != seen:
-            seen, first, times = now, before, 0
-        times += 1
-        if times == HELD and now != held:
-            held, since, changes = now, first, changes + 1
-    quiet = held != "" and elapsed - since[1] >= effort.quiet * 1e6
-    return Settling(held or seen, since[0], since[1] / 1e9, max(changes, 0), quiet)
+        if now != held:
+            held, since, changes = now, before, changes + 1
+    quiet = elapsed - since[1] >= effort.quiet * 1e6
+    return Settling(held, since[0], since[1] / 1e9, changes, quiet)
 
 
 def best_of(ns: Samples, number: int) -> list[str]:

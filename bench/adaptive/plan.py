@@ -63,7 +63,7 @@ class Effort:
     finalists: int = 4
     screen_microseconds: int = 1200
     microseconds: int = 2500
-    settling: int = 1500
+    settling: int = 4000
     quiet: int = 200
     phase: int = 240
     slice: int = 1000

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench import matrices
 from bench.adaptive import judge, page, plan
-from bench.adaptive.measure import BATCH, HELD, CellMeasurer, Measured, settle
+from bench.adaptive.measure import BATCH, CellMeasurer, Measured, settle
 from bench.adaptive.results import OtherRun, Store, cell_json, method
 from bench.build import peer
 from gfsmith.stats import Estimate
@@ -146,13 +146,14 @@ def test_a_cell_is_measured_as_its_times_say() -> None:
 
 def test_settling_counts_the_calls_until_the_last_policy_holds() -> None:
     trials = ["default", "row,d=28"] * 20
-    answers = ["default"] * (HELD + 5) + trials + ["row,d=28"]
+    before = 300  # batches of 0.2 ms, so 60 ms: a policy that is held for less than 100 ms was on trial
+    answers = ["default"] * before + trials + ["row,d=28"]
     driver = Table({}, 1e4, answers)
     driver.opened = [plan.ADAPTIVE]
     found = settle(driver, 0, 2, plan.Effort(settling=1000, quiet=100), 10 * BATCH)
     # 10 stripes of each of two threads a batch. The first answer comes before any.
-    assert (found.policy, found.changes, found.quiet) == ("row,d=28", 1, True)
-    assert found.calls == 20 * (HELD + 5 + len(trials) - 2)
+    assert (found.policy, found.changes, found.quiet) == ("row,d=28", len(trials) - 1, True)
+    assert found.calls == 20 * (before + len(trials) - 2)
 
 
 def test_a_policy_that_never_holds_is_said_to_be_unsettled() -> None:
