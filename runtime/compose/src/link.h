@@ -86,6 +86,8 @@ int gfc_write(gfc_engine *engine, uint16_t rank, const gfc_writing *writing);
  * GFSMITH_ENOMEM; GFSMITH_ECANCELED if the engine is ending. What is accepted runs, also at the end. */
 int gfc_run(gfc_engine *engine, void (*work)(void *upper, void *context), void *context);
 
+bool gfc_in_engine(const gfc_engine *engine); /* is this its thread? Any thread */
+
 /* Timers (timer.h) run in the engine's thread; start one that is running: it is set anew. */
 gfc_timers *gfc_engine_timers(gfc_engine *engine);
 

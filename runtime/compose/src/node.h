@@ -19,7 +19,8 @@ struct gfsmith_node {
 /* The layer above links. Its functions in gfc_operations_upper get the gfc_operations as `upper`. */
 extern const gfc_upper gfc_operations_upper;
 /* Before the engine runs: node->engine is there, but its thread is not. */
-int gfc_operations_create(gfc_operations **out, gfsmith_node *node);
+int gfc_operations_create(gfc_operations **out, gfsmith_node *node,
+                          const gfsmith_node_options *options);
 /* After the engine's thread has ended, and before the engine is destroyed. NULL is allowed. */
 void gfc_operations_destroy(gfc_operations *operations);
 
