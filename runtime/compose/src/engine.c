@@ -105,10 +105,7 @@ static void event(gfc_engine *engine, uint32_t kind, const struct fi_eq_cm_entry
 
 static void read_events(gfc_engine *engine) {
   enum { EVENTS = 64 };
-  union {
-    struct fi_eq_cm_entry entry;
-    uint8_t bytes[sizeof(struct fi_eq_cm_entry) + 512];
-  } read;
+  gfc_event read;
   for (unsigned i = 0; i < EVENTS; i++) {
     uint32_t kind = 0;
     ssize_t count = fi_eq_read(engine->fabric.eq, &kind, &read, sizeof read, 0);
