@@ -214,11 +214,13 @@ static void *run(void *context) {
   gfc_engine *engine = context;
   atomic_store(&engine->self, pthread_self());
   atomic_store(&engine->running, true);
+  gfc_gate_open(engine);
   while (!atomic_load(&engine->ending)) {
     turn(engine);
     sleep_and_mark(engine);
   }
   finish(engine);
+  gfc_gate_close(engine);
   return NULL;
 }
 
