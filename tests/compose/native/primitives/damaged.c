@@ -13,7 +13,11 @@ static void damage(const network *net, unsigned victim, int fault, unsigned afte
   transfer_receive(&to, net->node[1], 0, 0);
   transfer_send(&from, net->node[0], 1, 0);
   transfer_end(&from, sender, ANY);
-  transfer_end(&to, receiver, ANY);
+  /* What comes late may come too late to matter. */
+  if (after == 1)
+    transfer_end_either(&to, receiver, GFSMITH_OK);
+  else
+    transfer_end(&to, receiver, ANY);
   transfer_free(&from);
   transfer_free(&to);
 }
@@ -47,9 +51,9 @@ void damaged_payload(const char *provider) {
 }
 
 void damaged_messages(const char *provider) {
-  /* The receiver's grant; its receipt, after which it is done itself. */
+  /* The receiver's grant, and what it says next: that it has all, or that it has room for more messages. */
   one_fault(provider, 1, GFC_FAULT_FLIP, 0, GFSMITH_ECORRUPT, GFSMITH_EPEER);
   one_fault(provider, 1, GFC_FAULT_CUT, 0, GFSMITH_ECORRUPT, GFSMITH_EPEER);
-  one_fault(provider, 1, GFC_FAULT_MAGIC, 1, GFSMITH_ECORRUPT, GFSMITH_OK);
+  one_fault(provider, 1, GFC_FAULT_MAGIC, 1, GFSMITH_ECORRUPT, GFSMITH_EPEER);
   one_fault(provider, 1, GFC_FAULT_SILENT, 0, GFSMITH_ETIMEDOUT, GFSMITH_ETIMEDOUT);
 }
