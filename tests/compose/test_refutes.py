@@ -18,7 +18,6 @@ MUTANTS = (
     ("a_message_that_is_left_out", "receive.c", "frame.sequence != connection->got", "false"),
     ("credits_that_nobody_gave", "receive.c", "connection->credits + credits > GFC_CREDITS", "false"),
     ("wrong_key", "auth.c", "crypto_verify_32(right, proof) == 0", "right[0] + proof[0] >= 0"),
-    ("wrong_rank", "handshake.c", "greeting.other != engine->rank ||", ""),
     ("messages_in_order", "receive.c", "connection->owed++;", ""),
     (
         "controls_and_writes_in_order",
