@@ -52,24 +52,33 @@ GFSMITH_API const char *gfsmith_compose_strerror(int status);
 /** One process's end of the network. */
 typedef struct gfsmith_node gfsmith_node;
 
+/** Called in the engine's thread when a link to a peer comes up or goes down. It must not block. */
+typedef void gfsmith_link_handler(void *context, uint16_t rank, bool up);
+/** Called in the engine's thread with a message from a peer; `bytes` is gone when it returns. It must not block. */
+typedef void gfsmith_message_handler(void *context, uint16_t rank, const void *bytes, size_t length);
+
 /** Settings of a node. gfsmith_node_defaults writes the values in brackets. */
 typedef struct gfsmith_node_options {
   size_t size;          /**< bytes of this struct, as gfsmith_node_defaults wrote it */
   const char *provider; /**< libfabric's provider with message endpoints: "tcp", "sockets", "verbs" ["tcp"] */
-  const char *host;     /**< the address to listen on ["127.0.0.1"] */
+  const char *host;     /**< the address to listen on, in numbers ["127.0.0.1"] */
   uint16_t port;        /**< and its port; 0: any that is free [0] */
   uint16_t rank;        /**< this node's rank [0] */
   const uint8_t *key;   /**< the shared key, GFSMITH_KEY_MIN to GFSMITH_KEY_MAX bytes; it is copied [none: needed] */
   size_t key_bytes;     /**< its bytes */
   unsigned deadline_ms; /**< of operations that have none of their own, 1 to 86,400,000 [30000] */
-  unsigned connect_ms;  /**< of a connection's set-up and authentication [2000] */
+  unsigned connect_ms;  /**< of a connection's set-up and authentication, 1 to 86,400,000 [2000] */
   size_t memory;        /**< bytes that the node holds for shards on their way, at most [1 GiB] */
   bool triggers;        /**< use triggered operations where the provider has them [true] */
+  gfsmith_link_handler *link;       /**< told of links [NULL] */
+  gfsmith_message_handler *message; /**< given the peers' messages [NULL: they are dropped] */
+  void *context;                    /**< of both [NULL] */
 } gfsmith_node_options;
 
 GFSMITH_API void gfsmith_node_defaults(gfsmith_node_options *options);
 
 /** Create a node and listen.
+ * @param out the node; it is written before a handler is called for the first time
  * @param reason GFSMITH_REASON_MAX bytes for what is wrong in words, or NULL
  * @return GFSMITH_EINVAL (an option out of its range; reason names it), GFSMITH_EUNSUPPORTED (no such provider),
  *     GFSMITH_EFABRIC (the address cannot be had), GFSMITH_ENOMEM; *out = NULL then */
@@ -90,16 +99,10 @@ GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char 
 /** Is there an authenticated link to this peer now? */
 GFSMITH_API bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank);
 
-/** Called in the engine's thread when a link to a peer comes up or goes down. */
-typedef void gfsmith_link_handler(void *context, uint16_t rank, bool up);
-/** Called in the engine's thread with a message from a peer; `bytes` is gone when it returns. */
-typedef void gfsmith_message_handler(void *context, uint16_t rank, const void *bytes, size_t length);
-/** Set both, before the first peer is named. They must not block. NULL: nothing is called. */
-GFSMITH_API void gfsmith_node_handlers(gfsmith_node *node, gfsmith_link_handler *link,
-                                       gfsmith_message_handler *message, void *context);
 /** Send a small message to a peer; messages of one link arrive in order, once, or the link goes down.
  * From any thread, callbacks too.
- * @return GFSMITH_EPEER (no link now), GFSMITH_EINVAL (length 0 or over GFSMITH_MESSAGE_MAX), GFSMITH_ENOMEM */
+ * @return GFSMITH_EPEER (no link now), GFSMITH_EINVAL (length 0 or over GFSMITH_MESSAGE_MAX), GFSMITH_ELIMIT (more than
+ *     16 MiB wait for this peer), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes, size_t length);
 
 /* ---- primitives ----------------------------------------------------------------------------- */
