@@ -141,11 +141,42 @@ def compile_library(build: Path, target: Path) -> None:
          "-Wl,--whole-archive", str(build / "libgfsmith.a"), "-Wl,--no-whole-archive")  # fmt: skip
 
 
-def compile_program(build: Path, name: str, target: Path) -> None:
-    """native/NAME.c with the graphs, under sanitizers."""
-    _gcc("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-         f"-I{REPO / 'runtime/compose/src'}", str(NATIVE / f"{name}.c"), *map(str, SOURCES),
+def compile_program(build: Path, names: Sequence[str], target: Path, *flags: str) -> None:
+    """native/NAME.c, ..., with the graphs, under sanitizers."""
+    programs = [str(NATIVE / f"{name}.c") for name in names]
+    sources = [*map(str, SOURCES)]
+    if "graph_simulate" in names:
+        sources.append(str(REPO / "runtime/compose/src/graph_post.c"))
+    _gcc("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *flags,
+         f"-I{REPO / 'runtime/compose/src'}", *programs, *sources,
          "-o", str(target), str(build / "libgfsmith.a"))  # fmt: skip
+
+
+def case_line(
+    scheme: str,
+    shape: Shape,
+    *,
+    length: int,
+    slice_bytes: int = 0,
+    incoherent: bool = False,
+    reader: int = -1,
+    lost: Sequence[int] = (),
+    holders: Sequence[int] = (),
+) -> str:
+    """A case for native/graph_case.c. reader: -1 for none, else the rank that reads, or the source."""
+    k, groups, m = (shape[0], 0, shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[1] + shape[2])
+    words = [scheme, k, groups, m, length, slice_bytes, int(incoherent), reader]
+    return " ".join(map(str, [*words, *(",".join(map(str, each)) or "-" for each in (lost, holders))]))
+
+
+def run_cases(program: Path, cases: Sequence[str], *arguments: str) -> None:
+    """Every case must be ok."""
+    done = subprocess.run(
+        [program, *arguments], input="\n".join(cases) + "\n", capture_output=True, text=True, timeout=600
+    )
+    answers = done.stdout.splitlines()
+    wrong = [pair for pair in zip(cases, answers, strict=False) if pair[1] != "ok"]
+    assert (wrong, done.returncode, len(answers)) == ([], 0, len(cases)), done.stderr
 
 
 def _gcc(*words: str) -> None:

@@ -26,9 +26,11 @@ from .graphs import (
     Made,
     Refusal,
     Shape,
+    case_line,
     code_of,
     compile_library,
     compile_program,
+    run_cases,
 )
 
 ENCODING = [name for name, layout in LAYOUTS.items() if layout.encode]
@@ -174,7 +176,7 @@ def test_what_is_said_of_a_codec_is_checked(graphs: Graphs) -> None:
 def test_mutants_are_refuted(build: Path, tmp_path: Path) -> None:
     """A coefficient, an edge, a vertex, a cycle: a graph of which one thing was changed is refuted in C, and
     by Python from its text. native/graph_mutants.c makes them, a line each: verdict, kind, text."""
-    compile_program(build, "graph_mutants", tmp_path / "mutants")
+    compile_program(build, ["graph_mutants"], tmp_path / "mutants")
     done = subprocess.run([tmp_path / "mutants"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr
     counts: dict[str, int] = {}
@@ -192,3 +194,42 @@ def test_mutants_are_refuted(build: Path, tmp_path: Path) -> None:
     assert counts["whole"] == 6
     assert min(counts[kind] for kind in ("factor", "edge", "turned", "sent", "kept", "local")) >= 12
     assert min(counts[kind] for kind in ("vertex", "goal", "place", "parity", "cycle")) >= 6
+
+
+def _runs() -> list[str]:
+    """All shapes and schemes: encodings from a source that holds a shard or none, repairs of one and two
+    shards, at their holders and at a reader."""
+    found = []
+    for shape in SHAPES:
+        shards = sum(shape)
+        for scheme in ENCODING:
+            found += [case_line(scheme, shape, length=130, reader=at) for at in (shards, 0, shape[0])]
+        for scheme in LAYOUTS:
+            for lost in [*combinations(range(shards), 1), *combinations(range(shards), 2)]:
+                for reader in (-1, shards):
+                    how = {"length": 67, "reader": reader, "incoherent": len(lost) == 2}
+                    found.append(case_line(scheme, shape, lost=lost, **how))
+    for scheme in ("rs", "ppr", "ecpipe", "triec"):  # shards that are equal, several at a rank
+        for length in (0, 10):
+            found.append(
+                case_line(scheme, (1, 3), length=length, reader=5, lost=(0, 1), holders=(0, 0, 1, 1))
+            )
+    for reader in (0, 4):
+        found += [case_line(s, (1, 3), length=9, reader=reader, holders=(0, 0, 1, 1)) for s in ENCODING]
+    return found
+
+
+def test_posted_parts_make_the_whole(build: Path, tmp_path: Path) -> None:
+    """What gfsmith_graph_post hands to the primitives, carried out by native/graph_simulate.c without a
+    network, gives the core library's bytes."""
+    compile_program(build, ["graph_case", "graph_simulate"], tmp_path / "simulate")
+    run_cases(tmp_path / "simulate", _runs())
+
+
+def test_memory_runs_out(build: Path, tmp_path: Path) -> None:
+    """Every allocation fails once: said, and nothing leaks."""
+    compile_program(
+        build, ["graph_memory"], tmp_path / "memory", "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
+    )
+    done = subprocess.run([tmp_path / "memory"], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr
