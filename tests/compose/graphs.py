@@ -152,6 +152,13 @@ def compile_program(build: Path, names: Sequence[str], target: Path, *flags: str
          "-o", str(target), str(build / "libgfsmith.a"))  # fmt: skip
 
 
+def link_program(build: Path, names: Sequence[str], target: Path) -> None:
+    """native/NAME.c, ..., with libgfsmith-compose.a."""
+    _gcc("-O2", "-g", f"-I{REPO / 'runtime/compose/src'}", *(str(NATIVE / f"{name}.c") for name in names),
+         "-o", str(target), str(build / "libgfsmith-compose.a"), str(build / "libgfsmith.a"),
+         "-lfabric", "-lxxhash", "-lpthread")  # fmt: skip
+
+
 def case_line(
     scheme: str,
     shape: Shape,
