@@ -19,7 +19,16 @@ NATIVE = Path(__file__).resolve().parent / "native"
 SOURCES = sorted(
     path for path in (REPO / "runtime/compose/src").glob("graph*.c") if path.name != "graph_post.c"
 )
-STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+STRICT = (
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wshadow",
+    "-Werror",
+)
 INCLUDES = tuple(f"-I{REPO / folder}" for folder in ("runtime/include", "runtime/compose/include"))
 REASON = 256
 

@@ -94,10 +94,10 @@ def test_provider_with_triggers(program: Path) -> None:
 
 
 def test_who_runs_another_graph_is_refused(program: Path) -> None:
-    """Everybody is told, by name and hash; nobody waits for the deadline, which is two minutes."""
+    """All that it concerns are told, by name and hash, and nobody waits for the deadline, which is two minutes.
+    Rank 2, which only sends, may be done before."""
     done = subprocess.run([program, "tcp", "3", "disagree"], capture_output=True, text=True, timeout=100)
-    told = done.stdout.split("; ")[:3]
     assert done.returncode == 0
-    for rank, words in enumerate(told):
-        assert words.startswith(f"rank {rank}: 0, {EMISMATCH} with rank "), done.stdout
-        assert len(set(re.findall(r"\b[0-9a-f]{16}\b", words))) == 2
+    told = re.findall(rf"rank (\d): 0, {EMISMATCH} with rank \d: (.*?); ", done.stdout)
+    assert [rank for rank, _ in told] in (["0", "1"], ["0", "1", "2"]), done.stdout
+    assert all(len(set(re.findall(r"\b[0-9a-f]{16}\b", words))) == 2 for _, words in told)
