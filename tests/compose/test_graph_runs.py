@@ -94,7 +94,7 @@ def test_provider_with_triggers(program: Path) -> None:
 
 
 def test_who_runs_another_graph_is_refused(program: Path) -> None:
-    """All that it concerns are told, by name and hash, and nobody waits for the deadline, which is two minutes.
+    """All that it concerns are told, by name and hash; nobody waits for the deadline, which is two minutes.
     Rank 2, which only sends, may be done before."""
     done = subprocess.run([program, "tcp", "3", "disagree"], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0
