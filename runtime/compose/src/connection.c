@@ -18,6 +18,10 @@ enum { STRIDE = (GFC_FRAME_MAX + 63) / 64 * 64 }; /* of the buffers */
 void gfc_doom(gfc_connection *connection, int status, const char *format, ...) {
   if (connection->state == GFC_DOWN)
     return;
+  if (connection->state == GFC_REFUSING) { /* the reason is there */
+    connection->state = GFC_DOWN;
+    return;
+  }
   char reason[GFSMITH_REASON_MAX];
   va_list arguments;
   va_start(arguments, format);
@@ -30,11 +34,8 @@ void gfc_doom(gfc_connection *connection, int status, const char *format, ...) {
 
 static void too_late(gfc_timer *timer) {
   gfc_connection *connection = OF_TIMER(timer);
-  if (connection->state == GFC_REFUSING)
-    gfc_doom(connection, connection->status, "%s", connection->reason);
-  else
-    gfc_doom(connection, GFSMITH_ETIMEDOUT, "no connection that has proved itself in %u ms",
-             connection->engine->connect_ms);
+  gfc_doom(connection, GFSMITH_ETIMEDOUT, "no connection that has proved itself in %u ms",
+           connection->engine->connect_ms);
 }
 
 static void signs_of_life(gfc_timer *timer) {
@@ -202,10 +203,10 @@ void gfc_come_up(gfc_connection *connection) {
 static void close_endpoint(gfc_connection *connection) {
   if (connection->fd >= 0)
     epoll_ctl(connection->engine->events, EPOLL_CTL_DEL, connection->fd, NULL);
-  if (connection->ep != NULL) {
-    fi_shutdown(connection->ep, 0);
+  /* Not fi_shutdown before: closing says the same to the peer, and sockets closes a descriptor
+   * twice then. */
+  if (connection->ep != NULL)
     fi_close(&connection->ep->fid);
-  }
   if (connection->cq != NULL)
     fi_close(&connection->cq->fid);
   gfc_unregister(&connection->registered);

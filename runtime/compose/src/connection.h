@@ -59,7 +59,7 @@ typedef enum gfc_state {
   GFC_PROVING,    /* its proof is awaited */
   GFC_PROVED,     /* it is to come up */
   GFC_UP,
-  GFC_REFUSING, /* it goes down when the refusal is sent */
+  GFC_REFUSING, /* the peer is to close it: it goes down with the reason that is there */
   GFC_DOWN      /* it is to be closed */
 } gfc_state;
 

@@ -105,10 +105,7 @@ static void event(gfc_engine *engine, uint32_t kind, const struct fi_eq_cm_entry
 
 static void read_events(gfc_engine *engine) {
   enum { EVENTS = 64 };
-  union {
-    struct fi_eq_cm_entry entry;
-    uint8_t bytes[sizeof(struct fi_eq_cm_entry) + 512];
-  } read;
+  gfc_event read;
   for (unsigned i = 0; i < EVENTS; i++) {
     uint32_t kind = 0;
     ssize_t count = fi_eq_read(engine->fabric.eq, &kind, &read, sizeof read, 0);
@@ -217,11 +214,13 @@ static void *run(void *context) {
   gfc_engine *engine = context;
   atomic_store(&engine->self, pthread_self());
   atomic_store(&engine->running, true);
+  gfc_gate_open(engine);
   while (!atomic_load(&engine->ending)) {
     turn(engine);
     sleep_and_mark(engine);
   }
   finish(engine);
+  gfc_gate_close(engine);
   return NULL;
 }
 

@@ -3,6 +3,7 @@
 #ifndef GFC_ENGINE_H
 #define GFC_ENGINE_H
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -50,6 +51,8 @@ struct gfc_engine {
   unsigned half_open;
   gfc_peer *_Atomic peers[GFSMITH_RANKS_MAX]; /* any thread reads it; never freed before the end */
   gfc_faults faults;
+  DIR *descriptors; /* the process's, or NULL */
+  gfc_timer gate;
   atomic_bool ending;
   pthread_t thread;
   atomic_bool running;     /* has the thread begun? */
@@ -63,6 +66,10 @@ int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, cha
 int gfc_engine_start(gfc_engine *engine, const gfc_upper *upper, void *above);
 void gfc_engine_stop(gfc_engine *engine);
 void gfc_engine_destroy(gfc_engine *engine);
+
+/* gate.c. From the thread's beginning to its end. */
+void gfc_gate_open(gfc_engine *engine);
+void gfc_gate_close(gfc_engine *engine);
 
 /* peers.c. The record of a rank, made if it is not there; NULL: no memory. */
 gfc_peer *gfc_peer_get(gfc_engine *engine, uint16_t rank);

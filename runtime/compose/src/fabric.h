@@ -26,6 +26,12 @@ typedef struct gfc_fabric {
   size_t pieces; /* that one write may have */
 } gfc_fabric;
 
+/* An event with what a peer may add to it: room for all that a provider knows. */
+typedef union gfc_event {
+  struct fi_eq_cm_entry entry;
+  uint8_t bytes[sizeof(struct fi_eq_cm_entry) + 512];
+} gfc_event;
+
 /* Open what options name and listen. GFSMITH_EUNSUPPORTED, GFSMITH_EFABRIC, GFSMITH_EINVAL with the
  * reason; gfc_fabric_close is needed then too. */
 int gfc_fabric_open(gfc_fabric *fabric, const gfsmith_node_options *options, char *reason);

@@ -172,11 +172,8 @@ void gfc_completed(gfc_connection *connection, gfc_item *item) {
     return;
   TAILQ_REMOVE(&connection->under_way, item, entry);
   bool write = item->kind == GFC_WRITE;
-  bool refusal = !write && item->type == GFC_REFUSED;
   void *context = item->writing.context;
   free_item(connection, item);
-  if (refusal)
-    gfc_doom(connection, connection->status, "%s", connection->reason);
   if (write)
     connection->engine->upper->sent(connection->engine->above, context, GFSMITH_OK);
 }
