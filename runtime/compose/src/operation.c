@@ -33,16 +33,23 @@ static int list_end(gfc_operations *all, gfc_end *end) {
   return end->listed ? GFSMITH_OK : GFSMITH_ENOMEM;
 }
 
+/* Those that cannot be listed have not been told of, and will not be when the operation fails: of an end that is
+ * posted twice it is the other operation that speaks. */
 static void list_ends(gfsmith_operation *operation) {
+  const gfc_end *wrong = NULL;
+  int status = GFSMITH_OK;
   for (unsigned n = 0; n < operation->ends && operation->phase == GFC_RUNNING; n++) {
-    gfc_end *end = &operation->end[n];
-    int status = list_end(operation->all, end);
-    if (status == GFSMITH_EINVAL)
-      gfc_fail(operation, NULL, status, -1, "edge %u of rank %u is posted twice", end->key.edge,
-               end->key.rank);
-    else if (status != GFSMITH_OK)
-      gfc_fail(operation, NULL, status, -1, "out of memory");
+    int listed = list_end(operation->all, &operation->end[n]);
+    if (listed != GFSMITH_OK) {
+      wrong = &operation->end[n];
+      status = listed;
+    }
   }
+  if (status == GFSMITH_EINVAL)
+    gfc_fail(operation, NULL, status, -1, "edge %u of rank %u is posted twice", wrong->key.edge,
+             wrong->key.rank);
+  else if (status != GFSMITH_OK)
+    gfc_fail(operation, NULL, status, -1, "out of memory");
 }
 
 /* Look at what peers said before, then tell those that wait for us. */
@@ -193,7 +200,7 @@ static void refuse_end(gfc_end *end, bool known) {
                          .code = operation->outcome.status,
                          .blame = operation->outcome.rank};
   uint8_t body[GFC_REFUSAL_MAX];
-  if (known && !refusal.granted)
+  if (!end->listed || (known && !refusal.granted))
     return;
   if (operation->told)
     memcpy(refusal.reason, operation->outcome.reason, sizeof refusal.reason);

@@ -26,7 +26,7 @@ mock *mock_create(random_source *random, unsigned nodes, size_t memory);
 gfsmith_node *mock_node(mock *world, unsigned rank);
 /* Does it live, and take part? */
 bool mock_alive(const mock *world, unsigned rank);
-/* At this step from now on let this happen, at or to this node. */
+/* After so many steps more let this happen, at or to this node. */
 void mock_plan(mock *world, mock_fault fault, unsigned step, unsigned victim);
 /* Has the planned fault been met? */
 bool mock_met(const mock *world);

@@ -464,7 +464,7 @@ bool mock_alive(const mock *world, unsigned rank) {
 
 void mock_plan(mock *world, mock_fault fault, unsigned step, unsigned victim) {
   world->fault = fault;
-  world->fault_step = step;
+  world->fault_step = world->steps + step;
   world->victim = victim;
 }
 
