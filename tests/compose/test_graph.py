@@ -160,6 +160,13 @@ def test_refusals(graphs: Graphs) -> None:
     refused(graphs.make("lrc", lrc, range(8), lost=(0, 1, 4, 6)), ESINGULAR, "cannot be repaired")
     wide = graphs.codec((127, 128))
     refused(graphs.make("triec", wide, range(255), source=300), EUNSUPPORTED, "more than 4096 transfers")
+    lost = range(100, 132)  # 7 nodes send 32 sums each to the sink
+    many = graphs.make("ppr", graphs.codec((100, 32)), range(132), lost=lost, sinks=dict.fromkeys(lost, 300))
+    refused(many, EUNSUPPORTED, "rank 300 would have 256 inputs and sums, which are more than the 255")
+    with pytest.raises(
+        GraphError, match="rank 300 would have 256 inputs and sums, which are more than the 255"
+    ):
+        decoding("ppr", code_of((100, 32)), tuple(range(132)), lost, None, dict.fromkeys(lost, 300))
 
 
 def test_what_is_said_of_a_codec_is_checked(graphs: Graphs) -> None:
