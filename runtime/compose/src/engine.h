@@ -12,6 +12,7 @@
 #include "connection.h"
 #include "fabric.h"
 #include "faults.h"
+#include "handshake.h"
 #include "link.h"
 #include "work.h"
 
@@ -31,8 +32,6 @@ typedef struct gfc_peer {
   atomic_size_t waiting; /* bytes of gfsmith_node_send that wait; any thread */
 } gfc_peer;
 
-enum { GFC_HALF_OPEN_MAX = 64 }; /* connections that others began and have not proved yet */
-
 struct gfc_engine {
   gfc_fabric fabric;
   gfc_key key;
@@ -48,7 +47,7 @@ struct gfc_engine {
   gfc_works works;
   gfc_timers timers;
   gfc_connections connections;
-  unsigned half_open;
+  gfc_tickets tickets;
   gfc_peer *_Atomic peers[GFSMITH_RANKS_MAX]; /* any thread reads it; never freed before the end */
   gfc_faults faults;
   DIR *descriptors; /* the process's, or NULL */

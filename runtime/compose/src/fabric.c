@@ -121,8 +121,9 @@ static void close_one(struct fid *fid) {
     fi_close(fid);
 }
 
-/* Who wants to connect still comes too late; nobody else frees what he has sent. */
-static void turn_away(gfc_fabric *fabric, bool listens) {
+/* Who wants to connect still comes too late; nobody else frees what he has sent. Not after the
+ * listening endpoint is closed: reading events makes tcp use it. */
+static void turn_away(gfc_fabric *fabric) {
   enum { EVENTS = 4096 };
   gfc_event read;
   for (unsigned i = 0; i < EVENTS; i++) {
@@ -132,8 +133,7 @@ static void turn_away(gfc_fabric *fabric, bool listens) {
     if (count == -FI_EAVAIL)
       count = fi_eq_readerr(fabric->eq, &error, 0);
     else if (count >= (ssize_t)sizeof read.entry && kind == FI_CONNREQ) {
-      if (listens)
-        fi_reject(fabric->pep, read.entry.info->handle, NULL, 0);
+      fi_reject(fabric->pep, read.entry.info->handle, NULL, 0);
       fi_freeinfo(read.entry.info);
     }
     if (count < 0)
@@ -143,10 +143,8 @@ static void turn_away(gfc_fabric *fabric, bool listens) {
 
 void gfc_fabric_close(gfc_fabric *fabric) {
   if (fabric->pep != NULL)
-    turn_away(fabric, true);
+    turn_away(fabric);
   close_one(fabric->pep != NULL ? &fabric->pep->fid : NULL);
-  if (fabric->eq != NULL)
-    turn_away(fabric, false);
   close_one(fabric->eq != NULL ? &fabric->eq->fid : NULL);
   close_one(fabric->domain != NULL ? &fabric->domain->fid : NULL);
   close_one(fabric->fabric != NULL ? &fabric->fabric->fid : NULL);

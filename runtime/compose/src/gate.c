@@ -14,7 +14,7 @@
 
 #include "engine.h"
 
-enum { FIRST_BYTES = 32 };
+enum { FIRST_BYTES = 32, STRANGERS_MAX = 64 };
 
 /* Is this a connection to our port that has said nothing? */
 static bool stranger(const gfc_engine *engine, int fd, unsigned *ms) {
@@ -59,7 +59,7 @@ static unsigned look(gfc_engine *engine, unsigned patience) {
 
 static void watch(gfc_timer *timer) {
   gfc_engine *engine = OF_TIMER(timer);
-  if (look(engine, engine->connect_ms) > GFC_HALF_OPEN_MAX)
+  if (look(engine, engine->connect_ms) > STRANGERS_MAX)
     look(engine, engine->connect_ms / 4);
   gfc_timer_start(&engine->timers, timer, gfc_now() + engine->connect_ms / 2 + 1, watch);
 }

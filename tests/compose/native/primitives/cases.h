@@ -13,6 +13,9 @@ void destroyed(const char *provider);
 /* damaged.c */
 void damaged_payload(const char *provider);
 void damaged_messages(const char *provider);
+/* triggered.c */
+void triggered(const char *provider);
+void triggered_in_vain(const char *provider);
 /* killed.c; `self`: this program */
 void killed(const char *provider, const char *self);
 void stopped(const char *provider, const char *self);

@@ -3,8 +3,8 @@
 #include "faults.h"
 #include "transfer.h"
 
-/* Rank `victim` does this wrong to what it sends after `after` others: the sender, rank 0, and the receiver, rank 1,
- * end with these. */
+/* Rank `victim` does this wrong to what it sends after `after` others: the sender, rank 0, and the
+ * receiver, rank 1, end with these. */
 static void damage(const network *net, unsigned victim, int fault, unsigned after, int sender,
                    int receiver) {
   transfer from = transfer_make(1, 10000, 100), to = transfer_make(1, 10000, 100);
@@ -51,7 +51,8 @@ void damaged_payload(const char *provider) {
 }
 
 void damaged_messages(const char *provider) {
-  /* The receiver's grant, and what it says next: that it has all, or that it has room for more messages. */
+  /* The receiver's grant, and what it says next: that it has all, or that it has room for more
+   * messages. */
   one_fault(provider, 1, GFC_FAULT_FLIP, 0, GFSMITH_ECORRUPT, GFSMITH_EPEER);
   one_fault(provider, 1, GFC_FAULT_CUT, 0, GFSMITH_ECORRUPT, GFSMITH_EPEER);
   one_fault(provider, 1, GFC_FAULT_MAGIC, 1, GFSMITH_ECORRUPT, GFSMITH_EPEER);

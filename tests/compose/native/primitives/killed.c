@@ -28,7 +28,8 @@ static void forward(gfsmith_node *node, uint64_t job) {
   gfsmith_operation_release(operation);
 }
 
-static void child(const char *provider, const network *net, uint64_t job, uint16_t *port, int ready) {
+static void child(const char *provider, const network *net, uint64_t job, uint16_t *port,
+                  int ready) {
   gfsmith_node *node;
   network_node(&node, provider, CHILD, 0);
   *port = gfsmith_node_port(node);
@@ -43,8 +44,8 @@ typedef struct peer {
   uint16_t port;
 } peer;
 
-/* A process with rank 1 that begins with this job. It is forked from a thread that holds no lock, and makes its own
- * node: nothing of ours is used there. */
+/* A process with rank 1 that begins with this job. It is forked from a thread that holds no lock,
+ * and makes its own node: nothing of ours is used there. */
 static peer start(const char *provider, const char *self, network *net, uint64_t job) {
   peer made;
   int ends[2];
@@ -87,8 +88,8 @@ static void create(network *net, const char *provider) {
   }
 }
 
-/* Post both ends of a job and let the child do the middle until it is killed `us` microseconds later; longer than the
- * whole takes, and it is not. */
+/* Post both ends of a job and let the child do the middle until it is killed `us` microseconds
+ * later; longer than the whole takes, and it is not. */
 static unsigned kill_after(network *net, peer *peer, uint64_t job, long us) {
   transfer from = transfer_make(job, LENGTH, SLICE), to = transfer_make(job, LENGTH, SLICE);
   from.job.deadline_ms = to.job.deadline_ms = 60000;

@@ -73,8 +73,7 @@ void memory_limit(const char *provider) {
   gfsmith_notice notice = {NULL, NULL, &operation};
   gfsmith_wait wait = {2, source};
   gfsmith_stripe stripe = {1, &target};
-  int status =
-      gfsmith_recv_ec_send(net.node[0], &job, &wait, &calc, &memory, &stripe, &notice);
+  int status = gfsmith_recv_ec_send(net.node[0], &job, &wait, &calc, &memory, &stripe, &notice);
   REQUIRE(status == GFSMITH_ELIMIT && operation == NULL, "limit: %d", status);
   memory.length = MEMORY / 4;
   /* Three quarters of it are in use, then given back; and again. */

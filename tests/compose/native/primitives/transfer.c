@@ -41,8 +41,7 @@ static gfsmith_outcome outcome_of(transfer *transfer) {
   REQUIRE(gfsmith_operation_wait(transfer->operation, 60000, &outcome), "it does not end");
   gfsmith_operation_release(transfer->operation);
   transfer->operation = NULL;
-  REQUIRE((outcome.status == GFSMITH_OK) == (outcome.reason[0] == 0), "reason: %s",
-          outcome.reason);
+  REQUIRE((outcome.status == GFSMITH_OK) == (outcome.reason[0] == 0), "reason: %s", outcome.reason);
   if (outcome.status != GFSMITH_OK)
     printf("%d %d %s\n", outcome.status, outcome.rank, outcome.reason);
   return outcome;
