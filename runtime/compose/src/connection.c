@@ -168,7 +168,7 @@ void gfc_failed(gfc_connection *connection, int error, const uint8_t *said, size
     gfc_doom(connection, GFSMITH_EPEER, "no connection: %s", fi_strerror(error));
     return;
   }
-  bytes = gfc_refused(connection, error, said, bytes, say);
+  bytes = gfc_turned_down(connection, error, said, bytes, say);
   if (bytes == 0)
     return;
   close_endpoint(connection);

@@ -14,30 +14,37 @@
 
 #include "engine.h"
 
-enum { FIRST_BYTES = 32, STRANGERS_MAX = 64 };
+enum {
+  FIRST_BYTES = 32,
+  STRANGERS_MAX = 64, /* if there are more, they are given less time */
+  ESTABLISHED = 1     /* the kernel's number for it */
+};
 
-/* Is this a connection to our port that has said nothing? */
-static bool stranger(const gfc_engine *engine, int fd, unsigned *ms) {
+/* Is this a socket of the port that we listen on? */
+static bool at_port(const gfc_engine *engine, int fd) {
   struct sockaddr_storage address;
-  struct tcp_info info = {0};
   socklen_t bytes = sizeof address;
   if (getsockname(fd, (struct sockaddr *)&address, &bytes) != 0)
     return false;
-  uint16_t port = 0;
   if (address.ss_family == AF_INET)
-    port = ntohs(((struct sockaddr_in *)&address)->sin_port);
-  else if (address.ss_family == AF_INET6)
-    port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-  if (port != engine->port)
-    return false;
-  bytes = sizeof info;
+    return ntohs(((struct sockaddr_in *)&address)->sin_port) == engine->port;
+  if (address.ss_family == AF_INET6)
+    return ntohs(((struct sockaddr_in6 *)&address)->sin6_port) == engine->port;
+  return false;
+}
+
+/* Is this a connection over which nothing has come, and for how long? */
+static bool silent(int fd, unsigned *ms) {
+  struct tcp_info info = {0};
+  socklen_t bytes = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0 ||
       bytes < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received)
     return false;
   *ms = info.tcpi_last_data_recv; /* since it was accepted, if nothing has come */
-  return info.tcpi_state == 1 /* TCP_ESTABLISHED */ && info.tcpi_bytes_received < FIRST_BYTES;
+  return info.tcpi_state == ESTABLISHED && info.tcpi_bytes_received < FIRST_BYTES;
 }
 
+/* Shut those down that have been silent for so long. @return all that are silent */
 static unsigned look(gfc_engine *engine, unsigned patience) {
   unsigned count = 0;
   rewinddir(engine->descriptors);
@@ -46,7 +53,7 @@ static unsigned look(gfc_engine *engine, unsigned patience) {
     char *end;
     unsigned ms = 0;
     int fd = (int)strtol(entry->d_name, &end, 10);
-    if (end == entry->d_name || !stranger(engine, fd, &ms))
+    if (end == entry->d_name || !at_port(engine, fd) || !silent(fd, &ms))
       continue;
     count++;
     if (ms >= patience)
@@ -71,7 +78,28 @@ void gfc_gate_open(gfc_engine *engine) {
     watch(&engine->gate);
 }
 
+/* What listens at our port. -1: not found */
+static int listener(gfc_engine *engine) {
+  rewinddir(engine->descriptors);
+  struct dirent *entry;
+  while ((entry = readdir(engine->descriptors)) != NULL) {
+    int fd = atoi(entry->d_name), listens = 0;
+    socklen_t bytes = sizeof listens;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0 &&
+        at_port(engine, fd))
+      return fd;
+  }
+  return -1;
+}
+
 void gfc_gate_close(gfc_engine *engine) {
-  if (engine->descriptors != NULL)
-    closedir(engine->descriptors);
+  if (engine->descriptors == NULL)
+    return;
+  /* The provider would forget whom it has accepted and not heard yet, and his descriptor. */
+  int fd = listener(engine);
+  if (fd >= 0) {
+    shutdown(fd, SHUT_RDWR);
+    look(engine, 0);
+  }
+  closedir(engine->descriptors);
 }

@@ -128,8 +128,8 @@ static size_t prove(gfc_connection *connection, const gfc_greeting *challenged, 
   return gfc_greeting_write(to, &proof);
 }
 
-size_t gfc_refused(gfc_connection *connection, int error, const uint8_t *said, size_t bytes,
-                   uint8_t to[GFC_GREETING_MAX]) {
+size_t gfc_turned_down(gfc_connection *connection, int error, const uint8_t *said, size_t bytes,
+                       uint8_t to[GFC_GREETING_MAX]) {
   static const char *const words[] = {[WHY_VERSION] =
                                           "the peer speaks another version of the protocol",
                                       [WHY_RANK] = "the peer has another rank",

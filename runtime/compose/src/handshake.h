@@ -25,8 +25,8 @@ void gfc_knock(gfc_engine *engine, struct fi_info *info, const uint8_t *said, si
 /* Our own words: ASK, for a connection that begins. @return bytes */
 size_t gfc_ask(struct gfc_connection *connection, uint8_t to[GFC_GREETING_MAX]);
 /* A refusal has come. @return bytes of PROOF, to connect anew with; 0: the connection is doomed */
-size_t gfc_refused(struct gfc_connection *connection, int error, const uint8_t *said, size_t bytes,
-                   uint8_t to[GFC_GREETING_MAX]);
+size_t gfc_turned_down(struct gfc_connection *connection, int error, const uint8_t *said,
+                       size_t bytes, uint8_t to[GFC_GREETING_MAX]);
 /* An acceptance has come: is it from who it should be? */
 bool gfc_welcomed(struct gfc_connection *connection, const uint8_t *said, size_t bytes);
 
