@@ -115,7 +115,7 @@ void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
   memset(hunt, 0, sizeof *hunt);
   memcpy(hunt->have, situation->have, sizeof hunt->have);
   hunt->count = gfs_situation_candidates(situation, options, hunt->candidate);
-  size_t lines = (situation->len + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * situation->k;
+  size_t lines = gfs_situation_lines(situation);
   hunt->furthest = (unsigned)gfs_least(gfs_situation_furthest(situation, true), lines);
   bool can = best.policy.walk < GFS_WALK_PIPELINED ||
              (situation->have[best.policy.walk][best.policy.streaming] &&
@@ -166,11 +166,11 @@ static void conclude_hunt(gfs_hunt *hunt, const gfs_outcome *outcome) {
 }
 
 gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
-                           size_t bytes, gfs_outcome *outcome) {
+                           unsigned calls, size_t bytes, gfs_outcome *outcome) {
   outcome->ratio = 0;
   gfs_verdict verdict = GFS_TRIAL_ON;
   if (hunt->phase != GFS_HUNT_OVER) {
-    hunt->calls++;
+    hunt->calls += calls;
     verdict = gfs_trial_feed(&hunt->trial, options, time, bytes);
   }
   if (verdict != GFS_TRIAL_ON) {

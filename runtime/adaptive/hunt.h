@@ -59,13 +59,14 @@ typedef enum gfs_progress { GFS_HUNT_ON, GFS_HUNT_TRIAL_OVER, GFS_HUNT_DONE } gf
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
                     const gfs_situation *situation, gfs_candidate best);
 
-/* The policy of the next call. Only before it is done. */
+/* The policy of the next calls. Only before it is done. */
 gfs_policy gfs_hunt_policy(const gfs_hunt *hunt);
 
-/* The time of a byte of that call, and its bytes. With GFS_HUNT_TRIAL_OVER the outcome is written,
- * and with GFS_HUNT_DONE hunt->best is the result; then *outcome is written if outcome->ratio > 0.
+/* The time of a byte of calls with it, how many they were, and their bytes. With
+ * GFS_HUNT_TRIAL_OVER the outcome is written, and with GFS_HUNT_DONE hunt->best is the result; then
+ * *outcome is written if outcome->ratio > 0.
  */
 gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
-                           size_t bytes, gfs_outcome *outcome);
+                           unsigned calls, size_t bytes, gfs_outcome *outcome);
 
 #endif

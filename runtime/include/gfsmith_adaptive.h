@@ -64,8 +64,8 @@ typedef struct gfsmith_adaptive_options {
   unsigned first_extra; /**< the distance of first lines to begin with is k and so many lines, at
                            most 1024 [4; section 4.3.2] */
 
-  unsigned sample;    /**< of a thread's calls, every so-many-th is timed, 1 to 65536 [64: two
-                           readings of a clock are then below 1 % of calls of 100 ns] */
+  unsigned sample;    /**< of a thread's calls, every so-many-th is timed, 1 to 65536; fewer if they
+                           are short: two a millisecond, but every 1024th at least [64] */
   unsigned run;       /**< pieces, of a call or more, that a run with one policy in a trial has, of
                            which the first is not counted, 2 to 33 [8] */
   unsigned run_bytes; /**< bytes of sources of the first piece, and of the others together, at

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "hunt.h"
 #include "watch.h"
 
@@ -73,7 +74,7 @@ static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidat
   gfs_progress progress = GFS_HUNT_ON;
   while (progress != GFS_HUNT_DONE) {
     double time = noisy(n, time_of(mem, gfs_hunt_policy(&hunt)));
-    progress = gfs_hunt_feed(&hunt, &options, (float)time, options.run_bytes, &outcome);
+    progress = gfs_hunt_feed(&hunt, &options, (float)time, 1, options.run_bytes, &outcome);
     CHECK(hunt.calls <= options.search_calls);
   }
   *calls = hunt.calls;
@@ -225,6 +226,50 @@ static void test_debts(void) {
   options.run_bytes = was;
 }
 
+/* Calls of so many nanoseconds and bytes, with a pause before each: how many the n-th batch has. */
+static unsigned batch_of(unsigned n, uint64_t call, uint64_t pause, size_t bytes) {
+  gfs_batch batch = {0};
+  uint64_t now = 1000000;
+  unsigned calls = 0;
+  for (unsigned batches = 0; batches < n;) {
+    now += pause;
+    if (gfs_batch_begins(&batch))
+      gfs_batch_begin(&batch, now, bytes);
+    now += call;
+    if (!gfs_batch_ends(&batch))
+      continue;
+    calls = gfs_batch_end(&batch, now);
+    CHECK(batch.call_ns == call + pause * (calls - 1) / calls);
+    batches++;
+  }
+  return calls;
+}
+
+/* Calls that follow one another are timed together, others one by one. */
+static void test_batches(void) {
+  snprintf(about, sizeof about, "batches");
+  CHECK(batch_of(1, 300, 0, 1024) == 1); /* it is not known yet what comes between */
+  CHECK(batch_of(2, 300, 0, 1024) == 64 && batch_of(9, 300, 100, 1000) == 66);
+  CHECK(batch_of(2, 300, 1101, 1024) == 1 && batch_of(9, 300, 1101, 1024) == 1);
+  CHECK(batch_of(2, 9000, 0, 65536) == 1 && batch_of(2, 9000, 0, 65535) == 2);
+  gfs_batch batch = {0};
+  gfs_batch_begin(&batch, 100, 1024);
+  CHECK(gfs_batch_ends(&batch) && gfs_batch_end(&batch, 400) == 1);
+  gfs_batch_begin(&batch, 400, 1024);
+  CHECK(!gfs_batch_ends(&batch) && !gfs_batch_begins(&batch));
+  gfs_batch_break(&batch); /* another cell's call */
+  gfs_batch_begin(&batch, 800, 1024);
+  CHECK(gfs_batch_ends(&batch) && gfs_batch_end(&batch, 1100) == 1);
+  const struct {
+    uint64_t call;
+    uint32_t sample, rest;
+  } rests[] = {{0, 64, 1024}, {487, 64, 1024}, {999, 64, 500}, {9999, 64, 64}, {999, 65536, 65536}};
+  for (size_t n = 0; n < sizeof rests / sizeof rests[0]; n++) {
+    batch.call_ns = rests[n].call;
+    CHECK(gfs_batch_rest(&batch, rests[n].sample) == rests[n].rest);
+  }
+}
+
 static unsigned of_walk(const gfs_candidate *candidate, unsigned count, gfs_walk_kind walk) {
   unsigned found = 0;
   for (unsigned n = 0; n < count; n++)
@@ -333,6 +378,7 @@ int main(int argc, char **argv) {
     return 2;
   test_text();
   test_debts();
+  test_batches();
   test_equation();
   test_candidates();
   test_search(false);
