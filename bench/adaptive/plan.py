@@ -65,7 +65,7 @@ class Effort:
     finalists: int = 4
     screen_microseconds: int = 1200
     microseconds: int = 2500
-    lead: int = 48
+    lead: int = 32
     settling: int = 10000
     quiet: int = 200
     phase: int = 240

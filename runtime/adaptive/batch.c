@@ -3,7 +3,7 @@
 /* What learning from a batch takes is between batches, too. */
 enum { LEARNING_NS = 500 };
 
-enum { REST_NS = 500000, REST_MOST = 1024 };
+enum { REST_NS = 500000, REST_TIMES = 16 };
 
 void gfs_batch_begin(gfs_batch *batch, uint64_t now_ns, size_t bytes) {
   uint64_t between = now_ns - batch->end_ns;
@@ -21,7 +21,7 @@ unsigned gfs_batch_end(gfs_batch *batch, uint64_t now_ns) {
 }
 
 uint32_t gfs_batch_rest(const gfs_batch *batch, uint32_t sample) {
-  uint64_t enough = REST_NS / (batch->call_ns + 1);
-  enough = enough < REST_MOST ? enough : REST_MOST;
+  uint64_t enough = REST_NS / (batch->call_ns + 1), most = (uint64_t)sample * REST_TIMES;
+  enough = enough < most ? enough : most;
   return enough > sample ? (uint32_t)enough : sample;
 }

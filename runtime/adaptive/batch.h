@@ -37,7 +37,8 @@ static inline bool gfs_batch_ends(gfs_batch *batch) { return ++batch->calls >= b
 unsigned gfs_batch_end(gfs_batch *batch, uint64_t now_ns);
 
 /* Calls until one is timed again, that one included, when nothing is searched for: every
- * `sample`-th; of short calls fewer, two a millisecond, as no more than one is looked at. */
+ * `sample`-th; of short calls up to 16 times fewer, two a millisecond, as no more than one is
+ * looked at. */
 uint32_t gfs_batch_rest(const gfs_batch *batch, uint32_t sample);
 
 /* Something else comes between: what was timed of it is lost. */

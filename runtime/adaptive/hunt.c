@@ -17,7 +17,7 @@ static bool has_climber(const gfs_hunt *hunt) {
 
 static void challenge(gfs_hunt *hunt, gfs_policy policy, const char *why) {
   hunt->challenger = (gfs_candidate){policy, why};
-  gfs_trial_begin(&hunt->trial);
+  gfs_trial_begin(&hunt->trial, hunt->phase == GFS_HUNT_FINAL ? GFS_FINAL_TIMES : 1);
 }
 
 static bool next_candidate(gfs_hunt *hunt) {
@@ -83,12 +83,23 @@ static bool other_stores(gfs_hunt *hunt) {
   return true;
 }
 
+/* The best once more, in long runs, against what climbing came to, or if that is the best against
+ * the library as it is. */
+static void begin_final(gfs_hunt *hunt) {
+  const gfs_candidate *rival = &hunt->climber;
+  if (!has_climber(hunt) || same_policy(rival->policy, hunt->best.policy))
+    rival = &hunt->candidate[0];
+  hunt->phase = same_policy(rival->policy, hunt->best.policy) ? GFS_HUNT_OVER : GFS_HUNT_FINAL;
+  if (hunt->phase == GFS_HUNT_FINAL)
+    challenge(hunt, rival->policy, rival->why);
+}
+
 /* Set up the next trial, or be over. */
 static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
   if (hunt->phase == GFS_HUNT_CANDIDATES) {
     if (next_candidate(hunt))
       return;
-    begin_climbing(hunt, options, has_climber(hunt) ? GFS_HUNT_DISTANCE : GFS_HUNT_OVER);
+    begin_climbing(hunt, options, has_climber(hunt) ? GFS_HUNT_DISTANCE : GFS_HUNT_STORES);
   }
   if (hunt->phase == GFS_HUNT_DISTANCE) {
     if (next_step(hunt, options))
@@ -102,12 +113,8 @@ static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
     if (other_stores(hunt))
       return;
   }
-  if (hunt->phase == GFS_HUNT_STORES && !same_policy(hunt->climber.policy, hunt->best.policy)) {
-    hunt->phase = GFS_HUNT_FINAL;
-    challenge(hunt, hunt->climber.policy, hunt->climber.why);
-    return;
-  }
-  hunt->phase = GFS_HUNT_OVER;
+  if (hunt->phase != GFS_HUNT_OVER)
+    begin_final(hunt);
 }
 
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,

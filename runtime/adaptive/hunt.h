@@ -6,7 +6,8 @@
  *    far: 16 lines up (options->neighbourhood), again as long as that wins, else 16 down, else half
  *    of that, down to options->step; then the same on the distance of first lines, if it has one;
  *    then its stores the other way.
- * 3. What it has climbed to against the best.
+ * 3. What it has climbed to against the best, or if that is the best, `default` against it; in runs
+ *    that are GFS_FINAL_TIMES as long, so that a last-level cache has forgotten the other one.
  *
  * A pure state machine: it is told times and says with what policy the next call is to run. It ends
  * after options->search_calls calls at the latest, with the best so far. */
@@ -15,6 +16,8 @@
 
 #include "situation.h"
 #include "trial.h"
+
+enum { GFS_FINAL_TIMES = 8 };
 
 typedef enum gfs_hunt_phase {
   GFS_HUNT_CANDIDATES,
@@ -41,7 +44,6 @@ typedef struct gfs_hunt {
   int direction;     /* +1, -1 */
   unsigned moves;    /* trials of climbing on one distance */
   bool moved;        /* did a step this way win? */
-  bool other_stores; /* is there a kernel with the climber's other stores? */
   bool have[GFS_WALKS][2];
 } gfs_hunt;
 

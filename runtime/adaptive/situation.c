@@ -63,14 +63,14 @@ static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, 
       {.walk = walk, .distance = distance, .first = first, .streaming = streaming}, why};
 }
 
-/* Distances to begin with: one, two and four lines of every source, and all lines of the call,
- * which is asked for as a whole then. The paper begins with the first alone; but what the hill
- * between them looks like depends on the memory, and climbing goes 16 lines at a time. */
+/* Distances to begin with: one, two, four, eight and sixteen lines of every source, and all lines
+ * of the call, which is asked for as a whole then. The paper begins with the first alone; but what
+ * the hill between them looks like depends on the memory, and climbing goes 16 lines at a time. */
 static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
   unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
   size_t whole = gfs_situation_lines(l->s);
   add(l, walk, k < furthest ? k : furthest, 0, why);
-  for (unsigned lines = 2; lines <= 4 && k * lines <= furthest && k * lines < whole; lines *= 2)
+  for (unsigned lines = 2; lines <= 16 && k * lines <= furthest && k * lines < whole; lines *= 2)
     add(l, walk, k * lines, 0, why);
   if (whole > k && whole <= furthest)
     add(l, walk, (unsigned)whole, 0, why);
