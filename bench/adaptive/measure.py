@@ -105,8 +105,9 @@ class CellMeasurer:
             yield self._one(cell, [name for name in static if name in self._open], missing)
         self._driver.close(self._slot)
 
-    def _sampler(self, threads: int, count: int) -> Callable[[str], float]:
-        lead = count // 3 + 1
+    def _sampler(self, cell: Cell, count: int) -> Callable[[str], float]:
+        threads, stripe = cell.threads, (cell.k + cell.m) * cell.length
+        lead = max(count // 3, (self._effort.lead << 20) // (stripe * threads)) + 1
         return lambda name: self._driver.sample(self._slot, name, threads, lead, count)
 
     def _counterpart(self, settling: Settling) -> str:
@@ -120,7 +121,7 @@ class CellMeasurer:
     def _one(self, cell: Cell, static: list[str], missing: dict[str, str]) -> Measured:
         effort, slot, threads = self._effort, self._slot, cell.threads
         count = self._driver.calibrate(slot, DEFAULT, threads, effort.screen_microseconds)
-        screened = rounds(self._sampler(threads, count), static, effort.screening, self._chance)
+        screened = rounds(self._sampler(cell, count), static, effort.screening, self._chance)
         finalists = best_of(screened, effort.finalists)
         count = max(count * effort.microseconds // effort.screen_microseconds, 1)
         settling = settle(self._driver, slot, threads, effort, count)
@@ -128,7 +129,7 @@ class CellMeasurer:
         judged = list(dict.fromkeys([DEFAULT, *finalists, same]))
         peers = [name for name in PEERS if name in self._open]
         everyone = [*judged, ADAPTIVE, *peers]
-        sample, answers = self._sampler(threads, count), list[str]()
+        sample, answers = self._sampler(cell, count), list[str]()
 
         def listening(name: str) -> float:
             ns = sample(name)

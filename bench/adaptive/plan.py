@@ -54,7 +54,9 @@ class Setting:
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How long things take. screening: rounds in which every static policy takes part; final: rounds of
-    the best `finalists` of them and all else; microseconds: of a sample of each; settling: milliseconds at
+    the best `finalists` of them and all else; microseconds: of a sample of each; lead: MiB that all threads
+    together read and write before each sample, which a third of it precedes at least, so that nothing is left
+    in cache of what the contender before wrote; settling: milliseconds at
     most, quiet: without a change of policy before it counts as settled; phase: rounds of a phase of the
     recovery, each with `slice` microseconds."""
 
@@ -63,7 +65,8 @@ class Effort:
     finalists: int = 4
     screen_microseconds: int = 1200
     microseconds: int = 2500
-    settling: int = 4000
+    lead: int = 32
+    settling: int = 10000
     quiet: int = 200
     phase: int = 240
     slice: int = 1000
@@ -73,7 +76,7 @@ class Effort:
 
 
 FULL = Effort()
-QUICK = Effort(screening=3, final=8, finalists=3, settling=1000, phase=160)
+QUICK = Effort(screening=3, final=8, finalists=3, settling=3000, phase=160)
 
 
 def cells(quick: bool) -> list[Cell]:

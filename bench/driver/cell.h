@@ -57,6 +57,9 @@ bool library_load(const char *argument);
 /* Read one line of the plan into a cell. NULL, or what is wrong with the line, which is changed. */
 const char *cell_parse(cell *out, char *line);
 
+/* What a contender of the cell is opened with. */
+bench_spec cell_spec(const cell *cell, const contender *who);
+
 /* Open the contenders, compare their parities, measure, and print one JSON object a line.
  * False if a contender's bytes are wrong. */
 bool cell_measure(cell *cell, const arena *arena);

@@ -12,12 +12,7 @@ static void unavailable(const cell *cell, const char *who, const char *why) {
 
 /* Open one instance for each thread; false if the contender cannot take part. */
 static bool open_contender(const cell *cell, contender *who, unsigned threads) {
-  bench_spec spec = {.variant = strchr(who->name, ':') + 1,
-                     .code = cell->code,
-                     .matrix = cell->has_matrix ? cell->matrix : NULL,
-                     .k = cell->k,
-                     .m = cell->m,
-                     .len = cell->len};
+  bench_spec spec = cell_spec(cell, who);
   for (unsigned t = 0; t < threads; t++) {
     bool own = who->api == &gfsmith_contender || who->api == &algebra_contender;
     const char *why = own || cell->has_matrix || !who->same_matrix

@@ -51,6 +51,15 @@ static const char *contender_parse(contender *out, const char *text) {
   return NULL;
 }
 
+bench_spec cell_spec(const cell *cell, const contender *who) {
+  return (bench_spec){.variant = strchr(who->name, ':') + 1,
+                      .code = cell->code,
+                      .matrix = cell->has_matrix ? cell->matrix : NULL,
+                      .k = cell->k,
+                      .m = cell->m,
+                      .len = cell->len};
+}
+
 const char *cell_parse(cell *out, char *line) {
   char *rest, *regime;
   unsigned long k, m, len, rounds, microseconds;

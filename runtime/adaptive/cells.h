@@ -37,7 +37,6 @@ struct gfs_cell {
   unsigned vain;   /* searches in a row that changed nothing */
   uint32_t before; /* the policy when the search began */
   uint32_t began_ms;
-  const char *why; /* of the policy that was chosen last */
   gfs_hunt hunt;
 };
 

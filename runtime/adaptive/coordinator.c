@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "codec.h"
 #include "options.h"
+#include "sizes.h"
 
 void gfs_adaptive_blind(gfsmith_adaptive *adaptive, gfs_blind reason, const char *why) {
   uint32_t bit = UINT32_C(1) << reason;
@@ -34,7 +35,7 @@ static void read_device(gfsmith_adaptive *adaptive) {
     snprintf(why, sizeof why, "%.256s: %s; going on as for DRAM", adaptive->options.device, wrong);
     gfs_adaptive_blind(adaptive, GFS_BLIND_DEVICE, why);
   }
-  adaptive->device_lines = adaptive->device.line / 64;
+  adaptive->device_lines = adaptive->device.line / GFS_CACHE_LINE;
 }
 
 /* Returns what it says of counters: "" if they are open. */

@@ -69,9 +69,16 @@ void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
 /* The key of a call's cell under these conditions. */
 uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, uint32_t conditions);
 
-/* A timed call is over: learn from it. `packed` is the policy it ran with. */
+/* Calls of a cell that were timed, and the policy that they ran with. */
+typedef struct gfs_timing {
+  uint64_t begin_ns, end_ns;
+  unsigned calls;
+  uint32_t packed;
+} gfs_timing;
+
+/* They are over: learn from them. */
 void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_cell *cell,
-                        size_t len, uint32_t packed, uint64_t before_ns, uint64_t after_ns);
+                        size_t len, const gfs_timing *timing);
 
 /* A map is attached to a coordinator, or no longer: functions of gfs_coordinator and
  * gfs_adaptive_map, attach.c. */

@@ -40,6 +40,7 @@ static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t ke
 /* Look up the cell of a call, and remember it for the next one. NULL: there is no room for it. */
 static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
   gfsmith_adaptive *adaptive = attached->coordinator;
+  gfs_batch_break(&this_thread.batch);
   if (this_thread.owner != adaptive->id)
     gfs_threads_enter(&adaptive->threads, &this_thread, adaptive->id,
                       gfs_adaptive_ms(adaptive, gfs_clock_ns()));
@@ -64,13 +65,22 @@ static inline void run_call(const gfs_attached *attached, uint32_t packed, gfs_p
                      attached->coordinator->device_lines, path, len, src, dst);
 }
 
-static void timed(const gfs_attached *attached, gfs_cell *cell, gfs_path path, size_t len,
-                  const uint8_t *const *src, uint8_t *const *dst) {
-  this_thread.left = attached->coordinator->options.sample;
+/* A call that is timed by itself, or in a search's batch. */
+static void timed(const gfs_attached *attached, gfs_cell *cell, bool searching, gfs_path path,
+                  size_t len, const uint8_t *const *src, uint8_t *const *dst) {
+  gfs_batch *batch = &this_thread.batch;
   uint32_t packed = atomic_load_explicit(&cell->policy, memory_order_relaxed);
-  uint64_t before = gfs_clock_ns();
+  if (!searching)
+    gfs_batch_break(batch);
+  if (gfs_batch_begins(batch))
+    gfs_batch_begin(batch, gfs_clock_ns(), len * attached->k);
   run_call(attached, packed, path, len, src, dst);
-  gfs_adaptive_learn(attached, &this_thread, cell, len, packed, before, gfs_clock_ns());
+  if (!gfs_batch_ends(batch))
+    return;
+  gfs_timing timing = {.begin_ns = batch->begin_ns, .end_ns = gfs_clock_ns(), .packed = packed};
+  timing.calls = gfs_batch_end(batch, timing.end_ns);
+  this_thread.left = gfs_batch_rest(batch, attached->coordinator->options.sample);
+  gfs_adaptive_learn(attached, &this_thread, cell, len, &timing);
 }
 
 void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
@@ -86,10 +96,10 @@ void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
         thread->conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
     if (!as_before)
       cell = look_up(attached, len);
-    if (cell != NULL &&
-        (--thread->left == 0 ||
-         atomic_load_explicit(&cell->driver, memory_order_relaxed) == thread->ticket * 2)) {
-      timed(attached, cell, path, len, src, dst);
+    bool searching = cell != NULL && atomic_load_explicit(&cell->driver, memory_order_relaxed) ==
+                                         thread->ticket * 2;
+    if (searching || (cell != NULL && --thread->left == 0)) {
+      timed(attached, cell, searching, path, len, src, dst);
       return;
     }
     packed = cell != NULL ? atomic_load_explicit(&cell->policy, memory_order_relaxed) : 0;

@@ -17,7 +17,7 @@ static bool has_climber(const gfs_hunt *hunt) {
 
 static void challenge(gfs_hunt *hunt, gfs_policy policy, const char *why) {
   hunt->challenger = (gfs_candidate){policy, why};
-  gfs_trial_begin(&hunt->trial);
+  gfs_trial_begin(&hunt->trial, hunt->phase == GFS_HUNT_FINAL ? GFS_FINAL_TIMES : 1);
 }
 
 static bool next_candidate(gfs_hunt *hunt) {
@@ -83,12 +83,23 @@ static bool other_stores(gfs_hunt *hunt) {
   return true;
 }
 
+/* The best once more, in long runs, against what climbing came to, or if that is the best against
+ * the library as it is. */
+static void begin_final(gfs_hunt *hunt) {
+  const gfs_candidate *rival = &hunt->climber;
+  if (!has_climber(hunt) || same_policy(rival->policy, hunt->best.policy))
+    rival = &hunt->candidate[0];
+  hunt->phase = same_policy(rival->policy, hunt->best.policy) ? GFS_HUNT_OVER : GFS_HUNT_FINAL;
+  if (hunt->phase == GFS_HUNT_FINAL)
+    challenge(hunt, rival->policy, rival->why);
+}
+
 /* Set up the next trial, or be over. */
 static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
   if (hunt->phase == GFS_HUNT_CANDIDATES) {
     if (next_candidate(hunt))
       return;
-    begin_climbing(hunt, options, has_climber(hunt) ? GFS_HUNT_DISTANCE : GFS_HUNT_OVER);
+    begin_climbing(hunt, options, has_climber(hunt) ? GFS_HUNT_DISTANCE : GFS_HUNT_STORES);
   }
   if (hunt->phase == GFS_HUNT_DISTANCE) {
     if (next_step(hunt, options))
@@ -102,12 +113,8 @@ static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
     if (other_stores(hunt))
       return;
   }
-  if (hunt->phase == GFS_HUNT_STORES && !same_policy(hunt->climber.policy, hunt->best.policy)) {
-    hunt->phase = GFS_HUNT_FINAL;
-    challenge(hunt, hunt->climber.policy, hunt->climber.why);
-    return;
-  }
-  hunt->phase = GFS_HUNT_OVER;
+  if (hunt->phase != GFS_HUNT_OVER)
+    begin_final(hunt);
 }
 
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
@@ -115,7 +122,7 @@ void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
   memset(hunt, 0, sizeof *hunt);
   memcpy(hunt->have, situation->have, sizeof hunt->have);
   hunt->count = gfs_situation_candidates(situation, options, hunt->candidate);
-  size_t lines = (situation->len + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * situation->k;
+  size_t lines = gfs_situation_lines(situation);
   hunt->furthest = (unsigned)gfs_least(gfs_situation_furthest(situation, true), lines);
   bool can = best.policy.walk < GFS_WALK_PIPELINED ||
              (situation->have[best.policy.walk][best.policy.streaming] &&
@@ -166,11 +173,11 @@ static void conclude_hunt(gfs_hunt *hunt, const gfs_outcome *outcome) {
 }
 
 gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
-                           size_t bytes, gfs_outcome *outcome) {
+                           unsigned calls, size_t bytes, gfs_outcome *outcome) {
   outcome->ratio = 0;
   gfs_verdict verdict = GFS_TRIAL_ON;
   if (hunt->phase != GFS_HUNT_OVER) {
-    hunt->calls++;
+    hunt->calls += calls;
     verdict = gfs_trial_feed(&hunt->trial, options, time, bytes);
   }
   if (verdict != GFS_TRIAL_ON) {

@@ -6,7 +6,8 @@
  *    far: 16 lines up (options->neighbourhood), again as long as that wins, else 16 down, else half
  *    of that, down to options->step; then the same on the distance of first lines, if it has one;
  *    then its stores the other way.
- * 3. What it has climbed to against the best.
+ * 3. What it has climbed to against the best, or if that is the best, `default` against it; in runs
+ *    that are GFS_FINAL_TIMES as long, so that a last-level cache has forgotten the other one.
  *
  * A pure state machine: it is told times and says with what policy the next call is to run. It ends
  * after options->search_calls calls at the latest, with the best so far. */
@@ -15,6 +16,8 @@
 
 #include "situation.h"
 #include "trial.h"
+
+enum { GFS_FINAL_TIMES = 8 };
 
 typedef enum gfs_hunt_phase {
   GFS_HUNT_CANDIDATES,
@@ -41,7 +44,6 @@ typedef struct gfs_hunt {
   int direction;     /* +1, -1 */
   unsigned moves;    /* trials of climbing on one distance */
   bool moved;        /* did a step this way win? */
-  bool other_stores; /* is there a kernel with the climber's other stores? */
   bool have[GFS_WALKS][2];
 } gfs_hunt;
 
@@ -59,13 +61,14 @@ typedef enum gfs_progress { GFS_HUNT_ON, GFS_HUNT_TRIAL_OVER, GFS_HUNT_DONE } gf
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
                     const gfs_situation *situation, gfs_candidate best);
 
-/* The policy of the next call. Only before it is done. */
+/* The policy of the next calls. Only before it is done. */
 gfs_policy gfs_hunt_policy(const gfs_hunt *hunt);
 
-/* The time of a byte of that call, and its bytes. With GFS_HUNT_TRIAL_OVER the outcome is written,
- * and with GFS_HUNT_DONE hunt->best is the result; then *outcome is written if outcome->ratio > 0.
+/* The time of a byte of calls with it, how many they were, and their bytes. With
+ * GFS_HUNT_TRIAL_OVER the outcome is written, and with GFS_HUNT_DONE hunt->best is the result; then
+ * *outcome is written if outcome->ratio > 0.
  */
 gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *options, float time,
-                           size_t bytes, gfs_outcome *outcome);
+                           unsigned calls, size_t bytes, gfs_outcome *outcome);
 
 #endif

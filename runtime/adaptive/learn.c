@@ -1,16 +1,20 @@
 /* What a timed call teaches: searches begin, go on and end here. */
 #include "coordinator.h"
 
-/* A timed call. */
+/* Timed calls. */
 typedef struct lesson {
   const gfs_attached *attached;
   gfsmith_adaptive *adaptive;
   gfs_cell *cell;
   size_t len;
-  uint32_t packed; /* its policy */
+  unsigned calls;
+  uint32_t packed; /* their policy */
   uint32_t now_ms;
   float time; /* nanoseconds a byte of a source */
 } lesson;
+
+/* Bytes of their sources. */
+static size_t bytes_of(const lesson *l) { return l->len * l->attached->k * l->calls; }
 
 static void write_event(const lesson *l, const char *event, gfs_policy policy, gfs_policy before,
                         const char *why, unsigned calls, double ratio) {
@@ -87,7 +91,7 @@ static bool go_on(const lesson *l) {
   }
   gfs_outcome outcome;
   gfs_progress progress =
-      gfs_hunt_feed(hunt, &l->adaptive->options, l->time, l->len * l->attached->k, &outcome);
+      gfs_hunt_feed(hunt, &l->adaptive->options, l->time, l->calls, bytes_of(l), &outcome);
   if (outcome.ratio > 0)
     write_event(l, "trial", outcome.challenger.policy, outcome.holder.policy,
                 outcome.challenger.why, hunt->calls, outcome.ratio);
@@ -132,12 +136,13 @@ static bool abandoned(const lesson *l, uint32_t driver) {
 }
 
 void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_cell *cell,
-                        size_t len, uint32_t packed, uint64_t before_ns, uint64_t after_ns) {
+                        size_t len, const gfs_timing *timing) {
   gfsmith_adaptive *adaptive = attached->coordinator;
-  lesson l = {attached, adaptive, cell, len, packed, gfs_adaptive_ms(adaptive, after_ns), 0};
-  l.time = (float)(after_ns - before_ns + 1) / ((float)len * (float)attached->k);
+  lesson l = {attached, adaptive, cell, len, timing->calls, timing->packed, 0, 0};
+  l.now_ms = gfs_adaptive_ms(adaptive, timing->end_ns);
+  l.time = (float)(timing->end_ns - timing->begin_ns + 1) / (float)bytes_of(&l);
   gfs_threads_stamp(thread, l.now_ms, adaptive->options.idle_ms);
-  gfs_pressure_update(adaptive, after_ns);
+  gfs_pressure_update(adaptive, timing->end_ns);
   uint32_t mine = thread->ticket * 2, driver = atomic_load(&cell->driver);
   bool continues = driver == mine || (driver != 0 && abandoned(&l, driver));
   if (!continues && (driver != 0 || !wants_search(&l, thread)))

@@ -21,7 +21,7 @@ void gfsmith_adaptive_defaults(gfsmith_adaptive_options *options) {
       .run_bytes = 4 << 20,
       .rounds = 15,
       .margin = 0.01,
-      .search_calls = 1 << 20,
+      .search_calls = 1 << 24,
       .window = 15,
       .patience = 20,
       .idle_ms = 100,

@@ -2,30 +2,6 @@
 
 #include "sizes.h"
 
-/* Where a call's shards are, from some position on. */
-typedef struct shard_places {
-  const uint8_t *const *src;
-  uint8_t *const *dst;
-} shard_places;
-
-/* The map's own passes on bytes start .. len, sources staying in cache between them. */
-static void plain(const gfs_map *map, gfs_path path, size_t start, size_t len, shard_places p) {
-  const uint8_t *src[GFSMITH_MAX_SHARDS];
-  uint8_t *dst[GFSMITH_MAX_SHARDS];
-  size_t chunk = map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), piece;
-  for (; start < len; start += piece) {
-    piece = gfs_least(len - start, chunk);
-    for (unsigned j = 0; j < map->inputs; j++)
-      src[j] = p.src[j] + start;
-    for (unsigned i = 0; i < map->outputs; i++)
-      dst[i] = p.dst[i] + start;
-    for (unsigned n = 0; n < map->dots; n++) {
-      const gfs_pass *pass = &map->pass[n];
-      pass->kernel[path](piece, map->inputs, pass->tables, src, dst + pass->first);
-    }
-  }
-}
-
 /* Several passes on the first `bytes` bytes, chunk by chunk: what the first one asks for ahead may
  * be of the next chunk. Pointers are moved on, those to what is asked for too. */
 static void piped_passes(const gfs_variants *variants, gfs_policy policy, size_t bytes,
@@ -53,11 +29,11 @@ static void piped_passes(const gfs_variants *variants, gfs_policy policy, size_t
 }
 
 static void piped(const gfs_variants *variants, gfs_policy policy, unsigned device, size_t len,
-                  shard_places p) {
+                  const uint8_t *const *src, uint8_t *const *dst) {
   const gfs_map *map = variants->map;
   const gfs_variant *variant = &variants->variant[policy.walk];
   const uint8_t *pointers[GFSMITH_MAX_SHARDS * (1 + GFS_LINES_MAX)];
-  gfs_ahead ahead = {.order = &variant->order, .src = p.src, .k = map->inputs, .len = len};
+  gfs_ahead ahead = {.order = &variant->order, .src = src, .k = map->inputs, .len = len};
   ahead.distance = policy.distance == GFS_DISTANCE_ROW ? map->inputs : policy.distance;
   ahead.first = policy.first;
   ahead.device = device;
@@ -66,20 +42,20 @@ static void piped(const gfs_variants *variants, gfs_policy policy, unsigned devi
   gfs_ahead_lead(&ahead);
   if (map->mads == 1 && ahead.piped > 0)
     variant->run[policy.streaming](ahead.piped, map->inputs, map->pass[map->dots].tables, pointers,
-                                   p.dst);
+                                   dst);
   else
-    piped_passes(variants, policy, ahead.piped, pointers, p.dst);
+    piped_passes(variants, policy, ahead.piped, pointers, dst);
   gfs_ahead_rest(&ahead, &asking);
-  plain(map, policy.streaming ? GFS_PATH_distant : GFS_PATH_cached, ahead.piped, len, p);
+  gfs_map_apply_rest(map, policy.streaming ? GFS_PATH_distant : GFS_PATH_cached, ahead.piped, len,
+                     src, dst);
 }
 
 void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, unsigned device,
                       gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst) {
-  shard_places p = {src, dst};
   if (policy.walk == GFS_WALK_PLAIN)
-    plain(variants->map, GFS_PATH_cached, 0, len, p);
+    gfs_map_apply_rest(variants->map, GFS_PATH_cached, 0, len, src, dst);
   else if (policy.walk == GFS_WALK_DEFAULT || !gfs_variants_have(variants, policy))
     gfs_map_apply_pieces(variants->map, path, len, src, dst);
   else
-    piped(variants, policy, device, len, p);
+    piped(variants, policy, device, len, src, dst);
 }

@@ -1,6 +1,7 @@
 #include "situation.h"
 
 #include "dispatch.h"
+#include "sizes.h"
 
 /* Candidates as they are found. */
 typedef struct list {
@@ -46,6 +47,10 @@ gfs_pressure gfs_situation_pressure(const gfs_situation *s, const gfsmith_adapti
   return known ? GFS_PRESSURE_LOW : s->counted;
 }
 
+size_t gfs_situation_lines(const gfs_situation *s) {
+  return (s->len + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * s->k;
+}
+
 /* Append a walk with one distance, with stores through the cache or, if there is no such kernel,
  * around it; hill climbing tries the others in the end. Measured from DRAM on Zen 4, the first are
  * faster by up to a third. */
@@ -58,14 +63,14 @@ static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, 
       {.walk = walk, .distance = distance, .first = first, .streaming = streaming}, why};
 }
 
-/* Distances to begin with: one, two and four lines of every source, and all lines of the call,
- * which is asked for as a whole then. The paper begins with the first alone; but what the hill
- * between them looks like depends on the memory, and climbing goes 16 lines at a time. */
+/* Distances to begin with: one, two, four, eight and sixteen lines of every source, and all lines
+ * of the call, which is asked for as a whole then. The paper begins with the first alone; but what
+ * the hill between them looks like depends on the memory, and climbing goes 16 lines at a time. */
 static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
   unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
-  size_t whole = (l->s->len + 63) / 64 * k;
+  size_t whole = gfs_situation_lines(l->s);
   add(l, walk, k < furthest ? k : furthest, 0, why);
-  for (unsigned lines = 2; lines <= 4 && k * lines <= furthest && k * lines < whole; lines *= 2)
+  for (unsigned lines = 2; lines <= 16 && k * lines <= furthest && k * lines < whole; lines *= 2)
     add(l, walk, k * lines, 0, why);
   if (whole > k && whole <= furthest)
     add(l, walk, (unsigned)whole, 0, why);
@@ -90,7 +95,7 @@ unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive
   add(&l, GFS_WALK_PLAIN, 0, 0,
       wide ? "wide stripe: hardware prefetchers give up, nothing else asks"
            : "hardware prefetchers alone");
-  if (pressure != GFS_PRESSURE_HIGH && s->device->line > 64) {
+  if (pressure != GFS_PRESSURE_HIGH && s->device->line > GFS_CACHE_LINE) {
     add(&l, GFS_WALK_ROWS4, s->k, s->k + o->first_extra,
         "low pressure: first lines of the device's lines are asked for earlier");
     add(&l, GFS_WALK_SHUFFLED, s->k, s->k + o->first_extra,

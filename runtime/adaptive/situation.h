@@ -31,6 +31,9 @@ typedef struct gfs_candidate {
 
 enum { GFS_CANDIDATES_MAX = 20 };
 
+/* Lines of all sources of a call: what software may ask for, at most. */
+size_t gfs_situation_lines(const gfs_situation *s);
+
 /* Equation (1): is the buffer of the device large enough for what so many threads ask for?
  *
  *     threads * k * line * ceil(max(distance) / (k + m)) <= buffer,   m = 0 for streaming stores

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "batch.h"
 #include "watch.h"
 
 /* Threads that are counted; more share places and count as fewer. */
@@ -41,6 +42,7 @@ typedef struct gfs_thread {
   uint32_t map, conditions; /* parts of its cell's key; map 0: none */
   size_t len;
   struct gfs_cell *cell;
+  gfs_batch batch;  /* of the search that it drives */
   uint32_t last_ms; /* when a call was timed */
   gfs_place *place;
   gfs_watched watched[GFS_WATCHES];

@@ -19,7 +19,8 @@ float gfs_median(const float *numbers, unsigned n) {
   return sorted[n / 2];
 }
 
-void gfs_trial_begin(gfs_trial *trial) {
+void gfs_trial_begin(gfs_trial *trial, unsigned times) {
+  trial->times = times;
   trial->piece = trial->half = trial->rounds = 0;
   trial->bytes = trial->spent = 0;
 }
@@ -50,7 +51,7 @@ gfs_verdict gfs_trial_feed(gfs_trial *trial, const gfsmith_adaptive_options *opt
   unsigned counted = options->run - 1;
   trial->bytes += (double)bytes;
   trial->spent += (double)time * (double)bytes;
-  if (trial->bytes * (trial->piece == 0 ? 1 : counted) < (double)options->run_bytes)
+  if (trial->bytes * (trial->piece == 0 ? 1 : counted) < (double)options->run_bytes * trial->times)
     return GFS_TRIAL_ON;
   float *of_byte = trial->time[gfs_trial_challenges(trial)];
   of_byte[trial->piece++] = (float)(trial->spent / trial->bytes);

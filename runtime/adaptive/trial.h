@@ -18,6 +18,7 @@
 typedef enum gfs_verdict { GFS_TRIAL_ON, GFS_TRIAL_WON, GFS_TRIAL_LOST } gfs_verdict;
 
 typedef struct gfs_trial {
+  unsigned times;              /* as long as usual are runs */
   unsigned piece;              /* of the run: 0 does not count */
   double bytes;                /* of the piece so far */
   double spent;                /* on them */
@@ -27,7 +28,8 @@ typedef struct gfs_trial {
   float ratio[GFS_ROUNDS_MAX]; /* of each round: challenger over holder */
 } gfs_trial;
 
-void gfs_trial_begin(gfs_trial *trial);
+/* `times`: how often as many bytes as options->run_bytes a run has. */
+void gfs_trial_begin(gfs_trial *trial, unsigned times);
 
 /* Is it the challenger's turn, not the holder's? */
 bool gfs_trial_challenges(const gfs_trial *trial);

@@ -64,17 +64,17 @@ typedef struct gfsmith_adaptive_options {
   unsigned first_extra; /**< the distance of first lines to begin with is k and so many lines, at
                            most 1024 [4; section 4.3.2] */
 
-  unsigned sample;    /**< of a thread's calls, every so-many-th is timed, 1 to 65536 [64: two
-                           readings of a clock are then below 1 % of calls of 100 ns] */
-  unsigned run;       /**< pieces, of a call or more, that a run with one policy in a trial has, of
-                           which the first is not counted, 2 to 33 [8] */
+  unsigned sample; /**< of a thread's calls, every so-many-th is timed, 1 to 65536; up to 16 times
+                        fewer if they are short: two a millisecond are enough [64] */
+  unsigned run;    /**< pieces, of a call or more, that a run with one policy in a trial has, of
+                        which the first is not counted, 2 to 33 [8] */
   unsigned run_bytes; /**< bytes of sources of the first piece, and of the others together, at
                            least; 1 to 2^30 [4 MiB: what a policy leaves in a core's own cache for
                            the next one to write back is then over, and in what is counted] */
   unsigned rounds;    /**< a trial has at most so many rounds, a run of each policy, 3 to 63 [15] */
   double margin;      /**< a policy must be faster by this part to win, 0 to 0.5 [0.01] */
   unsigned search_calls; /**< timed calls after which a search ends with the best it knows, from 1
-                              [1048576] */
+                              [16777216] */
   unsigned window;       /**< samples whose median is watched once a search is over, one a
                               millisecond at most, 3 to 63 [15] */
   unsigned patience; /**< times as long as a search took there is no other one: 20 keeps searching

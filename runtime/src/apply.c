@@ -43,12 +43,17 @@ typedef struct cut {
   bool fetched; /* each piece is fetched while the one before it is computed */
 } cut;
 
-/* From memory in steps, in cache whole if one pass does it, else in chunks that stay in cache. */
+/* Whole if one pass does it, else in chunks that stay in cache. */
+static cut unfetched(const gfs_map *map, gfs_path path, size_t len) {
+  return (cut){path, map->dots == 1 ? len : gfs_map_chunk(map->inputs + map->outputs), false};
+}
+
+/* From memory in steps. */
 static cut cut_of(const gfs_map *map, gfs_path path, size_t len) {
   unsigned shards = map->inputs + map->outputs;
   if (path != GFS_PATH_cached && (shards > FEW_SHARDS || len < LONG_SHARD))
     return (cut){path, step_length(shards), true};
-  return (cut){path, map->dots == 1 ? len : gfs_map_chunk(shards), false};
+  return unfetched(map, path, len);
 }
 
 /* Bytes start .. start + len of all sources, to be asked for in so many turns. */
@@ -80,16 +85,17 @@ static void apply_passes(const gfs_map *map, gfs_path path, size_t len, const ui
   }
 }
 
-void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
-                          uint8_t *const *dst) {
-  cut c = cut_of(map, path, len);
+/* Bytes start .. len. */
+static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
+                      const uint8_t *const *src, uint8_t *const *dst) {
   const uint8_t *piece_src[GFSMITH_MAX_SHARDS];
   uint8_t *piece_dst[GFSMITH_MAX_SHARDS];
-  request ahead = {.src = src, .len = c.fetched ? gfs_least(len, c.piece) : 0, .turns = 1};
+  request ahead = {.src = src, .start = start, .turns = 1};
+  ahead.len = c.fetched ? gfs_least(len - start, c.piece) : 0;
   fetch(map->inputs, &ahead);
   ahead.turns = map->dots;
   size_t piece;
-  for (size_t start = 0; start < len; start += piece) {
+  for (; start < len; start += piece) {
     piece = gfs_least(len - start, c.piece);
     ahead.turn = 0;
     ahead.start = start + piece;
@@ -100,4 +106,14 @@ void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const u
       piece_dst[i] = dst[i] + start;
     apply_passes(map, c.path, piece, piece_src, piece_dst, &ahead);
   }
+}
+
+void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
+                          uint8_t *const *dst) {
+  apply_cut(map, cut_of(map, path, len), 0, len, src, dst);
+}
+
+void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t len,
+                        const uint8_t *const *src, uint8_t *const *dst) {
+  apply_cut(map, unfetched(map, path, len), start, len, src, dst);
 }

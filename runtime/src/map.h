@@ -68,6 +68,10 @@ unsigned gfs_map_balanced(gfs_has_kernel *has, const void *of, unsigned left);
 void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
                           uint8_t *const *dst);
 
+/* The same on bytes start .. len alone, nothing being asked for ahead. */
+void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t len,
+                        const uint8_t *const *src, uint8_t *const *dst);
+
 /* dst[i] = sum over j of matrix[i][j] * src[j], on len bytes. In the header for short calls: of
  * those on 64 bytes, what comes before the kernel takes a third. */
 static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t len,

@@ -13,7 +13,7 @@ NATIVE = Path(__file__).resolve().parent / "native"
 SOURCES = sorted((ROOT / "runtime/adaptive").glob("*.c"))
 INCLUDES = ("-Iruntime/include", "-Iruntime/src", "-Iruntime/adaptive", "-Igen_out")
 #: Sources that need no kernels.
-PURE = ("policy", "situation", "device", "options", "trial", "hunt", "watch")
+PURE = ("policy", "batch", "situation", "device", "options", "trial", "hunt", "watch")
 
 OPTANE = """
 [device]

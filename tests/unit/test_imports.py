@@ -68,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
         *("spec", "isa", "codes", "config", "microarch", "tables", "emit", "generate", "certify", "parallel"),
         *("cache", "files", "stats", "complete", "console", "model", "defaults"),
     },
-    "adapt": {"complete", "console", "files"},
+    "adapt": {"complete", "console", "files", "spec"},
     "request": {"codes", "complete", "config", "console", "emit", "isa", "output", "spec", "tune"},
     "build": {"cache", "request", "generate", "certify", "algebra", "emit", "output", "console", "variants"},
     "export": {"build", "request", "output", "emit", "files", "generate", "isa", "console", "__init__"},

@@ -55,12 +55,7 @@ static void close_slot(slot *at) {
 
 /* NULL, or why the contender cannot take part. */
 static const char *open_one(cell *cell, contender *who) {
-  bench_spec spec = {.variant = strchr(who->name, ':') + 1,
-                     .code = cell->code,
-                     .matrix = cell->has_matrix ? cell->matrix : NULL,
-                     .k = cell->k,
-                     .m = cell->m,
-                     .len = cell->len};
+  bench_spec spec = cell_spec(cell, who);
   const char *why = who->api->open(&who->instance[0], &spec);
   for (unsigned t = 1; t < MAX_THREADS; t++)
     who->instance[t] = who->instance[0];

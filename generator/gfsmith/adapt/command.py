@@ -10,10 +10,10 @@ import click
 from gfsmith.adapt import device, live, show, trace
 from gfsmith.complete import fixed
 from gfsmith.console import fail, out, print_json
+from gfsmith.spec import MAX_SHARDS
 
 LIBRARY = Path("build/adaptive")
 _OWN = "-"  #: --live without a file: the workload
-_MOST_SHARDS = 255
 
 WALKS = ("row", "rows4", "block", "block-shuffled", "shuffled")
 POLICIES = ("default", "plain", *WALKS, *(f"{walk},nt" for walk in WALKS))
@@ -55,8 +55,8 @@ def _work(options: dict[str, Any]) -> live.Work:
     lacking = [_flag(name) for name in _WORK if options[name] is None]
     if lacking:
         fail(f"--live without a file encodes itself, and needs {', '.join(lacking)}")
-    if options["k"] + options["m"] > _MOST_SHARDS:
-        fail(f"--k {options['k']} --m {options['m']}: allowed: k + m <= {_MOST_SHARDS}")
+    if options["k"] + options["m"] > MAX_SHARDS:
+        fail(f"--k {options['k']} --m {options['m']}: allowed: k + m <= {MAX_SHARDS}")
     if options["device_path"] is not None:
         device.load(options["device_path"])
     return live.Work(
@@ -122,8 +122,8 @@ def _interrupted() -> NoReturn:
     help="Follow a trace that grows; without a file, that of a program which encodes as --k, --m, --len and "
     "--threads say.",
 )
-@click.option("--k", type=click.IntRange(1, 254), help="Data shards.")
-@click.option("--m", type=click.IntRange(1, 254), help="Parities.")
+@click.option("--k", type=click.IntRange(1, MAX_SHARDS - 1), help="Data shards.")
+@click.option("--m", type=click.IntRange(1, MAX_SHARDS - 1), help="Parities.")
 @click.option("--len", "length", type=click.IntRange(1, 1 << 30), help="Bytes of a shard.")
 @click.option("--threads", type=click.IntRange(1, 256), help="Threads that encode.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="How long [default: until Ctrl-C].")

@@ -14,6 +14,7 @@ from gfsmith.ir.program import (
     Role,
     Space,
     Value,
+    pointers,
     source_name,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "Space",
     "Undefined",
     "Value",
+    "pointers",
     "source_name",
 ]

@@ -18,7 +18,7 @@ with the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -71,6 +71,11 @@ class Space(Enum):
 
 #: Index of the source shard that a rolled loop is at; that of the n-th source after it is CURRENT - n.
 CURRENT = -1
+
+
+def pointers(code: Iterable[Instr]) -> int:
+    """How many pointers behind those of the shards some code takes."""
+    return sum(i.ref is not None and i.ref.space is Space.AHEAD for i in code)
 
 
 def source_name(index: int) -> str:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "hunt.h"
 #include "watch.h"
 
@@ -64,6 +65,9 @@ static gfs_situation situation(unsigned k, unsigned m, size_t len, const gfs_dev
   return s;
 }
 
+/* Of long runs: how many times the last search fed some. */
+static unsigned finals;
+
 /* Search, and return what is found; *calls: how long it took. */
 static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidate from, noise *n,
                          unsigned *calls) {
@@ -71,9 +75,13 @@ static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidat
   gfs_outcome outcome;
   gfs_hunt_begin(&hunt, &options, s, from);
   gfs_progress progress = GFS_HUNT_ON;
+  finals = 0;
   while (progress != GFS_HUNT_DONE) {
+    bool final = hunt.phase == GFS_HUNT_FINAL;
+    CHECK(hunt.trial.times == (final ? GFS_FINAL_TIMES : 1));
+    finals += final;
     double time = noisy(n, time_of(mem, gfs_hunt_policy(&hunt)));
-    progress = gfs_hunt_feed(&hunt, &options, (float)time, options.run_bytes, &outcome);
+    progress = gfs_hunt_feed(&hunt, &options, (float)time, 1, options.run_bytes, &outcome);
     CHECK(hunt.calls <= options.search_calls);
   }
   *calls = hunt.calls;
@@ -128,6 +136,7 @@ static void test_search(bool with_noise) {
       CHECK(lost <= (with_noise ? 1.04 : 1.03));
       CHECK(lost <= (with_noise ? 1.02 : 1.0) * time_of(mem, none.policy) / least(mem, &s));
       CHECK(calls < 8000);
+      CHECK(found.walk == GFS_WALK_DEFAULT || finals > 0);
     }
 }
 
@@ -211,7 +220,7 @@ static void test_debts(void) {
     float owed[LATER] = {0};
     gfs_verdict verdict = GFS_TRIAL_ON;
     gfs_trial trial;
-    gfs_trial_begin(&trial);
+    gfs_trial_begin(&trial, 1);
     options.run_bytes = enough ? was : 1;
     snprintf(about, sizeof about, "debts, runs of %u bytes", options.run_bytes);
     for (unsigned n = 0; verdict == GFS_TRIAL_ON; n++) {
@@ -223,6 +232,51 @@ static void test_debts(void) {
     CHECK(verdict == (enough ? GFS_TRIAL_LOST : GFS_TRIAL_WON));
   }
   options.run_bytes = was;
+}
+
+/* Calls of so many nanoseconds and bytes, with a pause before each: how many the n-th batch has. */
+static unsigned batch_of(unsigned n, uint64_t call, uint64_t pause, size_t bytes) {
+  gfs_batch batch = {0};
+  uint64_t now = 1000000;
+  unsigned calls = 0;
+  for (unsigned batches = 0; batches < n;) {
+    now += pause;
+    if (gfs_batch_begins(&batch))
+      gfs_batch_begin(&batch, now, bytes);
+    now += call;
+    if (!gfs_batch_ends(&batch))
+      continue;
+    calls = gfs_batch_end(&batch, now);
+    CHECK(batch.call_ns == call + pause * (calls - 1) / calls);
+    batches++;
+  }
+  return calls;
+}
+
+/* Calls that follow one another are timed together, others one by one. */
+static void test_batches(void) {
+  snprintf(about, sizeof about, "batches");
+  CHECK(batch_of(1, 300, 0, 1024) == 1); /* it is not known yet what comes between */
+  CHECK(batch_of(2, 300, 0, 1024) == 64 && batch_of(9, 300, 100, 1000) == 66);
+  CHECK(batch_of(2, 300, 1101, 1024) == 1 && batch_of(9, 300, 1101, 1024) == 1);
+  CHECK(batch_of(2, 9000, 0, 65536) == 1 && batch_of(2, 9000, 0, 65535) == 2);
+  gfs_batch batch = {0};
+  gfs_batch_begin(&batch, 100, 1024);
+  CHECK(gfs_batch_ends(&batch) && gfs_batch_end(&batch, 400) == 1);
+  gfs_batch_begin(&batch, 400, 1024);
+  CHECK(!gfs_batch_ends(&batch) && !gfs_batch_begins(&batch));
+  gfs_batch_break(&batch); /* another cell's call */
+  gfs_batch_begin(&batch, 800, 1024);
+  CHECK(gfs_batch_ends(&batch) && gfs_batch_end(&batch, 1100) == 1);
+  const struct {
+    uint64_t call;
+    uint32_t sample, rest;
+  } rests[] = {{0, 64, 1024},  {0, 1, 16},     {487, 64, 1024},
+               {999, 64, 500}, {9999, 64, 64}, {999, 65536, 65536}};
+  for (size_t n = 0; n < sizeof rests / sizeof rests[0]; n++) {
+    batch.call_ns = rests[n].call;
+    CHECK(gfs_batch_rest(&batch, rests[n].sample) == rests[n].rest);
+  }
 }
 
 static unsigned of_walk(const gfs_candidate *candidate, unsigned count, gfs_walk_kind walk) {
@@ -238,10 +292,11 @@ static void test_candidates(void) {
   gfs_situation s = situation(12, 4, 8192 + 64, &dram);
   unsigned count = gfs_situation_candidates(&s, &options, c);
   CHECK(c[0].policy.walk == GFS_WALK_DEFAULT && of_walk(c, count, GFS_WALK_PLAIN) == 1);
-  /* The distance begins at k (section 4.1), then 2 k, 4 k and the whole call; pressure is not
-   * known. */
+  /* The distance begins at k (section 4.1), then doubles up to 16 k, then the whole call; pressure
+   * is not known. */
   CHECK(c[2].policy.walk == GFS_WALK_ROW && c[2].policy.distance == 12 && !c[2].policy.streaming);
-  CHECK(c[4].policy.distance == 48 && c[5].policy.distance == 129 * 12);
+  CHECK(c[4].policy.distance == 48 && c[6].policy.distance == 192);
+  CHECK(c[7].policy.distance == 129 * 12);
   CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 1);
   s.counted = GFS_PRESSURE_LOW;
   count = gfs_situation_candidates(&s, &options, c);
@@ -252,10 +307,10 @@ static void test_candidates(void) {
   /* Wide stripes: software only; at pages, hardware stays. */
   gfs_situation wide = situation(48, 4, 1024, &dram);
   count = gfs_situation_candidates(&wide, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 4);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 5);
   gfs_situation pages = situation(12, 4, 8192, &dram);
   count = gfs_situation_candidates(&pages, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 4);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 6);
   /* Two distances where the device's lines are longer, under low pressure: k + 4 at first. */
   gfs_situation slow = situation(28, 4, 1024, &optane);
   count = gfs_situation_candidates(&slow, &options, c);
@@ -333,6 +388,7 @@ int main(int argc, char **argv) {
     return 2;
   test_text();
   test_debts();
+  test_batches();
   test_equation();
   test_candidates();
   test_search(false);

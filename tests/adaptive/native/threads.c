@@ -9,7 +9,7 @@
 
 #include "gfsmith_adaptive.h"
 
-enum { K = 5, M = 3, SHARDS = K + M, THREADS = 4, ROUNDS = 200, LENGTH = 3072 };
+enum { K = 5, M = 3, SHARDS = K + M, THREADS = 4, ROUNDS = 800, LENGTH = 3072 };
 
 static gfsmith_codec *codecs[2];
 static gfsmith_adaptive *adaptive;

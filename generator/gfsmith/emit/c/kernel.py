@@ -12,7 +12,21 @@ from gfsmith.emit.c.vx import VX
 from gfsmith.emit.c.wasm import RELAXED, SIMD128
 from gfsmith.emit.c.words import SCALAR
 from gfsmith.emit.template import render
-from gfsmith.ir import CURRENT, MEANING, STORES, Instr, Kind, Loop, Op, Program, Ref, Role, Space, source_name
+from gfsmith.ir import (
+    CURRENT,
+    MEANING,
+    STORES,
+    Instr,
+    Kind,
+    Loop,
+    Op,
+    Program,
+    Ref,
+    Role,
+    Space,
+    pointers,
+    source_name,
+)
 from gfsmith.spec import Hint, KernelSpec
 
 #: By the instruction set's name.
@@ -151,7 +165,7 @@ class _Writer:
 
     def _taken(self, code: tuple[Instr, ...]) -> list[str]:
         """Past the prefetch pointers that a body has used."""
-        count = sum(i.ref is not None and i.ref.space is Space.AHEAD for i in code)
+        count = pointers(code)
         return [f"ahead += {count};"] if count else []
 
     def turn(self, loops: tuple[Loop, ...]) -> dict[str, object]:

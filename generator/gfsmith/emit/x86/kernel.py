@@ -23,18 +23,13 @@ from gfsmith.emit.x86.places import AHEAD, POINTER, Places
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.emit.x86.select import Selector
 from gfsmith.emit.x86.tail import Packed
-from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Role, Space
+from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Role, Space, pointers
 from gfsmith.isa import Encoding, Tail
 from gfsmith.spec import KernelSpec
 
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
 _CONSTANT_ALIGNMENT = 32  #: that of the body; no entry then straddles two cache lines
-
-
-def _pointers(code: tuple[Instr, ...]) -> int:
-    """How many pointers behind those of the shards some code takes."""
-    return sum(i.ref is not None and i.ref.space is Space.AHEAD for i in code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +130,7 @@ class _Emitter:
         if loop.aligned:
             self._require_alignment(beyond)
         self.asm.mark(again, _LOOP_ALIGNMENT if first else 1)
-        if any(_pointers(part.body) for part in turn):
+        if any(pointers(part.body) for part in turn):
             ins("mov", AHEAD, "rsi")
         for part in turn:
             self._turn(part)
@@ -192,8 +187,8 @@ class _Emitter:
         self.places.forget()
         self._section(loop.body, loop)
         ins("add", "r10", POINTER * loop.group)
-        if _pointers(loop.body):
-            ins("add", AHEAD, POINTER * _pointers(loop.body))
+        if pointers(loop.body):
+            ins("add", AHEAD, POINTER * pointers(loop.body))
         if self.spec.source_stride:
             ins("add", "r9", self.spec.source_stride * loop.group)
         self.asm.mark(test)

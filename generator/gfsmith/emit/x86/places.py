@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gfsmith.emit.x86.asm import Asm, Mem
-from gfsmith.ir import CURRENT, Program, Ref, Space
+from gfsmith.ir import CURRENT, Program, Ref, Space, pointers
 from gfsmith.spec import KernelSpec
 
 POINTER = 8  #: bytes
@@ -27,7 +27,7 @@ class Places:
         self._asm = asm
         self._width = spec.isa.vector_bytes
         self._slots = program.slots
-        self._pipelined = any(i.ref and i.ref.space is Space.AHEAD for i in program.instructions())
+        self._pipelined = pointers(program.instructions()) > 0
         self.resident = self._assign()
         self._cursors: frozenset[str] = frozenset()
         self._ahead = 0
