@@ -37,7 +37,7 @@ def test_pymemcache(store: Store) -> None:
         assert client.prepend("key", b"before ")
         assert client.append("nothing", b"x") is False
         assert client.get("key") == b"before replaced after"
-        value, version = client.gets("key")
+        _, version = client.gets("key")
         assert client.cas("key", b"mine", version)
         assert client.cas("key", b"too late", version) is False
         assert client.cas("nothing", b"x", version) is None

@@ -197,7 +197,7 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
     rank = store.holder("a", 0)
     with Memcached(store.folder / f"memcached-{rank}") as memcached:
         chunk = next(
-            key for key in memcached.keys() if key.startswith("c") and len(memcached.get(key)) == 64 + 333
+            key for key in memcached.all_keys() if key.startswith("c") and len(memcached.get(key)) == 64 + 333
         )
         item = bytearray(memcached.get(chunk))
         item[100] ^= 1

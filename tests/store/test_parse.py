@@ -6,6 +6,7 @@ import ctypes
 import math
 import os
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_the_intervals_are_those_of_the_distribution(drawing: ctypes.CDLL) -> No
     """Kolmogorov and Smirnov: at rate 1/1000 rounding to whole reads is small beside the distance allowed."""
     shape, rate, count = 0.75, 0.001, 4_000_000
     at = [i for i, lost in enumerate(draws(drawing, f"weibull:{shape}:{rate}", count)) if lost]
-    intervals = sorted(b - a for a, b in zip(at, at[1:], strict=False))
+    intervals = sorted(b - a for a, b in pairwise(at))
     scale = 1 / rate / math.gamma(1 + 1 / shape)
     n = len(intervals)
     distance = max(

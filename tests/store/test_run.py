@@ -29,6 +29,8 @@ def children(pid: int) -> dict[str, int]:
     found = {}
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        if len(words) < 3:
+            continue  # it has just ended
         program = Path(words[0].decode()).name
         name = {"stripe-agent": "agent", "stripe-chunk": f"chunk-{words[1].decode()}"}.get(program)
         found[name or Path(words[2].decode()).name] = int(child)
@@ -36,21 +38,22 @@ def children(pid: int) -> dict[str, int]:
 
 
 @contextmanager
-def running(programs: Path, folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
+def running(programs: Path, folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
     command = [programs / "stripe-store", "run", folder, *options]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
+    with said.open("w") as out, log.open("w") as err:
+        run = subprocess.Popen(command, stdout=out, stderr=err)
     try:
-        assert run.stdout is not None
-        line = run.stdout.readline()
-        assert line.startswith("ready "), (line, run.stderr and run.stderr.read())
-        host, _, port = line.split()[1].rpartition(":")
+        wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
+        assert said.read_text().startswith("ready "), log.read_text()
+        host, _, port = said.read_text().split()[1].rpartition(":")
         client = Client((host, int(port)), timeout=DEADLINE, connect_timeout=DEADLINE, default_noreply=False)
         yield run, client
         client.close()
     finally:
         if run.poll() is None:
             run.terminate()
-        run.communicate(timeout=DEADLINE)
+        run.wait(DEADLINE)
 
 
 def status(programs: Path, folder: Path) -> tuple[int, str]:
@@ -85,11 +88,11 @@ def test_what_is_killed_is_started_again(programs: Path, tmp_path: Path) -> None
         for name in ("chunk-2", "memcached-2", "memcached-4"):
             os.kill(before[name], signal.SIGKILL)
         assert client.get("key") == b"value"
-        wait_for("all to be up", lambda: len(children(run.pid)) == 11 and status(programs, folder)[0] == 0)
+        wait_for("all to be up", lambda: set(children(run.pid)) == names and status(programs, folder)[0] == 0)
         assert children(run.pid)["agent"] == before["agent"]
         assert client.get("key") == b"value"
         os.kill(before["agent"], signal.SIGKILL)
-        wait_for("all to be up", lambda: len(children(run.pid)) == 11 and status(programs, folder)[0] == 0)
+        wait_for("all to be up", lambda: set(children(run.pid)) == names and status(programs, folder)[0] == 0)
         host, _, port = (folder / "client").read_text().strip().rpartition(":")
         with Client((host, int(port)), timeout=DEADLINE) as again:
             assert again.get("key") == b"value"
@@ -185,23 +188,18 @@ def test_a_memcached_that_evicts(programs: Path, tmp_path: Path) -> None:
     (tmp_path / "key").write_text("00" * 32)
     user = ["-u", "root"] if os.geteuid() == 0 else []
     socket = tmp_path / "memcached-1"
-    memcached = subprocess.Popen(["memcached", "-s", socket, "-t", "1", *user])
-    chunk = None
+    log = tmp_path / "log"
+    processes = [subprocess.Popen(["memcached", "-s", socket, "-t", "1", *user])]
     try:
         wait_for("memcached", socket.exists)
-        chunk = subprocess.Popen(
-            [programs / "stripe-chunk", "1", tmp_path], stderr=subprocess.PIPE, text=True
-        )
-        assert chunk.stderr is not None
-        line = chunk.stderr.readline()
-        if "does not answer" in line:  # it was quicker than memcached
-            line = chunk.stderr.readline()
-        assert line == f"stripe-chunk 1: {socket}: memcached may evict chunks; start it with -M\n"
+        with log.open("w") as to:
+            processes.append(subprocess.Popen([programs / "stripe-chunk", "1", tmp_path], stderr=to))
+        wait_for("the message", lambda: "\n" in log.read_text())
+        assert log.read_text() == f"stripe-chunk 1: {socket}: memcached may evict chunks; start it with -M\n"
     finally:
-        for process in (memcached, chunk):
-            if process is not None:
-                process.terminate()
-                process.wait(DEADLINE)
+        for process in processes:
+            process.terminate()
+            process.wait(DEADLINE)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -213,12 +211,13 @@ def test_a_chunk_server_alone_ends(programs: Path, tmp_path: Path, number: int) 
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    command = [programs / "stripe-chunk", "1", tmp_path]
-    for chunk in [
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=ignore) for _ in range(3)
-    ]:
-        assert chunk.stderr is not None
-        chunk.stderr.readline()  # no memcached: its loop runs
+    log = tmp_path / "log"
+    with log.open("w") as to:
+        command = [programs / "stripe-chunk", "1", tmp_path]
+        chunk = subprocess.Popen(command, stderr=to, preexec_fn=ignore)
+    try:
+        wait_for("its loop to run", lambda: "memcached does not answer" in log.read_text())
         chunk.send_signal(number)
         assert chunk.wait(DEADLINE) == 0
-        chunk.stderr.close()
+    finally:
+        chunk.kill()
