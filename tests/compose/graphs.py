@@ -19,7 +19,16 @@ NATIVE = Path(__file__).resolve().parent / "native"
 SOURCES = sorted(
     path for path in (REPO / "runtime/compose/src").glob("graph*.c") if path.name != "graph_post.c"
 )
-STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+STRICT = (
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wshadow",
+    "-Werror",
+)
 INCLUDES = tuple(f"-I{REPO / folder}" for folder in ("runtime/include", "runtime/compose/include"))
 REASON = 256
 
@@ -150,6 +159,13 @@ def compile_program(build: Path, names: Sequence[str], target: Path, *flags: str
     _gcc("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *flags,
          f"-I{REPO / 'runtime/compose/src'}", *programs, *sources,
          "-o", str(target), str(build / "libgfsmith.a"))  # fmt: skip
+
+
+def link_program(build: Path, names: Sequence[str], target: Path) -> None:
+    """native/NAME.c, ..., with libgfsmith-compose.a."""
+    _gcc("-O2", "-g", f"-I{REPO / 'runtime/compose/src'}", *(str(NATIVE / f"{name}.c") for name in names),
+         "-o", str(target), str(build / "libgfsmith-compose.a"), str(build / "libgfsmith.a"),
+         "-lfabric", "-lxxhash", "-lpthread")  # fmt: skip
 
 
 def case_line(
