@@ -50,8 +50,8 @@ static bool may_be(const run *run, int status) {
 
 /* Can this not be known at once by all whom it concerns? */
 static bool takes_time(const run *run) {
-  return run->early || run->fault == FAULT_LINK || run->fault == FAULT_SILENT ||
-         run->fault == FAULT_SKIP || run->fault >= FAULT_BABBLE;
+  return run->early || run->fault == FAULT_KILL || run->fault == FAULT_LINK ||
+         run->fault == FAULT_SILENT || run->fault == FAULT_SKIP || run->fault >= FAULT_BABBLE;
 }
 
 static bool finished(const run *run) {
