@@ -75,6 +75,7 @@ if [ "$level" = test ]; then
   install_more wasm
   install_more fuzz
   install_more zig
+  install_more store
 fi
 [ "$level" = bench ] || exit 0
 
