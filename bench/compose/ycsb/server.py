@@ -1,0 +1,79 @@
+"""What YCSB runs against: the stripe store, and plain memcached."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.build import ROOT, BuildError
+from bench.run import RunError
+
+STORE = ROOT / "build" / "stripe-store" / "stripe-store"
+STARTING = 60.0  #: seconds until a server is there, at most
+STOPPING = 20.0
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOPPING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _memcached_port(process: subprocess.Popen[str], file: Path) -> int:
+    until = time.monotonic() + STARTING
+    while time.monotonic() < until and process.poll() is None:
+        if file.exists():
+            lines = file.read_text().splitlines()
+            found = [line.rpartition(":")[2] for line in lines if line.startswith("TCP INET:")]
+            if found:
+                return int(found[0])
+        time.sleep(0.02)
+    raise RunError("memcached does not start")
+
+
+@contextmanager
+def memcached(memory: int) -> Iterator[int]:
+    """Plain memcached with so many MiB; gives its port. Raises RunError, BuildError."""
+    if shutil.which("memcached") is None:
+        raise BuildError("memcached is missing: apt-get install memcached")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "ports"
+        command = ["memcached", "-l", "127.0.0.1", "-p", "-1", "-U", "0", "-m", str(memory), "-t", "2"]
+        if os.geteuid() == 0:
+            command += ["-u", "root"]
+        environment = os.environ | {"MEMCACHED_PORT_FILENAME": str(file)}
+        process = subprocess.Popen(command, env=environment, text=True)
+        try:
+            yield _memcached_port(process, file)
+        finally:
+            _stop(process)
+
+
+@contextmanager
+def stripe_store(arguments: list[str]) -> Iterator[int]:
+    """The stripe store; gives its agent's port. Raises RunError, BuildError."""
+    if not STORE.exists():
+        raise BuildError(f"{STORE.name} is missing: make stripe-store")
+    with tempfile.TemporaryFile("w+") as errors:
+        command = [str(STORE), *arguments]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                errors.seek(0)
+                raise RunError((errors.read().strip().splitlines() or ["the store ended"])[-1])
+            yield int(json.loads(line)["agent"][1])
+        finally:
+            _stop(process)
