@@ -34,6 +34,7 @@ from gfsmith.explain import show
 from gfsmith.explain.kernel import explain
 from gfsmith.export.command import export_
 from gfsmith.field import FieldError
+from gfsmith.graph.command import graph_
 from gfsmith.isa import BY_NAME
 from gfsmith.model.tools import ModelError
 from gfsmith.plan.command import plan_
@@ -268,6 +269,7 @@ def doctor_(as_json: bool) -> None:
 main.add_command(adapt)
 main.add_command(codes_)
 main.add_command(export_)
+main.add_command(graph_)
 main.add_command(completion)
 main.add_command(plan_)
 main.add_command(tune)

@@ -52,24 +52,33 @@ GFSMITH_API const char *gfsmith_compose_strerror(int status);
 /** One process's end of the network. */
 typedef struct gfsmith_node gfsmith_node;
 
+/** Called in the engine's thread when a link to a peer comes up or goes down. It must not block. */
+typedef void gfsmith_link_handler(void *context, uint16_t rank, bool up);
+/** Called in the engine's thread with a message from a peer; `bytes` is gone when it returns. It must not block. */
+typedef void gfsmith_message_handler(void *context, uint16_t rank, const void *bytes, size_t length);
+
 /** Settings of a node. gfsmith_node_defaults writes the values in brackets. */
 typedef struct gfsmith_node_options {
   size_t size;          /**< bytes of this struct, as gfsmith_node_defaults wrote it */
   const char *provider; /**< libfabric's provider with message endpoints: "tcp", "sockets", "verbs" ["tcp"] */
-  const char *host;     /**< the address to listen on ["127.0.0.1"] */
+  const char *host;     /**< the address to listen on, in numbers ["127.0.0.1"] */
   uint16_t port;        /**< and its port; 0: any that is free [0] */
   uint16_t rank;        /**< this node's rank [0] */
   const uint8_t *key;   /**< the shared key, GFSMITH_KEY_MIN to GFSMITH_KEY_MAX bytes; it is copied [none: needed] */
   size_t key_bytes;     /**< its bytes */
   unsigned deadline_ms; /**< of operations that have none of their own, 1 to 86,400,000 [30000] */
-  unsigned connect_ms;  /**< of a connection's set-up and authentication [2000] */
+  unsigned connect_ms;  /**< of a connection's set-up and authentication, 1 to 86,400,000 [2000] */
   size_t memory;        /**< bytes that the node holds for shards on their way, at most [1 GiB] */
   bool triggers;        /**< use triggered operations where the provider has them [true] */
+  gfsmith_link_handler *link;       /**< told of links [NULL] */
+  gfsmith_message_handler *message; /**< given the peers' messages [NULL: they are dropped] */
+  void *context;                    /**< of both [NULL] */
 } gfsmith_node_options;
 
 GFSMITH_API void gfsmith_node_defaults(gfsmith_node_options *options);
 
 /** Create a node and listen.
+ * @param out the node; it is written before a handler is called for the first time
  * @param reason GFSMITH_REASON_MAX bytes for what is wrong in words, or NULL
  * @return GFSMITH_EINVAL (an option out of its range; reason names it), GFSMITH_EUNSUPPORTED (no such provider),
  *     GFSMITH_EFABRIC (the address cannot be had), GFSMITH_ENOMEM; *out = NULL then */
@@ -90,16 +99,10 @@ GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char 
 /** Is there an authenticated link to this peer now? */
 GFSMITH_API bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank);
 
-/** Called in the engine's thread when a link to a peer comes up or goes down. */
-typedef void gfsmith_link_handler(void *context, uint16_t rank, bool up);
-/** Called in the engine's thread with a message from a peer; `bytes` is gone when it returns. */
-typedef void gfsmith_message_handler(void *context, uint16_t rank, const void *bytes, size_t length);
-/** Set both, before the first peer is named. They must not block. NULL: nothing is called. */
-GFSMITH_API void gfsmith_node_handlers(gfsmith_node *node, gfsmith_link_handler *link,
-                                       gfsmith_message_handler *message, void *context);
 /** Send a small message to a peer; messages of one link arrive in order, once, or the link goes down.
  * From any thread, callbacks too.
- * @return GFSMITH_EPEER (no link now), GFSMITH_EINVAL (length 0 or over GFSMITH_MESSAGE_MAX), GFSMITH_ENOMEM */
+ * @return GFSMITH_EPEER (no link now), GFSMITH_EINVAL (length 0 or over GFSMITH_MESSAGE_MAX), GFSMITH_ELIMIT (more than
+ *     16 MiB wait for this peer), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes, size_t length);
 
 /* ---- primitives ----------------------------------------------------------------------------- */
@@ -216,7 +219,10 @@ typedef struct gfsmith_graph gfsmith_graph;
 /** What a graph is to do. Shards are numbered as everywhere: data 0 to k - 1, then parity. */
 typedef struct gfsmith_graph_request {
   const char *scheme;         /**< "rs", "lrc", "ppr", "ecpipe" or "triec"; "ppr" and "ecpipe" repair only */
-  const gfsmith_codec *codec; /**< the code */
+  const gfsmith_codec *codec; /**< the code, in ordinary layout */
+  unsigned k;                 /**< its data shards */
+  unsigned m;                 /**< and parities; a codec does not tell, so they are said, and checked */
+  unsigned polynomial;        /**< of its field, or 0: GFSMITH_POLYNOMIAL; checked likewise */
   const uint16_t *holder;     /**< k + m ranks: who has, or is to have, each shard */
   const bool *present;        /**< k + m flags: which shards are there; NULL: encode */
   const bool *wanted;         /**< k + m flags: which to rebuild; NULL: every missing one */
@@ -225,27 +231,40 @@ typedef struct gfsmith_graph_request {
 } gfsmith_graph_request;
 
 /** Lay out a graph. It is validated before it is returned (gfsmith_graph_check).
+ *
+ * A rank has one part in a graph. Ranks may be the same (a source or sink that holds shards, several shards of one
+ * rank): what it would send to itself falls away. Where it would then have to wait for what comes of its own sending,
+ * the graph is refused; with a source and sinks that hold no shards, and a rank for each shard, that cannot be.
+ *
+ * "triec" repairs at the holder of a missing shard, which keeps it, and from there sends it to the sink; to read past a
+ * holder that is gone, name the sink as its holder. Other schemes look at a missing shard's holder only if `sink` is
+ * NULL.
+ *
+ * A graph never changes: any number of threads and runs may share it. It needs its codec no longer.
  * @param reason GFSMITH_REASON_MAX bytes, or NULL
- * @return GFSMITH_EINVAL, GFSMITH_ETOOMANY, GFSMITH_ESINGULAR, GFSMITH_EUNSUPPORTED (the scheme does not do this),
- *     GFSMITH_ENOMEM */
+ * @return GFSMITH_EINVAL, GFSMITH_ETOOMANY, GFSMITH_ESINGULAR, GFSMITH_EUNSUPPORTED (the scheme does not do this, or not
+ *     with these ranks), GFSMITH_ENOMEM; *out = NULL then */
 GFSMITH_API int gfsmith_graph_create(gfsmith_graph **out, const gfsmith_graph_request *request, char *reason);
 GFSMITH_API void gfsmith_graph_destroy(gfsmith_graph *graph);
-/** A 64-bit hash of everything in it: field, matrix parts, vertices and edges. For gfsmith_job. */
+/** A 64-bit hash of everything in it: field, matrix parts, vertices and edges. For gfsmith_job. It is the first 8 bytes,
+ * the lowest first, of BLAKE2b with 128 bits (RFC 7693) of the JSON. */
 GFSMITH_API uint64_t gfsmith_graph_hash(const gfsmith_graph *graph);
 /** Is it acyclic, is every transfer sent and received, and does every sink compute exactly the wanted shards, for all
- * data? Decided over linear forms in the shards. @return GFSMITH_OK, or GFSMITH_EINVAL with the reason */
+ * data? Decided over linear forms in the shards. @return GFSMITH_OK, GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
 GFSMITH_API int gfsmith_graph_check(const gfsmith_graph *graph, char *reason);
-/** As JSON, the form of `gfsmith graph --json`. @return its length, whatever `size` is */
+/** As JSON, the form of `gfsmith graph --json`, with a zero byte as far as there is room.
+ * @return its length without the zero byte, whatever `size` is */
 GFSMITH_API size_t gfsmith_graph_json(const gfsmith_graph *graph, char *text, size_t size);
 /** Does this rank have a part in it? */
 GFSMITH_API bool gfsmith_graph_has(const gfsmith_graph *graph, uint16_t rank);
 
 /** Post this node's part: the vertex rule of section III-D picks primitive and calculator.
- * @param shards k + m addresses: of the shards that this node reads, and of those that it is to get; others are not
- *     looked at
+ * @param shards k + m addresses: of the shards that this node reads, and of those that it is to get. A shard that it
+ *     receives as it is in order to compute (a survivor, at the sink of "rs" and "lrc") goes to its address too, unless
+ *     that is NULL. Others are not looked at
  * @param length,slice as in gfsmith_memory
- * @param incoherent do it the incoherent way, in this thread
- * @return GFSMITH_EINVAL (the node has no part in the graph, a shard's address is NULL), GFSMITH_ENOMEM, GFSMITH_ELIMIT */
+ * @return GFSMITH_EINVAL (the node has no part in the graph, an address that is needed is NULL), GFSMITH_ENOMEM,
+ *     GFSMITH_ELIMIT */
 GFSMITH_API int gfsmith_graph_post(gfsmith_node *node, const gfsmith_graph *graph, uint64_t job, unsigned deadline_ms,
                                    size_t length, size_t slice, uint8_t *const *shards, const gfsmith_notice *notice);
 /** The same the incoherent way, in this thread. */

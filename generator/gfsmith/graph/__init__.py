@@ -1,0 +1,1 @@
+"""Erasure-coding graphs: which node computes which part of an encoding or a repair, and sends it where."""

@@ -1,0 +1,95 @@
+"""A graph from its JSON, such as gfsmith_graph_json wrote: its form; check.py says whether it holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gfsmith.graph.layouts import LAYOUTS
+from gfsmith.graph.types import Edge, Graph, GraphError, Keep, Place, Send, Vertex, primitive
+
+Number = Annotated[int, Field(ge=0, lt=1 << 16)]
+Rows = tuple[tuple[Number, ...], ...]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Place(_Form):
+    shard: Number
+    rank: Number
+
+
+class _Edge(_Form):
+    source: Annotated[Number, Field(alias="from")]
+    target: Annotated[Number, Field(alias="to")]
+
+
+class _Keep(_Form):
+    output: Number
+    shard: Number
+
+
+class _Send(_Form):
+    output: Number
+    edge: Number
+
+
+class _Vertex(_Form):
+    rank: Number
+    primitive: str
+    locals: tuple[Number, ...]
+    receives: tuple[Number, ...]
+    matrix: Rows
+    keeps: tuple[_Keep, ...]
+    sends: tuple[_Send, ...]
+
+    def vertex(self) -> Vertex:
+        keeps = tuple(Keep(keep.output, keep.shard) for keep in self.keeps)
+        sends = tuple(Send(send.output, send.edge) for send in self.sends)
+        return Vertex(self.rank, self.locals, self.receives, self.matrix, keeps, sends)
+
+
+class _Graph(_Form):
+    scheme: str
+    does: Literal["encode", "decode"]
+    polynomial: Number
+    k: Number
+    m: Number
+    parity: Rows
+    has: tuple[_Place, ...]
+    wanted: tuple[_Place, ...]
+    edges: tuple[_Edge, ...]
+    vertices: tuple[_Vertex, ...]
+
+    def graph(self) -> Graph:
+        return Graph(
+            self.scheme, self.does == "encode", self.polynomial, self.k, self.m, self.parity,
+            tuple(Place(place.shard, place.rank) for place in self.has),
+            tuple(Place(place.shard, place.rank) for place in self.wanted),
+            tuple(Edge(edge.source, edge.target) for edge in self.edges),
+            tuple(vertex.vertex() for vertex in self.vertices),
+        )  # fmt: skip
+
+
+def graph(text: str) -> Graph:
+    """Raises GraphError for what has not the form, a scheme that is unknown, and a primitive that the vertex
+    rule does not pick."""
+    try:
+        form = _Graph.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the text"
+        raise GraphError(f"{where}: {first['msg'].splitlines()[0]}") from None
+    if form.scheme not in LAYOUTS:
+        raise GraphError(f"scheme '{form.scheme}' is unknown; allowed: {', '.join(LAYOUTS)}")
+    found = form.graph()
+    for stated, vertex in zip(form.vertices, found.vertices, strict=True):
+        if stated.primitive != primitive(vertex):
+            raise GraphError(
+                f"rank {vertex.rank}: primitive '{stated.primitive}' is not what the vertex rule picks; "
+                f"allowed: {primitive(vertex)}"
+            )
+    return found
