@@ -41,15 +41,15 @@ elapsed time, with {window} operations under way at every rank; the incoherent o
 composed / incoherent, so above 1 composed is faster.
 """
 SLOPES = """\
-The paper's alpha follows from the links' bandwidth and the longest way. Here every rank shares two processors,
-so alpha should follow from all transfers and products of a graph together, whatever their order. How well two
-figures for all graphs do that:
+The paper's alpha follows from the links' bandwidth and the longest way. Here every rank shares two
+processors, so alpha should follow from all transfers and products of a graph together, whatever their order.
+How well two figures for all graphs do that:
 """
 PROJECTION = """\
 **A projection by the model, not a measurement.** Every node is given a link of 100 Gb/s in each direction,
-sends and receives one thing at a time, and computes as fast as one process here; a transfer's latency is taken
-from this machine (beta over the transfers of the longest way), which is TCP and the waking of a process: RDMA has
-less. Nothing else is shared.
+sends and receives one thing at a time, and computes as fast as one process here; a transfer's latency is
+taken from this machine (beta over the transfers of the longest way), which is TCP and the waking of a
+process: RDMA has less. Nothing else is shared.
 """
 
 

@@ -199,7 +199,7 @@ def projections(content: Json, found: Sequence[Graph]) -> Iterator[str]:
     yield from table(("graph, composed: here -> projected", *map(size, PROJECTED)), rows)
 
 
-def _latencies(figures: Mapping[str, Json]) -> str:
+def _latencies(figures: Mapping[str, Sequence[float]]) -> str:
     return " / ".join(f"{figures[p][0]:.0f}" for p in ("p50", "p95", "p99") if p in figures) or "-"
 
 

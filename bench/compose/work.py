@@ -18,11 +18,11 @@ from scipy import optimize
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A vertex: inputs, local and received; rows that are more than one input handed on; to whom it sends."""
+    """A vertex. products: chunks that it multiplies and adds, without outputs that are inputs handed on;
+    sends: to whom."""
 
     rank: int
-    inputs: int
-    rows: int
+    products: int
     sends: tuple[int, ...]
 
 
@@ -39,7 +39,7 @@ class Work:
     @property
     def products(self) -> int:
         """Chunks that are multiplied and added."""
-        return sum(part.inputs * part.rows for part in self.parts)
+        return sum(part.products for part in self.parts)
 
     @property
     def hops(self) -> int:
@@ -49,10 +49,6 @@ class Work:
             for target in part.sends:
                 depth[target] = max(depth.get(target, 0), depth.get(part.rank, 0) + 1)
         return max(depth.values(), default=0)
-
-
-def _is_unit(row: Sequence[int]) -> bool:
-    return sum(row) == 1
 
 
 def work_of(graph: dict[str, Any]) -> Work:
@@ -65,20 +61,19 @@ def work_of(graph: dict[str, Any]) -> Work:
         if not ready:
             raise ValueError("the graph has a cycle")
         for vertex in ready:
-            inputs = len(vertex["locals"]) + len(vertex["receives"])
-            rows = sum(not _is_unit(row) for row in vertex["matrix"])
+            products = sum(sum(map(bool, row)) for row in vertex["matrix"] if sum(row) != 1)
             sends = tuple(edges[send["edge"]]["to"] for send in vertex["sends"])
-            parts.append(Part(vertex["rank"], inputs, rows, sends))
+            parts.append(Part(vertex["rank"], products, sends))
             del left[vertex["rank"]]
     return Work(tuple(parts))
 
 
 def work_json(work: Work) -> dict[str, Any]:
-    return {"parts": [[part.rank, part.inputs, part.rows, list(part.sends)] for part in work.parts]}
+    return {"parts": [[part.rank, part.products, list(part.sends)] for part in work.parts]}
 
 
 def work_from(kept: dict[str, Any]) -> Work:
-    return Work(tuple(Part(rank, inputs, rows, tuple(sends)) for rank, inputs, rows, sends in kept["parts"]))
+    return Work(tuple(Part(rank, products, tuple(sends)) for rank, products, sends in kept["parts"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +123,7 @@ def projected(work: Work, length: int, slices: int, network: Network) -> float:
         here: dict[int, float] = {}
         for part in work.parts:
             start = max(here.get(part.rank, 0.0), busy.get(part.rank, 0.0))
-            ready = start + part.inputs * part.rows * piece * network.product
+            ready = start + part.products * piece * network.product
             busy[part.rank] = ready
             last = max(last, ready)
             for target in part.sends:

@@ -31,21 +31,23 @@ int cell_codec(gfsmith_codec **out, const shape *shape) {
   return gfsmith_codec_create(out, "cauchy", shape->k, shape->m);
 }
 
-/* Who holds what: shard j is rank j's; rank k + m has the data to encode, and gets what is
- * repaired. */
+/* Who holds what: shard j is rank j's; rank k + m has the data to encode, and reads what is lost.
+ */
 static int lay_out(cell *cell, char *reason) {
   const shape *shape = &cell->shape;
   unsigned shards = shape->k + shape->m;
   uint16_t holder[GFSMITH_MAX_SHARDS], sink[GFSMITH_MAX_SHARDS];
   bool present[GFSMITH_MAX_SHARDS];
   for (unsigned j = 0; j < shards; j++) {
-    holder[j] = (uint16_t)j;
-    sink[j] = (uint16_t)shards;
     present[j] = (int)j != shape->lost;
+    holder[j] = (uint16_t)(present[j] ? j : shards);
+    sink[j] = (uint16_t)shards;
   }
   bool repair = shape->lost >= 0;
   gfsmith_graph_request request = {.scheme = shape->scheme,
                                    .codec = cell->codec,
+                                   .k = shape->k,
+                                   .m = shape->m,
                                    .holder = holder,
                                    .present = repair ? present : NULL,
                                    .sink = repair ? sink : NULL,
