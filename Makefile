@@ -4,6 +4,7 @@
 #              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
 # make adaptive build/adaptive/libgfsmith.a and .so: with the coordinator and its kernels; docs/adaptive.md
 # make isal    build/libisal.so.2 and build/libisal_ec.a in place of ISA-L's: docs/isal.md
+# make compose build/libgfsmith-compose.a and .so: primitives and graphs over libfabric; docs/compose.md
 # make install headers, libraries, gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    all tests
@@ -30,12 +31,12 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict model-memory dist clean setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict model-memory dist clean setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-python setup-wasm setup-tune setup-test setup-bench: setup-%:
+setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench: setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if no one has.
@@ -52,6 +53,7 @@ adaptive: setup-gen setup-lib
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/adaptive GFSMITH_GENERATED=build/adaptive/gen lib
 
 -include runtime/isal/isal.mk
+-include runtime/compose/compose.mk
 
 # The codec for Python, made anew if anything that goes into the wheel changed.
 PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith templates runtime \

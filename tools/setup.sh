@@ -1,11 +1,11 @@
 #!/bin/sh
 # Install what a level of work needs and make the virtual environment:
-# tools/setup.sh gen|lib|python|wasm|tune|test|bench.
+# tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench.
 # As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
 # command that gets it. What is already there is left alone, and then nothing is fetched.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|python|wasm|tune|test|bench}
+level=${1:?usage: tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv

@@ -19,10 +19,11 @@ PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
 
 
 class Level(Enum):
-    """What is to be done: each level needs what the ones before it need."""
+    """What is to be done: each level needs what the ones before it need; COMPOSE only the tests."""
 
     GEN = "gen"
     LIB = "lib"
+    COMPOSE = "compose"
     PYTHON = "python"
     WASM = "wasm"
     TEST = "test"
@@ -64,6 +65,18 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.LIB, Probe.FILE, "/usr/include/stdio.h", "libc6-dev", "C headers"),
     Requirement(Level.LIB, Probe.COMMAND, "pkg-config", "pkg-config", "finds xxHash"),
     Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "examples/stripe"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/rdma/fabric.h", "libfabric-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/sodium.h", "libsodium-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/uthash.h", "uthash-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/event.h", "libevent-dev", "examples/stripe-store"),
+    Requirement(
+        Level.COMPOSE,
+        Probe.FILE,
+        "/usr/include/libmemcached/memcached.h",
+        "libmemcached-dev",
+        "examples/stripe-store",
+    ),
+    Requirement(Level.COMPOSE, Probe.COMMAND, "memcached", "memcached", "examples/stripe-store"),
     Requirement(Level.PYTHON, Probe.COMMAND, "python3-config", "python3-dev", "compiles for Python"),
     Requirement(Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
     Requirement(Level.WASM, Probe.COMMAND, "ld.lld-19", "lld-19", "links for what is not here"),
@@ -184,7 +197,8 @@ def present(requirement: Requirement) -> bool:
 def requirements(level: Level) -> tuple[Requirement, ...]:
     """Everything that `level` and the levels before it need."""
     order = list(Level)
-    return tuple(r for r in _DEBIAN if order.index(r.level) <= order.index(level))
+    without = () if level in {Level.COMPOSE, Level.TEST} else (Level.COMPOSE,)
+    return tuple(r for r in _DEBIAN if order.index(r.level) <= order.index(level) and r.level not in without)
 
 
 def is_debian() -> bool:

@@ -16,7 +16,8 @@ struct gfsmith_node {
   bool triggers; /* asked for, and the provider has them */
 };
 
-/* The layer above links. Its functions in gfc_operations_upper get the gfc_operations as `upper`. */
+/* The layer above links. Its functions in gfc_operations_upper get the gfc_operations as `upper`.
+ */
 extern const gfc_upper gfc_operations_upper;
 /* Before the engine runs: node->engine is there, but its thread is not. */
 int gfc_operations_create(gfc_operations **out, gfsmith_node *node,

@@ -1,5 +1,5 @@
-/* Timers of the engine's thread: a list in the order in which they end. Most end after the same time, so that a new one
- * belongs at the end of it; no memory is allocated. */
+/* Timers of the engine's thread: a list in the order in which they end. Most end after the same
+ * time, so that a new one belongs at the end of it; no memory is allocated. */
 #ifndef GFC_TIMER_H
 #define GFC_TIMER_H
 
@@ -9,8 +9,9 @@
 typedef struct gfc_timer gfc_timer;
 struct gfc_timer {
   TAILQ_ENTRY(gfc_timer) entry;
-  uint64_t at;                  /* milliseconds of gfc_now; 0: not running */
-  void (*over)(gfc_timer *timer); /* called once; it may start it again, and free what it is part of */
+  uint64_t at; /* milliseconds of gfc_now; 0: not running */
+  void (*over)(
+      gfc_timer *timer); /* called once; it may start it again, and free what it is part of */
 };
 
 typedef TAILQ_HEAD(gfc_timers, gfc_timer) gfc_timers;

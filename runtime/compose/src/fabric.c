@@ -1,0 +1,182 @@
+#include "fabric.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth.h"
+#include "engine.h"
+
+/* What we need of a provider, and what we can put up with. */
+static struct fi_info *hints_for(const gfsmith_node_options *options) {
+  struct fi_info *hints = fi_allocinfo();
+  if (hints == NULL)
+    return NULL;
+  hints->caps = FI_MSG | FI_RMA;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA;
+  hints->ep_attr->type = FI_EP_MSG;
+  hints->domain_attr->threading = FI_THREAD_SAFE;
+  hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+  hints->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | FI_ORDER_WAW;
+  hints->rx_attr->msg_order = hints->tx_attr->msg_order;
+  hints->fabric_attr->prov_name = strdup(options->provider);
+  if (hints->fabric_attr->prov_name != NULL)
+    return hints;
+  fi_freeinfo(hints);
+  return NULL;
+}
+
+static const uint32_t interface_version = FI_VERSION(1, 17);
+
+/* Is there what the hints ask for? Another question than which one it is. */
+static bool exists(const struct fi_info *hints) {
+  struct fi_info *info = NULL;
+  int status = fi_getinfo(interface_version, NULL, NULL, 0, hints, &info);
+  fi_freeinfo(info);
+  return status == 0;
+}
+
+static int choose(gfc_fabric *fabric, struct fi_info *hints, const gfsmith_node_options *options,
+                  char *reason) {
+  char port[8];
+  snprintf(port, sizeof port, "%u", options->port);
+  if (!exists(hints)) {
+    gfc_words(reason, "provider: %s is not there, or has no endpoints with messages and writes",
+              options->provider);
+    return GFSMITH_EUNSUPPORTED;
+  }
+  uint64_t plain = hints->caps;
+  hints->caps = plain | FI_TRIGGER | FI_RMA_EVENT;
+  fabric->triggers = options->triggers && exists(hints);
+  if (!fabric->triggers)
+    hints->caps = plain;
+  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  fabric->delivers = exists(hints);
+  hints->tx_attr->op_flags = 0;
+  int status = fi_getinfo(interface_version, options->host, port, FI_SOURCE | FI_NUMERICHOST, hints,
+                          &fabric->info);
+  if (status == 0)
+    return GFSMITH_OK;
+  gfc_words(reason, "host: the provider %s cannot listen on %s: %s", options->provider,
+            options->host, fi_strerror(-status));
+  return GFSMITH_EFABRIC;
+}
+
+static int listen_there(gfc_fabric *fabric, const gfsmith_node_options *options, char *reason) {
+  struct fi_eq_attr attr = {.size = 1024, .wait_obj = FI_WAIT_FD};
+  const char *doing = "fi_fabric";
+  int status = fi_fabric(fabric->info->fabric_attr, &fabric->fabric, NULL);
+  if (status == 0) {
+    doing = "fi_domain";
+    status = fi_domain(fabric->fabric, fabric->info, &fabric->domain, NULL);
+  }
+  if (status == 0) {
+    doing = "fi_eq_open";
+    status = fi_eq_open(fabric->fabric, &attr, &fabric->eq, NULL);
+  }
+  if (status == 0)
+    status = fi_control(&fabric->eq->fid, FI_GETWAIT, &fabric->eq_fd);
+  if (status == 0) {
+    doing = "fi_passive_ep";
+    status = fi_passive_ep(fabric->fabric, fabric->info, &fabric->pep, NULL);
+  }
+  if (status == 0)
+    status = fi_pep_bind(fabric->pep, &fabric->eq->fid, 0);
+  if (status == 0) {
+    doing = "listen";
+    status = fi_listen(fabric->pep);
+  }
+  if (status == 0)
+    return GFSMITH_OK;
+  gfc_words(reason, "%s port %u: %s: %s", options->host, options->port, doing,
+            fi_strerror(-status));
+  return GFSMITH_EFABRIC;
+}
+
+int gfc_fabric_open(gfc_fabric *fabric, const gfsmith_node_options *options, char *reason) {
+  struct sockaddr_storage address;
+  *fabric = (gfc_fabric){.eq_fd = -1};
+  if (!gfc_address(&address, options->host, options->port)) {
+    gfc_words(reason, "host: %s is no address in numbers", options->host);
+    return GFSMITH_EINVAL;
+  }
+  struct fi_info *hints = hints_for(options);
+  if (hints == NULL)
+    return GFSMITH_ENOMEM;
+  int status = choose(fabric, hints, options, reason);
+  fi_freeinfo(hints);
+  if (status != GFSMITH_OK)
+    return status;
+  const struct fi_tx_attr *tx = fabric->info->tx_attr;
+  fabric->pieces = tx->rma_iov_limit < tx->iov_limit ? tx->rma_iov_limit : tx->iov_limit;
+  if (fabric->pieces == 0)
+    fabric->pieces = 1;
+  return listen_there(fabric, options, reason);
+}
+
+static void close_one(struct fid *fid) {
+  if (fid != NULL)
+    fi_close(fid);
+}
+
+void gfc_fabric_close(gfc_fabric *fabric) {
+  close_one(fabric->pep != NULL ? &fabric->pep->fid : NULL);
+  close_one(fabric->eq != NULL ? &fabric->eq->fid : NULL);
+  close_one(fabric->domain != NULL ? &fabric->domain->fid : NULL);
+  close_one(fabric->fabric != NULL ? &fabric->fabric->fid : NULL);
+  fi_freeinfo(fabric->info);
+  *fabric = (gfc_fabric){.eq_fd = -1};
+}
+
+uint16_t gfc_fabric_port(const gfc_fabric *fabric) {
+  struct sockaddr_storage address = {0};
+  size_t bytes = sizeof address;
+  if (fi_getname(&fabric->pep->fid, &address, &bytes) != 0)
+    return 0;
+  if (address.ss_family == AF_INET6)
+    return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+  return ntohs(((struct sockaddr_in *)&address)->sin_port);
+}
+
+struct fi_info *gfc_fabric_towards(const gfc_fabric *fabric,
+                                   const struct sockaddr_storage *address) {
+  bool six = address->ss_family == AF_INET6;
+  size_t bytes = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+  struct fi_info *info = fi_dupinfo(fabric->info);
+  if (info == NULL)
+    return NULL;
+  /* Our own address carries the port that we listen on: the provider picks one that is free. */
+  free(info->src_addr);
+  info->src_addr = NULL;
+  info->src_addrlen = 0;
+  free(info->dest_addr);
+  info->addr_format = six ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
+  info->dest_addrlen = bytes;
+  info->dest_addr = malloc(bytes);
+  if (info->dest_addr == NULL) {
+    fi_freeinfo(info);
+    return NULL;
+  }
+  memcpy(info->dest_addr, address, bytes);
+  return info;
+}
+
+bool gfc_address(struct sockaddr_storage *address, const char *host, uint16_t port) {
+  memset(address, 0, sizeof *address);
+  struct sockaddr_in *four = (struct sockaddr_in *)address;
+  struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+  if (host == NULL)
+    return false;
+  if (inet_pton(AF_INET, host, &four->sin_addr) == 1) {
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    return true;
+  }
+  if (inet_pton(AF_INET6, host, &six->sin6_addr) != 1)
+    return false;
+  six->sin6_family = AF_INET6;
+  six->sin6_port = htons(port);
+  return true;
+}

@@ -1,0 +1,150 @@
+#include "harness.h"
+
+const char *harness_provider = "tcp";
+
+#define NOTE(record, statement)                                                                    \
+  do {                                                                                             \
+    pthread_mutex_lock(&(record)->mutex);                                                          \
+    statement;                                                                                     \
+    pthread_cond_broadcast(&(record)->changed);                                                    \
+    pthread_mutex_unlock(&(record)->mutex);                                                        \
+  } while (0)
+
+static void up(void *upper, uint16_t rank) {
+  gfc_operations *record = upper;
+  CHECK(gfc_in_engine(record->node->engine) && gfc_connected(record->node->engine, rank));
+  NOTE(record, record->ups++);
+}
+
+static void down(void *upper, uint16_t rank, int status, const char *reason) {
+  gfc_operations *record = upper;
+  CHECK(!gfc_connected(record->node->engine, rank));
+  CHECK(status != GFSMITH_OK && reason[0] != 0);
+  NOTE(record, {
+    record->downs++;
+    record->status = status;
+    snprintf(record->reason, sizeof record->reason, "%s", reason);
+    record->last = 0;
+  });
+}
+
+static void number(gfc_operations *record, uint32_t value) {
+  record->disorder = record->disorder || value != record->last + 1;
+  record->last = value;
+}
+
+static void control(void *upper, uint16_t rank, uint8_t type, const void *body, size_t bytes) {
+  gfc_operations *record = upper;
+  uint32_t value = 0;
+  CHECK(type == GFC_CONTROL_FIRST && bytes >= sizeof value);
+  memcpy(&value, body, sizeof value);
+  if (record->on_control != NULL)
+    record->on_control(record, rank, body, bytes);
+  NOTE(record, {
+    record->controls++;
+    number(record, value);
+  });
+}
+
+static void written(void *upper, uint16_t rank, uint32_t data) {
+  gfc_operations *record = upper;
+  (void)rank;
+  NOTE(record, {
+    record->writes++;
+    number(record, data);
+  });
+}
+
+static void sent(void *upper, void *context, int status) {
+  gfc_operations *record = upper;
+  CHECK(*(unsigned *)context == 0);
+  *(unsigned *)context = 1;
+  NOTE(record, {
+    record->sents++;
+    record->failed += status != GFSMITH_OK;
+  });
+}
+
+static void stop(void *upper) {
+  gfc_operations *record = upper;
+  NOTE(record, record->stops++);
+}
+
+const gfc_upper gfc_operations_upper = {up, down, control, written, sent, stop};
+
+int gfc_operations_create(gfc_operations **out, gfsmith_node *node,
+                          const gfsmith_node_options *options) {
+  (void)options;
+  *out = calloc(1, sizeof **out);
+  if (*out == NULL)
+    return GFSMITH_ENOMEM;
+  pthread_mutex_init(&(*out)->mutex, NULL);
+  pthread_cond_init(&(*out)->changed, NULL);
+  (*out)->node = node;
+  return GFSMITH_OK;
+}
+
+void gfc_operations_destroy(gfc_operations *operations) {
+  if (operations == NULL)
+    return;
+  pthread_cond_destroy(&operations->changed);
+  pthread_mutex_destroy(&operations->mutex);
+  free(operations);
+}
+
+gfc_operations *harness_record(gfsmith_node *node) { return node->operations; }
+
+gfsmith_node_options harness_options(uint16_t rank) {
+  static const uint8_t key[] = "a key for the tests only";
+  gfsmith_node_options options;
+  gfsmith_node_defaults(&options);
+  options.provider = harness_provider;
+  options.rank = rank;
+  options.key = key;
+  options.key_bytes = sizeof key;
+  options.connect_ms = 20000;
+  return options;
+}
+
+gfsmith_node *harness_open(const gfsmith_node_options *options) {
+  char reason[GFSMITH_REASON_MAX];
+  gfsmith_node *node = NULL;
+  int status = gfsmith_node_create(&node, options, reason);
+  if (status != GFSMITH_OK) {
+    fprintf(stderr, "no node: %s: %s\n", gfsmith_compose_strerror(status), reason);
+    exit(1);
+  }
+  return node;
+}
+
+gfsmith_node *harness_node(uint16_t rank) {
+  gfsmith_node_options options = harness_options(rank);
+  return harness_open(&options);
+}
+
+void harness_link(gfsmith_node *high, gfsmith_node *low) {
+  uint16_t rank = gfsmith_node_rank(low);
+  CHECK(gfsmith_node_peer(high, rank, "127.0.0.1", gfsmith_node_port(low)) == GFSMITH_OK);
+  UNTIL(high->operations, gfsmith_node_connected(high, rank));
+  UNTIL(low->operations, gfsmith_node_connected(low, gfsmith_node_rank(high)));
+}
+
+typedef struct job {
+  gfsmith_node *node;
+  void (*work)(gfsmith_node *, void *);
+  void *context;
+  bool done;
+} job;
+
+static void run_job(void *upper, void *context) {
+  job *run = context;
+  gfc_operations *record = upper;
+  run->work(run->node, run->context);
+  NOTE(record, run->done = true);
+}
+
+void harness_run(gfsmith_node *node, void (*work)(gfsmith_node *, void *), void *context) {
+  job run = {node, work, context, false};
+  CHECK(gfc_run(node->engine, run_job, &run) == GFSMITH_OK);
+  UNTIL(node->operations, run.done);
+}
