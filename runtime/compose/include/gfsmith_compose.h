@@ -243,39 +243,43 @@ typedef struct gfsmith_graph gfsmith_graph;
 
 /** What a graph is to do. Shards are numbered as everywhere: data 0 to k - 1, then parity. */
 typedef struct gfsmith_graph_request {
-  const char *scheme;         /**< "rs", "lrc", "ppr", "ecpipe" or "triec"; "ppr" and "ecpipe" repair only */
+  const char
+      *scheme; /**< "rs", "lrc", "ppr", "ecpipe" or "triec"; "ppr" and "ecpipe" repair only */
   const gfsmith_codec *codec; /**< the code, in ordinary layout */
   unsigned k;                 /**< its data shards */
-  unsigned m;                 /**< and parities; a codec does not tell, so they are said, and checked */
-  unsigned polynomial;        /**< of its field, or 0: GFSMITH_POLYNOMIAL; checked likewise */
-  const uint16_t *holder;     /**< k + m ranks: who has, or is to have, each shard */
-  const bool *present;        /**< k + m flags: which shards are there; NULL: encode */
-  const bool *wanted;         /**< k + m flags: which to rebuild; NULL: every missing one */
-  const uint16_t *sink;       /**< k + m ranks: who gets each rebuilt shard; NULL: its holder */
-  uint16_t source;            /**< encode: the rank that has all data shards */
+  unsigned m;             /**< and parities; a codec does not tell, so they are said, and checked */
+  unsigned polynomial;    /**< of its field, or 0: GFSMITH_POLYNOMIAL; checked likewise */
+  const uint16_t *holder; /**< k + m ranks: who has, or is to have, each shard */
+  const bool *present;    /**< k + m flags: which shards are there; NULL: encode */
+  const bool *wanted;     /**< k + m flags: which to rebuild; NULL: every missing one */
+  const uint16_t *sink;   /**< k + m ranks: who gets each rebuilt shard; NULL: its holder */
+  uint16_t source;        /**< encode: the rank that has all data shards */
 } gfsmith_graph_request;
 
 /** Lay out a graph. It is validated before it is returned (gfsmith_graph_check).
  *
- * A rank has one part in a graph. Ranks may be the same (a source or sink that holds shards, several shards of one
- * rank): what it would send to itself falls away. Where it would then have to wait for what comes of its own sending,
- * the graph is refused; with a source and sinks that hold no shards, and a rank for each shard, that cannot be.
+ * A rank has one part in a graph. Ranks may be the same (a source or sink that holds shards,
+ * several shards of one rank): what it would send to itself falls away. Where it would then have to
+ * wait for what comes of its own sending, the graph is refused; with a source and sinks that hold
+ * no shards, and a rank for each shard, that cannot be.
  *
- * "triec" repairs at the holder of a missing shard, which keeps it, and from there sends it to the sink; to read past a
- * holder that is gone, name the sink as its holder. Other schemes look at a missing shard's holder only if `sink` is
- * NULL.
+ * "triec" repairs at the holder of a missing shard, which keeps it, and from there sends it to the
+ * sink; to read past a holder that is gone, name the sink as its holder. Other schemes look at a
+ * missing shard's holder only if `sink` is NULL.
  *
  * A graph never changes: any number of threads and runs may share it. It needs its codec no longer.
  * @param reason GFSMITH_REASON_MAX bytes, or NULL
- * @return GFSMITH_EINVAL, GFSMITH_ETOOMANY, GFSMITH_ESINGULAR, GFSMITH_EUNSUPPORTED (the scheme does not do this, or not
- *     with these ranks), GFSMITH_ENOMEM; *out = NULL then */
-GFSMITH_API int gfsmith_graph_create(gfsmith_graph **out, const gfsmith_graph_request *request, char *reason);
+ * @return GFSMITH_EINVAL, GFSMITH_ETOOMANY, GFSMITH_ESINGULAR, GFSMITH_EUNSUPPORTED (the scheme
+ * does not do this, or not with these ranks), GFSMITH_ENOMEM; *out = NULL then */
+GFSMITH_API int gfsmith_graph_create(gfsmith_graph **out, const gfsmith_graph_request *request,
+                                     char *reason);
 GFSMITH_API void gfsmith_graph_destroy(gfsmith_graph *graph);
-/** A 64-bit hash of everything in it: field, matrix parts, vertices and edges. For gfsmith_job. It is the first 8 bytes,
- * the lowest first, of BLAKE2b with 128 bits (RFC 7693) of the JSON. */
+/** A 64-bit hash of everything in it: field, matrix parts, vertices and edges. For gfsmith_job. It
+ * is the first 8 bytes, the lowest first, of BLAKE2b with 128 bits (RFC 7693) of the JSON. */
 GFSMITH_API uint64_t gfsmith_graph_hash(const gfsmith_graph *graph);
-/** Is it acyclic, is every transfer sent and received, and does every sink compute exactly the wanted shards, for all
- * data? Decided over linear forms in the shards. @return GFSMITH_OK, GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
+/** Is it acyclic, is every transfer sent and received, and does every sink compute exactly the
+ * wanted shards, for all data? Decided over linear forms in the shards. @return GFSMITH_OK,
+ * GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
 GFSMITH_API int gfsmith_graph_check(const gfsmith_graph *graph, char *reason);
 /** As JSON, the form of `gfsmith graph --json`, with a zero byte as far as there is room.
  * @return its length without the zero byte, whatever `size` is */
@@ -284,14 +288,15 @@ GFSMITH_API size_t gfsmith_graph_json(const gfsmith_graph *graph, char *text, si
 GFSMITH_API bool gfsmith_graph_has(const gfsmith_graph *graph, uint16_t rank);
 
 /** Post this node's part: the vertex rule of section III-D picks primitive and calculator.
- * @param shards k + m addresses: of the shards that this node reads, and of those that it is to get. A shard that it
- *     receives as it is in order to compute (a survivor, at the sink of "rs" and "lrc") goes to its address too, unless
- *     that is NULL. Others are not looked at
+ * @param shards k + m addresses: of the shards that this node reads, and of those that it is to
+ * get. A shard that it receives as it is in order to compute (a survivor, at the sink of "rs" and
+ * "lrc") goes to its address too, unless that is NULL. Others are not looked at
  * @param length,slice as in gfsmith_memory
- * @return GFSMITH_EINVAL (the node has no part in the graph, an address that is needed is NULL), GFSMITH_ENOMEM,
- *     GFSMITH_ELIMIT */
-GFSMITH_API int gfsmith_graph_post(gfsmith_node *node, const gfsmith_graph *graph, uint64_t job, unsigned deadline_ms,
-                                   size_t length, size_t slice, uint8_t *const *shards, const gfsmith_notice *notice);
+ * @return GFSMITH_EINVAL (the node has no part in the graph, an address that is needed is NULL),
+ * GFSMITH_ENOMEM, GFSMITH_ELIMIT */
+GFSMITH_API int gfsmith_graph_post(gfsmith_node *node, const gfsmith_graph *graph, uint64_t job,
+                                   unsigned deadline_ms, size_t length, size_t slice,
+                                   uint8_t *const *shards, const gfsmith_notice *notice);
 /** The same the incoherent way, in this thread. */
 GFSMITH_API int gfsmith_graph_incoherent(gfsmith_node *node, const gfsmith_graph *graph,
                                          uint64_t job, unsigned deadline_ms, size_t length,
