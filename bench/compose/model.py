@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy
 from scipy import optimize
 
-from bench.compose.quantiles import drawn
+from bench.compose.quantiles import interval
 from gfsmith.stats import Estimate
 
 #: Relative error of a line at a size, at most, for it to fit there.
@@ -83,15 +83,11 @@ def fit(points: Sequence[Point]) -> Fit:
     lengths = [point.length for point in points]
     alpha, beta = line(lengths, [point.median for point in points])
 
-    def again(which: int) -> tuple[float, float]:
+    def drawn(which: int) -> Estimate:
         def of(some: Sequence[int]) -> float:
-            medians = [float(numpy.median([point.seconds[n] for n in some])) for point in points]
-            return line(lengths, medians)[which]
+            return line(lengths, [float(numpy.median([p.seconds[n] for n in some])) for p in points])[which]
 
-        return drawn(rounds, of)
+        return interval((alpha, beta)[which], rounds, of)
 
-    (a, b), (c, d) = again(0), again(1)
     errors = {p.length: (alpha * p.length + beta) / p.median - 1 for p in points}
-    return Fit(
-        Estimate(alpha, min(a, alpha), max(b, alpha)), Estimate(beta, min(c, beta), max(d, beta)), errors
-    )
+    return Fit(drawn(0), drawn(1), errors)

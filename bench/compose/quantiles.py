@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy
+from numpy.typing import NDArray
 
 from gfsmith.stats import CONFIDENCE, Estimate
 
-Rounds = Sequence[Sequence[float]]  #: latencies of one contender, round by round
+#: Latencies of one contender, round by round.
+Rounds = Sequence[Sequence[float]] | Sequence[NDArray[numpy.float64]]
 
 PERCENTILES = (50, 95, 99)
 #: So many operations must lie above a percentile for it to be stated.
@@ -22,48 +25,65 @@ BEYOND = 3
 DRAWS = 400
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """By percentile: of one contender, of the other, and the ratio of the first one's to the other's."""
+
+    above: dict[int, Estimate]
+    below: dict[int, Estimate]
+    ratio: dict[int, Estimate]
+
+
 def enough(count: int, percentile: int) -> bool:
     """Whether a percentile of so many operations says anything."""
     return count * (100 - percentile) >= 100 * BEYOND
 
 
-def percentile_of(rounds: Rounds, percentile: int) -> float:
-    """The least value that so many percent of all operations do not exceed. Raises ValueError for none."""
-    pooled = sorted(value for one in rounds for value in one)
-    if not pooled:
+def percentiles(rounds: Rounds) -> NDArray[numpy.float64]:
+    """Each percentile: the least value that so many percent of all operations do not exceed.
+
+    Raises ValueError for no operations."""
+    pooled = numpy.concatenate([numpy.asarray(one, dtype=float) for one in rounds])
+    if len(pooled) == 0:
         raise ValueError("no operations")
-    return pooled[max(-(-percentile * len(pooled) // 100), 1) - 1]
+    at = [max(-(-percentile * len(pooled) // 100), 1) - 1 for percentile in PERCENTILES]
+    found: NDArray[numpy.float64] = numpy.partition(pooled, at)[at]
+    return found
 
 
-def drawn(count: int, statistic: Callable[[Sequence[int]], float], draws: int = DRAWS) -> tuple[float, float]:
-    """The interval of a statistic of rounds, which gets the numbers of rounds drawn with replacement."""
+def draws(count: int) -> list[list[int]]:
+    """Numbers of rounds, drawn with replacement, again and again; the same ones each time."""
     chance = random.Random(1)
-    values = [statistic([chance.randrange(count) for _ in range(count)]) for _ in range(draws)]
+    return [[chance.randrange(count) for _ in range(count)] for _ in range(DRAWS)]
+
+
+def _around(value: float, values: NDArray[numpy.float64]) -> Estimate:
+    """A value and the interval of those drawn; the interval of few rounds may miss it."""
     low, high = numpy.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+    return Estimate(value, min(float(low), value), max(float(high), value))
 
 
-def _around(value: float, interval: tuple[float, float]) -> Estimate:
-    """The interval of few rounds may miss the value by rounding."""
-    return Estimate(value, min(interval[0], value), max(interval[1], value))
+def interval(value: float, count: int, statistic: Callable[[Sequence[int]], float]) -> Estimate:
+    """A statistic of so many rounds, which gets the numbers of those drawn."""
+    return _around(value, numpy.asarray([statistic(some) for some in draws(count)]))
 
 
-def spread(rounds: Rounds, percentile: int) -> Estimate:
-    """A percentile of all operations, and its interval."""
-    interval = drawn(len(rounds), lambda some: percentile_of([rounds[n] for n in some], percentile))
-    return _around(percentile_of(rounds, percentile), interval)
-
-
-def ratio(above: Rounds, below: Rounds, percentile: int) -> Estimate:
-    """One contender's percentile over the other's. Raises ValueError for unequal numbers of rounds."""
+def compare(above: Rounds, below: Rounds) -> Comparison:
+    """Raises ValueError for unequal numbers of rounds, and for no operations."""
     if len(above) != len(below):
         raise ValueError(f"{len(above)} rounds of one contender and {len(below)} of the other")
-
-    def of(some: Sequence[int]) -> float:
-        up, down = ([side[n] for n in some] for side in (above, below))
-        return percentile_of(up, percentile) / percentile_of(down, percentile)
-
-    return _around(of(range(len(above))), drawn(len(above), of))
+    sides = [[numpy.asarray(one, dtype=float) for one in side] for side in (above, below)]
+    values = [percentiles(side) for side in sides]
+    drawn = [
+        numpy.asarray([percentiles([side[n] for n in some]) for some in draws(len(side))]) for side in sides
+    ]
+    values.append(values[0] / values[1])
+    drawn.append(drawn[0] / drawn[1])
+    found = [
+        {p: _around(float(value[n]), many[:, n]) for n, p in enumerate(PERCENTILES)}
+        for value, many in zip(values, drawn, strict=True)
+    ]
+    return Comparison(*found)
 
 
 def verdict(figure: Estimate) -> int:

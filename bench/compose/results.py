@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.compose.measure import Measured
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
-from bench.compose.quantiles import PERCENTILES, enough, ratio, spread
+from bench.compose.quantiles import PERCENTILES, compare, enough
 from bench.compose.work import work_json, work_of
 from bench.machine import describe
 from gfsmith.stats import Estimate, estimate, paired_ratio
@@ -35,18 +35,18 @@ def estimate_of(kept: list[float]) -> Estimate:
 
 def _latency_json(one: Measured) -> Json:
     """Microseconds; ratios are composed / incoherent, so below 1 the composed one is faster."""
-    found: Json = {}
     count = min(sum(map(len, one.rounds[who])) for who in CONTENDERS)
     told = [percentile for percentile in PERCENTILES if enough(count, percentile)]
-    for who in CONTENDERS:
+    both = compare(one.rounds[COMPOSED], one.rounds[INCOHERENT])
+    found: Json = {}
+    for who, figure in zip(CONTENDERS, (both.above, both.below), strict=True):
         rounds = one.rounds[who]
         found[who] = {
             "operations": sum(map(len, rounds)),
             "medians": [float(f"{statistics.median(some) * 1e6:.5g}") for some in rounds],
-            **{f"p{p}": figures(spread(rounds, p), 1e6) for p in told},
+            **{f"p{p}": figures(figure[p], 1e6) for p in told},
         }
-    found["ratio"] = {f"p{p}": figures(ratio(one.rounds[COMPOSED], one.rounds[INCOHERENT], p)) for p in told}
-    return found
+    return found | {"ratio": {f"p{p}": figures(both.ratio[p]) for p in told}}
 
 
 def _bandwidth_json(one: Measured) -> Json:
