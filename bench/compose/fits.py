@@ -53,7 +53,7 @@ def graphs(content: Json) -> list[Graph]:
     """All graphs with as many sizes as a line needs."""
     by_graph: dict[str, list[Json]] = {}
     for cell in latency_cells(content):
-        by_graph.setdefault(f"{cell['scheme']}/{cell['task']}/{cell['shape']}", []).append(cell)
+        by_graph.setdefault(cell["graph"], []).append(cell)
     found = []
     for name, cells in by_graph.items():
         if len(cells) < LEAST:

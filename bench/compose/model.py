@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
+from numpy.typing import NDArray
 from scipy import optimize
 
-from bench.compose.quantiles import interval
+from bench.compose.quantiles import intervals
 from gfsmith.stats import Estimate
 
 #: Relative error of a line at a size, at most, for it to fit there.
@@ -61,7 +62,7 @@ class Fit:
         return self.alpha.median * length + self.beta.median
 
 
-def line(lengths: Sequence[int], seconds: Sequence[float]) -> tuple[float, float]:
+def line(lengths: Sequence[int], seconds: Sequence[float] | NDArray[numpy.float64]) -> tuple[float, float]:
     """alpha and beta, neither negative, with the least sum of squares of relative errors."""
     times = numpy.asarray(seconds, dtype=float)
     scale = float(max(lengths))  # both columns near 1
@@ -82,12 +83,11 @@ def fit(points: Sequence[Point]) -> Fit:
         raise ValueError("times must be above 0")
     lengths = [point.length for point in points]
     alpha, beta = line(lengths, [point.median for point in points])
+    times = numpy.asarray([point.seconds for point in points])
 
-    def drawn(which: int) -> Estimate:
-        def of(some: Sequence[int]) -> float:
-            return line(lengths, [float(numpy.median([p.seconds[n] for n in some])) for p in points])[which]
-
-        return interval((alpha, beta)[which], rounds, of)
+    def drawn(some: Sequence[int]) -> tuple[float, float]:
+        return line(lengths, numpy.median(times[:, some], axis=1))
 
     errors = {p.length: (alpha * p.length + beta) / p.median - 1 for p in points}
-    return Fit(drawn(0), drawn(1), errors)
+    slope, start = intervals((alpha, beta), rounds, drawn)
+    return Fit(slope, start, errors)

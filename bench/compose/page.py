@@ -105,9 +105,8 @@ def _ycsb(content: Json, pictures: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from _pictures(pictures, "ycsb")
 
 
-def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
+def section(content: Json, found: Sequence[Graph], pictures: Sequence[tuple[str, str]]) -> str:
     """The text between the marks. `pictures`: file and what it shows."""
-    found = graphs(content)
     lines = [
         METHOD.read_text(),
         f"Measured on {content['machine']}, libfabric's provider {content['method']['provider']}.\n",
@@ -131,5 +130,6 @@ def publish(results: Path) -> None:
         raise PageError(f"{PAGE.name} lacks one of the lines {BEGIN} and {END}")
     before, rest = (text if BEGIN in text else text + ROOM).split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    body = section(content, draw(content, FOLDER))
+    found = graphs(content)
+    body = section(content, found, draw(content, found, FOLDER))
     PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")

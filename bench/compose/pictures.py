@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.build import ROOT
-from bench.compose.fits import Graph, graphs, product_seconds, projection
+from bench.compose.fits import Graph, product_seconds, projection
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT, LENGTHS, NAMES, size
 from bench.compose.results import Json
 
@@ -44,13 +44,9 @@ def _by_size(axes: Axes, title: str) -> None:
     axes.grid(alpha=0.3)
 
 
-def _six(found: Sequence[Graph]) -> list[Graph]:
-    return [graph for graph in found if graph.shape.startswith("6,")]
-
-
-def _latency(content: Json) -> Figure | None:
+def _latency(content: Json, found: Sequence[Graph]) -> Figure | None:
     """p50 as a line, p95 and p99 as a band above it."""
-    found = _six(graphs(content))
+    found = [graph for graph in found if graph.shape.startswith("6,")]
     if not found:
         return None
     figure, axes = _panels("Latency in microseconds by chunk: p50, and the band up to p99", len(found), 4)
@@ -74,9 +70,8 @@ def _latency(content: Json) -> Figure | None:
     return figure
 
 
-def _model(content: Json) -> Figure | None:
+def _model(content: Json, found: Sequence[Graph]) -> Figure | None:
     """Points and the fitted line, both contenders."""
-    found = graphs(content)
     if not found:
         return None
     figure, axes = _panels("alpha c + beta (lines) over medians (points), microseconds", len(found), 4)
@@ -91,7 +86,7 @@ def _model(content: Json) -> Figure | None:
     return figure
 
 
-def _bandwidth(content: Json) -> Figure | None:
+def _bandwidth(content: Json, found: Sequence[Graph]) -> Figure | None:
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     if not cells:
         return None
@@ -116,9 +111,9 @@ def _bandwidth(content: Json) -> Figure | None:
     return figure
 
 
-def _projection(content: Json) -> Figure | None:
+def _projection(content: Json, found: Sequence[Graph]) -> Figure | None:
     """Repairs of the widest shapes: measured here, and projected."""
-    found = [g for g in graphs(content) if g.shape.startswith("12,") and not g.encodes]
+    found = [g for g in found if g.shape.startswith("12,") and not g.encodes]
     if not found or not content["calc"]:
         return None
     product = product_seconds(content)
@@ -143,7 +138,7 @@ def _projection(content: Json) -> Figure | None:
     return figure
 
 
-def _ycsb(content: Json) -> Figure | None:
+def _ycsb(content: Json, found: Sequence[Graph]) -> Figure | None:
     """Throughput by study and workload, both ways; plain memcached as the other end of the scale."""
     bars = [
         (f"{name}\n{workload}", {who: one["throughput"] for who, one in found.items() if who != "gain"})
@@ -169,7 +164,7 @@ def _ycsb(content: Json) -> Figure | None:
     return figure
 
 
-PICTURES: tuple[tuple[str, str, Callable[[Json], Figure | None]], ...] = (
+PICTURES: tuple[tuple[str, str, Callable[[Json, Sequence[Graph]], Figure | None]], ...] = (
     ("compose-latency.svg", "latency by chunk size, composed and incoherent", _latency),
     ("compose-bandwidth.svg", "bandwidth by chunk size, composed and incoherent", _bandwidth),
     ("compose-model.svg", "the fitted lines over what was measured", _model),
@@ -178,12 +173,12 @@ PICTURES: tuple[tuple[str, str, Callable[[Json], Figure | None]], ...] = (
 )
 
 
-def draw(content: Json, folder: Path) -> list[tuple[str, str]]:
+def draw(content: Json, found: Sequence[Graph], folder: Path) -> list[tuple[str, str]]:
     """Draw the pictures there are figures for; gives their files and what they show."""
     written = []
     with matplotlib.rc_context(STYLE):
         for file, what, make in PICTURES:
-            figure = make(content)
+            figure = make(content, found)
             if figure is None:
                 continue
             figure.tight_layout()

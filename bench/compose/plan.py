@@ -67,8 +67,9 @@ class Cell:
 
     @property
     def graph(self) -> str:
-        """All but the chunk: cells that have it in common have one line of the model."""
-        return f"{self.scheme}/{self.task}/{self.shape}"
+        """All but the chunk: cells that have it in common have one line of the model. Without a comma, which
+        separates globs."""
+        return f"{self.scheme}/{self.task}/{self.shape.replace(',', '+')}"
 
     @property
     def kind(self) -> str:

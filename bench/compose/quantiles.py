@@ -35,8 +35,9 @@ class Comparison:
 
 
 def enough(count: int, percentile: int) -> bool:
-    """Whether a percentile of so many operations says anything."""
-    return count * (100 - percentile) >= 100 * BEYOND
+    """Whether a percentile of so many operations says anything. The median always does: its interval says how
+    much."""
+    return percentile == 50 or count * (100 - percentile) >= 100 * BEYOND
 
 
 def percentiles(rounds: Rounds) -> NDArray[numpy.float64]:
@@ -63,9 +64,12 @@ def _around(value: float, values: NDArray[numpy.float64]) -> Estimate:
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
-def interval(value: float, count: int, statistic: Callable[[Sequence[int]], float]) -> Estimate:
-    """A statistic of so many rounds, which gets the numbers of those drawn."""
-    return _around(value, numpy.asarray([statistic(some) for some in draws(count)]))
+def intervals(
+    values: Sequence[float], count: int, statistics: Callable[[Sequence[int]], Sequence[float]]
+) -> list[Estimate]:
+    """Statistics of so many rounds; `statistics` gets the numbers of those drawn."""
+    drawn = numpy.asarray([statistics(some) for some in draws(count)])
+    return [_around(value, drawn[:, n]) for n, value in enumerate(values)]
 
 
 def compare(above: Rounds, below: Rounds) -> Comparison:

@@ -61,6 +61,7 @@ def cell_json(one: Measured) -> Json:
     """What is kept of a cell."""
     cell = one.cell
     return {
+        "graph": cell.graph,
         "scheme": cell.scheme,
         "task": cell.task,
         "shape": cell.shape,

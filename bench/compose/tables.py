@@ -188,15 +188,15 @@ def explained(found: Sequence[Graph]) -> Iterator[str]:
 def projections(content: Json, found: Sequence[Graph]) -> Iterator[str]:
     """Times at 100 Gb/s beside those measured here."""
     product = product_seconds(content)
+    lengths = [n for n in PROJECTED if all(n in graph.cells for graph in found)]
     rows = []
     for graph in found:
         fields = []
-        for length in (n for n in PROJECTED if n in graph.cells):
+        for length in lengths:
             here = graph.cells[length][COMPOSED]["p50"][0]
             fields.append(f"{microseconds(here)} -> {microseconds(projection(graph, length, product) * 1e6)}")
-        if len(fields) == len(PROJECTED):
-            rows.append([graph.title, *fields])
-    yield from table(("graph, composed: here -> projected", *map(size, PROJECTED)), rows)
+        rows.append([graph.title, *fields])
+    yield from table(("graph, composed: here -> projected", *map(size, lengths)), rows)
 
 
 def _latencies(figures: Mapping[str, Sequence[float]]) -> str:

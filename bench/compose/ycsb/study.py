@@ -13,7 +13,7 @@ from bench.compose.ycsb.server import memcached, stripe_store
 
 #: The distribution of the paper's degraded reads (section IV-B): a Weibull shape of 0.7 to 0.8, 1 % of all.
 WEIBULL = 0.75
-NONE, SOME, ALL = "none", "1 %", "all"
+NONE, SOME, ALL = "none", "1%", "all"
 RATES = {SOME: 0.01, ALL: 1.0}
 MEMCACHED = "memcached"
 MEMORY = 256  #: MiB of plain memcached
@@ -32,8 +32,8 @@ class Study:
 
     @property
     def id(self) -> str:
-        numbers = ",".join(map(str, self.shape))
-        return f"{self.scheme}({numbers})/{self.degraded}/{self.value}"
+        words = (self.scheme, "+".join(map(str, self.shape)), self.degraded, str(self.value))
+        return "/".join(word for word in words if word)
 
     @property
     def contenders(self) -> tuple[str, ...]:
