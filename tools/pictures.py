@@ -1,8 +1,10 @@
-"""The two pictures of README.md: python -m tools.pictures [--check] draws them, or tells which are stale.
+"""The pictures of README.md and docs/compose.md: python -m tools.pictures [--check] draws them, or tells
+which are stale.
 
 speed.svg is drawn from the tables of docs/performance.md, which `make bench` measured and `--publish` wrote;
-proofs.svg from gen_out/PROOFS.json and from what the tests execute. Neither has a date or a host; matplotlib
-is pinned, so the same data give the same bytes.
+proofs.svg from gen_out/PROOFS.json and from what the tests execute; graphs.svg (graph_picture.py) from the
+layouts of `gfsmith graph`. None has a date or a host; matplotlib is pinned, so the same data give the same
+bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from matplotlib.figure import Figure
 from tests.kernels.cpu import CPU_FLAGS
 from tests.kernels.emulated import EMULATIONS
 from tests.wasm.support import VARIANTS
+from tools import graph_picture
 
 ROOT = Path(__file__).resolve().parents[1]
 PERFORMANCE = ROOT / "docs" / "performance.md"
@@ -253,6 +256,7 @@ def pictures() -> dict[str, str]:
         return {
             "speed.svg": svg(draw_speed(PERFORMANCE.read_text(encoding="utf-8"))),
             "proofs.svg": svg(draw_proofs(PROOFS.read_text(encoding="utf-8"))),
+            "graphs.svg": svg(graph_picture.draw()),
         }
 
 

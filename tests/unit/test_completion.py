@@ -42,7 +42,9 @@ def test_instruction_sets(command: str) -> None:
     assert _words(command, "--isa", "gfni_a") == ["gfni_avx512", "gfni_avx2"]
 
 
-@pytest.mark.parametrize("typed", [("codes",), ("gen", "--code"), ("plan", "--code")], ids=" ".join)
+@pytest.mark.parametrize(
+    "typed", [("codes",), ("gen", "--code"), ("plan", "--code"), ("graph", "--code")], ids=" ".join
+)
 def test_codes(typed: tuple[str, ...]) -> None:
     assert _words(*typed, "") == list(NAMES)
     assert _words(*typed, "cauchy_") == ["cauchy_orig", "cauchy_good"]
@@ -80,6 +82,11 @@ def test_functions_of_an_object(tmp_path: Path) -> None:
 def test_words_of_a_contract() -> None:
     assert _words("verify", "--tables", "isal-") == ["isal-nibble", "isal-affine"]
     assert _words("verify", "--operation", "") == list(foreign.OPERATIONS)
+
+
+def test_schemes() -> None:
+    assert _words("graph", "--scheme", "") == ["rs", "lrc", "ppr", "ecpipe", "triec"]
+    assert _words("graph", "--scheme", "p") == ["ppr"]
 
 
 def test_cores_with_commas_between() -> None:

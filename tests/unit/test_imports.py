@@ -62,6 +62,7 @@ ALLOWED: dict[str, set[str]] = {
     "output": {"generate", "certify", "__init__"},
     "report": {"spec", "isa", "prove", "certify", "compiled"},
     "plan": {"codes", "complete", "config", "console", "field", "isa", "matrix", "spec", "technique"},
+    "graph": {"codes", "complete", "console", "field", "matrix", "plan"},
     "explain": {"spec", "ir", "liveness", "emit", "generate", "model", "report"},
     "tune": {
         *("spec", "isa", "codes", "config", "microarch", "tables", "emit", "generate", "certify", "parallel"),

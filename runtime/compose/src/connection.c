@@ -11,11 +11,7 @@
 
 #include "engine.h"
 
-enum {
-  STRIDE = (GFC_FRAME_MAX + 63) / 64 * 64, /* of the buffers */
-  PING_MS = 10000,                         /* a peer that has been silent for so long is asked */
-  SILENT_MS = 60000                        /* and one that is silent for so long is gone */
-};
+enum { STRIDE = (GFC_FRAME_MAX + 63) / 64 * 64 }; /* of the buffers */
 
 #define OF_TIMER(timer) ((gfc_connection *)((char *)(timer) - offsetof(gfc_connection, timer)))
 
@@ -44,13 +40,15 @@ static void too_late(gfc_timer *timer) {
 static void signs_of_life(gfc_timer *timer) {
   gfc_connection *connection = OF_TIMER(timer);
   uint64_t now = gfc_now(), silent = now - connection->heard;
-  if (silent >= SILENT_MS) {
-    gfc_doom(connection, GFSMITH_EPEER, "nothing was heard for %d s", SILENT_MS / 1000);
+  if (silent >= connection->engine->silent_ms) {
+    gfc_doom(connection, GFSMITH_EPEER, "nothing was heard for %u ms",
+             connection->engine->silent_ms);
     return;
   }
-  if (silent >= PING_MS && connection->credits != 0)
+  if (silent >= connection->engine->ask_ms && connection->credits != 0)
     gfc_enqueue(connection, GFC_PING, NULL, 0, NULL); /* without memory: next time */
-  gfc_timer_start(&connection->engine->timers, timer, now + PING_MS, signs_of_life);
+  gfc_timer_start(&connection->engine->timers, timer, now + connection->engine->ask_ms,
+                  signs_of_life);
 }
 
 /* Buffers of frames, for both directions, and the items of receives. */
@@ -191,7 +189,8 @@ void gfc_come_up(gfc_connection *connection) {
   connection->state = GFC_UP;
   connection->ready = true;
   connection->heard = gfc_now();
-  gfc_timer_start(&engine->timers, &connection->timer, connection->heard + PING_MS, signs_of_life);
+  gfc_timer_start(&engine->timers, &connection->timer, connection->heard + engine->ask_ms,
+                  signs_of_life);
   peer->link = connection;
   gfc_peer_reached(peer);
   engine->upper->up(engine->above, peer->rank);

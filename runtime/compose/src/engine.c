@@ -41,6 +41,8 @@ int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, cha
   engine->events = -1;
   engine->rank = options->rank;
   engine->connect_ms = options->connect_ms;
+  engine->ask_ms = 10000;
+  engine->silent_ms = 60000;
   engine->link_handler = options->link;
   engine->message_handler = options->message;
   engine->handler_context = options->context;

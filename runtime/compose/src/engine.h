@@ -38,6 +38,7 @@ struct gfc_engine {
   uint16_t rank;
   uint16_t port;
   unsigned connect_ms;
+  unsigned ask_ms, silent_ms; /* a peer that has been silent for so long is asked, or gone */
   const gfc_upper *upper;
   void *above; /* first argument of upper's functions */
   gfsmith_link_handler *link_handler;

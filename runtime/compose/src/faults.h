@@ -16,7 +16,7 @@ typedef enum gfc_fault {
   GFC_FAULT_MAGIC,    /* a message does not begin as one; the checksum is right */
   GFC_FAULT_CREDITS,  /* a message returns credits that nobody has given */
   GFC_FAULT_PAYLOAD,  /* a byte of a write is wrong */
-  GFC_FAULT_SILENT,   /* nothing is sent any more; the connection stays */
+  GFC_FAULT_SILENT,   /* no message is sent any more after these; the connection stays */
   GFC_FAULT_PIECEWISE /* every piece of a write is one of its own */
 } gfc_fault;
 
@@ -32,6 +32,9 @@ typedef struct gfc_faults {
 #ifdef GFSMITH_COMPOSE_FAULTS
 /* Do this to the message, or write, that is sent after `after` others. Any thread. */
 GFSMITH_API int gfsmith_node_fault(gfsmith_node *node, int fault, unsigned after);
+/* Ask a peer that was silent for `ask` milliseconds, give it up after `silent`; for links that come
+ * up later. */
+GFSMITH_API int gfsmith_node_patience(gfsmith_node *node, unsigned ask, unsigned silent);
 /* A frame is about to be sent. @return the bytes to send; 0: none */
 size_t gfc_fault_frame(gfc_faults *faults, uint8_t *frame, size_t bytes);
 /* A write is about to be sent. @return what to write in place of its first piece, to be freed;

@@ -138,7 +138,8 @@ static int lay_out(const gfsmith_graph_request *request, const gfc_layout *layou
     status = gfc_build(builder, graph);
   }
   if (status != GFSMITH_OK)
-    gfc_graph_fail(reason, status, "%s", builder ? builder->reason : "out of memory");
+    gfc_graph_fail(reason, status, "%s",
+                   builder && builder->status ? builder->reason : "out of memory");
   if (builder != NULL)
     gfc_builder_clear(builder);
   free(builder);

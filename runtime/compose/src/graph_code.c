@@ -8,11 +8,11 @@
 
 uint8_t gfc_multiply(unsigned polynomial, uint8_t a, uint8_t b) {
   unsigned product = 0;
-  for (int bit = 7; bit >= 0; bit--) {
+  for (unsigned bit = 0x80; bit; bit >>= 1) {
     product <<= 1;
     if (product & 0x100u)
       product ^= polynomial;
-    if (b >> bit & 1u)
+    if (b & bit)
       product ^= a;
   }
   return (uint8_t)product;

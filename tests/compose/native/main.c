@@ -1,0 +1,52 @@
+/* links PROVIDER SCENARIO */
+#include "harness.h"
+#include "scenarios.h"
+
+#define NAMED(name) {#name, name}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} scenarios[] = {
+    NAMED(messages_in_order),
+    NAMED(controls_and_writes_in_order),
+    NAMED(writes_piece_by_piece),
+    NAMED(too_many_messages),
+    NAMED(a_mesh),
+    NAMED(options),
+    NAMED(wrong_key),
+    NAMED(wrong_rank),
+    NAMED(a_message_that_is_flipped),
+    NAMED(a_message_that_is_cut),
+    NAMED(a_message_that_is_left_out),
+    NAMED(a_message_that_begins_otherwise),
+    NAMED(credits_that_nobody_gave),
+    NAMED(a_write_to_nowhere),
+    NAMED(a_write_that_is_too_long),
+    NAMED(destroyed_under_way),
+    NAMED(destroyed_while_others_call),
+    NAMED(back_at_the_same_port),
+    NAMED(moved),
+    NAMED(two_of_one_rank),
+    NAMED(silent),
+    NAMED(dropped),
+    NAMED(timers),
+};
+
+int main(int count, char **argument) {
+  if (count == 2 && strcmp(argument[1], "--list") == 0) {
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+      puts(scenarios[i].name);
+    return 0;
+  }
+  if (count != 3)
+    return 2;
+  harness_provider = argument[1];
+  for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+    if (strcmp(argument[2], scenarios[i].name) == 0) {
+      scenarios[i].run();
+      return 0;
+    }
+  }
+  return 2;
+}
