@@ -10,8 +10,8 @@ from typing import Any
 from bench.compose.fleet import Runs
 from bench.compose.plan import CONTENDERS, Cell, Effort
 
-#: Operations before the first round, of each contender: connections, caches, the codecs' plans.
-WARM = 3
+#: Operations by which the number of a round's is found, where they are short.
+WARM = 5
 
 
 @dataclass(slots=True)
@@ -34,25 +34,41 @@ def rate(cell: Cell, times: list[tuple[float, float]]) -> float:
     return cell.made * len(times) / (max(end for _, end in times) - min(start for start, _ in times))
 
 
-def _count(fleet: Runs, cell: Cell, contender: str, effort: Effort) -> int:
-    """How many operations of it take as long as a part of a round should."""
-    warm = WARM * cell.window
-    fleet.run(contender, warm)
-    times = fleet.run(contender, warm)
-    one = cell.window == 1
-    seconds = statistics.median(latencies(times)) if one else cell.made / rate(cell, times)
-    least = 2 * cell.window if cell.window > 1 else 1
-    return max(min(int(effort.milliseconds / 1e3 / seconds), effort.most), least)
+def _seconds(cell: Cell, times: list[tuple[float, float]]) -> float:
+    """Of an operation, as far as a part of a round goes."""
+    return statistics.median(latencies(times)) if cell.window == 1 else cell.made / rate(cell, times)
+
+
+def _try(fleet: Runs, cell: Cell, contender: str, effort: Effort) -> float:
+    """Seconds of an operation when all is warm; operations that take long are warm after the first."""
+    fleet.run(contender, cell.window)
+    seconds = _seconds(cell, fleet.run(contender, cell.window))
+    if WARM * seconds > effort.milliseconds / 1e3:
+        return seconds
+    return _seconds(cell, fleet.run(contender, WARM * cell.window))
+
+
+def _count(seconds: float, cell: Cell, effort: Effort) -> int:
+    """How many operations make a part of a round."""
+    return max(min(int(effort.milliseconds / 1e3 / seconds), effort.most), cell.window)
+
+
+def _rounds(seconds: float, effort: Effort) -> int:
+    """How many rounds, of so many seconds each, there is time for."""
+    return max(min(int(effort.seconds / seconds), effort.rounds), effort.least)
 
 
 def measure(fleet: Runs, cell: Cell, effort: Effort) -> Measured:
     """Raises RunError."""
     chance = random.Random(cell.id)
     found = Measured(cell, fleet.open(cell))
+    total = 0.0
     for contender in CONTENDERS:
-        found.counts[contender] = _count(fleet, cell, contender, effort)
+        seconds = _try(fleet, cell, contender, effort)
+        found.counts[contender] = _count(seconds, cell, effort)
         found.rounds[contender] = []
-    for _ in range(effort.rounds):
+        total += found.counts[contender] * seconds
+    for _ in range(_rounds(total, effort)):
         for contender in chance.sample(CONTENDERS, len(CONTENDERS)):
             times = fleet.run(contender, found.counts[contender])
             found.rounds[contender].append(latencies(times) if cell.window == 1 else [rate(cell, times)])

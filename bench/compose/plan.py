@@ -98,16 +98,19 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """rounds: of both contenders, in a new order each; milliseconds: of a contender's part of a round, where
-    an operation does not take longer; most: operations of such a part at most."""
+    """rounds: of both contenders, in a new order each, if they fit into so many seconds, and `least` of them
+    if they do not; milliseconds: of a contender's part of a round, where an operation does not take longer;
+    most: operations of such a part at most."""
 
     rounds: int = 9
+    least: int = 5
+    seconds: float = 4.0
     milliseconds: int = 60
     most: int = 400
 
 
 FULL = Effort()
-QUICK = Effort(rounds=5, milliseconds=20, most=100)
+QUICK = Effort(rounds=5, seconds=1.0, milliseconds=20, most=100)
 
 
 def slice_of(scheme: str, length: int) -> int:

@@ -72,7 +72,7 @@ EFFORT = plan.Effort(rounds=9, milliseconds=2, most=20)
 def test_contenders_go_by_turns_in_changing_order() -> None:
     fleet = Table(_slower_by(1.0))
     found = measure.measure(fleet, CELL, EFFORT)
-    rounds = [who for who, _ in fleet.runs[4:]]
+    rounds = [who for who, _ in fleet.runs[6:]]
     pairs = list(zip(rounds[::2], rounds[1::2], strict=True))
     assert len(pairs) == EFFORT.rounds and set(pairs) == {(COMPOSED, INCOHERENT), (INCOHERENT, COMPOSED)}
     assert all(len(found.rounds[who]) == EFFORT.rounds for who in plan.CONTENDERS)

@@ -69,21 +69,24 @@ static bool gets(const cell *cell, unsigned j) {
   return cell->rank == shape->k + shape->m && (int)j == shape->lost;
 }
 
-/* The whole stripe piece by piece, of which this rank keeps what it has and what it is to get. */
-static bool fill(cell *cell, uint8_t *const *keep) {
+/* The stripe piece by piece, as much of it as is needed for what this rank has and what it is to
+ * get. */
+static bool fill(const cell *cell, uint8_t *const *keep) {
   const shape *shape = &cell->shape;
   unsigned shards = shape->k + shape->m;
-  uint8_t *piece = malloc((size_t)shards * PIECE);
-  uint8_t *all[GFSMITH_MAX_SHARDS];
-  bool good = piece != NULL;
-  for (unsigned j = 0; good && j < shards; j++)
+  uint8_t *piece = malloc((size_t)shards * PIECE), *all[GFSMITH_MAX_SHARDS];
+  bool good = piece != NULL, parity = false;
+  for (unsigned j = 0; good && j < shards; j++) {
     all[j] = piece + (size_t)j * PIECE;
+    parity = parity || (j >= shape->k && keep[j] != NULL);
+  }
   for (size_t at = 0; good && at < shape->length; at += PIECE) {
     size_t length = shape->length - at < PIECE ? shape->length - at : PIECE;
     for (unsigned j = 0; j < shape->k; j++)
-      pattern_fill(all[j], j, at, length);
-    good = gfsmith_encode(cell->codec, length, (const uint8_t *const *)all, all + shape->k) ==
-           GFSMITH_OK;
+      if (parity || keep[j] != NULL)
+        pattern_fill(all[j], j, at, length);
+    good = !parity || gfsmith_encode(cell->codec, length, (const uint8_t *const *)all,
+                                     all + shape->k) == GFSMITH_OK;
     for (unsigned j = 0; good && j < shards; j++)
       if (keep[j] != NULL)
         memcpy(keep[j] + at, all[j], length);
