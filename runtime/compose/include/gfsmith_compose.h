@@ -243,8 +243,7 @@ typedef struct gfsmith_graph gfsmith_graph;
 
 /** What a graph is to do. Shards are numbered as everywhere: data 0 to k - 1, then parity. */
 typedef struct gfsmith_graph_request {
-  const char
-      *scheme; /**< "rs", "lrc", "ppr", "ecpipe" or "triec"; "ppr" and "ecpipe" repair only */
+  const char *scheme;         /**< "rs", "lrc", "triec"; "ppr" and "ecpipe", which repair only */
   const gfsmith_codec *codec; /**< the code, in ordinary layout */
   unsigned k;                 /**< its data shards */
   unsigned m;             /**< and parities; a codec does not tell, so they are said, and checked */

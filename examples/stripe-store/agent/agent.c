@@ -1,0 +1,26 @@
+#include "agent.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+unsigned agent_nodes(const agent *a) { return layout_shards(a->layout); }
+
+uint64_t agent_all(const agent *a) { return (UINT64_C(2) << agent_nodes(a)) - 2; }
+
+uint64_t agent_number(agent *a) { return (uint64_t)a->group.epoch << 32 | ++a->counter; }
+
+uint64_t agent_now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void append(char reason[AGENT_REASON], const char *format, ...) {
+  va_list arguments;
+  size_t at = strlen(reason);
+  va_start(arguments, format);
+  vsnprintf(reason + at, AGENT_REASON - at, format, arguments);
+  va_end(arguments);
+}

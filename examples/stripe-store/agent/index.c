@@ -1,0 +1,74 @@
+#include "agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+unsigned index_turn(const agent *a, const char *key, size_t bytes) {
+  return (unsigned)(XXH3_64bits(key, bytes) % agent_nodes(a));
+}
+
+entry *index_find(const agent *a, const char *key, size_t bytes) {
+  entry *e;
+  HASH_FIND(by_key, a->by_key, key, bytes, e);
+  return e;
+}
+
+entry *index_version(const agent *a, uint64_t version) {
+  entry *e;
+  HASH_FIND(by_version, a->by_version, &version, sizeof version, e);
+  return e;
+}
+
+void index_remove(agent *a, entry *e) {
+  HASH_DELETE(by_key, a->by_key, e);
+  HASH_DELETE(by_version, a->by_version, e);
+  free(e);
+}
+
+uint64_t index_put(agent *a, const record *r, uint64_t have, uint64_t records) {
+  entry *old = index_find(a, r->key, r->key_bytes);
+  uint64_t version = old == NULL ? 0 : old->record.version;
+  if (old != NULL)
+    index_remove(a, old);
+  entry *e = calloc(1, sizeof *e);
+  if (e == NULL)
+    abort();
+  e->record = *r;
+  e->have = have;
+  e->records = records;
+  HASH_ADD_KEYPTR(by_key, a->by_key, e->record.key, e->record.key_bytes, e);
+  HASH_ADD_KEYPTR(by_version, a->by_version, &e->record.version, sizeof e->record.version, e);
+  return version;
+}
+
+void index_clear(agent *a) {
+  entry *e, *next;
+  HASH_ITER(by_key, a->by_key, e, next) { index_remove(a, e); }
+}
+
+bool index_expired(const entry *e) {
+  return e->record.expires != 0 && e->record.expires <= (int64_t)time(NULL);
+}
+
+size_t index_chunk(const agent *a, uint64_t length) {
+  unsigned k = layout_get(a->layout)->k;
+  return length == 0 ? 1 : (size_t)((length + k - 1) / k);
+}
+
+uint64_t index_present(const agent *a, const entry *e) {
+  unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
+  uint64_t ranks = 0;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (node_serves(&a->nodes[rank]))
+      ranks |= UINT64_C(1) << rank;
+  return layout_at(a->layout, turn, ranks & e->have);
+}
+
+bool index_readable(agent *a, unsigned turn, uint64_t present) {
+  uint64_t data = (UINT64_C(1) << layout_get(a->layout)->k) - 1;
+  char reason[GFSMITH_REASON_MAX];
+  layout_rebuild rebuild = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT};
+  return rebuild.wanted == 0 || layout_repair(a->layout, &rebuild, reason) != NULL;
+}

@@ -1,0 +1,44 @@
+/* A gfsmith_node in a libevent loop: what its engine's thread tells arrives here as calls from the
+ * loop, in order. All functions are for the loop's thread. */
+#ifndef STORE_NET_H
+#define STORE_NET_H
+
+#include "message.h"
+
+#include <event2/event.h>
+
+typedef struct net net;
+
+typedef struct net_events {
+  void (*link)(void *owner, uint16_t rank, bool up);
+  void (*message)(void *owner, uint16_t rank, const message *m); /* body is gone on return */
+  void *owner;
+} net_events;
+
+typedef struct net_options {
+  uint16_t rank;
+  const char *host; /* listen here, numeric */
+  uint16_t port;    /* 0: any */
+  const uint8_t *key;
+  size_t key_bytes;
+  const char *provider; /* NULL: the default */
+  unsigned deadline_ms;
+} net_options;
+
+/* False: reason (GFSMITH_REASON_MAX bytes) says why not. */
+bool net_open(net **out, struct event_base *base, const net_options *options,
+              const net_events *events, char *reason);
+/* Cancels what is posted; those who wait for it are not told. */
+void net_close(net *n);
+
+gfsmith_node *net_node(net *n);
+/* GFSMITH_OK, or what gfsmith_node_send says. */
+int net_send(net *n, uint16_t rank, const message *m);
+
+typedef void net_over(void *owner, const gfsmith_outcome *outcome);
+/* How a posting is told about: `over` is called from the loop, once. *operation is to be released
+ * after that. A notice that was not posted has to be dropped. */
+gfsmith_notice net_notice(net *n, net_over *over, void *owner, gfsmith_operation **operation);
+void net_drop(const gfsmith_notice *notice);
+
+#endif
