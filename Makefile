@@ -127,7 +127,7 @@ bench-adaptive: setup-bench
 
 # Goes on where it was interrupted. BENCH_FLAGS: --quick, --cells 'latency/ppr/*', --fresh; see --help.
 bench-compose: setup-bench-compose
-	@$(MAKE) --no-print-directory -j$(JOBS) lib compose stripe-store
+	@$(MAKE) --no-print-directory -j$(JOBS) lib compose
 	@.venv/bin/python -m bench.compose $(BENCH_FLAGS)
 
 predict: setup-bench

@@ -18,7 +18,7 @@ from bench.compose.fleet import Fleet
 from bench.compose.measure import measure
 from bench.compose.page import PAGE, PageError, publish
 from bench.compose.results import Json, OtherRun, Store, cell_json, graph_json
-from bench.compose.ycsb import client, study
+from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
 from bench.run import RunError
 from gfsmith.console import progress
@@ -96,6 +96,7 @@ def _ycsb(
     effort = study.QUICK if options.quick else study.Effort()
     if studies:
         client.build()
+        programs.build()
     for one in studies:
         found = dict(study.measure(one, effort))
         store.put("ycsb", one.id, study_json(one, found))

@@ -24,8 +24,8 @@ class Built:
     digest: str
 
 
-def _flags(option: str) -> list[str]:
-    """Raises BuildError."""
+def flags(option: str) -> list[str]:
+    """What pkg-config says of what the library needs. Raises BuildError."""
     if shutil.which("pkg-config") is None:
         raise BuildError("pkg-config is missing: apt-get install pkg-config")
     done = subprocess.run(["pkg-config", option, *NEEDS], capture_output=True, text=True)
@@ -47,8 +47,8 @@ def build() -> Built:
     _compile(
         fresh,
         [*sources, COMPOSE, LIBRARY],
-        (*_WARNINGS, *include, *_flags("--cflags")),
-        [*_flags("--libs"), "-lpthread"],
+        (*_WARNINGS, *include, *flags("--cflags")),
+        [*flags("--libs"), "-lpthread"],
     )
     found = hashlib.sha256(COMPOSE.read_bytes() + LIBRARY.read_bytes())
     return Built(fresh.replace(output), found.hexdigest()[:16])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -13,10 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.build import ROOT, BuildError
+from bench.build import BuildError
 from bench.run import RunError
 
-STORE = ROOT / "build" / "stripe-store" / "stripe-store"
 STARTING = 60.0  #: seconds until a server is there, at most
 STOPPING = 20.0
 
@@ -61,19 +59,24 @@ def memcached(memory: int) -> Iterator[int]:
 
 
 @contextmanager
-def stripe_store(arguments: list[str]) -> Iterator[int]:
-    """The stripe store; gives its agent's port. Raises RunError, BuildError."""
-    if not STORE.exists():
-        raise BuildError(f"{STORE.name} is missing: make stripe-store")
-    with tempfile.TemporaryFile("w+") as errors:
-        command = [str(STORE), *arguments]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+def stripe_store(programs: Path, memory: int, arguments: list[str]) -> Iterator[int]:
+    """The stripe store, with programs of this folder and so many MiB at each node; gives its agent's port.
+
+    Raises RunError, BuildError."""
+    command = programs / "stripe-store"
+    if not command.exists():
+        raise BuildError(f"{command.name} is missing: make -C examples/stripe-store")
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
+        words = [str(command), "run", "--keep", str(memory), folder, *arguments]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             assert process.stdout is not None
-            line = process.stdout.readline()
-            if not line:
+            words = process.stdout.readline().split()
+            if len(words) != 2 or words[0] != "ready":
                 errors.seek(0)
                 raise RunError((errors.read().strip().splitlines() or ["the store ended"])[-1])
-            yield int(json.loads(line)["agent"][1])
+            yield int(words[1].rpartition(":")[2])
         finally:
             _stop(process)
+            if process.stdout is not None:
+                process.stdout.close()

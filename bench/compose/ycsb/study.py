@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
-from bench.compose.plan import CONTENDERS, INCOHERENT
+from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
 from bench.compose.ycsb.client import WORKLOADS, Figures, Load, fill, run
+from bench.compose.ycsb.programs import INCOHERENTLY, STORE
 from bench.compose.ycsb.server import memcached, stripe_store
 
 #: The distribution of the paper's degraded reads (section IV-B): a Weibull shape of 0.7 to 0.8, 1 % of all.
@@ -16,7 +17,8 @@ WEIBULL = 0.75
 NONE, SOME, ALL = "none", "1%", "all"
 RATES = {SOME: 0.01, ALL: 1.0}
 MEMCACHED = "memcached"
-MEMORY = 256  #: MiB of plain memcached
+MEMORY = 256  #: MiB of each memcached
+PROGRAMS = {COMPOSED: STORE, INCOHERENT: INCOHERENTLY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +41,20 @@ class Study:
     def contenders(self) -> tuple[str, ...]:
         return (MEMCACHED,) if self.scheme == MEMCACHED else CONTENDERS
 
-    def arguments(self, contender: str) -> list[str]:
+    def arguments(self) -> list[str]:
         """Of the store's command."""
-        names = ("--k", "--l", "--r") if self.scheme == "lrc" else ("--k", "--m")
-        found = ["start", "--json", "--scheme", self.scheme]
+        names = ("-k", "--groups", "--global") if self.scheme == "lrc" else ("-k", "-m")
+        found = ["--scheme", self.scheme]
         for name, number in zip(names, self.shape, strict=True):
             found += [name, str(number)]
         if self.degraded != NONE:
             found += ["--degraded", f"weibull:{WEIBULL}:{RATES[self.degraded]}"]
-        return found + ["--incoherent"] * (contender == INCOHERENT)
+        return found
 
     def server(self, contender: str) -> AbstractContextManager[int]:
-        return memcached(MEMORY) if contender == MEMCACHED else stripe_store(self.arguments(contender))
+        if contender == MEMCACHED:
+            return memcached(MEMORY)
+        return stripe_store(PROGRAMS[contender], MEMORY, self.arguments())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,6 @@ STUDIES: Sequence[Study] = (
     Study("triec", (3, 2), SOME, 8 * _KIB, ("A",)),
     *(Study(scheme, shape, ALL, 8 * _KIB, _EVERY) for scheme, shape in _LIKE.items()),
 )
-
-Servers = Callable[[Study, str], AbstractContextManager[int]]
 
 
 def measure(study: Study, effort: Effort) -> Iterator[tuple[str, dict[str, list[Figures]]]]:
