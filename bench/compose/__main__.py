@@ -98,8 +98,7 @@ def _ycsb(
         client.build()
         programs.build()
     for one in studies:
-        found = dict(study.measure(one, effort))
-        store.put("ycsb", one.id, study_json(one, found))
+        store.put("ycsb", one.id, study_json(one, study.measure(one, effort)))
         step(1)
 
 

@@ -82,8 +82,10 @@ def product_seconds(content: Json) -> float:
     return max(rates)
 
 
-def projection(graph: Graph, length: int, product: float, who: str = COMPOSED) -> float:
-    """Seconds at 100 Gb/s. A transfer's latency is this machine's: beta over those of the longest way."""
+def projection(graph: Graph, length: int, product: float) -> tuple[float, float]:
+    """Seconds of the composed way at 100 Gb/s: by bytes and products alone, and with this machine's beta, as
+    beta over the transfers of the longest way for each of these."""
     slices = length // (slice_of(graph.scheme, length) or length)
-    hop = graph.fits[who].beta.median / max(graph.work.hops, 1)
-    return projected(graph.work, length, slices, Network(LINK, hop, product))
+    hop = graph.fits[COMPOSED].beta.median / max(graph.work.hops, 1)
+    least, most = (projected(graph.work, length, slices, Network(LINK, one, product)) for one in (0.0, hop))
+    return least, most

@@ -53,9 +53,10 @@ def _count(seconds: float, cell: Cell, effort: Effort) -> int:
     return max(min(int(effort.milliseconds / 1e3 / seconds), effort.most), cell.window)
 
 
-def _rounds(seconds: float, effort: Effort) -> int:
+def _rounds(seconds: float, cell: Cell, effort: Effort) -> int:
     """How many rounds, of so many seconds each, there is time for."""
-    return max(min(int(effort.seconds / seconds), effort.rounds), effort.least)
+    least = effort.least if cell.window == 1 else effort.least_wide
+    return max(min(int(effort.seconds / seconds), effort.rounds), least)
 
 
 def measure(fleet: Runs, cell: Cell, effort: Effort) -> Measured:
@@ -68,7 +69,7 @@ def measure(fleet: Runs, cell: Cell, effort: Effort) -> Measured:
         found.counts[contender] = _count(seconds, cell, effort)
         found.rounds[contender] = []
         total += found.counts[contender] * seconds
-    for _ in range(_rounds(total, effort)):
+    for _ in range(_rounds(total, cell, effort)):
         for contender in chance.sample(CONTENDERS, len(CONTENDERS)):
             times = fleet.run(contender, found.counts[contender])
             found.rounds[contender].append(latencies(times) if cell.window == 1 else [rate(cell, times)])

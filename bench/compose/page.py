@@ -47,9 +47,10 @@ How well two figures for all graphs do that:
 """
 PROJECTION = """\
 **A projection by the model, not a measurement.** Every node is given a link of 100 Gb/s in each direction,
-sends and receives one thing at a time, and computes as fast as one process here; a transfer's latency is
-taken from this machine (beta over the transfers of the longest way), which is TCP and the waking of a
-process: RDMA has less. Nothing else is shared.
+sends and receives one thing at a time, and computes as fast as one process here; nothing else is shared. The
+first figure is bytes and products alone, as if a transfer had no latency; the second takes this machine's
+latency for each transfer (beta over the transfers of the longest way), which is TCP and the waking of a
+process on a machine where others wait as well. What RDMA would make of it lies between.
 """
 
 
@@ -66,6 +67,8 @@ def _bandwidth(content: Json, pictures: Sequence[tuple[str, str]]) -> Iterator[s
     yield "### Bandwidth\n"
     yield BANDWIDTH.format(window=content["method"]["window"])
     yield from tables.bandwidth(content)
+    behind = tables.bandwidth_lost(content)
+    yield f"Where composed has surely less: {'; '.join(behind) or 'nowhere in the cells measured'}.\n"
     yield from _pictures(pictures, "bandwidth")
 
 

@@ -119,21 +119,15 @@ def _projection(content: Json, found: Sequence[Graph]) -> Figure | None:
     product = product_seconds(content)
     figure, axes = _panels("Repair of a chunk, composed, microseconds", 2, 2)
     for graph in found:
-        lengths = sorted(graph.cells)
+        lengths, colour = sorted(graph.cells), SCHEMES[graph.scheme]
         here = [graph.cells[n][COMPOSED]["p50"][0] for n in lengths]
-        there = [projection(graph, n, product) * 1e6 for n in lengths]
-        for axis, values, style in zip(axes, (here, there), ("o-", "--"), strict=True):
-            axis.plot(
-                lengths,
-                values,
-                style,
-                color=SCHEMES[graph.scheme],
-                markersize=3,
-                linewidth=1,
-                label=graph.title.removesuffix(" repair"),
-            )
+        label = graph.title.removesuffix(" repair")
+        axes[0].plot(lengths, here, "o-", color=colour, markersize=3, linewidth=1, label=label)
+        between = [projection(graph, n, product) for n in lengths]
+        for values in zip(*between, strict=True):
+            axes[1].plot(lengths, [one * 1e6 for one in values], "--", color=colour, linewidth=1)
     _by_size(axes[0], "measured here, loopback")
-    _by_size(axes[1], "PROJECTION: 100 Gb/s for each node")
+    _by_size(axes[1], "PROJECTION to 100 Gb/s: least and most")
     axes[0].legend(fontsize=7, frameon=False)
     return figure
 

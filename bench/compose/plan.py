@@ -99,13 +99,14 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Effort:
     """rounds: of both contenders, in a new order each, if they fit into so many seconds, and `least` of them
-    if they do not; milliseconds: of a contender's part of a round, where an operation does not take longer;
-    most: operations of such a part at most."""
+    if they do not (`least_wide` where bandwidth is measured); milliseconds: of a contender's part of a round,
+    where an operation does not take longer; most: operations of such a part at most."""
 
     rounds: int = 9
     least: int = 5
+    least_wide: int = 3
     seconds: float = 4.0
-    milliseconds: int = 60
+    milliseconds: int = 45
     most: int = 400
 
 
@@ -146,8 +147,6 @@ def cells(quick: bool) -> list[Cell]:
     found = [_cell(*graph, length, 1) for graph in graphs for length in lengths]
     found += [_cell(*g, length, WINDOW) for g in graphs if g[2][0] == 6 for length in lengths]
     found += [
-        Cell("ecpipe", REPAIR, 6, 3, STUDIED, slice=STUDIED // n if n > 1 else 0)
-        for n in STUDIED_SLICES
-        if n != SLICES
+        Cell("ecpipe", REPAIR, 6, 3, STUDIED, slice=STUDIED // n if n > 1 else 0) for n in STUDIED_SLICES
     ]
     return sorted(found, key=lambda cell: cell.ranks)

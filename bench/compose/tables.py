@@ -102,6 +102,16 @@ def lost(content: Json) -> Iterator[str]:
     yield from table(("graph", "chunk", "composed", "incoherent", "ratio"), rows, 2)
 
 
+def bandwidth_lost(content: Json) -> list[str]:
+    """Where the composed way's bandwidth is surely less."""
+    cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
+    return [
+        f"{name(cell)} of {size(cell['length'])} ({cell['ratio'][0]:.2f})"
+        for cell in cells
+        if cell["ratio"][2] < 1
+    ]
+
+
 def bandwidth(content: Json) -> Iterator[str]:
     """MB/s of bytes made, by chunk size; composed over incoherent below."""
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
@@ -194,7 +204,8 @@ def projections(content: Json, found: Sequence[Graph]) -> Iterator[str]:
         fields = []
         for length in lengths:
             here = graph.cells[length][COMPOSED]["p50"][0]
-            fields.append(f"{microseconds(here)} -> {microseconds(projection(graph, length, product) * 1e6)}")
+            between = (microseconds(one * 1e6) for one in projection(graph, length, product))
+            fields.append(f"{microseconds(here)} -> {'..'.join(between)}")
         rows.append([graph.title, *fields])
     yield from table(("graph, composed: here -> projected", *map(size, lengths)), rows)
 
@@ -215,10 +226,12 @@ def ycsb(content: Json) -> Iterator[str]:
                 speed = f"{one['throughput'][0]:.0f} ({one['throughput'][1]:.0f}..{one['throughput'][2]:.0f})"
                 gain = times(found["gain"]) if who == COMPOSED else ""
                 fields = [speed, _latencies(one["read"]), _latencies(one["update"]), str(one["failed"]), gain]
-                where = [title, study["degraded"], size(study["value"]), workload, who]
+                counted, reads = study["reads"].get(who, (0, 0))
+                share = f" ({counted / reads:.2%})" if counted else ""
+                where = [title, study["degraded"] + share, size(study["value"]), workload, who]
                 rows.append([*where, *fields])
     headings = (
-        *("store", "reads degraded", "value", "workload", "way", "operations/s"),
+        *("store", "reads degraded (counted)", "value", "workload", "way", "operations/s"),
         *("read us: p50 / p95 / p99", "update us", "failed", "throughput / incoherent's"),
     )
     yield from table(headings, rows, 5)

@@ -14,7 +14,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.compose.plan import CONTENDERS, INCOHERENT
 from bench.compose.ycsb import client, study
 from bench.compose.ycsb.results import study_json
 from bench.compose.ycsb.server import memcached
@@ -71,22 +70,11 @@ def test_studies_are_those_of_the_paper() -> None:
     everything = {"rs", "lrc", "ppr", "ecpipe", "triec"}
     for degraded in (study.SOME, study.ALL):
         assert {one.scheme for one in study.STUDIES if one.degraded == degraded} == everything
-    for scheme in everything:
-        assert by_id[next(i for i in by_id if i.startswith(scheme) and "/all/" in i)].workloads == (
-            "A",
-            "B",
-            "C",
-        )
-    arguments = by_id["ecpipe/6+3/1%/16384"].arguments(INCOHERENT)
-    assert " ".join(arguments).endswith("--k 6 --m 3 --degraded weibull:0.75:0.01 --incoherent")
-    assert by_id["lrc/12+2+2/1%/32768"].arguments(CONTENDERS[0])[4:10] == [
-        "--k",
-        "12",
-        "--l",
-        "2",
-        "--r",
-        "2",
-    ]
+    assert all(one.workloads == ("A", "B", "C") for one in study.STUDIES if one.degraded != study.SOME)
+    assert " ".join(by_id["ecpipe/6+3/1%/16384"].arguments()) == (
+        "--scheme ecpipe -k 6 -m 3 --degraded weibull:0.75:0.01"
+    )
+    assert " ".join(by_id["lrc/6+2+2/none/8192"].arguments()) == "--scheme lrc -k 6 --groups 2 --global 2"
     assert by_id["memcached/none/8192"].contenders == (study.MEMCACHED,)
 
 
@@ -96,7 +84,7 @@ def test_gains_are_taken_round_by_round() -> None:
         "composed": [client.Figures(speed, {"p50": 5.0}, {}, 0, 9) for speed in (120, 60, 240)],
         "incoherent": [client.Figures(speed, {"p50": 5.0}, {}, 1, 9) for speed in (100, 100, 100)],
     }
-    kept = study_json(one, {"C": rounds})["workloads"]["C"]
+    kept = study_json(one, study.Found({"C": rounds}, {}))["workloads"]["C"]
     assert kept["gain"] == [1.2, 0.6, 2.4]
     assert (kept["composed"]["throughput"], kept["incoherent"]["failed"]) == ([120, 60, 240], 3)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.compose.plan import COMPOSED, INCOHERENT
 from bench.compose.ycsb.client import Figures
-from bench.compose.ycsb.study import Study
+from bench.compose.ycsb.study import Found, Study
 
 
 def _middle(values: Sequence[float]) -> list[float]:
@@ -32,10 +32,10 @@ def _figures(rounds: Sequence[Figures]) -> dict[str, Any]:
     }
 
 
-def study_json(study: Study, found: Mapping[str, Mapping[str, Sequence[Figures]]]) -> dict[str, Any]:
+def study_json(study: Study, found: Found) -> dict[str, Any]:
     """By workload and contender. gain: composed throughput over incoherent, round by round."""
     workloads: dict[str, Any] = {}
-    for workload, contenders in found.items():
+    for workload, contenders in found.rounds.items():
         workloads[workload] = {who: _figures(rounds) for who, rounds in contenders.items()}
         if COMPOSED in contenders:
             pairs = zip(contenders[COMPOSED], contenders[INCOHERENT], strict=True)
@@ -45,5 +45,6 @@ def study_json(study: Study, found: Mapping[str, Mapping[str, Sequence[Figures]]
         "shape": list(study.shape),
         "degraded": study.degraded,
         "value": study.value,
+        "reads": {who: list(counts) for who, counts in found.reads.items()},
         "workloads": workloads,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -38,6 +39,18 @@ def _memcached_port(process: subprocess.Popen[str], file: Path) -> int:
                 return int(found[0])
         time.sleep(0.02)
     raise RunError("memcached does not start")
+
+
+def counters(port: int) -> dict[str, int]:
+    """What a server's `stats` counts."""
+    with socket.create_connection(("127.0.0.1", port), STOPPING) as link, link.makefile("rwb") as file:
+        file.write(b"stats\r\n")
+        file.flush()
+        found = {}
+        while (line := file.readline().split()) and line[0] == b"STAT":
+            if line[2].isdigit():
+                found[line[1].decode()] = int(line[2])
+    return found
 
 
 @contextmanager

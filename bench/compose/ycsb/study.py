@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
 from bench.compose.ycsb.client import WORKLOADS, Figures, Load, fill, run
 from bench.compose.ycsb.programs import INCOHERENTLY, STORE
-from bench.compose.ycsb.server import memcached, stripe_store
+from bench.compose.ycsb.server import counters, memcached, stripe_store
 
 #: The distribution of the paper's degraded reads (section IV-B): a Weibull shape of 0.7 to 0.8, 1 % of all.
 WEIBULL = 0.75
@@ -62,7 +62,7 @@ class Effort:
     """rounds: of all contenders, in a new order each; records, threads, seconds: as in Load."""
 
     rounds: int = 3
-    records: int = 500
+    records: int = 300
     threads: int = 4
     seconds: int = 2
 
@@ -87,17 +87,29 @@ STUDIES: Sequence[Study] = (
 )
 
 
-def measure(study: Study, effort: Effort) -> Iterator[tuple[str, dict[str, list[Figures]]]]:
-    """Each workload with the figures of its rounds by contender. Raises RunError, BuildError."""
+@dataclass(slots=True)
+class Found:
+    """By workload and contender: figures of the rounds. reads: of each contender, how many of its reads were
+    degraded, and how many there were."""
+
+    rounds: dict[str, dict[str, list[Figures]]]
+    reads: dict[str, tuple[int, int]]
+
+
+def measure(study: Study, effort: Effort) -> Found:
+    """Raises RunError, BuildError."""
     chance = random.Random(study.id)
     load = Load(effort.records, study.value, effort.threads, effort.seconds)
     with ExitStack() as stack:
         ports = {who: stack.enter_context(study.server(who)) for who in study.contenders}
         for port in ports.values():
             fill(port, load)
-        for workload in study.workloads:
-            found: dict[str, list[Figures]] = {who: [] for who in study.contenders}
+        found = Found({w: {who: [] for who in study.contenders} for w in study.workloads}, {})
+        for workload, rounds in found.rounds.items():
             for _ in range(effort.rounds):
                 for who in chance.sample(study.contenders, len(study.contenders)):
-                    found[who].append(run(ports[who], load, workload))
-            yield workload, found
+                    rounds[who].append(run(ports[who], load, workload))
+        for who, port in ports.items():
+            counted = counters(port)
+            found.reads[who] = counted.get("reads_degraded", 0), counted.get("cmd_get", 0)
+    return found
