@@ -22,7 +22,7 @@ from bench.compose.ycsb.results import study_json
 from bench.compose.ycsb.study import ALL, MEMCACHED, STUDIES, Found, Study
 from gfsmith.stats import Estimate
 
-from .graphs import record
+from .bench_graphs import record
 
 Seconds = Callable[[Cell, str], float]
 

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench.compose import model, plan, quantiles, work
 from bench.compose.fleet import roles
 
-from .graphs import record
+from .bench_graphs import record
 
 # ---- percentiles ----
 
