@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,18 @@ def flags(option: str) -> list[str]:
     return done.stdout.split()
 
 
+def link(output: Path, more: Sequence[Path], options: Sequence[str]) -> None:
+    """The driver, with more sources and linker's flags if need be. Raises BuildError."""
+    include = [f"-I{ROOT / 'runtime' / name}" for name in ("include", "compose/include")]
+    sources = sorted((HERE / "driver").glob("*.c"))
+    _compile(
+        output,
+        [*sources, *more, COMPOSE, LIBRARY],
+        (*_WARNINGS, *include, *flags("--cflags")),
+        [*flags("--libs"), "-lpthread", *options],
+    )
+
+
 def build() -> Built:
     """Raises BuildError."""
     for library, target in ((LIBRARY, "lib"), (COMPOSE, "compose")):
@@ -42,13 +55,6 @@ def build() -> Built:
     BUILD.mkdir(parents=True, exist_ok=True)
     output = BUILD / "compose-driver"
     fresh = output.with_suffix(".new")
-    include = [f"-I{ROOT / 'runtime' / name}" for name in ("include", "compose/include")]
-    sources = sorted((HERE / "driver").glob("*.c"))
-    _compile(
-        fresh,
-        [*sources, COMPOSE, LIBRARY],
-        (*_WARNINGS, *include, *flags("--cflags")),
-        [*flags("--libs"), "-lpthread"],
-    )
+    link(fresh, [], [])
     found = hashlib.sha256(COMPOSE.read_bytes() + LIBRARY.read_bytes())
     return Built(fresh.replace(output), found.hexdigest()[:16])

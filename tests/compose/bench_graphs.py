@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ def record(cell: plan.Cell) -> dict[str, Any]:
     code = request.Code(polynomial=0x11D, parity=matrix, mds=not cell.l)
     last = cell.k + cell.m
     if cell.task == plan.ENCODE:
-        return form.record(request.encoding(cell.scheme, code, tuple(range(last)), last))
-    holders = tuple(last if n == plan.LOST else n for n in range(last))
-    return form.record(request.decoding(cell.scheme, code, holders, [plan.LOST], None, {plan.LOST: last}))
+        graph = request.encoding(cell.scheme, code, tuple(range(last)), last)
+    else:
+        holders = tuple(last if n == plan.LOST else n for n in range(last))
+        graph = request.decoding(cell.scheme, code, holders, [plan.LOST], None, {plan.LOST: last})
+    found: dict[str, Any] = json.loads(form.text(graph))
+    return found
