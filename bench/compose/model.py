@@ -16,7 +16,7 @@ import numpy
 from numpy.typing import NDArray
 from scipy import optimize
 
-from bench.compose.quantiles import intervals
+from bench.compose.quantiles import DRAWS, around
 from gfsmith.stats import Estimate
 
 #: Relative error of a line at a size, at most, for it to fit there.
@@ -39,11 +39,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """alpha: seconds a byte; beta: seconds. errors: of the line, relative to what was measured, by size."""
+    """alpha: seconds a byte; beta: seconds. errors: of the line, relative to what was measured, by size.
+    reach: the largest size such that a line through the sizes up to it would fit them all, None: there is none."""
 
     alpha: Estimate
     beta: Estimate
     errors: dict[int, float]
+    reach: int | None
 
     @property
     def worst(self) -> float:
@@ -72,22 +74,40 @@ def line(lengths: Sequence[int], seconds: Sequence[float] | NDArray[numpy.float6
     return float(found[0] * unit / scale), float(found[1] * unit)
 
 
+def _drawn_medians(points: Sequence[Point]) -> NDArray[numpy.float64]:
+    """A row for each draw: medians of each point's rounds, drawn anew with replacement. Sizes are measured
+    one after the other, so each has draws of its own."""
+    chance = numpy.random.default_rng(1)
+    columns = []
+    for point in points:
+        times = numpy.asarray(point.seconds)
+        columns.append(numpy.median(times[chance.integers(len(times), size=(DRAWS, len(times)))], axis=1))
+    return numpy.column_stack(columns)
+
+
+def _errors(points: Sequence[Point]) -> dict[int, float]:
+    alpha, beta = line([point.length for point in points], [point.median for point in points])
+    return {point.length: (alpha * point.length + beta) / point.median - 1 for point in points}
+
+
+def _reach(points: Sequence[Point]) -> int | None:
+    for count in range(len(points), LEAST - 1, -1):
+        if max(map(abs, _errors(points[:count]).values())) <= TOLERANCE:
+            return points[count - 1].length
+    return None
+
+
 def fit(points: Sequence[Point]) -> Fit:
-    """Raises ValueError for fewer than LEAST sizes, unequal numbers of rounds, times that are not above 0."""
+    """Of points by size, smallest first. Raises ValueError for fewer than LEAST sizes, sizes in another order,
+    and times that are not above 0."""
     if len({point.length for point in points}) < LEAST:
         raise ValueError(f"{LEAST} chunk sizes at least, to see whether a line fits them")
-    rounds = len(points[0].seconds)
-    if any(len(point.seconds) != rounds for point in points):
-        raise ValueError("unequal numbers of rounds")
     if any(second <= 0 for point in points for second in point.seconds):
         raise ValueError("times must be above 0")
     lengths = [point.length for point in points]
+    if sorted(lengths) != lengths:
+        raise ValueError("sizes must be in order, smallest first")
     alpha, beta = line(lengths, [point.median for point in points])
-    times = numpy.asarray([point.seconds for point in points])
-
-    def drawn(some: Sequence[int]) -> tuple[float, float]:
-        return line(lengths, numpy.median(times[:, some], axis=1))
-
-    errors = {p.length: (alpha * p.length + beta) / p.median - 1 for p in points}
-    slope, start = intervals((alpha, beta), rounds, drawn)
-    return Fit(slope, start, errors)
+    drawn = numpy.asarray([line(lengths, row) for row in _drawn_medians(points)])
+    slopes, starts = around(alpha, drawn[:, 0]), around(beta, drawn[:, 1])
+    return Fit(slopes, starts, _errors(points), _reach(points))

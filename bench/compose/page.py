@@ -33,7 +33,8 @@ def _pictures(pictures: Sequence[tuple[str, str]], about: str) -> Iterator[str]:
 
 VERDICTS = """\
 Cells in which the composed way is surely faster / surely slower / neither, by the 95 % interval of the ratio
-of percentiles; a percentile is stated where three operations at least lie above it.
+of percentiles; a percentile is stated where three operations at least lie above it. With so many cells, some
+verdicts (5 % of those where there is no difference) are chance.
 """
 BANDWIDTH = """\
 MB/s of bytes made, as the paper defines it (section IV-A): m chunks of an encoding, one of a repair, over

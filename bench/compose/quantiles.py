@@ -8,7 +8,7 @@ contenders the same rounds of both.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -58,18 +58,10 @@ def draws(count: int) -> list[list[int]]:
     return [[chance.randrange(count) for _ in range(count)] for _ in range(DRAWS)]
 
 
-def _around(value: float, values: NDArray[numpy.float64]) -> Estimate:
+def around(value: float, values: NDArray[numpy.float64]) -> Estimate:
     """A value and the interval of those drawn; the interval of few rounds may miss it."""
     low, high = numpy.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(value, min(float(low), value), max(float(high), value))
-
-
-def intervals(
-    values: Sequence[float], count: int, statistics: Callable[[Sequence[int]], Sequence[float]]
-) -> list[Estimate]:
-    """Statistics of so many rounds; `statistics` gets the numbers of those drawn."""
-    drawn = numpy.asarray([statistics(some) for some in draws(count)])
-    return [_around(value, drawn[:, n]) for n, value in enumerate(values)]
 
 
 def compare(above: Rounds, below: Rounds) -> Comparison:
@@ -84,7 +76,7 @@ def compare(above: Rounds, below: Rounds) -> Comparison:
     values.append(values[0] / values[1])
     drawn.append(drawn[0] / drawn[1])
     found = [
-        {p: _around(float(value[n]), many[:, n]) for n, p in enumerate(PERCENTILES)}
+        {p: around(float(value[n]), many[:, n]) for n, p in enumerate(PERCENTILES)}
         for value, many in zip(values, drawn, strict=True)
     ]
     return Comparison(*found)

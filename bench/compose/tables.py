@@ -152,27 +152,24 @@ def model(found: Sequence[Graph]) -> Iterator[str]:
     for graph in found:
         fields = []
         for who in CONTENDERS:
-            line = graph.fits[who]
-            a, b = line.alpha, line.beta
+            fit = graph.fits[who]
+            a, b = fit.alpha, fit.beta
+            reach = "nowhere" if fit.reach is None else size(fit.reach)
             fields += [
                 f"{a.median * 1e9:.3g} ({a.low * 1e9:.3g}..{a.high * 1e9:.3g})",
-                f"{b.median * 1e6:.3g} ({b.low * 1e6:.3g}..{b.high * 1e6:.3g})",
-                f"{line.worst:.0%}",
+                f"{b.median * 1e6:.0f} ({b.low * 1e6:.0f}..{b.high * 1e6:.0f})",
+                f"{fit.worst:.0%} at {size(max(fit.errors, key=lambda n: abs(fit.errors[n])))}",
+                reach,
             ]
-        missed = sorted({n for who in CONTENDERS for n in graph.fits[who].missed})
-        rows.append([graph.title, *fields, ", ".join(map(size, missed)) or "none"])
-    each = ("alpha, ns/B", "beta, us", "worst error")
-    headings = (
-        "graph",
-        *(f"{who}: {word}" for who in CONTENDERS for word in each),
-        "sizes missed by one of them",
-    )
-    yield from table(headings, rows)
+        rows.append([graph.title, *fields])
+    each = ("alpha, ns/B", "beta, us", "worst error", "would fit up to")
+    yield from table(("graph", *(f"{who}: {word}" for who in CONTENDERS for word in each)), rows)
     lines = [graph.fits[who] for graph in found for who in CONTENDERS]
     good = sum(line.fits for line in lines)
     yield (
-        f"The line fits, that is, it is off by at most {TOLERANCE:.0%} at every size, in {good} of "
-        f"{len(lines)} cases. In brackets: 95 % intervals.\n"
+        f"The line fits, that is, it is off by at most {TOLERANCE:.0%} at every size, in {good} of {len(lines)} "
+        "cases. Where it would fit up to a size, that is one through the sizes up to there. In brackets: 95 % "
+        "intervals.\n"
     )
 
 

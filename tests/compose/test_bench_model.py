@@ -83,7 +83,7 @@ def _points(
 
 def test_the_line_is_found_again() -> None:
     found = model.fit(_points(lambda n: 2e-9 * n + 300e-6))
-    assert found.fits and found.worst < 0.05
+    assert found.fits and found.worst < 0.05 and found.reach == plan.LENGTHS[-1]
     assert found.alpha.median == pytest.approx(2e-9, rel=0.04)
     assert found.beta.median == pytest.approx(300e-6, rel=0.04)
     assert found.alpha.low <= found.alpha.median <= found.alpha.high < 1.05 * found.alpha.low
@@ -113,6 +113,20 @@ def test_times_that_are_no_line_are_refused(what: str, time: Callable[[int], flo
     assert set(found.missed) == {n for n, error in found.errors.items() if abs(error) > model.TOLERANCE}
 
 
+def test_how_far_a_line_goes() -> None:
+    """Bytes cost five times as much from 1 MiB on: up to 2 MiB nobody sees it, at 8 MiB everybody."""
+    found = model.fit(_points(lambda n: 100e-6 + 1e-9 * n + 4e-9 * max(n - plan.MIB, 0), noise=0.01))
+    assert not found.fits and found.reach in (512 * plan.KIB, 2 * plan.MIB)
+    chaos = model.fit(_points(lambda n: 1e-3 if n.bit_length() % 4 else 1e-4))
+    assert chaos.reach is None
+
+
+def test_sizes_may_have_unequal_numbers_of_rounds() -> None:
+    points = _points(lambda n: 2e-9 * n + 300e-6)
+    fewer = [*points[:-2], *(model.Point(p.length, p.seconds[:5]) for p in points[-2:])]
+    assert model.fit(fewer).alpha.median == pytest.approx(2e-9, rel=0.04)
+
+
 def test_neither_figure_is_negative() -> None:
     found = model.fit(_points(lambda n: 1e-9 * n))
     assert 0 <= found.beta.median < 1e-9 * plan.LENGTHS[0]
@@ -124,8 +138,8 @@ def test_neither_figure_is_negative() -> None:
     ("points", "words"),
     [
         (_points(lambda n: 1e-4, lengths=(128, 256, 512)), "4 chunk sizes"),
-        ([*_points(lambda n: 1e-4), model.Point(64, [1.0])], "unequal numbers"),
-        ([*_points(lambda n: 1e-4)[1:], model.Point(64, [0.0] * 9)], "above 0"),
+        ([model.Point(64, [0.0] * 9), *_points(lambda n: 1e-4)], "above 0"),
+        (_points(lambda n: 1e-4)[::-1], "in order"),
     ],
 )
 def test_what_no_line_can_be_fitted_to(points: list[model.Point], words: str) -> None:
