@@ -40,7 +40,7 @@ class Point:
 @dataclass(frozen=True, slots=True)
 class Fit:
     """alpha: seconds a byte; beta: seconds. errors: of the line, relative to what was measured, by size.
-    reach: the largest size such that a line through the sizes up to it would fit them all, None: there is none."""
+    reach: the largest size such that a line through the sizes up to it would fit them all; None: nowhere."""
 
     alpha: Estimate
     beta: Estimate
@@ -98,8 +98,9 @@ def _reach(points: Sequence[Point]) -> int | None:
 
 
 def fit(points: Sequence[Point]) -> Fit:
-    """Of points by size, smallest first. Raises ValueError for fewer than LEAST sizes, sizes in another order,
-    and times that are not above 0."""
+    """Of points by size, smallest first.
+
+    Raises ValueError for fewer than LEAST sizes, sizes in another order, and times that are not above 0."""
     if len({point.length for point in points}) < LEAST:
         raise ValueError(f"{LEAST} chunk sizes at least, to see whether a line fits them")
     if any(second <= 0 for point in points for second in point.seconds):

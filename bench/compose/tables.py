@@ -167,9 +167,9 @@ def model(found: Sequence[Graph]) -> Iterator[str]:
     lines = [graph.fits[who] for graph in found for who in CONTENDERS]
     good = sum(line.fits for line in lines)
     yield (
-        f"The line fits, that is, it is off by at most {TOLERANCE:.0%} at every size, in {good} of {len(lines)} "
-        "cases. Where it would fit up to a size, that is one through the sizes up to there. In brackets: 95 % "
-        "intervals.\n"
+        f"The line fits, that is, it is off by at most {TOLERANCE:.0%} at every size, in {good} of "
+        f"{len(lines)} cases. Where it would fit up to a size, that is one through the sizes up to there. In "
+        "brackets: 95 % intervals.\n"
     )
 
 
