@@ -41,6 +41,10 @@ MB/s of bytes made, as the paper defines it (section IV-A): m chunks of an encod
 elapsed time, with {window} operations under way at every rank; the incoherent ones have a thread each. Ratio:
 composed / incoherent, so above 1 composed is faster.
 """
+SLICED = """\
+ECPipe is cut into slices of 1 KiB from 2 KiB on, and into eight from 8 KiB on: its beta is another one there,
+and one line for all sizes is not to be expected.
+"""
 SLOPES = """\
 The paper's alpha follows from the links' bandwidth and the longest way. Here every rank shares two
 processors, so alpha should follow from all transfers and products of a graph together, whatever their order.
@@ -83,6 +87,7 @@ def _slices(content: Json) -> Iterator[str]:
 def _model(content: Json, found: Sequence[Graph], pictures: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield "### The model: T = alpha c + beta\n"
     yield from tables.model(found)
+    yield SLICED
     yield from _pictures(pictures, "model")
     if len(found) >= 3:
         yield SLOPES

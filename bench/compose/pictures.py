@@ -24,9 +24,11 @@ COLOURS = {COMPOSED: "#c1121f", INCOHERENT: "#1d3557"}
 SCHEMES = {"rs": "#1d3557", "lrc": "#2a9d8f", "ppr": "#e9a03b", "ecpipe": "#c1121f", "triec": "#8d99ae"}
 
 
-def _panels(title: str, count: int, columns: int) -> tuple[Figure, list[Axes]]:
+def _panels(title: str, count: int, columns: int, width: float = 3.4) -> tuple[Figure, list[Axes]]:
     rows = -(-count // columns)
-    figure, axes = pyplot.subplots(rows, columns, figsize=(3.4 * columns, 2.7 * rows), squeeze=False)
+    figure, axes = pyplot.subplots(
+        rows, columns, figsize=(width * columns, 0.8 * width * rows), squeeze=False, layout="constrained"
+    )
     figure.suptitle(title, fontsize=10)
     flat = list(axes.flat)
     for unused in flat[count:]:
@@ -90,7 +92,7 @@ def _bandwidth(content: Json, found: Sequence[Graph]) -> Figure | None:
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     if not cells:
         return None
-    figure, axes = _panels("Bandwidth in MB/s of bytes made, by chunk", 2, 2)
+    figure, axes = _panels("Bandwidth in MB/s of bytes made, by chunk", 2, 2, 5.2)
     for axis, task in zip(axes, ("encode", "repair"), strict=True):
         for scheme, colour in SCHEMES.items():
             mine = [c for c in cells if (c["scheme"], c["task"]) == (scheme, task)]
@@ -117,17 +119,19 @@ def _projection(content: Json, found: Sequence[Graph]) -> Figure | None:
     if not found or not content["calc"]:
         return None
     product = product_seconds(content)
-    figure, axes = _panels("Repair of a chunk, composed, microseconds", 2, 2)
+    figure, axes = _panels("Repair of a chunk, composed, microseconds", 3, 3, 4.2)
     for graph in found:
         lengths, colour = sorted(graph.cells), SCHEMES[graph.scheme]
         here = [graph.cells[n][COMPOSED]["p50"][0] for n in lengths]
+        least, most = zip(*(projection(graph, n, product) for n in lengths), strict=True)
         label = graph.title.removesuffix(" repair")
-        axes[0].plot(lengths, here, "o-", color=colour, markersize=3, linewidth=1, label=label)
-        between = [projection(graph, n, product) for n in lengths]
-        for values in zip(*between, strict=True):
-            axes[1].plot(lengths, [one * 1e6 for one in values], "--", color=colour, linewidth=1)
+        for axis, values, style in zip(axes, (here, least, most), ("o-", "--", "--"), strict=True):
+            scale = 1 if values is here else 1e6
+            points = [scale * value for value in values]
+            axis.plot(lengths, points, style, color=colour, markersize=3, linewidth=1, label=label)
     _by_size(axes[0], "measured here, loopback")
-    _by_size(axes[1], "PROJECTION to 100 Gb/s: least and most")
+    _by_size(axes[1], "PROJECTION to 100 Gb/s, without latency")
+    _by_size(axes[2], "PROJECTION to 100 Gb/s, this machine's latency")
     axes[0].legend(fontsize=7, frameon=False)
     return figure
 
@@ -142,7 +146,7 @@ def _ycsb(content: Json, found: Sequence[Graph]) -> Figure | None:
     if not bars:
         return None
     figure: Figure
-    figure, axis = pyplot.subplots(figsize=(3 + 0.42 * len(bars), 4.2))
+    figure, axis = pyplot.subplots(figsize=(3 + 0.3 * len(bars), 4.2), layout="constrained")
     colours = COLOURS | {"memcached": "#8d99ae"}
     for at, (_, contenders) in enumerate(bars):
         for n, (who, (middle, low, high)) in enumerate(contenders.items()):
@@ -175,7 +179,6 @@ def draw(content: Json, found: Sequence[Graph], folder: Path) -> list[tuple[str,
             figure = make(content, found)
             if figure is None:
                 continue
-            figure.tight_layout()
             drawn = io.StringIO()
             figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
             pyplot.close(figure)
