@@ -92,6 +92,7 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "C++ users of the header"),
     Requirement(Level.TEST, Probe.COMMAND, "doxygen", "doxygen", "C reference: make docs"),
     Requirement(Level.TEST, Probe.COMMAND, "mandoc", "mandoc", "reads the man pages"),
+    Requirement(Level.TEST, Probe.COMMAND, "dot", "graphviz", "draws graphs: graph --dot"),
     Requirement(Level.TEST, Probe.COMMAND, "zsh", "zsh", "completes command lines"),
     Requirement(Level.TEST, Probe.COMMAND, "fish", "fish", "completes command lines"),
     Requirement(Level.TEST, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gfsmith.field import Field
-from gfsmith.graph.types import MAX_EDGES, Edge, GraphError, Keep, Place, Send, Vertex
+from gfsmith.graph.types import MAX_EDGES, MAX_SIZE, Edge, GraphError, Keep, Place, Send, Vertex, is_unit
 from gfsmith.matrix import Matrix
 
 
@@ -101,6 +101,12 @@ class Builder:
 def _vertex(rank: int, made: _Rank) -> Vertex:
     inputs = sorted({key for total in made.outputs for key in total})
     matrix: Matrix = tuple(tuple(total.get(key, 0) for key in inputs) for total in made.outputs)
+    size = len(inputs) + sum(not is_unit(row) for row in matrix)
+    if size > MAX_SIZE:
+        raise GraphError(
+            f"rank {rank} would have {size} inputs and sums, which are more than the {MAX_SIZE} "
+            "of a primitive"
+        )
     return Vertex(
         rank,
         tuple(key.number for key in inputs if not key.received),

@@ -20,6 +20,7 @@ from gfsmith.matrix import Matrix, Row
 
 MAX_RANKS = 1024  #: GFSMITH_RANKS_MAX
 MAX_EDGES = 4096  #: GFSMITH_EDGES_MAX
+MAX_SIZE = 255  #: inputs and computed outputs of a primitive: what a codec has of shards
 
 
 class GraphError(ValueError):
@@ -87,13 +88,14 @@ class Graph:
     vertices: tuple[Vertex, ...]
 
 
-def _is_unit(row: Row) -> bool:
+def is_unit(row: Row) -> bool:
+    """Whether it is an input: a 1 and zeros."""
     return sum(row) == 1
 
 
 def calculator(matrix: Sequence[Row]) -> str:
     """ "": outputs are inputs; "xor": one output, the sum of all inputs; else "ec"."""
-    if all(_is_unit(row) for row in matrix):
+    if all(is_unit(row) for row in matrix):
         return ""
     if len(matrix) == 1 and all(element == 1 for element in matrix[0]):
         return "xor"

@@ -274,7 +274,8 @@ GFSMITH_API int gfsmith_graph_create(gfsmith_graph **out, const gfsmith_graph_re
                                      char *reason);
 GFSMITH_API void gfsmith_graph_destroy(gfsmith_graph *graph);
 /** A 64-bit hash of everything in it: field, matrix parts, vertices and edges. For gfsmith_job. It
- * is the first 8 bytes, the lowest first, of BLAKE2b with 128 bits (RFC 7693) of the JSON. */
+ * is the first 8 bytes, the lowest first, of BLAKE2b with 128 bits (RFC 7693) of the JSON. NULL: 0.
+ */
 GFSMITH_API uint64_t gfsmith_graph_hash(const gfsmith_graph *graph);
 /** Is it acyclic, is every transfer sent and received, and does every sink compute exactly the
  * wanted shards, for all data? Decided over linear forms in the shards. @return GFSMITH_OK,

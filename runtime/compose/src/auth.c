@@ -13,41 +13,58 @@ void gfc_key_set(gfc_key *key, const uint8_t *byte, size_t bytes) {
 
 void gfc_key_clear(gfc_key *key) { sodium_memzero(key, sizeof *key); }
 
-void gfc_hello_write(uint8_t hello[GFC_HELLO_BYTES], uint16_t rank, uint16_t other) {
-  uint16_t head[4] = {htole16(GFC_VERSION), htole16(rank), htole16(other), 0};
-  memcpy(hello, head, sizeof head);
-  randombytes_buf(hello + sizeof head, GFC_NONCE_BYTES);
+void gfc_random(void *to, size_t bytes) { randombytes_buf(to, bytes); }
+
+/* Bytes of the body, 0: no such kind. */
+static size_t body_bytes(unsigned kind) {
+  static const size_t bytes[] = {[GFC_ASK] = GFC_NONCE_BYTES,
+                                 [GFC_CHALLENGE] = GFC_NONCE_BYTES,
+                                 [GFC_PROOF] = GFC_TICKET_BYTES + GFC_PROOF_BYTES,
+                                 [GFC_WELCOME] = GFC_PROOF_BYTES,
+                                 [GFC_REFUSAL] = 1};
+  return kind < sizeof bytes / sizeof bytes[0] ? bytes[kind] : 0;
 }
 
-gfc_hello gfc_hello_read(const uint8_t hello[GFC_HELLO_BYTES]) {
+size_t gfc_greeting_write(uint8_t to[GFC_GREETING_MAX], const gfc_greeting *greeting) {
+  const uint16_t head[4] = {htole16(greeting->kind), htole16(greeting->version),
+                            htole16(greeting->rank), htole16(greeting->other)};
+  size_t bytes = body_bytes(greeting->kind);
+  memcpy(to, head, sizeof head);
+  memcpy(to + sizeof head, greeting->body, bytes);
+  return sizeof head + bytes;
+}
+
+bool gfc_greeting_read(gfc_greeting *greeting, const uint8_t *from, size_t bytes) {
   uint16_t head[4];
-  memcpy(head, hello, sizeof head);
-  return (gfc_hello){le16toh(head[0]), le16toh(head[1]), le16toh(head[2])};
+  if (bytes < sizeof head)
+    return false;
+  memcpy(head, from, sizeof head);
+  *greeting =
+      (gfc_greeting){le16toh(head[0]), le16toh(head[1]), le16toh(head[2]), le16toh(head[3]), {0}};
+  size_t body = body_bytes(greeting->kind);
+  if (body == 0 || bytes - sizeof head < body)
+    return false;
+  memcpy(greeting->body, from + sizeof head, body);
+  return true;
 }
 
-void gfc_prove(const gfc_key *key, gfc_side side, const uint8_t hello[GFC_HELLO_BYTES],
-               const uint8_t challenge[GFC_HELLO_BYTES], uint8_t proof[GFC_PROOF_BYTES]) {
+void gfc_prove(const gfc_key *key, gfc_side side, const gfc_dialogue *dialogue,
+               uint8_t proof[GFC_PROOF_BYTES]) {
   static const uint8_t label[] = "gfsmith-compose proof";
-  uint8_t who = (uint8_t)side;
+  const uint8_t who = (uint8_t)side;
   crypto_auth_hmacsha256_state state;
   crypto_auth_hmacsha256_init(&state, key->byte, key->bytes);
   crypto_auth_hmacsha256_update(&state, label, sizeof label);
   crypto_auth_hmacsha256_update(&state, &who, sizeof who);
-  crypto_auth_hmacsha256_update(&state, hello, GFC_HELLO_BYTES);
-  crypto_auth_hmacsha256_update(&state, challenge, GFC_HELLO_BYTES);
+  crypto_auth_hmacsha256_update(&state, dialogue->ask, sizeof dialogue->ask);
+  crypto_auth_hmacsha256_update(&state, dialogue->challenge, sizeof dialogue->challenge);
   crypto_auth_hmacsha256_final(&state, proof);
   sodium_memzero(&state, sizeof state);
 }
 
-bool gfc_proved(const gfc_key *key, gfc_side side, const uint8_t hello[GFC_HELLO_BYTES],
-                const uint8_t challenge[GFC_HELLO_BYTES], const uint8_t proof[GFC_PROOF_BYTES]) {
+bool gfc_proved(const gfc_key *key, gfc_side side, const gfc_dialogue *dialogue,
+                const uint8_t proof[GFC_PROOF_BYTES]) {
   uint8_t right[GFC_PROOF_BYTES];
-  gfc_prove(key, side, hello, challenge, right);
+  gfc_prove(key, side, dialogue, right);
   return crypto_verify_32(right, proof) == 0;
-}
-
-uint64_t gfc_random(void) {
-  uint64_t value;
-  randombytes_buf(&value, sizeof value);
-  return value;
 }

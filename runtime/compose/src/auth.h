@@ -1,10 +1,16 @@
-/* Who may take part: whoever knows the key.
+/* Who may take part: whoever knows the key. What is said about that is said in the data that
+ * libfabric's connection requests, refusals and acceptances carry, before there is an endpoint: of
+ * a peer that has not proved itself the provider reads nothing else.
  *
- * The side that connects sends HELLO, the other answers with CHALLENGE, each with its version, its
- * rank, the rank that it takes the other for, and 32 random bytes. Then the side that connects
- * proves that it knows the key, and, only if that is right, the other. A proof is HMAC-SHA256, with
- * the key, of a label, of the side that proves, of HELLO and of CHALLENGE: it is good for these two
- * ranks, this direction and this connection only. */
+ *   who connects                     who listens
+ *   request  ASK: a nonce       ->
+ *                               <-   refusal     CHALLENGE: a nonce (or REFUSAL: why)
+ *   request  PROOF              ->
+ *                               <-   acceptance  WELCOME: its proof (or a refusal with REFUSAL)
+ *
+ * A proof is HMAC-SHA256, with the key, of a label, of the side that proves, of ASK and of
+ * CHALLENGE, which have version, both ranks and both nonces: it is good for these two, this
+ * direction and one connection only. */
 #ifndef GFC_AUTH_H
 #define GFC_AUTH_H
 
@@ -14,33 +20,56 @@
 
 #include "gfsmith_compose.h"
 
-enum { GFC_VERSION = 1, GFC_NONCE_BYTES = 32, GFC_HELLO_BYTES = 8 + 32, GFC_PROOF_BYTES = 32 };
+enum {
+  GFC_VERSION = 1,
+  GFC_NONCE_BYTES = 32,
+  GFC_PROOF_BYTES = 32,
+  GFC_TICKET_BYTES = 8,                                     /* the nonce of CHALLENGE begins so */
+  GFC_ASK_BYTES = 8 + GFC_NONCE_BYTES,                      /* CHALLENGE has as many */
+  GFC_GREETING_MAX = 8 + GFC_TICKET_BYTES + GFC_PROOF_BYTES /* verbs has room for 56 */
+};
 
 typedef struct gfc_key {
   uint8_t byte[GFSMITH_KEY_MAX];
   size_t bytes;
 } gfc_key;
 
-typedef enum gfc_side { GFC_CONNECTS = 1, GFC_ACCEPTS = 2 } gfc_side;
-
 /* Get ready; may be called again. False: there are no random bytes. */
 bool gfc_auth_init(void);
 void gfc_key_set(gfc_key *key, const uint8_t *byte, size_t bytes);
 void gfc_key_clear(gfc_key *key);
+void gfc_random(void *to, size_t bytes);
 
-/* HELLO or CHALLENGE: 8 bytes version, rank, the other's rank, 0, then a fresh nonce. */
-void gfc_hello_write(uint8_t hello[GFC_HELLO_BYTES], uint16_t rank, uint16_t other);
-typedef struct gfc_hello {
-  uint16_t version, rank, other;
-} gfc_hello;
-gfc_hello gfc_hello_read(const uint8_t hello[GFC_HELLO_BYTES]);
+typedef enum gfc_greeting_kind {
+  GFC_ASK = 1,       /* body: a nonce */
+  GFC_CHALLENGE = 2, /* a nonce */
+  GFC_PROOF = 3,     /* the ticket, a proof */
+  GFC_WELCOME = 4,   /* a proof */
+  GFC_REFUSAL = 5    /* a byte: why */
+} gfc_greeting_kind;
 
-void gfc_prove(const gfc_key *key, gfc_side side, const uint8_t hello[GFC_HELLO_BYTES],
-               const uint8_t challenge[GFC_HELLO_BYTES], uint8_t proof[GFC_PROOF_BYTES]);
+/* Little-endian: kind, version, rank of who says it, the rank that it takes the other for (2 bytes
+ * each), the body. */
+typedef struct gfc_greeting {
+  uint16_t kind, version, rank, other;
+  uint8_t body[GFC_GREETING_MAX - 8];
+} gfc_greeting;
+
+/* @return its bytes */
+size_t gfc_greeting_write(uint8_t to[GFC_GREETING_MAX], const gfc_greeting *greeting);
+/* False: it is too short, or no greeting. Some providers add bytes at the end. */
+bool gfc_greeting_read(gfc_greeting *greeting, const uint8_t *from, size_t bytes);
+
+/* Both sides of it, as they were sent. */
+typedef struct gfc_dialogue {
+  uint8_t ask[GFC_ASK_BYTES], challenge[GFC_ASK_BYTES];
+} gfc_dialogue;
+typedef enum gfc_side { GFC_CONNECTS = 1, GFC_LISTENS = 2 } gfc_side;
+
+void gfc_prove(const gfc_key *key, gfc_side side, const gfc_dialogue *dialogue,
+               uint8_t proof[GFC_PROOF_BYTES]);
 /* In constant time. */
-bool gfc_proved(const gfc_key *key, gfc_side side, const uint8_t hello[GFC_HELLO_BYTES],
-                const uint8_t challenge[GFC_HELLO_BYTES], const uint8_t proof[GFC_PROOF_BYTES]);
-
-uint64_t gfc_random(void);
+bool gfc_proved(const gfc_key *key, gfc_side side, const gfc_dialogue *dialogue,
+                const uint8_t proof[GFC_PROOF_BYTES]);
 
 #endif

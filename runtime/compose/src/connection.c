@@ -30,11 +30,8 @@ void gfc_doom(gfc_connection *connection, int status, const char *format, ...) {
 
 static void too_late(gfc_timer *timer) {
   gfc_connection *connection = OF_TIMER(timer);
-  if (connection->state == GFC_REFUSING)
-    gfc_doom(connection, connection->status, "%s", connection->reason);
-  else
-    gfc_doom(connection, GFSMITH_ETIMEDOUT, "no connection that has proved itself in %u ms",
-             connection->engine->connect_ms);
+  gfc_doom(connection, GFSMITH_ETIMEDOUT, "no connection that has proved itself in %u ms",
+           connection->engine->connect_ms);
 }
 
 static void signs_of_life(gfc_timer *timer) {
@@ -73,23 +70,20 @@ static int make_buffers(gfc_connection *connection) {
 
 static int watch(gfc_connection *connection) {
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
-  int status = fi_control(&connection->cq->fid, FI_GETWAIT, &connection->fd);
+  int fd = -1;
+  int status = fi_control(&connection->cq->fid, FI_GETWAIT, &fd);
   if (status != 0)
     return status;
-  if (epoll_ctl(connection->engine->events, EPOLL_CTL_ADD, connection->fd, &event) == 0)
-    return 0;
-  connection->fd = -1;
-  return -FI_ENOMEM;
+  if (epoll_ctl(connection->engine->events, EPOLL_CTL_ADD, fd, &event) != 0)
+    return -FI_ENOMEM;
+  connection->fd = fd;
+  return 0;
 }
 
 static int open_endpoint(gfc_connection *connection, struct fi_info *info) {
   gfc_fabric *fabric = &connection->engine->fabric;
   struct fi_cq_attr attr = {.size = 512, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
-  int status = make_buffers(connection);
-  if (status == 0)
-    status = fi_cq_open(fabric->domain, &attr, &connection->cq, connection);
-  if (status == 0)
-    status = watch(connection);
+  int status = fi_cq_open(fabric->domain, &attr, &connection->cq, connection);
   if (status == 0)
     status = fi_endpoint(fabric->domain, info, &connection->ep, connection);
   if (status == 0)
@@ -98,19 +92,42 @@ static int open_endpoint(gfc_connection *connection, struct fi_info *info) {
     status = fi_ep_bind(connection->ep, &connection->cq->fid, FI_TRANSMIT | FI_RECV);
   if (status == 0)
     status = fi_enable(connection->ep);
+  return status;
+}
+
+static void close_endpoint(gfc_connection *connection) {
+  if (connection->fd >= 0)
+    epoll_ctl(connection->engine->events, EPOLL_CTL_DEL, connection->fd, NULL);
+  /* Not fi_shutdown before: closing says the same to the peer, and sockets closes a descriptor
+   * twice then. */
+  if (connection->ep != NULL)
+    fi_close(&connection->ep->fid);
+  if (connection->cq != NULL)
+    fi_close(&connection->cq->fid);
+  connection->fd = -1;
+  connection->ep = NULL;
+  connection->cq = NULL;
+}
+
+/* An endpoint that can receive. */
+static int open_whole(gfc_connection *connection, struct fi_info *info) {
+  int status = make_buffers(connection);
+  if (status == 0)
+    status = open_endpoint(connection, info);
   for (unsigned i = 0; status == 0 && i < GFC_RECEIVES; i++)
     status = gfc_post_receive(connection, &connection->receives[i]);
   return status;
 }
 
 /* A connection without an endpoint, on the engine's list. NULL: no memory. */
-static gfc_connection *new_connection(gfc_engine *engine, gfc_peer *peer) {
+static gfc_connection *new_connection(gfc_peer *peer, gfc_state state) {
+  gfc_engine *engine = peer->engine;
   gfc_connection *connection = calloc(1, sizeof *connection);
   if (connection == NULL)
     return NULL;
   connection->engine = engine;
   connection->peer = peer;
-  connection->ours = peer != NULL;
+  connection->state = state;
   connection->fd = -1;
   connection->credits = GFC_CREDITS;
   TAILQ_INIT(&connection->queue);
@@ -120,62 +137,63 @@ static gfc_connection *new_connection(gfc_engine *engine, gfc_peer *peer) {
   return connection;
 }
 
-void gfc_connect(gfc_peer *peer) {
-  gfc_engine *engine = peer->engine;
-  struct fi_info *info = gfc_fabric_towards(&engine->fabric, &peer->address);
-  gfc_connection *connection = info != NULL ? new_connection(engine, peer) : NULL;
-  if (connection == NULL) {
-    fi_freeinfo(info);
-    gfc_peer_lost(peer, GFSMITH_ENOMEM, "no memory for a connection");
-    return;
-  }
-  peer->attempt = connection;
-  int status = open_endpoint(connection, info);
+static void request(gfc_connection *connection, const uint8_t *say, size_t bytes) {
+  gfc_peer *peer = connection->peer;
+  struct fi_info *info = gfc_fabric_towards(&connection->engine->fabric, &peer->address);
+  int status = info != NULL ? 0 : -FI_ENOMEM;
   if (status == 0)
-    status = fi_connect(connection->ep, info->dest_addr, NULL, 0);
+    status = (connection->state == GFC_ASKING ? open_endpoint : open_whole)(connection, info);
+  if (status == 0)
+    status = fi_connect(connection->ep, info->dest_addr, say, bytes);
   if (status != 0)
     gfc_doom(connection, GFSMITH_EPEER, "connecting failed: %s", fi_strerror(-status));
   fi_freeinfo(info);
 }
 
-/* Too many strangers: the one that has kept us waiting for longest goes. Honest peers prove
- * themselves at once. */
-static void make_room(gfc_engine *engine) {
-  if (engine->half_open < GFC_HALF_OPEN_MAX)
+void gfc_connect(gfc_peer *peer) {
+  uint8_t say[GFC_GREETING_MAX];
+  gfc_connection *connection = new_connection(peer, GFC_ASKING);
+  if (connection == NULL) {
+    gfc_peer_lost(peer, GFSMITH_ENOMEM, "no memory for a connection");
     return;
-  gfc_connection *oldest;
-  TAILQ_FOREACH(oldest, &engine->connections, entry) {
-    if (oldest->half_open && oldest->state != GFC_DOWN) {
-      gfc_doom(oldest, GFSMITH_ETIMEDOUT, "too many connections that have not proved themselves");
-      return;
-    }
   }
+  peer->attempt = connection;
+  size_t bytes = gfc_ask(connection, say);
+  request(connection, say, bytes);
 }
 
-void gfc_accept(gfc_engine *engine, struct fi_info *info) {
-  make_room(engine);
-  gfc_connection *connection = new_connection(engine, NULL);
-  if (connection == NULL) {
-    fi_reject(engine->fabric.pep, info->handle, NULL, 0);
-    fi_freeinfo(info);
+void gfc_failed(gfc_connection *connection, int error, const uint8_t *said, size_t bytes) {
+  uint8_t say[GFC_GREETING_MAX];
+  if (connection->state != GFC_ASKING && connection->state != GFC_PROVING) {
+    gfc_doom(connection, GFSMITH_EPEER, "no connection: %s", fi_strerror(error));
     return;
   }
-  connection->half_open = true;
-  engine->half_open++;
-  int status = open_endpoint(connection, info);
-  if (connection->ep == NULL)
+  bytes = gfc_turned_down(connection, error, said, bytes, say);
+  if (bytes == 0)
+    return;
+  close_endpoint(connection);
+  connection->state = GFC_PROVING;
+  request(connection, say, bytes);
+}
+
+void gfc_established(gfc_connection *connection, const uint8_t *said, size_t bytes) {
+  if (connection->state == GFC_COMING || gfc_welcomed(connection, said, bytes))
+    connection->state = GFC_PROVED;
+  else
+    gfc_doom(connection, GFSMITH_EAUTH, "the peer does not know the key");
+}
+
+void gfc_accept(gfc_peer *peer, struct fi_info *info, const uint8_t *say, size_t bytes) {
+  gfc_engine *engine = peer->engine;
+  gfc_connection *connection = new_connection(peer, GFC_COMING);
+  int status = connection != NULL ? open_whole(connection, info) : -FI_ENOMEM;
+  if (connection == NULL || connection->ep == NULL)
     fi_reject(engine->fabric.pep, info->handle, NULL, 0);
   else if (status == 0)
-    status = fi_accept(connection->ep, NULL, 0);
-  if (status != 0)
+    status = fi_accept(connection->ep, say, bytes);
+  if (status != 0 && connection != NULL)
     gfc_doom(connection, GFSMITH_EFABRIC, "accepting failed: %s", fi_strerror(-status));
   fi_freeinfo(info);
-}
-
-static void not_half_open(gfc_connection *connection) {
-  if (connection->half_open)
-    connection->engine->half_open--;
-  connection->half_open = false;
 }
 
 void gfc_come_up(gfc_connection *connection) {
@@ -185,7 +203,11 @@ void gfc_come_up(gfc_connection *connection) {
     gfc_doom(peer->link, GFSMITH_EPEER, "the peer has connected anew");
     gfc_close(peer->link);
   }
-  not_half_open(connection);
+  int status = watch(connection);
+  if (status != 0) {
+    gfc_doom(connection, GFSMITH_EFABRIC, "no descriptor to wait for: %s", fi_strerror(-status));
+    return;
+  }
   connection->state = GFC_UP;
   connection->ready = true;
   connection->heard = gfc_now();
@@ -199,39 +221,26 @@ void gfc_come_up(gfc_connection *connection) {
   gfc_flush(connection);
 }
 
-static void close_endpoint(gfc_connection *connection) {
-  if (connection->fd >= 0)
-    epoll_ctl(connection->engine->events, EPOLL_CTL_DEL, connection->fd, NULL);
-  if (connection->ep != NULL) {
-    fi_shutdown(connection->ep, 0);
-    fi_close(&connection->ep->fid);
-  }
-  if (connection->cq != NULL)
-    fi_close(&connection->cq->fid);
-  gfc_unregister(&connection->registered);
-}
-
 void gfc_close(gfc_connection *connection) {
   gfc_engine *engine = connection->engine;
   gfc_peer *peer = connection->peer;
-  bool up = peer != NULL && peer->link == connection;
+  bool up = peer->link == connection;
   TAILQ_REMOVE(&engine->connections, connection, entry);
   gfc_timer_stop(&engine->timers, &connection->timer);
-  not_half_open(connection);
   if (up) {
     peer->link = NULL;
     atomic_store(&peer->up, false);
   }
-  if (peer != NULL && peer->attempt == connection)
+  if (peer->attempt == connection)
     peer->attempt = NULL;
   close_endpoint(connection);
+  gfc_unregister(&connection->registered);
   gfc_discard(connection, connection->status);
   if (up)
     engine->upper->down(engine->above, peer->rank, connection->status, connection->reason);
   if (up && engine->link_handler != NULL)
     engine->link_handler(engine->handler_context, peer->rank, false);
-  if (peer != NULL)
-    gfc_peer_lost(peer, connection->status, connection->reason);
+  gfc_peer_lost(peer, connection->status, connection->reason);
   free(connection->buffers);
   free(connection->receives);
   free(connection);

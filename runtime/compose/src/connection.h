@@ -21,7 +21,7 @@ typedef struct gfc_item gfc_item;
 enum { GFC_CREDITS = 32 };
 /* Posted receives: also for two messages that return credits and two of the handshake, which take
  * none. */
-enum { GFC_RECEIVES = GFC_CREDITS + 4, GFC_SENDS = GFC_CREDITS + 4 };
+enum { GFC_RECEIVES = GFC_CREDITS + 2, GFC_SENDS = GFC_CREDITS + 2 };
 
 /* What libfabric hands back when something is complete. */
 typedef struct gfc_mark {
@@ -54,54 +54,54 @@ struct gfc_item {
 typedef TAILQ_HEAD(gfc_items, gfc_item) gfc_items;
 
 typedef enum gfc_state {
-  GFC_CONNECTING, /* the provider is at it */
-  GFC_GREETING,   /* the first message of the peer is awaited */
-  GFC_PROVING,    /* its proof is awaited */
-  GFC_PROVED,     /* it is to come up */
+  GFC_ASKING,  /* ours: the challenge is awaited */
+  GFC_PROVING, /* ours: the welcome is awaited */
+  GFC_COMING,  /* a peer's that has proved itself: the provider is at it */
+  GFC_PROVED,  /* it is to come up */
   GFC_UP,
-  GFC_REFUSING, /* it goes down when the refusal is sent */
-  GFC_DOWN      /* it is to be closed */
+  GFC_DOWN /* it is to be closed */
 } gfc_state;
 
 struct gfc_connection {
   TAILQ_ENTRY(gfc_connection) entry;
   gfc_engine *engine;
-  struct gfc_peer *peer; /* NULL: not known yet who it is */
+  struct gfc_peer *peer;
   gfc_state state;
-  bool ours;      /* we have connected */
-  bool half_open; /* counted as such */
-  bool ready;     /* there may be something in the completion queue */
-  bool touched;   /* something was posted or read since fi_trywait has said that we may sleep */
-  bool stalled;   /* the provider could not take more */
-  int status;     /* of GFC_DOWN: why */
+  bool ready;   /* there may be something in the completion queue */
+  bool touched; /* something was posted or read since fi_trywait has said that we may sleep */
+  bool stalled; /* the provider could not take more */
+  int status;   /* of GFC_DOWN: why */
   char reason[GFSMITH_REASON_MAX];
   struct fid_ep *ep;
   struct fid_cq *cq;
-  int fd; /* of the completion queue, or -1 */
+  int fd; /* of the completion queue when it is up, or -1 */
   uint8_t *buffers;
   gfc_registration registered; /* of the buffers, if the provider wants that */
   gfc_item *receives;          /* GFC_RECEIVES of them */
   uint8_t *spare[GFC_SENDS];   /* buffers for frames */
   unsigned spares;
-  gfc_items queue;     /* waits to be posted */
-  gfc_items under_way; /* posted and not complete */
-  unsigned credits;    /* what we may send */
-  unsigned owed;       /* credits to return */
-  uint32_t sent, got;  /* frames: the sequence numbers of the next ones */
-  uint8_t hello[GFC_HELLO_BYTES], challenge[GFC_HELLO_BYTES];
-  gfc_timer timer; /* until it is up: the time for that; then: signs of life */
-  uint64_t heard;  /* when the peer was heard last */
+  gfc_items queue;       /* waits to be posted */
+  gfc_items under_way;   /* posted and not complete */
+  unsigned credits;      /* what we may send */
+  unsigned owed;         /* credits to return */
+  uint32_t sent, got;    /* frames: the sequence numbers of the next ones */
+  gfc_dialogue dialogue; /* of ours */
+  gfc_timer timer;       /* until it is up: the time for that; then: signs of life */
+  uint64_t heard;        /* when the peer was heard last */
 };
 typedef TAILQ_HEAD(gfc_connections, gfc_connection) gfc_connections;
 
 /* connection.c. Connect to a peer; failures end as those that come later (gfc_peer_lost). */
 void gfc_connect(struct gfc_peer *peer);
-/* Somebody wants to connect: `info` is libfabric's, and is freed. */
-void gfc_accept(gfc_engine *engine, struct fi_info *info);
+/* A peer has proved itself: accept, and say this. `info` is libfabric's, and is freed. */
+void gfc_accept(struct gfc_peer *peer, struct fi_info *info, const uint8_t *say, size_t bytes);
+/* libfabric says that it has failed, or is there, and what the peer has said to that. */
+void gfc_failed(gfc_connection *connection, int error, const uint8_t *said, size_t bytes);
+void gfc_established(gfc_connection *connection, const uint8_t *said, size_t bytes);
 /* It is to end, soon; the first reason counts. */
 void gfc_doom(gfc_connection *connection, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The peer has proved itself, and what there was with it before is gone. */
+/* The peer has proved itself: it is up, and what there was with it before is closed. */
 void gfc_come_up(gfc_connection *connection);
 /* End it now: what was to be sent is told, the layer above too. Not from a call of that layer. */
 void gfc_close(gfc_connection *connection);
@@ -120,9 +120,5 @@ void gfc_discard(gfc_connection *connection, int status);
 /* receive.c. Take what is in the completion queue, a bounded number. */
 void gfc_receive(gfc_connection *connection);
 int gfc_post_receive(gfc_connection *connection, gfc_item *item);
-
-/* handshake.c */
-void gfc_greet(gfc_connection *connection);                        /* the connection is there */
-void gfc_handshake(gfc_connection *connection, const gfc_frame *); /* a frame before it is up */
 
 #endif

@@ -31,8 +31,8 @@ static void forget_grant(gfc_operations *all, gfc_early *early) {
   free(early);
 }
 
-static void forget_refusal(gfc_operations *all, gfc_early *early) {
-  HASH_DEL(all->refusals, early);
+static void forget_refusal(gfc_early **list, gfc_early *early) {
+  HASH_DEL(*list, early);
   free(early);
 }
 
@@ -50,7 +50,7 @@ bool gfc_early_refusal(gfc_operations *all, const gfc_key *key, gfc_refusal *ref
   if (early == NULL)
     return false;
   *refusal = early->refusal;
-  forget_refusal(all, early);
+  forget_refusal(&all->refusals, early);
   return true;
 }
 
@@ -67,14 +67,43 @@ int gfc_early_keep_grant(gfc_operations *all, const gfc_key *key, const gfc_gran
   return GFSMITH_OK;
 }
 
-void gfc_early_keep_refusal(gfc_operations *all, const gfc_key *key, const gfc_refusal *refusal) {
-  gfc_early *early = find(all->refusals, key);
-  if (early == NULL && HASH_COUNT(all->refusals) >= REFUSALS_MAX)
-    forget_refusal(all, all->refusals); /* lists are in the order of arrival */
+static void keep_refusal(gfc_early **list, const gfc_key *key, const gfc_refusal *refusal) {
+  gfc_early *early = find(*list, key);
+  if (early == NULL && HASH_COUNT(*list) >= REFUSALS_MAX)
+    forget_refusal(list, *list); /* lists are in the order of arrival */
   if (early == NULL)
-    early = add(&all->refusals, key);
+    early = add(list, key);
   if (early != NULL)
     early->refusal = *refusal;
+}
+
+void gfc_early_keep_refusal(gfc_operations *all, const gfc_key *key, const gfc_refusal *refusal) {
+  keep_refusal(&all->refusals, key, refusal);
+}
+
+static void say(gfc_operations *all, uint16_t rank, const gfc_refusal *refusal) {
+  uint8_t body[GFC_REFUSAL_MAX];
+  gfc_tell(all, rank, GFC_REFUSE, body, gfc_put_refusal(body, refusal));
+}
+
+void gfc_refuse(gfc_operations *all, const gfc_key *key, const gfc_refusal *refusal) {
+  if (gfc_connected(all->node->engine, key->rank)) {
+    say(all, key->rank, refusal);
+    return;
+  }
+  gfc_refusal later = *refusal;
+  later.granted = false; /* with the link a grant is void */
+  keep_refusal(&all->unsaid, key, &later);
+}
+
+void gfc_early_up(gfc_operations *all, uint16_t rank) {
+  gfc_early *early, *next;
+  HASH_ITER(hh, all->unsaid, early, next) {
+    if (early->key.rank == rank) {
+      say(all, rank, &early->refusal);
+      forget_refusal(&all->unsaid, early);
+    }
+  }
 }
 
 void gfc_early_down(gfc_operations *all, uint16_t rank) {
@@ -88,5 +117,6 @@ void gfc_early_down(gfc_operations *all, uint16_t rank) {
 void gfc_early_free(gfc_operations *all) {
   gfc_early *early, *next;
   HASH_ITER(hh, all->grants, early, next) { forget_grant(all, early); }
-  HASH_ITER(hh, all->refusals, early, next) { forget_refusal(all, early); }
+  HASH_ITER(hh, all->refusals, early, next) { forget_refusal(&all->refusals, early); }
+  HASH_ITER(hh, all->unsaid, early, next) { forget_refusal(&all->unsaid, early); }
 }

@@ -76,39 +76,40 @@ static gfc_connection *find(gfc_engine *engine, const struct fid *fid) {
 }
 
 static void event_error(gfc_engine *engine) {
-  struct fi_eq_err_entry error = {0};
+  uint8_t said[GFC_EVENT_DATA];
+  struct fi_eq_err_entry error = {.err_data = said, .err_data_size = sizeof said};
   if (fi_eq_readerr(engine->fabric.eq, &error, 0) < 0)
     return;
   gfc_connection *connection = find(engine, error.fid);
+  bool any = error.err_data != NULL && error.err_data_size <= sizeof said;
   if (connection != NULL)
-    gfc_doom(connection, GFSMITH_EPEER, "no connection: %s", fi_strerror(error.err));
+    gfc_failed(connection, error.err, any ? error.err_data : said, any ? error.err_data_size : 0);
 }
 
-static void event(gfc_engine *engine, uint32_t kind, const struct fi_eq_cm_entry *entry) {
+static void event(gfc_engine *engine, uint32_t kind, const gfc_event *read, size_t bytes) {
+  const uint8_t *said = read->bytes + sizeof read->entry;
+  bytes -= sizeof read->entry;
   if (kind == FI_CONNREQ) {
-    gfc_accept(engine, entry->info);
+    gfc_knock(engine, read->entry.info, said, bytes);
     return;
   }
-  gfc_connection *connection = find(engine, entry->fid);
+  gfc_connection *connection = find(engine, read->entry.fid);
   if (connection == NULL)
     return;
   if (kind == FI_CONNECTED)
-    gfc_greet(connection);
+    gfc_established(connection, said, bytes);
   if (kind != FI_SHUTDOWN)
     return;
   /* What came before the end counts. */
   connection->ready = true;
-  while (connection->ready && connection->state != GFC_PROVED && connection->state != GFC_DOWN)
+  while (connection->ready && connection->state == GFC_UP)
     gfc_receive(connection);
   gfc_doom(connection, GFSMITH_EPEER, "the peer has closed the connection");
 }
 
 static void read_events(gfc_engine *engine) {
   enum { EVENTS = 64 };
-  union {
-    struct fi_eq_cm_entry entry;
-    uint8_t bytes[sizeof(struct fi_eq_cm_entry) + 512];
-  } read;
+  gfc_event read;
   for (unsigned i = 0; i < EVENTS; i++) {
     uint32_t kind = 0;
     ssize_t count = fi_eq_read(engine->fabric.eq, &kind, &read, sizeof read, 0);
@@ -117,7 +118,7 @@ static void read_events(gfc_engine *engine) {
     else if (count < (ssize_t)sizeof read.entry)
       return;
     else
-      event(engine, kind, &read.entry);
+      event(engine, kind, &read, (size_t)count);
   }
 }
 
@@ -146,10 +147,10 @@ static bool may_sleep(gfc_engine *engine) {
     read_events(engine);
   gfc_connection *connection;
   TAILQ_FOREACH(connection, &engine->connections, entry) {
-    struct fid *cq = connection->cq != NULL ? &connection->cq->fid : NULL;
     if (connection->state == GFC_DOWN || connection->state == GFC_PROVED)
       sleep = false;
-    else if (connection->touched && cq != NULL && !connection->ready) {
+    else if (connection->state == GFC_UP && connection->touched && !connection->ready) {
+      struct fid *cq = &connection->cq->fid;
       connection->ready = fi_trywait(engine->fabric.fabric, &cq, 1) != 0;
       connection->touched = connection->ready;
     }
@@ -217,11 +218,13 @@ static void *run(void *context) {
   gfc_engine *engine = context;
   atomic_store(&engine->self, pthread_self());
   atomic_store(&engine->running, true);
+  gfc_gate_open(engine);
   while (!atomic_load(&engine->ending)) {
     turn(engine);
     sleep_and_mark(engine);
   }
   finish(engine);
+  gfc_gate_close(engine);
   return NULL;
 }
 

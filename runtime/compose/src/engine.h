@@ -3,6 +3,7 @@
 #ifndef GFC_ENGINE_H
 #define GFC_ENGINE_H
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -11,6 +12,7 @@
 #include "connection.h"
 #include "fabric.h"
 #include "faults.h"
+#include "handshake.h"
 #include "link.h"
 #include "work.h"
 
@@ -30,8 +32,6 @@ typedef struct gfc_peer {
   atomic_size_t waiting; /* bytes of gfsmith_node_send that wait; any thread */
 } gfc_peer;
 
-enum { GFC_HALF_OPEN_MAX = 64 }; /* connections that others began and have not proved yet */
-
 struct gfc_engine {
   gfc_fabric fabric;
   gfc_key key;
@@ -47,9 +47,11 @@ struct gfc_engine {
   gfc_works works;
   gfc_timers timers;
   gfc_connections connections;
-  unsigned half_open;
+  gfc_tickets tickets;
   gfc_peer *_Atomic peers[GFSMITH_RANKS_MAX]; /* any thread reads it; never freed before the end */
   gfc_faults faults;
+  DIR *descriptors; /* the process's, or NULL */
+  gfc_timer gate;
   atomic_bool ending;
   pthread_t thread;
   atomic_bool running;     /* has the thread begun? */
@@ -63,6 +65,10 @@ int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, cha
 int gfc_engine_start(gfc_engine *engine, const gfc_upper *upper, void *above);
 void gfc_engine_stop(gfc_engine *engine);
 void gfc_engine_destroy(gfc_engine *engine);
+
+/* gate.c. From the thread's beginning to its end. */
+void gfc_gate_open(gfc_engine *engine);
+void gfc_gate_close(gfc_engine *engine);
 
 /* peers.c. The record of a rank, made if it is not there; NULL: no memory. */
 gfc_peer *gfc_peer_get(gfc_engine *engine, uint16_t rank);

@@ -121,7 +121,29 @@ static void close_one(struct fid *fid) {
     fi_close(fid);
 }
 
+/* Who wants to connect still comes too late; nobody else frees what he has sent. Not after the
+ * listening endpoint is closed: reading events makes tcp use it. */
+static void turn_away(gfc_fabric *fabric) {
+  enum { EVENTS = 4096 };
+  gfc_event read;
+  for (unsigned i = 0; i < EVENTS; i++) {
+    uint32_t kind = 0;
+    struct fi_eq_err_entry error = {0};
+    ssize_t count = fi_eq_read(fabric->eq, &kind, &read, sizeof read, 0);
+    if (count == -FI_EAVAIL)
+      count = fi_eq_readerr(fabric->eq, &error, 0);
+    else if (count >= (ssize_t)sizeof read.entry && kind == FI_CONNREQ) {
+      fi_reject(fabric->pep, read.entry.info->handle, NULL, 0);
+      fi_freeinfo(read.entry.info);
+    }
+    if (count < 0)
+      return;
+  }
+}
+
 void gfc_fabric_close(gfc_fabric *fabric) {
+  if (fabric->pep != NULL)
+    turn_away(fabric);
   close_one(fabric->pep != NULL ? &fabric->pep->fid : NULL);
   close_one(fabric->eq != NULL ? &fabric->eq->fid : NULL);
   close_one(fabric->domain != NULL ? &fabric->domain->fid : NULL);

@@ -21,19 +21,15 @@
 enum {
   GFC_HEAD_BYTES = 24,
   GFC_FRAME_MAX = GFC_HEAD_BYTES + GFSMITH_MESSAGE_MAX,
-  GFC_MAGIC = 0x31434647, /* "GFC1" */
+  GFC_MAGIC = 0x31434647 /* "GFC1" */
 };
 
 /* The links' own types; those of the layer above begin with GFC_CONTROL_FIRST. */
 typedef enum gfc_type {
-  GFC_HELLO = 1,     /* who I am, whom I want, a nonce: from the side that connects */
-  GFC_CHALLENGE = 2, /* the same, as the answer */
-  GFC_PROOF = 3,     /* that I know the key: from the side that connects, then from the other */
-  GFC_REFUSED = 4,   /* a byte: why; the connection ends */
-  GFC_CREDIT = 5,    /* nothing but the head's credits */
-  GFC_PING = 6,      /* say something */
-  GFC_PONG = 7,      /* something */
-  GFC_MESSAGE = 16   /* of gfsmith_node_send */
+  GFC_CREDIT = 1,  /* nothing but the head's credits; it takes none itself */
+  GFC_PING = 2,    /* say something */
+  GFC_PONG = 3,    /* something */
+  GFC_MESSAGE = 16 /* of gfsmith_node_send */
 } gfc_type;
 
 typedef struct gfc_frame {

@@ -51,7 +51,7 @@ bool gfsmith_graph_has(const gfsmith_graph *graph, uint16_t rank) {
   return graph != NULL && gfc_graph_vertex(graph, rank) != NULL;
 }
 
-uint64_t gfsmith_graph_hash(const gfsmith_graph *graph) { return graph->hash; }
+uint64_t gfsmith_graph_hash(const gfsmith_graph *graph) { return graph ? graph->hash : 0; }
 
 void gfsmith_graph_destroy(gfsmith_graph *graph) {
   if (graph == NULL)

@@ -170,6 +170,18 @@ static void number_inputs(gfc_builder *builder, const gfc_part *part, gfc_vertex
     }
 }
 
+/* A primitive's inputs and the outputs that it computes are the shards of a codec. */
+static void check_size(gfc_builder *builder, const gfc_vertex *vertex) {
+  unsigned inputs = gfc_inputs(vertex), size = inputs;
+  for (unsigned n = 0; n < vertex->outputs; n++)
+    size += gfc_unit(vertex->matrix + (size_t)n * inputs, inputs) < 0;
+  if (size > GFSMITH_MAX_SHARDS && builder->status == GFSMITH_OK)
+    builder->status = gfc_graph_fail(builder->reason, GFSMITH_EUNSUPPORTED,
+                                     "rank %u would have %u inputs and sums, which are more than "
+                                     "the %d of a primitive",
+                                     vertex->rank, size, GFSMITH_MAX_SHARDS);
+}
+
 /* What a rank does; keeps and sends change hands. */
 static bool finish_vertex(gfc_builder *builder, gfc_part *part, gfc_vertex *vertex) {
   number_inputs(builder, part, vertex);
@@ -194,6 +206,7 @@ static bool finish_vertex(gfc_builder *builder, gfc_part *part, gfc_vertex *vert
       vertex->matrix[n * inputs + builder->column[term->input] - 1u] = term->factor;
     }
   vertex->outputs = part->outputs;
+  check_size(builder, vertex);
   vertex->keeps = part->keeps;
   vertex->sends = part->sends;
   vertex->keep = part->keep;
@@ -235,7 +248,7 @@ int gfc_build(gfc_builder *builder, gfsmith_graph *graph) {
   graph->wanted = builder->wanted;
   builder->edge = NULL;
   builder->wanted = NULL;
-  return GFSMITH_OK;
+  return builder->status;
 }
 
 void gfc_builder_clear(gfc_builder *builder) {

@@ -1,121 +1,160 @@
-/* Messages before a connection is up: who it is, and that he knows the key. auth.h has the
- * protocol. */
+#include "handshake.h"
+
+#include <rdma/fi_cm.h>
 #include <string.h>
 
-#include "connection.h"
 #include "engine.h"
 
-/* Why a connection is refused, as its byte says it. */
-enum { REFUSED_VERSION = 1, REFUSED_RANK = 2, REFUSED_KEY = 3 };
+/* Why somebody is refused, as the byte of REFUSAL says it. */
+enum { WHY_VERSION = 1, WHY_RANK = 2, WHY_KEY = 3, WHY_LATE = 4 };
 
-static void send_frame(gfc_connection *connection, gfc_type type, const void *body, size_t bytes) {
-  if (gfc_enqueue(connection, (uint8_t)type, body, bytes, NULL) != GFSMITH_OK)
-    gfc_doom(connection, GFSMITH_ENOMEM, "no memory for the handshake");
+/* The oldest one goes for a new one if all are given. */
+static struct gfc_ticket *new_ticket(gfc_tickets *tickets) {
+  struct gfc_ticket *oldest = &tickets->ticket[0];
+  for (unsigned i = 1; i < GFC_TICKETS; i++)
+    if (tickets->ticket[i].at < oldest->at)
+      oldest = &tickets->ticket[i];
+  return oldest;
 }
 
-static void refuse(gfc_connection *connection, uint8_t why, const char *reason) {
-  connection->state = GFC_REFUSING;
-  connection->status = GFSMITH_EAUTH;
-  gfc_words(connection->reason, "%s", reason);
-  send_frame(connection, GFC_REFUSED, &why, sizeof why);
+static const uint8_t *nonce_of(const struct gfc_ticket *ticket) {
+  return ticket->dialogue.challenge + GFC_ASK_BYTES - GFC_NONCE_BYTES;
 }
 
-void gfc_greet(gfc_connection *connection) {
-  if (connection->state != GFC_CONNECTING)
-    return;
-  connection->state = GFC_GREETING;
-  if (!connection->ours)
-    return;
-  gfc_hello_write(connection->hello, connection->engine->rank, connection->peer->rank);
-  send_frame(connection, GFC_HELLO, connection->hello, sizeof connection->hello);
-}
-
-static void got_hello(gfc_connection *connection, const gfc_frame *frame) {
-  gfc_engine *engine = connection->engine;
-  memcpy(connection->hello, frame->body, sizeof connection->hello);
-  gfc_hello hello = gfc_hello_read(connection->hello);
-  if (hello.version != GFC_VERSION) {
-    refuse(connection, REFUSED_VERSION, "somebody speaks another version of the protocol");
-    return;
+static struct gfc_ticket *find_ticket(gfc_engine *engine, const uint8_t name[GFC_TICKET_BYTES]) {
+  uint64_t now = gfc_now();
+  for (unsigned i = 0; i < GFC_TICKETS; i++) {
+    struct gfc_ticket *ticket = &engine->tickets.ticket[i];
+    if (ticket->at != 0 && now - ticket->at <= engine->connect_ms &&
+        memcmp(nonce_of(ticket), name, GFC_TICKET_BYTES) == 0)
+      return ticket;
   }
-  if (hello.other != engine->rank || hello.rank <= engine->rank ||
-      hello.rank >= GFSMITH_RANKS_MAX) {
-    refuse(connection, REFUSED_RANK, "somebody takes this node for another rank");
-    return;
-  }
-  connection->peer = gfc_peer_get(engine, hello.rank);
-  if (connection->peer == NULL) {
-    gfc_doom(connection, GFSMITH_ENOMEM, "no memory for a peer");
-    return;
-  }
-  gfc_hello_write(connection->challenge, engine->rank, hello.rank);
-  connection->state = GFC_PROVING;
-  send_frame(connection, GFC_CHALLENGE, connection->challenge, sizeof connection->challenge);
+  return NULL;
 }
 
-static void send_proof(gfc_connection *connection, gfc_side side) {
-  uint8_t proof[GFC_PROOF_BYTES];
-  gfc_prove(&connection->engine->key, side, connection->hello, connection->challenge, proof);
-  send_frame(connection, GFC_PROOF, proof, sizeof proof);
+static void reject(gfc_engine *engine, struct fi_info *info, const gfc_greeting *greeting) {
+  uint8_t said[GFC_GREETING_MAX];
+  size_t bytes = gfc_greeting_write(said, greeting);
+  fi_reject(engine->fabric.pep, info->handle, said, bytes);
+  fi_freeinfo(info);
 }
 
-static void got_challenge(gfc_connection *connection, const gfc_frame *frame) {
-  memcpy(connection->challenge, frame->body, sizeof connection->challenge);
-  gfc_hello challenge = gfc_hello_read(connection->challenge);
-  if (challenge.version != GFC_VERSION || challenge.rank != connection->peer->rank ||
-      challenge.other != connection->engine->rank) {
-    gfc_doom(connection, GFSMITH_EAUTH,
-             "version %u, rank %u answers in place of version %d, rank %u", challenge.version,
-             challenge.rank, GFC_VERSION, connection->peer->rank);
-    return;
+static void refuse(gfc_engine *engine, struct fi_info *info, uint16_t other, uint8_t why) {
+  gfc_greeting greeting = {GFC_REFUSAL, GFC_VERSION, engine->rank, other, {why}};
+  reject(engine, info, &greeting);
+}
+
+static void challenge(gfc_engine *engine, struct fi_info *info, const gfc_greeting *asked,
+                      const uint8_t *said) {
+  struct gfc_ticket *ticket = new_ticket(&engine->tickets);
+  gfc_greeting greeting = {GFC_CHALLENGE, GFC_VERSION, engine->rank, asked->rank, {0}};
+  gfc_random(greeting.body, GFC_NONCE_BYTES);
+  uint8_t written[GFC_GREETING_MAX];
+  gfc_greeting_write(written, &greeting);
+  memcpy(ticket->dialogue.ask, said, GFC_ASK_BYTES);
+  memcpy(ticket->dialogue.challenge, written, GFC_ASK_BYTES);
+  ticket->at = gfc_now();
+  reject(engine, info, &greeting);
+}
+
+/* Is it right? `welcome` is what to say then. */
+static bool right(gfc_engine *engine, struct gfc_ticket *ticket, const gfc_greeting *proof,
+                  gfc_greeting *welcome) {
+  gfc_greeting asked = {0};
+  gfc_dialogue dialogue = ticket->dialogue;
+  ticket->at = 0;
+  gfc_greeting_read(&asked, dialogue.ask, sizeof dialogue.ask);
+  if (asked.rank != proof->rank ||
+      !gfc_proved(&engine->key, GFC_CONNECTS, &dialogue, proof->body + GFC_TICKET_BYTES))
+    return false;
+  *welcome = (gfc_greeting){GFC_WELCOME, GFC_VERSION, engine->rank, proof->rank, {0}};
+  gfc_prove(&engine->key, GFC_LISTENS, &dialogue, welcome->body);
+  return true;
+}
+
+static void check(gfc_engine *engine, struct fi_info *info, const gfc_greeting *proof) {
+  struct gfc_ticket *ticket = find_ticket(engine, proof->body);
+  gfc_peer *peer = gfc_peer_get(engine, proof->rank);
+  gfc_greeting welcome;
+  if (ticket == NULL || peer == NULL) {
+    refuse(engine, info, proof->rank, WHY_LATE);
+  } else if (!right(engine, ticket, proof, &welcome)) {
+    gfc_peer_lost(peer, GFSMITH_EAUTH, "who says to be this peer does not know the key");
+    refuse(engine, info, proof->rank, WHY_KEY);
+  } else {
+    uint8_t said[GFC_GREETING_MAX];
+    size_t bytes = gfc_greeting_write(said, &welcome);
+    gfc_accept(peer, info, said, bytes);
   }
-  connection->state = GFC_PROVING;
-  send_proof(connection, GFC_CONNECTS);
 }
 
-static void got_proof(gfc_connection *connection, const gfc_frame *frame) {
-  gfc_side side = connection->ours ? GFC_ACCEPTS : GFC_CONNECTS;
-  bool right = gfc_proved(&connection->engine->key, side, connection->hello, connection->challenge,
-                          frame->body);
-  if (!right && connection->ours) {
-    gfc_doom(connection, GFSMITH_EAUTH, "the peer does not know the key");
-    return;
-  }
-  if (!right) {
-    refuse(connection, REFUSED_KEY, "who says to be the peer does not know the key");
-    return;
-  }
-  if (!connection->ours)
-    send_proof(connection, GFC_ACCEPTS);
-  if (connection->state == GFC_DOWN)
-    return;
-  connection->state = GFC_PROVED;
-}
-
-static void got_refused(gfc_connection *connection, const gfc_frame *frame) {
-  static const char *const words[] = {[REFUSED_VERSION] =
-                                          "the peer speaks another version of the protocol",
-                                      [REFUSED_RANK] = "the peer has another rank",
-                                      [REFUSED_KEY] = "the peer says that our key is wrong"};
-  uint8_t why = frame->body[0];
-  gfc_doom(connection, GFSMITH_EAUTH, "%s",
-           why >= REFUSED_VERSION && why <= REFUSED_KEY ? words[why] : "the peer refuses");
-}
-
-void gfc_handshake(gfc_connection *connection, const gfc_frame *frame) {
-  gfc_state state = connection->state;
-  bool ours = connection->ours;
-  if (state == GFC_REFUSING)
-    return;
-  if (frame->type == GFC_HELLO && frame->bytes == GFC_HELLO_BYTES && state == GFC_GREETING && !ours)
-    got_hello(connection, frame);
-  else if (frame->type == GFC_CHALLENGE && frame->bytes == GFC_HELLO_BYTES &&
-           state == GFC_GREETING && ours)
-    got_challenge(connection, frame);
-  else if (frame->type == GFC_PROOF && frame->bytes == GFC_PROOF_BYTES && state == GFC_PROVING)
-    got_proof(connection, frame);
-  else if (frame->type == GFC_REFUSED && frame->bytes == 1 && ours)
-    got_refused(connection, frame);
+void gfc_knock(gfc_engine *engine, struct fi_info *info, const uint8_t *said, size_t bytes) {
+  gfc_greeting greeting;
+  if (!gfc_greeting_read(&greeting, said, bytes) || greeting.version != GFC_VERSION)
+    refuse(engine, info, 0, WHY_VERSION);
+  else if (greeting.other != engine->rank || greeting.rank <= engine->rank ||
+           greeting.rank >= GFSMITH_RANKS_MAX)
+    refuse(engine, info, greeting.rank, WHY_RANK);
+  else if (greeting.kind == GFC_ASK)
+    challenge(engine, info, &greeting, said);
+  else if (greeting.kind == GFC_PROOF)
+    check(engine, info, &greeting);
   else
-    gfc_doom(connection, GFSMITH_EAUTH, "a message of type %u before the proof", frame->type);
+    refuse(engine, info, greeting.rank, WHY_VERSION);
+}
+
+size_t gfc_ask(gfc_connection *connection, uint8_t to[GFC_GREETING_MAX]) {
+  gfc_greeting greeting = {
+      GFC_ASK, GFC_VERSION, connection->engine->rank, connection->peer->rank, {0}};
+  gfc_random(greeting.body, GFC_NONCE_BYTES);
+  size_t bytes = gfc_greeting_write(to, &greeting);
+  memcpy(connection->dialogue.ask, to, sizeof connection->dialogue.ask);
+  return bytes;
+}
+
+static bool from_peer(const gfc_connection *connection, const gfc_greeting *greeting) {
+  return greeting->version == GFC_VERSION && greeting->rank == connection->peer->rank &&
+         greeting->other == connection->engine->rank;
+}
+
+static size_t prove(gfc_connection *connection, const gfc_greeting *challenged, const uint8_t *said,
+                    uint8_t to[GFC_GREETING_MAX]) {
+  gfc_greeting proof = {
+      GFC_PROOF, GFC_VERSION, connection->engine->rank, connection->peer->rank, {0}};
+  memcpy(connection->dialogue.challenge, said, sizeof connection->dialogue.challenge);
+  memcpy(proof.body, challenged->body, GFC_TICKET_BYTES);
+  gfc_prove(&connection->engine->key, GFC_CONNECTS, &connection->dialogue,
+            proof.body + GFC_TICKET_BYTES);
+  return gfc_greeting_write(to, &proof);
+}
+
+size_t gfc_turned_down(gfc_connection *connection, int error, const uint8_t *said, size_t bytes,
+                       uint8_t to[GFC_GREETING_MAX]) {
+  static const char *const words[] = {[WHY_VERSION] =
+                                          "the peer speaks another version of the protocol",
+                                      [WHY_RANK] = "the peer has another rank",
+                                      [WHY_KEY] = "the peer says that our key is wrong"};
+  gfc_greeting greeting;
+  if (!gfc_greeting_read(&greeting, said, bytes)) {
+    gfc_doom(connection, GFSMITH_EPEER, "no connection: %s", fi_strerror(error));
+  } else if (greeting.kind == GFC_REFUSAL) {
+    uint8_t why = greeting.body[0];
+    bool known = why >= WHY_VERSION && why <= WHY_KEY;
+    gfc_doom(connection, known ? GFSMITH_EAUTH : GFSMITH_EPEER, "%s",
+             known ? words[why] : "the peer was asked by too many");
+  } else if (greeting.kind != GFC_CHALLENGE || !from_peer(connection, &greeting) ||
+             connection->state != GFC_ASKING) {
+    gfc_doom(connection, GFSMITH_EAUTH, "version %u, rank %u answers, not version %d, rank %u",
+             greeting.version, greeting.rank, GFC_VERSION, connection->peer->rank);
+  } else {
+    return prove(connection, &greeting, said, to);
+  }
+  return 0;
+}
+
+bool gfc_welcomed(gfc_connection *connection, const uint8_t *said, size_t bytes) {
+  gfc_greeting greeting;
+  return connection->state == GFC_PROVING && gfc_greeting_read(&greeting, said, bytes) &&
+         greeting.kind == GFC_WELCOME && from_peer(connection, &greeting) &&
+         gfc_proved(&connection->engine->key, GFC_LISTENS, &connection->dialogue, greeting.body);
 }

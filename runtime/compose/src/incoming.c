@@ -10,7 +10,7 @@ static int grant_memory(gfc_end *end, gfc_grant *grant) {
     status = gfc_register(engine, input->bytes, operation->length, GFC_TARGET, NULL, &end->payload);
   if (status == GFSMITH_OK)
     status = gfc_register(engine, input->trailers, operation->slices * GFC_TRAILER_BYTES,
-                          GFC_TARGET, NULL, &end->trailers);
+                          GFC_TARGET, gfc_trigger_arm(end), &end->trailers);
   grant->payload = end->payload.base;
   grant->payload_key = end->payload.key;
   grant->trailers = end->trailers.base;
@@ -34,11 +34,12 @@ static int grant_end(gfc_end *end) {
   if (status == GFSMITH_OK)
     status = gfc_control(operation->all->node->engine, end->key.rank, GFC_GRANT, body,
                          gfc_put_grant(body, &grant));
-  if (status != GFSMITH_OK)
+  if (status != GFSMITH_OK) {
     gfc_receive_close(end);
-  else
-    end->state = GFC_GRANTED;
-  return status;
+    return status;
+  }
+  end->state = GFC_GRANTED;
+  return GFSMITH_OK;
 }
 
 void gfc_receive_ask(gfc_end *end) {
@@ -48,6 +49,10 @@ void gfc_receive_ask(gfc_end *end) {
       !gfc_connected(operation->all->node->engine, end->key.rank))
     return;
   int status = grant_end(end);
+  for (unsigned n = operation->receives; status == GFSMITH_OK && n < operation->ends; n++) {
+    if (gfc_trigger_of(&operation->end[n]) == end)
+      gfc_send_push(&operation->end[n]);
+  }
   /* Without a link it is asked again when there is one. */
   if (status != GFSMITH_OK && status != GFSMITH_EPEER)
     gfc_fail(operation, NULL, status, -1, "granting edge %u to rank %u: %s", end->key.edge,
@@ -56,7 +61,8 @@ void gfc_receive_ask(gfc_end *end) {
 
 void gfc_receive_close(gfc_end *end) {
   gfc_unregister(&end->payload);
-  gfc_unregister(&end->trailers);
+  if (end->counter == NULL) /* else the provider may not have counted yet: gfc_triggers_close */
+    gfc_unregister(&end->trailers);
   gfc_slot_give(end->operation->all, end->slot);
 }
 
@@ -73,6 +79,7 @@ void gfc_receive_landed(gfc_end *end, size_t s) {
              "slice %zu of edge %u from rank %u: %s", s, end->key.edge, end->key.rank, wrong);
     return;
   }
+  gfc_trigger_landed(end);
   if (++end->landed < operation->slices)
     return;
   gfc_receipt receipt = {operation->job.id, end->key.edge, end->slot};

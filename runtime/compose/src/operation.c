@@ -33,16 +33,23 @@ static int list_end(gfc_operations *all, gfc_end *end) {
   return end->listed ? GFSMITH_OK : GFSMITH_ENOMEM;
 }
 
+/* Those that cannot be listed have not been told of, and will not be when the operation fails: of
+ * an end that is posted twice it is the other operation that speaks. */
 static void list_ends(gfsmith_operation *operation) {
+  const gfc_end *wrong = NULL;
+  int status = GFSMITH_OK;
   for (unsigned n = 0; n < operation->ends && operation->phase == GFC_RUNNING; n++) {
-    gfc_end *end = &operation->end[n];
-    int status = list_end(operation->all, end);
-    if (status == GFSMITH_EINVAL)
-      gfc_fail(operation, NULL, status, -1, "edge %u of rank %u is posted twice", end->key.edge,
-               end->key.rank);
-    else if (status != GFSMITH_OK)
-      gfc_fail(operation, NULL, status, -1, "out of memory");
+    int listed = list_end(operation->all, &operation->end[n]);
+    if (listed != GFSMITH_OK) {
+      wrong = &operation->end[n];
+      status = listed;
+    }
   }
+  if (status == GFSMITH_EINVAL)
+    gfc_fail(operation, NULL, status, -1, "edge %u of rank %u is posted twice", wrong->key.edge,
+             wrong->key.rank);
+  else if (status != GFSMITH_OK)
+    gfc_fail(operation, NULL, status, -1, "out of memory");
 }
 
 /* Look at what peers said before, then tell those that wait for us. */
@@ -68,6 +75,7 @@ void gfc_operation_start(void *operations, void *context) {
   gfc_operations *all = operations;
   gfsmith_operation *operation = context;
   operation->phase = GFC_RUNNING;
+  operation->forwards = gfc_forwards(operation);
   DL_APPEND(all->list, operation);
   if (all->stopping)
     gfc_fail(operation, NULL, GFSMITH_ECANCELED, -1, "the node is being destroyed");
@@ -174,6 +182,7 @@ void gfc_settle(gfsmith_operation *operation) {
   operation->phase = GFC_OVER;
   gfc_timer_stop(gfc_engine_timers(operation->all->node->engine), &operation->timer);
   DL_DELETE(operation->all->list, operation);
+  gfc_triggers_close(operation);
   if (!operation->by_hand)
     gfc_operation_empty(operation);
   gfc_handle_over(operation);
@@ -192,15 +201,14 @@ static void refuse_end(gfc_end *end, bool known) {
                          .known = known,
                          .code = operation->outcome.status,
                          .blame = operation->outcome.rank};
-  uint8_t body[GFC_REFUSAL_MAX];
-  if (known && !refusal.granted)
+  if (!end->listed || (known && !refusal.granted))
     return;
   if (operation->told)
     memcpy(refusal.reason, operation->outcome.reason, sizeof refusal.reason);
   else
     snprintf(refusal.reason, sizeof refusal.reason, "rank %u: %.200s", operation->all->node->rank,
              operation->outcome.reason);
-  gfc_tell(operation->all, end->key.rank, GFC_REFUSE, body, gfc_put_refusal(body, &refusal));
+  gfc_refuse(operation->all, &end->key, &refusal);
 }
 
 static void end_all(gfsmith_operation *operation, const gfc_end *cause) {

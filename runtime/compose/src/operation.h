@@ -33,6 +33,10 @@ enum { GFC_GRACE_MS = 1000 };
 /* No grant is asked to take more than so many writes at once of one end. */
 enum { GFC_WINDOW = 64 };
 
+/* Writes of one link that wait for a counter: they hold places that other messages need as well (a
+ * link has 32), and what they wait for may come by such messages. */
+enum { GFC_ARMED_MAX = 8 };
+
 /* Which transfer, seen from one end. Compared as bytes. */
 typedef struct gfc_key {
   uint64_t job;
@@ -42,6 +46,13 @@ typedef struct gfc_key {
 } gfc_key;
 
 typedef enum gfc_state { GFC_IDLE, GFC_GRANTED, GFC_REVOKED, GFC_DONE } gfc_state;
+
+/* A counter of libfabric's, and the registration it is bound to. */
+typedef struct gfc_counter {
+  struct fid_cntr *fid;
+  gfc_registration trailers;
+  struct gfc_counter *next;
+} gfc_counter;
 
 typedef struct gfc_end {
   UT_hash_handle hh;
@@ -56,9 +67,11 @@ typedef struct gfc_end {
   bool asked; /* it may be granted */
   uint16_t slot;
   gfc_registration payload, trailers;
+  gfc_counter *counter; /* of slices that have landed, as the provider counts; NULL: it does not */
 
   /* Sending: slices handed to the link, writes that are not over, where they go. */
   size_t posted, flying;
+  uint64_t armed; /* which of these wait for a counter: bit s mod 64 of slice s */
   gfc_grant grant;
   gfc_registration local;
 } gfc_end;
@@ -91,7 +104,8 @@ struct gfsmith_operation {
   unsigned receives, ends;
   gfc_end *end; /* those that receive, then those that send */
   gfc_block *block;
-  bool by_hand; /* gfsmith_incoherent: the engine computes nothing and sends when told */
+  bool forwards; /* nothing is computed, and the provider sends by itself */
+  bool by_hand;  /* gfsmith_incoherent: the engine computes nothing and sends when told */
   gfsmith_done *done;
   void *context;
 
@@ -186,5 +200,23 @@ void gfc_receive_close(
 void gfc_send_granted(gfc_end *end, const gfc_grant *grant);
 void gfc_send_push(gfc_end *end);
 void gfc_send_over(gfc_end *end, int status);
+
+/* ---- triggers.c ---- */
+
+/* Can the provider do this operation's sending? */
+bool gfc_forwards(const gfsmith_operation *operation);
+/* A counter for a receiving end that is being granted; NULL: none is needed, or to be had. */
+struct fid_cntr *gfc_trigger_arm(gfc_end *end);
+/* The receiving end whose counter a sending end goes by, or NULL. */
+const gfc_end *gfc_trigger_of(const gfc_end *end);
+/* A slice has landed: nothing that waited for it may be overlooked. */
+void gfc_trigger_landed(const gfc_end *end);
+/* The receiver of this end does not look any more at what comes: have all go off that has not, so
+ * that it is over. */
+void gfc_triggers_flush(gfc_operations *all, const gfc_key *key);
+/* It is over. */
+void gfc_triggers_close(gfsmith_operation *operation);
+/* The engine has ended. */
+void gfc_triggers_free(gfc_operations *all);
 
 #endif

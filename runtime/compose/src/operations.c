@@ -37,6 +37,7 @@ void gfc_operations_destroy(gfc_operations *all) {
   if (all == NULL)
     return;
   gfc_early_free(all);
+  gfc_triggers_free(all);
   gfc_pool_destroy(all->pool);
   gfc_kernels_destroy(all->kernels);
   pthread_mutex_destroy(&all->lock);

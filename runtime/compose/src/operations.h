@@ -40,9 +40,12 @@ struct gfc_operations {
   gfc_early *grants; /* in the order in which they came */
   gfc_early *refusals;
   uint32_t granted[GFSMITH_RANKS_MAX]; /* of `grants`, by peer */
+  gfc_early *unsaid;                   /* own refusals, by the end here, that wait for a link */
+  uint16_t armed[GFSMITH_RANKS_MAX];   /* writes that may wait for a counter, by peer */
   gfc_end **slot;                      /* slots, by number */
   uint16_t *unused;                    /* numbers of those that are not */
   size_t slots, unused_count;
+  gfc_counter *counters, *retired; /* to be used again, and not */
 };
 
 gfc_end *gfc_find_end(gfc_operations *all, const gfc_key *key);
@@ -59,6 +62,10 @@ bool gfc_early_refusal(gfc_operations *all, const gfc_key *key, gfc_refusal *ref
  */
 int gfc_early_keep_grant(gfc_operations *all, const gfc_key *key, const gfc_grant *grant);
 void gfc_early_keep_refusal(gfc_operations *all, const gfc_key *key, const gfc_refusal *refusal);
+/* Tell a peer that this end of ours has been refused, now or when there is a link. */
+void gfc_refuse(gfc_operations *all, const gfc_key *key, const gfc_refusal *refusal);
+/* There is one. */
+void gfc_early_up(gfc_operations *all, uint16_t rank);
 /* The link is down: its grants are void. */
 void gfc_early_down(gfc_operations *all, uint16_t rank);
 void gfc_early_free(gfc_operations *all);

@@ -25,8 +25,8 @@ void gfc_send_granted(gfc_end *end, const gfc_grant *grant) {
   gfc_send_push(end);
 }
 
-/* Slice s, and its trailer behind it. */
-static int write_slice(gfc_end *end, size_t s) {
+/* Slice s, and its trailer behind it; if it is not here yet, when the counter says so. */
+static int write_slice(gfc_end *end, size_t s, struct fid_cntr *counter) {
   const gfsmith_operation *operation = end->operation;
   const gfc_shard *output = &operation->shard[operation->inputs + end->index];
   const gfc_grant *grant = &end->grant;
@@ -43,28 +43,52 @@ static int write_slice(gfc_end *end, size_t s) {
   gfc_writing writing = {.piece = piece,
                          .pieces = pieces,
                          .data = (uint32_t)grant->slot << 16 | (uint32_t)s,
+                         .counter = counter,
+                         .threshold = s + 1,
                          .context = end};
   return gfc_write(operation->all->node->engine, end->key.rank, &writing);
 }
 
+/* Whether slice s waits for a counter; set, or taken back. */
+static void arm(gfc_end *end, size_t s, bool armed) {
+  uint64_t bit = UINT64_C(1) << s % GFC_WINDOW;
+  uint16_t *count = &end->operation->all->armed[end->key.rank];
+  if (armed == ((end->armed & bit) != 0))
+    return;
+  end->armed ^= bit;
+  *count = (uint16_t)(armed ? *count + 1 : *count - 1);
+}
+
+/* Can slice s be sent, or left to a counter? */
+static bool sendable(const gfc_end *end, size_t s, const gfc_end *trigger) {
+  const gfsmith_operation *operation = end->operation;
+  return s < operation->computed || (trigger != NULL && s < operation->slices &&
+                                     operation->all->armed[end->key.rank] < GFC_ARMED_MAX);
+}
+
 void gfc_send_push(gfc_end *end) {
   gfsmith_operation *operation = end->operation;
-  while (operation->phase == GFC_RUNNING && end->state == GFC_GRANTED &&
-         end->posted < operation->computed && end->flying < GFC_WINDOW) {
-    int status = write_slice(end, end->posted);
+  const gfc_end *trigger = gfc_trigger_of(end);
+  while (operation->phase == GFC_RUNNING && end->state == GFC_GRANTED && end->flying < GFC_WINDOW &&
+         sendable(end, end->posted, trigger)) {
+    bool waits = end->posted >= operation->computed;
+    int status = write_slice(end, end->posted, waits ? trigger->counter->fid : NULL);
     if (status != GFSMITH_OK) {
       gfc_fail(operation, NULL, status, end->key.rank, "slice %zu of edge %u to rank %u: %s",
                end->posted, end->key.edge, end->key.rank, gfsmith_compose_strerror(status));
       return;
     }
+    arm(end, end->posted, waits);
     end->posted++;
     end->flying++;
     operation->flying++;
   }
 }
 
+/* Writes of one end are over in their order. */
 void gfc_send_over(gfc_end *end, int status) {
   gfsmith_operation *operation = end->operation;
+  arm(end, end->posted - end->flying, false);
   end->flying--;
   operation->flying--;
   if (status != GFSMITH_OK && end->state != GFC_DONE)

@@ -8,10 +8,6 @@
 #include "connection.h"
 #include "engine.h"
 
-/* Those before a connection is up, and those that return credits, take none: there is room for
- * them. */
-static bool takes_none(uint8_t type) { return type < GFC_PING; }
-
 static gfc_item *new_item(gfc_kind kind, size_t bytes) {
   gfc_item *item = calloc(1, sizeof *item + bytes);
   if (item == NULL)
@@ -38,7 +34,7 @@ int gfc_enqueue(gfc_connection *connection, uint8_t type, const void *body, size
   if (item == NULL)
     return GFSMITH_ENOMEM;
   item->type = type;
-  item->free = takes_none(type);
+  item->free = type == GFC_CREDIT;
   item->waiting = waiting;
   if (bytes != 0)
     memcpy(item->body, body, bytes);
@@ -142,8 +138,8 @@ static bool post_write(gfc_connection *connection, gfc_item *item) {
 void gfc_flush(gfc_connection *connection) {
   connection->stalled = false;
   gfc_item *item;
-  while (connection->state != GFC_DOWN && (item = TAILQ_FIRST(&connection->queue)) != NULL) {
-    if (!item->free && (connection->state != GFC_UP || connection->credits == 0))
+  while (connection->state == GFC_UP && (item = TAILQ_FIRST(&connection->queue)) != NULL) {
+    if (!item->free && connection->credits == 0)
       return;
     if (!(item->kind == GFC_FRAME ? post_frame : post_write)(connection, item))
       return;
@@ -172,11 +168,8 @@ void gfc_completed(gfc_connection *connection, gfc_item *item) {
     return;
   TAILQ_REMOVE(&connection->under_way, item, entry);
   bool write = item->kind == GFC_WRITE;
-  bool refusal = !write && item->type == GFC_REFUSED;
   void *context = item->writing.context;
   free_item(connection, item);
-  if (refusal)
-    gfc_doom(connection, connection->status, "%s", connection->reason);
   if (write)
     connection->engine->upper->sent(connection->engine->above, context, GFSMITH_OK);
 }

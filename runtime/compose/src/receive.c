@@ -51,7 +51,7 @@ static void dispatch(gfc_connection *connection, const gfc_frame *frame) {
 static void take_credits(gfc_connection *connection, unsigned credits) {
   if (credits == 0)
     return;
-  if (connection->state != GFC_UP || connection->credits + credits > GFC_CREDITS) {
+  if (connection->credits + credits > GFC_CREDITS) {
     gfc_doom(connection, GFSMITH_ECORRUPT, "%u credits are returned that were not given", credits);
     return;
   }
@@ -72,23 +72,16 @@ static void got_frame(gfc_connection *connection, gfc_item *item, size_t bytes) 
   }
   connection->got++;
   take_credits(connection, frame.credits);
-  if (connection->state == GFC_UP) {
+  if (connection->state == GFC_UP)
     dispatch(connection, &frame);
-    if (frame.type >= GFC_PING)
-      owe(connection);
-  } else if (connection->state != GFC_DOWN) {
-    gfc_handshake(connection, &frame);
-  }
+  if (frame.type != GFC_CREDIT)
+    owe(connection);
 }
 
 /* A write of the peer has landed; the receive that some providers spend on that is posted anew. */
 static void got_write(gfc_connection *connection, const struct fi_cq_data_entry *entry) {
   gfc_engine *engine = connection->engine;
   const gfc_mark *mark = entry->op_context;
-  if (connection->state != GFC_UP) {
-    gfc_doom(connection, GFSMITH_EAUTH, "a write before the proof");
-    return;
-  }
   if (engine->fabric.info->mode & FI_RX_CQ_DATA && mark != NULL)
     repost(connection, mark->item);
   owe(connection);
@@ -132,10 +125,10 @@ void gfc_receive(gfc_connection *connection) {
   struct fi_cq_data_entry entries[BATCH];
   connection->touched = true;
   for (unsigned batch = 0; batch < BATCHES; batch++) {
-    /* What follows the proof waits until the layer above knows of the link. */
-    if (connection->state == GFC_PROVED || connection->state == GFC_DOWN)
+    /* Before it is up the provider must not read what comes: it is not proof against everybody. */
+    if (connection->state != GFC_UP)
       return;
-    ssize_t count = fi_cq_read(connection->cq, entries, connection->state == GFC_UP ? BATCH : 1);
+    ssize_t count = fi_cq_read(connection->cq, entries, BATCH);
     if (count == -FI_EAGAIN || count == 0) {
       connection->ready = false;
       return;
@@ -144,7 +137,7 @@ void gfc_receive(gfc_connection *connection) {
       got_error(connection);
     else if (count < 0)
       gfc_doom(connection, GFSMITH_EFABRIC, "fi_cq_read: %s", fi_strerror((int)-count));
-    for (ssize_t i = 0; i < count && connection->state != GFC_DOWN; i++)
+    for (ssize_t i = 0; i < count && connection->state == GFC_UP; i++)
       got(connection, &entries[i]);
   }
 }

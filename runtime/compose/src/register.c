@@ -9,7 +9,8 @@
 /* A key that nobody guesses, as long as the provider's keys are. */
 static uint64_t fresh_key(const gfc_fabric *fabric) {
   size_t bytes = fabric->info->domain_attr->mr_key_size;
-  uint64_t key = gfc_random();
+  uint64_t key;
+  gfc_random(&key, sizeof key);
   return bytes >= sizeof key ? key : key & ((UINT64_C(1) << (8 * bytes)) - 1);
 }
 

@@ -6,6 +6,7 @@
 static void peer_up(void *upper, uint16_t rank) {
   gfc_operations *all = upper;
   gfsmith_operation *operation, *next;
+  gfc_early_up(all, rank);
   DL_FOREACH_SAFE(all->list, operation, next) {
     for (unsigned j = 0; j < operation->receives; j++) {
       gfc_end *end = &operation->end[j];
@@ -69,10 +70,10 @@ static void write_over(void *upper, void *context, int status) {
 static void refuse_grant(gfc_operations *all, uint16_t rank, const gfc_grant *grant, int status) {
   gfc_refusal refusal = {
       .job = grant->job, .edge = grant->edge, .role = GFC_SENDER, .code = status, .blame = -1};
-  uint8_t body[GFC_REFUSAL_MAX];
+  gfc_key key = {grant->job, rank, grant->edge, GFC_SENDER};
   snprintf(refusal.reason, sizeof refusal.reason, "rank %u: %s: %s", all->node->rank,
            "a grant cannot be kept", gfsmith_compose_strerror(status));
-  gfc_tell(all, rank, GFC_REFUSE, body, gfc_put_refusal(body, &refusal));
+  gfc_refuse(all, &key, &refusal);
 }
 
 static bool take_grant(gfc_operations *all, uint16_t rank, const uint8_t *body, size_t bytes) {
@@ -116,6 +117,7 @@ static void release(gfc_operations *all, uint16_t rank, const gfc_refusal *refus
   gfc_key key = {refusal->job, rank, refusal->edge, GFC_SENDER};
   gfc_grant grant;
   gfc_early_grant(all, &key, &grant);
+  gfc_triggers_flush(all, &key);
   gfc_tell(all, rank, GFC_RELEASE, body, gfc_put_receipt(body, &receipt));
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "graph_case.h"
@@ -45,6 +46,15 @@ static int start_nodes(const char *provider) {
                                          gfsmith_node_port(nodes[peer])) != GFSMITH_OK)
         return 1;
   return 0;
+}
+
+/* Every link is up when somebody begins. */
+static void wait_for_links(void) {
+  const struct timespec pause = {.tv_nsec = 1000000};
+  for (unsigned n = 0; n < count; n++)
+    for (unsigned peer = 0; peer < count; peer++)
+      while (peer != n && !gfsmith_node_connected(nodes[n], (uint16_t)peer))
+        nanosleep(&pause, NULL);
 }
 
 static void *incoherent(void *argument) {
@@ -98,13 +108,48 @@ bool graph_run(graph_case *run, uint64_t id) {
   return good;
 }
 
+/* Rank 1 takes part in a repair by another scheme, in which it sends the same edge to the same
+ * peer. */
+static int disagree(void) {
+  static graph_case cases[2];
+  static uint8_t shards[3][3][100];
+  const uint16_t holder[] = {0, 1, 2};
+  const bool present[] = {false, true, true};
+  gfsmith_codec *codec;
+  if (gfsmith_codec_create(&codec, "cauchy", 2, 1) != GFSMITH_OK)
+    return 1;
+  for (unsigned n = 0; n < 2; n++) {
+    gfsmith_graph_request request = {.scheme = n ? "ppr" : "triec", .codec = codec, .k = 2, .m = 1};
+    request.holder = holder;
+    request.present = present;
+    if (gfsmith_graph_create(&cases[n].graph, &request, NULL) != GFSMITH_OK)
+      return 1;
+    cases[n].length = 100;
+    for (unsigned rank = 0; rank < 3; rank++)
+      for (unsigned i = 0; i < 3; i++)
+        cases[n].shards[rank][i] = shards[rank][i];
+  }
+  wait_for_links();
+  part parts[3];
+  for (uint16_t rank = 0; rank < 3; rank++) {
+    parts[rank] = (part){.run = cases + (rank == 1), .id = 7, .rank = rank};
+    begin(parts + rank);
+  }
+  for (unsigned rank = 0; rank < 3; rank++)
+    end(parts + rank);
+  for (unsigned n = 0; n < 2; n++)
+    gfsmith_graph_destroy(cases[n].graph);
+  gfsmith_codec_destroy(codec);
+  return 0;
+}
+
 int main(int arguments, char **argument) {
-  if (arguments != 3)
+  if (arguments != 3 && (arguments != 4 || strcmp(argument[3], "disagree") != 0))
     return 2;
   count = (unsigned)strtoul(argument[2], NULL, 10);
   if (count > RANKS || start_nodes(argument[1]) != 0)
     return 2;
-  int failed = graph_cases();
+  int failed = arguments == 3 ? graph_cases() : disagree();
   for (unsigned n = 0; n < count; n++)
     gfsmith_node_destroy(nodes[n]);
   return failed;

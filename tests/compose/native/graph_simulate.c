@@ -144,6 +144,23 @@ static int post(graph_case *run, uint64_t id, uint16_t rank) {
                             NULL);
 }
 
+/* What cannot be posted: by a rank without a part, without addresses, and without one that is
+ * needed. */
+static bool refuses(const graph_case *run) {
+  gfsmith_node node = {run->graph->vertex[0].rank}, stranger = {RANKS - 1};
+  gfsmith_outcome outcome;
+  uint8_t *none[GFSMITH_MAX_SHARDS] = {NULL};
+  bool needs = run->graph->vertex[0].locals > 0;
+  return gfsmith_graph_post(&stranger, run->graph, 1, 0, 1, 0, none, NULL) == GFSMITH_EINVAL &&
+         gfsmith_graph_post(&node, run->graph, 1, 0, 1, 0, NULL, NULL) == GFSMITH_EINVAL &&
+         gfsmith_graph_post(&node, NULL, 1, 0, 1, 0, none, NULL) == GFSMITH_EINVAL &&
+         gfsmith_graph_post(NULL, run->graph, 1, 0, 1, 0, none, NULL) == GFSMITH_EINVAL &&
+         gfsmith_graph_incoherent(&node, run->graph, 1, 0, 1, 0, none, NULL) == GFSMITH_EINVAL &&
+         gfsmith_graph_incoherent(&node, NULL, 1, 0, 1, 0, none, &outcome) == GFSMITH_EINVAL &&
+         (!needs ||
+          gfsmith_graph_post(&node, run->graph, 1, 0, 1, 0, none, NULL) == GFSMITH_EINVAL);
+}
+
 bool graph_run(graph_case *run, uint64_t id) {
   bool posted[RANKS] = {false};
   int status = GFSMITH_OK;
@@ -164,10 +181,8 @@ bool graph_run(graph_case *run, uint64_t id) {
     free(transfers[e].bytes);
     transfers[e].bytes = NULL;
   }
-  gfsmith_node stranger = {RANKS - 1};
-  if (gfsmith_graph_post(&stranger, run->graph, id, 0, 1, 0, run->shards[0], NULL) !=
-      GFSMITH_EINVAL)
-    status = wrong("a rank without a part was not refused");
+  if (status == GFSMITH_OK && !refuses(run))
+    status = wrong("posted what should have been refused");
   if (status != GFSMITH_OK)
     printf("status %d\n", status);
   return status == GFSMITH_OK;

@@ -1,4 +1,5 @@
-/* Random jobs: a directed acyclic graph of operations, one a rank, with the bytes that must come out. */
+/* Random jobs: a directed acyclic graph of operations, one a rank, with the bytes that must come
+ * out. */
 #ifndef SCENARIO_H
 #define SCENARIO_H
 
@@ -15,8 +16,8 @@ typedef struct vertex {
   uint8_t *local[LOCALS], *received[RECEIVES], *output[LOCALS + RECEIVES];
   gfsmith_stripe stripe;
   gfsmith_target target[TARGETS];
-  uint8_t *expected[LOCALS + RECEIVES];         /* of every output */
-  const uint8_t *incoming[RECEIVES];            /* of every receive: another vertex's expected */
+  uint8_t *expected[LOCALS + RECEIVES]; /* of every output */
+  const uint8_t *incoming[RECEIVES];    /* of every receive: another vertex's expected */
   gfsmith_job job;
   /* What became of it. */
   unsigned calls;
@@ -41,8 +42,8 @@ void scenario_make(scenario *scenario, random_source *random, unsigned vertices,
 int scenario_post(scenario *scenario, unsigned rank, gfsmith_node *node,
                   gfsmith_operation **operation);
 int scenario_incoherent(scenario *scenario, unsigned rank, gfsmith_node *node);
-/* Exit with a message unless every output that is kept, and every shard that is received into memory of ours, is
- * right. */
+/* Exit with a message unless every output that is kept, and every shard that is received into
+ * memory of ours, is right. */
 void scenario_check(const scenario *scenario, unsigned rank);
 void scenario_free(scenario *scenario);
 

@@ -164,7 +164,6 @@ void a_mesh(void) {
     for (uint16_t j = 0; j < NODES; j++)
       CHECK((gfsmith_node_send(node[i], j, &first, sizeof first) == GFSMITH_OK) == (i != j));
   for (unsigned i = 0; i < NODES; i++) {
-    CHECK(node[i]->operations->downs == (i < NODES / 2 ? i : i));
     gfsmith_node_destroy(node[i]);
     for (unsigned j = i + 1; j < NODES; j++)
       UNTIL(node[j]->operations, node[j]->operations->downs == i + 1);

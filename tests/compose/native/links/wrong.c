@@ -67,7 +67,7 @@ static void ask(gfsmith_node *node, void *context) {
 
 static void until_trouble(gfsmith_node *node, uint16_t rank, int status, const char *word) {
   trouble asked = {.rank = rank};
-  for (unsigned i = 0; i < 60000 && asked.status != status; i++) {
+  for (int i = 0; i < harness_seconds() * 1000 && asked.status != status; i++) {
     harness_run(node, ask, &asked);
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
   }

@@ -66,9 +66,8 @@ static void expect(vertex *v, unsigned inputs) {
   }
   memset(ones, 1, sizeof ones);
   gfsmith_codec *codec;
-  int status = gfsmith_codec_create_matrix(
-      &codec, v->calc.polynomial, inputs, v->calc.outputs,
-      v->calc.calculator == GFSMITH_XOR ? ones : v->matrix);
+  int status = gfsmith_codec_create_matrix(&codec, v->calc.polynomial, inputs, v->calc.outputs,
+                                           v->calc.calculator == GFSMITH_XOR ? ones : v->matrix);
   REQUIRE(status == GFSMITH_OK, "codec: %d", status);
   REQUIRE(gfsmith_encode(codec, length, input, v->expected) == GFSMITH_OK, "encode");
   gfsmith_codec_destroy(codec);
@@ -103,8 +102,7 @@ void scenario_make(scenario *all, random_source *random, unsigned vertices, uint
   for (unsigned rank = 0; rank < vertices; rank++) {
     vertex *v = &all->vertex[rank];
     v->job = (gfsmith_job){job, job * 3, 0};
-    v->memory = (gfsmith_memory){length,      slice,
-                                 0,           (const uint8_t *const *)v->local,
+    v->memory = (gfsmith_memory){length,      slice,    0, (const uint8_t *const *)v->local,
                                  v->received, v->output};
     v->memory.locals = below(random, LOCALS + 1);
     if (v->memory.locals + v->wait.count == 0)
@@ -140,8 +138,7 @@ int scenario_post(scenario *all, unsigned rank, gfsmith_node *node, gfsmith_oper
 int scenario_incoherent(scenario *all, unsigned rank, gfsmith_node *node) {
   vertex *v = &all->vertex[rank];
   v->calls++;
-  return gfsmith_incoherent(node, &v->job, &v->wait, &v->calc, &v->memory, &v->stripe,
-                            &v->outcome);
+  return gfsmith_incoherent(node, &v->job, &v->wait, &v->calc, &v->memory, &v->stripe, &v->outcome);
 }
 
 void scenario_check(const scenario *all, unsigned rank) {

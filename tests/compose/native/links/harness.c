@@ -92,6 +92,11 @@ void gfc_operations_destroy(gfc_operations *operations) {
   free(operations);
 }
 
+int harness_seconds(void) {
+  const char *said = getenv("HARNESS_SECONDS");
+  return said != NULL ? atoi(said) : 120;
+}
+
 gfc_operations *harness_record(gfsmith_node *node) { return node->operations; }
 
 gfsmith_node_options harness_options(uint16_t rank) {

@@ -1,0 +1,73 @@
+"""The library gfsmith-compose for tests, with faults on purpose, and programs that are linked with it."""
+
+from __future__ import annotations
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..shared import locked
+
+ROOT = Path(__file__).resolve().parents[2]
+NATIVE = Path(__file__).resolve().parent / "native"
+SOURCES = sorted((ROOT / "runtime/compose/src").glob("*.c"))
+STRICT = (
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-DGFSMITH_COMPOSE_FAULTS",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Werror",
+)
+INCLUDES = tuple(
+    f"-I{ROOT / folder}" for folder in ("runtime/include", "runtime/compose/include", "runtime/compose/src")
+)
+LIBRARIES = ("-lfabric", "-lsodium", "-lxxhash", "-pthread")
+
+
+def compile_c(*words: str | Path) -> None:
+    command = [str(word) for word in ("gcc", *STRICT, "-g", *INCLUDES, *words)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", " ".join(command) + "\n" + done.stderr
+
+
+def archive(folder: Path, *flags: str) -> None:
+    """libgfsmith-compose.a in a folder, compiled with these flags."""
+    objects = [folder / f"{source.stem}.o" for source in SOURCES]
+    with ThreadPoolExecutor(2) as pool:
+        list(
+            pool.map(
+                lambda pair: compile_c(*flags, "-c", pair[0], "-o", pair[1]),
+                zip(SOURCES, objects, strict=True),
+            )
+        )
+    subprocess.run(["ar", "rcs", folder / "libgfsmith-compose.a", *objects], check=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The library in `folder`, compiled with `flags`, and the core library in `build`."""
+
+    folder: Path
+    build: Path
+    flags: tuple[str, ...]
+
+    def program(self, name: str, *sources: Path) -> Path:
+        """A program of these sources, in the library's folder: made once."""
+        path = self.folder / name
+        with locked(path.with_suffix(".lock")):
+            if not path.exists():
+                made = path.with_suffix(".new")
+                archives = (self.folder / "libgfsmith-compose.a", self.build / "libgfsmith.a")
+                compile_c(*self.flags, *sources, *archives, *LIBRARIES, "-o", made)
+                made.rename(path)
+        return path
+
+
+def with_object(library: Library, program: Path, changed: Path, *sources: Path) -> Path:
+    """A program with this object in the place of the archive's of the same name."""
+    archives = (library.folder / "libgfsmith-compose.a", library.build / "libgfsmith.a")
+    compile_c(*library.flags, *sources, changed, *archives, *LIBRARIES, "-o", program)
+    return program

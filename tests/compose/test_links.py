@@ -1,0 +1,50 @@
+"""Links between nodes of one process: native/links; the layer above them writes down what it is told."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .support import NATIVE, Library
+
+LINKS = NATIVE / "links"
+SCENARIOS = re.findall(r"^void (\w+)\(void\);", (LINKS / "scenarios.h").read_text(), re.MULTILINE)
+
+
+def links(library: Library) -> Path:
+    return library.program("links", *sorted(LINKS.glob("[!s]*.c")))
+
+
+def run(program: Path, provider: str, scenario: str) -> None:
+    done = subprocess.run(
+        [program, provider, scenario],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_scenario_is_run(plain: Library) -> None:
+    listed = subprocess.run([links(plain), "--list"], capture_output=True, text=True, check=True)
+    assert listed.stdout.split() == SCENARIOS
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_tcp(sanitized: Library, scenario: str) -> None:
+    run(links(sanitized), "tcp", scenario)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_tcp_threads(threaded: Library, scenario: str) -> None:
+    run(links(threaded), "tcp", scenario)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_sockets(plain: Library, scenario: str) -> None:
+    run(links(plain), "sockets", scenario)
