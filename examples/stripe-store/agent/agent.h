@@ -16,6 +16,7 @@
 enum { RANKS = LAYOUT_SHARDS_MAX + 1, AGENT_REASON = 512 };
 
 typedef struct agent agent;
+typedef struct stripe stripe;
 
 /* ---- call.c: a request to several chunk servers, and perhaps an operation of our own -----------
  */
@@ -30,9 +31,13 @@ typedef struct result {
 typedef struct call call;
 typedef void call_done(void *owner, const result *r);
 
-/* `done` is called once, from the loop, after call_go. It may be at the deadline. */
+/* `done` is called once, from the loop, after call_go, at the deadline at the latest. An operation
+ * of ours that failed may still end after it: what it uses is held. */
 call *call_begin(agent *a, unsigned ms, call_done *done, void *owner);
+void call_hold(call *c, stripe *used);
 uint64_t call_id(const call *c);
+/* The deadline of our own part: ours comes first, and knows who did not answer. */
+unsigned call_limit(const call *c);
 /* The deadline of a chunk server's part: it ends before ours, so that its answer still arrives. */
 unsigned call_share(const call *c);
 /* Epoch, request and deadline are filled in. */
@@ -148,11 +153,12 @@ bool recover_waits(const agent *a, char reason[AGENT_REASON]);
  * ----------------------------------------------------------------------------- */
 
 /* Memory of a value: its k chunks one after the other. */
-typedef struct stripe {
+struct stripe {
   agent *agent;
+  unsigned users; /* freed when the last one has freed it */
   uint8_t *bytes;
   size_t length, chunk, room;
-} stripe;
+};
 /* NULL: over the agent's limit. */
 stripe *stripe_new(agent *a, uint64_t length);
 void stripe_free(stripe *s);

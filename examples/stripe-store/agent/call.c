@@ -10,6 +10,7 @@ struct call {
   unsigned ms;
   uint64_t asked, waiting; /* ranks */
   gfsmith_operation *own;
+  stripe *used; /* by our own operation */
   bool own_runs, started;
   struct event *timer;
   result result;
@@ -23,18 +24,24 @@ static void dispose(call *c) {
   if (c->timer != NULL)
     event_free(c->timer);
   gfsmith_operation_release(c->own);
+  stripe_free(c->used);
   free(c);
 }
 
-/* Over when all have answered and nothing of ours runs: then no buffer is used any more. */
+/* Over when all have answered and our own operation has ended; one that was given up is not waited
+ * for, it ends when no peer can touch its memory any more. */
 static void check(call *c) {
-  if (!c->started || c->own_runs || c->waiting != 0)
+  bool own = c->own_runs;
+  if (!c->started || c->waiting != 0 || (own && c->result.status == GFSMITH_OK))
     return;
   result r = c->result;
   call_done *done = c->done;
   void *owner = c->owner;
-  dispose(c);
-  done(owner, &r);
+  c->done = NULL;
+  if (!own)
+    dispose(c);
+  if (done != NULL)
+    done(owner, &r);
 }
 
 /* The first failure counts; the others are told to stop, so that nobody waits in vain. */
@@ -55,6 +62,8 @@ static void on_timer(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   call *c = owner;
+  if (c->done == NULL)
+    return; /* it only waits for our own operation */
   uint64_t silent = c->waiting;
   char reason[AGENT_REASON] = "no answer within the deadline from chunk server";
   for (uint16_t rank = 1; rank <= agent_nodes(c->agent); rank++)
@@ -82,7 +91,14 @@ call *call_begin(agent *a, unsigned ms, call_done *done, void *owner) {
   return c;
 }
 
+void call_hold(call *c, stripe *used) {
+  c->used = used;
+  used->users++;
+}
+
 uint64_t call_id(const call *c) { return c->id; }
+
+unsigned call_limit(const call *c) { return c->ms + 1000; }
 
 unsigned call_share(const call *c) { return c->ms - c->ms / 4; }
 
@@ -182,7 +198,7 @@ void call_lost(agent *a, uint16_t rank, const char *why) {
     c->waiting &= ~bit;
     c->result.unable |= bit;
     fail(c, GFSMITH_EPEER, reason);
-    if (c->started && !c->own_runs && c->waiting == 0)
+    if (c->started && c->waiting == 0)
       event_active(c->timer, EV_TIMEOUT, 0); /* its end may begin or end other calls */
   }
 }

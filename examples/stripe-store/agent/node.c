@@ -255,8 +255,7 @@ void node_hello(agent *a, uint16_t rank, const message *m) {
     report("chunk server %u has chunks of another group: it cannot take part", rank);
     return;
   }
-  leave(n, NODE_AWAY, "comes back");
-  n->state = NODE_AWAY;
+  leave(n, NODE_LISTING, "comes back");
   strcpy(n->address, where);
   for (uint16_t other = 1; other <= agent_nodes(a); other++)
     if (other != rank && a->nodes[other].address[0] != '\0') {

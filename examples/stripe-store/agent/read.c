@@ -10,6 +10,8 @@
 
 enum { TRIES = 6 };
 
+static const char no_memory[] = "out of memory: too many values are on their way";
+
 /* One value on its way from the chunk servers. */
 typedef struct reading {
   agent *agent;
@@ -34,6 +36,7 @@ stripe *stripe_new(agent *a, uint64_t length) {
     abort();
   memset(s->bytes + length, 0, room - length);
   s->agent = a;
+  s->users = 1;
   s->length = length;
   s->chunk = chunk;
   s->room = room;
@@ -42,7 +45,7 @@ stripe *stripe_new(agent *a, uint64_t length) {
 }
 
 void stripe_free(stripe *s) {
-  if (s == NULL)
+  if (s == NULL || --s->users > 0)
     return;
   s->agent->memory -= s->room;
   free(s->bytes);
@@ -69,25 +72,20 @@ static void not_enough(reading *r, const entry *e, uint64_t present) {
   char reason[AGENT_REASON] = "";
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
   uint64_t there = layout_ranks(a->layout, turn, present);
-  bool lost = false;
-  append(reason, "%d of %u chunks are there, that is not enough:", __builtin_popcountll(present),
-         agent_nodes(a));
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
-    if (there >> rank & 1)
-      continue;
-    bool has = e->have >> rank & 1;
-    lost = lost || !has;
-    append(reason, " chunk server %u %s,", rank,
-           !node_serves(&a->nodes[rank]) ? node_words(a, rank)
-           : has                         ? "did not send its chunk"
-                                         : "has lost its memory");
-  }
+  bool lost = (agent_all(a) & ~e->have) != 0;
+  append(reason,
+         "%s: %d of %u chunks are there, that is not enough:", lost ? "lost" : "not available now",
+         __builtin_popcountll(present), agent_nodes(a));
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (!(there >> rank & 1))
+      append(reason, " chunk server %u %s,", rank,
+             !node_serves(&a->nodes[rank]) ? node_words(a, rank)
+             : e->have >> rank & 1         ? "did not send its chunk"
+                                           : "has lost its memory");
   reason[strlen(reason) - 1] = '\0';
-  char text[2 * AGENT_REASON];
-  snprintf(text, sizeof text, "%s: %s%s%s", lost ? "lost" : "not available now", reason,
-           r->reason[0] != '\0' ? "; " : "", r->reason);
-  text[AGENT_REASON - 1] = '\0';
-  finish(r, text);
+  if (r->reason[0] != '\0')
+    append(reason, "; %s", r->reason);
+  finish(r, reason);
 }
 
 static void try(reading *r);
@@ -143,12 +141,13 @@ static void fetch(reading *r, unsigned turn, uint64_t shards) {
   uint8_t *received[LAYOUT_SHARDS_MAX];
   unsigned count = 0;
   call *c = begin_part(r);
+  call_hold(c, r->value);
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     if (shards >> i & 1) {
       source[count] = (gfsmith_source){layout_rank(a->layout, turn, i), (uint16_t)i};
       received[count++] = r->value->bytes + i * r->value->chunk;
     }
-  const gfsmith_job job = {call_id(c), r->version, call_share(c)};
+  const gfsmith_job job = {call_id(c), r->version, call_limit(c)};
   const gfsmith_wait wait = {count, source};
   const gfsmith_calc forward = {.calculator = GFSMITH_FORWARD, .outputs = count};
   const gfsmith_memory memory = {
@@ -175,6 +174,7 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
   uint8_t *shards[LAYOUT_SHARDS_MAX] = {NULL};
   uint64_t asked = 0;
   call *c = begin_part(r);
+  call_hold(c, r->value);
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = r->value->bytes + i * r->value->chunk;
   message m = {.type = MESSAGE_REPAIR,
@@ -188,7 +188,7 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
                .slice = layout_get(a->layout)->slice};
   gfsmith_notice notice = call_notice(c);
   call_posted(c, &notice,
-              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_share(c), m.length,
+              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
                                  m.slice, shards, &notice));
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (gfsmith_graph_has(graph, rank)) {
@@ -230,6 +230,14 @@ static void try(reading *r) {
   const entry *e = index_version(a, r->version);
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
   uint64_t present = index_present(a, e) & ~layout_at(a->layout, turn, r->without);
+  if (r->value->users > 1) { /* a try that was given up may still write there */
+    stripe_free(r->value);
+    r->value = stripe_new(a, e->record.length);
+  }
+  if (r->value == NULL) {
+    finish(r, no_memory);
+    return;
+  }
   uint64_t drawn = r->tries == 0 ? draw_next(a->draw, layout_get(a->layout)->k) : 0;
   if (drawn != 0 && index_readable(a, turn, present & ~drawn))
     present &= ~drawn;
@@ -249,7 +257,7 @@ void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
                  .owner = owner};
   (void)fault_point("get.begin");
   if (value == NULL)
-    finish(r, "out of memory: too many values are on their way");
+    finish(r, no_memory);
   else
     try(r);
 }

@@ -7,7 +7,9 @@ static void number(client *c, const char *name, uint64_t value) {
   client_answer(c, "STAT %s %" PRIu64, name, value);
 }
 
+/* One word each: clients split these lines at spaces. */
 void stats_answer(client *c) {
+  static const char *const states[] = {"gone", "silent", "listing", "listed", "rebuilding", "up"};
   agent *a = c->agent;
   const counters *n = &a->counters;
   char text[LAYOUT_TEXT], reason[AGENT_REASON];
@@ -17,12 +19,13 @@ void stats_answer(client *c) {
   layout_text(layout_get(a->layout), text);
   number(c, "pid", (uint64_t)getpid());
   client_answer(c, "STAT layout %s", text);
-  if (!recover_waits(a, reason) && nodes_writable(a, reason))
-    client_answer(c, "STAT state read-write");
-  else
-    client_answer(c, "STAT state %s", reason);
+  bool waits = recover_waits(a, reason);
+  bool writable = !waits && nodes_writable(a, reason);
+  client_answer(c, "STAT state %s", writable ? "read-write" : waits ? "waiting" : "read-only");
+  if (!writable)
+    client_answer(c, "STAT reason %s", reason);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
-    client_answer(c, "STAT chunk_server_%u %s", rank, node_words(a, rank));
+    client_answer(c, "STAT chunk_server_%u %s", rank, states[a->nodes[rank].state]);
   number(c, "epoch", a->group.epoch);
   number(c, "curr_items", HASH_CNT(by_key, a->by_key));
   number(c, "bytes", bytes);

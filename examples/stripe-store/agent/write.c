@@ -126,12 +126,13 @@ static void encode(writing *w, const gfsmith_graph *graph, unsigned turn) {
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = w->value->bytes + i * w->value->chunk;
   call *c = call_begin(a, left_ms(w), on_encoded, w);
+  call_hold(c, w->value);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     call_ask(c, rank, &m);
   (void)fault_point("set.asked");
   gfsmith_notice notice = call_notice(c);
   call_posted(c, &notice,
-              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_share(c), m.length,
+              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
                                  m.slice, shards, &notice));
   call_go(c);
 }

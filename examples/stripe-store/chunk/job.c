@@ -16,6 +16,7 @@ typedef struct job {
   size_t length; /* bytes of a chunk */
   uint8_t *item; /* KEPT_HEADER bytes, then the chunk; NULL: it has no shard of its own */
   gfsmith_operation *operation;
+  struct event *timer;
   UT_hash_handle hh;
 } job;
 
@@ -23,15 +24,39 @@ static void end(job *j) {
   HASH_DEL(j->server->jobs, j);
   j->server->jobs_bytes -= j->length;
   gfsmith_operation_release(j->operation);
+  if (j->timer != NULL)
+    event_free(j->timer);
   free(j->item);
   free(j);
+}
+
+/* The operation itself ends later, when no peer can touch its memory any more: the agent need not
+ * wait for that. */
+static void give_up(job *j, int status, const char *reason) {
+  if (!j->dropped)
+    server_answer(j->server, j->request, status, reason);
+  j->dropped = true;
+  gfsmith_operation_cancel(j->operation);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  give_up(owner, GFSMITH_ETIMEDOUT, "the deadline is over");
+}
+
+static void start_timer(job *j, unsigned ms) {
+  const struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+  j->timer = evtimer_new(j->server->base, on_deadline, j);
+  if (j->timer == NULL || event_add(j->timer, &limit) != 0)
+    abort();
 }
 
 void job_cancel(server *s, uint64_t request) {
   job *j;
   HASH_FIND(hh, s->jobs, &request, sizeof request, j);
   if (j != NULL)
-    gfsmith_operation_cancel(j->operation);
+    give_up(j, GFSMITH_ECANCELED, "canceled");
 }
 
 void job_drop_all(server *s) {
@@ -126,8 +151,6 @@ static int post(job *j, const message *m, char *reason) {
 
 /* What the shard is to be read from or written to. KEPT_OK also if there is none. */
 static kept_status find_item(job *j, const message *m) {
-  bool wanted = m->wanted >> j->shard & 1;
-  j->keep = m->type == MESSAGE_ENCODE || (wanted && m->sink == j->server->rank);
   if (j->keep) {
     size_t bytes = (KEPT_HEADER + j->length + 63) / 64 * 64;
     if ((j->item = aligned_alloc(64, bytes)) == NULL)
@@ -167,6 +190,7 @@ void job_begin(server *s, const message *m) {
   j->type = m->type;
   j->length = m->length;
   j->shard = layout_shard(s->layout, m->turn, s->rank);
+  j->keep = m->type == MESSAGE_ENCODE || (m->wanted >> j->shard & 1 && m->sink == s->rank);
   HASH_ADD(hh, s->jobs, request, sizeof j->request, j);
   s->jobs_bytes += j->length;
   point(j, "command");
@@ -181,5 +205,7 @@ void job_begin(server *s, const message *m) {
   if (status != GFSMITH_OK) {
     end(j);
     server_answer(s, m->request, status, reason);
+    return;
   }
+  start_timer(j, m->deadline_ms);
 }

@@ -1,0 +1,60 @@
+"""Fixtures: the programs with their points for tests, and stores made of them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ..shared import locked, once
+from .support import EXAMPLE, REPO, Store
+
+
+def call(*command: str | Path) -> None:
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with locked(REPO / "Makefile"):
+        call("make", "lib", "compose")
+
+    def build(folder: Path) -> None:
+        call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
+
+    return once(tmp_path_factory, "store-programs", build) / "stripe-store"
+
+
+@pytest.fixture(scope="module")
+def make_store(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Store]]:
+    """make_store(k=6, m=3, ...): a store that is up. All end with the module."""
+    made: list[Store] = []
+
+    def make(**options: object) -> Store:
+        store = Store(tmp_path_factory.mktemp("s"), programs, **options)  # type: ignore[arg-type]
+        made.append(store)
+        store.start()
+        return store
+
+    yield make
+    for store in made:
+        store.kill_all()
+
+
+@pytest.fixture
+def anew(programs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
+    """The same for one test."""
+    made: list[Store] = []
+
+    def make(**options: object) -> Store:
+        store = Store(tmp_path / f"s{len(made)}", programs, **options)  # type: ignore[arg-type]
+        made.append(store)
+        store.start()
+        return store
+
+    yield make
+    for store in made:
+        store.kill_all()
