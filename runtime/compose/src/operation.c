@@ -59,7 +59,7 @@ static void begin_ends(gfsmith_operation *operation) {
     gfc_end *end = &operation->end[n];
     gfc_refusal refusal;
     if (gfc_early_refusal(all, &end->key, &refusal))
-      gfc_refused(end, &refusal);
+      gfc_end_refused(end, &refusal);
   }
   for (unsigned n = 0; n < operation->ends && operation->phase == GFC_RUNNING; n++) {
     gfc_end *end = &operation->end[n];
@@ -243,7 +243,7 @@ void gfc_fail(gfsmith_operation *operation, const gfc_end *cause, int status, in
                   gfc_now() + GFC_GRACE_MS, deadline);
 }
 
-void gfc_refused(gfc_end *end, const gfc_refusal *refusal) {
+void gfc_end_refused(gfc_end *end, const gfc_refusal *refusal) {
   int rank = refusal->blame;
   if (rank < 0 || rank == end->operation->all->node->rank)
     rank = end->key.rank;

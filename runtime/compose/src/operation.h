@@ -145,7 +145,7 @@ void gfc_settle(gfsmith_operation *operation);
 void gfc_fail(gfsmith_operation *operation, const gfc_end *cause, int status, int rank,
               const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Fail as the peer of this end did. */
-void gfc_refused(gfc_end *end, const gfc_refusal *refusal);
+void gfc_end_refused(gfc_end *end, const gfc_refusal *refusal);
 /* Nothing comes at this end any more. */
 void gfc_end_done(gfc_end *end);
 /* A control message; without a link it is not needed. */

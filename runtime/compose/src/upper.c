@@ -129,7 +129,7 @@ static bool take_refusal(gfc_operations *all, uint16_t rank, const uint8_t *body
                  refusal.role == GFC_SENDER ? GFC_RECEIVER : GFC_SENDER};
   gfc_end *end = gfc_find_end(all, &key);
   if (end != NULL)
-    gfc_refused(end, &refusal);
+    gfc_end_refused(end, &refusal);
   else if (!refusal.known)
     gfc_early_keep_refusal(all, &key, &refusal);
   if (refusal.granted)

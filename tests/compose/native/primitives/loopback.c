@@ -78,7 +78,6 @@ int main(int count, char **words) {
       size_t slice = below(&random, 2) == 0 ? 0 : 1 + length / (1 + below(&random, 50));
       scenario_make(&jobs[n].jobs, &random, 2 + below(&random, RANKS - 1),
                     (uint64_t)round * AT_ONCE + n, length, slice);
-
     }
     for (unsigned n = 0; n < AT_ONCE; n++)
       post(&jobs[n], &random, &network, round % 2 == 1);

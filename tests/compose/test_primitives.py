@@ -1,0 +1,132 @@
+"""Operations: native/primitives, over a mock network that draws what happens next, and over loopback."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .support import NATIVE, ROOT, Library, compile_c, with_object
+
+HERE = NATIVE / "primitives"
+SHARED = ("network", "scenario")
+PROGRAMS = {
+    "faults": ("mock", "scenario", "faults"),
+    "loopback": (*SHARED, "loopback"),
+    "shapes": (*SHARED, "shapes"),
+    "cases": (*SHARED, "transfer", "refused", "damaged", "killed", "triggered", "cases"),
+}
+CASES = re.findall(r"^void (\w+)\(const char \*provider", (HERE / "cases.h").read_text(), re.MULTILINE)
+CASES.remove("child_main")
+#: In the order of mock_fault. FAULT_NONE is never met.
+FAULTS = 11
+
+#: Program, its arguments, file, what stands there, what stands there instead.
+MUTANTS = (
+    ("faults", "0 2000", "wire.c", "!= checksum(trailer, payload, bytes)", "== UINT64_MAX"),
+    ("faults", "0 2000", "wire.c", "get(&at, 4) != slice", "get(&at, 4) == UINT64_MAX"),
+    ("faults", "0 2000", "incoming.c", "GFC_LANDED, body", "GFC_RELEASE, body"),
+    (
+        "faults",
+        "0 2000",
+        "operation.c",
+        "operation->open > 0 || operation->flying > 0",
+        "operation->open > 0",
+    ),
+    ("faults", "0 2000", "operation.c", "end->state == GFC_GRANTED) {", "end->slot == 0xffff) {"),
+    ("faults", "0 2000", "operation.c", "gfc_early_refusal(all, &end->key, &refusal)", "refusal.known"),
+    ("faults", "0 2000", "operation.c", "end->state == GFC_REVOKED || end->flying > 0", "end->flying > 9999"),
+    ("faults", "0 2000", "upper.c", "  gfc_early_down(all, rank);\n", ""),
+    ("faults", "0 2000", "upper.c", "release(all, rank, &refusal);", ";"),
+    ("cases", "tcp mismatches", "outgoing.c", "grant->hash != operation->job.hash", "grant->hash == 1"),
+    ("cases", "tcp mismatches", "outgoing.c", "grant->slice != operation->slice", "grant->slice == 1"),
+    ("cases", "tcp memory_limit", "pool.c", "size <= pool->limit - pool->used", "size < SIZE_MAX"),
+)
+
+
+def program(library: Library, name: str) -> Path:
+    return library.program(name, *(HERE / f"{source}.c" for source in PROGRAMS[name]))
+
+
+def run(command: Path, *words: str, status: int = 0) -> str:
+    """What it prints. What libfabric itself does not free is its own matter."""
+    known = command.parent / "known-leaks"
+    known.write_text("leak:libfabric.so\n")
+    done = subprocess.run(
+        [command, *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={
+            **os.environ,
+            "LSAN_OPTIONS": f"suppressions={known}:print_suppressions=0",
+            "TSAN_OPTIONS": "halt_on_error=1",
+        },
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_whatever_goes_wrong(sanitized: Library) -> None:
+    """Each fault is met by more than a hundred random jobs; faults.c says what must hold then."""
+    met = [int(word) for word in run(program(sanitized, "faults"), "0", "6000").split()]
+    assert len(met) == FAULTS and met[0] == 0 and min(met[1:]) > 100
+
+
+@pytest.mark.parametrize("provider", ["tcp", "sockets"])
+def test_random_jobs(sanitized: Library, provider: str) -> None:
+    assert run(program(sanitized, "loopback"), provider, "8") == "128 jobs\n"
+
+
+def test_random_jobs_threads(threaded: Library) -> None:
+    assert run(program(threaded, "loopback"), "tcp", "6") == "96 jobs\n"
+
+
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 2), (6, 3), (12, 4)])
+def test_shapes(plain: Library, k: int, m: int) -> None:
+    """Lengths and slices, in pairs; the slices divide the lengths or do not."""
+    small = "0 0 1 0 1 1 127 0 127 16 128 0 128 128 128 1000 4096 1000 65537 4096 1000000 65536 1000000 99999"
+    large = "16777216 0 16777216 262144"
+    run(program(plain, "shapes"), "tcp", str(k), str(m), *small.split(), *large.split())
+
+
+def test_shapes_sockets(plain: Library) -> None:
+    run(program(plain, "shapes"), "sockets", "6", "3", *"0 0 128 0 100000 4096 1048576 0".split())
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("triggered")])
+def test_tcp(sanitized: Library, case: str) -> None:
+    run(program(sanitized, "cases"), "tcp", case)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sockets(plain: Library, case: str) -> None:
+    run(program(plain, "cases"), "sockets", case)
+
+
+@pytest.mark.parametrize("case", ["canceled", "from_callbacks", "destroyed", "damaged_messages"])
+def test_threads(threaded: Library, case: str) -> None:
+    run(program(threaded, "cases"), "tcp", case)
+
+
+@pytest.mark.parametrize(("name", "words", "file", "before", "after"), MUTANTS)
+def test_mutant(
+    sanitized: Library, tmp_path: Path, name: str, words: str, file: str, before: str, after: str
+) -> None:
+    """With one line of the library changed, the program fails."""
+    text = (ROOT / "runtime/compose/src" / file).read_text()
+    assert text.count(before) == 1, f"{file} does not have {before!r} once"
+    changed = tmp_path / file
+    changed.write_text(text.replace(before, after))
+    compile_c(*sanitized.flags, "-w", "-c", changed, "-o", changed.with_suffix(".o"))
+    made = with_object(
+        sanitized,
+        tmp_path / name,
+        changed.with_suffix(".o"),
+        *(HERE / f"{source}.c" for source in PROGRAMS[name]),
+    )
+    done = subprocess.run([made, *words.split()], capture_output=True, timeout=300)
+    assert done.returncode != 0, f"nobody notices that {file} has {after!r} for {before!r}"
