@@ -18,9 +18,8 @@ from gfsmith.graph.types import GraphError
 from gfsmith.plan.planner import PlanError
 
 from ..runtime.support import EINVAL, ESINGULAR, ETOOMANY, EUNSUPPORTED
-from ..shared import locked, once
+from ..shared import once
 from .graphs import (
-    REPO,
     SHAPES,
     Graphs,
     Made,
@@ -34,14 +33,6 @@ from .graphs import (
 )
 
 ENCODING = [name for name, layout in LAYOUTS.items() if layout.encode]
-
-
-@pytest.fixture(scope="module")
-def build() -> Path:
-    with locked(REPO / "Makefile"):
-        made = subprocess.run(["make", "lib"], cwd=REPO, capture_output=True, text=True)
-    assert made.returncode == 0, made.stdout + made.stderr
-    return REPO / "build"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "graph_case.h"
 
@@ -46,15 +45,6 @@ static int start_nodes(const char *provider) {
                                          gfsmith_node_port(nodes[peer])) != GFSMITH_OK)
         return 1;
   return 0;
-}
-
-/* Every link is up when somebody begins. */
-static void wait_for_links(void) {
-  const struct timespec pause = {.tv_nsec = 1000000};
-  for (unsigned n = 0; n < count; n++)
-    for (unsigned peer = 0; peer < count; peer++)
-      while (peer != n && !gfsmith_node_connected(nodes[n], (uint16_t)peer))
-        nanosleep(&pause, NULL);
 }
 
 static void *incoherent(void *argument) {
@@ -129,7 +119,6 @@ static int disagree(void) {
       for (unsigned i = 0; i < 3; i++)
         cases[n].shards[rank][i] = shards[rank][i];
   }
-  wait_for_links();
   part parts[3];
   for (uint16_t rank = 0; rank < 3; rank++) {
     parts[rank] = (part){.run = cases + (rank == 1), .id = 7, .rank = rank};
