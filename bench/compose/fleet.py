@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import secrets
+import selectors
 import struct
 import subprocess
 import tempfile
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from bench.compose.plan import Cell
 from bench.run import RunError
@@ -24,6 +25,8 @@ PAGE = TURNS * TURN.size + 64 + RANKS * 64
 NEVER = (1 << 64) - 1
 
 CONNECT_MS = 20000
+#: What a driver says that fails because of another.
+VICTIM = "another rank failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,10 @@ class _Driver:
         self.rank = rank
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
+        # Ctrl-C is for whoever measures; a driver whose input ends, ends.
+        self._process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True, start_new_session=True
+        )
         self.tell(key)
 
     def tell(self, line: str) -> None:
@@ -74,10 +80,18 @@ class _Driver:
         except BrokenPipeError:
             raise RunError(self._why()) from None
 
+    @property
+    def output(self) -> IO[str]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def answer(self) -> dict[str, Any]:
         """Raises RunError if it ended instead."""
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        line = self.output.readline()
         if not line:
             raise RunError(self._why())
         found: dict[str, Any] = json.loads(line)
@@ -130,6 +144,11 @@ class Fleet:
     ) -> None:
         self.stop()
 
+    @property
+    def pids(self) -> list[int]:
+        """Of all ranks."""
+        return [one.pid for one in self._drivers]
+
     def stop(self) -> None:
         for one in self._drivers:
             one.stop()
@@ -138,19 +157,27 @@ class Fleet:
 
     @staticmethod
     def _all(drivers: Sequence[_Driver], line: str) -> list[dict[str, Any]]:
-        """The same to several of them, at the same time. The first that failed by itself is named."""
+        """The same to several of them, at the same time. Who failed by itself is named, at once: others may
+        be waiting for it."""
         for one in drivers:
             one.tell(line)
-        answers, failed = [], list[str]()
-        for one in drivers:
-            try:
-                answers.append(one.answer())
-            except RunError as error:
-                failed.append(str(error))
-        if failed:
-            own = [text for text in failed if "another rank failed" not in text]
-            raise RunError((own or failed)[0])
-        return answers
+        answers: dict[int, dict[str, Any]] = {}
+        victims: list[RunError] = []
+        with selectors.DefaultSelector() as waiting:
+            for one in drivers:
+                waiting.register(one.output, selectors.EVENT_READ, one)
+            while waiting.get_map():
+                for key, _ in waiting.select():
+                    waiting.unregister(key.fileobj)
+                    try:
+                        answers[key.data.rank] = key.data.answer()
+                    except RunError as error:
+                        if VICTIM not in str(error):
+                            raise
+                        victims.append(error)
+        if victims:
+            raise victims[0]
+        return [answers[one.rank] for one in drivers]
 
     def open(self, cell: Cell) -> dict[str, Any]:
         """Open a cell where it has a part; gives its graph."""

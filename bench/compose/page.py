@@ -12,6 +12,7 @@ from bench.compose.fits import Graph, graphs
 from bench.compose.pictures import FOLDER, draw
 from bench.compose.plan import KIB, MIB
 from bench.compose.results import Json
+from gfsmith.files import replacing
 
 PAGE = ROOT / "docs" / "compose.md"
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
@@ -141,4 +142,5 @@ def publish(results: Path) -> None:
     after = rest.split(END, 1)[1]
     found = graphs(content)
     body = section(content, found, draw(content, found, FOLDER))
-    PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")
+    with replacing(PAGE) as fresh:
+        fresh.write_text(f"{before}{BEGIN}\n{body}{END}{after}")

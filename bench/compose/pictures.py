@@ -15,6 +15,7 @@ from bench.build import ROOT
 from bench.compose.fits import Graph, product_seconds, projection
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT, LENGTHS, NAMES, size
 from bench.compose.results import Json
+from gfsmith.files import replacing
 
 matplotlib.use("Agg")
 
@@ -182,6 +183,7 @@ def draw(content: Json, found: Sequence[Graph], folder: Path) -> list[tuple[str,
             drawn = io.StringIO()
             figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
             pyplot.close(figure)
-            (folder / file).write_text(drawn.getvalue().replace(" \n", "\n"))
+            with replacing(folder / file) as fresh:
+                fresh.write_text(drawn.getvalue().replace(" \n", "\n"))
             written.append((file, what))
     return written

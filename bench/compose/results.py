@@ -12,6 +12,7 @@ from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
 from bench.compose.quantiles import PERCENTILES, compare, enough
 from bench.compose.work import work_json, work_of
 from bench.machine import describe
+from gfsmith.files import replacing
 from gfsmith.stats import Estimate, estimate, paired_ratio
 
 #: Tables of the file, a line for each of their entries.
@@ -110,6 +111,5 @@ class Store:
         self.save()
 
     def save(self) -> None:
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(_text(self.content))
-        fresh.replace(self._path)
+        with replacing(self._path) as fresh:
+            fresh.write_text(_text(self.content))

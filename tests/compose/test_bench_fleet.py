@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,6 +85,52 @@ def test_bytes_that_were_not_delivered_are_noticed(driver: Path, contender: str,
         idle.open(Cell("rs", plan.REPAIR, 3, 2, 1000, window=window))
         with pytest.raises(RunError, match="rank 5: driver: wrong bytes"):
             idle.run(contender, 2 * window)
+
+
+def test_a_rank_that_is_killed_is_named(driver: Path) -> None:
+    with Fleet(driver, RANKS, "tcp") as some:
+        some.open(Cell("rs", plan.REPAIR, 3, 2, 1000))
+        os.kill(some.pids[2], signal.SIGKILL)
+        with pytest.raises(RunError, match="rank 2: ended with status -9"):
+            some.run(plan.COMPOSED, 3)
+
+
+def _marked(mark: str) -> list[str]:
+    """The processes that have this in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark.encode() in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:
+            continue  # it has ended, or is somebody else's
+    return found
+
+
+def test_ctrl_c_leaves_results_and_no_processes(driver: Path, tmp_path: Path) -> None:
+    """Interrupted after the first cell, as a terminal does it; the same command then goes on."""
+    out, mark = tmp_path / "results.json", f"GFSMITH_TEST={tmp_path}"
+    command = [sys.executable, "-m", "bench.compose", "--quick", "--ycsb", "", "--out", str(out), "--cells"]
+    errors = tmp_path / "errors"
+    with errors.open("w") as to:
+        running = subprocess.Popen(
+            [*command, "latency/rs/*"],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=to,
+            env={**os.environ, "GFSMITH_TEST": str(tmp_path)},
+            start_new_session=True,
+        )
+        while not out.exists() and running.poll() is None:
+            time.sleep(0.01)
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.wait(60) == 130, errors.read_text()
+    assert len(errors.read_text().splitlines()) == 1 and not _marked(mark)
+    first = json.loads(out.read_text())["cells"]
+    name = next(iter(first))
+    assert len(first) < 8
+    subprocess.run([*command, name], cwd=ROOT, check=True, capture_output=True, timeout=120)
+    assert json.loads(out.read_text())["cells"] == first
 
 
 def test_a_code_that_is_none(driver: Path) -> None:

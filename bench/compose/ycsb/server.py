@@ -64,7 +64,7 @@ def memcached(memory: int) -> Iterator[int]:
         if os.geteuid() == 0:
             command += ["-u", "root"]
         environment = os.environ | {"MEMCACHED_PORT_FILENAME": str(file)}
-        process = subprocess.Popen(command, env=environment, text=True)
+        process = subprocess.Popen(command, env=environment, text=True, start_new_session=True)
         try:
             yield _memcached_port(process, file)
         finally:
@@ -81,7 +81,8 @@ def stripe_store(programs: Path, memory: int, arguments: list[str]) -> Iterator[
         raise BuildError(f"{command.name} is missing: make -C examples/stripe-store")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         words = [str(command), "run", "--keep", str(memory), folder, *arguments]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True)
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(words, stdout=pipe, stderr=errors, text=True, start_new_session=True)
         try:
             assert process.stdout is not None
             words = process.stdout.readline().split()
