@@ -44,7 +44,7 @@ typedef enum gfsmith_compose_status {
   GFSMITH_ECORRUPT = -35,  /**< a message is truncated or its checksum is wrong */
   GFSMITH_EMISMATCH =
       -36, /**< a peer means another code, graph, length or slice: the hashes differ */
-  GFSMITH_ECANCELED = -37, /**< canceled here, or the node is being destroyed */
+  GFSMITH_ECANCELED = -37, /**< canceled, here or at a peer, or the node is being destroyed */
   GFSMITH_EFABRIC = -38,   /**< libfabric's provider failed */
   GFSMITH_ELIMIT = -39     /**< more memory than the node may use for others' shards */
 } gfsmith_compose_status;
@@ -135,16 +135,20 @@ typedef struct gfsmith_calc {
   const uint8_t *matrix; /**< outputs x inputs elements, row-major, with EC; it is copied */
 } gfsmith_calc;
 
-/** Memory that is registered with the provider; using it saves registering it for each operation.
- */
+/** Memory that is registered with the provider: what is sent from there need not be registered for
+ * each operation. What a peer writes to always is, so that it can write there for one transfer. */
 typedef struct gfsmith_region gfsmith_region;
+/** @return GFSMITH_EINVAL (a NULL argument, no bytes), GFSMITH_ENOMEM, GFSMITH_EFABRIC; *out = NULL
+ * then */
 GFSMITH_API int gfsmith_region_create(gfsmith_region **out, gfsmith_node *node, void *memory,
                                       size_t bytes);
 /** After all operations that use it. */
 GFSMITH_API void gfsmith_region_destroy(gfsmith_region *region);
 
 /** Where shards are. All have `length` bytes and must stay where they are until the operation is
- * over. */
+ * over. An output must not overlap an input or another output, unless it is an input (FORWARD, or a
+ * row of EC with a single 1), which may be kept where it is. Every output has to be kept or sent.
+ * If the operation fails, contents of what was to be received or kept are not defined. */
 typedef struct gfsmith_memory {
   size_t length;   /**< bytes of every shard, 0 allowed */
   size_t slice;    /**< bytes that are waited for, computed and sent together; 0: whole shards */
@@ -185,25 +189,32 @@ typedef struct gfsmith_job {
 
 /** What became of an operation. */
 typedef struct gfsmith_outcome {
-  int status;                      /**< GFSMITH_OK or what went wrong */
-  int rank;                        /**< the peer it went wrong with, or -1 */
+  int status; /**< GFSMITH_OK or what went wrong */
+  int rank;   /**< the rank it went wrong with, as far as known where it began; or -1: here */
   char reason[GFSMITH_REASON_MAX]; /**< in words */
 } gfsmith_outcome;
 
 typedef struct gfsmith_operation gfsmith_operation;
 typedef void gfsmith_done(void *context, const gfsmith_outcome *outcome);
 
-/** How it is told: a callback (may be NULL) in the engine's thread, and *operation (may be NULL),
- * which is to be released. */
+/** How it is told: a callback (may be NULL) in the engine's thread, which must not block, and
+ * *operation (may be NULL), which is to be released, at any time, also after the node. Those who
+ * wait are told after the callback has returned. */
 typedef struct gfsmith_notice {
   gfsmith_done *done;
   void *context;
   gfsmith_operation **operation;
 } gfsmith_notice;
 
-/** ec/xor-send: compute on local shards, send the outputs. Complete when all are at the peers.
+/** ec/xor-send: compute on local shards, send the outputs. Complete when all are at the peers, and
+ * have been checked there. From any thread, callbacks too. Everything but the shards is copied.
+ *
+ * At most 255 inputs, which with the computed outputs are at most GFSMITH_MAX_SHARDS,
+ * GFSMITH_EDGES_MAX targets and GFSMITH_SLICES_MAX slices; a node has no transfers with itself.
+ * @param notice NULL: nobody is told
  * @return GFSMITH_EINVAL (what a descriptor names is not there or out of range; nothing is posted),
- * GFSMITH_ENOMEM, GFSMITH_ELIMIT */
+ *     GFSMITH_ENOMEM, GFSMITH_ELIMIT, GFSMITH_ECANCELED (the node is being destroyed). That a
+ *     transfer is posted twice is told as an outcome, GFSMITH_EINVAL */
 GFSMITH_API int gfsmith_ec_send(gfsmith_node *node, const gfsmith_job *job,
                                 const gfsmith_calc *calc, const gfsmith_memory *memory,
                                 const gfsmith_stripe *stripe, const gfsmith_notice *notice);
@@ -212,21 +223,28 @@ GFSMITH_API int gfsmith_recv_ec_send(gfsmith_node *node, const gfsmith_job *job,
                                      const gfsmith_wait *wait, const gfsmith_calc *calc,
                                      const gfsmith_memory *memory, const gfsmith_stripe *stripe,
                                      const gfsmith_notice *notice);
-/** recv-ec/xor: wait for shards, compute on local and received ones, keep the outputs. */
+/** recv-ec/xor: wait for shards, compute on local and received ones, keep the outputs.
+ * @param wait NULL, or with count 0: all inputs are local */
 GFSMITH_API int gfsmith_recv_ec(gfsmith_node *node, const gfsmith_job *job,
                                 const gfsmith_wait *wait, const gfsmith_calc *calc,
                                 const gfsmith_memory *memory, const gfsmith_notice *notice);
 
-/** The incoherent baseline of the paper's evaluation: the same three, but this thread posts each
- * receive, computation and send by itself and waits for each before the next; returns when all is
- * over. */
+/** The incoherent baseline of the paper's evaluation: the same three, but this thread asks for each
+ * receive by itself, waits for what arrives, computes, hands over the sends and waits for them,
+ * slice by slice; it returns when all is over. Peers cannot tell the difference. Not from a
+ * callback.
+ * @param wait,stripe NULL: none
+ * @param outcome what became of it, if this returns GFSMITH_OK; or NULL
+ * @return as gfsmith_ec_send */
 GFSMITH_API int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job,
                                    const gfsmith_wait *wait, const gfsmith_calc *calc,
                                    const gfsmith_memory *memory, const gfsmith_stripe *stripe,
                                    gfsmith_outcome *outcome);
 
-/** Wait until it is over, `ms` at most (it ends by its own deadline too). @return false: not over
- * yet */
+/** Wait until it is over, `ms` at most. It ends by itself, one second after its deadline at the
+ * latest (docs/compose.md). In a callback this does not wait.
+ * @param outcome written if it is over; or NULL
+ * @return false: not over yet */
 GFSMITH_API bool gfsmith_operation_wait(gfsmith_operation *operation, unsigned ms,
                                         gfsmith_outcome *outcome);
 /** End it now with GFSMITH_ECANCELED, if it is not over. It may still be running when this returns.

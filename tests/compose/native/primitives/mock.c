@@ -439,7 +439,7 @@ mock *mock_create(random_source *random, unsigned nodes, size_t memory) {
   the_world = world;
   world->random = random;
   world->nodes = nodes;
-  world->now = 1000;
+  world->now = MOCK_START;
   world->offsets = below(random, 2);
   for (unsigned n = 0; n < nodes; n++) {
     gfc_engine *engine = &world->engine[n];

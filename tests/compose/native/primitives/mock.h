@@ -23,6 +23,8 @@ typedef enum mock_fault {
 
 typedef struct mock mock;
 
+enum { MOCK_START = 1000 }; /* when it begins, in milliseconds */
+
 mock *mock_create(random_source *random, unsigned nodes, size_t memory);
 gfsmith_node *mock_node(mock *world, unsigned rank);
 /* Does it live, and take part? */
