@@ -75,6 +75,7 @@ if [ "$level" = test ]; then
   install_more wasm
   install_more fuzz
   install_more zig
+  install_more store
 fi
 want() { # PACKAGE, then what must be there: a command or a file
   command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"

@@ -114,7 +114,9 @@ class Store:
     def dead(self) -> list[str]:
         """Everything that belongs to the store and does not run."""
         kinds = ("memcached", "chunk")
-        return [n for n in ("agent", *(f"{k}-{r}" for k in kinds for r in self.ranks)) if n not in self.running]
+        return [
+            n for n in ("agent", *(f"{k}-{r}" for k in kinds for r in self.ranks)) if n not in self.running
+        ]
 
     def mend(self) -> None:
         """Start what does not run; everything is up again after it."""

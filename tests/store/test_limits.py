@@ -114,7 +114,9 @@ def test_items_larger_than_memcached_takes(anew: Make) -> None:
     store = anew(agent_options=("--value-max", "8000000"))
     store.set("a", b"old")
     why = store.refusal(lambda: store.set("a", bytes(4_000_000)))
-    assert re.fullmatch(r"object too large for cache: chunk server \d: larger than memcached's largest item", why)
+    assert re.fullmatch(
+        r"object too large for cache: chunk server \d: larger than memcached's largest item", why
+    )
     assert store.get("a") == b"old"
     assert store.stats()["state"] == "read-write"
 
@@ -194,7 +196,9 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
     """Flipped bytes in a memcached: the value is right all the same, and the chunk soon is."""
     rank = store.holder("a", 0)
     with Memcached(store.folder / f"memcached-{rank}") as memcached:
-        chunk = next(key for key in memcached.keys() if key.startswith("c") and len(memcached.get(key)) == 64 + 333)
+        chunk = next(
+            key for key in memcached.all_keys() if key.startswith("c") and len(memcached.get(key)) == 64 + 333
+        )
         item = bytearray(memcached.get(chunk))
         item[100] ^= 1
         memcached.set(chunk, bytes(item))

@@ -23,7 +23,7 @@ class Memcached:
         self._file.close()
         self._socket.close()
 
-    def keys(self) -> list[str]:
+    def all_keys(self) -> list[str]:
         self._socket.sendall(b"lru_crawler metadump hash\r\n")
         keys = []
         while (line := self._file.readline()) != b"END\r\n":

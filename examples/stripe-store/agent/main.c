@@ -4,6 +4,7 @@
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/report.h"
+#include "common/stop.h"
 #include "settings.h"
 
 #include <errno.h>
@@ -45,12 +46,6 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)what;
   node_tick(owner);
   wipe_tick(owner);
-}
-
-static void on_signal(evutil_socket_t fd, short what, void *base) {
-  (void)fd;
-  (void)what;
-  event_base_loopbreak(base);
 }
 
 /* A second agent of this folder would take the chunk servers away from the first. */
@@ -127,16 +122,10 @@ static bool open_clients(agent *a, const settings *o) {
 
 static void run(agent *a) {
   const struct timeval interval = {.tv_usec = 100000};
-  struct event *term = evsignal_new(a->base, SIGTERM, on_signal, a->base);
-  struct event *interrupt = evsignal_new(a->base, SIGINT, on_signal, a->base);
   a->tick = event_new(a->base, -1, EV_PERSIST, on_tick, a);
-  event_add(term, NULL);
-  event_add(interrupt, NULL);
   event_add(a->tick, &interval);
   event_base_dispatch(a->base);
   event_free(a->tick);
-  event_free(interrupt);
-  event_free(term);
 }
 
 static void close_all(agent *a) {
@@ -185,12 +174,15 @@ int main(int argc, char **argv) {
              .value_max = o.value_max,
              .memory_max = o.memory_max,
              .deadline_ms = o.deadline_ms};
+  stop signals;
+  stop_begin(&signals, a.base);
   fault_begin(o.folder, "agent");
   int status = EXIT_REFUSED;
   if (prepare(&a, &o) && open_net(&a, &o) && open_clients(&a, &o)) {
     run(&a);
     status = EXIT_DONE;
   }
+  stop_end(&signals);
   close_all(&a);
   return status;
 }

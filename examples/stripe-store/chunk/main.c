@@ -2,6 +2,7 @@
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/report.h"
+#include "common/stop.h"
 #include "server.h"
 
 #include <getopt.h>
@@ -80,12 +81,6 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
   server_message(owner, rank, m);
 }
 
-static void on_signal(evutil_socket_t fd, short what, void *owner) {
-  (void)fd;
-  (void)what;
-  event_base_loopbreak(owner);
-}
-
 static bool open_net(server *s, const settings *o) {
   uint8_t key[GFSMITH_KEY_MAX];
   char reason[GFSMITH_REASON_MAX] = "";
@@ -103,17 +98,11 @@ static bool open_net(server *s, const settings *o) {
 
 static void run(server *s) {
   const struct timeval interval = {.tv_usec = 100000};
-  struct event *term = evsignal_new(s->base, SIGTERM, on_signal, s->base);
-  struct event *interrupt = evsignal_new(s->base, SIGINT, on_signal, s->base);
   s->tick = event_new(s->base, -1, EV_PERSIST, on_tick, s);
-  event_add(term, NULL);
-  event_add(interrupt, NULL);
   event_add(s->tick, &interval);
   server_tick(s);
   event_base_dispatch(s->base);
   event_free(s->tick);
-  event_free(interrupt);
-  event_free(term);
 }
 
 int main(int argc, char **argv) {
@@ -134,6 +123,8 @@ int main(int argc, char **argv) {
   server s = {.folder = o.folder, .rank = (uint16_t)o.rank, .base = event_base_new()};
   snprintf(s.host, sizeof s.host, "%s", o.host);
   s.kept = kept_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms);
+  stop signals;
+  stop_begin(&signals, s.base);
   snprintf(path, sizeof path, "chunk-%llu", o.rank);
   fault_begin(o.folder, path);
   int status = EXIT_REFUSED;
@@ -141,6 +132,7 @@ int main(int argc, char **argv) {
     run(&s);
     status = EXIT_DONE;
   }
+  stop_end(&signals);
   job_let_go(&s);
   net_close(s.net);
   job_forget_all(&s);

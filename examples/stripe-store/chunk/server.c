@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PATIENCE = 5 }; /* ticks without a memcached until that is told: it may be about to start */
+
 static void complain(server *s, const char *what) {
   if (strcmp(s->refusal, what) == 0)
     return;
@@ -94,7 +96,8 @@ static bool identify(server *s) {
 
 static void connect_kept(server *s) {
   kept_status status = kept_connect(s->kept);
-  if (status == KEPT_DAMAGED)
+  s->failures = status == KEPT_OK ? 0 : s->failures + 1;
+  if (status == KEPT_DAMAGED || s->failures == PATIENCE)
     complain(s, kept_reason(s->kept));
   if (status != KEPT_OK || !identify(s))
     return;

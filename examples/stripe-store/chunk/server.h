@@ -25,6 +25,7 @@ typedef struct server {
   char host[64];
   kept *kept;
   identity who;
+  unsigned failures; /* to connect to memcached, one after the other */
   char refusal[256]; /* the last complaint, so that it is told once */
   char agent[80];    /* where it was last looked for */
   bool linked;       /* to the agent */
