@@ -89,9 +89,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "examples/wasm",
     ),
     Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
-    Requirement(
-        Level.TEST, Probe.COMMAND, "memccp", "libmemcached-tools", "clients of examples/stripe-store"
-    ),
+    Requirement(Level.TEST, Probe.COMMAND, "memccp", "libmemcached-tools", "tests of examples/stripe-store"),
     Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "C++ users of the header"),
     Requirement(Level.TEST, Probe.COMMAND, "doxygen", "doxygen", "C reference: make docs"),
     Requirement(Level.TEST, Probe.COMMAND, "mandoc", "mandoc", "reads the man pages"),
