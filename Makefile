@@ -19,6 +19,8 @@
 # make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/adaptive/results.json; docs/memory.md
+# make bench-compose  measure composed primitives and the stripe store over loopback, into bench/compose/results.json;
+#              docs/compose.md
 # make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
 # make model-memory  model of memory that is not here: bench/memory, docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
@@ -31,12 +33,12 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include make/library.mk
 
-.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive predict model-memory dist clean setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench
+.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose predict model-memory dist clean setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench setup-bench-compose
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench: setup-%:
+setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench setup-bench-compose: setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if no one has.
@@ -122,6 +124,11 @@ bench-quick: setup-bench
 bench-adaptive: setup-bench
 	@$(MAKE) --no-print-directory -j$(JOBS) adaptive
 	@.venv/bin/python -m bench.adaptive $(BENCH_FLAGS)
+
+# Goes on where it was interrupted. BENCH_FLAGS: --quick, --cells 'latency/ppr/*', --fresh; see --help.
+bench-compose: setup-bench-compose
+	@$(MAKE) --no-print-directory -j$(JOBS) lib compose
+	@.venv/bin/python -m bench.compose $(BENCH_FLAGS)
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Install what a level of work needs and make the virtual environment:
-# tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench.
+# tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench|bench-compose.
 # As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
 # command that gets it. What is already there is left alone, and then nothing is fetched.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench}
+level=${1:?usage: tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench|bench-compose}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
@@ -40,7 +40,7 @@ fi
 
 # The bench and tuning need what the library needs; what is more follows at the end.
 base=$level
-case $level in bench | tune) base=lib ;; esac
+case $level in bench | tune) base=lib ;; bench-compose) base=compose ;; esac
 lacking=$("$python" "$root/generator/gfsmith/doctor.py" "$base")
 if [ -n "$lacking" ]; then
   # shellcheck disable=SC2086
@@ -69,7 +69,7 @@ install_more() { # NAME of the list
     cp "$root/requirements-$1.txt" "$stamp"
   fi
 }
-case $level in tune | test | bench) install_more tune ;; esac
+case $level in tune | test | bench | bench-compose) install_more tune ;; esac
 case $level in python | test) install_more python ;; esac
 if [ "$level" = test ]; then
   install_more wasm
@@ -77,13 +77,23 @@ if [ "$level" = test ]; then
   install_more zig
   install_more store
 fi
+want() { # PACKAGE, then what must be there: a command or a file
+  command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"
+}
+if [ "$level" = bench-compose ]; then
+  ycsb=$(
+    want default-jdk-headless javac
+    want maven mvn
+  )
+  if [ -n "$ycsb" ] && can_install; then
+    # shellcheck disable=SC2086
+    install_packages $ycsb
+  fi
+fi
 [ "$level" = bench ] || exit 0
 
 # Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not
 # installed: this version of klauspost/reedsolomon needs 1.24, Debian 12 has 1.19, which is for the tests.
-want() { # PACKAGE, then what must be there: a command or a file
-  command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"
-}
 peers=$(
   want nasm nasm
   want cargo-web cargo

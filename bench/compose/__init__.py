@@ -1,0 +1,1 @@
+"""Composed primitives measured beside separate ones, and the stripe store under YCSB: docs/compose.md."""

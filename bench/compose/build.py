@@ -1,0 +1,60 @@
+"""The driver, linked with the libraries that `make compose` builds."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.build import _WARNINGS, BUILD, LIBRARY, ROOT, BuildError, _compile
+
+HERE = Path(__file__).resolve().parent
+COMPOSE = ROOT / "build" / "libgfsmith-compose.a"
+#: What libgfsmith-compose needs, as pkg-config calls it.
+NEEDS = ("libfabric", "libsodium", "libxxhash")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """digest: of the libraries that are measured."""
+
+    driver: Path
+    digest: str
+
+
+def flags(option: str) -> list[str]:
+    """What pkg-config says of what the library needs. Raises BuildError."""
+    if shutil.which("pkg-config") is None:
+        raise BuildError("pkg-config is missing: apt-get install pkg-config")
+    done = subprocess.run(["pkg-config", option, *NEEDS], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BuildError(f"{' or '.join(NEEDS)} is missing: tools/setup.sh compose gets them")
+    return done.stdout.split()
+
+
+def link(output: Path, more: Sequence[Path], options: Sequence[str]) -> None:
+    """The driver, with more sources and linker's flags if need be. Raises BuildError."""
+    include = [f"-I{ROOT / 'runtime' / name}" for name in ("include", "compose/include")]
+    sources = sorted((HERE / "driver").glob("*.c"))
+    _compile(
+        output,
+        [*sources, *more, COMPOSE, LIBRARY],
+        (*_WARNINGS, *include, *flags("--cflags")),
+        [*flags("--libs"), "-lpthread", *options],
+    )
+
+
+def build() -> Built:
+    """Raises BuildError."""
+    for library, target in ((LIBRARY, "lib"), (COMPOSE, "compose")):
+        if not library.exists():
+            raise BuildError(f"{library.name} is missing: run make {target}")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    output = BUILD / "compose-driver"
+    fresh = output.with_suffix(".new")
+    link(fresh, [], [])
+    found = hashlib.sha256(COMPOSE.read_bytes() + LIBRARY.read_bytes())
+    return Built(fresh.replace(output), found.hexdigest()[:16])

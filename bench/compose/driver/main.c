@@ -1,0 +1,211 @@
+/* A driver of bench.compose: one rank. It does as it is told, one command a line on stdin, one JSON
+ * object a line on stdout. Who runs what when, and what is made of it, is Python's part.
+ *
+ *   driver RANK TURNS PROVIDER           TURNS: the file of the shared page; first line of stdin:
+ * the key, in hex
+ *
+ *   peer RANK PORT                       where another driver listens
+ *   connect MILLISECONDS                 until all of them are there
+ *   open SCHEME K M L R LOST LENGTH SLICE WINDOW   a cell, of which there is one at a time; LOST
+ * -1: encode graph                                its graph, as gfsmith_graph_json writes it roles
+ * PART LEAF SINK                 masks of ranks run JOB COUNT composed|incoherent    its operations
+ *   close
+ *   calc INPUTS OUTPUTS LENGTH COUNT     nanoseconds of an encoding without any network */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cell.h"
+
+enum { LINE = 1024 };
+
+typedef struct driver {
+  gfsmith_node *node;
+  turns *turns;
+  cell cell;
+  bool open;
+  uint32_t peers;
+} driver;
+
+static bool fail(const char *format, ...) {
+  va_list rest;
+  va_start(rest, format);
+  fprintf(stderr, "driver: ");
+  vfprintf(stderr, format, rest);
+  fprintf(stderr, "\n");
+  va_end(rest);
+  return false;
+}
+
+static bool done(void) {
+  puts("{}");
+  return true;
+}
+
+static bool do_peer(driver *this, const char *words) {
+  unsigned rank, port;
+  if (sscanf(words, "%u %u", &rank, &port) != 2 || rank >= RANKS || port > UINT16_MAX)
+    return fail("peer RANK PORT");
+  int status = gfsmith_node_peer(this->node, (uint16_t)rank, "127.0.0.1", (uint16_t)port);
+  this->peers |= 1u << rank;
+  return status == GFSMITH_OK ? done() : fail("peer: %s", gfsmith_compose_strerror(status));
+}
+
+static bool do_connect(driver *this, const char *words) {
+  uint64_t until = turns_now() + strtoull(words, NULL, 10) * 1000000u;
+  const struct timespec nap = {.tv_nsec = 2000000};
+  for (unsigned rank = 0; rank < RANKS; rank++)
+    while ((this->peers >> rank & 1) && !gfsmith_node_connected(this->node, (uint16_t)rank)) {
+      if (turns_now() > until)
+        return fail("rank %u does not answer", rank);
+      nanosleep(&nap, NULL);
+    }
+  return done();
+}
+
+static bool do_open(driver *this, const char *words) {
+  shape shape = {.k = 0};
+  char reason[REASON] = "";
+  int found = sscanf(words, "%15s %u %u %u %u %d %zu %zu %u", shape.scheme, &shape.k, &shape.m,
+                     &shape.l, &shape.r, &shape.lost, &shape.length, &shape.slice, &shape.window);
+  if (found != 9 || shape.window < 1 || shape.window > WINDOW_MAX || this->open ||
+      shape.k + shape.m >= RANKS)
+    return fail("open SCHEME K M L R LOST LENGTH SLICE WINDOW, and none is open");
+  this->open = cell_open(&this->cell, this->node, &shape, reason);
+  return this->open ? done() : fail("%s", reason);
+}
+
+static bool do_graph(const driver *this) {
+  size_t size = gfsmith_graph_json(this->cell.graph, NULL, 0) + 1;
+  char *text = malloc(size);
+  if (text == NULL)
+    return fail("no memory");
+  gfsmith_graph_json(this->cell.graph, text, size);
+  for (char *at = text; *at != 0; at++)
+    if (*at == '\n')
+      *at = ' ';
+  puts(text);
+  free(text);
+  return true;
+}
+
+static bool do_roles(driver *this, const char *words) {
+  roles *roles = &this->cell.roles;
+  int found =
+      sscanf(words, "%" SCNu32 " %" SCNu32 " %" SCNu32, &roles->part, &roles->leaf, &roles->sink);
+  return found == 3 ? done() : fail("roles PART LEAF SINK");
+}
+
+static bool do_run(driver *this, const char *words) {
+  cell_run run = {.job = 0};
+  char how[16] = "", reason[REASON] = "";
+  if (sscanf(words, "%" SCNu64 " %u %15s", &run.job, &run.count, how) != 3 || run.count > TURNS)
+    return fail("run JOB COUNT composed|incoherent");
+  run.incoherent = strcmp(how, "incoherent") == 0;
+  if (!cell_go(&this->cell, this->turns, &run, reason))
+    return fail("%s", reason);
+  return done();
+}
+
+/* The median would need Python's help as well: the least of a few batches is what the processor can
+ * do. */
+static bool do_calc(const char *words) {
+  shape shape = {.k = 0};
+  unsigned count;
+  if (sscanf(words, "%u %u %zu %u", &shape.k, &shape.m, &shape.length, &count) != 4 || count == 0)
+    return fail("calc INPUTS OUTPUTS LENGTH COUNT");
+  gfsmith_codec *codec = NULL;
+  unsigned shards = shape.k + shape.m;
+  uint8_t *memory = aligned_alloc(64, shards * cell_pitch(shape.length)),
+          *shard[GFSMITH_MAX_SHARDS];
+  if (memory == NULL || cell_codec(&codec, &shape) != GFSMITH_OK) {
+    free(memory);
+    return fail("calc: no memory or no such code");
+  }
+  memset(memory, 1, shards * cell_pitch(shape.length));
+  for (unsigned j = 0; j < shards; j++)
+    shard[j] = memory + j * cell_pitch(shape.length);
+  uint64_t least = UINT64_MAX;
+  for (unsigned batch = 0; batch < 9; batch++) {
+    uint64_t start = turns_now();
+    for (unsigned n = 0; n < count; n++)
+      gfsmith_encode(codec, shape.length, (const uint8_t *const *)shard, shard + shape.k);
+    uint64_t took = turns_now() - start;
+    least = took < least ? took : least;
+  }
+  printf("{\"ns\": %.1f}\n", (double)least / count);
+  gfsmith_codec_destroy(codec);
+  free(memory);
+  return true;
+}
+
+static bool obey(driver *this, char *line) {
+  char word[16] = "";
+  int length = 0;
+  sscanf(line, "%15s %n", word, &length);
+  const char *rest = line + length;
+  if (strcmp(word, "peer") == 0)
+    return do_peer(this, rest);
+  if (strcmp(word, "connect") == 0)
+    return do_connect(this, rest);
+  if (strcmp(word, "open") == 0)
+    return do_open(this, rest);
+  if (strcmp(word, "calc") == 0)
+    return do_calc(rest);
+  if (!this->open)
+    return fail("%s: no cell is open", word);
+  if (strcmp(word, "graph") == 0)
+    return do_graph(this);
+  if (strcmp(word, "roles") == 0)
+    return do_roles(this, rest);
+  if (strcmp(word, "run") == 0)
+    return do_run(this, rest);
+  if (strcmp(word, "close") != 0)
+    return fail("no such command: %s", word);
+  cell_close(&this->cell);
+  this->open = false;
+  return done();
+}
+
+static size_t read_key(uint8_t *key) {
+  char line[LINE];
+  size_t bytes = 0;
+  if (fgets(line, sizeof line, stdin) == NULL)
+    return 0;
+  while (bytes < GFSMITH_KEY_MAX && sscanf(line + 2 * bytes, "%2hhx", &key[bytes]) == 1)
+    bytes++;
+  return bytes;
+}
+
+int main(int count, char **words) {
+  if (count != 4)
+    return fail("driver RANK TURNS PROVIDER"), 2;
+  unsigned rank = (unsigned)strtoul(words[1], NULL, 10);
+  uint8_t key[GFSMITH_KEY_MAX];
+  driver this = {.turns = rank < RANKS ? turns_map(words[2], rank) : NULL};
+  if (this.turns == NULL)
+    return fail("cannot map the shared page, or rank %u is too high", rank), 1;
+  gfsmith_node_options options;
+  gfsmith_node_defaults(&options);
+  options.provider = words[3];
+  options.rank = (uint16_t)rank;
+  options.key = key;
+  options.key_bytes = read_key(key);
+  char reason[GFSMITH_REASON_MAX] = "", line[LINE];
+  if (gfsmith_node_create(&this.node, &options, reason) != GFSMITH_OK)
+    return fail("%s", reason), 1;
+  printf("{\"port\": %u}\n", gfsmith_node_port(this.node));
+  fflush(stdout);
+  bool good = true;
+  while (good && fgets(line, sizeof line, stdin) != NULL) {
+    good = obey(&this, line);
+    fflush(stdout);
+  }
+  if (this.open)
+    cell_close(&this.cell);
+  gfsmith_node_destroy(this.node);
+  return good ? 0 : 1;
+}

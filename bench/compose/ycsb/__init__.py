@@ -1,0 +1,1 @@
+"""YCSB against the stripe store and against plain memcached."""
