@@ -16,10 +16,11 @@ from bench.adaptive.build import HERE, LIBRARY, build
 from bench.adaptive.driver import Driver
 from bench.adaptive.judge import MARGIN
 from bench.adaptive.measure import CellMeasurer
-from bench.adaptive.page import PAGE, PageError, publish
+from bench.adaptive.page import PAGE, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
-from bench.adaptive.results import OtherRun, Store, cell_json, change_json, method
+from bench.adaptive.results import TABLES, cell_json, change_json, method
 from bench.build import BUILD, BuildError
+from bench.kept import OtherRun, PageError, Store
 from bench.run import RunError
 from gfsmith.console import progress
 
@@ -61,7 +62,7 @@ def _measure(options: argparse.Namespace, cells: Sequence[plan.Cell], out: Path)
     effort = plan.QUICK if options.quick else plan.FULL
     setting = plan.Setting(pages=options.pages)
     built = build(options.library, lambda what: None)
-    store = Store(out, built.digest, method(setting, effort), options.fresh)
+    store = Store(out, built.digest, method(setting, effort), TABLES, options.fresh)
     changes = [
         c for c in CHANGES if _wanted(c.what, options.changes) and c.what not in store.content["changes"]
     ]

@@ -10,21 +10,14 @@ from pathlib import Path
 from bench.adaptive.judge import MARGIN, behind, surely_behind
 from bench.adaptive.pictures import FOLDER, draw
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
-from bench.adaptive.results import Json
 from bench.build import ROOT
+from bench.kept import Json, fill
 from gfsmith.stats import Estimate
 
 PAGE = ROOT / "docs" / "memory.md"
 BEGIN, END = "<!-- dram -->", "<!-- /dram -->"
 #: How it is measured, as the page says it.
 METHOD = Path(__file__).with_name("method.md")
-
-#: What a page without the part gets.
-ROOM = f"\n## Measured: DRAM\n\n{BEGIN}\n{END}\n"
-
-
-class PageError(Exception):
-    """The page cannot be written; the text says why."""
 
 
 def ratio(cell: Json, key: str) -> Estimate:
@@ -223,10 +216,5 @@ def publish(results: Path) -> None:
 
     Raises FileNotFoundError without results or page, PageError if the page has one mark only.
     """
-    content, text = json.loads(results.read_text()), PAGE.read_text()
-    if (BEGIN in text) != (END in text):
-        raise PageError(f"{PAGE.name} lacks one of the lines {BEGIN} and {END}")
-    before, rest = (text if BEGIN in text else text + ROOM).split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    body = section(content, draw(content, FOLDER))
-    PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")
+    content = json.loads(results.read_text())
+    fill(PAGE, "Measured: DRAM", (BEGIN, END), section(content, draw(content, FOLDER)))

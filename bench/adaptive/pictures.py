@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from bench.adaptive.judge import MARGIN
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
-from bench.adaptive.results import Json
 from bench.build import ROOT
+from bench.kept import Json
 
 matplotlib.use("Agg")
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from bench.adaptive.judge import against_best
 from bench.adaptive.measure import Measured, Samples
 from bench.adaptive.plan import ADAPTIVE, CODE, DEFAULT, ISAL, ISAL_D, SPLIT, Effort, Setting
 from bench.adaptive.recovery import WINDOW, Change, Phase
-from bench.machine import describe
+from bench.kept import Json
 from gfsmith.stats import CONFIDENCE, Estimate, paired_ratio
+
+#: Tables of the file.
+TABLES = ("cells", "changes")
 
 #: Rounds of a phase that become one point of the picture.
 POINT = 4
-
-Json = dict[str, Any]
-
-
-class OtherRun(Exception):
-    """The file holds results of another library or setting; the text says so."""
 
 
 def _figures(estimate: Estimate) -> list[float]:
@@ -129,40 +123,3 @@ def method(setting: Setting, effort: Effort) -> Json:
         "window_rounds": WINDOW,
         "effort": effort.as_json(),
     }
-
-
-def _text(content: Json) -> str:
-    """The file: a cell or a change a line."""
-    parts = []
-    for key, value in content.items():
-        if key in ("cells", "changes"):
-            lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in value.items())
-            parts.append(f' "{key}": {{\n{lines}\n }}')
-        else:
-            parts.append(f' "{key}": {json.dumps(value)}')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-class Store:
-    """The file, whole after every cell."""
-
-    def __init__(self, path: Path, library: str, how: Json, fresh: bool) -> None:
-        """Raises OtherRun if the file is there, and of another library or setting."""
-        self._path = path
-        self.content: Json = {
-            "machine": describe(), "library": library, "method": how, "cells": {}, "changes": {}
-        }  # fmt: skip
-        if path.exists() and not fresh:
-            kept = json.loads(path.read_text())
-            for key in ("machine", "library", "method"):
-                if kept[key] != self.content[key]:
-                    raise OtherRun(
-                        f"{path.name} is of another {key}: --fresh begins anew, --out goes elsewhere"
-                    )
-            self.content = kept
-
-    def put(self, table: str, name: str, value: Json) -> None:
-        self.content[table][name] = value
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(_text(self.content))
-        fresh.replace(self._path)

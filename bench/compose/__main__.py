@@ -16,10 +16,11 @@ from bench.compose import plan
 from bench.compose.build import HERE, Built, build
 from bench.compose.fleet import Fleet
 from bench.compose.measure import measure
-from bench.compose.page import PAGE, PageError, publish
-from bench.compose.results import Json, OtherRun, Store, cell_json, graph_json
+from bench.compose.page import PAGE, publish
+from bench.compose.results import TABLES, cell_json, graph_json
 from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
+from bench.kept import Json, OtherRun, PageError, Store
 from bench.run import RunError
 from gfsmith.console import progress
 
@@ -104,7 +105,7 @@ def _ycsb(
 
 def _measure(options: argparse.Namespace, out: Path) -> None:
     built = build()
-    store = Store(out, built.digest, method(options), options.fresh)
+    store = Store(out, built.digest, method(options), TABLES, options.fresh)
     cells = [c for c in plan.cells(options.quick) if _wanted(c.id, options.cells)]
     cells = [c for c in cells if c.id not in store.content["cells"]]
     studies = [s for s in study.STUDIES if options.ycsb and _wanted(s.id, options.ycsb)]

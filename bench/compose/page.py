@@ -11,21 +11,13 @@ from bench.compose import tables
 from bench.compose.fits import Graph, graphs
 from bench.compose.pictures import FOLDER, draw
 from bench.compose.plan import KIB, MIB
-from bench.compose.results import Json
-from gfsmith.files import replacing
+from bench.kept import Json, fill
 
 PAGE = ROOT / "docs" / "compose.md"
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 #: How it is measured, and what a machine like this cannot show, as the page says it.
 METHOD = Path(__file__).with_name("method.md")
 SHOWN = (128, 8 * KIB, 128 * KIB, 2 * MIB)
-
-#: What a page without the part gets.
-ROOM = f"\n## Measured\n\n{BEGIN}\n{END}\n"
-
-
-class PageError(Exception):
-    """The page cannot be written; the text says why."""
 
 
 def _pictures(pictures: Sequence[tuple[str, str]], about: str) -> Iterator[str]:
@@ -135,12 +127,6 @@ def publish(results: Path) -> None:
 
     Raises FileNotFoundError without results or page, PageError if the page has one mark only.
     """
-    content, text = json.loads(results.read_text()), PAGE.read_text()
-    if (BEGIN in text) != (END in text):
-        raise PageError(f"{PAGE.name} lacks one of the lines {BEGIN} and {END}")
-    before, rest = (text if BEGIN in text else text + ROOM).split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
+    content = json.loads(results.read_text())
     found = graphs(content)
-    body = section(content, found, draw(content, found, FOLDER))
-    with replacing(PAGE) as fresh:
-        fresh.write_text(f"{before}{BEGIN}\n{body}{END}{after}")
+    fill(PAGE, "Measured", (BEGIN, END), section(content, found, draw(content, found, FOLDER)))

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from bench.build import ROOT
 from bench.compose.fits import Graph, product_seconds, projection
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT, LENGTHS, NAMES, size
-from bench.compose.results import Json
+from bench.kept import Json
 from gfsmith.files import replacing
 
 matplotlib.use("Agg")

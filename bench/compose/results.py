@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-from pathlib import Path
-from typing import Any
 
 from bench.compose.measure import Measured
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
 from bench.compose.quantiles import PERCENTILES, compare, enough
 from bench.compose.work import work_json, work_of
-from bench.machine import describe
-from gfsmith.files import replacing
+from bench.kept import Json
 from gfsmith.stats import Estimate, estimate, paired_ratio
 
 #: Tables of the file, a line for each of their entries.
-TABLES = ("cells", "graphs", "ycsb")
-
-Json = dict[str, Any]
-
-
-class OtherRun(Exception):
-    """The file holds results of another library or setting; the text says so."""
+TABLES = ("calc", "cells", "graphs", "ycsb")
 
 
 def figures(found: Estimate, scale: float = 1.0, digits: int = 4) -> list[float]:
@@ -75,41 +65,3 @@ def cell_json(one: Measured) -> Json:
 
 def graph_json(one: Measured) -> Json:
     return work_json(work_of(one.graph))
-
-
-def _text(content: Json) -> str:
-    """The file: an entry of a table a line."""
-    parts = []
-    for key, value in content.items():
-        if key in TABLES:
-            lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in value.items())
-            parts.append(f' "{key}": {{\n{lines}\n }}')
-        else:
-            parts.append(f' "{key}": {json.dumps(value)}')
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-class Store:
-    """The file, whole after every cell."""
-
-    def __init__(self, path: Path, library: str, method: Json, fresh: bool) -> None:
-        """Raises OtherRun if the file is there, and of another machine, library or setting."""
-        self._path = path
-        self.content: Json = {"machine": describe(), "library": library, "method": method, "calc": {}}
-        self.content |= {table: {} for table in TABLES}
-        if path.exists() and not fresh:
-            kept = json.loads(path.read_text())
-            for key in ("machine", "library", "method"):
-                if kept[key] != self.content[key]:
-                    raise OtherRun(
-                        f"{path.name} is of another {key}: --fresh begins anew, --out goes elsewhere"
-                    )
-            self.content = kept
-
-    def put(self, table: str, name: str, value: Json) -> None:
-        self.content[table][name] = value
-        self.save()
-
-    def save(self) -> None:
-        with replacing(self._path) as fresh:
-            fresh.write_text(_text(self.content))

@@ -10,7 +10,8 @@ from bench.compose.fits import Graph, latency_cells, product_seconds, projection
 from bench.compose.model import TOLERANCE
 from bench.compose.plan import COMPOSED, CONTENDERS, KIB, MIB, NAMES, size
 from bench.compose.quantiles import PERCENTILES, verdict
-from bench.compose.results import Json, estimate_of
+from bench.compose.results import estimate_of
+from bench.kept import Json
 
 #: The paper's three groups of chunk sizes (section IV-A).
 GROUPS = {"small": (0, 8 * KIB), "medium": (8 * KIB, 512 * KIB), "large": (512 * KIB, 16 * MIB)}

@@ -18,8 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from bench import matrices
 from bench.adaptive import judge, page, plan
 from bench.adaptive.measure import BATCH, CellMeasurer, Measured, settle
-from bench.adaptive.results import OtherRun, Store, cell_json, method
+from bench.adaptive.results import TABLES, cell_json, method
 from bench.build import peer
+from bench.kept import OtherRun, PageError, Store
 from gfsmith.stats import Estimate
 
 STATIC = [plan.DEFAULT, "policy:row,d=28", "policy:row,d=56", "policy:block,d=112"]
@@ -237,7 +238,7 @@ def test_a_page_with_one_mark_is_left_alone(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(page, "FOLDER", tmp_path)
     results.write_text(json.dumps(content(measured(100.0))))
     target.write_text(f"# Memory\n{page.END}\n")
-    with pytest.raises(page.PageError, match="lacks one of the lines"):
+    with pytest.raises(PageError, match="lacks one of the lines"):
         page.publish(results)
     assert target.read_text() == f"# Memory\n{page.END}\n"
     target.write_text("# Memory\n")
@@ -247,13 +248,13 @@ def test_a_page_with_one_mark_is_left_alone(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_run_goes_on_where_it_stopped_but_not_with_another_library(tmp_path: Path) -> None:
     path, how = tmp_path / "results.json", method(plan.Setting(), plan.QUICK)
-    Store(path, "one", how, fresh=False).put("cells", "a", {"k": 1})
-    assert Store(path, "one", how, fresh=False).content["cells"] == {"a": {"k": 1}}
+    Store(path, "one", how, TABLES, fresh=False).put("cells", "a", {"k": 1})
+    assert Store(path, "one", how, TABLES, fresh=False).content["cells"] == {"a": {"k": 1}}
     with pytest.raises(OtherRun, match="another library"):
-        Store(path, "two", how, fresh=False)
+        Store(path, "two", how, TABLES, fresh=False)
     with pytest.raises(OtherRun, match="another method"):
-        Store(path, "one", method(plan.Setting(), plan.FULL), fresh=False)
-    assert Store(path, "two", how, fresh=True).content["cells"] == {}
+        Store(path, "one", method(plan.Setting(), plan.FULL), TABLES, fresh=False)
+    assert Store(path, "two", how, TABLES, fresh=True).content["cells"] == {}
 
 
 def test_cells_have_different_names_and_policies_the_library_takes() -> None:

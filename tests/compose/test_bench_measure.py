@@ -20,6 +20,7 @@ from bench.compose.quantiles import verdict
 from bench.compose.ycsb.client import Figures
 from bench.compose.ycsb.results import study_json
 from bench.compose.ycsb.study import ALL, MEMCACHED, STUDIES, Found, Study
+from bench.kept import OtherRun, PageError, Store
 from gfsmith.stats import Estimate
 
 from .bench_graphs import record
@@ -148,7 +149,7 @@ def _study(study: Study, composed: float) -> dict[str, Any]:
 def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Results of all quick cells and three studies: composed is faster but for PPR, and for RS under YCSB."""
     path = tmp_path_factory.mktemp("bench") / "results.json"
-    store = results.Store(path, "0123", {"provider": "tcp", "window": plan.WINDOW}, fresh=False)
+    store = Store(path, "0123", {"provider": "tcp", "window": plan.WINDOW}, results.TABLES, fresh=False)
     store.content["calc"] = {"6,1,65536": 30000.0, "6,3,65536": 60000.0}
     effort = plan.Effort(rounds=5, milliseconds=2, most=4)
     for cell in plan.cells(quick=True):
@@ -166,11 +167,11 @@ def test_a_run_goes_on_where_it_stopped(content: dict[str, Any], tmp_path: Path)
     path = tmp_path / "results.json"
     path.write_text(json.dumps(content))
     method = {"provider": "tcp", "window": plan.WINDOW}
-    assert results.Store(path, "0123", method, fresh=False).content == content
-    assert results.Store(path, "0123", method, fresh=True).content["cells"] == {}
+    assert Store(path, "0123", method, results.TABLES, fresh=False).content == content
+    assert Store(path, "0123", method, results.TABLES, fresh=True).content["cells"] == {}
     for library, how in (("4567", method), ("0123", {**method, "provider": "sockets"})):
-        with pytest.raises(results.OtherRun, match="is of another"):
-            results.Store(path, library, how, fresh=False)
+        with pytest.raises(OtherRun, match="is of another"):
+            Store(path, library, how, results.TABLES, fresh=False)
 
 
 def test_the_page_says_where_composed_loses(content: dict[str, Any]) -> None:
@@ -211,7 +212,7 @@ def test_publishing(content: dict[str, Any], tmp_path: Path, monkeypatch: pytest
     assert target.read_text() == first
     assert {p.name: p.read_bytes() for p in tmp_path.glob("*.svg")} == drawn
     target.write_text(first.replace(page.END, ""))
-    with pytest.raises(page.PageError, match="lacks one of the lines"):
+    with pytest.raises(PageError, match="lacks one of the lines"):
         page.publish(kept)
 
 

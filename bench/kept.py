@@ -1,0 +1,73 @@
+"""What a bench that takes long keeps: results that a later run goes on from, and its part of a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bench.machine import describe
+from gfsmith.files import replacing
+
+Json = dict[str, Any]
+
+
+class OtherRun(Exception):
+    """The file holds results of another library or setting; the text says so."""
+
+
+class PageError(Exception):
+    """The page cannot be written; the text says why."""
+
+
+class Store:
+    """A file of results, whole after every entry: tables with an entry a line, and what they depend on."""
+
+    def __init__(self, path: Path, library: str, how: Json, tables: Iterable[str], fresh: bool) -> None:
+        """Raises OtherRun if the file is there, and of another machine, library or setting."""
+        self._path, self._tables = path, tuple(tables)
+        self.content: Json = {"machine": describe(), "library": library, "method": how}
+        self.content |= {table: {} for table in self._tables}
+        if path.exists() and not fresh:
+            kept = json.loads(path.read_text())
+            for key in ("machine", "library", "method"):
+                if kept[key] != self.content[key]:
+                    raise OtherRun(
+                        f"{path.name} is of another {key}: --fresh begins anew, --out goes elsewhere"
+                    )
+            self.content = kept
+
+    def put(self, table: str, name: str, value: Json) -> None:
+        self.content[table][name] = value
+        self.save()
+
+    def save(self) -> None:
+        with replacing(self._path) as fresh:
+            fresh.write_text(self._text())
+
+    def _text(self) -> str:
+        parts = []
+        for key, value in self.content.items():
+            if key in self._tables:
+                lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in value.items())
+                parts.append(f' "{key}": {{\n{lines}\n }}')
+            else:
+                parts.append(f' "{key}": {json.dumps(value)}')
+        return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def fill(page: Path, heading: str, marks: tuple[str, str], body: str) -> None:
+    """Put text between the marks of a page; one without marks gets them at its end, below the heading.
+
+    Raises FileNotFoundError without page, PageError if it has one mark only.
+    """
+    begin, end = marks
+    text = page.read_text()
+    if (begin in text) != (end in text):
+        raise PageError(f"{page.name} lacks one of the lines {begin} and {end}")
+    room = f"\n## {heading}\n\n{begin}\n{end}\n"
+    before, rest = (text if begin in text else text + room).split(begin, 1)
+    after = rest.split(end, 1)[1]
+    with replacing(page) as fresh:
+        fresh.write_text(f"{before}{begin}\n{body}{end}{after}")
