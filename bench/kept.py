@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from bench.build import BuildError
 from bench.machine import describe
+from bench.run import RunError
 from gfsmith.files import replacing
 
 Json = dict[str, Any]
@@ -55,6 +58,22 @@ class Store:
             else:
                 parts.append(f' "{key}": {json.dumps(value)}')
         return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def status(bench: str, run: Callable[[], object]) -> int:
+    """Run a bench: its exit status, with what is wrong on stderr in a line."""
+    try:
+        run()
+    except (OtherRun, PageError) as error:
+        print(f"{bench}: {error}", file=sys.stderr)
+        return 2
+    except (BuildError, RunError, FileNotFoundError) as error:
+        print(f"{bench}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{bench}: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    return 0
 
 
 def fill(page: Path, heading: str, marks: tuple[str, str], body: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -19,9 +18,8 @@ from bench.adaptive.measure import CellMeasurer
 from bench.adaptive.page import PAGE, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
 from bench.adaptive.results import TABLES, cell_json, change_json, method
-from bench.build import BUILD, BuildError
-from bench.kept import OtherRun, PageError, Store
-from bench.run import RunError
+from bench.build import BUILD
+from bench.kept import Store, status
 from gfsmith.console import progress
 
 RESULTS = HERE / "results.json"
@@ -94,21 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print("\n".join([cell.id for cell in cells] + [change.what for change in CHANGES]))
         return 0
-    try:
-        if options.publish:
-            publish(out)
-        else:
-            _say(_measure(options, cells, out))
-    except (OtherRun, PageError) as error:
-        print(f"bench.adaptive: {error}", file=sys.stderr)
-        return 2
-    except (BuildError, RunError, FileNotFoundError) as error:
-        print(f"bench.adaptive: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("bench.adaptive: interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
-    return 0
+    if options.publish:
+        return status("bench.adaptive", lambda: publish(out))
+    return status("bench.adaptive", lambda: _say(_measure(options, cells, out)))
 
 
 if __name__ == "__main__":

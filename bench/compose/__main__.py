@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from fnmatch import fnmatch
@@ -11,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from bench.__main__ import OneLineParser
-from bench.build import BUILD, BuildError
+from bench.build import BUILD
 from bench.compose import plan
 from bench.compose.build import HERE, Built, build
 from bench.compose.fleet import Fleet
@@ -20,8 +19,7 @@ from bench.compose.page import PAGE, publish
 from bench.compose.results import TABLES, cell_json, graph_json
 from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
-from bench.kept import Json, OtherRun, PageError, Store
-from bench.run import RunError
+from bench.kept import Json, Store, status
 from gfsmith.console import progress
 
 RESULTS = HERE / "results.json"
@@ -123,21 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cells = [cell.id for cell in plan.cells(options.quick) if _wanted(cell.id, options.cells)]
         print("\n".join(cells + [one.id for one in study.STUDIES]))
         return 0
-    try:
-        if options.publish:
-            publish(out)
-        else:
-            _measure(options, out)
-    except (OtherRun, PageError) as error:
-        print(f"bench.compose: {error}", file=sys.stderr)
-        return 2
-    except (BuildError, RunError, FileNotFoundError) as error:
-        print(f"bench.compose: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("bench.compose: interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
-    return 0
+    if options.publish:
+        return status("bench.compose", lambda: publish(out))
+    return status("bench.compose", lambda: _measure(options, out))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,13 +29,12 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return once(tmp_path_factory, "store-programs", build) / "stripe-store"
 
 
-@pytest.fixture(scope="module")
-def make_store(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Store]]:
-    """make_store(k=6, m=3, ...): a store that is up. All end with the module."""
+def _stores(programs: Path, folder: Callable[[], Path]) -> Iterator[Callable[..., Store]]:
+    """A maker of stores, each in a folder of its own; all of them end with it."""
     made: list[Store] = []
 
     def make(**options: object) -> Store:
-        store = Store(tmp_path_factory.mktemp("s"), programs, **options)  # type: ignore[arg-type]
+        store = Store(folder(), programs, **options)  # type: ignore[arg-type]
         made.append(store)
         store.start()
         return store
@@ -42,19 +42,16 @@ def make_store(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     yield make
     for store in made:
         store.kill_all()
+
+
+@pytest.fixture(scope="module")
+def make_store(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Store]]:
+    """make_store(k=6, m=3, ...): a store that is up. All end with the module."""
+    yield from _stores(programs, lambda: tmp_path_factory.mktemp("s"))
 
 
 @pytest.fixture
 def anew(programs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
     """The same for one test."""
-    made: list[Store] = []
-
-    def make(**options: object) -> Store:
-        store = Store(tmp_path / f"s{len(made)}", programs, **options)  # type: ignore[arg-type]
-        made.append(store)
-        store.start()
-        return store
-
-    yield make
-    for store in made:
-        store.kill_all()
+    number = itertools.count()
+    yield from _stores(programs, lambda: tmp_path / f"s{next(number)}")
