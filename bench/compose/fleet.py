@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import secrets
@@ -108,7 +109,8 @@ class _Driver:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            pipe.close()
+            with contextlib.suppress(BrokenPipeError):  # what could not be written is still in the buffer
+                pipe.close()
         self._errors.close()
 
 

@@ -87,10 +87,13 @@ def test_bytes_that_were_not_delivered_are_noticed(driver: Path, contender: str,
             idle.run(contender, 2 * window)
 
 
-def test_a_rank_that_is_killed_is_named(driver: Path) -> None:
+@pytest.mark.parametrize("gone", [True, False], ids=["before", "about when"])
+def test_a_rank_that_is_killed_is_named(driver: Path, gone: bool) -> None:
     with Fleet(driver, RANKS, "tcp") as some:
         some.open(Cell("rs", plan.REPAIR, 3, 2, 1000))
         os.kill(some.pids[2], signal.SIGKILL)
+        if gone:  # its pipe is broken when it is told to begin
+            os.waitid(os.P_PID, some.pids[2], os.WEXITED | os.WNOWAIT)
         with pytest.raises(RunError, match="rank 2: ended with status -9"):
             some.run(plan.COMPOSED, 3)
 
