@@ -39,7 +39,7 @@ class Store:
                     raise OtherRun(
                         f"{path.name} is of another {key}: --fresh begins anew, --out goes elsewhere"
                     )
-            self.content = kept
+            self.content |= kept
 
     def put(self, table: str, name: str, value: Json) -> None:
         self.content[table][name] = value

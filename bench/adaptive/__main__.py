@@ -17,7 +17,7 @@ from bench.adaptive.judge import MARGIN
 from bench.adaptive.measure import CellMeasurer
 from bench.adaptive.page import PAGE, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
-from bench.adaptive.results import TABLES, cell_json, change_json, method
+from bench.adaptive.results import TABLES, cell_json, change_json, is_behind, method
 from bench.build import BUILD
 from bench.kept import Store, status
 from gfsmith.console import progress
@@ -34,6 +34,9 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cells", metavar="GLOBS", default="*", help="by id, such as '28+4/*,*/1024/1'")
     parser.add_argument("--changes", metavar="GLOBS", default="*", help="by name, such as 'threads'")
     parser.add_argument("--list", action="store_true", help="print the ids of cells and changes, and stop")
+    parser.add_argument(
+        "--again", action="store_true", help="a second time those that were behind; a new coordinator"
+    )
     parser.add_argument("--fresh", action="store_true", help="measure again what the results have")
     parser.add_argument("--pages", choices=("huge", "small"), default="huge", help="default: huge")
     parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a with a coordinator")
@@ -61,15 +64,18 @@ def _measure(options: argparse.Namespace, cells: Sequence[plan.Cell], out: Path)
     setting = plan.Setting(pages=options.pages)
     built = build(options.library, lambda what: None)
     store = Store(out, built.digest, method(setting, effort), TABLES, options.fresh)
-    changes = [
-        c for c in CHANGES if _wanted(c.what, options.changes) and c.what not in store.content["changes"]
-    ]
-    groups = list(_groups(cells, store.content["cells"]))
+    table, changes = "cells", [c for c in CHANGES if _wanted(c.what, options.changes)]
+    if options.again:
+        table, changes = "again", []
+        first = store.content["cells"]
+        cells = [cell for cell in cells if cell.id in first and is_behind(first[cell.id])]
+    changes = [c for c in changes if c.what not in store.content["changes"]]
+    groups = list(_groups(cells, store.content[table]))
     total = sum(map(len, groups)) + len(changes)
     with progress("measuring", total) as step, Driver(built, setting, options.trace) as driver:
         for group in groups:
             for one in CellMeasurer(driver, effort).measure(group):
-                store.put("cells", one.cell.id, cell_json(one))
+                store.put(table, one.cell.id, cell_json(one))
                 step(1)
         for change in changes:
             phases = RecoveryMeasurer(driver, effort, built.load).measure(change)

@@ -61,14 +61,14 @@ class Effort:
     recovery, each with `slice` microseconds."""
 
     screening: int = 5
-    final: int = 20
+    final: int = 32
     finalists: int = 4
     screen_microseconds: int = 1200
     microseconds: int = 2500
     lead: int = 32
     settling: int = 10000
     quiet: int = 200
-    phase: int = 240
+    phase: int = 1200
     slice: int = 1000
 
     def as_json(self) -> dict[str, int]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from bench.adaptive.judge import against_best
+from bench.adaptive.judge import against_best, behind
 from bench.adaptive.measure import Measured, Samples
 from bench.adaptive.plan import ADAPTIVE, CODE, DEFAULT, ISAL, ISAL_D, SPLIT, Effort, Setting
 from bench.adaptive.recovery import WINDOW, Change, Phase
 from bench.kept import Json
 from gfsmith.stats import CONFIDENCE, Estimate, paired_ratio
 
-#: Tables of the file.
-TABLES = ("cells", "changes")
+#: Tables of the file. `again` has the cells in which the policy was behind, from a second process.
+TABLES = ("cells", "changes", "again")
 
 #: Rounds of a phase that become one point of the picture.
-POINT = 4
+POINT = 20
 
 
 def _figures(estimate: Estimate) -> list[float]:
@@ -65,6 +65,11 @@ def cell_json(one: Measured) -> Json:
         "screening": dict(sorted(speeds.items(), key=lambda item: -item[1])),
         "unavailable": one.unavailable,
     }
+
+
+def is_behind(cell: Json) -> bool:
+    """Of what cell_json gave: more than the margin behind the static best, going by the median."""
+    return behind(Estimate(*cell["over_static_best"]))
 
 
 def _line(phase: Phase, name: str) -> list[float]:

@@ -5,10 +5,7 @@
 #include "coordinator.h"
 #include "options.h"
 
-static void detach(const gfs_adaptive_map *self) {
-  gfs_attached *attached = (gfs_attached *)(uintptr_t)self;
-  free(attached);
-}
+static void detach(gfs_adaptive_map *self) { free((gfs_attached *)self); }
 
 static bool has_variant(const gfs_variants *variants) {
   for (gfs_walk_kind walk = GFS_WALK_PIPELINED; walk < GFS_WALKS; walk++)
@@ -26,14 +23,14 @@ static bool matrix_known(const gfs_map *map) {
 }
 
 gfsmith_status gfs_adaptive_attach(gfs_coordinator *self, const gfs_isa *isa,
-                                   const struct gfs_map *map, const gfs_adaptive_map **out) {
+                                   const struct gfs_map *map, gfs_adaptive_map **out) {
   gfsmith_adaptive *adaptive = (gfsmith_adaptive *)self;
   *out = NULL;
   gfs_attached *attached = malloc(sizeof *attached + map->mads * sizeof attached->table[0]);
   if (attached == NULL)
     return GFSMITH_ENOMEM;
   attached->base = (gfs_adaptive_map){.apply = gfs_adaptive_apply, .detach = detach};
-  attached->coordinator = adaptive;
+  attached->base.coordinator = self;
   attached->key = gfs_key_map(isa->id, map->inputs, map->outputs, matrix_known(map));
   attached->k = map->inputs;
   attached->m = map->outputs;
@@ -54,7 +51,7 @@ gfsmith_status gfsmith_codec_adaptive(gfsmith_codec *codec, gfsmith_adaptive *ad
   gfs_repairs *repairs = gfs_repairs_create();
   if (repairs == NULL)
     return GFSMITH_ENOMEM;
-  const gfs_adaptive_map *before = codec->encoder->adaptive;
+  gfs_adaptive_map *before = codec->encoder->adaptive;
   gfsmith_status status = gfs_map_attach(codec->encoder, codec->isa, coordinator);
   if (status != GFSMITH_OK) {
     codec->encoder->adaptive = before;

@@ -119,7 +119,7 @@ gfsmith_status gfsmith_adaptive_create(gfsmith_adaptive **out,
         adaptive, GFS_BLIND_POLICY,
         "GFSMITH_ADAPT_POLICY is no policy (docs/adaptive.md has what is); adapting");
   else if (options->policy != NULL)
-    atomic_store(&adaptive->forced, gfs_policy_pack(policy));
+    atomic_store(&adaptive->base.forced, gfs_policy_pack(policy));
   /* Texts are the caller's. */
   adaptive->options.trace = adaptive->options.device = adaptive->options.policy = NULL;
   *out = adaptive;
@@ -139,7 +139,7 @@ gfsmith_status gfsmith_adaptive_force(gfsmith_adaptive *adaptive, const char *po
   gfs_policy read;
   if (adaptive == NULL || (policy != NULL && !gfs_policy_read(policy, &read)))
     return GFSMITH_EINVAL;
-  atomic_store(&adaptive->forced, policy != NULL ? gfs_policy_pack(read) : 0);
+  atomic_store(&adaptive->base.forced, policy != NULL ? gfs_policy_pack(read) : 0);
   return GFSMITH_OK;
 }
 
@@ -152,8 +152,8 @@ size_t gfsmith_adaptive_policy(const gfsmith_adaptive *adaptive, const gfsmith_c
       gfs_dispatch_path(codec->hint, codec->k + codec->m, len) == GFS_PATH_cached)
     return 0;
   const gfs_attached *attached = (const gfs_attached *)codec->encoder->adaptive;
-  gfsmith_adaptive *shared = attached->coordinator; /* the same, for looking only */
-  uint32_t packed = atomic_load(&shared->forced);
+  gfsmith_adaptive *shared = gfs_coordinator_of(attached); /* the same, for looking only */
+  uint32_t packed = atomic_load(&shared->base.forced);
   if (packed == 0) {
     uint32_t key = gfs_attached_key(attached, len, atomic_load(&shared->conditions));
     const gfs_cell *cell = gfs_cells_find(&shared->cells, key);

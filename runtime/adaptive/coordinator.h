@@ -26,8 +26,7 @@ typedef enum gfs_blind {
 
 struct gfsmith_adaptive {
   gfs_coordinator base;
-  /* Read in every call, and rarely changed. */
-  _Atomic uint32_t forced;     /* the policy of all calls, packed; 0: adapt */
+  /* Read in most calls, and rarely changed. */
   _Atomic uint32_t conditions; /* number of threads and pressure, as in a cell's key */
   uint32_t id;                 /* no other coordinator of this process has it; from 1 */
   unsigned device_lines;       /* lines of 64 bytes in a line of the device */
@@ -55,15 +54,18 @@ struct gfsmith_adaptive {
 /* A map that is attached. */
 typedef struct gfs_attached {
   gfs_adaptive_map base;
-  gfsmith_adaptive *coordinator;
   uint32_t key; /* the map's part of it */
   unsigned k, m;
   gfs_variants variants;
   gfsmith_kernel *table[][2];
 } gfs_attached;
 
+static inline gfsmith_adaptive *gfs_coordinator_of(const gfs_attached *attached) {
+  return (gfsmith_adaptive *)attached->base.coordinator;
+}
+
 /* The function of gfs_adaptive_map: hook.c. */
-void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
+void gfs_adaptive_apply(gfs_adaptive_map *self, gfs_path path, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst);
 
 /* The key of a call's cell under these conditions. */
@@ -83,7 +85,7 @@ void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_ce
 /* A map is attached to a coordinator, or no longer: functions of gfs_coordinator and
  * gfs_adaptive_map, attach.c. */
 gfsmith_status gfs_adaptive_attach(gfs_coordinator *self, const gfs_isa *isa,
-                                   const struct gfs_map *map, const gfs_adaptive_map **out);
+                                   const struct gfs_map *map, gfs_adaptive_map **out);
 
 /* Count threads and read counters, if it is time to: pressure.c. */
 void gfs_pressure_update(gfsmith_adaptive *adaptive, uint64_t now_ns);

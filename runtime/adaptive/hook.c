@@ -6,7 +6,8 @@
 static _Thread_local gfs_thread this_thread;
 
 uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, uint32_t conditions) {
-  return attached->key | gfs_key_length(len, attached->coordinator->options.page) | conditions;
+  return attached->key | gfs_key_length(len, gfs_coordinator_of(attached)->options.page) |
+         conditions;
 }
 
 /* The policy to begin with in a cell that is new: that of the same shape and length with one thread
@@ -19,7 +20,7 @@ static uint32_t first_policy(gfsmith_adaptive *adaptive, uint32_t key) {
 }
 
 static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t key) {
-  gfsmith_adaptive *adaptive = attached->coordinator;
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
   uint32_t packed = first_policy(adaptive, key);
   bool made;
   gfs_cell *cell = gfs_cells_make(&adaptive->cells, key, packed, &made);
@@ -39,11 +40,13 @@ static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t ke
 
 /* Look up the cell of a call, and remember it for the next one. NULL: there is no room for it. */
 static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
-  gfsmith_adaptive *adaptive = attached->coordinator;
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
   gfs_batch_break(&this_thread.batch);
-  if (this_thread.owner != adaptive->id)
+  if (this_thread.owner != adaptive->id) {
     gfs_threads_enter(&adaptive->threads, &this_thread, adaptive->id,
                       gfs_adaptive_ms(adaptive, gfs_clock_ns()));
+    gfs_adaptive_left = 1;
+  }
   uint32_t conditions = atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
   uint32_t key = gfs_attached_key(attached, len, conditions);
   gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
@@ -62,12 +65,26 @@ static inline void run_call(const gfs_attached *attached, uint32_t packed, gfs_p
     gfs_map_apply_pieces(attached->variants.map, path, len, src, dst);
   else
     gfs_pipeline_run(&attached->variants, gfs_policy_unpack(packed),
-                     attached->coordinator->device_lines, path, len, src, dst);
+                     gfs_coordinator_of(attached)->device_lines, path, len, src, dst);
+}
+
+static bool searches(const gfs_cell *cell) {
+  return atomic_load_explicit(&cell->driver, memory_order_relaxed) == this_thread.ticket * 2;
+}
+
+/* After a call that was timed: where `default` has been found best, nothing is asked until the
+ * next. */
+static void set_quiet(gfs_attached *attached, const gfs_cell *cell, size_t len) {
+  bool quiet = atomic_load_explicit(&cell->driver, memory_order_relaxed) == 0 &&
+               gfs_policy_is_default(atomic_load_explicit(&cell->policy, memory_order_relaxed));
+  size_t was = atomic_load_explicit(&attached->base.quiet, memory_order_relaxed);
+  if (quiet ? was != len : was == len)
+    atomic_store_explicit(&attached->base.quiet, quiet ? len : 0, memory_order_relaxed);
 }
 
 /* A call that is timed by itself, or in a search's batch. */
-static void timed(const gfs_attached *attached, gfs_cell *cell, bool searching, gfs_path path,
-                  size_t len, const uint8_t *const *src, uint8_t *const *dst) {
+static void timed(gfs_attached *attached, gfs_cell *cell, bool searching, gfs_path path, size_t len,
+                  const uint8_t *const *src, uint8_t *const *dst) {
   gfs_batch *batch = &this_thread.batch;
   uint32_t packed = atomic_load_explicit(&cell->policy, memory_order_relaxed);
   if (!searching)
@@ -79,15 +96,16 @@ static void timed(const gfs_attached *attached, gfs_cell *cell, bool searching, 
     return;
   gfs_timing timing = {.begin_ns = batch->begin_ns, .end_ns = gfs_clock_ns(), .packed = packed};
   timing.calls = gfs_batch_end(batch, timing.end_ns);
-  this_thread.left = gfs_batch_rest(batch, attached->coordinator->options.sample);
+  gfs_adaptive_left = gfs_batch_rest(batch, gfs_coordinator_of(attached)->options.sample);
   gfs_adaptive_learn(attached, &this_thread, cell, len, &timing);
+  set_quiet(attached, cell, len);
 }
 
-void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
+void gfs_adaptive_apply(gfs_adaptive_map *self, gfs_path path, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst) {
-  const gfs_attached *attached = (const gfs_attached *)self;
-  gfsmith_adaptive *adaptive = attached->coordinator;
-  uint32_t packed = atomic_load_explicit(&adaptive->forced, memory_order_relaxed);
+  gfs_attached *attached = (gfs_attached *)self;
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
+  uint32_t packed = atomic_load_explicit(&adaptive->base.forced, memory_order_relaxed);
   if (packed == 0) {
     gfs_thread *thread = &this_thread;
     gfs_cell *cell = thread->cell;
@@ -96,9 +114,8 @@ void gfs_adaptive_apply(const gfs_adaptive_map *self, gfs_path path, size_t len,
         thread->conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
     if (!as_before)
       cell = look_up(attached, len);
-    bool searching = cell != NULL && atomic_load_explicit(&cell->driver, memory_order_relaxed) ==
-                                         thread->ticket * 2;
-    if (searching || (cell != NULL && --thread->left == 0)) {
+    bool searching = cell != NULL && searches(cell);
+    if (searching || (cell != NULL && gfs_adaptive_left-- <= 1)) {
       timed(attached, cell, searching, path, len, src, dst);
       return;
     }

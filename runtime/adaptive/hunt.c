@@ -1,5 +1,6 @@
 #include "hunt.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sizes.h"
@@ -83,15 +84,41 @@ static bool other_stores(gfs_hunt *hunt) {
   return true;
 }
 
-/* The best once more, in long runs, against what climbing came to, or if that is the best against
- * the library as it is. */
+/* Keep a policy for the final, if it is one of the fastest; the last place is left for more. */
+static void note_rival(gfs_hunt *hunt, gfs_candidate candidate, float score, unsigned places) {
+  unsigned at = hunt->rivals;
+  for (unsigned n = 0; n < hunt->rivals; n++)
+    if (same_policy(hunt->rival[n].candidate.policy, candidate.policy))
+      return;
+  for (; at > 0 && hunt->rival[at - 1].score > score; at--)
+    if (at < places)
+      hunt->rival[at] = hunt->rival[at - 1];
+  if (at >= places)
+    return;
+  hunt->rival[at] = (gfs_rival){candidate, score};
+  hunt->rivals += hunt->rivals < places;
+}
+
+/* The next rival against the best, in long runs. False: there is none. */
+static bool next_rival(gfs_hunt *hunt) {
+  while (hunt->next < hunt->rivals) {
+    const gfs_rival *rival = &hunt->rival[hunt->next++];
+    bool close = rival->score <= hunt->best_score * GFS_FINAL_NEAR ||
+                 rival->candidate.policy.walk == GFS_WALK_DEFAULT;
+    if (close && !same_policy(rival->candidate.policy, hunt->best.policy)) {
+      challenge(hunt, rival->candidate.policy, rival->candidate.why);
+      return true;
+    }
+  }
+  return false;
+}
+
 static void begin_final(gfs_hunt *hunt) {
-  const gfs_candidate *rival = &hunt->climber;
-  if (!has_climber(hunt) || same_policy(rival->policy, hunt->best.policy))
-    rival = &hunt->candidate[0];
-  hunt->phase = same_policy(rival->policy, hunt->best.policy) ? GFS_HUNT_OVER : GFS_HUNT_FINAL;
-  if (hunt->phase == GFS_HUNT_FINAL)
-    challenge(hunt, rival->policy, rival->why);
+  if (has_climber(hunt))
+    note_rival(hunt, hunt->climber, 0, GFS_RIVALS_MAX - 1);
+  note_rival(hunt, hunt->candidate[0], INFINITY, GFS_RIVALS_MAX);
+  hunt->phase = GFS_HUNT_FINAL;
+  hunt->next = 0;
 }
 
 /* Set up the next trial, or be over. */
@@ -113,8 +140,10 @@ static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
     if (other_stores(hunt))
       return;
   }
-  if (hunt->phase != GFS_HUNT_OVER)
+  if (hunt->phase == GFS_HUNT_STORES)
     begin_final(hunt);
+  if (!next_rival(hunt))
+    hunt->phase = GFS_HUNT_OVER;
 }
 
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
@@ -166,6 +195,9 @@ static void conclude_hunt(gfs_hunt *hunt, const gfs_outcome *outcome) {
     hunt->climber = outcome->challenger;
     hunt->climber_score = score;
   }
+  const gfs_candidate *lost = outcome->won ? &outcome->holder : &outcome->challenger;
+  if (hunt->phase == GFS_HUNT_CANDIDATES)
+    note_rival(hunt, *lost, outcome->won ? hunt->best_score : score, GFS_RIVALS_MAX - 2);
   if (outcome->won) {
     hunt->best = outcome->challenger;
     hunt->best_score = score;
@@ -184,10 +216,7 @@ gfs_progress gfs_hunt_feed(gfs_hunt *hunt, const gfsmith_adaptive_options *optio
     *outcome = (gfs_outcome){hunt->challenger, *holder(hunt), gfs_trial_ratio(&hunt->trial),
                              verdict == GFS_TRIAL_WON};
     conclude_hunt(hunt, outcome);
-    if (hunt->phase == GFS_HUNT_FINAL)
-      hunt->phase = GFS_HUNT_OVER;
-    else
-      advance(hunt, options);
+    advance(hunt, options);
   }
   if (hunt->calls >= options->search_calls)
     hunt->phase = GFS_HUNT_OVER;

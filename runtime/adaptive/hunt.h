@@ -6,8 +6,9 @@
  *    far: 16 lines up (options->neighbourhood), again as long as that wins, else 16 down, else half
  *    of that, down to options->step; then the same on the distance of first lines, if it has one;
  *    then its stores the other way.
- * 3. What it has climbed to against the best, or if that is the best, `default` against it; in runs
- *    that are GFS_FINAL_TIMES as long, so that a last-level cache has forgotten the other one.
+ * 3. What it has climbed to, the fastest that have lost so far and are within GFS_FINAL_NEAR of the
+ *    best, and `default`, one after the other against the best; in runs that are GFS_FINAL_TIMES as
+ *    long, so that a last-level cache has forgotten the other one, and noise counts for less.
  *
  * A pure state machine: it is told times and says with what policy the next call is to run. It ends
  * after options->search_calls calls at the latest, with the best so far. */
@@ -17,7 +18,9 @@
 #include "situation.h"
 #include "trial.h"
 
-enum { GFS_FINAL_TIMES = 8 };
+enum { GFS_FINAL_TIMES = 8, GFS_RIVALS_MAX = 5 };
+
+#define GFS_FINAL_NEAR 1.2f
 
 typedef enum gfs_hunt_phase {
   GFS_HUNT_CANDIDATES,
@@ -28,14 +31,23 @@ typedef enum gfs_hunt_phase {
   GFS_HUNT_OVER
 } gfs_hunt_phase;
 
+/* A policy that is not the best, and its time over that of what was best at first, by the ratios of
+ * trials. */
+typedef struct gfs_rival {
+  gfs_candidate candidate;
+  float score;
+} gfs_rival;
+
 typedef struct gfs_hunt {
   gfs_candidate candidate[GFS_CANDIDATES_MAX];
   unsigned count, next;
   gfs_hunt_phase phase;
-  gfs_candidate best;       /* so far */
-  gfs_candidate climber;    /* the best pipelined one so far; walk GFS_WALK_DEFAULT: none */
-  float best_score;         /* time over that of what was best at first, by the trials' ratios */
-  float climber_score;      /* the same */
+  gfs_candidate best;    /* so far */
+  gfs_candidate climber; /* the best pipelined one so far; walk GFS_WALK_DEFAULT: none */
+  float best_score;      /* time over that of what was best at first, by the trials' ratios */
+  float climber_score;   /* the same */
+  gfs_rival rival[GFS_RIVALS_MAX]; /* for the final, the fastest first */
+  unsigned rivals;
   gfs_candidate challenger; /* of the trial that is on: against best, or climber while climbing */
   gfs_trial trial;
   unsigned calls;    /* so far */

@@ -137,7 +137,7 @@ static bool abandoned(const lesson *l, uint32_t driver) {
 
 void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_cell *cell,
                         size_t len, const gfs_timing *timing) {
-  gfsmith_adaptive *adaptive = attached->coordinator;
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
   lesson l = {attached, adaptive, cell, len, timing->calls, timing->packed, 0, 0};
   l.now_ms = gfs_adaptive_ms(adaptive, timing->end_ns);
   l.time = (float)(timing->end_ns - timing->begin_ns + 1) / (float)bytes_of(&l);

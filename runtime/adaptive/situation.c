@@ -51,16 +51,17 @@ size_t gfs_situation_lines(const gfs_situation *s) {
   return (s->len + GFS_CACHE_LINE - 1) / GFS_CACHE_LINE * s->k;
 }
 
+static void append(list *l, gfs_policy policy, const char *why) {
+  if (l->s->have[policy.walk][policy.streaming] && l->count < GFS_CANDIDATES_MAX)
+    l->candidate[l->count++] = (gfs_candidate){policy, why};
+}
+
 /* Append a walk with one distance, with stores through the cache or, if there is no such kernel,
  * around it; hill climbing tries the others in the end. Measured from DRAM on Zen 4, the first are
  * faster by up to a third. */
 static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, const char *why) {
-  const gfs_situation *s = l->s;
-  bool streaming = walk >= GFS_WALK_PIPELINED && !s->have[walk][false];
-  if (!s->have[walk][streaming] || l->count == GFS_CANDIDATES_MAX)
-    return;
-  l->candidate[l->count++] = (gfs_candidate){
-      {.walk = walk, .distance = distance, .first = first, .streaming = streaming}, why};
+  bool streaming = walk >= GFS_WALK_PIPELINED && !l->s->have[walk][false];
+  append(l, (gfs_policy){walk, distance, first, streaming}, why);
 }
 
 /* Distances to begin with: one, two, four, eight and sixteen lines of every source, and all lines
@@ -74,6 +75,19 @@ static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
     add(l, walk, k * lines, 0, why);
   if (whole > k && whole <= furthest)
     add(l, walk, (unsigned)whole, 0, why);
+}
+
+/* Rows of wide stripes at a half and one and a half of them, too: that is many steps of climbing,
+ * each within a trial's noise. Rows of few sources with stores around the cache, which are best at
+ * a short distance where the others are at a long one (4+8 from 2 KiB on). */
+static void add_rows(list *l, bool wide, const char *why) {
+  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
+  add_pipelined(l, GFS_WALK_ROW, why);
+  for (unsigned halves = 1; wide && halves <= 3; halves += 2)
+    if (k * halves / 2 <= furthest)
+      add(l, GFS_WALK_ROW, k * halves / 2, 0, why);
+  if (!wide && k <= furthest && l->s->have[GFS_WALK_ROW][false])
+    append(l, (gfs_policy){GFS_WALK_ROW, k, 0, true}, why);
 }
 
 static void add_stopped(list *l, const char *why) {
@@ -104,7 +118,7 @@ unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive
   const char *soft = wide    ? "wide stripe: software prefetch only"
                      : pages ? "whole pages keep the hardware prefetcher, software asks too"
                              : "software prefetch beside the hardware's";
-  add_pipelined(&l, GFS_WALK_ROW, soft);
+  add_rows(&l, wide, soft);
   add_pipelined(&l, GFS_WALK_ROWS4, soft);
   if (pressure == GFS_PRESSURE_UNKNOWN && !wide && !pages)
     add_stopped(&l, "pressure is not known: orders that stop hardware prefetchers are timed");

@@ -29,7 +29,7 @@ typedef struct gfs_candidate {
   const char *why; /* one short sentence without quotes */
 } gfs_candidate;
 
-enum { GFS_CANDIDATES_MAX = 20 };
+enum { GFS_CANDIDATES_MAX = 24 };
 
 /* Lines of all sources of a call: what software may ask for, at most. */
 size_t gfs_situation_lines(const gfs_situation *s);

@@ -23,7 +23,6 @@ static gfs_place *take_place(gfs_threads *threads, uint32_t ticket, uint32_t now
 void gfs_threads_enter(gfs_threads *threads, gfs_thread *thread, uint32_t owner, uint32_t now_ms) {
   thread->owner = owner;
   thread->map = 0;
-  thread->left = 1;
   thread->ticket = atomic_fetch_add(&threads->tickets, 1) + 1;
   thread->place = take_place(threads, thread->ticket, now_ms);
   thread->last_ms = now_ms;

@@ -37,7 +37,6 @@ typedef struct gfs_watched {
 typedef struct gfs_thread {
   uint32_t owner;  /* the coordinator that the rest is for; 0: none */
   uint32_t ticket; /* no other thread of this coordinator has it; from 1 */
-  uint32_t left;   /* calls until one is timed, that one included */
   /* The call before: most have the cell of the one before. */
   uint32_t map, conditions; /* parts of its cell's key; map 0: none */
   size_t len;

@@ -31,9 +31,9 @@ typedef struct gfs_pass {
 
 /* Immutable once made and attached; one block of memory, tables included. */
 typedef struct gfs_map {
-  const gfs_adaptive_map *adaptive; /* NULL: not attached to a coordinator */
-  size_t bytes;                     /* of the block */
-  size_t entry;                     /* bytes of a coefficient's table entry */
+  gfs_adaptive_map *adaptive; /* NULL: not attached to a coordinator */
+  size_t bytes;               /* of the block */
+  size_t entry;               /* bytes of a coefficient's table entry */
   unsigned inputs;
   unsigned outputs;
   unsigned dots; /* passes over all inputs: pass[0 .. dots) */
@@ -79,7 +79,8 @@ static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t l
   gfs_path path = gfs_dispatch_path(hint, map->inputs + map->outputs, len);
   if (path == GFS_PATH_cached && map->dots == 1)
     map->pass->kernel[GFS_PATH_cached](len, map->inputs, map->pass->tables, src, dst);
-  else if (path == GFS_PATH_cached || map->adaptive == NULL)
+  else if (path == GFS_PATH_cached || map->adaptive == NULL ||
+           gfs_adaptive_is_quiet(map->adaptive, len))
     gfs_map_apply_pieces(map, path, len, src, dst);
   else
     map->adaptive->apply(map->adaptive, path, len, src, dst);

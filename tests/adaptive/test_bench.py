@@ -170,7 +170,7 @@ def test_a_policy_that_never_holds_is_said_to_be_unsettled() -> None:
 def content(*cells: Measured) -> dict[str, object]:
     how = method(plan.Setting(), plan.QUICK)
     made = {one.cell.id: cell_json(one) for one in cells}
-    return {"machine": "a machine", "library": "0", "method": how, "cells": made, "changes": {}}
+    return {"machine": "a machine", "library": "0", "method": how, "cells": made, "changes": {}, "again": {}}
 
 
 def test_the_page_names_the_cells_that_are_lost() -> None:
@@ -180,6 +180,17 @@ def test_the_page_names_the_cells_that_are_lost() -> None:
     assert "28+4, 1024 B, 1 thread |" in behind and "2 threads" not in behind
     assert "| within 3% of the static best | 0 of 1 | 1 of 1 |" in found
     assert "behind ISA-L: 0 cells" in found
+
+
+def test_the_page_says_what_is_behind_twice() -> None:
+    one, other = measured(105.0), measured(106.0, threads=2)
+    first = content(one, other, measured(101.0, threads=3))
+    again = {cell.cell.id: cell_json(cell) for cell in (measured(107.0), measured(101.0, threads=2))}
+    found = page.section(first | {"again": again}, []).split("behind the static best: ")[1].split("###")[0]
+    assert found.startswith("2 cells") and "1 of 2 are behind again" in found
+    rows = [line for line in found.splitlines() if line.startswith("| 28+4")]
+    assert "1 thread |" in rows[0] and "1.05 (" in rows[0] and "1.07 (" in rows[0]  # twice goes first
+    assert "2 threads |" in rows[1] and "1.06 (" in rows[1] and "1.01 (" in rows[1]
 
 
 def test_a_cell_behind_isal_is_named() -> None:

@@ -1,12 +1,13 @@
-/* Calls by thousands, for a tool that counts instructions: cost CALLS [attached [POLICY]]. The
- * shape is small: what comes on top of a kernel is the same for all. */
+/* Calls by thousands, for a tool that counts instructions: cost CALLS [attached [POLICY [force]]].
+ * The shape is small: what comes on top of a kernel is the same for all. "force": the policy is
+ * forced when the codec has settled with another. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gfsmith_adaptive.h"
 
-enum { K = 4, M = 2, LENGTH = 64 };
+enum { K = 4, M = 2, LENGTH = 64, SETTLED = 500 };
 
 int main(int argc, char **argv) {
   static uint8_t shards[K + M][LENGTH];
@@ -19,7 +20,7 @@ int main(int argc, char **argv) {
   options.counters = 0;
   options.search_calls = 1; /* settled with `default`, as what is compared with */
   options.moved = 10;
-  options.policy = argc > 3 ? argv[3] : NULL;
+  options.policy = argc == 4 ? argv[3] : NULL;
   for (unsigned j = 0; j < K; j++)
     data[j] = shards[j];
   for (unsigned i = 0; i < M; i++)
@@ -30,9 +31,12 @@ int main(int argc, char **argv) {
   if (argc > 2 && (gfsmith_adaptive_create(&adaptive, &options) != GFSMITH_OK ||
                    gfsmith_codec_adaptive(codec, adaptive) != GFSMITH_OK))
     return 2;
-  for (long n = atol(argv[1]); n > 0; n--)
+  for (long n = 0; n < atol(argv[1]); n++) {
+    if (argc > 4 && n == SETTLED && gfsmith_adaptive_force(adaptive, argv[3]) != GFSMITH_OK)
+      return 2;
     if (gfsmith_encode(codec, LENGTH, data, parity) != GFSMITH_OK)
       return 2;
+  }
   gfsmith_codec_destroy(codec);
   gfsmith_adaptive_destroy(adaptive);
   return 0;

@@ -68,6 +68,16 @@ static gfs_situation situation(unsigned k, unsigned m, size_t len, const gfs_dev
 /* Of long runs: how many times the last search fed some. */
 static unsigned finals;
 
+/* The final begins: its rivals are in order, and `default` is one of them unless it is the best. */
+static void check_rivals(const gfs_hunt *hunt) {
+  bool with_default = hunt->best.policy.walk == GFS_WALK_DEFAULT;
+  for (unsigned n = 0; n < hunt->rivals; n++) {
+    CHECK(n == 0 || hunt->rival[n - 1].score <= hunt->rival[n].score);
+    with_default = with_default || hunt->rival[n].candidate.policy.walk == GFS_WALK_DEFAULT;
+  }
+  CHECK(with_default);
+}
+
 /* Search, and return what is found; *calls: how long it took. */
 static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidate from, noise *n,
                          unsigned *calls) {
@@ -79,7 +89,8 @@ static gfs_policy search(const memory *mem, const gfs_situation *s, gfs_candidat
   while (progress != GFS_HUNT_DONE) {
     bool final = hunt.phase == GFS_HUNT_FINAL;
     CHECK(hunt.trial.times == (final ? GFS_FINAL_TIMES : 1));
-    finals += final;
+    if (final && finals++ == 0)
+      check_rivals(&hunt);
     double time = noisy(n, time_of(mem, gfs_hunt_policy(&hunt)));
     progress = gfs_hunt_feed(&hunt, &options, (float)time, 1, options.run_bytes, &outcome);
     CHECK(hunt.calls <= options.search_calls);
@@ -297,6 +308,7 @@ static void test_candidates(void) {
   CHECK(c[2].policy.walk == GFS_WALK_ROW && c[2].policy.distance == 12 && !c[2].policy.streaming);
   CHECK(c[4].policy.distance == 48 && c[6].policy.distance == 192);
   CHECK(c[7].policy.distance == 129 * 12);
+  CHECK(c[8].policy.walk == GFS_WALK_ROW && c[8].policy.distance == 12 && c[8].policy.streaming);
   CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 1);
   s.counted = GFS_PRESSURE_LOW;
   count = gfs_situation_candidates(&s, &options, c);
@@ -307,7 +319,8 @@ static void test_candidates(void) {
   /* Wide stripes: software only; at pages, hardware stays. */
   gfs_situation wide = situation(48, 4, 1024, &dram);
   count = gfs_situation_candidates(&wide, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 5);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 7);
+  CHECK(c[7].policy.distance == 24 && c[8].policy.distance == 72); /* between those, too */
   gfs_situation pages = situation(12, 4, 8192, &dram);
   count = gfs_situation_candidates(&pages, &options, c);
   CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 6);
