@@ -201,7 +201,7 @@ def test_cost(plain: Path, build: Path, tmp_path: Path) -> None:
     forced = each("attached", "row,d=4") - without
     assert forced > 2 * COST, "a pipelined policy takes more"
     later = each("attached", "row,d=4", "force") - without
-    assert abs(later - forced) < 5, "what is forced runs at once, though nothing was asked for before"
+    assert later > 0.9 * forced, "what is forced runs at once, though nothing was asked for before"
 
 
 @pytest.mark.parametrize("compiler", ["clang-14", "x86_64-w64-mingw32-gcc"])
