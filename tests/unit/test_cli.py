@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import pty
@@ -378,6 +379,17 @@ def test_doctor_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 1
     line = next(x for x in result.output.splitlines() if "clang-19" in x)
     assert "install what Debian calls clang-19" in line
+
+
+def test_levels_of_set_up_build_upon_others() -> None:
+    """Whoever tests needs everything; a branch does not need what another one does."""
+    doctor = cli.doctor
+    needed = {level: {r.name for r in doctor.requirements(level)} for level in doctor.Level}
+    branches = [needed[level] for level in (doctor.Level.COMPOSE, doctor.Level.PYTHON, doctor.Level.WASM)]
+    assert needed[doctor.Level.GEN] < needed[doctor.Level.LIB]
+    for one, other in itertools.combinations(branches, 2):
+        assert one & other == needed[doctor.Level.LIB] != one
+        assert one | other < needed[doctor.Level.TEST]
 
 
 def test_verify_reads_the_listings_alone(project: Path) -> None:
