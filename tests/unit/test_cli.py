@@ -24,6 +24,8 @@ from gfsmith.emit.x86.listing import MachineKernel
 from gfsmith.ir import Op, Program
 from gfsmith.spec import KernelSpec
 
+from ..shared import known_proofs
+
 SMALL = """
 [generator]
 isas = ["avx2", "scalar"]
@@ -57,11 +59,13 @@ def _snapshot(folder: Path) -> dict[str, str]:
 
 
 def _gen(project: Path, *arguments: str) -> Result:
+    """`gfsmith gen` with what is proved already, which is most of the work."""
+    known_proofs(project / ".gfsmith-cache")
     return _run(project, "gen", "--jobs", "1", *arguments)
 
 
 def test_gen_writes_what_it_says(project: Path) -> None:
-    result = _gen(project)
+    result = _run(project, "gen", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert "6 kernels, all proved" in result.output
     manifest = json.loads((project / "gen_out" / "MANIFEST.json").read_text())
@@ -76,14 +80,14 @@ def test_gen_writes_what_it_says(project: Path) -> None:
 
 
 def test_output_is_the_same_every_time(project: Path) -> None:
-    _gen(project)
-    first = _snapshot(project / "gen_out")
-    other = project / "other"
-    for seed in ("1", "2"):
+    """Made with one order of hashes, made again with another, and taken from the cache."""
+    made = []
+    for seed, flags in (("1", ()), ("2", ("--no-cache",)), ("3", ())):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        command = [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2", "-o", str(other)]
+        command = [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2", *flags, "-o", str(project / seed)]
         subprocess.run(command, cwd=project, env=environment, check=True, capture_output=True)
-        assert _snapshot(other) == first
+        made.append(_snapshot(project / seed))
+    assert len(made[0]) > 10 and made[0] == made[1] == made[2]
 
 
 def test_output_names_no_date_and_no_place(project: Path) -> None:
