@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,17 @@ def status(bench: str, run: Callable[[], object]) -> int:
         print(f"{bench}: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
     return 0
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
+    """The lines of a table in Markdown, if it has rows; all columns but the first `left` are figures."""
+    found = list(rows)
+    if not found:
+        return
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "|".join("---" if n < left else "---:" for n in range(len(headings))) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in found)
+    yield ""
 
 
 def fill(page: Path, heading: str, marks: tuple[str, str], body: str) -> None:

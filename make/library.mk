@@ -128,6 +128,10 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 INSTALL ?= install
+# What a pkg-config file says of these places.
+STATED = sed -e 's|@NAME@|$(NAME)|; s|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|' \
+  -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' \
+  -e 's|@INCLUDEDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR))|'
 
 install: lib
 	$(INSTALL) -d '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(LIBDIR)/pkgconfig'
@@ -138,7 +142,4 @@ ifneq ($(filter %.so,$(LIBRARIES)),)
 	ln -sf lib$(NAME).so.$(VERSION) '$(DESTDIR)$(LIBDIR)/lib$(NAME).so.$(SOVERSION)'
 	ln -sf lib$(NAME).so.$(SOVERSION) '$(DESTDIR)$(LIBDIR)/lib$(NAME).so'
 endif
-	@sed -e 's|@NAME@|$(NAME)|; s|@VERSION@|$(VERSION)|; s|@PREFIX@|$(PREFIX)|' \
-	  -e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|' \
-	  -e 's|@INCLUDEDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(INCLUDEDIR))|' \
-	  make/$(NAME).pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/$(NAME).pc'
+	@$(STATED) make/$(NAME).pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/$(NAME).pc'

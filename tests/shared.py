@@ -1,13 +1,16 @@
-"""What the tests of several folders share: turns between processes, folders made once, the fewest kernels."""
+"""What tests of several folders share: turns between processes, folders made once, few kernels, proofs."""
 
 from __future__ import annotations
 
 import fcntl
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
 
 FEWEST_KERNELS = """
 [generator]
@@ -27,6 +30,16 @@ shapes = ["nx1"]
 def fewest_kernels(isas: Iterable[str]) -> str:
     """A gfsmith.toml: with these few kernels a codec does all that it ever does, slowly."""
     return FEWEST_KERNELS.format(isas=", ".join(f'"{isa}"' for isa in isas))
+
+
+def known_proofs(cache: Path) -> None:
+    """Give a cache of gfsmith's what `make gen` has proved: by content, so it holds whoever makes the same.
+    For tests that are not about proving."""
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in ("proofs.json", "algebra.json"):
+        known = ROOT / ".gfsmith-cache" / name
+        if known.exists():
+            shutil.copy(known, cache)
 
 
 @contextmanager

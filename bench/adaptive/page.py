@@ -12,7 +12,7 @@ from bench.adaptive.pictures import FOLDER, draw
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
 from bench.adaptive.results import is_behind
 from bench.build import ROOT
-from bench.kept import Json, fill
+from bench.kept import Json, fill, table
 from gfsmith.stats import Estimate
 
 PAGE = ROOT / "docs" / "memory.md"
@@ -54,13 +54,6 @@ def _speed(cell: Json, who: str) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
-    yield f"| {' | '.join(headings)} |"
-    yield "|" + "|".join("---" if n < left else "---:" for n in range(len(headings))) + "|"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
-    yield ""
-
-
 def _times(value: Estimate) -> str:
     return f"{value.median:.2f} ({value.low:.2f}..{value.high:.2f})"
 
@@ -100,7 +93,7 @@ def summary(cells: Sequence[Json]) -> Iterator[str]:
         ("calls until the policy stood", _settling),
         ("stood within the time given", lambda some: _share(some, lambda c: bool(c["settled"]))),
     ]
-    yield from _table(["", *words], [[text, *(figure(part) for part in parts)] for text, figure in rows])
+    yield from table(["", *words], [[text, *(figure(part) for part in parts)] for text, figure in rows])
 
 
 def _paper_cells(cells: Sequence[Json]) -> list[Json]:
@@ -125,7 +118,7 @@ def _figures(cells: Sequence[Json]) -> Iterator[str]:
         own = cell["static_best"][0]
         speeds = [_speed(cell, who) for who in (DEFAULT, own, ADAPTIVE, ISAL, ISAL_D)]
         rows.append([name(cell), *speeds, f"`{cell['policy']}`", f"`{best}`"])
-    yield from _table(headings, rows)
+    yield from table(headings, rows)
 
 
 def _behind_figures(cell: Json | None) -> list[str]:
@@ -159,14 +152,12 @@ def _lost(first: dict[str, Json], again: dict[str, Json]) -> Iterator[str]:
             "`none`: the coordinator's table had no place left for this shape and length, since all cells "
             "were measured in one process with one coordinator; it then runs as default, and says so.\n"
         )
-    if lost:
-        second = ("second time", "its policy", "static best")
-        yield from _table(("cell", "time / static best's", "its policy", "static best", *second), rows)
+    second = ("second time", "its policy", "static best")
+    yield from table(("cell", "time / static best's", "its policy", "static best", *second), rows)
     slower = [c for c in cells if _behind_isal(c)]
     yield f"### Where it is behind ISA-L: {len(slower)} cells\n"
     rows = ([name(c), _times(ratio(c, "gain_isal")), f"`{c['policy_at_the_end']}`"] for c in slower)
-    if slower:
-        yield from _table(("cell", "speed / ISA-L's", "its policy"), rows)
+    yield from table(("cell", "speed / ISA-L's", "its policy"), rows)
 
 
 def _calls(phase: Json) -> str:
@@ -193,7 +184,7 @@ def _changes(changes: dict[str, Json]) -> Iterator[str]:
             times = [f"{late[who][0]:.2f}" for who in ("adaptive", "default", "other_best")]
             best = f"`{policy_words(phase['static_best'])}`"
             rows.append([what, phase["state"], _calls(phase), *times, best])
-    yield from _table(headings, rows, 2)
+    yield from table(headings, rows, 2)
 
 
 def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bench.compose.fits import Graph, latency_cells, product_seconds, projection, slopes
 from bench.compose.model import TOLERANCE
 from bench.compose.plan import COMPOSED, CONTENDERS, KIB, MIB, NAMES, size
 from bench.compose.quantiles import PERCENTILES, verdict
 from bench.compose.results import estimate_of
-from bench.kept import Json
+from bench.kept import Json, table
 
 #: The paper's three groups of chunk sizes (section IV-A).
 GROUPS = {"small": (0, 8 * KIB), "medium": (8 * KIB, 512 * KIB), "large": (512 * KIB, 16 * MIB)}
 PROJECTED = (8 * KIB, 128 * KIB, 2 * MIB, 16 * MIB)
-
-
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
-    """A table, if it has rows."""
-    found = list(rows)
-    if not found:
-        return
-    yield f"| {' | '.join(headings)} |"
-    yield "|" + "|".join("---" if n < left else "---:" for n in range(len(headings))) + "|"
-    yield from (f"| {' | '.join(row)} |" for row in found)
-    yield ""
 
 
 def name(cell: Json) -> str:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any, NoReturn
 
 from bench.build import BuildError
+from bench.kept import PageError
 from bench.memory import page, pictures
 from bench.memory.forecast import Forecast, cells, forecast
 from bench.memory.machine import HERE, MachineError
@@ -88,7 +89,7 @@ def main(words: Sequence[str] | None = None) -> int:
             with replacing(pictures.FOLDER / name) as stage:
                 stage.write_text(drawn, encoding="utf-8")
         page.write(found)
-    except (BuildError, MachineError, OSError, ValueError) as error:
+    except (BuildError, MachineError, PageError, OSError, ValueError) as error:
         print(f"bench.memory: {error}", file=sys.stderr)
         return 1
     missed = sum(not claim["agrees"] for claim in found["claims"])

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.build import ROOT
+from bench.kept import fill, table
 from bench.memory.here import measured
 from bench.memory.pictures import claim_name, walk
-from gfsmith.files import replacing
 
 PAGE = ROOT / "docs" / "memory.md"
 BEGIN, END = "<!-- model: begin -->", "<!-- model: end -->"
 FEW, MANY = 4, 10  #: threads up to which, and from which, a summary counts cells
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> Iterator[str]:
-    """Markdown; the last `numbers` columns are figures."""
-    yield f"| {' | '.join(headings)} |"
-    yield "|" + "|".join(["---"] * (len(headings) - numbers) + ["---:"] * numbers) + "|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
 
 
 def _paper(claim: Mapping[str, Any]) -> str:
@@ -52,7 +43,7 @@ def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         good = sum(claim["agrees"] for claim in chosen)
         yield f"{title}\n"
         yield f"{good} of {len(chosen)} agree.\n"
-        yield from _table(headings, map(row, chosen), 3)
+        yield from table(headings, map(row, chosen), 2)
 
 
 def _share(cell: Mapping[str, Any], name: str) -> float:
@@ -90,7 +81,7 @@ def _choices(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ),
         *("default: median", "least"),
     )
-    yield from _table(headings, rows, len(headings) - 1)
+    yield from table(headings, rows)
 
 
 def _winners(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -99,7 +90,7 @@ def _winners(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     counts = {n: Counter(walk(c["best"]) for c in cells if c["threads"] == n) for n in threads}
     names = sorted({name for count in counts.values() for name in count})
     rows = [[str(n), *(str(counts[n][name]) for name in names)] for n in threads]
-    yield from _table(("threads", *names), rows, len(names))
+    yield from table(("threads", *names), rows)
 
 
 def _cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -120,7 +111,7 @@ def _cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ]
 
     headings = ("threads", "bytes", "k", "best policy", "rule", "candidates", "best", "default", "ISA-L")
-    yield from _table(headings, map(row, cells), 3)
+    yield from table(headings, map(row, cells), 6)
 
 
 def _orders(orders: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -136,7 +127,7 @@ def _orders(orders: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ]
         for o in orders
     ]
-    yield from _table(("walk, lines", "order", "", *(f"after {t}" for t in triggers)), rows, len(triggers))
+    yield from table(("walk, lines", "order", "", *(f"after {t}" for t in triggers)), rows, 3)
 
 
 def tables(found: Mapping[str, Any]) -> str:
@@ -157,17 +148,6 @@ def tables(found: Mapping[str, Any]) -> str:
     return "\n".join(line for part in parts for line in part)
 
 
-def filled(page: str, found: Mapping[str, Any]) -> str:
-    """The page with these tables. Raises ValueError if it lacks its marks."""
-    head, begin, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{PAGE.name} lacks its marks {BEGIN} and {END}")
-    return f"{head}{BEGIN}\n{tables(found)}\n{END}{tail}"
-
-
 def write(found: Mapping[str, Any]) -> None:
-    """Raises ValueError, OSError."""
-    text = filled(PAGE.read_text(encoding="utf-8"), found)
-    with replacing(PAGE) as stage:
-        stage.write_text(text, encoding="utf-8")
+    """Raises PageError, OSError."""
+    fill(PAGE, "Predicted", (BEGIN, END), f"{tables(found)}\n")

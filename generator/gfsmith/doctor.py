@@ -19,7 +19,7 @@ PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
 
 
 class Level(Enum):
-    """What is to be done: each level needs what the ones before it need; COMPOSE only the tests."""
+    """What is to be done."""
 
     GEN = "gen"
     LIB = "lib"
@@ -27,6 +27,17 @@ class Level(Enum):
     PYTHON = "python"
     WASM = "wasm"
     TEST = "test"
+
+
+#: The levels whose needs each level has beside its own.
+_UPON: dict[Level, tuple[Level, ...]] = {
+    Level.GEN: (),
+    Level.LIB: (Level.GEN,),
+    Level.COMPOSE: (Level.LIB,),
+    Level.PYTHON: (Level.LIB,),
+    Level.WASM: (Level.LIB,),
+    Level.TEST: (Level.COMPOSE, Level.PYTHON, Level.WASM),
+}
 
 
 class Probe(Enum):
@@ -196,11 +207,14 @@ def present(requirement: Requirement) -> bool:
             return Path(requirement.name).exists()
 
 
+def _with_those_below(level: Level) -> set[Level]:
+    return {level}.union(*map(_with_those_below, _UPON[level]))
+
+
 def requirements(level: Level) -> tuple[Requirement, ...]:
-    """Everything that `level` and the levels before it need."""
-    order = list(Level)
-    without = () if level in {Level.COMPOSE, Level.TEST} else (Level.COMPOSE,)
-    return tuple(r for r in _DEBIAN if order.index(r.level) <= order.index(level) and r.level not in without)
+    """Everything that `level` and the levels that it builds upon need."""
+    levels = _with_those_below(level)
+    return tuple(r for r in _DEBIAN if r.level in levels)
 
 
 def is_debian() -> bool:

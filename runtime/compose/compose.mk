@@ -1,6 +1,7 @@
 # Coding and communication chained, over libfabric: docs/compose.md. Included by the Makefile.
 #   build/libgfsmith-compose.a, build/libgfsmith-compose.so
-# Both need the core library, libfabric, libsodium and libxxhash.
+# Both need the core library, libfabric, libsodium and libxxhash. "make install-compose" installs all of that but for
+# what Debian has: docs/build.md.
 COMPOSE_SOURCES := $(wildcard runtime/compose/src/*.c)
 COMPOSE_HEADERS := $(wildcard runtime/compose/src/*.h runtime/compose/include/*.h)
 COMPOSE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(COMPOSE_SOURCES))
@@ -28,3 +29,15 @@ $(BUILD)/libgfsmith-compose.so: $(COMPOSE_OBJECTS) $(BUILD)/libgfsmith.so
 	  $(COMPOSE_OBJECTS) -L$(BUILD) -lgfsmith $(COMPOSE_LIBS)
 	@ln -sf libgfsmith-compose.so $@.$(SOVERSION)
 	@echo "built $@"
+
+# With the core library, which "make install" installs alone; the same places.
+COMPOSE_INSTALLED = $(DESTDIR)$(LIBDIR)/libgfsmith-compose
+
+.PHONY: install-compose
+install-compose: install compose
+	$(INSTALL) -m 644 runtime/compose/include/gfsmith_compose.h '$(DESTDIR)$(INCLUDEDIR)'
+	$(INSTALL) -m 644 $(BUILD)/libgfsmith-compose.a '$(COMPOSE_INSTALLED).a'
+	$(INSTALL) -m 755 $(BUILD)/libgfsmith-compose.so '$(COMPOSE_INSTALLED).so.$(VERSION)'
+	ln -sf libgfsmith-compose.so.$(VERSION) '$(COMPOSE_INSTALLED).so.$(SOVERSION)'
+	ln -sf libgfsmith-compose.so.$(SOVERSION) '$(COMPOSE_INSTALLED).so'
+	@$(STATED) runtime/compose/gfsmith-compose.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/gfsmith-compose.pc'

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ..shared import once
+from ..shared import known_proofs, once
 from .support import EXAMPLES, SMALL, TREE, Place
 
 
 def _prove(folder: Path) -> None:
     """What the examples ask for, so that two tests do not prove it at the same time."""
+    known_proofs(folder)
     place = Place(folder)
     avx2, scalar = ("--isa", "avx2"), ("--isa", "scalar")
     cauchy = ("--code", "cauchy", "--k", "10", "--m", "4")

@@ -15,6 +15,8 @@ from gfsmith.emit import golang
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.spec import KernelSpec
 
+from ..shared import known_proofs
+
 REPO = Path(__file__).resolve().parents[2]
 EXAMPLE = REPO / "examples" / "go"
 KERNELS = Path("gfsmith") / "internal" / "kernels"
@@ -58,11 +60,7 @@ def fresh(folder: Path) -> Project:
     for name in listed.stdout.splitlines():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(EXAMPLE / name, folder / name)
-    (folder / ".gfsmith-cache").mkdir()
-    for name in ("proofs.json", "algebra.json"):
-        known = REPO / ".gfsmith-cache" / name
-        if known.exists():
-            shutil.copy(known, folder / ".gfsmith-cache" / name)
+    known_proofs(folder / ".gfsmith-cache")
     return Project(folder)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ..shared import locked
+from ..shared import known_proofs, locked
 from .conftest import ABIS, HERE, Harness, build, shared_folder, sources_of
 from .lists import Kernel, kernels_of
 from .sweeping import SWEEPS, usual_polynomial
@@ -28,6 +28,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with locked(folder / "lock"):
         if not output.exists():
             (folder / "gfsmith.toml").write_text(CONFIG.read_text())  # the cache lies beside it
+            known_proofs(folder / ".gfsmith-cache")
             command = [sys.executable, "-m", "gfsmith.cli", "gen", "-o", str(output)]
             subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return output

@@ -12,7 +12,7 @@ import pytest
 
 from gfsmith.isa import ISAS
 
-from ..shared import fewest_kernels, once
+from ..shared import fewest_kernels, known_proofs, once
 from .conftest import Compiler
 from .machines import MACHINES, STRICT, Machine, call, emulated, includes, instruction_sets
 from .support import NATIVE, REPO
@@ -25,6 +25,7 @@ def generate(folder: Path) -> None:
     """Few kernels, so that they compile fast, but for every machine."""
     isas = [isa.name for isa in ISAS if isa.arch.value != "x86_64" or isa.name == "sse"]
     (folder / "gfsmith.toml").write_text(fewest_kernels(isas))
+    known_proofs(folder / ".gfsmith-cache")
     command = [sys.executable, "-m", "gfsmith.cli", "gen", "--jobs", "1", "-c", folder / "gfsmith.toml"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

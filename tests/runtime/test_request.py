@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ..shared import once
+from ..shared import known_proofs, once
 from .support import EUNSUPPORTED, OK, REPO, Api, Arena, Bytes, backblaze, cauchy, shards_of
 
 SETS = ("avx2",)
@@ -43,6 +43,7 @@ def make(folder: Path) -> None:
     flags = [part for name in (*SETS, "scalar") for part in ("--isa", name)]
     gfsmith = Path(sys.executable).with_name("gfsmith")
     wanted = ("--code", "minio", "--k", "12", "--m", "4")
+    known_proofs(folder / ".gfsmith-cache")
     run(folder, gfsmith, "gen", *wanted, *flags)
     assert "as the generator makes them" in run(folder, gfsmith, "gen", *wanted, *flags, "--check")
     listed = json.loads(run(folder, gfsmith, "list", *wanted, *flags, "--json"))["kernels"]

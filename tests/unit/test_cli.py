@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import pty
@@ -22,6 +23,8 @@ from gfsmith import cli, generate, passes
 from gfsmith.emit.x86.listing import MachineKernel
 from gfsmith.ir import Op, Program
 from gfsmith.spec import KernelSpec
+
+from ..shared import known_proofs
 
 SMALL = """
 [generator]
@@ -56,11 +59,13 @@ def _snapshot(folder: Path) -> dict[str, str]:
 
 
 def _gen(project: Path, *arguments: str) -> Result:
+    """`gfsmith gen` with what is proved already, which is most of the work."""
+    known_proofs(project / ".gfsmith-cache")
     return _run(project, "gen", "--jobs", "1", *arguments)
 
 
 def test_gen_writes_what_it_says(project: Path) -> None:
-    result = _gen(project)
+    result = _run(project, "gen", "--jobs", "1")
     assert result.exit_code == 0, result.output
     assert "6 kernels, all proved" in result.output
     manifest = json.loads((project / "gen_out" / "MANIFEST.json").read_text())
@@ -75,14 +80,14 @@ def test_gen_writes_what_it_says(project: Path) -> None:
 
 
 def test_output_is_the_same_every_time(project: Path) -> None:
-    _gen(project)
-    first = _snapshot(project / "gen_out")
-    other = project / "other"
-    for seed in ("1", "2"):
+    """Made with one order of hashes, made again with another, and taken from the cache."""
+    made = []
+    for seed, flags in (("1", ()), ("2", ("--no-cache",)), ("3", ())):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        command = [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2", "-o", str(other)]
+        command = [sys.executable, "-m", "gfsmith.cli", "gen", "-j", "2", *flags, "-o", str(project / seed)]
         subprocess.run(command, cwd=project, env=environment, check=True, capture_output=True)
-        assert _snapshot(other) == first
+        made.append(_snapshot(project / seed))
+    assert len(made[0]) > 10 and made[0] == made[1] == made[2]
 
 
 def test_output_names_no_date_and_no_place(project: Path) -> None:
@@ -378,6 +383,17 @@ def test_doctor_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 1
     line = next(x for x in result.output.splitlines() if "clang-19" in x)
     assert "install what Debian calls clang-19" in line
+
+
+def test_levels_of_set_up_build_upon_others() -> None:
+    """Whoever tests needs everything; a branch does not need what another one does."""
+    doctor = cli.doctor
+    needed = {level: {r.name for r in doctor.requirements(level)} for level in doctor.Level}
+    branches = [needed[level] for level in (doctor.Level.COMPOSE, doctor.Level.PYTHON, doctor.Level.WASM)]
+    assert needed[doctor.Level.GEN] < needed[doctor.Level.LIB]
+    for one, other in itertools.combinations(branches, 2):
+        assert one & other == needed[doctor.Level.LIB] != one
+        assert one | other < needed[doctor.Level.TEST]
 
 
 def test_verify_reads_the_listings_alone(project: Path) -> None:

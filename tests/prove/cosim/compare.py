@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from random import Random
 
-from gfsmith.prove.machine.state import Known, State
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Runs
+from gfsmith.prove.machine.state import Block, Known, State
 from gfsmith.prove.machine.x86.semantics import Unsupported, step
 from gfsmith.prove.verdict import Refutation
 
@@ -30,10 +32,43 @@ class Outcome(Enum):
     FAULT = "fault"
 
 
+class Vectors(list[Runs]):
+    """Vector registers, of whose bytes runs are made when somebody asks: an instruction does for two."""
+
+    def __init__(self, contents: Sequence[bytes]) -> None:
+        super().__init__(() for _ in contents)
+        self._contents: list[bytes | None] = list(contents)
+
+    def __getitem__(self, number: int) -> Runs:  # type: ignore[override]
+        if not super().__getitem__(number):
+            content = self._contents[number]
+            assert content is not None
+            super().__setitem__(number, domain.constant_runs(content))
+        return super().__getitem__(number)
+
+    def __setitem__(self, number: int, runs: Runs) -> None:  # type: ignore[override]
+        self._contents[number] = None
+        super().__setitem__(number, runs)
+
+    def __iter__(self) -> Iterator[Runs]:
+        return (self[number] for number in range(len(self)))
+
+    def as_it_was(self, number: int) -> bytes | None:
+        """The bytes of a register into which nothing has been written."""
+        return self._contents[number]
+
+
+class Memory(Block):
+    """Plain memory whose bytes can be had as such."""
+
+    def content(self, address: int) -> bytes:
+        return bytes(self._blocks[address])
+
+
 def model_state(machine: Machine, place: Place) -> State:
     """`machine` as plain numbers for the semantics."""
-    memory = {place.block: machine.memory}
-    state = State.concrete(dict(zip(GPR, machine.gpr, strict=True)), machine.vectors, machine.masks, memory)
+    state = State.concrete(dict(zip(GPR, machine.gpr, strict=True)), [], machine.masks, {})
+    state.vectors, state.memory = Vectors(machine.vectors), Memory({place.block: machine.memory})
     state.flags = Known(*(machine.flag(name) for name in FLAGS))
     state.dirty = has_dirty_uppers(machine)
     return state
@@ -49,15 +84,17 @@ def differences(state: State, after: Machine, place: Place) -> Iterator[str]:
     for number, name in enumerate(GPR):
         if state.gpr_int(name) != after.gpr[number]:
             yield f"{name}: {state.gpr_int(name):#x} / {after.gpr[number]:#x}"
+    assert isinstance(state.vectors, Vectors) and isinstance(state.memory, Memory)
     for number in range(32):
-        if state.vector_bytes(number) != after.vectors[number]:
-            ours, theirs = state.vector_bytes(number).hex(), after.vectors[number].hex()
-            yield f"zmm{number}: {ours} / {theirs}"
+        kept = state.vectors.as_it_was(number)
+        ours = state.vector_bytes(number) if kept is None else kept
+        if ours != after.vectors[number]:
+            yield f"zmm{number}: {ours.hex()} / {after.vectors[number].hex()}"
     for number in range(8):
         if state.mask_int(number) != after.masks[number]:
             yield f"k{number}: {state.mask_int(number):#x} / {after.masks[number]:#x}"
     yield from flag_differences(state, after)
-    memory = state.memory_bytes(place.block, place.block_bytes)
+    memory = state.memory.content(place.block)
     for offset in range(place.block_bytes if memory != after.memory else 0):
         if memory[offset] != after.memory[offset]:
             yield f"memory[{offset}]: {memory[offset]:#x} / {after.memory[offset]:#x}"

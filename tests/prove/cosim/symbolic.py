@@ -19,7 +19,7 @@ from gfsmith.prove.machine.state import Value
 from gfsmith.prove.machine.x86.semantics import step
 from gfsmith.prove.verdict import Refutation
 
-from .compare import FLAGS, Mismatch, Outcome, has_dirty_uppers, model_state
+from .compare import FLAGS, Mismatch, Outcome, Vectors, has_dirty_uppers, model_state
 from .cpu import GPR, Cpu, Fault, Level, Machine
 from .instances import Instance, Place
 from .unknowns import VECTOR, Unknowns, unsaid
@@ -135,8 +135,12 @@ class _Trial:
             free = unsaid(symbolic) if isinstance(symbolic, tuple) else b""
             if (value ^ after.gpr[number]) & ~int.from_bytes(free, "little"):
                 yield f"{name}: {value:#x} / {after.gpr[number]:#x}"
-        for number, runs in enumerate(state.vectors):
-            content, theirs = unknowns.value(runs), after.vectors[number]
+        assert isinstance(state.vectors, Vectors)
+        for number, theirs in enumerate(after.vectors):
+            if theirs == state.vectors.as_it_was(number):
+                continue
+            runs = state.vectors[number]
+            content = unknowns.value(runs)
             if any((a ^ b) & ~free for a, b, free in zip(content, theirs, unsaid(runs), strict=True)):
                 yield f"zmm{number}: {content.hex()} / {theirs.hex()}"
         for number in range(8):
