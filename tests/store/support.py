@@ -42,6 +42,11 @@ def xxh3_64(data: bytes) -> int:
     return int(function(data, len(data)))
 
 
+def holder(key: str, shard: int, shards: int) -> int:
+    """The rank of the chunk server that has this shard of a key's value (README: where chunks are)."""
+    return 1 + (shard + xxh3_64(key.encode()) % shards) % shards
+
+
 @dataclass(slots=True)
 class Store:
     """Processes are named `agent`, `chunk-RANK` and `memcached-RANK`."""
@@ -60,9 +65,7 @@ class Store:
         return range(1, self.k + self.m + 1)
 
     def holder(self, key: str, shard: int) -> int:
-        """The rank of the chunk server that has this shard of a key's value (README: where chunks are)."""
-        shards = self.k + self.m
-        return 1 + (shard + xxh3_64(key.encode()) % shards) % shards
+        return holder(key, shard, self.k + self.m)
 
     def command(self, name: str) -> list[str]:
         kind, _, rank = name.partition("-")

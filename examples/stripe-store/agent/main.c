@@ -4,6 +4,7 @@
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/report.h"
+#include "common/space.h"
 #include "common/stop.h"
 #include "settings.h"
 
@@ -111,10 +112,25 @@ static bool open_net(agent *a, const settings *o) {
   return announce(a->folder, "agent", where);
 }
 
+/* Where the listening socket is made, its clients' connections are. */
+static bool listen_in(agent *a, const settings *o, char where[80]) {
+  if (o->listen_netns == NULL)
+    return clients_listen(a, o->listen.host, o->listen.port, where);
+  int here = space_here();
+  if (here < 0 || !space_enter_file(o->listen_netns)) {
+    report("--listen-netns %s: %s", o->listen_netns, strerror(errno));
+    return false;
+  }
+  bool done = clients_listen(a, o->listen.host, o->listen.port, where);
+  if (!space_enter(here))
+    abort(); /* no chunk server would be found */
+  close(here);
+  return done;
+}
+
 static bool open_clients(agent *a, const settings *o) {
   char where[80];
-  if (!clients_listen(a, o->listen.host, o->listen.port, where) ||
-      !announce(a->folder, "client", where))
+  if (!listen_in(a, o, where) || !announce(a->folder, "client", where))
     return false;
   report("listening on %s", where);
   return true;
