@@ -35,6 +35,14 @@ def process_state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+QUICK = "kallsyms.so"
+
+
+def environment(programs: Path) -> dict[str, str]:
+    """With what makes their start quick (native/kallsyms.c)."""
+    return {**os.environ, "LD_PRELOAD": str(programs / QUICK)}
+
+
 def xxh3_64(data: bytes) -> int:
     function = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
     function.restype = ctypes.c_uint64
@@ -86,7 +94,10 @@ class Store:
             if name == "agent":
                 (self.folder / "client").unlink(missing_ok=True)
             with (self.folder / f"{name}.log").open("ab") as log:
-                self.running[name] = subprocess.Popen(self.command(name), stdout=log, stderr=log)
+                command = self.command(name)
+                self.running[name] = subprocess.Popen(
+                    command, stdout=log, stderr=log, env=environment(self.programs)
+                )
 
     def start(self) -> None:
         self.folder.mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pymemcache.client.base import Client
 
-from .support import DEADLINE, wait_for
+from .support import DEADLINE, environment, wait_for
 
 SCHEMES = {
     "rs": ("-k", "3", "-m", "2"),
@@ -45,7 +45,7 @@ def running(
     command = [programs / "stripe-store", "run", *own, folder, *options]
     said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
     with said.open("w") as out, log.open("w") as err:
-        run = subprocess.Popen(command, stdout=out, stderr=err)
+        run = subprocess.Popen(command, stdout=out, stderr=err, env=environment(programs))
     try:
         wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
         assert said.read_text().startswith("ready "), log.read_text()
