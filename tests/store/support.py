@@ -66,6 +66,8 @@ class Store:
     agent_options: tuple[str, ...] = ()
     memory: int = 64
     item: str = "1m"
+    logs: Path | None = None
+    """Where processes log; None: the folder."""
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -93,7 +95,7 @@ class Store:
             assert name not in self.running
             if name == "agent":
                 (self.folder / "client").unlink(missing_ok=True)
-            with (self.folder / f"{name}.log").open("ab") as log:
+            with self.log_of(name).open("ab") as log:
                 command = self.command(name)
                 self.running[name] = subprocess.Popen(
                     command, stdout=log, stderr=log, env=environment(self.programs)
@@ -140,8 +142,8 @@ class Store:
         self.launch(*sorted(self.dead(), reverse=True))
         self.wait_writable()
 
-    def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text()
+    def log_of(self, name: str) -> Path:
+        return (self.logs or self.folder) / f"{name}.log"
 
     # -- points at which a process stops ---------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from .support import Store, wait_for
+from .support import Store
 from .wire import Memcached
 
 Make = Callable[..., Store]
@@ -206,18 +206,3 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
         store.wait_writable()
         item[100] ^= 1
         assert memcached.get(chunk) == item
-
-
-def test_a_disk_that_is_full(anew: Make) -> None:
-    """The agent writes its group: not to be able to is said, and nobody is admitted."""
-    store = anew()
-    store.set("a", b"value")
-    store.plan("agent", "group.write", action="fail")
-    store.kill("chunk-1", "memcached-1")
-    store.launch("chunk-1", "memcached-1")
-    wait_for("the message", lambda: "group: No space left on device" in store.log("agent"))
-    assert store.get("a") == b"value"
-    store.wait_writable()  # there is room again
-    store.kill("agent")
-    store.mend()
-    assert store.get("a") == b"value"

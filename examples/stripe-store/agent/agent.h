@@ -192,10 +192,11 @@ struct agent {
   net *net;
   layout *layout;
   group group;
-  bool closed;       /* the index is built */
-  uint64_t changes;  /* counts whenever a chunk server leaves NODE_UP */
-  uint32_t counter;  /* of versions and requests within the epoch */
-  node nodes[RANKS]; /* by rank, from 1 */
+  char trouble[AGENT_REASON]; /* why the group cannot be written; "": it can */
+  bool closed;                /* the index is built */
+  uint64_t changes;           /* counts whenever a chunk server leaves NODE_UP */
+  uint32_t counter;           /* of versions and requests within the epoch */
+  node nodes[RANKS];          /* by rank, from 1 */
   call *calls;
   entry *by_key, *by_version;
   lock *locks;
@@ -214,6 +215,8 @@ uint64_t agent_all(const agent *a);   /* their ranks */
 /* A number that no other version, request or job has: the epoch, then a counter. */
 uint64_t agent_number(agent *a);
 uint64_t agent_now_ms(void);
+/* Write this group and have it from now on. False: `trouble`, which is told once. */
+bool agent_save_group(agent *a, const group *fresh);
 /* Text that ends before AGENT_REASON. */
 void append(char reason[AGENT_REASON], const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -73,10 +73,7 @@ static bool load_group(agent *a) {
   }
   strcpy(a->group.code, code);
   a->group.epoch++;
-  if (!a->group.formed || group_save(&a->group, a->folder, shards))
-    return true;
-  report("cannot write %s/group: %s", a->folder, strerror(errno));
-  return false;
+  return !a->group.formed || agent_save_group(a, &a->group);
 }
 
 static bool announce(const char *folder, const char *name, const char *where) {
@@ -185,6 +182,7 @@ int main(int argc, char **argv) {
   if (sodium_init() < 0)
     return refuse("no random numbers");
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a file may not grow: an error like that of a full disk */
   agent a = {.folder = o.folder,
              .base = event_base_new(),
              .value_max = o.value_max,

@@ -2,7 +2,6 @@
 
 #include "common/report.h"
 
-#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +55,8 @@ bool nodes_writable(const agent *a, char reason[AGENT_REASON]) {
       append(reason, "%s chunk server %u %s", writable ? "" : ",", rank, node_words(a, rank));
       writable = false;
     }
+  if (!writable && a->trouble[0] != '\0')
+    append(reason, "; %s", a->trouble);
   return writable;
 }
 
@@ -227,11 +228,8 @@ static void form_group(agent *a) {
   }
   randombytes_buf(fresh.id, GROUP_ID);
   fresh.formed = true;
-  if (!group_save(&fresh, a->folder, agent_nodes(a))) {
-    report("cannot write %s/group: %s", a->folder, strerror(errno));
+  if (!agent_save_group(a, &fresh))
     return;
-  }
-  a->group = fresh;
   a->closed = true;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     welcome(&a->nodes[rank]);
