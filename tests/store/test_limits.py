@@ -156,6 +156,20 @@ def test_slow_chunk_servers_in_a_read(store: Store, stopped: int) -> None:
     assert store.get("a") == b"a" * 999
 
 
+@pytest.mark.parametrize("point", ["list.begin", "list.part"])
+def test_a_slow_chunk_server_comes_back(store: Store, point: str) -> None:
+    """It stops while it tells what it has: asked again, until it has told all."""
+    rank = store.holder("a", 0)  # it has chunks and records
+    store.kill(f"chunk-{rank}")
+    store.plan(f"chunk-{rank}", point)
+    store.launch(f"chunk-{rank}")
+    store.wait_stopped(f"chunk-{rank}")
+    store.wait_state(f"chunk_server_{rank}", "silent")
+    assert store.get("a") == b"a" * 999
+    store.signal(f"chunk-{rank}", signal.SIGCONT)
+    store.wait_writable()
+
+
 def test_a_slow_memcached(store: Store) -> None:
     rank = store.holder("a", 0)
     store.signal(f"memcached-{rank}", signal.SIGSTOP)

@@ -109,6 +109,7 @@ typedef struct node {
   uint16_t rank;
   node_state state;
   bool linked, pinged;
+  bool begun, more; /* of what it has it has been asked; is more to be told */
   char address[80]; /* for the other chunk servers; "": not known */
   uint8_t incarnation[GROUP_ID];
   versions chunks; /* as it told */
