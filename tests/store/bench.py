@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -50,13 +51,14 @@ class Bench:
         """As many as may be gone, and none of these."""
         return [rank for rank in self.store.ranks if rank not in ranks][: self.bearable]
 
-    def wait_readable(self, key: str) -> None:
-        """The agent has been told enough to answer."""
+    def wait_readable(self) -> None:
+        """The agent has been told enough to read all; until then it does not say that anything is lost."""
 
         def answers() -> bool:
             try:
-                self.store.get(key)
-            except MemcacheError:
+                self.check()
+            except MemcacheError as error:
+                assert re.search("unknown until|not available now", str(error)), error
                 return False
             return True
 

@@ -70,7 +70,7 @@ def test_the_agent_dies_in_a_write(bench: Bench, point: str, survives: bool, gon
     for rank in without:
         store.kill(f"chunk-{rank}", f"memcached-{rank}")
     store.launch("agent")
-    bench.wait_readable(KEY)
+    bench.wait_readable()
     bench.check()
     store.mend()
     bench.check_without(*bench.others(*without))
@@ -125,7 +125,7 @@ def test_the_agent_dies_in_a_degraded_read(bench: Bench, point: str) -> None:
     store.kill("agent")
     assert not acknowledged(reading)
     store.launch("agent")
-    bench.wait_readable(KEY)
+    bench.wait_readable()
     bench.check()
     store.mend()
 
@@ -163,7 +163,7 @@ def test_the_agent_dies_in_a_rebuild(bench: Bench) -> None:
     begin_rebuild(bench, gone, "agent", "rebuild.begin")
     store.kill("agent")
     store.launch("agent")
-    bench.wait_readable(KEY)
+    bench.wait_readable()
     bench.check()
     store.mend()
     bench.check_without(*bench.others(gone))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from .support import Store
+from .support import Store, wait_for
 from .wire import Memcached
 
 Make = Callable[..., Store]
@@ -78,6 +78,20 @@ def test_more_than_m_have_lost_their_memory(anew: Make, restart: bool) -> None:
     assert store.get("a") is None
     store.set("a", b"begun anew")
     assert store.get("a") == b"begun anew"
+
+
+def test_what_is_not_heard_of_is_not_lost(anew: Make) -> None:
+    """With lrc, k chunk servers can be enough to know of a value and not enough to read it."""
+    store = anew(k=4, m=4, agent_options=("--scheme", "lrc", "--groups", "2", "--global", "2"))
+    store.set("a", b"value")
+    away = [f"chunk-{store.holder('a', shard)}" for shard in (0, 1, 4, 7)]
+    store.kill("agent", *away)
+    store.launch("agent")
+    wait_for("the index", lambda: "unknown until" not in store.refusal(lambda: store.get("a")))
+    why = store.refusal(lambda: store.get("a"))
+    assert why.startswith("not available now: 4 of 8 chunks are there, that is not enough:")
+    store.mend()
+    assert store.get("a") == b"value"
 
 
 def test_a_full_memcached(store: Store) -> None:

@@ -135,7 +135,7 @@ def test_the_agent_dies_in_a_degraded_read_and_a_rebuild(bench: Bench, point: st
     begin_rebuild(bench, gone, "agent", "rebuild.begin")
     store.kill("agent")
     store.launch("agent")
-    bench.wait_readable(KEYS[1])
+    bench.wait_readable()
     bench.check()
     store.mend()
     bench.check_without(*bench.others(gone))

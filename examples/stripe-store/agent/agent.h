@@ -110,6 +110,7 @@ typedef struct node {
   node_state state;
   bool linked, pinged;
   bool begun, more; /* of what it has it has been asked; is more to be told */
+  bool known;       /* since this agent runs, the index has been compared with what it has */
   char address[80]; /* for the other chunk servers; "": not known */
   uint8_t incarnation[GROUP_ID];
   versions chunks; /* as it told */

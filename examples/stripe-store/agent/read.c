@@ -72,7 +72,11 @@ static void not_enough(reading *r, const entry *e, uint64_t present) {
   char reason[AGENT_REASON] = "";
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
   uint64_t there = layout_ranks(a->layout, turn, present);
-  bool lost = (agent_all(a) & ~e->have) != 0;
+  uint64_t perhaps = e->have;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (!a->nodes[rank].known) /* not heard of since this agent runs: it may have its chunk */
+      perhaps |= UINT64_C(1) << rank;
+  bool lost = !index_readable(a, turn, layout_at(a->layout, turn, perhaps));
   append(reason,
          "%s: %d of %u chunks are there, that is not enough:", lost ? "lost" : "not available now",
          __builtin_popcountll(present), agent_nodes(a));

@@ -69,6 +69,7 @@ static void compare(sync_job *s, node *n) {
     else
       versions_add(&s->todo[PHASE_FORGET], n->records[i].version);
   }
+  n->known = true;
   node_forget_lists(n);
 }
 
