@@ -35,6 +35,9 @@ typedef void call_done(void *owner, const result *r);
  * of ours that failed may still end after it: what it uses is held. */
 call *call_begin(agent *a, unsigned ms, call_done *done, void *owner);
 void call_hold(call *c, stripe *used);
+/* It is over when our own operation has ended well: what was asked for is there then. Those who
+ * have not said so yet are not waited for. */
+void call_ours(call *c);
 uint64_t call_id(const call *c);
 /* The deadline of our own part: ours comes first, and knows who did not answer. */
 unsigned call_limit(const call *c);
