@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from ..shared import locked, once
-from .support import EXAMPLE, REPO, Store
+from .support import EXAMPLE, QUICK, REPO, Store
+
+HERE = Path(__file__).resolve().parent
 
 
 def call(*command: str | Path) -> None:
@@ -25,6 +27,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def build(folder: Path) -> None:
         call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
+        flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
+        call("cc", *flags, "-o", folder / "stripe-store" / QUICK, HERE / "native" / "kallsyms.c")
 
     return once(tmp_path_factory, "store-programs", build) / "stripe-store"
 

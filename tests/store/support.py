@@ -35,11 +35,24 @@ def process_state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+QUICK = "kallsyms.so"
+
+
+def environment(programs: Path) -> dict[str, str]:
+    """With what makes their start quick (native/kallsyms.c)."""
+    return {**os.environ, "LD_PRELOAD": str(programs / QUICK)}
+
+
 def xxh3_64(data: bytes) -> int:
     function = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
     function.restype = ctypes.c_uint64
     function.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
     return int(function(data, len(data)))
+
+
+def holder(key: str, shard: int, shards: int) -> int:
+    """The rank of the chunk server that has this shard of a key's value (README: where chunks are)."""
+    return 1 + (shard + xxh3_64(key.encode()) % shards) % shards
 
 
 @dataclass(slots=True)
@@ -53,6 +66,8 @@ class Store:
     agent_options: tuple[str, ...] = ()
     memory: int = 64
     item: str = "1m"
+    logs: Path | None = None
+    """Where processes log; None: the folder."""
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -60,9 +75,7 @@ class Store:
         return range(1, self.k + self.m + 1)
 
     def holder(self, key: str, shard: int) -> int:
-        """The rank of the chunk server that has this shard of a key's value (README: where chunks are)."""
-        shards = self.k + self.m
-        return 1 + (shard + xxh3_64(key.encode()) % shards) % shards
+        return holder(key, shard, self.k + self.m)
 
     def command(self, name: str) -> list[str]:
         kind, _, rank = name.partition("-")
@@ -82,8 +95,11 @@ class Store:
             assert name not in self.running
             if name == "agent":
                 (self.folder / "client").unlink(missing_ok=True)
-            with (self.folder / f"{name}.log").open("ab") as log:
-                self.running[name] = subprocess.Popen(self.command(name), stdout=log, stderr=log)
+            with self.log_of(name).open("ab") as log:
+                command = self.command(name)
+                self.running[name] = subprocess.Popen(
+                    command, stdout=log, stderr=log, env=environment(self.programs)
+                )
 
     def start(self) -> None:
         self.folder.mkdir(exist_ok=True)
@@ -126,8 +142,8 @@ class Store:
         self.launch(*sorted(self.dead(), reverse=True))
         self.wait_writable()
 
-    def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text()
+    def log_of(self, name: str) -> Path:
+        return (self.logs or self.folder) / f"{name}.log"
 
     # -- points at which a process stops ---------------------------------------------------------
 

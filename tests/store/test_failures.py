@@ -1,86 +1,22 @@
-"""Killed before, during and after each phase of a write, a degraded read and a rebuild."""
+"""Killed before, during and after each phase of a write, a degraded read and a rebuild: scheme rs."""
 
 from __future__ import annotations
 
-import random
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import pytest
-from pymemcache.exceptions import MemcacheError
 
-from .support import DEADLINE, Store, wait_for
+from .bench import Bench, acknowledged, begin_rebuild, content, filled, strike
+from .support import DEADLINE, Store
 
 LENGTHS = (0, 1, 2, 3, 100, 4096, 100_001)
 KEY = "value-4096"
 
 
-def content(length: int, *seed: object) -> bytes:
-    return random.Random(f"{length} {seed}").randbytes(length)
-
-
-@dataclass(slots=True)
-class Bench:
-    """A store, and what it has acknowledged."""
-
-    store: Store
-    values: dict[str, bytes]
-    pool: ThreadPoolExecutor
-
-    def check(self) -> None:
-        for key, value in self.values.items():
-            assert self.store.get(key) == value, key
-
-    def check_without(self, *ranks: int) -> None:
-        """Every value is right, and still is when these are gone."""
-        self.check()
-        self.store.kill(*(f"chunk-{rank}" for rank in ranks))
-        self.check()
-        self.store.mend()
-        self.check()
-
-    def check_after(self, victim: str, *ranks: int) -> None:
-        """Where most was lost: what was rebuilt there is needed to read, and is right."""
-        self.check()
-        if victim == "both":
-            self.check_without(*self.others(*ranks))
-
-    def others(self, *ranks: int) -> list[int]:
-        """As many as may be gone, and none of these."""
-        return [rank for rank in self.store.ranks if rank not in ranks][: self.store.m]
-
-    def begin(self, act: Callable[[], object]) -> Future[object]:
-        return self.pool.submit(act)
-
-
-def acknowledged(future: Future[object]) -> bool:
-    try:
-        future.result(DEADLINE)
-    except (MemcacheError, OSError):
-        return False
-    return True
-
-
 @pytest.fixture(scope="module")
 def bench(make_store: Callable[..., Store]) -> Iterator[Bench]:
-    store = make_store(agent_options=("--deadline", "10000"))
-    values = {f"value-{length}": content(length) for length in LENGTHS}
-    for key, value in values.items():
-        store.set(key, value)
-    with ThreadPoolExecutor(4) as pool:
-        yield Bench(store, values, pool)
-
-
-def strike(store: Store, rank: int, victim: str) -> None:
-    """A chunk server that was stopped at a point is killed, or its memcached, or both."""
-    if victim != "chunk":
-        store.kill(f"memcached-{rank}")
-    if victim != "memcached":
-        store.kill(f"chunk-{rank}")
-    else:
-        store.signal(f"chunk-{rank}", signal.SIGCONT)
+    with filled(make_store(agent_options=("--deadline", "10000")), LENGTHS, bearable=2) as bench:
+        yield bench
 
 
 VICTIMS = pytest.mark.parametrize("victim", ["chunk", "memcached", "both"])
@@ -134,23 +70,10 @@ def test_the_agent_dies_in_a_write(bench: Bench, point: str, survives: bool, gon
     for rank in without:
         store.kill(f"chunk-{rank}", f"memcached-{rank}")
     store.launch("agent")
-    bench_readable(bench)
+    bench.wait_readable()
     bench.check()
     store.mend()
     bench.check_without(*bench.others(*without))
-
-
-def bench_readable(bench: Bench) -> None:
-    """The agent has been told enough to answer."""
-
-    def answers() -> bool:
-        try:
-            bench.store.get(KEY)
-        except MemcacheError:
-            return False
-        return True
-
-    wait_for("the index", answers)
 
 
 @pytest.mark.parametrize("point", ["delete.asked", "delete.removed"])
@@ -202,22 +125,12 @@ def test_the_agent_dies_in_a_degraded_read(bench: Bench, point: str) -> None:
     store.kill("agent")
     assert not acknowledged(reading)
     store.launch("agent")
-    bench_readable(bench)
+    bench.wait_readable()
     bench.check()
     store.mend()
 
 
 # -- rebuilds ----------------------------------------------------------------------------------------------
-
-
-def begin_rebuild(bench: Bench, gone: int, process: str, point: str) -> None:
-    """An empty chunk server is back; `process` stops at a point of its rebuild."""
-    store = bench.store
-    store.kill(f"chunk-{gone}", f"memcached-{gone}")
-    store.wait_state(f"chunk_server_{gone}", "gone")
-    store.plan(process, point)
-    store.launch(f"memcached-{gone}", f"chunk-{gone}")
-    store.wait_stopped(process)
 
 
 @VICTIMS
@@ -250,7 +163,7 @@ def test_the_agent_dies_in_a_rebuild(bench: Bench) -> None:
     begin_rebuild(bench, gone, "agent", "rebuild.begin")
     store.kill("agent")
     store.launch("agent")
-    bench_readable(bench)
+    bench.wait_readable()
     bench.check()
     store.mend()
     bench.check_without(*bench.others(gone))

@@ -80,6 +80,20 @@ def test_more_than_m_have_lost_their_memory(anew: Make, restart: bool) -> None:
     assert store.get("a") == b"begun anew"
 
 
+def test_what_is_not_heard_of_is_not_lost(anew: Make) -> None:
+    """With lrc, k chunk servers can be enough to know of a value and not enough to read it."""
+    store = anew(k=4, m=4, agent_options=("--scheme", "lrc", "--groups", "2", "--global", "2"))
+    store.set("a", b"value")
+    away = [f"chunk-{store.holder('a', shard)}" for shard in (0, 1, 4, 7)]
+    store.kill("agent", *away)
+    store.launch("agent")
+    wait_for("the index", lambda: "unknown until" not in store.refusal(lambda: store.get("a")))
+    why = store.refusal(lambda: store.get("a"))
+    assert why.startswith("not available now: 4 of 8 chunks are there, that is not enough:")
+    store.mend()
+    assert store.get("a") == b"value"
+
+
 def test_a_full_memcached(store: Store) -> None:
     values = {"a": b"a" * 999}
     why = ""
@@ -156,6 +170,20 @@ def test_slow_chunk_servers_in_a_read(store: Store, stopped: int) -> None:
     assert store.get("a") == b"a" * 999
 
 
+@pytest.mark.parametrize("point", ["list.begin", "list.part"])
+def test_a_slow_chunk_server_comes_back(store: Store, point: str) -> None:
+    """It stops while it tells what it has: asked again, until it has told all."""
+    rank = store.holder("a", 0)  # it has chunks and records
+    store.kill(f"chunk-{rank}")
+    store.plan(f"chunk-{rank}", point)
+    store.launch(f"chunk-{rank}")
+    store.wait_stopped(f"chunk-{rank}")
+    store.wait_state(f"chunk_server_{rank}", "silent")
+    assert store.get("a") == b"a" * 999
+    store.signal(f"chunk-{rank}", signal.SIGCONT)
+    store.wait_writable()
+
+
 def test_a_slow_memcached(store: Store) -> None:
     rank = store.holder("a", 0)
     store.signal(f"memcached-{rank}", signal.SIGSTOP)
@@ -206,18 +234,3 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
         store.wait_writable()
         item[100] ^= 1
         assert memcached.get(chunk) == item
-
-
-def test_a_disk_that_is_full(anew: Make) -> None:
-    """The agent writes its group: not to be able to is said, and nobody is admitted."""
-    store = anew()
-    store.set("a", b"value")
-    store.plan("agent", "group.write", action="fail")
-    store.kill("chunk-1", "memcached-1")
-    store.launch("chunk-1", "memcached-1")
-    wait_for("the message", lambda: "group: No space left on device" in store.log("agent"))
-    assert store.get("a") == b"value"
-    store.wait_writable()  # there is room again
-    store.kill("agent")
-    store.mend()
-    assert store.get("a") == b"value"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pymemcache.client.base import Client
 
-from .support import DEADLINE, wait_for
+from .support import DEADLINE, environment, wait_for
 
 SCHEMES = {
     "rs": ("-k", "3", "-m", "2"),
@@ -38,11 +38,14 @@ def children(pid: int) -> dict[str, int]:
 
 
 @contextmanager
-def running(programs: Path, folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
-    command = [programs / "stripe-store", "run", folder, *options]
+def running(
+    programs: Path, folder: Path, *options: str, own: tuple[str, ...] = ()
+) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
+    """A store with options of the agent, and of stripe-store's own."""
+    command = [programs / "stripe-store", "run", *own, folder, *options]
     said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
     with said.open("w") as out, log.open("w") as err:
-        run = subprocess.Popen(command, stdout=out, stderr=err)
+        run = subprocess.Popen(command, stdout=out, stderr=err, env=environment(programs))
     try:
         wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
         assert said.read_text().startswith("ready "), log.read_text()
@@ -113,6 +116,28 @@ def test_nothing_is_left(programs: Path, tmp_path: Path, how: signal.Signals | s
     assert not any(Path(f"/proc/{pid}").exists() for pid in started.values())
     assert sorted(path.name for path in folder.iterdir()) == ["key", "store.lock"]
     assert status(programs, folder) == (2, f"stripe-store: {folder}: the agent does not answer\n")
+
+
+def test_the_one_that_watches_is_killed(programs: Path, tmp_path: Path) -> None:
+    """Its processes end with it; the next run says that nothing is left, and begins anew."""
+    folder = tmp_path / "store"
+    with running(programs, folder) as (run, client):
+        assert client.set("key", b"value")
+        kill_with_all(run)
+    assert (folder / "group").exists()
+    with running(programs, folder) as (_, client):
+        assert client.get("key") is None
+        assert client.set("key", b"value")
+    line = f"stripe-store: {folder}: its last run did not stop in order; what was stored is gone"
+    assert line in folder.with_suffix(".log").read_text().splitlines()
+
+
+def kill_with_all(run: subprocess.Popen[bytes]) -> None:
+    started = children(run.pid)
+    assert len(started) == 11
+    run.kill()
+    run.wait(DEADLINE)
+    wait_for("all to end", lambda: not any(Path(f"/proc/{pid}").exists() for pid in started.values()))
 
 
 def test_one_store_in_a_folder(programs: Path, tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 #include "agent.h"
 
+#include "common/report.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +18,19 @@ uint64_t agent_now_ms(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+bool agent_save_group(agent *a, const group *fresh) {
+  char text[AGENT_REASON] = "";
+  bool done = group_save(fresh, a->folder, agent_nodes(a));
+  if (done)
+    a->group = *fresh;
+  else
+    append(text, "cannot write %s/group: %s", a->folder, strerror(errno));
+  if (!done && strcmp(text, a->trouble) != 0)
+    report("%s", text);
+  strcpy(a->trouble, text);
+  return done;
 }
 
 void append(char reason[AGENT_REASON], const char *format, ...) {

@@ -35,6 +35,9 @@ typedef void call_done(void *owner, const result *r);
  * of ours that failed may still end after it: what it uses is held. */
 call *call_begin(agent *a, unsigned ms, call_done *done, void *owner);
 void call_hold(call *c, stripe *used);
+/* It is over when our own operation has ended well: what was asked for is there then. Those who
+ * have not said so yet are not waited for. */
+void call_ours(call *c);
 uint64_t call_id(const call *c);
 /* The deadline of our own part: ours comes first, and knows who did not answer. */
 unsigned call_limit(const call *c);
@@ -109,6 +112,8 @@ typedef struct node {
   uint16_t rank;
   node_state state;
   bool linked, pinged;
+  bool begun, more; /* of what it has it has been asked; is more to be told */
+  bool known;       /* since this agent runs, the index has been compared with what it has */
   char address[80]; /* for the other chunk servers; "": not known */
   uint8_t incarnation[GROUP_ID];
   versions chunks; /* as it told */
@@ -192,10 +197,11 @@ struct agent {
   net *net;
   layout *layout;
   group group;
-  bool closed;       /* the index is built */
-  uint64_t changes;  /* counts whenever a chunk server leaves NODE_UP */
-  uint32_t counter;  /* of versions and requests within the epoch */
-  node nodes[RANKS]; /* by rank, from 1 */
+  char trouble[AGENT_REASON]; /* why the group cannot be written; "": it can */
+  bool closed;                /* the index is built */
+  uint64_t changes;           /* counts whenever a chunk server leaves NODE_UP */
+  uint32_t counter;           /* of versions and requests within the epoch */
+  node nodes[RANKS];          /* by rank, from 1 */
   call *calls;
   entry *by_key, *by_version;
   lock *locks;
@@ -214,6 +220,8 @@ uint64_t agent_all(const agent *a);   /* their ranks */
 /* A number that no other version, request or job has: the epoch, then a counter. */
 uint64_t agent_number(agent *a);
 uint64_t agent_now_ms(void);
+/* Write this group and have it from now on. False: `trouble`, which is told once. */
+bool agent_save_group(agent *a, const group *fresh);
 /* Text that ends before AGENT_REASON. */
 void append(char reason[AGENT_REASON], const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,5 @@
 #include "group.h"
 
-#include "common/fault.h"
 #include "common/files.h"
 #include "common/report.h"
 
@@ -17,10 +16,6 @@ bool group_save(const group *g, const char *folder, unsigned shards) {
   for (unsigned rank = 1; rank <= shards; rank++) {
     sodium_bin2hex(hex, sizeof hex, g->incarnation[rank], GROUP_ID);
     at += snprintf(text + at, sizeof text - (size_t)at, "node %u %s\n", rank, hex);
-  }
-  if (fault_point("group.write")) {
-    errno = ENOSPC;
-    return false;
   }
   return files_write(folder, "group", text, 0600);
 }

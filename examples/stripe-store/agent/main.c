@@ -4,6 +4,7 @@
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/report.h"
+#include "common/space.h"
 #include "common/stop.h"
 #include "settings.h"
 
@@ -72,10 +73,7 @@ static bool load_group(agent *a) {
   }
   strcpy(a->group.code, code);
   a->group.epoch++;
-  if (!a->group.formed || group_save(&a->group, a->folder, shards))
-    return true;
-  report("cannot write %s/group: %s", a->folder, strerror(errno));
-  return false;
+  return !a->group.formed || agent_save_group(a, &a->group);
 }
 
 static bool announce(const char *folder, const char *name, const char *where) {
@@ -111,10 +109,25 @@ static bool open_net(agent *a, const settings *o) {
   return announce(a->folder, "agent", where);
 }
 
+/* Where the listening socket is made, its clients' connections are. */
+static bool listen_in(agent *a, const settings *o, char where[80]) {
+  if (o->listen_netns == NULL)
+    return clients_listen(a, o->listen.host, o->listen.port, where);
+  int here = space_here();
+  if (here < 0 || !space_enter_file(o->listen_netns)) {
+    report("--listen-netns %s: %s", o->listen_netns, strerror(errno));
+    return false;
+  }
+  bool done = clients_listen(a, o->listen.host, o->listen.port, where);
+  if (!space_enter(here))
+    abort(); /* no chunk server would be found */
+  close(here);
+  return done;
+}
+
 static bool open_clients(agent *a, const settings *o) {
   char where[80];
-  if (!clients_listen(a, o->listen.host, o->listen.port, where) ||
-      !announce(a->folder, "client", where))
+  if (!listen_in(a, o, where) || !announce(a->folder, "client", where))
     return false;
   report("listening on %s", where);
   return true;
@@ -169,6 +182,7 @@ int main(int argc, char **argv) {
   if (sodium_init() < 0)
     return refuse("no random numbers");
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a file may not grow: an error like that of a full disk */
   agent a = {.folder = o.folder,
              .base = event_base_new(),
              .value_max = o.value_max,

@@ -2,7 +2,6 @@
 
 #include "common/report.h"
 
-#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +55,8 @@ bool nodes_writable(const agent *a, char reason[AGENT_REASON]) {
       append(reason, "%s chunk server %u %s", writable ? "" : ",", rank, node_words(a, rank));
       writable = false;
     }
+  if (!writable && a->trouble[0] != '\0')
+    append(reason, "; %s", a->trouble);
   return writable;
 }
 
@@ -121,26 +122,28 @@ void node_heal(node *n) {
 
 /* ---- it comes: welcome, then list ------------------------------------------------------------ */
 
-static void on_list_part(void *owner, const result *r);
+static void on_told(void *owner, const result *r);
 
-static void ask_list(node *n, bool more) {
-  message m = {.type = MESSAGE_LIST, .wanted = more};
-  call *c = call_begin(n->agent, n->agent->deadline_ms, on_list_part, n);
-  call_ask(c, n->rank, &m);
+static void ask(node *n, message *m) {
+  call *c = call_begin(n->agent, n->agent->deadline_ms, on_told, n);
+  call_ask(c, n->rank, m);
   call_go(c);
 }
 
-/* MESSAGE_LISTED has come before the answer, on the same link; it has said whether there is more.
- */
-static void on_list_part(void *owner, const result *r) {
+/* The welcome, or a part of the list: that has come before the answer, on the same link, and has
+ * said whether there is more. */
+static void on_told(void *owner, const result *r) {
   node *n = owner;
+  message m = {.type = MESSAGE_LIST, .wanted = n->begun};
   if (n->state != NODE_LISTING)
     return;
   if (r->status != GFSMITH_OK) {
     report("%s", r->reason);
     leave(n, NODE_SILENT, "does not answer");
-  } else if (n->pinged) {
-    ask_list(n, true);
+  } else if (n->more) {
+    n->begun = true;
+    n->more = false;
+    ask(n, &m);
   } else {
     node_set_state(n, NODE_LISTED);
     nodes_advance(n->agent);
@@ -164,7 +167,7 @@ void node_listed(agent *a, uint16_t rank, const message *m) {
   node *n = &a->nodes[rank];
   if (n->state != NODE_LISTING)
     return;
-  n->pinged = m->present != 0; /* there is more */
+  n->more = m->present != 0;
   if (!m->wanted)
     for (uint32_t at = 0; at + 8 <= m->body_bytes; at += 8)
       versions_add(&n->chunks, get_le(m->body + at, 8));
@@ -178,18 +181,6 @@ void node_listed(agent *a, uint16_t rank, const message *m) {
     }
 }
 
-static void on_welcome(void *owner, const result *r) {
-  node *n = owner;
-  if (n->state != NODE_LISTING)
-    return;
-  if (r->status != GFSMITH_OK) {
-    report("%s", r->reason);
-    leave(n, NODE_SILENT, "does not answer");
-    return;
-  }
-  ask_list(n, false);
-}
-
 static void welcome(node *n) {
   agent *a = n->agent;
   char text[LAYOUT_TEXT + 2 * GROUP_ID + 2], hex[2 * GROUP_ID + 1], options[LAYOUT_TEXT];
@@ -200,9 +191,9 @@ static void welcome(node *n) {
       .type = MESSAGE_WELCOME, .body = (const uint8_t *)text, .body_bytes = (uint32_t)bytes};
   node_forget_lists(n);
   node_set_state(n, NODE_LISTING);
-  call *c = call_begin(a, a->deadline_ms, on_welcome, n);
-  call_ask(c, n->rank, &m);
-  call_go(c);
+  n->begun = false;
+  n->more = true;
+  ask(n, &m);
 }
 
 static void introduce(const agent *a, uint16_t to, uint16_t other) {
@@ -227,11 +218,8 @@ static void form_group(agent *a) {
   }
   randombytes_buf(fresh.id, GROUP_ID);
   fresh.formed = true;
-  if (!group_save(&fresh, a->folder, agent_nodes(a))) {
-    report("cannot write %s/group: %s", a->folder, strerror(errno));
+  if (!agent_save_group(a, &fresh))
     return;
-  }
-  a->group = fresh;
   a->closed = true;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     welcome(&a->nodes[rank]);

@@ -72,7 +72,11 @@ static void not_enough(reading *r, const entry *e, uint64_t present) {
   char reason[AGENT_REASON] = "";
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
   uint64_t there = layout_ranks(a->layout, turn, present);
-  bool lost = (agent_all(a) & ~e->have) != 0;
+  uint64_t perhaps = e->have;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (!a->nodes[rank].known) /* not heard of since this agent runs: it may have its chunk */
+      perhaps |= UINT64_C(1) << rank;
+  bool lost = !index_readable(a, turn, layout_at(a->layout, turn, perhaps));
   append(reason,
          "%s: %d of %u chunks are there, that is not enough:", lost ? "lost" : "not available now",
          __builtin_popcountll(present), agent_nodes(a));
@@ -130,8 +134,11 @@ static call *begin_part(reading *r) {
   /* a first try ends early enough for another one without those that did not answer */
   unsigned left = gone >= a->deadline_ms ? 1 : a->deadline_ms - (unsigned)gone;
   unsigned share = a->deadline_ms * 2 / 5 + 1;
+  call *c = call_begin(a, left < share ? left : share, part_over, r);
   r->running++;
-  return call_begin(a, left < share ? left : share, part_over, r);
+  call_hold(c, r->value);
+  call_ours(c);
+  return c;
 }
 
 /* Data shards as they are, straight into the value. */
@@ -141,7 +148,6 @@ static void fetch(reading *r, unsigned turn, uint64_t shards) {
   uint8_t *received[LAYOUT_SHARDS_MAX];
   unsigned count = 0;
   call *c = begin_part(r);
-  call_hold(c, r->value);
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     if (shards >> i & 1) {
       source[count] = (gfsmith_source){layout_rank(a->layout, turn, i), (uint16_t)i};
@@ -174,7 +180,6 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
   uint8_t *shards[LAYOUT_SHARDS_MAX] = {NULL};
   uint64_t asked = 0;
   call *c = begin_part(r);
-  call_hold(c, r->value);
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = r->value->bytes + i * r->value->chunk;
   message m = {.type = MESSAGE_REPAIR,

@@ -21,7 +21,9 @@ bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
   if (a->closed)
     return false;
   if (!a->group.formed) {
-    strcpy(reason, "starting: not all chunk servers are there yet, without");
+    strcpy(reason, "starting: ");
+    append(reason, "%s",
+           a->trouble[0] != '\0' ? a->trouble : "not all chunk servers are there yet, without");
     for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
       if (a->nodes[rank].address[0] == '\0')
         append(reason, " %u", rank);

@@ -15,6 +15,7 @@ static const char usage[] =
     "  --groups L, --global R  lrc: its groups and its global parities, in place of -m\n"
     "  --slice BYTES        that go through a graph together; 0: whole chunks (0)\n"
     "  --listen HOST:PORT   for clients, address in numbers; port 0: any (127.0.0.1:0)\n"
+    "  --listen-netns FILE  clients are in this network namespace (that of this program)\n"
     "  --fabric HOST:PORT   for chunk servers (127.0.0.1:0)\n"
     "  --value-max BYTES    of the largest value, up to 1 GiB (1048576)\n"
     "  --memory BYTES       of all values on their way, at most (268435456)\n"
@@ -31,6 +32,7 @@ static const struct option long_options[] = {
     {"global", required_argument, NULL, 'R'},
     {"slice", required_argument, NULL, 'S'},
     {"listen", required_argument, NULL, 'l'},
+    {"listen-netns", required_argument, NULL, 'n'},
     {"fabric", required_argument, NULL, 'f'},
     {"value-max", required_argument, NULL, 'v'},
     {"memory", required_argument, NULL, 'M'},
@@ -97,6 +99,9 @@ static bool apply(settings *o, int flag) {
   switch (flag) {
   case 'l':
     return where("--listen", &o->listen);
+  case 'n':
+    o->listen_netns = optarg;
+    return true;
   case 'f':
     return where("--fabric", &o->fabric);
   case 'v':

@@ -6,7 +6,6 @@
 #include "common/fault.h"
 #include "common/report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +69,7 @@ static void compare(sync_job *s, node *n) {
     else
       versions_add(&s->todo[PHASE_FORGET], n->records[i].version);
   }
+  n->known = true;
   node_forget_lists(n);
 }
 
@@ -207,17 +207,12 @@ static void do_next(sync_job *s) {
 /* Its memory is one of those that together have everything, from now on. */
 static bool admit(sync_job *s) {
   agent *a = s->agent;
-  node *n = s->node;
-  uint8_t *known = a->group.incarnation[n->rank], before[GROUP_ID];
-  if (memcmp(known, n->incarnation, GROUP_ID) == 0)
+  const node *n = s->node;
+  group fresh = a->group;
+  if (memcmp(fresh.incarnation[n->rank], n->incarnation, GROUP_ID) == 0)
     return true;
-  memcpy(before, known, GROUP_ID);
-  memcpy(known, n->incarnation, GROUP_ID);
-  if (group_save(&a->group, a->folder, agent_nodes(a)))
-    return true;
-  report("cannot write %s/group: %s", a->folder, strerror(errno));
-  memcpy(known, before, GROUP_ID);
-  return false;
+  memcpy(fresh.incarnation[n->rank], n->incarnation, GROUP_ID);
+  return agent_save_group(a, &fresh);
 }
 
 static void finish(sync_job *s) {

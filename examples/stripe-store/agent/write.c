@@ -22,11 +22,9 @@ typedef struct writing {
 
 void free_version(agent *a, uint64_t ranks, uint64_t version) {
   message m = {.type = MESSAGE_FREE, .epoch = a->group.epoch, .version = version};
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
-    m.request = agent_number(a);
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (ranks >> rank & 1)
       net_send(a->net, rank, &m); /* who is gone forgets it when it is back */
-  }
 }
 
 static void finish(writing *w, const char *reason) {

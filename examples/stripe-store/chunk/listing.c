@@ -1,6 +1,7 @@
 /* What a chunk server has, told in parts as the agent asks for them: first the versions of all
  * chunks, 8 bytes each, then all records, each after its length in 2 bytes. */
 #include "common/answer.h"
+#include "common/fault.h"
 #include "server.h"
 
 typedef struct part {
@@ -34,6 +35,7 @@ static kept_status add_records(server *s, part *p) {
 void listing_answer(server *s, const message *m) {
   part p = {.filled = 0};
   kept_status status = KEPT_OK;
+  (void)fault_point(m->wanted == 0 ? "list.begin" : "list.part");
   if (m->wanted == 0) {
     kept_list_free(&s->list);
     s->told = 0;

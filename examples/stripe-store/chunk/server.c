@@ -19,6 +19,8 @@ static void complain(server *s, const char *what) {
 }
 
 static void answer(server *s, uint64_t request, int status, int culprit, const char *reason) {
+  if (request == 0)
+    return;
   message m = {.type = MESSAGE_ANSWER,
                .request = request,
                .status = status,

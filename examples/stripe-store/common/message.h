@@ -41,7 +41,7 @@ typedef struct message {
   uint16_t turn;        /* shard i is at rank 1 + (i + turn) % (k + m) */
   uint16_t sink;        /* the rank that rebuilt shards go to */
   uint32_t epoch;       /* of the agent; an older one is not obeyed */
-  uint64_t request;     /* which answer belongs to it; the job of a graph */
+  uint64_t request;     /* which answer belongs to it, 0: none is wanted; the job of a graph */
   uint64_t version;     /* of the value */
   uint64_t hash;        /* of the graph */
   uint64_t present;     /* shards that are there */

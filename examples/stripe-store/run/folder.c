@@ -69,10 +69,10 @@ int folder_take(const char *folder) {
   return fd;
 }
 
-static void drop(const char *folder, const char *name) {
+/* Was it there? */
+static bool drop(const char *folder, const char *name) {
   char path[FILES_PATH];
-  if (files_path(path, folder, name))
-    unlink(path);
+  return files_path(path, folder, name) && unlink(path) == 0;
 }
 
 void folder_clean(const char *folder, unsigned nodes) {
@@ -86,7 +86,7 @@ void folder_clean(const char *folder, unsigned nodes) {
   }
 }
 
-void folder_forget(const char *folder) { drop(folder, "group"); }
+bool folder_forget(const char *folder) { return drop(folder, "group"); }
 
 pid_t folder_holder(const char *folder) {
   char path[FILES_PATH], text[FILES_TEXT];

@@ -1,6 +1,7 @@
 /* stripe-store: a whole store on this machine. See README.md. */
 #include "agent/settings.h"
 #include "common/report.h"
+#include "network.h"
 #include "run.h"
 
 #include <event2/event.h>
@@ -14,8 +15,11 @@
 
 enum { TICK_MS = 100, REST_TICKS = 10, ITEM_LEAST = 1 << 20 };
 
+#define LOOPBACK "127.0.0.1"
+
 static const char usage[] =
-    "usage: stripe-store run [--keep MB] [--no-restart] FOLDER [OPTIONS OF stripe-agent]\n"
+    "usage: stripe-store run [--keep MB] [--netns] [--no-restart] FOLDER [OPTIONS OF "
+    "stripe-agent]\n"
     "       stripe-store status FOLDER\n"
     "       stripe-store stop FOLDER\n"
     "  run     start an agent, k + m chunk servers and their memcacheds on this machine; start "
@@ -26,6 +30,10 @@ static const char usage[] =
     "  status  what the agent says of itself; exit status 1 if values cannot be written now\n"
     "  stop    stop what runs in FOLDER, and wait for that\n"
     "  --keep MB     memory of each memcached (64, or more if the largest value needs it)\n"
+    "  --netns       each chunk server and its memcached in a network namespace of their own, "
+    "and the agent\n"
+    "                in another, joined by a bridge, in place of loopback; clients reach the "
+    "agent as before\n"
     "  --no-restart  leave alone what ends\n"
     "exit status: 0 done; 1 status: not writable; 2 refused\n";
 
@@ -34,10 +42,13 @@ typedef struct run {
   char programs[FILES_PATH]; /* the folder of this program has the others */
   settings agent;
   unsigned long long keep;
-  bool restart, ready, refused;
+  bool restart, netns, ready, refused;
   struct event_base *base;
   processes processes;
+  network network;
 } run;
+
+static int space_of(const run *r, unsigned rank) { return r->netns ? r->network.space[rank] : -1; }
 
 static char *join(char *to, size_t room, const char *folder, const char *name) {
   snprintf(to, room, "%s/%s", folder, name);
@@ -45,21 +56,36 @@ static char *join(char *to, size_t room, const char *folder, const char *name) {
 }
 
 static void add_agent(run *r, char *options[], int count) {
-  char program[FILES_PATH + 32], *argv[ARGUMENTS_MAX + 3];
+  char program[FILES_PATH + 32], fabric[80], home[48], *argv[ARGUMENTS_MAX + 7];
+  address at = r->agent.fabric;
   argv[0] = join(program, sizeof program, r->programs, "stripe-agent");
-  memcpy(argv + 1, options, (size_t)count * sizeof *argv);
-  argv[count + 1] = (char *)r->folder;
-  argv[count + 2] = NULL;
-  process_add(&r->processes, "agent", argv);
+  memcpy(argv + 1, options, (size_t)count++ * sizeof *argv);
+  if (r->netns) { /* its clients are where this process is */
+    strcpy(at.host, NETWORK_AGENT);
+    address_text(&at, fabric);
+    snprintf(home, sizeof home, "/proc/%ld/ns/net", (long)getpid());
+    char *const more[] = {"--fabric", fabric, "--listen-netns", home};
+    memcpy(argv + count, more, sizeof more);
+    count += 4;
+  }
+  argv[count++] = (char *)r->folder;
+  argv[count] = NULL;
+  process_add(&r->processes, "agent", argv, space_of(r, LAYOUT_AGENT));
 }
 
 static void add_chunk(run *r, unsigned rank) {
-  char program[FILES_PATH + 32], name[32], number[16];
+  char program[FILES_PATH + 32], name[32], number[16], host[NETWORK_ADDRESS] = LOOPBACK;
   snprintf(name, sizeof name, "chunk server %u", rank);
   snprintf(number, sizeof number, "%u", rank);
-  char *argv[] = {join(program, sizeof program, r->programs, "stripe-chunk"), number,
-                  (char *)r->folder, NULL};
-  process_add(&r->processes, name, argv);
+  if (r->netns)
+    network_address(rank, host);
+  char *argv[] = {join(program, sizeof program, r->programs, "stripe-chunk"),
+                  number,
+                  (char *)r->folder,
+                  "--host",
+                  host,
+                  NULL};
+  process_add(&r->processes, name, argv, space_of(r, rank));
 }
 
 /* -M: full is an error and never a reason to evict. One thread; no housekeeping that could be in
@@ -91,7 +117,7 @@ static void add_memcached(run *r, unsigned rank) {
                   geteuid() == 0 ? "-u" : NULL,
                   "root",
                   NULL};
-  process_add(&r->processes, name, argv);
+  process_add(&r->processes, name, argv, space_of(r, rank));
 }
 
 static void announce_ready(run *r) {
@@ -162,43 +188,76 @@ static bool find_programs(run *r) {
   return true;
 }
 
-static int run_command(int argc, char **argv) {
-  run r = {.restart = true};
-  char *agent[ARGUMENTS_MAX + 3] = {"stripe-agent"};
+/* The options before FOLDER; how many arguments these were, -1: refused, with a message. */
+static int parse_own(run *r, int argc, char **argv) {
   int at = 0;
   for (; at < argc && argv[at][0] == '-'; at++) {
-    if (strcmp(argv[at], "--no-restart") == 0)
-      r.restart = false;
-    else if (strcmp(argv[at], "--keep") != 0 || at + 1 >= argc)
-      return refuse("run: unknown option %s; those of stripe-agent come after FOLDER", argv[at]);
-    else if (!parse_number("--keep", argv[++at], 4, 1 << 20, &r.keep))
-      return EXIT_REFUSED;
+    if (strcmp(argv[at], "--no-restart") == 0) {
+      r->restart = false;
+    } else if (strcmp(argv[at], "--netns") == 0) {
+      r->netns = true;
+    } else if (strcmp(argv[at], "--keep") != 0 || at + 1 >= argc) {
+      report("run: unknown option %s; those of stripe-agent come after FOLDER", argv[at]);
+      return -1;
+    } else if (!parse_number("--keep", argv[++at], 4, 1 << 20, &r->keep)) {
+      return -1;
+    }
   }
-  if (at >= argc || argc - at > ARGUMENTS_MAX)
-    return refuse("run: FOLDER is missing (--help)");
-  r.folder = argv[at++];
-  memcpy(agent + 1, argv + at, (size_t)(argc - at) * sizeof *agent);
-  agent[argc - at + 1] = (char *)r.folder;
-  if (!settings_parse(&r.agent, argc - at + 2, agent))
+  if (at < argc && argc - at <= ARGUMENTS_MAX)
+    return at;
+  report("run: FOLDER is missing (--help)");
+  return -1;
+}
+
+/* FOLDER and the options of the agent. */
+static bool parse_agent(run *r, int argc, char **argv) {
+  char *agent[ARGUMENTS_MAX + 3] = {"stripe-agent"};
+  r->folder = argv[0];
+  memcpy(agent + 1, argv + 1, (size_t)(argc - 1) * sizeof *agent);
+  agent[argc] = argv[0];
+  if (!settings_parse(&r->agent, argc + 1, agent))
+    return false;
+  unsigned nodes = r->agent.layout.k + r->agent.layout.m;
+  if (nodes > LAYOUT_SHARDS_MAX) {
+    report("k + m = %u: at most %d", nodes, LAYOUT_SHARDS_MAX);
+    return false;
+  }
+  if (!r->netns || (r->agent.listen_netns == NULL && strcmp(r->agent.fabric.host, LOOPBACK) == 0))
+    return true;
+  report("--netns: --fabric is " NETWORK_AGENT " then, and clients are where this is started");
+  return false;
+}
+
+static void add_all(run *r, char **options, int count) {
+  unsigned nodes = r->agent.layout.k + r->agent.layout.m;
+  add_agent(r, options, count);
+  for (unsigned rank = 1; rank <= nodes; rank++)
+    add_chunk(r, rank);
+  for (unsigned rank = 1; rank <= nodes; rank++)
+    add_memcached(r, rank);
+}
+
+static int run_command(int argc, char **argv) {
+  run r = {.restart = true};
+  int at = parse_own(&r, argc, argv);
+  if (at < 0 || !parse_agent(&r, argc - at, argv + at))
     return EXIT_REFUSED;
   unsigned nodes = r.agent.layout.k + r.agent.layout.m;
-  if (nodes > LAYOUT_SHARDS_MAX)
-    return refuse("k + m = %u: at most %d", nodes, LAYOUT_SHARDS_MAX);
   int lock = find_programs(&r) ? folder_take(r.folder) : -1;
-  if (lock < 0)
+  if (lock < 0 || (r.netns && !network_make(&r.network, nodes)))
     return EXIT_REFUSED;
   folder_clean(r.folder, nodes);
-  add_agent(&r, argv + at, argc - at);
-  for (unsigned rank = 1; rank <= nodes; rank++)
-    add_chunk(&r, rank);
-  for (unsigned rank = 1; rank <= nodes; rank++)
-    add_memcached(&r, rank);
+  if (folder_forget(r.folder))
+    report("%s: its last run did not stop in order; what was stored is gone", r.folder);
+  add_all(&r, argv + at + 1, argc - at - 1);
   r.base = event_base_new();
   int status = loop(&r);
   folder_clean(r.folder, nodes);
   folder_forget(r.folder);
   event_base_free(r.base);
   processes_free(&r.processes);
+  if (r.netns)
+    network_close(&r.network);
   close(lock);
   return status;
 }

@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include "common/report.h"
+#include "common/space.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,9 +15,10 @@
 
 enum { STOP_MS = 10000, STEP_MS = 10 };
 
-void process_add(processes *all, const char *name, char *const argv[]) {
+void process_add(processes *all, const char *name, char *const argv[], int space) {
   process *p = &all->at[all->count++];
   size_t count = 0;
+  p->space = space;
   snprintf(p->name, sizeof p->name, "%s", name);
   while (argv[count] != NULL)
     count++;
@@ -38,7 +40,7 @@ bool process_start(process *p) {
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);                    /* Ctrl-C is for the one that stops them in order */
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* and nothing is left if it dies */
-    if (getppid() == parent)
+    if (getppid() == parent && (p->space < 0 || space_enter(p->space)))
       execvp(p->argv[0], p->argv);
     report("cannot run %s: %s", p->argv[0], strerror(errno));
     _exit(127);

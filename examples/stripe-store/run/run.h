@@ -17,8 +17,8 @@ enum { PROCESSES_MAX = 2 * LAYOUT_SHARDS_MAX + 1, ARGUMENTS_MAX = 64 };
 int folder_take(const char *folder);
 /* What a run leaves that the next one must not find. */
 void folder_clean(const char *folder, unsigned nodes);
-/* What the agent remembers of memories that are gone, and on purpose. */
-void folder_forget(const char *folder);
+/* What the agent remembers of memories that are gone; true: there was something. */
+bool folder_forget(const char *folder);
 /* The process that holds the lock; 0: none does. */
 pid_t folder_holder(const char *folder);
 
@@ -27,6 +27,7 @@ pid_t folder_holder(const char *folder);
 typedef struct process {
   char name[32]; /* "memcached 3" */
   char **argv;   /* its strings too are this one's */
+  int space;     /* the network namespace that it is started in; -1: this one */
   pid_t pid;     /* 0: does not run */
   unsigned rest; /* ticks until it is started again */
 } process;
@@ -36,7 +37,7 @@ typedef struct processes {
   unsigned count;
 } processes;
 
-void process_add(processes *all, const char *name, char *const argv[]);
+void process_add(processes *all, const char *name, char *const argv[], int space);
 /* False, with a message. */
 bool process_start(process *p);
 /* Those that have ended are told; `again`: they are started after `ticks`. True: one of them ended
