@@ -237,6 +237,19 @@ static int register_sent(gfsmith_operation *operation) {
   return GFSMITH_OK;
 }
 
+/* What was received has its trailer already. */
+static int take_sums(gfsmith_operation *operation) {
+  for (unsigned i = 0; i < operation->outputs; i++) {
+    gfc_shard *output = &operation->shard[operation->inputs + i];
+    if (!output->sent || output->same >= (int)operation->locals)
+      continue;
+    output->sum = gfc_checksum_create();
+    if (output->sum == NULL)
+      return GFSMITH_ENOMEM;
+  }
+  return GFSMITH_OK;
+}
+
 /* The kernel of the outputs that are no inputs. */
 static int take_kernel(gfsmith_operation *operation, const gfsmith_calc *calc) {
   unsigned rows = 0, inputs = operation->inputs;
@@ -274,7 +287,8 @@ static int lay_out(gfsmith_operation *operation, const gfc_request *request) {
   make_ends(operation, request);
   if (!use_memory(operation, request))
     return GFSMITH_EINVAL;
-  if ((status = take_kernel(operation, request->calc)) != GFSMITH_OK)
+  if ((status = take_sums(operation)) != GFSMITH_OK ||
+      (status = take_kernel(operation, request->calc)) != GFSMITH_OK)
     return status;
   status = take_block(operation);
   return status == GFSMITH_OK ? register_sent(operation) : status;
@@ -321,6 +335,8 @@ void gfc_operation_empty(gfsmith_operation *operation) {
 void gfc_operation_free(gfsmith_operation *operation) {
   gfc_operation_empty(operation);
   gfc_handle_end(operation);
+  for (unsigned n = 0; operation->shard != NULL && n < operation->inputs + operation->outputs; n++)
+    gfc_checksum_free(operation->shard[n].sum);
   free(operation->shard);
   free(operation->read);
   free(operation->write);

@@ -83,6 +83,7 @@ typedef struct gfc_shard {
   uint8_t *bytes;
   uint8_t *trailers; /* one a slice: of received inputs, and of outputs that are sent */
   uint8_t *kept;     /* outputs: a copy goes here, or NULL */
+  gfc_checksum *sum; /* of outputs that are sent, unless what was received is sent on as it is */
   void *descriptor;  /* for sending */
   int same;          /* outputs: the input that it is, or -1: it is computed */
   bool sent;         /* outputs: is it? */
