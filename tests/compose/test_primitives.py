@@ -14,7 +14,7 @@ from .support import NATIVE, ROOT, Library, compile_c, with_object
 HERE = NATIVE / "primitives"
 SHARED = ("network", "scenario")
 PROGRAMS = {
-    "faults": ("mock", "scenario", "faults"),
+    "faults": ("mock", "mock_links", "mock_events", "scenario", "faults"),
     "loopback": (*SHARED, "loopback"),
     "shapes": (*SHARED, "shapes"),
     "cases": (*SHARED, "transfer", "refused", "damaged", "killed", "triggered", "cases"),
