@@ -25,11 +25,14 @@ CASES.remove("child_main")
 SMALL = "0 0 1 0 1 1 127 0 127 16 128 0 128 128 128 1000 4096 1000 65537 4096 1000000 65536 1000000 99999"
 LARGE = "16777216 0 16777216 262144"
 #: In the order of mock_fault. FAULT_NONE is never met.
-FAULTS = 11
+FAULTS = 14
 
 #: Program, its arguments, file, what stands there, what stands there instead.
 MUTANTS = (
     ("faults", "0 2000", "wire.c", "!= checksum(trailer, payload, bytes)", "== UINT64_MAX"),
+    ("faults", "0 2000", "wire.c", "get(&at, 4) != slice ||", "get(&at, 4) > 65535 ||"),
+    ("faults", "0 2000", "incoming.c", "s == end->landed && s < operation->slices", "s < operation->slices"),
+    ("shapes", "tcp 3 2 1000000 0", "compute.c", "input[j].bytes + from", "input[j].bytes"),
     ("faults", "0 2000", "incoming.c", "GFC_LANDED, body", "GFC_RELEASE, body"),
     (
         "faults",

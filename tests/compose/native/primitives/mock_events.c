@@ -58,11 +58,47 @@ static void spoil(gfc_engine *engine, packet *one) {
   }
 }
 
+/* Another write of the same transfer, as long as this one, that is on its way behind it. */
+static packet *like(gfc_engine *engine, unsigned peer, const packet *one) {
+  packet *other;
+  TAILQ_FOREACH(other, &engine->out[peer], entry) {
+    if (other != one && !other->transmitted && other->write && other->context == one->context &&
+        other->pieces == 2 && one->pieces == 2 && other->piece[0].bytes == one->piece[0].bytes)
+      return other;
+  }
+  return NULL;
+}
+
+static void misplace(gfc_engine *engine, unsigned peer, packet *one) {
+  mock_fault fault = engine->world->fault;
+  packet *other = like(engine, peer, one);
+  if (other == NULL || !mock_strikes(engine, fault))
+    return;
+  const packet first = *one, second = *other;
+  for (unsigned n = 0; n < one->pieces; n++) {
+    if (fault != FAULT_TURN) {
+      one->piece[n].remote = second.piece[n].remote;
+      other->piece[n].remote = first.piece[n].remote;
+    }
+    if (fault != FAULT_PLACE) {
+      one->piece[n].local = second.piece[n].local;
+      other->piece[n].local = first.piece[n].local;
+    }
+  }
+  if (fault == FAULT_ORDER) {
+    one->data = second.data;
+    other->data = first.data;
+  }
+}
+
 static void transmit(gfc_engine *engine, unsigned peer) {
   packet *one = to_transmit(engine, peer);
+  mock_fault fault = engine->world->fault;
   one->transmitted = true;
   if (!one->write)
     return;
+  if (fault == FAULT_PLACE || fault == FAULT_TURN || fault == FAULT_ORDER)
+    misplace(engine, peer, one);
   for (unsigned n = 0; n < one->pieces; n++) {
     gfc_piece *piece = &one->piece[n];
     const record *source = piece->descriptor;
@@ -73,7 +109,6 @@ static void transmit(gfc_engine *engine, unsigned peer) {
     memcpy(copy, from, piece->bytes);
     piece->local = copy;
   }
-  mock_fault fault = engine->world->fault;
   if (fault == FAULT_PAYLOAD || fault == FAULT_TRAILER || fault == FAULT_SHORT ||
       fault == FAULT_SKIP)
     spoil(engine, one);
