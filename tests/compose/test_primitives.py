@@ -33,6 +33,7 @@ MUTANTS = (
     ("faults", "0 2000", "wire.c", "get(&at, 4) != slice ||", "get(&at, 4) > 65535 ||"),
     ("faults", "0 2000", "incoming.c", "s == end->landed && s < operation->slices", "s < operation->slices"),
     ("shapes", "tcp 3 2 1000000 0", "compute.c", "input[j].bytes + from", "input[j].bytes"),
+    ("shapes", "tcp 3 2 1000000 0", "compute.c", "operation->within += count", "operation->within = bytes"),
     ("faults", "0 2000", "incoming.c", "GFC_LANDED, body", "GFC_RELEASE, body"),
     (
         "faults",

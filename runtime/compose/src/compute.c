@@ -42,24 +42,53 @@ static int compute_piece(gfsmith_operation *operation, size_t from, size_t bytes
   return status;
 }
 
-int gfc_compute(gfsmith_operation *operation, size_t s) {
-  size_t at = s * operation->slice, bytes = gfc_slice_bytes(operation, s), end = at + bytes;
-  gfc_shard *output = operation->shard + operation->inputs;
-  size_t behind = s * GFC_TRAILER_BYTES, piece = piece_bytes(operation);
+static void begin(gfsmith_operation *operation, size_t s) {
+  const gfc_shard *output = operation->shard + operation->inputs;
+  size_t behind = s * GFC_TRAILER_BYTES, bytes = gfc_slice_bytes(operation, s);
   for (unsigned i = 0; i < operation->outputs; i++) {
     if (output[i].sum == NULL)
       continue;
     gfc_trailer_head(output[i].trailers + behind, operation->job.id, (uint32_t)s, bytes);
     gfc_checksum_begin(output[i].sum, output[i].trailers + behind);
   }
-  for (; at < end; at += piece) {
-    int status = compute_piece(operation, at, end - at < piece ? end - at : piece);
-    if (status != GFSMITH_OK)
-      return status;
-  }
+}
+
+static void end(gfsmith_operation *operation, size_t s) {
+  const gfc_shard *output = operation->shard + operation->inputs;
   for (unsigned i = 0; i < operation->outputs; i++) {
     if (output[i].sum != NULL)
-      gfc_checksum_end(output[i].sum, output[i].trailers + behind);
+      gfc_checksum_end(output[i].sum, output[i].trailers + s * GFC_TRAILER_BYTES);
+  }
+}
+
+/* Is nothing computed, summed or copied: is every output an input, where it is? */
+static bool idle(const gfsmith_operation *operation) {
+  const gfc_shard *output = operation->shard + operation->inputs;
+  bool any = operation->kernel != NULL;
+  for (unsigned i = 0; i < operation->outputs && !any; i++)
+    any = output[i].sum != NULL || output[i].kept != NULL;
+  return !any;
+}
+
+int gfc_compute(gfsmith_operation *operation, size_t s, size_t *room, bool *whole) {
+  size_t from = s * operation->slice, bytes = gfc_slice_bytes(operation, s);
+  size_t piece = piece_bytes(operation), shards = operation->inputs + operation->outputs;
+  if (operation->within == 0)
+    begin(operation, s);
+  if (idle(operation))
+    operation->within = bytes;
+  while (operation->within < bytes && *room > 0) {
+    size_t left = bytes - operation->within, count = left < piece ? left : piece;
+    int status = compute_piece(operation, from + operation->within, count);
+    if (status != GFSMITH_OK)
+      return status;
+    operation->within += count;
+    *room -= count * shards < *room ? count * shards : *room;
+  }
+  *whole = operation->within == bytes;
+  if (*whole) {
+    end(operation, s);
+    operation->within = 0;
   }
   return GFSMITH_OK;
 }

@@ -112,19 +112,19 @@ static void advance_soon(gfsmith_operation *operation) {
 }
 
 static void compute_ready(gfsmith_operation *operation) {
-  size_t here = slices_here(operation), done = 0;
+  size_t here = slices_here(operation), room = TURN_BYTES;
   while (operation->phase == GFC_RUNNING && operation->computed < here) {
-    if (done >= TURN_BYTES) {
-      advance_soon(operation);
-      return;
-    }
-    int status = gfc_compute(operation, operation->computed);
+    bool whole = false;
+    int status = gfc_compute(operation, operation->computed, &room, &whole);
     if (status != GFSMITH_OK) {
       gfc_fail(operation, NULL, status, -1, "the kernel: %s", gfsmith_compose_strerror(status));
       return;
     }
-    done += gfc_slice_bytes(operation, operation->computed++) *
-            (operation->inputs + operation->outputs);
+    if (!whole) {
+      advance_soon(operation);
+      return;
+    }
+    operation->computed++;
     push_all(operation);
   }
 }

@@ -115,6 +115,7 @@ struct gfsmith_operation {
   gfc_phase phase;
   gfc_timer timer; /* the deadline, then the grace */
   size_t computed; /* slices */
+  size_t within;   /* bytes of the next one that are computed */
   bool queued;     /* gfc_advance is going to be run */
   unsigned open;   /* ends that are not DONE */
   size_t flying;   /* writes of all ends */
@@ -169,8 +170,10 @@ void gfc_handle_over(gfsmith_operation *operation);
 
 /* ---- compute.c ---- */
 
-/* Compute slice s and write trailers. Any thread, one at a time. */
-int gfc_compute(gfsmith_operation *operation, size_t s);
+/* Compute slice s and write its trailers, or go on with it: as far as there is room for, in bytes
+ * of inputs and outputs, of which what is done is taken. `whole`: is it done? Any thread, one at a
+ * time. */
+int gfc_compute(gfsmith_operation *operation, size_t s, size_t *room, bool *whole);
 /* Bytes of slice s. */
 size_t gfc_slice_bytes(const gfsmith_operation *operation, size_t s);
 
