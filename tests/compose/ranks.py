@@ -44,7 +44,9 @@ class Rank:
         self._lines: list[str] = []
         pipe = subprocess.PIPE
         command = [str(program), provider, str(rank)]
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=program.parent)
+        # libfabric looks for all its providers, unless it is told.
+        chosen = {**os.environ, "FI_PROVIDER": provider}
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=program.parent, env=chosen)
         self.port = 0
 
     def tell(self, line: str) -> None:

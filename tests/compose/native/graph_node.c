@@ -75,11 +75,11 @@ void __wrap_gfc_receive_landed(gfc_end *end, size_t s) {
   __real_gfc_receive_landed(end, s);
 }
 
-int __real_gfc_compute(gfsmith_operation *operation, size_t s);
-int __wrap_gfc_compute(gfsmith_operation *operation, size_t s);
-int __wrap_gfc_compute(gfsmith_operation *operation, size_t s) {
+int __real_gfc_compute(gfsmith_operation *operation, size_t s, size_t *room, bool *whole);
+int __wrap_gfc_compute(gfsmith_operation *operation, size_t s, size_t *room, bool *whole);
+int __wrap_gfc_compute(gfsmith_operation *operation, size_t s, size_t *room, bool *whole) {
   reach(COMPUTE);
-  return __real_gfc_compute(operation, s);
+  return __real_gfc_compute(operation, s, room, whole);
 }
 
 /* ---- what it is told ---- */
