@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,20 +55,34 @@ class Library:
     build: Path
     flags: tuple[str, ...]
 
-    def program(self, name: str, *sources: Path) -> Path:
+    def objects(self, *sources: Path) -> list[Path]:
+        """These sources compiled, in the library's folder: each once, whatever is linked of it."""
+        made = [self.folder / f"{source.parent.name}-{source.stem}.o" for source in sources]
+        for source, path in zip(sources, made, strict=True):
+            with locked(path.with_suffix(".lock")):
+                if not path.exists():
+                    fresh = path.with_suffix(".new")
+                    compile_c(*self.flags, "-c", source, "-o", fresh)
+                    fresh.rename(path)
+        return made
+
+    def link(self, program: Path, *objects: Path, options: Sequence[str] = ()) -> None:
+        """options: the linker's."""
+        archives = (self.folder / "libgfsmith-compose.a", self.build / "libgfsmith.a")
+        compile_c(*self.flags, *objects, *options, *archives, *LIBRARIES, "-o", program)
+
+    def program(self, name: str, *sources: Path, options: Sequence[str] = ()) -> Path:
         """A program of these sources, in the library's folder: made once."""
         path = self.folder / name
         with locked(path.with_suffix(".lock")):
             if not path.exists():
                 made = path.with_suffix(".new")
-                archives = (self.folder / "libgfsmith-compose.a", self.build / "libgfsmith.a")
-                compile_c(*self.flags, *sources, *archives, *LIBRARIES, "-o", made)
+                self.link(made, *self.objects(*sources), options=options)
                 made.rename(path)
         return path
 
 
 def with_object(library: Library, program: Path, changed: Path, *sources: Path) -> Path:
     """A program with this object in the place of the archive's of the same name."""
-    archives = (library.folder / "libgfsmith-compose.a", library.build / "libgfsmith.a")
-    compile_c(*library.flags, *sources, changed, *archives, *LIBRARIES, "-o", program)
+    library.link(program, *library.objects(*sources), changed)
     return program

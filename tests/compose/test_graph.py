@@ -224,7 +224,7 @@ def _runs() -> list[str]:
 def test_posted_parts_make_the_whole(build: Path, tmp_path: Path) -> None:
     """What gfsmith_graph_post hands to the primitives, carried out by native/graph_simulate.c without a
     network, gives the core library's bytes."""
-    compile_program(build, ["graph_case", "graph_simulate"], tmp_path / "simulate")
+    compile_program(build, ["graph_case", "graph_cases", "graph_simulate"], tmp_path / "simulate")
     run_cases(tmp_path / "simulate", _runs())
 
 

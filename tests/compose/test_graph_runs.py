@@ -24,7 +24,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with locked(REPO / "Makefile"):
         made = subprocess.run(["make", "lib", "compose"], cwd=REPO, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
-    names = ["graph_case", "graph_loopback"]
+    names = ["graph_case", "graph_cases", "graph_loopback"]
     folder = once(
         tmp_path_factory,
         "graph_loopback",

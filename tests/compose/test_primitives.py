@@ -14,7 +14,7 @@ from .support import NATIVE, ROOT, Library, compile_c, with_object
 HERE = NATIVE / "primitives"
 SHARED = ("network", "scenario")
 PROGRAMS = {
-    "faults": ("mock", "scenario", "faults"),
+    "faults": ("mock", "mock_links", "mock_events", "scenario", "faults"),
     "loopback": (*SHARED, "loopback"),
     "shapes": (*SHARED, "shapes"),
     "cases": (*SHARED, "transfer", "refused", "damaged", "killed", "triggered", "cases"),
@@ -25,22 +25,26 @@ CASES.remove("child_main")
 SMALL = "0 0 1 0 1 1 127 0 127 16 128 0 128 128 128 1000 4096 1000 65537 4096 1000000 65536 1000000 99999"
 LARGE = "16777216 0 16777216 262144"
 #: In the order of mock_fault. FAULT_NONE is never met.
-FAULTS = 11
+FAULTS = 14
 
 #: Program, its arguments, file, what stands there, what stands there instead.
 MUTANTS = (
     ("faults", "0 2000", "wire.c", "!= checksum(trailer, payload, bytes)", "== UINT64_MAX"),
+    ("faults", "0 2000", "wire.c", "get(&at, 4) != slice ||", "get(&at, 4) > 65535 ||"),
+    ("faults", "0 2000", "incoming.c", "s == end->landed && s < operation->slices", "s < operation->slices"),
+    ("shapes", "tcp 3 2 1000000 0", "compute.c", "input[j].bytes + from", "input[j].bytes"),
+    ("shapes", "tcp 3 2 1000000 0", "compute.c", "operation->within += count", "operation->within = bytes"),
     ("faults", "0 2000", "incoming.c", "GFC_LANDED, body", "GFC_RELEASE, body"),
     (
         "faults",
         "0 2000",
-        "operation.c",
+        "ending.c",
         "operation->open > 0 || operation->flying > 0",
         "operation->open > 0",
     ),
-    ("faults", "0 2000", "operation.c", "end->state == GFC_GRANTED) {", "end->slot == 0xffff) {"),
+    ("faults", "0 2000", "ending.c", "end->state == GFC_GRANTED) {", "end->slot == 0xffff) {"),
     ("faults", "0 2000", "operation.c", "gfc_early_refusal(all, &end->key, &refusal)", "refusal.known"),
-    ("faults", "0 2000", "operation.c", "end->state == GFC_REVOKED || end->flying > 0", "end->flying > 9999"),
+    ("faults", "0 2000", "ending.c", "end->state == GFC_REVOKED || end->flying > 0", "end->flying > 9999"),
     ("faults", "0 2000", "upper.c", "  gfc_early_down(all, rank);\n", ""),
     ("faults", "0 2000", "upper.c", "release(all, rank, &refusal);", ";"),
     ("cases", "tcp mismatches", "outgoing.c", "grant->hash != operation->job.hash", "grant->hash == 1"),

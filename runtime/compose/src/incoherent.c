@@ -59,7 +59,9 @@ static void run(gfsmith_operation *operation) {
   for (size_t s = 0; s < operation->slices && goes_on; s++) {
     if (!wait_for(operation, &operation->here, s + 1))
       return;
-    operation->step = gfc_compute(operation, s);
+    size_t room = SIZE_MAX;
+    bool whole;
+    operation->step = gfc_compute(operation, s, &room, &whole);
     if (operation->step != GFSMITH_OK) {
       hand_over(operation, fail, operation);
       return;

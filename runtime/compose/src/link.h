@@ -4,8 +4,9 @@
  * Below: fabric.c, register.c (provider, domain, registration), auth.c, handshake.c, gate.c (who
  * may take part, and strangers), connection.c (one connection), queue.c (what it sends, and
  * credits), receive.c (what it gets), peers.c (who connects, and when again), engine.c (the
- * thread). Above: operation.c and its neighbours, which are called from the engine's thread only,
- * through gfc_upper. Functions here are for the engine's thread, unless they say otherwise. */
+ * thread). Above: operation.c, ending.c and their neighbours, which are called from the engine's
+ * thread only, through gfc_upper. Functions here are for the engine's thread, unless they say
+ * otherwise. */
 #ifndef GFC_LINK_H
 #define GFC_LINK_H
 

@@ -83,6 +83,7 @@ typedef struct gfc_shard {
   uint8_t *bytes;
   uint8_t *trailers; /* one a slice: of received inputs, and of outputs that are sent */
   uint8_t *kept;     /* outputs: a copy goes here, or NULL */
+  gfc_checksum *sum; /* of outputs that are sent, unless what was received is sent on as it is */
   void *descriptor;  /* for sending */
   int same;          /* outputs: the input that it is, or -1: it is computed */
   bool sent;         /* outputs: is it? */
@@ -114,6 +115,7 @@ struct gfsmith_operation {
   gfc_phase phase;
   gfc_timer timer; /* the deadline, then the grace */
   size_t computed; /* slices */
+  size_t within;   /* bytes of the next one that are computed */
   bool queued;     /* gfc_advance is going to be run */
   unsigned open;   /* ends that are not DONE */
   size_t flying;   /* writes of all ends */
@@ -134,10 +136,17 @@ struct gfsmith_operation {
 
 void gfc_operation_start(void *operations,
                          void *operation); /* work of gfc_run; takes over one reference */
-void gfc_operation_cancel(void *operations, void *operation); /* likewise */
 /* Compute what can be computed and send what can be sent; a part of it if it is much, the rest from
  * the loop. */
 void gfc_advance(gfsmith_operation *operation);
+/* A control message; without a link it is not needed. */
+void gfc_tell(gfc_operations *all, uint16_t rank, uint8_t type, const uint8_t *body, size_t bytes);
+
+/* ---- ending.c ---- */
+
+void gfc_operation_cancel(void *operations,
+                          void *operation); /* work of gfc_run; takes over one reference */
+void gfc_operation_late(gfc_timer *timer);  /* its time is over: the deadline, then the grace */
 /* Every event of an operation ends with this: is it over? Then tell, and let go of it. */
 void gfc_settle(gfsmith_operation *operation);
 /* Fail, if it has not yet: tell all peers whose transfers are not done. `cause`: where a peer
@@ -148,8 +157,6 @@ void gfc_fail(gfsmith_operation *operation, const gfc_end *cause, int status, in
 void gfc_end_refused(gfc_end *end, const gfc_refusal *refusal);
 /* Nothing comes at this end any more. */
 void gfc_end_done(gfc_end *end);
-/* A control message; without a link it is not needed. */
-void gfc_tell(gfc_operations *all, uint16_t rank, uint8_t type, const uint8_t *body, size_t bytes);
 
 /* ---- handle.c: any thread ---- */
 
@@ -163,12 +170,14 @@ void gfc_handle_over(gfsmith_operation *operation);
 
 /* ---- compute.c ---- */
 
-/* Compute slice s and write trailers. Any thread, one at a time. */
-int gfc_compute(gfsmith_operation *operation, size_t s);
+/* Compute slice s and write its trailers, or go on with it: as far as there is room for, in bytes
+ * of inputs and outputs, of which what is done is taken. `whole`: is it done? Any thread, one at a
+ * time. */
+int gfc_compute(gfsmith_operation *operation, size_t s, size_t *room, bool *whole);
 /* Bytes of slice s. */
 size_t gfc_slice_bytes(const gfsmith_operation *operation, size_t s);
 
-/* ---- layout.c: any thread ---- */
+/* ---- request.c, primitives.c, layout.c, create.c: any thread ---- */
 
 typedef struct gfc_request {
   const gfsmith_job *job;
@@ -184,13 +193,21 @@ extern const gfsmith_stripe gfc_no_stripe;
 /* Is nothing of it NULL? */
 bool gfc_request_complete(const gfsmith_node *node, const gfc_request *request);
 
+/* Can it be posted? Its parts are not NULL. */
+bool gfc_request_valid(const gfsmith_node *node, const gfc_request *request);
+
+/* All of an operation that the caller says: ends, slices, the caller's memory. */
+int gfc_lay_out(gfsmith_operation *operation, const gfc_request *request);
+/* Its block, and with it all addresses that are not the caller's. */
+int gfc_lay_out_block(gfsmith_operation *operation);
+
 /* Check a request, whose parts are not NULL, and make an operation of it, with one reference. */
 int gfc_operation_create(gfsmith_operation **out, gfsmith_node *node, const gfc_request *request);
 /* Give back memory and kernel; again, nothing. */
 void gfc_operation_empty(gfsmith_operation *operation);
 void gfc_operation_free(gfsmith_operation *operation);
 
-/* ---- receive.c, send.c ---- */
+/* ---- incoming.c, outgoing.c ---- */
 
 void gfc_receive_ask(gfc_end *end); /* grant, as soon as there is a link */
 void gfc_receive_landed(gfc_end *end, size_t s);

@@ -4,6 +4,13 @@
 
 #include <xxhash.h>
 
+/* XXH3 with the widest vectors that the processor has, where libxxhash has been built with that
+ * (its shared library on x86-64): else it keeps to those that every processor has. */
+extern XXH64_hash_t XXH3_64bits_withSeed_dispatch(const void *bytes, size_t count,
+                                                  XXH64_hash_t seed) __attribute__((weak));
+extern XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t *state, const void *bytes,
+                                                 size_t count) __attribute__((weak));
+
 static uint8_t *put(uint8_t *at, uint64_t number, unsigned bytes) {
   for (unsigned n = 0; n < bytes; n++)
     at[n] = (uint8_t)(number >> 8 * n);
@@ -111,21 +118,36 @@ bool gfc_get_receipt(gfc_receipt *receipt, const uint8_t *body, size_t bytes) {
 enum { HEAD = 24 };
 static const uint32_t MAGIC = 0x67667331; /* "gfs1" */
 
-static void write_head(uint8_t *head, uint64_t job, uint32_t slice, size_t bytes) {
-  uint8_t *at = put(head, job, 8);
+void gfc_trailer_head(uint8_t *trailer, uint64_t job, uint32_t slice, size_t bytes) {
+  uint8_t *at = put(trailer, job, 8);
   at = put(at, slice, 4);
   at = put(at, MAGIC, 4);
   put(at, bytes, 8);
 }
 
 static uint64_t checksum(const uint8_t *head, const uint8_t *payload, size_t bytes) {
-  return XXH3_64bits_withSeed(payload, bytes, XXH3_64bits(head, HEAD));
+  XXH64_hash_t seed = XXH3_64bits(head, HEAD);
+  if (XXH3_64bits_withSeed_dispatch != NULL)
+    return XXH3_64bits_withSeed_dispatch(payload, bytes, seed);
+  return XXH3_64bits_withSeed(payload, bytes, seed);
 }
 
-void gfc_trailer_write(uint8_t *trailer, uint64_t job, uint32_t slice, const uint8_t *payload,
-                       size_t bytes) {
-  write_head(trailer, job, slice, bytes);
-  put(trailer + HEAD, checksum(trailer, payload, bytes), 8);
+gfc_checksum *gfc_checksum_create(void) { return XXH3_createState(); }
+void gfc_checksum_free(gfc_checksum *sum) { XXH3_freeState(sum); }
+
+void gfc_checksum_begin(gfc_checksum *sum, const uint8_t *trailer) {
+  XXH3_64bits_reset_withSeed(sum, XXH3_64bits(trailer, HEAD));
+}
+
+void gfc_checksum_add(gfc_checksum *sum, const uint8_t *payload, size_t bytes) {
+  if (XXH3_64bits_update_dispatch != NULL)
+    XXH3_64bits_update_dispatch(sum, payload, bytes);
+  else
+    XXH3_64bits_update(sum, payload, bytes);
+}
+
+void gfc_checksum_end(const gfc_checksum *sum, uint8_t *trailer) {
+  put(trailer + HEAD, XXH3_64bits_digest(sum), 8);
 }
 
 const char *gfc_trailer_check(const uint8_t *trailer, uint64_t job, uint32_t slice,

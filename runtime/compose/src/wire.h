@@ -55,8 +55,18 @@ bool gfc_get_receipt(gfc_receipt *receipt, const uint8_t *body, size_t bytes);
  * edge, so who forwards a slice forwards its trailer as it is. */
 enum { GFC_TRAILER_BYTES = 32 };
 
-void gfc_trailer_write(uint8_t *trailer, uint64_t job, uint32_t slice, const uint8_t *payload,
-                       size_t bytes);
+/* The head of a trailer: all of it but the checksum. */
+void gfc_trailer_head(uint8_t *trailer, uint64_t job, uint32_t slice, size_t bytes);
+
+/* A checksum that is made piece by piece, while the pieces are in the cache. */
+typedef struct XXH3_state_s gfc_checksum;
+
+gfc_checksum *gfc_checksum_create(void); /* NULL: no memory */
+void gfc_checksum_free(gfc_checksum *sum);
+void gfc_checksum_begin(gfc_checksum *sum, const uint8_t *trailer); /* which has its head */
+void gfc_checksum_add(gfc_checksum *sum, const uint8_t *payload, size_t bytes);
+void gfc_checksum_end(const gfc_checksum *sum, uint8_t *trailer);
+
 /* NULL, or what is wrong in words. */
 const char *gfc_trailer_check(const uint8_t *trailer, uint64_t job, uint32_t slice,
                               const uint8_t *payload, size_t bytes);

@@ -38,6 +38,9 @@ static bool may_be(const run *run, int status) {
   case FAULT_PAYLOAD:
   case FAULT_TRAILER:
   case FAULT_SHORT:
+  case FAULT_PLACE:
+  case FAULT_TURN:
+  case FAULT_ORDER:
     return status == GFSMITH_ECORRUPT;
   case FAULT_SKIP:
     return status == GFSMITH_ECORRUPT || status == GFSMITH_ETIMEDOUT;
@@ -100,8 +103,7 @@ static void check(const run *run) {
               v->outcome.status, v->outcome.reason);
     wrong += v->outcome.status != GFSMITH_OK;
   }
-  if (mock_met(run->world) && (run->fault == FAULT_PAYLOAD || run->fault == FAULT_TRAILER ||
-                               run->fault == FAULT_SHORT || run->fault == FAULT_SKIP))
+  if (mock_met(run->world) && run->fault >= FAULT_PAYLOAD && run->fault <= FAULT_ORDER)
     REQUIRE(wrong > 0, "a wrong write was taken for a right one");
   unsigned long long late = takes_time(run) ? DEADLINE + SLACK : 0;
   REQUIRE(mock_time(run->world) <= MOCK_START + late, "too late");
@@ -128,6 +130,10 @@ static bool one_run(uint64_t seed, mock_fault fault) {
   unsigned nodes = 2 + below(&run.random, RANKS - 1);
   size_t length = lengths[below(&run.random, 7)];
   size_t slice = below(&run.random, 2) == 0 ? 0 : 1 + below(&run.random, 300);
+  if (fault >= FAULT_PLACE && fault <= FAULT_ORDER) { /* there has to be more than one slice */
+    length = 1000;
+    slice = 1 + below(&run.random, 100);
+  }
   run.world = mock_create(&run.random, nodes, 1 << 24);
   scenario_make(&run.jobs, &run.random, nodes, seed, length, slice);
   run.victim = below(&run.random, nodes);

@@ -15,6 +15,9 @@ typedef enum mock_fault {
   FAULT_TRAILER, /* a byte of its trailer is */
   FAULT_SHORT,   /* a write's last payload bytes and its trailer do not arrive */
   FAULT_SKIP,    /* a write is left out */
+  FAULT_PLACE,   /* two slices of a transfer go to each other's place */
+  FAULT_TURN,    /* the same, and each is told as what belongs into the place that it takes */
+  FAULT_ORDER,   /* they come in the wrong order */
   FAULT_CANCEL,  /* an operation is canceled */
   FAULT_BABBLE,  /* a control message's bytes are random */
   FAULT_MEMORY,  /* links have no memory for a message or write */

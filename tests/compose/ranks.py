@@ -1,0 +1,132 @@
+"""Ranks of a graph, each a process of its own (native/graph_node.c), that are halted and killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from .support import NATIVE
+
+#: Calls of the library that native/graph_node.c stands before.
+WRAPPED = ("gfc_send_granted", "gfc_write", "gfc_send_over", "gfc_receive_landed", "gfc_compute")
+#: Seconds for anything at all; operations have a deadline far below.
+PATIENCE = 60
+#: gfsmith_compose_status
+OK, EPEER = 0, -33
+
+
+SOURCES = (NATIVE / "graph_node.c", NATIVE / "graph_case.c")
+OPTIONS = [f"-Wl,--wrap={name}" for name in WRAPPED]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """words: the reason, or "right" or "wrong" of the shards."""
+
+    status: int
+    rank: int
+    words: str
+
+
+class Rank:
+    """One process."""
+
+    def __init__(self, program: Path, provider: str, rank: int) -> None:
+        self.rank = rank
+        self._text = b""
+        self._lines: list[str] = []
+        pipe = subprocess.PIPE
+        command = [str(program), provider, str(rank)]
+        # libfabric looks for all its providers, unless it is told.
+        chosen = {**os.environ, "FI_PROVIDER": provider}
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=program.parent, env=chosen)
+        self.port = 0
+
+    def tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.flush()
+
+    def _line(self, wanted: str) -> str:
+        assert self._process.stdout is not None
+        until = time.monotonic() + PATIENCE
+        while b"\n" not in self._text:
+            left = until - time.monotonic()
+            file = self._process.stdout.fileno()
+            assert left > 0 and select.select([file], [], [], left)[0], f"rank {self.rank}: no {wanted}"
+            more = os.read(file, 4096)
+            assert more, f"rank {self.rank} has ended, and not said {wanted}"
+            self._text += more
+        line, self._text = self._text.split(b"\n", 1)
+        return line.decode()
+
+    def hear(self, kind: str) -> str:
+        """What it says, or has said, of this kind: its two threads do not wait for each other."""
+        while not any(line.split(" ", 1)[0] == kind for line in self._lines):
+            self._lines.append(self._line(kind))
+        found = next(line for line in self._lines if line.split(" ", 1)[0] == kind)
+        self._lines.remove(found)
+        return found.partition(" ")[2]
+
+    def outcome(self) -> Outcome:
+        status, rank, words = self.hear("over").split(" ", 2)
+        return Outcome(int(status), int(rank), words)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+
+
+class Ranks:
+    """All ranks of a graph, with links between them."""
+
+    def __init__(self, program: Path, provider: str, ranks: Iterable[int]) -> None:
+        self._program, self._provider = program, provider
+        self.alive: dict[int, Rank] = {}
+        self.start(ranks)
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        for one in self.alive.values():
+            one.kill()
+
+    def start(self, ranks: Iterable[int]) -> None:
+        """Those that are not there, or not any more, and all links."""
+        fresh = [rank for rank in ranks if rank not in self.alive]
+        for rank in fresh:
+            self.alive[rank] = Rank(self._program, self._provider, rank)
+        for rank in fresh:
+            self.alive[rank].port = int(self.alive[rank].hear("port"))
+        pairs = [(a, b) for a in self.alive for b in self.alive if a != b and (a in fresh or b in fresh)]
+        for a, b in pairs:
+            self.alive[a].tell(f"peer {b} {self.alive[b].port}")
+        for a, b in pairs:
+            self.alive[a].tell(f"linked {b}")
+        for a, b in pairs:
+            assert self.alive[a].hear("linked") == str(b)
+
+    def post(self, ranks: Iterable[int], job: int, milliseconds: int, case: str) -> None:
+        """And wait until they have."""
+        for rank in ranks:
+            self.alive[rank].tell(f"post {job} {milliseconds} {case}")
+        for rank in ranks:
+            self.alive[rank].hear("posted")
+
+    def kill(self, rank: int) -> None:
+        self.alive.pop(rank).kill()
