@@ -66,7 +66,8 @@ static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, 
 
 /* Distances to begin with: one, two, four, eight and sixteen lines of every source, and all lines
  * of the call, which is asked for as a whole then. The paper begins with the first alone; but what
- * the hill between them looks like depends on the memory, and climbing goes 16 lines at a time. */
+ * the hill between them looks like depends on the memory, and climbing goes 16 lines at a time.
+ * With stores around the cache, eight or the whole call: best with eight parities of 256 bytes. */
 static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
   unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
   size_t whole = gfs_situation_lines(l->s);
@@ -75,11 +76,14 @@ static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
     add(l, walk, k * lines, 0, why);
   if (whole > k && whole <= furthest)
     add(l, walk, (unsigned)whole, 0, why);
+  unsigned far = (unsigned)gfs_least(8 * k, whole);
+  if (far > k && far <= furthest && l->s->have[walk][false])
+    append(l, (gfs_policy){walk, far, 0, true}, why);
 }
 
 /* Rows of wide stripes at a half and one and a half of them, too: that is many steps of climbing,
- * each within a trial's noise. Rows of few sources with stores around the cache, which are best at
- * a short distance where the others are at a long one (4+8 from 2 KiB on). */
+ * each within a trial's noise. Rows of few sources with stores around the cache at a short
+ * distance, which is where those are best at 4+8 from 2 KiB on. */
 static void add_rows(list *l, bool wide, const char *why) {
   unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
   add_pipelined(l, GFS_WALK_ROW, why);
@@ -88,6 +92,14 @@ static void add_rows(list *l, bool wide, const char *why) {
       add(l, GFS_WALK_ROW, k * halves / 2, 0, why);
   if (!wide && k <= furthest && l->s->have[GFS_WALK_ROW][false])
     append(l, (gfs_policy){GFS_WALK_ROW, k, 0, true}, why);
+}
+
+/* Blocks at four lines of every source: best at 100+8 and 154+8 with 5 KiB. */
+static void add_blocks(list *l, const char *why) {
+  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
+  unsigned distance = (unsigned)gfs_least(4 * k, gfs_situation_lines(l->s));
+  if (distance > k && distance <= furthest)
+    add(l, GFS_WALK_BLOCK, distance, 0, why);
 }
 
 static void add_stopped(list *l, const char *why) {
@@ -120,6 +132,8 @@ unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive
                              : "software prefetch beside the hardware's";
   add_rows(&l, wide, soft);
   add_pipelined(&l, GFS_WALK_ROWS4, soft);
+  if (pressure != GFS_PRESSURE_LOW)
+    add_blocks(&l, soft);
   if (pressure == GFS_PRESSURE_UNKNOWN && !wide && !pages)
     add_stopped(&l, "pressure is not known: orders that stop hardware prefetchers are timed");
   return l.count;

@@ -308,7 +308,9 @@ static void test_candidates(void) {
   CHECK(c[2].policy.walk == GFS_WALK_ROW && c[2].policy.distance == 12 && !c[2].policy.streaming);
   CHECK(c[4].policy.distance == 48 && c[6].policy.distance == 192);
   CHECK(c[7].policy.distance == 129 * 12);
-  CHECK(c[8].policy.walk == GFS_WALK_ROW && c[8].policy.distance == 12 && c[8].policy.streaming);
+  CHECK(c[8].policy.walk == GFS_WALK_ROW && c[8].policy.distance == 96 && c[8].policy.streaming);
+  CHECK(c[9].policy.walk == GFS_WALK_ROW && c[9].policy.distance == 12 && c[9].policy.streaming);
+  CHECK(of_walk(c, count, GFS_WALK_BLOCK) == 2);
   CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 1);
   s.counted = GFS_PRESSURE_LOW;
   count = gfs_situation_candidates(&s, &options, c);
@@ -319,11 +321,13 @@ static void test_candidates(void) {
   /* Wide stripes: software only; at pages, hardware stays. */
   gfs_situation wide = situation(48, 4, 1024, &dram);
   count = gfs_situation_candidates(&wide, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 7);
-  CHECK(c[7].policy.distance == 24 && c[8].policy.distance == 72); /* between those, too */
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROW) == 8);
+  CHECK(c[7].policy.distance == 384 && c[7].policy.streaming);
+  CHECK(c[8].policy.distance == 24 && c[9].policy.distance == 72); /* between those, too */
+  CHECK(of_walk(c, count, GFS_WALK_BLOCK) == 1 && c[count - 1].policy.distance == 192);
   gfs_situation pages = situation(12, 4, 8192, &dram);
   count = gfs_situation_candidates(&pages, &options, c);
-  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 6);
+  CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_ROWS4) == 7);
   /* Two distances where the device's lines are longer, under low pressure: k + 4 at first. */
   gfs_situation slow = situation(28, 4, 1024, &optane);
   count = gfs_situation_candidates(&slow, &options, c);
