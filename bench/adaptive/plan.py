@@ -61,7 +61,7 @@ class Effort:
     recovery, each with `slice` microseconds."""
 
     screening: int = 5
-    final: int = 32
+    final: int = 24
     finalists: int = 4
     screen_microseconds: int = 1200
     microseconds: int = 2500
