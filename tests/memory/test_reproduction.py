@@ -48,9 +48,13 @@ def test_a_committed_forecast_is_what_comes_out() -> None:
     )
 
 
-def test_page_and_pictures_are_what_the_results_give() -> None:
-    text = page.PAGE.read_text(encoding="utf-8")
-    assert page.filled(text, FOUND) == text, "run make model-memory MODEL_FLAGS=--draw"
+def test_page_and_pictures_are_what_the_results_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, copy = page.PAGE.read_text(encoding="utf-8"), tmp_path / "memory.md"
+    begin = text.index(page.BEGIN) + len(page.BEGIN)
+    copy.write_text(f"{text[:begin]}\nwhat stood here\n{text[text.index(page.END) :]}", encoding="utf-8")
+    monkeypatch.setattr(page, "PAGE", copy)
+    page.write(FOUND)
+    assert copy.read_text(encoding="utf-8") == text, "run make model-memory MODEL_FLAGS=--draw"
     for name, drawn in pictures.pictures(FOUND).items():
         assert (pictures.FOLDER / name).read_text(encoding="utf-8") == drawn, name
 
