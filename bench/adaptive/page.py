@@ -140,7 +140,7 @@ def _lost(first: dict[str, Json], again: dict[str, Json]) -> Iterator[str]:
         yield (
             f"They were measured a second time, by another process with a new coordinator: {len(twice)} of "
             f"{len(again)} are behind again (first in the table), {sure} of them with the whole interval "
-            "both times. What is behind once only is noise of the search or of the judging; by chance "
+            "both times. What is behind once only may be noise of the search or of the judging; by chance "
             f"alone some {len(lost) * len(lost) / len(cells):.0f} would be behind twice.\n"
         )
     order = sorted(lost, key=lambda id: (id not in twice, -float(lost[id]["over_static_best"][0])))
