@@ -84,7 +84,8 @@ static bool other_stores(gfs_hunt *hunt) {
   return true;
 }
 
-/* Keep a policy for the final, if it is one of the fastest; the last place is left for more. */
+/* Keep a policy for the final, if it is one of the fastest: there are so many places, of which the
+ * candidates leave two, for the climber and for `default`. */
 static void note_rival(gfs_hunt *hunt, gfs_candidate candidate, float score, unsigned places) {
   unsigned at = hunt->rivals;
   for (unsigned n = 0; n < hunt->rivals; n++)

@@ -6,6 +6,8 @@
 /* Candidates as they are found. */
 typedef struct list {
   const gfs_situation *s;
+  unsigned furthest; /* the longest distance */
+  size_t whole;      /* lines of the call */
   gfs_candidate *candidate;
   unsigned count;
 } list;
@@ -69,8 +71,8 @@ static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, 
  * the hill between them looks like depends on the memory, and climbing goes 16 lines at a time.
  * With stores around the cache, eight or the whole call: best with eight parities of 256 bytes. */
 static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
-  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
-  size_t whole = gfs_situation_lines(l->s);
+  unsigned k = l->s->k, furthest = l->furthest;
+  size_t whole = l->whole;
   add(l, walk, k < furthest ? k : furthest, 0, why);
   for (unsigned lines = 2; lines <= 16 && k * lines <= furthest && k * lines < whole; lines *= 2)
     add(l, walk, k * lines, 0, why);
@@ -85,7 +87,7 @@ static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
  * each within a trial's noise. Rows of few sources with stores around the cache at a short
  * distance, which is where those are best at 4+8 from 2 KiB on. */
 static void add_rows(list *l, bool wide, const char *why) {
-  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
+  unsigned k = l->s->k, furthest = l->furthest;
   add_pipelined(l, GFS_WALK_ROW, why);
   for (unsigned halves = 1; wide && halves <= 3; halves += 2)
     if (k * halves / 2 <= furthest)
@@ -96,14 +98,14 @@ static void add_rows(list *l, bool wide, const char *why) {
 
 /* Blocks at four lines of every source: best at 100+8 and 154+8 with 5 KiB. */
 static void add_blocks(list *l, const char *why) {
-  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
-  unsigned distance = (unsigned)gfs_least(4 * k, gfs_situation_lines(l->s));
+  unsigned k = l->s->k, furthest = l->furthest;
+  unsigned distance = (unsigned)gfs_least(4 * k, l->whole);
   if (distance > k && distance <= furthest)
     add(l, GFS_WALK_BLOCK, distance, 0, why);
 }
 
 static void add_stopped(list *l, const char *why) {
-  unsigned k = l->s->k, furthest = gfs_situation_furthest(l->s, true);
+  unsigned k = l->s->k, furthest = l->furthest;
   unsigned distance = k < furthest ? k : furthest;
   add(l, GFS_WALK_SHUFFLED, distance, 0, why);
   add(l, GFS_WALK_BLOCK_SHUFFLED, distance, 0, why);
@@ -112,7 +114,9 @@ static void add_stopped(list *l, const char *why) {
 
 unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive_options *o,
                                   gfs_candidate candidates[GFS_CANDIDATES_MAX]) {
-  list l = {s, candidates, 0};
+  list l = {.s = s, .candidate = candidates};
+  l.furthest = gfs_situation_furthest(s, true);
+  l.whole = gfs_situation_lines(s);
   gfs_pressure pressure = gfs_situation_pressure(s, o);
   bool wide = s->k > s->device->streams, pages = s->len % o->page == 0;
   add(&l, GFS_WALK_DEFAULT, 0, 0, "what the library does without a coordinator");

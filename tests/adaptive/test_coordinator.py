@@ -74,7 +74,7 @@ MUTANTS = (
     ("situation", "lines <= 16 &&", "lines <= 8 &&"),
     ("situation", "halves += 2", "halves += 3"),
     ("situation", "gfs_least(8 * k, whole)", "gfs_least(16 * k, whole)"),
-    ("situation", "gfs_least(4 * k, gfs_situation_lines(l->s))", "k"),
+    ("situation", "gfs_least(4 * k, l->whole)", "k"),
     ("situation", "{GFS_WALK_ROW, k, 0, true}", "{GFS_WALK_ROW, k, 0, false}"),
     ("hunt", "policy.streaming = !policy.streaming", "policy.streaming = policy.streaming"),
     ("hunt", "hunt->best = outcome->challenger", "hunt->best = hunt->candidate[0]"),
