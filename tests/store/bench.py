@@ -14,6 +14,15 @@ from pymemcache.exceptions import MemcacheError
 
 from .support import DEADLINE, Store, wait_for
 
+#: Where the agent may die in a write, and whether the new value is there afterwards.
+WRITE_POINTS = (
+    ("set.begin", False),
+    ("set.asked", False),
+    ("set.encoded", False),
+    ("set.recorded", True),
+    ("set.freed", True),
+)
+
 
 def content(length: int, *seed: object) -> bytes:
     return random.Random(f"{length} {seed}").randbytes(length)

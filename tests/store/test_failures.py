@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from .bench import Bench, acknowledged, begin_rebuild, content, filled, strike
+from .bench import WRITE_POINTS, Bench, acknowledged, begin_rebuild, content, filled, strike
 from .support import DEADLINE, Store
 
 LENGTHS = (0, 1, 2, 3, 100, 4096, 100_001)
@@ -45,16 +45,7 @@ def test_a_chunk_server_dies_in_a_write(bench: Bench, phase: str, victim: str) -
     bench.values[KEY] = new
 
 
-@pytest.mark.parametrize(
-    ("point", "survives"),
-    [
-        ("set.begin", False),
-        ("set.asked", False),
-        ("set.encoded", False),
-        ("set.recorded", True),
-        ("set.freed", True),
-    ],
-)
+@pytest.mark.parametrize(("point", "survives"), WRITE_POINTS)
 @pytest.mark.parametrize("gone", [0, 2])
 def test_the_agent_dies_in_a_write(bench: Bench, point: str, survives: bool, gone: int) -> None:
     store = bench.store

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from .bench import Bench, acknowledged, begin_rebuild, content, filled, strike
+from .bench import WRITE_POINTS, Bench, acknowledged, begin_rebuild, content, filled, strike
 from .support import DEADLINE, Store
 
 LENGTHS = (1, 100, 4096, 40_001)
@@ -96,16 +96,7 @@ def test_chunk_servers_die(bench: Bench, number: int, write: str, read: str, reb
     bench.check()
 
 
-@pytest.mark.parametrize(
-    ("point", "survives"),
-    [
-        ("set.begin", False),
-        ("set.asked", False),
-        ("set.encoded", False),
-        ("set.recorded", True),
-        ("set.freed", True),
-    ],
-)
+@pytest.mark.parametrize(("point", "survives"), WRITE_POINTS)
 def test_the_agent_dies_in_a_write(bench: Bench, point: str, survives: bool) -> None:
     store = bench.store
     new = content(6000, point)
