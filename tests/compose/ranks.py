@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import subprocess
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from .spoken import Spoken
 from .support import NATIVE
 
 #: Calls of the library that native/graph_node.c stands before.
 WRAPPED = ("gfc_send_granted", "gfc_write", "gfc_send_over", "gfc_receive_landed", "gfc_compute")
-#: Seconds for anything at all; operations have a deadline far below.
-PATIENCE = 60
 #: gfsmith_compose_status
 OK, EPEER = 0, -33
 
@@ -40,40 +37,18 @@ class Rank:
 
     def __init__(self, program: Path, provider: str, rank: int) -> None:
         self.rank = rank
-        self._text = b""
-        self._lines: list[str] = []
         pipe = subprocess.PIPE
         command = [str(program), provider, str(rank)]
         # libfabric looks for all its providers, unless it is told.
         chosen = {**os.environ, "FI_PROVIDER": provider}
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=program.parent, env=chosen)
+        self.hear = Spoken(self._process, f"rank {rank}").hear
         self.port = 0
 
     def tell(self, line: str) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
-
-    def _line(self, wanted: str) -> str:
-        assert self._process.stdout is not None
-        until = time.monotonic() + PATIENCE
-        while b"\n" not in self._text:
-            left = until - time.monotonic()
-            file = self._process.stdout.fileno()
-            assert left > 0 and select.select([file], [], [], left)[0], f"rank {self.rank}: no {wanted}"
-            more = os.read(file, 4096)
-            assert more, f"rank {self.rank} has ended, and not said {wanted}"
-            self._text += more
-        line, self._text = self._text.split(b"\n", 1)
-        return line.decode()
-
-    def hear(self, kind: str) -> str:
-        """What it says, or has said, of this kind: its two threads do not wait for each other."""
-        while not any(line.split(" ", 1)[0] == kind for line in self._lines):
-            self._lines.append(self._line(kind))
-        found = next(line for line in self._lines if line.split(" ", 1)[0] == kind)
-        self._lines.remove(found)
-        return found.partition(" ")[2]
 
     def outcome(self) -> Outcome:
         status, rank, words = self.hear("over").split(" ", 2)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from .spoken import Spoken
 from .support import NATIVE, ROOT, Library, compile_c, with_object
 
 SERVE = NATIVE / "links" / "serve.c"
@@ -26,35 +27,22 @@ class Process:
 
     def __init__(self, program: Path, rank: int, *, key: str = KEY, ms: int = 20000, port: int = 0) -> None:
         words = [str(word) for word in (program, "tcp", rank, key, ms, port)]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.line())
-        self.said: list[str] = []
-
-    def line(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, f"the node is gone with status {self.process.wait(60)}"
-        return line.strip()
-
-    def until(self, start: str) -> str:
-        """The next line that begins so; what comes before is kept in `said`."""
-        while True:
-            line = self.line()
-            if line.startswith(start):
-                return line
-            self.said.append(line)
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.spoken = Spoken(self.process, f"node {rank}")
+        self.hear = self.spoken.hear
+        self.port = int(self.hear("port"))
 
     def tell(self, command: str, answer: str) -> str:
         assert self.process.stdin is not None
-        self.process.stdin.write(command + "\n")
+        self.process.stdin.write(command.encode() + b"\n")
         self.process.stdin.flush()
-        return self.until(answer)
+        return self.hear(answer)
 
     def peer(self, rank: int, port: int) -> None:
-        assert self.tell(f"peer {rank} {port}", "named") == "named 0"
+        assert self.tell(f"peer {rank} {port}", "named") == "0"
 
     def descriptors(self) -> int:
-        return int(self.tell("count", "count").split()[1])
+        return int(self.tell("count", "count"))
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -63,7 +51,7 @@ class Process:
     def end(self) -> None:
         if self.process.poll() is None:
             out, _ = self.process.communicate(timeout=120)
-            assert self.process.returncode == 0 and "destroyed" in out
+            assert self.process.returncode == 0 and b"destroyed" in out
 
 
 @pytest.fixture
@@ -81,8 +69,8 @@ def nodes(*started: Process) -> Iterator[None]:
 
 def link(high: Process, low: Process, *, rank: int) -> None:
     high.peer(0, low.port)
-    high.until("up 0")
-    low.until(f"up {rank}")
+    high.hear("up 0")
+    low.hear(f"up {rank}")
 
 
 def call(port: int) -> socket.socket:
@@ -127,9 +115,9 @@ def recorded(serve: Path, low: Process) -> list[bytes]:
     high = Process(serve, 9)
     with nodes(high):
         high.peer(0, proxy.port)
-        high.until("up 0")
-        low.until("up 9")
-    low.until("down 9")
+        high.hear("up 0")
+        low.hear("up 9")
+    low.hear("down 9")
     proxy.server.close()
     assert len(proxy.said) == 2
     return proxy.said
@@ -175,7 +163,7 @@ def test_garbage(serve: Path) -> None:
                 ignored.push(lambda kind, *_: kind is not None and issubclass(kind, OSError))
                 stranger.sendall(bytes(words[:cut]) + generator.choice((b"", NO_SUCH_OPERATION)) + garbage)
         link(high, low, rank=1)
-        assert low.said == []
+        assert low.spoken.lines == []
 
 
 def replayed(serve: Path) -> bytes:
@@ -188,7 +176,7 @@ def replayed(serve: Path) -> bytes:
             stranger.shutdown(socket.SHUT_WR)
             answer = drain(stranger)
         assert low.descriptors() > 0
-        return answer + " ".join(low.said).encode()
+        return answer + " ".join(low.spoken.lines).encode()
 
 
 def test_replay(serve: Path) -> None:
@@ -211,9 +199,9 @@ def test_wrong_key_and_good_one(serve: Path) -> None:
     with nodes(low, wrong, high):
         wrong.peer(0, low.port)
         link(high, low, rank=2)
-        assert high.tell("send 0 hello", "sent") == "sent 0"
-        assert low.until("message") == "message 2 hello"
-        assert low.said == [] and wrong.said == []
+        assert high.tell("send 0 hello", "sent") == "0"
+        assert low.hear("message 2") == "hello"
+        assert low.spoken.lines == [] and wrong.spoken.lines == []
 
 
 def test_listener_that_is_no_node(serve: Path) -> None:
@@ -222,6 +210,7 @@ def test_listener_that_is_no_node(serve: Path) -> None:
     high, low = Process(serve, 1, ms=300), Process(serve, 0)
     response = bytes.fromhex("0300002800000000000000000000000000000000000000000200000000000000")
     with nodes(high, low), socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
         high.peer(0, server.getsockname()[1])
         for index in range(8):
             caller, _ = server.accept()
@@ -229,7 +218,7 @@ def test_listener_that_is_no_node(serve: Path) -> None:
                 caller.recv(4096)
                 caller.sendall(response[: 32 - index] + generator.randbytes(40) + NO_SUCH_OPERATION)
         link(high, low, rank=1)
-        assert high.said == []
+        assert high.spoken.lines == []
 
 
 @pytest.mark.parametrize("killed", [0, 1])
@@ -237,13 +226,13 @@ def test_killed_and_back(serve: Path, killed: int) -> None:
     pair = [Process(serve, 0), Process(serve, 1)]
     link(pair[1], pair[0], rank=1)
     pair[killed].kill()
-    pair[1 - killed].until(f"down {killed}")
-    assert pair[1 - killed].tell(f"send {killed} x", "sent") == "sent -33"
+    pair[1 - killed].hear(f"down {killed}")
+    assert pair[1 - killed].tell(f"send {killed} x", "sent") == "-33"
     pair[killed] = Process(serve, killed, port=pair[killed].port if killed == 0 else 0)
     with nodes(*pair):
         if killed == 1:
             pair[1].peer(0, pair[0].port)
-        pair[killed].until(f"up {1 - killed}")
-        pair[1 - killed].until(f"up {killed}")
-        assert pair[killed].tell(f"send {1 - killed} again", "sent") == "sent 0"
-        assert pair[1 - killed].until("message") == f"message {killed} again"
+        pair[killed].hear(f"up {1 - killed}")
+        pair[1 - killed].hear(f"up {killed}")
+        assert pair[killed].tell(f"send {1 - killed} again", "sent") == "0"
+        assert pair[1 - killed].hear(f"message {killed}") == "again"

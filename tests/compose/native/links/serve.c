@@ -1,6 +1,6 @@
-/* A node in a process of its own: serve PROVIDER RANK KEY CONNECT_MS PORT. Its first line is its
- * port; then it says what happens, a line each. It ends when its input ends; what it is told
- * there, "peer RANK PORT", "send RANK TEXT", "count" (of its descriptors), it does. */
+/* A node in a process of its own: serve PROVIDER RANK KEY CONNECT_MS PORT. It says its port and what
+ * happens, a line each, in any order. It ends when its input ends; what it is told there, "peer RANK
+ * PORT", "send RANK TEXT", "count" (of its descriptors), it does. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ int main(int count, char **argument) {
     fprintf(stderr, "%s\n", reason);
     return 1;
   }
-  printf("%u\n", gfsmith_node_port(node));
+  printf("port %u\n", gfsmith_node_port(node));
   fflush(stdout);
   while (fgets(line, sizeof line, stdin) != NULL)
     obey(node, line);
