@@ -67,7 +67,7 @@ class Effort:
     microseconds: int = 2500
     lead: int = 32
     settling: int = 10000
-    quiet: int = 200
+    quiet: int = 300
     phase: int = 1200
     slice: int = 1000
 

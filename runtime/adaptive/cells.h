@@ -30,11 +30,14 @@ struct gfs_cell {
   _Atomic uint32_t policy; /* in force, packed */
   _Atomic uint32_t
       driver; /* the thread that searches: its ticket * 2, + 1 while it is at it; 0: none */
-  _Atomic uint32_t searches; /* that are over; 0: none was, and policy is a guess */
-  _Atomic uint32_t rest_ms;  /* no search begins before then, if searches > 0 */
-  _Atomic uint32_t seen_ms;  /* when the driver was there last */
+  _Atomic uint32_t searches;  /* that are over; 0: none was, and policy is a guess */
+  _Atomic uint32_t rest_ms;   /* no search begins before then, if searches > 0 */
+  _Atomic uint32_t seen_ms;   /* when the driver was there last */
+  _Atomic uint32_t review_ms; /* from then on the decision is looked at again; 0: never */
   /* From here on the driver's. */
   unsigned vain;   /* searches in a row that changed nothing */
+  unsigned stood;  /* reviews in a row that did not */
+  bool reviewing;  /* is it a review that is on? */
   uint32_t before; /* the policy when the search began */
   uint32_t began_ms;
   gfs_hunt hunt;

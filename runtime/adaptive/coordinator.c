@@ -68,11 +68,11 @@ static void write_start(gfsmith_adaptive *adaptive, const char *why) {
       "%g, \"neighbourhood\": %u, \"step\": %u, \"first_extra\": %u, \"sample\": %u, \"run\": %u, "
       "\"run_bytes\": %u, "
       "\"rounds\": %u, \"margin\": %g, \"search_calls\": %u, \"window\": %u, \"patience\": %u, "
-      "\"idle_ms\": %u, \"rate\": %u}",
+      "\"review_ms\": %u, \"idle_ms\": %u, \"rate\": %u}",
       gfsmith_isa(), adaptive->counters_open ? "true" : "false", safe, d->name, d->line, d->buffer,
       d->latency, d->streams, d->channels, o->contention, o->useless, o->threads, o->page, o->moved,
       o->neighbourhood, o->step, o->first_extra, o->sample, o->run, o->run_bytes, o->rounds,
-      o->margin, o->search_calls, o->window, o->patience, o->idle_ms, o->rate);
+      o->margin, o->search_calls, o->window, o->patience, o->review_ms, o->idle_ms, o->rate);
 }
 
 /* How many coordinators there were. */

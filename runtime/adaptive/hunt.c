@@ -114,10 +114,20 @@ static bool next_rival(gfs_hunt *hunt) {
   return false;
 }
 
+/* The next trial of the final, or the end. */
+static void next_final(gfs_hunt *hunt) {
+  if (next_rival(hunt))
+    return;
+  hunt->phase = GFS_HUNT_OVER;
+  hunt->whole = true;
+}
+
 static void begin_final(gfs_hunt *hunt) {
-  if (has_climber(hunt))
+  const gfs_candidate *best = &hunt->best, *unasked = &hunt->candidate[0];
+  if (has_climber(hunt) && !same_policy(best->policy, hunt->climber.policy))
     note_rival(hunt, hunt->climber, 0, GFS_RIVALS_MAX - 1);
-  note_rival(hunt, hunt->candidate[0], INFINITY, GFS_RIVALS_MAX);
+  if (!same_policy(best->policy, unasked->policy))
+    note_rival(hunt, *unasked, INFINITY, GFS_RIVALS_MAX);
   hunt->phase = GFS_HUNT_FINAL;
   hunt->next = 0;
 }
@@ -143,8 +153,7 @@ static void advance(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
   }
   if (hunt->phase == GFS_HUNT_STORES)
     begin_final(hunt);
-  if (!next_rival(hunt))
-    hunt->phase = GFS_HUNT_OVER;
+  next_final(hunt);
 }
 
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
@@ -162,6 +171,18 @@ void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
   if (hunt->best.policy.walk >= GFS_WALK_PIPELINED)
     hunt->climber = hunt->best;
   advance(hunt, options);
+}
+
+void gfs_hunt_review(gfs_hunt *hunt) {
+  if (!hunt->whole)
+    return;
+  for (unsigned n = 0; n < hunt->rivals; n++)
+    hunt->rival[n].score /= hunt->best_score;
+  hunt->best_score = 1;
+  hunt->calls = hunt->next = 0;
+  hunt->whole = false;
+  hunt->phase = GFS_HUNT_FINAL;
+  next_final(hunt);
 }
 
 static bool climbing(const gfs_hunt *hunt) {
@@ -197,8 +218,11 @@ static void conclude_hunt(gfs_hunt *hunt, const gfs_outcome *outcome) {
     hunt->climber_score = score;
   }
   const gfs_candidate *lost = outcome->won ? &outcome->holder : &outcome->challenger;
+  gfs_rival beaten = {*lost, outcome->won ? hunt->best_score : score};
   if (hunt->phase == GFS_HUNT_CANDIDATES)
-    note_rival(hunt, *lost, outcome->won ? hunt->best_score : score, GFS_RIVALS_MAX - 2);
+    note_rival(hunt, beaten.candidate, beaten.score, GFS_RIVALS_MAX - 2);
+  else
+    hunt->rival[hunt->next - 1] = beaten;
   if (outcome->won) {
     hunt->best = outcome->challenger;
     hunt->best_score = score;

@@ -10,6 +10,9 @@
  *    best, and `default`, one after the other against the best; in runs that are GFS_FINAL_TIMES as
  *    long, so that a last-level cache has forgotten the other one, and noise counts for less.
  *
+ * Point 3 can be had again later: other programs that slow the machine, or load its memory, may
+ * have been there for as long as a trial was.
+ *
  * A pure state machine: it is told times and says with what policy the next call is to run. It ends
  * after options->search_calls calls at the latest, with the best so far. */
 #ifndef GFS_HUNT_H
@@ -31,8 +34,8 @@ typedef enum gfs_hunt_phase {
   GFS_HUNT_OVER
 } gfs_hunt_phase;
 
-/* A policy that is not the best, and its time over that of what was best at first, by the ratios of
- * trials. */
+/* A policy that is not the best, and its time over that of what was best at first, by the ratio of
+ * its last trial. */
 typedef struct gfs_rival {
   gfs_candidate candidate;
   float score;
@@ -51,6 +54,7 @@ typedef struct gfs_hunt {
   gfs_candidate challenger; /* of the trial that is on: against best, or climber while climbing */
   gfs_trial trial;
   unsigned calls;    /* so far */
+  bool whole;        /* did it end by itself? */
   unsigned furthest; /* the longest distance */
   unsigned step;     /* of climbing */
   int direction;     /* +1, -1 */
@@ -72,6 +76,10 @@ typedef enum gfs_progress { GFS_HUNT_ON, GFS_HUNT_TRIAL_OVER, GFS_HUNT_DONE } gf
  * tried. count >= 1. */
 void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
                     const gfs_situation *situation, gfs_candidate best);
+
+/* Once more, the best against its rivals, when a search is over; after one that was cut short there
+ * is nothing to do. */
+void gfs_hunt_review(gfs_hunt *hunt);
 
 /* The policy of the next calls. Only before it is done. */
 gfs_policy gfs_hunt_policy(const gfs_hunt *hunt);

@@ -49,14 +49,22 @@ static gfs_situation situation_of(const lesson *l) {
   return s;
 }
 
+/* Why a search begins. */
+typedef enum reason { REASON_NONE, REASON_NEW, REASON_MOVED, REASON_REVIEW } reason;
+
 /* The cell is this thread's: search. */
-static void begin_search(const lesson *l) {
+static void begin_search(const lesson *l, reason why) {
   gfs_cell *cell = l->cell;
-  gfs_situation situation = situation_of(l);
   cell->before = atomic_load(&cell->policy);
   cell->began_ms = l->now_ms;
-  gfs_candidate best = {gfs_policy_unpack(cell->before), "as before"};
-  gfs_hunt_begin(&cell->hunt, &l->adaptive->options, &situation, best);
+  cell->reviewing = why == REASON_REVIEW;
+  if (cell->reviewing) {
+    gfs_hunt_review(&cell->hunt);
+  } else {
+    gfs_situation situation = situation_of(l);
+    gfs_candidate best = {gfs_policy_unpack(cell->before), "as before"};
+    gfs_hunt_begin(&cell->hunt, &l->adaptive->options, &situation, best);
+  }
   if (cell->hunt.phase != GFS_HUNT_OVER)
     atomic_store(&cell->policy, gfs_policy_pack(gfs_hunt_policy(&cell->hunt)));
 }
@@ -66,14 +74,25 @@ static uint32_t rest_of(unsigned patience, unsigned vain) {
   return patience << (vain > 6 ? 6 : vain);
 }
 
+/* When there may be a search again, and when there is to be a review. */
+static void plan_next(const lesson *l, bool changed) {
+  gfs_cell *cell = l->cell;
+  const gfsmith_adaptive_options *options = &l->adaptive->options;
+  if (!cell->reviewing) {
+    cell->vain = changed ? 0 : cell->vain + 1;
+    uint32_t took = l->now_ms - cell->began_ms;
+    atomic_store(&cell->rest_ms, l->now_ms + took * rest_of(options->patience, cell->vain));
+  }
+  cell->stood = cell->reviewing && !changed ? cell->stood + 1 : 0;
+  uint32_t pause = cell->hunt.whole ? gfs_watch_review(options, cell->stood) : 0;
+  atomic_store(&cell->review_ms, pause > 0 ? (l->now_ms + pause) | 1 : 0);
+}
+
 /* The search is over: keep what it found. */
 static void settle(const lesson *l) {
   gfs_cell *cell = l->cell;
-  const gfsmith_adaptive_options *options = &l->adaptive->options;
   uint32_t packed = gfs_policy_pack(cell->hunt.best.policy);
-  cell->vain = packed == cell->before ? cell->vain + 1 : 0;
-  uint32_t took = l->now_ms - cell->began_ms;
-  atomic_store(&cell->rest_ms, l->now_ms + took * rest_of(options->patience, cell->vain));
+  plan_next(l, packed != cell->before);
   atomic_store(&cell->policy, packed);
   atomic_fetch_add(&cell->searches, 1);
   write_event(l, "decide", cell->hunt.best.policy, gfs_policy_unpack(cell->before),
@@ -105,12 +124,18 @@ static bool go_on(const lesson *l) {
   return false;
 }
 
+/* Has the decision to be looked at again? */
+static bool review_due(const lesson *l) {
+  uint32_t review_ms = atomic_load_explicit(&l->cell->review_ms, memory_order_relaxed);
+  return review_ms != 0 && (int32_t)(l->now_ms - review_ms) >= 0;
+}
+
 /* Nobody searches here: is there a reason to? */
-static bool wants_search(const lesson *l, gfs_thread *thread) {
+static reason wants_search(const lesson *l, gfs_thread *thread) {
   gfs_cell *cell = l->cell;
   uint32_t searches = atomic_load_explicit(&cell->searches, memory_order_acquire);
   if (searches == 0)
-    return true;
+    return REASON_NEW;
   unsigned number = (unsigned)(cell - l->adaptive->cells.cell);
   gfs_watched *watched = &thread->watched[number % GFS_WATCHES];
   if (watched->cell != number || watched->searches != searches) {
@@ -119,13 +144,17 @@ static bool wants_search(const lesson *l, gfs_thread *thread) {
     gfs_watch_begin(&watched->watch);
   }
   float moved = gfs_watch_feed(&watched->watch, &l->adaptive->options, l->now_ms, l->time);
-  if (moved == 0 || (int32_t)(l->now_ms - atomic_load(&cell->rest_ms)) < 0)
-    return false;
-  char why[64];
-  snprintf(why, sizeof why, "the time of a byte has moved by %+.0f %%", (double)moved * 100);
   gfs_policy policy = gfs_policy_unpack(l->packed);
-  write_event(l, "recover", policy, policy, why, 0, 1 + (double)moved);
-  return true;
+  if (moved != 0 && (int32_t)(l->now_ms - atomic_load(&cell->rest_ms)) >= 0) {
+    char why[64];
+    snprintf(why, sizeof why, "the time of a byte has moved by %+.0f %%", (double)moved * 100);
+    write_event(l, "recover", policy, policy, why, 0, 1 + (double)moved);
+    return REASON_MOVED;
+  }
+  if (!review_due(l))
+    return REASON_NONE;
+  write_event(l, "review", policy, policy, "the last trials once more", 0, 0);
+  return REASON_REVIEW;
 }
 
 /* Is the thread that searches here gone? */
@@ -145,7 +174,8 @@ void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_ce
   gfs_pressure_update(adaptive, timing->end_ns);
   uint32_t mine = thread->ticket * 2, driver = atomic_load(&cell->driver);
   bool continues = driver == mine || (driver != 0 && abandoned(&l, driver));
-  if (!continues && (driver != 0 || !wants_search(&l, thread)))
+  reason why = continues || driver != 0 ? REASON_NONE : wants_search(&l, thread);
+  if (!continues && why == REASON_NONE)
     return;
   if (!atomic_compare_exchange_strong(&cell->driver, &driver, mine | 1))
     return;
@@ -154,6 +184,6 @@ void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_ce
   if (continues)
     over = go_on(&l);
   else
-    begin_search(&l);
+    begin_search(&l, why);
   atomic_store(&cell->driver, over ? 0 : mine);
 }

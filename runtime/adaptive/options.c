@@ -24,6 +24,7 @@ void gfsmith_adaptive_defaults(gfsmith_adaptive_options *options) {
       .search_calls = 1 << 24,
       .window = 15,
       .patience = 20,
+      .review_ms = 250,
       .idle_ms = 100,
       .counters = 1,
       .rate = 1000,
@@ -44,7 +45,8 @@ bool gfs_options_valid(const gfsmith_adaptive_options *o) {
          within(o->run_bytes, 1, 1u << 30) && within(o->rounds, 3, GFS_ROUNDS_MAX) &&
          within(o->margin, 0, 0.5) && o->search_calls >= 1 &&
          within(o->window, 3, GFS_WINDOW_MAX) && within(o->patience, 0, 1000) &&
-         within(o->idle_ms, 1, 3600000) && o->counters <= 1 && within(o->rate, 1, 1000);
+         within(o->review_ms, 0, 3600000) && within(o->idle_ms, 1, 3600000) && o->counters <= 1 &&
+         within(o->rate, 1, 1000);
 }
 
 static const char *given(const char *name) {

@@ -3,6 +3,9 @@
 #include "dispatch.h"
 #include "sizes.h"
 
+/* Of one source, that a turn of a block's loop takes. */
+enum { BLOCK_BYTES = 4 * GFS_CACHE_LINE };
+
 /* Candidates as they are found. */
 typedef struct list {
   const gfs_situation *s;
@@ -96,9 +99,12 @@ static void add_rows(list *l, bool wide, const char *why) {
     append(l, (gfs_policy){GFS_WALK_ROW, k, 0, true}, why);
 }
 
-/* Blocks at four lines of every source: best at 100+8 and 154+8 with 5 KiB. */
+/* Blocks at four lines of every source: best at 100+8 and 154+8 with 5 KiB. Where a block is all of
+ * a source, with nothing asked for: a quarter faster than any other at 10+8 with 256 bytes. */
 static void add_blocks(list *l, const char *why) {
   unsigned k = l->s->k, furthest = l->furthest;
+  if (l->s->len <= BLOCK_BYTES)
+    add(l, GFS_WALK_BLOCK, 0, 0, "a turn of a block's loop is the whole call");
   unsigned distance = (unsigned)gfs_least(4 * k, l->whole);
   if (distance > k && distance <= furthest)
     add(l, GFS_WALK_BLOCK, distance, 0, why);

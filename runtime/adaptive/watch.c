@@ -33,3 +33,11 @@ float gfs_watch_feed(gfs_watch *watch, const gfsmith_adaptive_options *options, 
   watch->count = 0;
   return close_window(watch, options, gfs_median(watch->time, options->window));
 }
+
+uint32_t gfs_watch_review(const gfsmith_adaptive_options *options, unsigned stood) {
+  enum { MOST = 1 << 30, TIMES = 16 };
+  uint64_t pause = options->review_ms;
+  for (unsigned n = 0; n < stood && pause < MOST; n++)
+    pause *= TIMES;
+  return pause < MOST ? (uint32_t)pause : MOST;
+}

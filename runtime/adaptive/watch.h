@@ -30,4 +30,8 @@ void gfs_watch_begin(gfs_watch *watch);
 float gfs_watch_feed(gfs_watch *watch, const gfsmith_adaptive_options *options, uint32_t now_ms,
                      float time);
 
+/* Milliseconds until a decision that has stood so many reviews is looked at again:
+ * options->review_ms, 16 times as many after each, 12 days at most. 0: it is not. */
+uint32_t gfs_watch_review(const gfsmith_adaptive_options *options, unsigned stood);
+
 #endif

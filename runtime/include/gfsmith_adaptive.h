@@ -77,11 +77,14 @@ typedef struct gfsmith_adaptive_options {
                               [16777216] */
   unsigned window;       /**< samples whose median is watched once a search is over, one a
                               millisecond at most, 3 to 63 [15] */
-  unsigned patience; /**< times as long as a search took there is no other one: 20 keeps searching
-                          below a twentieth of the time; doubled after each that changed nothing,
-                          up to 64 times as many; 0 to 1000 [20] */
-  unsigned idle_ms;  /**< milliseconds after which a thread that has not been seen counts as gone,
-                          from 1 [100] */
+  unsigned patience;  /**< times as long as a search took there is no other one: 20 keeps searching
+                           below a twentieth of the time; doubled after each that changed nothing,
+                           up to 64 times as many; 0 to 1000 [20] */
+  unsigned review_ms; /**< milliseconds after a search its last trials are run once more; 16 times
+                           as many after each that changed nothing; 0: never; at most 3600000
+                           [250: other programs slow the machine for milliseconds to seconds] */
+  unsigned idle_ms;   /**< milliseconds after which a thread that has not been seen counts as gone,
+                           from 1 [100] */
 
   unsigned counters; /**< 1: use the processor's counters where they can be had; 0: time only [1] */
   unsigned rate;     /**< how often they are read, in Hz, 1 to 1000 [1000; section 4.1] */

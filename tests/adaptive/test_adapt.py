@@ -40,6 +40,8 @@ EVENTS: list[dict[str, Any]] = [
      "why": "moved by 20 %", "calls": 0, "ratio": 1.2},
     {"t": 0.8, "event": "decide", **CELL, "policy": "rows4,d=28", "before": "rows4,d=28", "why": "as before",
      "calls": 50, "ratio": 1.0},
+    {"t": 0.85, "event": "review", **OTHER, "policy": "default", "before": "default", "why": "once more",
+     "calls": 0, "ratio": None},
     {"t": 0.9, "event": "rate", **CELL, "gbps": 3.25},
     {"t": 1.0, "event": "an event of the future", "colour": 3},
 ]  # fmt: skip
@@ -66,13 +68,13 @@ def test_a_summary(file: Path) -> None:
     rows = [re.split(r"\s*│\s*", line)[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
     assert rows == [
         ["28+4, 1 KiB, 2 threads", "rows4,d=28", "0.400 s", "50", "2", "3.25", "as before; before: default"],
-        ["12+4, 1000 B, 1 thread", "default (searching)", "0.500 s", "", "0", "", "first guess"],
+        ["12+4, 1000 B, 1 thread", "default (searching)", "0.500 s", "", "0", "", "once more"],
     ]
     for line in (
         "avx2 on dram, sees time only (perf_event_open: EPERM)",
         "cannot see: no counters",
         "pressure: threads in calls: 1 before",
-        "11 events in 1.000 s, 2 cells, 2 decisions",
+        "12 events in 1.000 s, 2 cells, 2 decisions",
     ):
         assert line in done.stdout.splitlines()
 
@@ -90,7 +92,7 @@ def test_a_summary_as_json(file: Path) -> None:
     assert (cell["decisions"], cell["trials"], cell["searching"], cell["gbps"]) == (2, 1, False, 3.25)
     assert other["searching"] and other["gbps"] is None
     assert told["start"]["why"] == START["why"] and told["blind"] == ["no counters"]
-    assert (told["events"], told["malformed"]) == (11, [])
+    assert (told["events"], told["malformed"]) == (12, [])
 
 
 BAD = {
@@ -237,8 +239,9 @@ PIPED = """0.000 s: avx2 on dram, sees time only (perf_event_open: EPERM)
 0.600 s: pressure: threads in calls: 1 before
 0.700 s: 28+4, 1 KiB, 2 threads: rows4,d=28: searches again: moved by 20 %
 0.800 s: 28+4, 1 KiB, 2 threads: rows4,d=28: as before, after 50 timed calls
+0.850 s: 12+4, 1000 B, 1 thread: default: looks again: once more
 0.900 s: 28+4, 1 KiB, 2 threads: 3.25 GB/s
-1 malformed line left out: line 11: not JSON
+1 malformed line left out: line 12: not JSON
 """
 
 
@@ -250,7 +253,7 @@ def test_a_pipe(tmp_path: Path, following: Callable[..., Following]) -> None:
     seen.until(lambda said: said.count("\n") >= 3)
     assert seen.said == "".join(PIPED.splitlines(keepends=True)[:3])
     with path.open("a") as file:
-        file.write(_lines(*EVENTS[4:10]) + "nonsense\n" + '{"t": 2, "ev')
+        file.write(_lines(*EVENTS[4:11]) + "nonsense\n" + '{"t": 2, "ev')
     seen.until(lambda said: "malformed" in said and said.endswith("\n"))
     assert seen.interrupt() == (130, "")
     assert seen.said == PIPED

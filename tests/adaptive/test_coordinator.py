@@ -65,7 +65,12 @@ MUTANTS = (
     ),
     ("trial", "trial->ratio[n] < wins", "trial->ratio[n] > wins"),
     ("hunt", "hunt->step /= 2", "hunt->step = 0"),
-    ("hunt", "note_rival(hunt, hunt->candidate[0], INFINITY, GFS_RIVALS_MAX);", ""),
+    ("hunt", "note_rival(hunt, *unasked, INFINITY, GFS_RIVALS_MAX);", ";"),
+    ("hunt", "if (!same_policy(best->policy, unasked->policy))", ""),
+    ("hunt", " && !same_policy(best->policy, hunt->climber.policy)", ""),
+    ("hunt", "hunt->rival[hunt->next - 1] = beaten;", ";"),
+    ("hunt", "if (!hunt->whole)", "if (hunt->whole)"),
+    ("hunt", "  hunt->best_score = 1;\n", ""),
     ("hunt", "score > score; at--", "score < score; at--"),
     ("hunt", "hunt->next < hunt->rivals", "hunt->next < 1 && hunt->next < hunt->rivals"),
     ("hunt", "note_rival(hunt, hunt->climber, 0,", "note_rival(hunt, hunt->climber, 1000,"),
@@ -86,6 +91,9 @@ MUTANTS = (
     ("watch", ">= GFS_WATCH_INSIST", ">= 1"),
     ("watch", "&& now_ms == watch->last_ms", "&& now_ms < watch->last_ms"),
     ("watch", "watch->windows < GFS_WATCH_FIRST", "watch->windows < 1"),
+    ("watch", "pause *= TIMES", "pause += TIMES"),
+    ("watch", "n < stood && pause < MOST", "n < stood"),
+    ("situation", "l->s->len <= BLOCK_BYTES", "l->s->len < BLOCK_BYTES"),
     ("trial", "trial->piece == 0 ? 1 : counted", "1000000"),
     ("situation", "(distance + visits - 1) / visits", "distance / visits"),
     ("situation", "s->k + o->first_extra", "s->k"),
@@ -137,6 +145,25 @@ def test_threads_under_sanitizer(threaded: Path, build: Path, tmp_path: Path) ->
     assert run(native, trace)[0] == "ok\n"
     counts = [event["threads"] for event in read_trace(trace) if event["event"] == "pressure"]
     assert max(int(str(count)) for count in counts) > 1
+
+
+def test_decisions_are_looked_at_again(threaded: Path, build: Path, tmp_path: Path) -> None:
+    """A while after each, or never."""
+    native = program("review", tmp_path, threaded, build, *THREADS)
+    trace = tmp_path / "trace.jsonl"
+    assert int(run(native, trace, "20", "2")[0].split()[0]) >= 2
+    events = [event for event in read_trace(trace) if event.get("k") == 4]
+    assert "recover" not in {event["event"] for event in events}
+    ended = {event["threads"]: -1.0 for event in events}
+    for event in events:
+        threads, at = event["threads"], float(str(event["t"]))
+        if event["event"] == "decide":
+            ended[threads] = at
+        elif event["event"] == "review":
+            assert 0 <= ended[threads] <= at - 0.019, "in milliseconds, cut off"
+    trace.unlink()
+    assert run(native, trace, "0", "1")[0] == "0 reviews\n"
+    assert "decide" in {event["event"] for event in read_trace(trace)}
 
 
 @pytest.fixture

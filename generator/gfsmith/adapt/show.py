@@ -96,6 +96,8 @@ def line(trace: Trace, event: Event) -> str | None:
             return f"{at}: {event.cell}: {event.policy}{before}: {event.why}, after {event.calls} timed calls"
         case "recover":
             return f"{at}: {event.cell}: {event.policy}: searches again: {event.why}"
+        case "review":
+            return f"{at}: {event.cell}: {event.policy}: looks again: {event.why}"
         case "rate":
             return f"{at}: {event.cell}: {event.gbps:.2f} GB/s"
         case _:

@@ -2,8 +2,8 @@
 
 A cell is a shape, a length and a number of threads. Events: `start` (what it can see), `cell` (met for the
 first time), `trial` (two policies beside each other), `decide` (a search is over), `recover` (it begins
-anew), `pressure` (threads or memory), `blind` (what it cannot see), and `rate`, which the workload of
-`gfsmith adapt` adds."""
+anew), `review` (its last trials do), `pressure` (threads or memory), `blind` (what it cannot see), and
+`rate`, which the workload of `gfsmith adapt` adds."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _NEEDED = {
     "trial": ("k", "m", "len", "threads", "policy", "ratio"),
     "decide": ("k", "m", "len", "threads", "policy", "why"),
     "recover": ("k", "m", "len", "threads", "policy", "why"),
+    "review": ("k", "m", "len", "threads", "policy", "why"),
     "rate": ("k", "m", "len", "threads", "gbps"),
     "blind": ("why",),
     "pressure": ("why",),
@@ -154,7 +155,7 @@ class Trace:
         if event.event == "trial":
             state.trials += 1
             state.searching = True
-        elif event.event == "recover":
+        elif event.event in ("recover", "review"):
             state.searching = True
             state.why = event.why or state.why
         elif event.event == "decide":

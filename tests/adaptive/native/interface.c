@@ -68,6 +68,7 @@ static void test_ranges(void) {
   RANGE(window, 64, 63);
   RANGE(patience, 1001, 0);
   RANGE(idle_ms, 0, 1);
+  RANGE(review_ms, 3600001, 0);
   RANGE(counters, 2, 0);
   RANGE(rate, 0, 1);
   RANGE(rate, 1001, 1000);

@@ -1,6 +1,6 @@
-/* A node in a process of its own: serve PROVIDER RANK KEY CONNECT_MS PORT. It says its port and what
- * happens, a line each, in any order. It ends when its input ends; what it is told there, "peer RANK
- * PORT", "send RANK TEXT", "count" (of its descriptors), it does. */
+/* A node in a process of its own: serve PROVIDER RANK KEY CONNECT_MS PORT. It says its port and
+ * what happens, a line each, in any order. It ends when its input ends; what it is told there,
+ * "peer RANK PORT", "send RANK TEXT", "count" (of its descriptors), it does. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
