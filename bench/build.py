@@ -84,12 +84,15 @@ def _compile(output: Path, sources: Sequence[Path], flags: Sequence[str], link: 
     _run(["gcc", *_OPTIMISED, *flags, "-o", output, *sources, *link], advice)
 
 
-def shared_object(output: Path, sources: Sequence[Path], headers: Sequence[Path]) -> Path:
-    """Portable C11 as a shared object, if it is missing or out of date. Raises BuildError."""
+def shared_object(
+    output: Path, sources: Sequence[Path], headers: Sequence[Path], folders: Sequence[Path] = ()
+) -> Path:
+    """Portable C11 as a shared object, if it is missing or out of date. folders: of headers that the sources
+    name without one. Raises BuildError."""
     if not _newer(output, [*sources, *headers]):
         output.parent.mkdir(parents=True, exist_ok=True)
         fresh = output.with_name(f"{output.name}.{os.getpid()}")  # others may build it at the same time
-        flags = ("-std=c11", "-O3", *_WARNINGS, "-shared", "-fPIC")
+        flags = ("-std=c11", "-O3", *_WARNINGS, "-shared", "-fPIC", *(f"-I{folder}" for folder in folders))
         _run(["cc", *flags, "-o", fresh, *sources], "a C compiler is Debian's gcc or clang")
         fresh.replace(output)
     return output

@@ -3,8 +3,8 @@ would choose.
 
 The CPU is that of the paper, so the kernels are those for AVX-512 without GFNI. For every cell each policy
 gets its best distance by hill climbing; `rule` is the paper's choice (section 4.1, as systems.py states
-it) with its climbing, `candidates` the best of the coordinator's list (runtime/adaptive/situation.c) with
-climbing on the best of them.
+it) with its climbing; `candidates` what the coordinator's search (runtime/adaptive/hunt.c) finds: the best
+of its list, or of climbing on the best pipelined one, with stores either way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bench.memory.climb import NEIGHBOURHOOD, climb
+from bench.memory import candidates
+from bench.memory.climb import climb
 from bench.memory.machine import run
 from bench.memory.policies import STREAM_MIN, VARIANTS, Policy, call
 from bench.memory.systems import FIRST_EXTRA, FURTHEST, Setting, furthest, high_pressure, isal
@@ -64,12 +65,13 @@ class _Cell:
         return policy
 
     def every(self) -> Iterator[Policy]:
-        """Each policy with its best distances."""
+        """Each policy with its best distances, and there with stores the other way."""
         yield Policy("default")
         yield Policy("plain")
         for walk in VARIANTS:
             one = self.climbed(Policy(walk, self.s.k, 0, self.nt), FURTHEST)
             yield one
+            yield replace(one, nt=not one.nt)
             if walk in TWO:
                 yield self.climbed(replace(one, first=one.distance + FIRST_EXTRA), FURTHEST)
 
@@ -81,18 +83,14 @@ class _Cell:
         return self.climbed(Policy("rows4", start, start + FIRST_EXTRA, self.nt), most)
 
     def candidates(self) -> Policy:
-        s, most = self.s, furthest(self.s)
-        near = min(s.k, most)
-        walks = ["shuffled", "block-shuffled", "block"] if high_pressure(s) else []
-        found = [Policy(walk, near, 0, self.nt) for walk in walks]
-        if not high_pressure(s):
-            found += [Policy(walk, s.k, s.k + FIRST_EXTRA, self.nt) for walk in ("rows4", "shuffled")]
-        for walk in ("row", "rows4"):
-            found.append(Policy(walk, near, 0, self.nt))
-            if s.k + NEIGHBOURHOOD <= most:
-                found.append(Policy(walk, s.k + NEIGHBOURHOOD, 0, self.nt))
-        best = self.climbed(max(found, key=self.speed), max(most, 1))
-        return max((best, Policy("default"), Policy("plain")), key=self.speed)
+        listed = candidates.candidates(self.s)
+        best = max(listed, key=self.speed)
+        piped = [policy for policy in listed if policy.walk in VARIANTS]
+        if not piped:
+            return best
+        climber = max(piped, key=self.speed)
+        climber = self.climbed(climber, min(candidates.longest(self.s, climber), FURTHEST))
+        return max((best, climber, replace(climber, nt=not climber.nt)), key=self.speed)
 
 
 def forecast(setting: Setting) -> Forecast:

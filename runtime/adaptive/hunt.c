@@ -53,7 +53,7 @@ static bool next_step(gfs_hunt *hunt, const gfsmith_adaptive_options *options) {
     gfs_policy policy = hunt->climber.policy;
     unsigned *distance = knob(hunt, &policy);
     unsigned least = hunt->phase == GFS_HUNT_FIRST ? 1 : 0;
-    if (hunt->direction > 0 ? *distance + hunt->step > hunt->furthest
+    if (hunt->direction > 0 ? *distance + hunt->step > hunt->furthest[policy.walk]
                             : *distance < hunt->step + least)
       continue;
     *distance = hunt->direction > 0 ? *distance + hunt->step : *distance - hunt->step;
@@ -162,10 +162,12 @@ void gfs_hunt_begin(gfs_hunt *hunt, const gfsmith_adaptive_options *options,
   memcpy(hunt->have, situation->have, sizeof hunt->have);
   hunt->count = gfs_situation_candidates(situation, options, hunt->candidate);
   size_t lines = gfs_situation_lines(situation);
-  hunt->furthest = (unsigned)gfs_least(gfs_situation_furthest(situation, true), lines);
+  for (gfs_walk_kind walk = 0; walk < GFS_WALKS; walk++)
+    hunt->furthest[walk] =
+        (unsigned)gfs_least(gfs_situation_furthest(situation, walk, true), lines);
   bool can = best.policy.walk < GFS_WALK_PIPELINED ||
              (situation->have[best.policy.walk][best.policy.streaming] &&
-              best.policy.distance <= hunt->furthest);
+              best.policy.distance <= hunt->furthest[best.policy.walk]);
   hunt->best = can ? best : hunt->candidate[0];
   hunt->best_score = hunt->climber_score = 1;
   if (hunt->best.policy.walk >= GFS_WALK_PIPELINED)

@@ -53,13 +53,13 @@ typedef struct gfs_hunt {
   unsigned rivals;
   gfs_candidate challenger; /* of the trial that is on: against best, or climber while climbing */
   gfs_trial trial;
-  unsigned calls;    /* so far */
-  bool whole;        /* did it end by itself? */
-  unsigned furthest; /* the longest distance */
-  unsigned step;     /* of climbing */
-  int direction;     /* +1, -1 */
-  unsigned moves;    /* trials of climbing on one distance */
-  bool moved;        /* did a step this way win? */
+  unsigned calls;               /* so far */
+  bool whole;                   /* did it end by itself? */
+  unsigned furthest[GFS_WALKS]; /* the longest distances */
+  unsigned step;                /* of climbing */
+  int direction;                /* +1, -1 */
+  unsigned moves;               /* trials of climbing on one distance */
+  bool moved;                   /* did a step this way win? */
   bool have[GFS_WALKS][2];
 } gfs_hunt;
 

@@ -1,6 +1,5 @@
 #include "situation.h"
 
-#include "dispatch.h"
 #include "sizes.h"
 
 /* Of one source, that a turn of a block's loop takes. */
@@ -9,28 +8,43 @@ enum { BLOCK_BYTES = 4 * GFS_CACHE_LINE };
 /* Candidates as they are found. */
 typedef struct list {
   const gfs_situation *s;
-  unsigned furthest; /* the longest distance */
+  unsigned furthest; /* the longest distance of rows */
+  unsigned blocks;   /* and of blocks */
   size_t whole;      /* lines of the call */
   gfs_candidate *candidate;
   unsigned count;
 } list;
 
-bool gfs_situation_fits(const gfs_situation *s, unsigned distance, bool streaming) {
-  if (s->device->buffer == 0)
-    return true;
-  unsigned visits = s->k + (streaming ? 0 : s->m);
-  double rows = (distance + visits - 1) / visits;
-  return (double)s->threads * s->k * s->device->line * rows <= s->device->buffer;
+/* What a thread may have of the device's buffer, in its lines. */
+static double share_of(const gfs_situation *s) {
+  return (double)s->device->buffer / ((double)s->threads * s->device->line);
 }
 
-unsigned gfs_situation_furthest(const gfs_situation *s, bool streaming) {
-  if (s->device->buffer == 0)
+/* Visits until a walk has every line of the device behind it that it has begun, and how many lines
+ * those are. */
+typedef struct span {
+  unsigned visits, lines;
+} span;
+
+static span span_of(const gfs_situation *s, gfs_walk_kind walk, bool streaming) {
+  bool block = walk == GFS_WALK_BLOCK || walk == GFS_WALK_BLOCK_SHUFFLED;
+  return block ? (span){s->device->line / GFS_CACHE_LINE, 1}
+               : (span){s->k + (streaming ? 0 : s->m), s->k};
+}
+
+bool gfs_situation_fits(const gfs_situation *s, gfs_walk_kind walk, unsigned distance,
+                        bool streaming) {
+  span each = span_of(s, walk, streaming);
+  double spans = (distance + each.visits - 1) / each.visits;
+  return s->device->buffer == 0 || spans * each.lines <= share_of(s);
+}
+
+unsigned gfs_situation_furthest(const gfs_situation *s, gfs_walk_kind walk, bool streaming) {
+  span each = span_of(s, walk, streaming);
+  double spans = share_of(s) / each.lines;
+  if (s->device->buffer == 0 || spans >= (double)GFSMITH_ADAPTIVE_DISTANCE_MAX / each.visits)
     return GFSMITH_ADAPTIVE_DISTANCE_MAX;
-  double rows = (double)s->device->buffer / ((double)s->threads * s->k * s->device->line);
-  double visits = s->k + (streaming ? 0 : s->m);
-  if (rows >= GFSMITH_ADAPTIVE_DISTANCE_MAX / visits)
-    return GFSMITH_ADAPTIVE_DISTANCE_MAX;
-  return (unsigned)rows * (unsigned)visits;
+  return (unsigned)spans * each.visits;
 }
 
 gfs_pressure gfs_situation_counted(const gfsmith_adaptive_options *o, double contention,
@@ -45,7 +59,8 @@ gfs_pressure gfs_situation_counted(const gfsmith_adaptive_options *o, double con
 }
 
 gfs_pressure gfs_situation_pressure(const gfs_situation *s, const gfsmith_adaptive_options *o) {
-  bool many = o->threads > 0 ? s->threads > o->threads : !gfs_situation_fits(s, s->k, true);
+  bool many =
+      o->threads > 0 ? s->threads > o->threads : !gfs_situation_fits(s, GFS_WALK_ROW, s->k, true);
   if (many || s->counted == GFS_PRESSURE_HIGH)
     return GFS_PRESSURE_HIGH;
   bool known = s->device->buffer > 0 || o->threads > 0;
@@ -102,7 +117,7 @@ static void add_rows(list *l, bool wide, const char *why) {
 /* Blocks at four lines of every source: best at 100+8 and 154+8 with 5 KiB. Where a block is all of
  * a source, with nothing asked for: a quarter faster than any other at 10+8 with 256 bytes. */
 static void add_blocks(list *l, const char *why) {
-  unsigned k = l->s->k, furthest = l->furthest;
+  unsigned k = l->s->k, furthest = l->blocks;
   if (l->s->len <= BLOCK_BYTES)
     add(l, GFS_WALK_BLOCK, 0, 0, "a turn of a block's loop is the whole call");
   unsigned distance = (unsigned)gfs_least(4 * k, l->whole);
@@ -111,17 +126,37 @@ static void add_blocks(list *l, const char *why) {
 }
 
 static void add_stopped(list *l, const char *why) {
-  unsigned k = l->s->k, furthest = l->furthest;
-  unsigned distance = k < furthest ? k : furthest;
-  add(l, GFS_WALK_SHUFFLED, distance, 0, why);
-  add(l, GFS_WALK_BLOCK_SHUFFLED, distance, 0, why);
-  add(l, GFS_WALK_BLOCK, distance, 0, why);
+  unsigned k = l->s->k;
+  unsigned row = (unsigned)gfs_least(k, l->furthest), block = (unsigned)gfs_least(k, l->blocks);
+  add(l, GFS_WALK_SHUFFLED, row, 0, why);
+  add(l, GFS_WALK_BLOCK_SHUFFLED, block, 0, why);
+  add(l, GFS_WALK_BLOCK, block, 0, why);
+}
+
+/* With two distances, the first lines of the device's lines being asked for earlier, and stores
+ * around the cache: through it, parities are streams that the hardware prefetcher follows, too. */
+static void add_two(list *l, gfs_walk_kind walk, unsigned distance, unsigned extra) {
+  append(l, (gfs_policy){walk, distance, distance + extra, l->s->have[walk][true]},
+         "first lines of the device's lines are asked for earlier");
+}
+
+/* Where a device's lines are longer than the processor's. Each is to be read as a whole before the
+ * buffer gives it up, which blocks do under any pressure. */
+static void add_long_lines(list *l, unsigned extra, bool high) {
+  unsigned k = l->s->k;
+  if (!high) {
+    add_two(l, GFS_WALK_ROWS4, k, extra);
+    add_two(l, GFS_WALK_ROWS4, (k + 1) / 2, extra);
+    add_two(l, GFS_WALK_SHUFFLED, k, extra);
+  }
+  add_two(l, GFS_WALK_BLOCK, (unsigned)gfs_least(k, l->blocks), extra);
 }
 
 unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive_options *o,
                                   gfs_candidate candidates[GFS_CANDIDATES_MAX]) {
   list l = {.s = s, .candidate = candidates};
-  l.furthest = gfs_situation_furthest(s, true);
+  l.furthest = gfs_situation_furthest(s, GFS_WALK_ROW, true);
+  l.blocks = gfs_situation_furthest(s, GFS_WALK_BLOCK, true);
   l.whole = gfs_situation_lines(s);
   gfs_pressure pressure = gfs_situation_pressure(s, o);
   bool wide = s->k > s->device->streams, pages = s->len % o->page == 0;
@@ -131,12 +166,8 @@ unsigned gfs_situation_candidates(const gfs_situation *s, const gfsmith_adaptive
   add(&l, GFS_WALK_PLAIN, 0, 0,
       wide ? "wide stripe: hardware prefetchers give up, nothing else asks"
            : "hardware prefetchers alone");
-  if (pressure != GFS_PRESSURE_HIGH && s->device->line > GFS_CACHE_LINE) {
-    add(&l, GFS_WALK_ROWS4, s->k, s->k + o->first_extra,
-        "low pressure: first lines of the device's lines are asked for earlier");
-    add(&l, GFS_WALK_SHUFFLED, s->k, s->k + o->first_extra,
-        "low pressure: first lines of the device's lines are asked for earlier");
-  }
+  if (s->device->line > GFS_CACHE_LINE)
+    add_long_lines(&l, o->first_extra, pressure == GFS_PRESSURE_HIGH);
   const char *soft = wide    ? "wide stripe: software prefetch only"
                      : pages ? "whole pages keep the hardware prefetcher, software asks too"
                              : "software prefetch beside the hardware's";

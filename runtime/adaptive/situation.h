@@ -38,11 +38,17 @@ size_t gfs_situation_lines(const gfs_situation *s);
  *
  *     threads * k * line * ceil(max(distance) / (k + m)) <= buffer,   m = 0 for streaming stores
  *
+ * That is of rows, which begin a line of the device in every source before they are done with the
+ * first. Blocks do not:
+ *
+ *     threads * line * ceil(max(distance) / (line / 64)) <= buffer
+ *
  * Always so for a device without a buffer. */
-bool gfs_situation_fits(const gfs_situation *s, unsigned distance, bool streaming);
+bool gfs_situation_fits(const gfs_situation *s, gfs_walk_kind walk, unsigned distance,
+                        bool streaming);
 
 /* The longest distance for which it holds, at most GFSMITH_ADAPTIVE_DISTANCE_MAX; 0: for none. */
-unsigned gfs_situation_furthest(const gfs_situation *s, bool streaming);
+unsigned gfs_situation_furthest(const gfs_situation *s, gfs_walk_kind walk, bool streaming);
 
 /* High beyond options->threads or equation (1) with a distance of one line of every source, and
  * where counters say so. */

@@ -95,8 +95,12 @@ MUTANTS = (
     ("watch", "n < stood && pause < MOST", "n < stood"),
     ("situation", "l->s->len <= BLOCK_BYTES", "l->s->len < BLOCK_BYTES"),
     ("trial", "trial->piece == 0 ? 1 : counted", "1000000"),
-    ("situation", "(distance + visits - 1) / visits", "distance / visits"),
-    ("situation", "s->k + o->first_extra", "s->k"),
+    ("situation", "(distance + each.visits - 1) / each.visits", "distance / each.visits"),
+    ("situation", "distance + extra, l->s", "distance, l->s"),
+    ("situation", "l->s->have[walk][true]}", "false}"),
+    ("situation", "(k + 1) / 2", "k"),
+    ("situation", "walk == GFS_WALK_BLOCK || ", ""),
+    ("situation", "s->device->line / GFS_CACHE_LINE, 1}", "s->device->line / GFS_CACHE_LINE, s->k}"),
 )
 
 

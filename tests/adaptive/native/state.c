@@ -419,12 +419,21 @@ static void test_candidates(void) {
   for (unsigned n = 0; n < count; n++)
     two = two || (c[n].policy.first == 32 && c[n].policy.distance == 28);
   CHECK(two && gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_LOW);
+  /* All with stores around the cache; at half of the distance, too, and blocks. */
+  CHECK(c[2].policy.walk == GFS_WALK_ROWS4 && c[2].policy.distance == 28 && c[2].policy.streaming);
+  CHECK(c[3].policy.walk == GFS_WALK_ROWS4 && c[3].policy.distance == 14);
+  CHECK(c[3].policy.first == 18 && c[4].policy.walk == GFS_WALK_SHUFFLED);
+  CHECK(c[5].policy.walk == GFS_WALK_BLOCK && c[5].policy.distance == 28 &&
+        c[5].policy.first == 32);
   slow.threads = 14; /* equation (1): 13 * 28 * 256 <= 98304 < 14 * 28 * 256 */
   count = gfs_situation_candidates(&slow, &options, c);
   CHECK(gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_HIGH);
-  CHECK(c[1].policy.walk == GFS_WALK_SHUFFLED);
+  CHECK(c[1].policy.walk == GFS_WALK_SHUFFLED && c[1].policy.distance == 0);
+  /* Blocks have fewer lines of the device begun, so they may ask for some. */
+  CHECK(c[2].policy.walk == GFS_WALK_BLOCK_SHUFFLED && c[2].policy.distance == 28);
   for (unsigned n = 0; n < count; n++)
-    CHECK(c[n].policy.first == 0);
+    CHECK((c[n].policy.first == 32) == (n == 5) && (n == 5 || c[n].policy.first == 0));
+  CHECK(c[5].policy.walk == GFS_WALK_BLOCK);
   slow.threads = 13;
   CHECK(gfs_situation_pressure(&slow, &options) == GFS_PRESSURE_LOW);
   options.threads = 12; /* the paper's own number in place of the equation */
@@ -439,14 +448,18 @@ static void test_equation(void) {
   snprintf(about, sizeof about, "equation (1)");
   for (unsigned threads = 1; threads <= 20; threads++)
     for (unsigned k = 1; k <= 64; k++)
-      for (int streaming = 0; streaming < 2; streaming++) {
-        gfs_situation s = situation(k, 4, 1024, &optane);
-        s.threads = threads;
-        unsigned furthest = gfs_situation_furthest(&s, streaming != 0);
-        CHECK(gfs_situation_fits(&s, furthest, streaming != 0));
-        CHECK(furthest == GFSMITH_ADAPTIVE_DISTANCE_MAX ||
-              !gfs_situation_fits(&s, furthest + 1, streaming != 0));
-      }
+      for (gfs_walk_kind walk = GFS_WALK_PIPELINED; walk < GFS_WALKS; walk++)
+        for (int streaming = 0; streaming < 2; streaming++) {
+          gfs_situation s = situation(k, 4, 1024, &optane);
+          s.threads = threads;
+          unsigned furthest = gfs_situation_furthest(&s, walk, streaming != 0);
+          CHECK(gfs_situation_fits(&s, walk, furthest, streaming != 0));
+          CHECK(furthest == GFSMITH_ADAPTIVE_DISTANCE_MAX ||
+                !gfs_situation_fits(&s, walk, furthest + 1, streaming != 0));
+          bool block = walk == GFS_WALK_BLOCK || walk == GFS_WALK_BLOCK_SHUFFLED;
+          unsigned lines = 98304 / 256 / threads; /* of the buffer, for a thread */
+          CHECK(furthest == (block ? lines * 4 : lines / k * (k + (streaming ? 0 : 4))));
+        }
   CHECK(gfs_situation_counted(&options, 1.09, 9) == GFS_PRESSURE_LOW);
   CHECK(gfs_situation_counted(&options, 1.11, 1.49) == GFS_PRESSURE_LOW);
   CHECK(gfs_situation_counted(&options, 1.11, 1.51) == GFS_PRESSURE_HIGH);
