@@ -10,7 +10,8 @@ typedef struct lesson {
   unsigned calls;
   uint32_t packed; /* their policy */
   uint32_t now_ms;
-  float time; /* nanoseconds a byte of a source */
+  float time;  /* nanoseconds a byte of a source */
+  float moved; /* by what part, since the search before */
 } lesson;
 
 /* Bytes of their sources. */
@@ -52,9 +53,20 @@ static gfs_situation situation_of(const lesson *l) {
 /* Why a search begins. */
 typedef enum reason { REASON_NONE, REASON_NEW, REASON_MOVED, REASON_REVIEW } reason;
 
+static void write_reason(const lesson *l, reason why) {
+  gfs_policy policy = gfs_policy_unpack(l->packed);
+  char text[64];
+  snprintf(text, sizeof text, "the time of a byte has moved by %+.0f %%", (double)l->moved * 100);
+  if (why == REASON_MOVED)
+    write_event(l, "recover", policy, policy, text, 0, 1 + (double)l->moved);
+  if (why == REASON_REVIEW)
+    write_event(l, "review", policy, policy, "the last trials once more", 0, 0);
+}
+
 /* The cell is this thread's: search. */
 static void begin_search(const lesson *l, reason why) {
   gfs_cell *cell = l->cell;
+  write_reason(l, why);
   cell->before = atomic_load(&cell->policy);
   cell->began_ms = l->now_ms;
   cell->reviewing = why == REASON_REVIEW;
@@ -130,10 +142,9 @@ static bool review_due(const lesson *l) {
   return review_ms != 0 && (int32_t)(l->now_ms - review_ms) >= 0;
 }
 
-/* Nobody searches here: is there a reason to? */
-static reason wants_search(const lesson *l, gfs_thread *thread) {
+/* Nobody searches here, and so many searches are over: is there a reason to? */
+static reason wants_search(lesson *l, gfs_thread *thread, uint32_t searches) {
   gfs_cell *cell = l->cell;
-  uint32_t searches = atomic_load_explicit(&cell->searches, memory_order_acquire);
   if (searches == 0)
     return REASON_NEW;
   unsigned number = (unsigned)(cell - l->adaptive->cells.cell);
@@ -143,18 +154,10 @@ static reason wants_search(const lesson *l, gfs_thread *thread) {
     watched->searches = searches;
     gfs_watch_begin(&watched->watch);
   }
-  float moved = gfs_watch_feed(&watched->watch, &l->adaptive->options, l->now_ms, l->time);
-  gfs_policy policy = gfs_policy_unpack(l->packed);
-  if (moved != 0 && (int32_t)(l->now_ms - atomic_load(&cell->rest_ms)) >= 0) {
-    char why[64];
-    snprintf(why, sizeof why, "the time of a byte has moved by %+.0f %%", (double)moved * 100);
-    write_event(l, "recover", policy, policy, why, 0, 1 + (double)moved);
+  l->moved = gfs_watch_feed(&watched->watch, &l->adaptive->options, l->now_ms, l->time);
+  if (l->moved != 0 && (int32_t)(l->now_ms - atomic_load(&cell->rest_ms)) >= 0)
     return REASON_MOVED;
-  }
-  if (!review_due(l))
-    return REASON_NONE;
-  write_event(l, "review", policy, policy, "the last trials once more", 0, 0);
-  return REASON_REVIEW;
+  return review_due(l) ? REASON_REVIEW : REASON_NONE;
 }
 
 /* Is the thread that searches here gone? */
@@ -167,18 +170,23 @@ static bool abandoned(const lesson *l, uint32_t driver) {
 void gfs_adaptive_learn(const gfs_attached *attached, gfs_thread *thread, gfs_cell *cell,
                         size_t len, const gfs_timing *timing) {
   gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
-  lesson l = {attached, adaptive, cell, len, timing->calls, timing->packed, 0, 0};
+  lesson l = {attached, adaptive, cell, len, timing->calls, timing->packed, 0, 0, 0};
   l.now_ms = gfs_adaptive_ms(adaptive, timing->end_ns);
   l.time = (float)(timing->end_ns - timing->begin_ns + 1) / (float)bytes_of(&l);
   gfs_threads_stamp(thread, l.now_ms, adaptive->options.idle_ms);
   gfs_pressure_update(adaptive, timing->end_ns);
   uint32_t mine = thread->ticket * 2, driver = atomic_load(&cell->driver);
   bool continues = driver == mine || (driver != 0 && abandoned(&l, driver));
-  reason why = continues || driver != 0 ? REASON_NONE : wants_search(&l, thread);
+  uint32_t searches = atomic_load_explicit(&cell->searches, memory_order_acquire);
+  reason why = continues || driver != 0 ? REASON_NONE : wants_search(&l, thread, searches);
   if (!continues && why == REASON_NONE)
     return;
   if (!atomic_compare_exchange_strong(&cell->driver, &driver, mine | 1))
     return;
+  if (!continues && atomic_load(&cell->searches) != searches) {
+    atomic_store(&cell->driver, 0); /* another thread has searched meanwhile */
+    return;
+  }
   atomic_store_explicit(&cell->seen_ms, l.now_ms, memory_order_relaxed);
   bool over = false;
   if (continues)

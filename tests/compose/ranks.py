@@ -96,12 +96,15 @@ class Ranks:
         for a, b in pairs:
             assert self.alive[a].hear("linked") == str(b)
 
-    def post(self, ranks: Iterable[int], job: int, milliseconds: int, case: str) -> None:
-        """And wait until they have."""
+    def post(
+        self, ranks: Iterable[int], job: int, milliseconds: int, case: str, halts: int | None = None
+    ) -> None:
+        """And wait until the engines have begun with it; that of `halts` may have halted before."""
         for rank in ranks:
             self.alive[rank].tell(f"post {job} {milliseconds} {case}")
         for rank in ranks:
-            self.alive[rank].hear("posted")
+            if rank != halts:
+                self.alive[rank].hear("posted")
 
     def kill(self, rank: int) -> None:
         self.alive.pop(rank).kill()

@@ -111,11 +111,12 @@ def kill_at(ranks: Ranks, roles: Roles, moment: Moment, job: Job) -> dict[int, O
     else:
         halts = getattr(roles, moment.halts)
         ranks.alive[halts].tell(f"halt {moment.call} {moment.number}")
-        ranks.post(ranks.alive, job.id, job.milliseconds, job.case)
+        ranks.post(ranks.alive, job.id, job.milliseconds, job.case, halts)
         ranks.alive[halts].hear("halted")
         ranks.kill(victim)
         if halts != victim:
             ranks.alive[halts].tell("go")
+            ranks.alive[halts].hear("posted")
     return {rank: one.outcome() for rank, one in ranks.alive.items()}
 
 

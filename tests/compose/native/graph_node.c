@@ -4,7 +4,7 @@
  *   peer RANK PORT           where another one listens
  *   linked RANK              say so when there is a link to it
  *   halt MOMENT COUNT        when this happens after so many others of its kind, say so and wait
- *   post ID MILLISECONDS CASE   its part of a case (graph_case.c)
+ *   post ID MILLISECONDS CASE   its part of a case (graph_case.c); "posted" when the engine has it
  *   go                       on, from where it has halted
  *
  * What it says, a line each: port PORT; linked RANK; posted; halted; over STATUS RANK WORDS, in
@@ -123,7 +123,13 @@ static void over(void *context, const gfsmith_outcome *outcome) {
   fflush(stdout);
 }
 
-/* The one before is over by now: Python has read so. */
+static void posted(void *upper, void *context) {
+  (void)upper;
+  (void)context;
+  say("posted");
+}
+
+/* The one before is over by now: Python has read so. What the engine is given, it does in order. */
 static int do_post(const char *words) {
   unsigned long long id;
   unsigned ms;
@@ -138,8 +144,7 @@ static int do_post(const char *words) {
   const gfsmith_notice notice = {.done = over};
   int status = gfsmith_graph_post(node, run.graph, id, ms, run.length, run.slice,
                                   run.shards[gfsmith_node_rank(node)], &notice);
-  say("posted");
-  return status == GFSMITH_OK;
+  return status == GFSMITH_OK && gfc_run(node->engine, posted, NULL) == GFSMITH_OK;
 }
 
 static int do_go(const char *words) {
