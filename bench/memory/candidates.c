@@ -1,7 +1,5 @@
 /* What the coordinator would try (runtime/adaptive/situation.c), for the model: a call of k sources
- * and m outputs by so many threads, with every kernel that there is and no counters.
- *
- * Writes the policies as text, a line each, and returns how many; 0: there is no room for them. */
+ * and m outputs by so many threads, with every kernel that there is and no counters. */
 #include <string.h>
 
 #include "situation.h"
@@ -25,6 +23,7 @@ unsigned mm_furthest(unsigned k, unsigned m, unsigned threads, unsigned line, un
   return gfs_policy_read(text, &policy) ? gfs_situation_furthest(&s, policy.walk, true) : 0;
 }
 
+/* Writes the policies as text, a line each, and returns how many; 0: there is no room for them. */
 unsigned mm_candidates(unsigned k, unsigned m, size_t length, unsigned threads, unsigned line,
                        unsigned buffer, char *text, size_t size) {
   gfsmith_adaptive_options options;

@@ -29,13 +29,6 @@ def _asked() -> Any:
     return found
 
 
-def read(text: str) -> Policy:
-    """A policy from its text, as the coordinator writes it."""
-    walk, *rest = text.split(",")
-    named = dict(part.split("=") for part in rest if part != "nt")
-    return Policy(walk, int(named.get("d", 0)), int(named.get("first", 0)), "nt" in rest)
-
-
 def _device(s: Setting) -> tuple[int, int]:
     return int(parameters()["device"][s.device]["line"]), buffered(s.device)
 
@@ -49,7 +42,7 @@ def candidates(s: Setting) -> list[Policy]:
     """In its order, `default` first; the device is the setting's, and there are no counters."""
     text = ctypes.create_string_buffer(_ROOM)
     count = _asked().mm_candidates(s.k, s.m, s.length, s.threads, *_device(s), text, _ROOM)
-    found = [read(one) for one in text.value.decode().splitlines()]
+    found = [Policy.read(one) for one in text.value.decode().splitlines()]
     if not found or len(found) != count:
         raise RuntimeError("the coordinator's candidates have no room")
     return found

@@ -42,6 +42,13 @@ class Policy:
     first: int = 0
     nt: bool = False
 
+    @classmethod
+    def read(cls, text: str) -> Policy:
+        """A policy from its text."""
+        walk, *rest = text.split(",")
+        named = dict(part.split("=") for part in rest if part != "nt")
+        return cls(walk, int(named.get("d", 0)), int(named.get("first", 0)), "nt" in rest)
+
     def __str__(self) -> str:
         parts = [self.walk]
         parts += [f"d={self.distance}"] if self.walk in VARIANTS else []

@@ -55,10 +55,11 @@ typedef enum reason { REASON_NONE, REASON_NEW, REASON_MOVED, REASON_REVIEW } rea
 
 static void write_reason(const lesson *l, reason why) {
   gfs_policy policy = gfs_policy_unpack(l->packed);
-  char text[64];
-  snprintf(text, sizeof text, "the time of a byte has moved by %+.0f %%", (double)l->moved * 100);
-  if (why == REASON_MOVED)
+  if (why == REASON_MOVED) {
+    char text[64];
+    snprintf(text, sizeof text, "the time of a byte has moved by %+.0f %%", (double)l->moved * 100);
     write_event(l, "recover", policy, policy, text, 0, 1 + (double)l->moved);
+  }
   if (why == REASON_REVIEW)
     write_event(l, "review", policy, policy, "the last trials once more", 0, 0);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.memory.candidates import candidates, longest, read
+from bench.memory.candidates import candidates, longest
 from bench.memory.policies import VARIANTS, Policy
 from bench.memory.systems import Setting
 
@@ -13,7 +13,7 @@ from bench.memory.systems import Setting
 @pytest.mark.parametrize("nt", [False, True])
 def test_policies_are_read_as_they_are_written(walk: str, nt: bool) -> None:
     for policy in (Policy(walk, 0, 0, nt), Policy(walk, 28, 32, nt), Policy("default"), Policy("plain")):
-        assert read(str(policy)) == policy
+        assert Policy.read(str(policy)) == policy
 
 
 def test_the_list_is_that_of_section_4_1() -> None:
