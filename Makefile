@@ -1,48 +1,51 @@
-# make gen     set up what is missing, generate and prove the default set into gen_out/
+# make gen     install missing requirements, generate and prove the default set into gen_out/
 # make lib     build/libgfsmith.a and build/libgfsmith.so; docs/cross.md:
 #              make CROSS=aarch64-linux-gnu lib   for another machine, into build/aarch64-linux-gnu/
 #              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
 # make adaptive build/adaptive/libgfsmith.a and .so: with the coordinator and its kernels; docs/adaptive.md
-# make isal    build/libisal.so.2 and build/libisal_ec.a in place of ISA-L's: docs/isal.md
-# make compose build/libgfsmith-compose.a and .so: primitives and graphs over libfabric; docs/compose.md
+# make isal    build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's: docs/isal.md
+# make compose build/libgfsmith-compose.a and .so: primitives and graphs over libfabric; docs/compose/guide.md
 # make install headers, libraries, gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md;
 #              make install-compose installs libgfsmith-compose as well
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
-# make test    all tests
+# make test    tests that need this CPU, a C compiler and Python: about 7 minutes on 2 cores
+# make test-all  all other tests: architectures, languages, browsers, stores, campaigns: at most 20 minutes
 # make docs    C reference and man pages: build/docs/html, build/man
-# make pictures draw README's pictures from measured data and PROOFS.json
+# make site    all pages, the C reference and the Python reference as one searchable site: build/site; 10 seconds
+# make pictures draw the pictures of README and of bench/results/performance.md from measured data and PROOFS.json
+# make facts   write the lists of codes and architectures into the files that repeat them: tools/facts.py
 # make check   format, lint, types, reproducibility of gen_out/
-# make abi     record the binary interface of libgfsmith.so, if it was changed on purpose; docs/hardening.md
+# make abi     record the binary interface of libgfsmith.so after an intended change; docs/hardening.md
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
-# make python the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
-# make demo    split, damage and repair a real file with examples/stripe
-# make wasm    the WebAssembly package: examples/wasm/dist; docs/wasm.md
+# make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
+# make demo    split, damage and repair a real file with apps/stripe
+# make wasm    the WebAssembly package: bindings/wasm/dist; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
-# make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/adaptive/results.json; docs/memory.md
-# make bench-compose  measure composed primitives and the stripe store over loopback, into bench/compose/results.json;
-#              docs/compose.md
-# make predict predicted cycles beside peers on CPUs that are not here, into docs/predicted.md
-# make model-memory  model of memory that is not here: bench/memory, docs/memory.md
+# make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/results/adaptive.json; docs/memory.md
+# make bench-compose  measure composed primitives and the stripe store over loopback, into bench/results/compose.json;
+#              docs/compose/measurements.md
+# make predict predict cycles of kernels and of peers on CPUs that are not available, into bench/results/predicted.md
+# make model-memory  simulate memory that we could not measure, into research/results; docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
-#              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for others than the default set; docs/sources.md
+#              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for another set; docs/sources.md
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := gen
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
-include make/library.mk
+include packaging/make/library.mk
 
-.PHONY: gen lib adaptive python tune test check abi fuzz docs pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose predict model-memory dist clean setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench setup-bench-compose
+.PHONY: gen lib adaptive python tune test test-all check abi fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose predict model-memory dist clean setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-docs setup-site setup-check setup-test setup-test-all setup-bench setup-bench-compose
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-test setup-bench setup-bench-compose: setup-%:
+setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-docs setup-site setup-check setup-test setup-test-all setup-bench setup-bench-compose: setup-%:
 	@tools/setup.sh $*
 
-# The library needs generated kernels: generate them if no one has.
+# The library needs generated kernels: generate them if there are none.
 ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
 lib: gen
 	@$(MAKE) --no-print-directory lib
@@ -50,7 +53,7 @@ else
 lib: setup-lib $(LIBRARIES)
 endif
 
-# The whole library with a coordinator, beside the default one.
+# The whole library with a coordinator, next to the default one.
 adaptive: setup-gen setup-lib
 	@$(GFSMITH) gen --adaptive -o build/adaptive/gen
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/adaptive GFSMITH_GENERATED=build/adaptive/gen lib
@@ -58,14 +61,14 @@ adaptive: setup-gen setup-lib
 -include runtime/isal/isal.mk
 -include runtime/compose/compose.mk
 
-# The codec for Python, made anew if anything that goes into the wheel changed.
-PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith templates runtime \
-  cmake make meson bazel docs -name __pycache__ -prune -o -type f ! -name '*.so' -print)
+# The codec for Python, built again if any file of the wheel has changed.
+PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith bindings/python templates runtime \
+  packaging docs -name __pycache__ -prune -o -type f ! -name '*.so' -print)
 
 python: setup-python
 	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
-	@test -e generator/gfsmith/codec/_native.abi3.so && ls dist/gfsmith-*.whl >/dev/null 2>&1 || rm -f build/python/made
+	@test -e bindings/python/gfsmith/codec/_native.abi3.so && ls dist/gfsmith-*.whl >/dev/null 2>&1 || rm -f build/python/made
 	@$(MAKE) --no-print-directory build/python/made
 
 build/python/made: build/libgfsmith.a $(PYTHON_FILES)
@@ -75,42 +78,60 @@ build/python/made: build/libgfsmith.a $(PYTHON_FILES)
 tune: setup-tune
 	@$(GFSMITH) tune $(TUNE_FLAGS) $(SPECS)
 
+# Tests: docs/tests.md. Durations are in build/test.xml and build/test-all.xml.
+PYTEST = .venv/bin/python -m pytest -n $(JOBS) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
+
 test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
-	.venv/bin/python -m pytest -n $(JOBS) $(PYTEST_FLAGS)
+	$(PYTEST) --level test $(PYTEST_FLAGS)
 
-check: setup-test gen
+test-all: setup-test-all gen
+	@$(MAKE) --no-print-directory -j$(JOBS) python
+	$(PYTEST) --level rest $(PYTEST_FLAGS)
+
+check: setup-check gen
+	@$(MAKE) --no-print-directory -j$(JOBS) python
 	tools/check.sh
 
-docs: setup-test
+docs: setup-docs
 	@.venv/bin/python tools/reference.py $(BUILD)/docs
 	@.venv/bin/python tools/manpages.py $(BUILD)/man
 	@echo "built $(BUILD)/docs/html/index.html and $(BUILD)/man"
 
-# README's pictures, from docs/performance.md and gen_out/PROOFS.json.
-pictures: setup-test gen
+# Opens from build/site/index.html without a server; loads nothing from other hosts.
+site: setup-site
+	@.venv/bin/python -m tools.site $(BUILD)/site
+	@echo "built $(BUILD)/site/index.html"
+
+# README's pictures, from bench/results/performance.md and gen_out/PROOFS.json.
+pictures: setup-check gen
+	@$(MAKE) --no-print-directory -j$(JOBS) python
 	@.venv/bin/python -m tools.pictures
 
-abi: setup-test
+# Generated lists between markers in hand-written files, from the generator's tables.
+facts: setup-gen
+	@.venv/bin/python -m tools.facts
+
+abi: setup-check
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@tools/abi.sh record
 
 SECONDS := 60
-fuzz: setup-test
+fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
-	@.venv/bin/python tests/fuzz/run.py --seconds $(SECONDS)
+	@.venv/bin/python -m tests.system.fuzz.run --seconds $(SECONDS)
 
 mutate: setup-test
-	.venv/bin/python tools/mutate.py
+	.venv/bin/python -m tools.mutate
 
 demo: setup-lib
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
-	$(MAKE) --no-print-directory -C examples/stripe
-	examples/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
+	$(MAKE) --no-print-directory -C apps/stripe
+	apps/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
 
 wasm: setup-wasm
 	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
-	@$(MAKE) --no-print-directory -j$(JOBS) -C examples/wasm
+	@$(MAKE) --no-print-directory -j$(JOBS) -C bindings/wasm
 
 # Results: bench/out/index.html, report.json, PNG. More: .venv/bin/python -m bench --help
 bench: setup-bench
@@ -121,12 +142,12 @@ bench-quick: setup-bench
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m bench --quick $(BENCH_FLAGS)
 
-# Goes on where it was interrupted. BENCH_FLAGS: --quick, --cells '100+4/*', --fresh; see --help.
+# Continues an interrupted run. BENCH_FLAGS: --quick, --cells '100+4/*', --fresh; see --help.
 bench-adaptive: setup-bench
 	@$(MAKE) --no-print-directory -j$(JOBS) adaptive
 	@.venv/bin/python -m bench.adaptive $(BENCH_FLAGS)
 
-# Goes on where it was interrupted. BENCH_FLAGS: --quick, --cells 'latency/ppr/*', --fresh; see --help.
+# Continues an interrupted run. BENCH_FLAGS: --quick, --cells 'latency/ppr/*', --fresh; see --help.
 bench-compose: setup-bench-compose
 	@$(MAKE) --no-print-directory -j$(JOBS) lib compose
 	@.venv/bin/python -m bench.compose $(BENCH_FLAGS)
@@ -134,9 +155,9 @@ bench-compose: setup-bench-compose
 predict: setup-bench
 	@.venv/bin/python -m bench.predict
 
-# A model, nothing measured: bench/memory/results.json, docs/pictures/memory-*.svg, docs/memory.md.
+# Simulated, not measured: tables, pictures and figures in research/results, which docs/memory.md describes.
 model-memory: setup-tune
-	@.venv/bin/python -m bench.memory $(MODEL_FLAGS)
+	@.venv/bin/python -m research.memory $(MODEL_FLAGS)
 
 dist: setup-gen
 	@$(GFSMITH) export $(DIST_FLAGS) --form tree -o $(BUILD)/gfsmith-$(VERSION).tar.xz

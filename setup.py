@@ -1,6 +1,7 @@
-"""What pyproject.toml cannot say: what of the checkout a wheel carries as gfsmith/share, and the
-codec's extension, built if the environment variable GFSMITH_LIBRARY names libgfsmith.a (`make python`
-does); without it the package is the generator alone, for which no compiler is needed."""
+"""Parts of the package that pyproject.toml cannot describe: the modules of gfsmith.codec, which are in
+bindings/python; the checkout's files that a wheel carries as gfsmith/share; and the codec's extension, which
+is built if the environment variable GFSMITH_LIBRARY names libgfsmith.a (`make python` sets it). Without it
+the package contains the generator only, which needs no compiler."""
 
 from __future__ import annotations
 
@@ -12,20 +13,31 @@ from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
 SHARED = (
-    *("templates", "runtime", "cmake", "make", "meson", "bazel", "docs", "devices"),
+    *("templates", "runtime", "docs", "tuned/devices"),
+    *("packaging/cmake", "packaging/make", "packaging/meson", "packaging/bazel"),
     *("CMakeLists.txt", "LICENSE", "SOUNDNESS.md"),
 )
-NATIVE = Path("generator/gfsmith/codec/native")
+CODEC = Path("bindings/python/gfsmith/codec")
+NATIVE = Path("bindings/python/native")
+EXPORTS = NATIVE / "exports.map"
+GRAPHS = ("graph", "graph_build", "graph_check", "graph_create", "graph_json", "graph_layouts")
+#: C sources of the runtime that commands call and the library does not contain.
+BESIDE = ("runtime/adaptive/src/device.c", *(f"runtime/compose/src/{name}.c" for name in GRAPHS))
+INCLUDES = ("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src")
 STABLE = 0x030B0000  #: Python 3.11: the first whose stable ABI has the buffer protocol
 
 
-class BuildWithShared(build_py):
-    """Modules, and the shared folders beside them; an editable installation has those of the checkout."""
+class BuildWhole(build_py):
+    """Copies modules and the generator's other files; an editable installation uses the checkout's."""
 
     def run(self) -> None:
         super().run()
         if self.editable_mode:
             return
+        codec = Path(self.build_lib) / "gfsmith" / "codec"
+        codec.mkdir(exist_ok=True)
+        for module in (*CODEC.glob("*.py"), *CODEC.glob("*.pyi")):
+            shutil.copy(module, codec)
         share = Path(self.build_lib) / "gfsmith" / "share"
         shutil.rmtree(share, ignore_errors=True)
         share.mkdir()
@@ -34,23 +46,23 @@ class BuildWithShared(build_py):
 
 
 def extension(library: str) -> Extension:
-    """gfsmith.codec._native, with the library inside and only its own entry visible."""
+    """Return gfsmith.codec._native, which contains the library and exports only its own entry."""
     return Extension(
         "gfsmith.codec._native",
-        sources=[str(path) for path in sorted(NATIVE.glob("*.c"))],
-        depends=[library, *(str(path) for path in sorted(NATIVE.glob("*.h")))],
-        include_dirs=["runtime/include", "gen_out"],
+        sources=[*(str(path) for path in sorted(NATIVE.glob("*.c"))), *BESIDE],
+        depends=[library, str(EXPORTS), *(str(path) for path in sorted(NATIVE.glob("*.h")))],
+        include_dirs=[*INCLUDES, "gen_out"],
         define_macros=[("Py_LIMITED_API", hex(STABLE))],
         extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
         extra_objects=[library],
-        extra_link_args=["-Wl,--exclude-libs,ALL", "-Wl,-z,noexecstack", "-Wl,--strip-all"],
+        extra_link_args=[f"-Wl,--version-script={EXPORTS}", "-Wl,-z,noexecstack", "-Wl,--strip-all"],
         py_limited_api=True,
     )
 
 
 found = os.environ.get("GFSMITH_LIBRARY")
 setup(
-    cmdclass={"build_py": BuildWithShared},
+    cmdclass={"build_py": BuildWhole},
     ext_modules=[extension(found)] if found else [],
     options={
         "build": {"build_base": "build/python"},

@@ -1,1 +1,1 @@
-"""gfsmith measured against its peers: `python -m bench`, or `make bench` and `make bench-quick`."""
+"""Measurement of gfsmith against its peers: `python -m bench`, or `make bench` and `make bench-quick`."""

@@ -30,7 +30,7 @@ WIDTH = 150  #: of tables that do not go to a terminal
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Bad arguments: one line on stderr, exit status 2."""
+    """Parser that reports bad arguments in one line on stderr, with exit status 2."""
 
     def error(self, message: str) -> NoReturn:
         print(f"bench: {message} (see --help)", file=sys.stderr)
@@ -60,7 +60,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--pool", type=_pool, default=LEAST_POOL, help="MiB of memory (2048)")
     parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a to measure")
     parser.add_argument(
-        "--publish", action="store_true", help="put tables and pictures into docs/performance.md"
+        "--publish", action="store_true", help="put tables and pictures into bench/results/performance.md"
     )
     parser.add_argument("--out", type=Path, default=OUT, help="where results go (bench/out)")
     return parser.parse_args(arguments)
@@ -68,7 +68,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 @contextmanager
 def _progress(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[Samples], None]]]:
-    """say(what) and done(cell); both are silent unless stderr is a terminal."""
+    """Return say(text) and done(cell); both are silent unless stderr is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -97,7 +97,7 @@ def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
     pictures = write_plots(results, options.out)
     write_page(results, content, pictures, options.out)
     if options.publish:
-        publish(results, pictures, options.out)
+        publish(results)
     console = Console()
     show(results, built.missing, console if console.is_terminal else Console(width=WIDTH))
 

@@ -1,25 +1,26 @@
 """The driver and the peers: fetched with ordinary package clients, built under build/bench.
 
-ISA-L's sources are in a crate; tests/prove/foreign/isal.py fetches and assembles them, and is used here.
+ISA-L's sources are in a crate; tests/support/isal_sources.py fetches and assembles them.
 A peer that cannot be built is reported by name with the reason; it is never left out silently.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+
+from tests.support import isal_sources
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 BUILD = ROOT / "build" / "bench"
+#: Tables and pictures of the measurements in the repository.
+RESULTS = HERE / "results"
 LIBRARY = ROOT / "build" / "libgfsmith.a"
 
 _WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
@@ -32,7 +33,7 @@ VERSIONS = {
     "jerasure": "Jerasure 2.0 with gf-complete 1.0.2 (Debian)",
 }
 
-#: SHA-256 of the crates, as cargo records it.
+#: SHA-256 of the crates, as recorded by cargo.
 CRATES = {
     "reed-solomon-erasure": "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f",
     "reed-solomon-simd": "cffef0520d30fbd4151fb20e262947ae47fb0ab276a744a19b6398438105a072",
@@ -40,12 +41,12 @@ CRATES = {
 
 
 class BuildError(Exception):
-    """Something could not be built; the text says what, and what to do."""
+    """A program could not be built. The message names it and the remedy."""
 
 
 @dataclass(slots=True)
 class Built:
-    """The driver, the shared objects of the peers by name, and why others are missing."""
+    """The driver, the shared objects of the peers by name, and the reasons why others are missing."""
 
     driver: Path
     libraries: dict[str, Path] = field(default_factory=dict)
@@ -64,19 +65,8 @@ def _run(command: Sequence[str | Path], advice: str, cwd: Path = ROOT) -> None:
 
 
 def _newer(target: Path, sources: Sequence[Path]) -> bool:
-    """Whether the target is there and no source is younger than it."""
+    """Return whether the target exists and no source is newer."""
     return target.exists() and all(s.stat().st_mtime <= target.stat().st_mtime for s in sources)
-
-
-def _load(path: Path) -> ModuleType:
-    """A module by its file: tests/ is not a package that could be imported by name."""
-    spec = importlib.util.spec_from_file_location("gfsmith_foreign_isal", path)
-    if spec is None or spec.loader is None:
-        raise BuildError(f"{path.name} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _compile(output: Path, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str]) -> None:
@@ -87,11 +77,11 @@ def _compile(output: Path, sources: Sequence[Path], flags: Sequence[str], link: 
 def shared_object(
     output: Path, sources: Sequence[Path], headers: Sequence[Path], folders: Sequence[Path] = ()
 ) -> Path:
-    """Portable C11 as a shared object, if it is missing or out of date. folders: of headers that the sources
-    name without one. Raises BuildError."""
+    """Build a shared object from portable C11 if it is missing or out of date. folders: include folders.
+    Raises BuildError."""
     if not _newer(output, [*sources, *headers]):
         output.parent.mkdir(parents=True, exist_ok=True)
-        fresh = output.with_name(f"{output.name}.{os.getpid()}")  # others may build it at the same time
+        fresh = output.with_name(f"{output.name}.{os.getpid()}")  # other processes may build it too
         flags = ("-std=c11", "-O3", *_WARNINGS, "-shared", "-fPIC", *(f"-I{folder}" for folder in folders))
         _run(["cc", *flags, "-o", fresh, *sources], "a C compiler is Debian's gcc or clang")
         fresh.replace(output)
@@ -99,12 +89,11 @@ def shared_object(
 
 
 def _isal(output: Path) -> None:
-    foreign = _load(ROOT / "tests" / "prove" / "foreign" / "isal.py")
     try:
-        kernels = foreign.objects("sysv")
-    except foreign.Unavailable as error:
+        kernels = isal_sources.objects("sysv")
+    except isal_sources.Unavailable as error:
         raise BuildError(str(error).splitlines()[0]) from error
-    isal = foreign.BUILD / "crate" / "vendor" / foreign.CRATE / "vendor" / "isa-l"
+    isal = isal_sources.BUILD / "crate" / "vendor" / isal_sources.CRATE / "vendor" / "isa-l"
     own = [isal / "erasure_code" / name for name in ("ec_highlevel_func.c", "ec_base.c")]
     sources = [HERE / "peers" / "isal.c", *own, *sorted(kernels.glob("*.o"))]
     flags = ("-fPIC", "-shared", "-w", f"-I{isal / 'include'}")
@@ -125,7 +114,7 @@ def _klauspost(output: Path) -> None:
 
 
 def _rust(output: Path) -> None:
-    """Built from a copy: the lock that cargo writes names its registry and stays out of the sources."""
+    """Build from a copy: the lock that cargo writes names its registry and stays out of the sources."""
     project, target = BUILD / "rust", BUILD / "cargo"
     shutil.copytree(HERE / "peers" / "rust", project, dirs_exist_ok=True)
     options = ("--release", "--quiet", "--target-dir", target)
@@ -134,7 +123,7 @@ def _rust(output: Path) -> None:
     for crate, checksum in CRATES.items():
         entry = re.search(rf'name = "{crate}"[^\[]*checksum = "(\w+)"', lock)
         if entry is None or entry[1] != checksum:
-            raise BuildError(f"the crate {crate} is another one than expected (SHA-256 {checksum})")
+            raise BuildError(f"the crate {crate} has an unexpected SHA-256: {checksum}")
     shutil.copyfile(target / "release" / "librust.so", output)
 
 
@@ -157,26 +146,27 @@ def _driver(library: Path) -> Path:
         raise BuildError(f"{library.name} is missing: run make lib")
     output = BUILD / "driver"
     sources = sorted((HERE / "driver").glob("*.c"))
-    include = f"-I{ROOT / 'runtime' / 'include'}"
+    include = f"-I{ROOT / 'runtime/core/include'}"
     fresh = output.with_suffix(".new")
     _compile(fresh, [*sources, library], (*_WARNINGS, include), ["-ldl", "-lpthread"])
     return fresh.replace(output)
 
 
 def peer(name: str, say: Callable[[str], None]) -> Path:
-    """The shared object of a peer, built if it is missing or out of date. Raises BuildError."""
+    """Return the shared object of a peer, built if it is missing or out of date. Raises BuildError."""
     BUILD.mkdir(parents=True, exist_ok=True)
     target = BUILD / f"{name}.so"
     if not _newer(target, _sources(name)):
         say(f"building {VERSIONS[name]}")
-        fresh = target.with_suffix(".new.so")  # a run that is under way keeps its file
+        fresh = target.with_suffix(".new.so")  # a concurrent run keeps its file
         PEERS[name][0](fresh)
         fresh.replace(target)
     return target
 
 
 def build(library: Path, only_present: frozenset[str], say: Callable[[str], None]) -> Built:
-    """Build what is missing or out of date. Peers in `only_present` are taken only if they are there.
+    """Build the programs that are missing or out of date. Peers in `only_present` are used only if they
+    exist.
 
     Raises BuildError if the driver cannot be built.
     """

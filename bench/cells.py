@@ -1,4 +1,4 @@
-"""What is measured: the cells, with the floors that the project promises, and who takes part."""
+"""The measured cells, the floors that the project promises, and the contenders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from bench.matrices import hexadecimal
 
 BEST = "gfni_avx512"
 
-#: Two spellings of one library's instruction set: gfsmith's and ISA-L's.
+#: gfsmith's name of an instruction set -> ISA-L's.
 ISAL_NAME = {"gfni_avx512": "avx512_gfni", "gfni_avx2": "avx2_gfni", "avx512": "avx512", "avx2": "avx2"}
 
-#: What bounds a dense product: the probe, bytes of a vector, instructions for one product.
+#: Bound of a dense product: the probe, bytes of a vector, instructions for one product.
 PORT = {
     "gfni_avx512": ("affine512", 64, 1),
     "gfni_avx2": ("affine256", 32, 1),
@@ -24,9 +24,9 @@ PORT = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None.
-    packet: bytes of a packet in packet layout, or None. name: what is computed, where it is not an encoding
-    by the code alone. who: those who take part, gfsmith first, where it is not all peers and limits; then
-    each of them is compared with each."""
+    packet: bytes of a packet in packet layout, or None. name: the computation, if it is not an encoding
+    by the code alone. who: the contenders, gfsmith first, if they are not all peers and limits; then
+    each pair of them is compared."""
 
     group: str
     code: str
@@ -43,7 +43,7 @@ class Cell:
 
     @property
     def own(self) -> str:
-        """gfsmith as it takes part, if nothing is said of where the shards are."""
+        """Return the gfsmith contender without a hint about the location of shards."""
         if self.who:
             return self.who[0]
         return f"gfsmith:{self.isa}" + ("" if self.packet is None else f"+packet{self.packet}")
@@ -61,10 +61,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long a cell is measured: passes over all cells, rounds in each, microseconds of a sample.
+    """The duration of a measurement: passes over all cells, rounds per cell, microseconds per sample.
 
     A neighbour on the machine slows it down for seconds, which is longer than the rounds of one cell
-    take; several passes, far apart, show whether a ratio depends on that.
+    take. Several passes, far apart, show whether a ratio depends on that.
     """
 
     passes: int
@@ -96,7 +96,7 @@ _QUICK_DRAM = {"vandermonde-10+4", "cauchy-12+4", "cauchy-48+4", "cauchy-100+20"
 
 
 def table() -> list[Cell]:
-    """The cells that have floors."""
+    """Return the cells with floors."""
     return [
         Cell(group="table", code=code, k=k, m=m, regime=regime, length=length, floor=floor)
         for code, shapes, floors in _TABLE
@@ -106,7 +106,7 @@ def table() -> list[Cell]:
 
 
 def instruction_sets() -> list[Cell]:
-    """The sets below the best one, each against the same set of ISA-L."""
+    """Return the cells of the sets below the best one, each against the same set of ISA-L."""
     shapes = ((10, 4), (8, 4), (16, 8))
     sets = ("avx2", "avx512", "gfni_avx2")
     return [
@@ -149,7 +149,7 @@ def two_threads() -> list[Cell]:
 
 
 def packets() -> list[Cell]:
-    """Packet layout against Jerasure's schedules, and against the same code in the ordinary layout."""
+    """Return the cells that compare packet layout with Jerasure's schedules and with the ordinary layout."""
     sizes = ((4096, 512), (65536, 1024))
     return [
         Cell(group="packets", code="cauchy_good", k=k, m=m, length=length, isa=isa, packet=packet)
@@ -164,7 +164,7 @@ def full() -> list[Cell]:
 
 
 def quick() -> list[Cell]:
-    """The resident half of the table, some of the other, small calls and instruction sets."""
+    """Return the resident half of the table, some DRAM cells, small calls and instruction sets."""
     chosen = [c for c in table() if c.regime == "resident" or f"{c.code}-{c.k}+{c.m}" in _QUICK_DRAM]
     sets = [c for c in instruction_sets() if c.k == 10]
     layouts = [c for c in packets() if c.k == 10 and c.length == 4096]
@@ -186,7 +186,7 @@ def _peers(cell: Cell) -> Iterable[str]:
 
 
 def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
-    """Who takes part, as the driver's plan spells it; gfsmith first."""
+    """Return the contenders in the driver's notation; gfsmith first."""
     if cell.who:
         built = (*libraries, "gfsmith", "algebra")
         return [name for name in cell.who if name.split(":")[0] in built]
@@ -203,7 +203,7 @@ def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
 
 
 def plan_line(cell: Cell, effort: Effort, libraries: Iterable[str]) -> str:
-    """The cell as the driver reads it (bench/driver/plan.c)."""
+    """Return the cell in the form that the driver reads (bench/driver/plan.c)."""
     fields = [cell.id, cell.code, cell.k, cell.m, cell.length, cell.regime, effort.rounds]
     fields += [effort.resident if cell.regime == "resident" else effort.dram]
     fields += [hexadecimal(cell.code, cell.k, cell.m), *contenders(cell, libraries)]

@@ -1,9 +1,9 @@
-/* dropin.c: calls of ISA-L's interface in several libraries by turns, in one process.
+/* dropin.c: calls of ISA-L's interface in several libraries, alternately, in one process.
  *
- * Usage: dropin OURS OTHER ... ; "codec:PATH" is libgfsmith.so, whose gfsmith_encode stands for
- * ec_encode_data. For each shape and length one row: bytes of data in a second with OURS, and for
- * each of the others the time it takes as a multiple of OURS: the median of the ratios within a
- * round, and their quartiles. Above 1: OURS is faster. `make bench-isal` runs it. */
+ * Usage: dropin OURS OTHER ... ; "codec:PATH" is libgfsmith.so, whose gfsmith_encode replaces
+ * ec_encode_data. For each shape and length it prints one row: bytes of data per second with OURS,
+ * and for each other library its time as a multiple of the time of OURS: the median of the ratios
+ * within a round, and their quartiles. Above 1: OURS is faster. `make bench-isal` runs it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ typedef struct library {
 
 typedef enum work { ENCODE, UPDATE, PQ, XOR } work;
 
-/* matrix: 'v' and 'c' are ISA-L's two codes, for some shapes of which there are kernels; 'r'
+/* matrix: 'v' and 'c' are ISA-L's two codes, for some shapes of which there are kernels; 'r' is
  * random. */
 typedef struct job {
   work what;
@@ -86,7 +86,7 @@ static void call(library *l, const job *j, int len) {
       l->update(len, j->k, j->m, n, l->table, shards[n], parity);
 }
 
-/* Can a library do it? It is ready for it then. */
+/* 1 if a library supports the job, which is then prepared; otherwise 0. */
 static int ready(library *l, const job *j, const byte *parity) {
   l->codec = NULL;
   if (l->create != NULL)
@@ -109,10 +109,10 @@ static void measure(const job *j, int len, int count, const byte *parity) {
     can[n] = ready(&libraries[n], j, parity);
   for (int round = 0; round < ROUNDS; round++)
     for (int turn = 0; turn < count; turn++) {
-      int n = round % 2 == 0 ? turn : count - 1 - turn; /* each after each */
+      int n = round % 2 == 0 ? turn : count - 1 - turn; /* alternating order */
       if (can[n])
         call(&libraries[n], j,
-             len); /* what the one before left in the caches is not ours to time */
+             len); /* untimed: replaces the previous library's data in the caches */
       double begin = now();
       for (long c = 0; can[n] && c < calls; c++)
         call(&libraries[n], j, len);
@@ -144,7 +144,7 @@ static void fill(const job *j, byte *parity) {
   const char *code = j->matrix == 'v' ? "vandermonde" : "cauchy";
   if (j->matrix == 'r' || gfsmith_codec_create(&codec, code, (unsigned)j->k, (unsigned)j->m) != 0)
     return;
-  for (int column = 0; column < j->k; column++) { /* the matrix is what units are encoded to */
+  for (int column = 0; column < j->k; column++) { /* encoded units are the columns */
     byte column_of[SHARDS];
     for (int n = 0; n < j->k; n++)
       (in[n] = unit[n]), (unit[n][0] = n == column);

@@ -1,9 +1,9 @@
-"""Peers' kernels for architectures that are not here, compiled or assembled and cut out by gfsmith.model.
+"""Peers' kernels for unavailable architectures, compiled or assembled, for gfsmith.explore.cost_model.
 
-ISA-L 2.32.0's come from its crate (tests/prove/foreign/isal.py fetches it) and are made by clang-19 -O2, as
-ours are; klauspost/reedsolomon's from Go's own assembler. What a turn of a loop reads is told by its lookups:
-each serves one vector of one source for one output, half of every byte (two to a product) or, with POWER's
-vpermxor, all of it.
+ISA-L 2.32.0's kernels come from its crate (tests/support/isal_sources.py fetches it) and are compiled by
+clang-19 -O2, like gfsmith's. klauspost/reedsolomon's kernels are assembled by Go's own assembler. The number
+of lookups in an iteration of a loop determines the bytes that it reads: each lookup serves one vector of one
+source for one output, half of every byte (two per product) or, with POWER's vpermxor, all of it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bench.build import BUILD, HERE, ROOT, BuildError, _load, _run
-from gfsmith.isa import Arch
-from gfsmith.model.assembly import Function, functions
-from gfsmith.model.compiled import CompiledLoop, disassembly, executed, heaviest, listing
-from gfsmith.model.target import TARGETS
+from bench.build import BUILD, HERE, BuildError, _run
+from gfsmith.explore.cost_model.assembly import Function, functions
+from gfsmith.explore.cost_model.compiled import CompiledLoop, disassembly, executed, heaviest, listing
+from gfsmith.explore.cost_model.target import TARGETS
+from gfsmith.kernel.architecture import Arch
+from tests.support import isal_sources
 
 _ISAL = "ISA-L 2.32.0"
 _KLAUSPOST = "klauspost 1.14.2"
@@ -27,8 +28,8 @@ _PRODUCT = {Arch.AARCH64: 2, Arch.POWER: 1, Arch.RISCV: 2}  #: lookups
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A function that the peer calls. weight: how often, for each source of the shape. sources: that it takes
-    in an inner loop, 0 if it has none; fixed: that it takes unrolled."""
+    """A function that the peer calls. weight: calls per source of the shape. sources: sources in an inner
+    loop, 0 if it has none; fixed: sources that it takes unrolled."""
 
     symbol: str
     file: str
@@ -39,8 +40,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A set of kernels. flags: what a core must have, as in Isa.cpu_flags. parts: what the peer runs for an
-    operation, sources and outputs; none if it has nothing of the shape."""
+    """A set of kernels. flags: required features of a core, as in Isa.cpu_flags. parts: the peer's functions
+    for an operation, sources and outputs; none if it has no kernel for the shape."""
 
     name: str
     arch: Arch
@@ -50,7 +51,7 @@ class Peer:
     functions: Callable[[str], Mapping[str, Function]]
 
     def loops(self, operation: str, sources: int, outputs: int) -> list[tuple[float, CompiledLoop]]:
-        """What runs, with weights. Raises BuildError, Unavailable."""
+        """Return the loops that run, with weights. Raises BuildError, Unavailable."""
         return [(part.weight, self._loop(part)) for part in self.parts(operation, sources, outputs)]
 
     def _loop(self, part: Part) -> CompiledLoop:
@@ -62,10 +63,9 @@ class Peer:
 
 @lru_cache(maxsize=1)
 def _isal() -> Path:
-    foreign = _load(ROOT / "tests" / "prove" / "foreign" / "isal.py")
     try:
-        found: Path = foreign.sources()
-    except foreign.Unavailable as error:
+        found: Path = isal_sources.sources()
+    except isal_sources.Unavailable as error:
         raise BuildError(str(error).splitlines()[0]) from error
     return found
 
@@ -87,12 +87,12 @@ def _isal_functions(arch: Arch, *more: str) -> Callable[[str], Mapping[str, Func
     return found
 
 
-#: POWER: the branch that ISA-L's header takes with GCC 8 and later, without which it inverts every index.
+#: POWER: the branch of ISA-L's header for GCC 8 and later; without it every index is inverted.
 _OPTIONS = {Arch.POWER: ("-fgnuc-version=8.0.0",), Arch.RISCV: ("-DHAVE_RVV=1", "-march=rv64gcv")}
 
 
 def _assembler(folder: str, suffix: str) -> Callable[[str, int, int], tuple[Part, ...]]:
-    """One function for all outputs, a file each."""
+    """Return the parts if one function serves all outputs, with one file for each number of outputs."""
 
     def parts(operation: str, sources: int, outputs: int) -> tuple[Part, ...]:
         name = f"gf_{outputs}vect_{'dot_prod' if operation == 'dot' else 'mad'}_{suffix}"
@@ -113,8 +113,8 @@ def _sve(suffix: str) -> Callable[[str, int, int], tuple[Part, ...]]:
 
 
 def _vsx(operation: str, sources: int, outputs: int) -> tuple[Part, ...]:
-    """For fewer than 128 sources its dot product multiplies the first, output by output, and adds the others
-    with mad, one at a time."""
+    """Return the parts of a dot product. For fewer than 128 sources it multiplies the first source, output by
+    output, and adds the others with mad, one at a time."""
     mad = f"gf_{outputs}vect_mad_vsx"
     if operation == "mad":
         return (Part(mad, f"ppc64le/{mad}.c", outputs),)
@@ -125,7 +125,7 @@ def _vsx(operation: str, sources: int, outputs: int) -> tuple[Part, ...]:
 
 
 def _klauspost(kind: str) -> Callable[[str, int, int], tuple[Part, ...]]:
-    """Ten sources in one turn, for 4 outputs; other shapes take several calls."""
+    """Return the parts: ten sources in one iteration, for 4 outputs; other shapes take several calls."""
 
     def parts(operation: str, sources: int, outputs: int) -> tuple[Part, ...]:
         if (operation, sources, outputs) != ("dot", 10, 4):
@@ -137,7 +137,7 @@ def _klauspost(kind: str) -> Callable[[str, int, int], tuple[Part, ...]]:
 
 @lru_cache(maxsize=1)
 def _go_functions(_: str) -> Mapping[str, Function]:
-    """Go's linker makes a program for Linux on Arm, which is disassembled."""
+    """Disassemble a program for Linux on Arm that Go's linker makes."""
     folder, program = BUILD / "klauspost_arm64", BUILD / "klauspost_arm64" / "program"
     shutil.copytree(HERE / "peers" / "klauspost_arm64", folder, dirs_exist_ok=True)
     command = (

@@ -1,4 +1,4 @@
-"""What a bench that takes long keeps: results that a later run goes on from, and its part of a page."""
+"""Results of a long bench, from which a later run continues, and its part of a page."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any
 from bench.build import BuildError
 from bench.machine import describe
 from bench.run import RunError
-from gfsmith.files import replacing
+from gfsmith.emit.files import replacing
 
 Json = dict[str, Any]
 
 
 class OtherRun(Exception):
-    """The file holds results of another library or setting; the text says so."""
+    """The file holds results of another machine, library or setting. The message names it."""
 
 
 class PageError(Exception):
-    """The page cannot be written; the text says why."""
+    """The page cannot be written. The message gives the reason."""
 
 
 class Store:
-    """A file of results, whole after every entry: tables with an entry a line, and what they depend on."""
+    """A file of results, complete after every entry: tables with one entry per line, and the settings."""
 
     def __init__(self, path: Path, library: str, how: Json, tables: Iterable[str], fresh: bool) -> None:
-        """Raises OtherRun if the file is there, and of another machine, library or setting."""
+        """Raises OtherRun if the file exists and belongs to another machine, library or setting."""
         self._path, self._tables = path, tuple(tables)
         self.content: Json = {"machine": describe(), "library": library, "method": how}
         self.content |= {table: {} for table in self._tables}
@@ -37,7 +37,7 @@ class Store:
             for key in ("machine", "library", "method"):
                 if kept[key] != self.content[key]:
                     raise OtherRun(
-                        f"{path.name} is of another {key}: --fresh begins anew, --out goes elsewhere"
+                        f"{path.name} is of another {key}: --fresh starts again, --out names another file"
                     )
             self.content |= kept
 
@@ -61,7 +61,7 @@ class Store:
 
 
 def status(bench: str, run: Callable[[], object]) -> int:
-    """Run a bench: its exit status, with what is wrong on stderr in a line."""
+    """Run a bench; return its exit status, with an error on stderr in one line."""
     try:
         run()
     except (OtherRun, PageError) as error:
@@ -71,13 +71,13 @@ def status(bench: str, run: Callable[[], object]) -> int:
         print(f"{bench}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"{bench}: interrupted; the same command goes on from here", file=sys.stderr)
+        print(f"{bench}: interrupted; the same command continues from here", file=sys.stderr)
         return 130
     return 0
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Iterator[str]:
-    """The lines of a table in Markdown, if it has rows; all columns but the first `left` are figures."""
+    """Yield the lines of a Markdown table, if it has rows; all columns but the first `left` are figures."""
     found = list(rows)
     if not found:
         return
@@ -88,7 +88,8 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
 
 
 def fill(page: Path, heading: str, marks: tuple[str, str], body: str) -> None:
-    """Put text between the marks of a page; one without marks gets them at its end, below the heading.
+    """Replace the text between the marks of a page; a page without marks gets them at its end, below the
+    heading.
 
     Raises FileNotFoundError without page, PageError if it has one mark only.
     """

@@ -1,4 +1,4 @@
-"""What of the machine a figure depends on: the processor, its caches, its instruction sets. No names."""
+"""Description of the machine for figures: the processor, its caches, its instruction sets. No names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SETS = ("avx2", "avx512bw", "gfni")
 
 
 def _cpuinfo() -> dict[str, str]:
-    """The fields of the first processor."""
+    """Return the fields of the first processor."""
     try:
         first = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
     except OSError:
@@ -20,7 +20,7 @@ def _cpuinfo() -> dict[str, str]:
 
 
 def _cache(level: Path) -> str | None:
-    """Such as "L1d 32K"; None for instructions."""
+    """Return a cache as text, "L1d 32K"; None for an instruction cache."""
     kind, number, size = ((level / name).read_text().strip() for name in ("type", "level", "size"))
     if kind == "Instruction":
         return None
@@ -28,7 +28,7 @@ def _cache(level: Path) -> str | None:
 
 
 def describe() -> str:
-    """One line, such as "AMD EPYC, 2 processors, L1d 32K, L2 1024K, L3 32768K; avx2 avx512bw gfni"."""
+    """Return one line, such as "AMD EPYC, 2 processors, L1d 32K, L2 1024K, L3 32768K; avx2 avx512bw gfni"."""
     info = _cpuinfo()
     flags = set(info.get("flags", "").split())
     model = info.get("model name", "unknown processor")

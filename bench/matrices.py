@@ -1,6 +1,6 @@
-"""Parity matrices of the codes that are measured, over GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 (0x11d).
+"""Parity matrices of the measured codes, over GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 (0x11d).
 
-Computed apart from the generator: the driver compares them with what the library computes with.
+The module does not use the generator: the driver compares these matrices with the library's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Matrix = tuple[tuple[int, ...], ...]
 
 
 def _tables() -> tuple[list[int], list[int]]:
-    """exp[n] = 2^n for n < 510, and its inverse; 2 generates the group."""
+    """Return exp[n] = 2^n for n < 510, and its inverse; 2 generates the group."""
     exp, log, value = [0] * (2 * ORDER), [0] * 256, 1
     for n in range(ORDER):
         exp[n] = exp[n + ORDER] = value
@@ -39,7 +39,7 @@ def inverse(a: int) -> int:
 
 
 def power(a: int, n: int) -> int:
-    """a^n, with 0^0 = 1."""
+    """Return a^n, with 0^0 = 1."""
     if a == 0:
         return int(n == 0)
     return _EXP[_LOG[a] * n % ORDER]
@@ -58,7 +58,7 @@ def _dot(left: Sequence[int], right: Sequence[int]) -> int:
 
 
 def invert(matrix: Sequence[Sequence[int]]) -> Matrix:
-    """Gauss and Jordan. Raises ZeroDivisionError if the matrix is singular."""
+    """Invert by Gauss-Jordan elimination. Raises ZeroDivisionError if the matrix is singular."""
     size = len(matrix)
     rows = [[*row, *(int(i == j) for j in range(size))] for i, row in enumerate(matrix)]
     for c in range(size):
@@ -90,7 +90,8 @@ def backblaze(k: int, m: int) -> Matrix:
 
 
 def decode(k: int, m: int) -> Matrix:
-    """What rebuilds the first m data shards of the Cauchy code from the other data and all parities.
+    """Return the matrix that rebuilds the first m data shards of the Cauchy code from the other data and all
+    parities.
 
     No library knows this matrix by name: its coefficients are known at run time only.
     """
@@ -99,18 +100,19 @@ def decode(k: int, m: int) -> Matrix:
 
 
 def dense(k: int, m: int) -> Matrix:
-    """Powers of 2 other than 1, of no structure that a kernel could use: what Table I's functions take."""
+    """Return powers of 2 other than 1, without structure for a kernel, as the functions of Table I take
+    them."""
     return tuple(tuple(power(2, 1 + 7 * i + 3 * j) for j in range(k)) for i in range(m))
 
 
 def _ones(element: int) -> int:
-    """Ones in the bit matrix of x -> element * x."""
+    """Return the number of ones in the bit matrix of x -> element * x."""
     return sum(multiply(element, 1 << bit).bit_count() for bit in range(8))
 
 
 def cauchy_good(k: int, m: int) -> Matrix:
-    """Jerasure's cauchy_good_general_coding_matrix for m > 2: 1 / (i ^ (m + j)) with columns scaled so that
-    the first row is 1, and every row divided by its element that leaves the fewest ones."""
+    """Return Jerasure's cauchy_good_general_coding_matrix for m > 2: 1 / (i ^ (m + j)) with columns scaled so
+    that the first row is 1, and every row divided by its element that leaves the fewest ones."""
     first = [inverse(m + j) for j in range(k)]
     rows = []
     for i in range(m):
@@ -131,7 +133,7 @@ CODES = {
 
 
 def hexadecimal(code: str, k: int, m: int) -> str:
-    """The matrix as the driver reads it; "-" for a code that only gfsmith knows."""
+    """Return the matrix in the form that the driver reads; "-" for a code that only gfsmith knows."""
     if code not in CODES:
         return "-"
     return "".join(f"{value:02x}" for row in CODES[code](k, m) for value in row)

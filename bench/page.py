@@ -1,4 +1,4 @@
-"""The results as one HTML page beside the pictures."""
+"""The results as one HTML page next to the pictures."""
 
 from __future__ import annotations
 

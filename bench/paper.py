@@ -1,13 +1,15 @@
-"""Table I of Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes", measured: GFNI over AVX2 tables.
+"""Measurement of Table I of Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes": GFNI over AVX2
+tables.
 
-The paper had no CPU with GFNI. It replaced the table look-ups in ISA-L's AVX2 kernels by vpmuldq, of which it
-expected the speed of the instructions to come, and timed ISA-L's performance tests on a Kaby Lake. Here the
-same five functions run as they are, gfsmith's and ISA-L's, all with coefficients known at run time only.
+The paper had no CPU with GFNI. It replaced the table look-ups in ISA-L's AVX2 kernels by vpmuldq, which it
+expected to be as fast as the future instructions, and timed ISA-L's performance tests on a Kaby Lake. This
+bench runs the same five functions of gfsmith and of ISA-L unchanged, all with coefficients that are known at
+run time only.
 
-Shapes are those of ISA-L's tests of today (2.32), in cache: gf_vect_mul and gf_vect_dot_prod of 8 KiB, the
-latter of 10 sources; one source of 8 KiB for mad, which has no test of its own; 10+4 and 128 KiB in all for
+Shapes are those of ISA-L's current tests (2.32), in cache: gf_vect_mul and gf_vect_dot_prod of 8 KiB, the
+latter of 10 sources; one source of 8 KiB for mad, which has no test of its own; 10+4 and 128 KiB in total for
 encoding, where erasure_code_update_perf encodes and updates (erasure_code_perf's default is 8+6).
-Beside it, what gfsmith_algebra.h has: each set with GFNI over the portable routines.
+A second table has the functions of gfsmith_algebra.h: each set with GFNI over the portable routines.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 
 from bench.cells import Cell
 from bench.results import Result
-from gfsmith.stats import Estimate
+from gfsmith.explore.stats import Estimate
 
 GROUPS = ("paper", "algebra")
 _WARM = 8 * 1024
@@ -29,8 +31,8 @@ _SETS = ("gfni_avx512", "gfni_avx2", "gfni_sse", "scalar")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of Table I. predicted: the paper's speed-up. ours, isal: what follows the set in a contender's
-    name; tables: ISA-L's set with look-ups; isal_sets: those with GFNI."""
+    """A row of Table I. predicted: the paper's speed-up. ours, isal: the suffix after the set in a
+    contender's name; tables: ISA-L's set with look-ups; isal_sets: those with GFNI."""
 
     name: str
     k: int
@@ -72,7 +74,7 @@ _FUNCTIONS = {
 
 
 def cells() -> list[Cell]:
-    """The rows of Table I, and the functions of gfsmith_algebra.h on 8 KiB of each operand."""
+    """Return the rows of Table I, and the functions of gfsmith_algebra.h on 8 KiB of each operand."""
     own = [
         Cell(
             group="algebra",
@@ -149,7 +151,7 @@ def _functions(results: Sequence[Result]) -> Listing:
 
 
 def listings(results: Sequence[Result]) -> Iterator[Listing]:
-    """The tables of what was measured of these."""
+    """Yield the tables of the measured rows."""
     for group, make in zip(GROUPS, (_table_one, _functions), strict=True):
         members = [result for result in results if result.cell.group == group]
         if members:

@@ -1,4 +1,4 @@
-"""PNG pictures: throughput by block length and by number of sources, one line a library."""
+"""PNG pictures: throughput by block length and by number of sources, one line per library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from bench.results import Result
 
-#: One colour a library, in every picture; the order of the legend.
+#: Library -> label and colour, the same in every picture; in the order of the legend.
 LINES = {
     "gfsmith": ("gfsmith", "#c1121f"),
     "isal:avx512_gfni": ("ISA-L avx512_gfni", "#1d3557"),
@@ -32,7 +32,7 @@ Axis = Callable[[Result], int]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One PNG: which results, along which axis."""
+    """One PNG: the results in it, and its axis."""
 
     file: str
     title: str
@@ -52,22 +52,23 @@ def _sources(result: Result) -> int:
 
 
 PICTURES = (
-    Picture("length-cache-cauchy.png", "10+4, Cauchy, in cache", "bytes in a block", "length", "cauchy",
+    Picture("length-cache-cauchy.png", "10+4, Cauchy, in cache", "bytes of a shard", "length", "cauchy",
             "resident", _length),
-    Picture("length-cache-lch.png", "10+4, gfsmith's own code, in cache", "bytes in a block", "length",
+    Picture("length-cache-lch.png", "10+4, gfsmith's own code, in cache", "bytes of a shard", "length",
             "lch", "resident", _length),
-    Picture("length-dram-cauchy.png", "10+4, Cauchy, from DRAM", "bytes in a block", "length", "cauchy",
+    Picture("length-dram-cauchy.png", "10+4, Cauchy, from DRAM", "bytes of a shard", "length", "cauchy",
             "dram", _length),
-    Picture("length-dram-lch.png", "10+4, gfsmith's own code, from DRAM", "bytes in a block", "length",
+    Picture("length-dram-lch.png", "10+4, gfsmith's own code, from DRAM", "bytes of a shard", "length",
             "lch", "dram", _length),
-    Picture("k-cache-cauchy.png", "k+4, Cauchy, 4 KiB in cache", "k", "k", "cauchy", "resident", _sources),
-    Picture("k-cache-lch.png", "k+4, gfsmith's own code, 4 KiB in cache", "k", "k", "lch", "resident",
-            _sources),
+    Picture("k-cache-cauchy.png", "k+4, Cauchy, 4 KiB in cache", "data shards, k", "k", "cauchy",
+            "resident", _sources),
+    Picture("k-cache-lch.png", "k+4, gfsmith's own code, 4 KiB in cache", "data shards, k", "k", "lch",
+            "resident", _sources),
 )  # fmt: skip
 
 
 def _line(axes: Axes, points: Sequence[Result], axis: Axis, who: str) -> None:
-    """One library with its intervals, where it has figures."""
+    """Draw one library with its intervals, where it has figures."""
     label, colour = LINES[who]
     found = [
         (axis(r), r.gbps[name]) for r in points if (name := r.own if who == "gfsmith" else who) in r.gbps
@@ -83,7 +84,10 @@ def _line(axes: Axes, points: Sequence[Result], axis: Axis, who: str) -> None:
 def _limits(axes: Axes, points: Sequence[Result], axis: Axis) -> None:
     touched = [(axis(r), r.gbps[r.limit].median) for r in points if r.limit]
     bounded = [(axis(r), r.port_bound) for r in points if r.port_bound]
-    for style, label, found in (("--", "limit: bytes touched", touched), (":", "port bound, dense", bounded)):
+    for style, label, found in (
+        ("--", "touch loop: same bytes, no computation", touched),
+        (":", "port bound of a dense product", bounded),
+    ):
         if found:
             axes.plot(*zip(*found, strict=True), style, color="black", linewidth=1.2, label=label)
 
@@ -106,7 +110,7 @@ def _draw(picture: Picture, points: Sequence[Result], out: Path) -> None:
 
 
 def write_plots(results: Sequence[Result], out: Path) -> list[tuple[str, str]]:
-    """Draw the pictures that have at least two points; gives their files and titles."""
+    """Draw the pictures with at least two points; return their files and titles."""
     written = []
     for picture in PICTURES:
         wanted = (picture.group, picture.code, picture.regime)

@@ -1,7 +1,9 @@
-"""python -m bench.predict: predicted cycles of gfsmith's kernels and their peers' on CPUs that are not here.
+"""python -m bench.predict: predicted cycles of gfsmith's kernels and their peers' on CPUs that are not
+available.
 
-Nothing is measured: both sides are compiled by clang-19 -O2, their main loops found by control flow and given
-to llvm-mca-19 (gfsmith.model). The result is put into docs/predicted.md, between its two marks.
+Nothing is measured: clang-19 -O2 compiles both sides, their main loops are found by control flow, and
+llvm-mca-19 predicts them (gfsmith.explore.cost_model). The result is written into bench/results/predicted.md,
+between its marks.
 """
 
 from __future__ import annotations
@@ -13,25 +15,26 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.build import ROOT, BuildError
+from bench.build import RESULTS, ROOT, BuildError
 from bench.elsewhere import PEERS, Peer
-from gfsmith.config import parse, specs
-from gfsmith.isa import ISAS, Arch
-from gfsmith.model import features, kernels
-from gfsmith.model.mca import Outcome, Prediction, predict_loop
-from gfsmith.model.target import TARGETS
-from gfsmith.model.tools import COMPILER, MCA, ModelError, run
-from gfsmith.spec import KernelSpec
+from gfsmith.build.config import parse, specs
+from gfsmith.explore.cost_model import features, kernels
+from gfsmith.explore.cost_model.mca import Outcome, Prediction, predict_loop
+from gfsmith.explore.cost_model.target import TARGETS
+from gfsmith.explore.cost_model.tools import COMPILER, MCA, ModelError, run
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.spec import KernelSpec
 
-PAGE = ROOT / "docs" / "predicted.md"
+PAGE = RESULTS / "predicted.md"
 BEGIN, END = "<!-- predicted: begin -->", "<!-- predicted: end -->"
 CACHE = ROOT / ".gfsmith-cache" / "mca.json"
-ANY = 10  #: sources that kernels for any number of them are given
+ANY = 10  #: sources for kernels that take any number
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is computed. code: a matrix that our kernel knows; the peer has it in tables."""
+    """One computation. code: a matrix that gfsmith's kernel knows; the peer has it in tables."""
 
     operation: str
     inputs: int | None
@@ -62,7 +65,7 @@ ROWS = (
 
 
 def _spec(row: Row, isa: str) -> KernelSpec:
-    """Our kernel with the default schedule. Raises ConfigError."""
+    """Return gfsmith's kernel with the default schedule. Raises ConfigError."""
     text = f'[generator]\nisas = ["{isa}"]\n{row.toml}'
     return specs(parse(text, "predict"), "predict")[0]
 
@@ -72,14 +75,14 @@ def _cycles(outcome: Outcome) -> float | str:
 
 
 def _ours(arch: Arch, cpus: Sequence[str], jobs: int) -> dict[tuple[str, str, str], float | str]:
-    """(row, set, core) -> cycles per 64 bytes of source, or why there are none."""
+    """Return (row, set, core) -> cycles per 64 bytes of source, or the reason why there are none."""
     wanted = {(row.name, isa.name): _spec(row, isa.name) for isa in ISAS if isa.arch is arch for row in ROWS}
     found = kernels.predict_all(list(wanted.values()), cpus, jobs, CACHE)
     return {(*at, cpu): _cycles(found[spec][cpu]) for at, spec in wanted.items() for cpu in cpus}
 
 
 def _theirs(peer: Peer, row: Row, cpu: str) -> float | str | None:
-    """The same of a peer; None if it has nothing of the shape."""
+    """Return the cycles of a peer, or the reason for none; None if it has no kernel for the shape."""
     if missing := features.lacking(cpu, peer.flags):
         return f"has no {', '.join(missing)}"
     total = 0.0
@@ -92,7 +95,7 @@ def _theirs(peer: Peer, row: Row, cpu: str) -> float | str | None:
     return total if parts else None
 
 
-Figures = Mapping[tuple[str, str], float | str | None]  #: (row, column) -> cycles, or why not
+Figures = Mapping[tuple[str, str], float | str | None]  #: (row, column) -> cycles, or the reason for none
 
 
 def _figures(arch: Arch, cpu: str, ours: Mapping[tuple[str, str, str], float | str]) -> Figures:
@@ -112,7 +115,7 @@ def _fewest(figures: Figures, row: str, columns: Sequence[str]) -> tuple[float, 
 
 
 def _table(figures: Figures) -> Iterator[str]:
-    """A row for each thing computed; sets of which a core has nothing are named below."""
+    """Yield a table with one row per computation; sets without figures for a core are named below."""
     columns = list(dict.fromkeys(column for _, column in figures))
     present = [c for c in columns if any(isinstance(figures[row.name, c], float) for row in ROWS)]
     theirs = [peer.name for peer in PEERS if peer.name in present]
@@ -138,7 +141,7 @@ def _cell(cycles: float | str | None) -> str:
 
 
 def _arithmetic(arch: Arch) -> Iterator[str]:
-    """What a peer executes for how many bytes, so that the division can be checked."""
+    """Yield the executed instructions and bytes of a peer, so that the division can be checked."""
     yield "| peer | row | for each source | instructions | lookups | bytes of source |"
     yield "|---|---|---:|---:|---:|---:|"
     for peer in PEERS:
@@ -155,7 +158,7 @@ def _arithmetic(arch: Arch) -> Iterator[str]:
 
 
 def page(jobs: int) -> str:
-    """All tables. Raises ModelError, BuildError."""
+    """Return all tables. Raises ModelError, BuildError."""
     lines = [f"Made by {_version(COMPILER)} and {_version(MCA)}.\n"]
     for arch in (Arch.AARCH64, Arch.POWER, Arch.RISCV, Arch.S390X):
         target = TARGETS[arch]
@@ -168,7 +171,7 @@ def page(jobs: int) -> str:
             length = f", scalable vectors of {vectors} bytes" if vectors else ""
             lines += [f"### {cpu}{model}{length}\n", *_table(_figures(arch, cpu, ours)), ""]
         if any(peer.arch is arch for peer in PEERS):
-            lines += [f"### What the peers' loops on {arch.value} read\n", *_arithmetic(arch), ""]
+            lines += [f"### Bytes read by the peers' loops on {arch.value}\n", *_arithmetic(arch), ""]
     return "\n".join(lines)
 
 
@@ -180,7 +183,7 @@ def _version(tool: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench.predict", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--print", action="store_true", help="to standard output instead of docs/predicted.md"
+        "--print", action="store_true", help="to standard output instead of bench/results/predicted.md"
     )
     options = parser.parse_args(arguments)
     try:

@@ -1,37 +1,31 @@
-"""Put the results of a full run into docs/performance.md, between its two marks."""
+"""Publication of a full run's results in bench/results/performance.md, between its two marks."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from bench.build import HERE, ROOT
+from bench import curves
+from bench.build import RESULTS
 from bench.machine import describe
 from bench.paper import listings
 from bench.results import Result
 from bench.table import HEADINGS, TITLES, groups, name, place, row, summary
 
-PAGE = ROOT / "docs" / "performance.md"
-PICTURES = HERE / "pictures"
+PAGE = RESULTS / "performance.md"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
-
-
-def _pictures(pictures: Sequence[tuple[str, str]], out: Path) -> Iterator[str]:
-    """Copies beside the sources: bench/out is not kept in the repository."""
-    PICTURES.mkdir(exist_ok=True)
-    for file, title in pictures:
-        shutil.copyfile(out / file, PICTURES / file)
-        yield f"![{title}](../bench/pictures/{file})\n"
 
 
 def _ahead(results: Sequence[Result]) -> Iterator[str]:
     yield "## Where a peer is ahead\n"
-    # Groups share some cells: one line for each.
+    yield (
+        "This section counts codec calls. Table I below, and docs/isal.md, compare single functions with\n"
+        "ISA-L: in their columns that compare with ISA-L, a figure below 1 means that ISA-L is ahead.\n"
+    )
+    # Groups share some cells: print each once.
     unlike = {(name(r), place(r), r.cell.isa, r.cell.threads): r for r in reversed(results)}
     behind = [result for result in reversed(unlike.values()) if result.peer_ahead]
     if not behind:
-        yield "Nowhere in the cells measured.\n"
+        yield "A peer is ahead in none of the measured codec calls.\n"
         return
     yield "| code | where | threads | peer | ratio |\n|---|---|---:|---|---:|"
     for result in behind:
@@ -56,10 +50,13 @@ def _tables(results: Sequence[Result]) -> Iterator[str]:
         yield f"\n{listing.notes}\n"
 
 
-def publish(results: Sequence[Result], pictures: Sequence[tuple[str, str]], out: Path) -> None:
-    """Replace what stands between the marks of docs/performance.md."""
+def publish(results: Sequence[Result]) -> None:
+    """Replace the text between the marks of bench/results/performance.md, and draw its pictures."""
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
     head = f"Machine: {describe()}. {summary(results)}\n"
-    body = "\n".join([head, *_pictures(pictures, out), *_ahead(results), *_tables(results)])
-    PAGE.write_text(f"{before}{BEGIN}\n{body}{END}{after}")
+    body = "\n".join([head, curves.links(), *_ahead(results), *_tables(results)])
+    text = f"{before}{BEGIN}\n{body}{END}{after}"
+    for file, drawn in curves.draw(text).items():
+        (RESULTS / file).write_text(drawn, encoding="utf-8")
+    PAGE.write_text(text)

@@ -1,4 +1,4 @@
-"""From samples to what is reported: throughput, ratio to the fastest peer, limits."""
+"""Reported figures from samples: throughput, ratio to the fastest peer, limits."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from bench.build import Built
 from bench.cells import PORT, Cell
 from bench.machine import describe
 from bench.run import Samples, Setting
-from gfsmith.stats import CONFIDENCE, Estimate, estimate, paired_ratio
+from gfsmith.explore.stats import CONFIDENCE, Estimate, estimate, paired_ratio
 
 PROBE_OPERATIONS = 2048  #: bench/driver/contenders.h
 
-#: Peers that always compute a code of their own: they are shown, and "fastest peer" only for "lch".
+#: Peers that always compute their own code: they are shown, but are a "fastest peer" only for "lch".
 _OTHER_CODE = ("klauspost:leopard", "rust:simd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One cell. gbps: 10^9 bytes of source data a second, by contender.
+    """One cell. gbps: 10^9 bytes of source data per second, by contender.
 
-    own: the gfsmith contender that counts; peer: the fastest one on the same matrix, None if there is
-    none. ratio: peer's time / own time. limit: the fastest way to touch the same bytes. ceiling: peer's
-    time / the limit's, the ratio that nothing can pass on this machine. port_bound: GB/s at which a
-    dense product keeps its execution port busy. operations: multiplications for one vector of every
-    source in gfsmith's kernel, where known. pairs: in a cell that says who takes part, "a/b" for all two of
-    them: a's speed over b's.
+    own: the gfsmith contender of the comparison; peer: the fastest one on the same matrix, None if there is
+    none. ratio: peer's time / own time. limit: the fastest touch loop, which reads and writes the same
+    bytes without computation; not an upper bound. ceiling: peer's time / that of the touch loop. port_bound:
+    GB/s at which a dense product keeps its execution port busy. operations: multiplications for one
+    vector of every source in gfsmith's kernel, if known. pairs: in a cell that names its contenders,
+    "a/b" for any two of them: a's speed over b's.
     """
 
     cell: Cell
@@ -48,21 +48,21 @@ class Result:
 
     @property
     def meets_floor(self) -> bool | None:
-        """None: there is no floor, or nothing to compare with."""
+        """Return whether the floor is met; None without a floor or a peer."""
         if self.cell.floor is None or self.ratio is None:
             return None
         return self.ratio.median >= self.cell.floor
 
     @property
     def peer_ahead(self) -> bool:
-        """Whether the whole interval says that the peer is faster."""
+        """Return whether the whole interval is in favour of the peer."""
         return self.ratio is not None and self.ratio.high < 1
 
 
 def same_code(cell: Cell, name: str) -> bool:
-    """Whether a peer is to be compared with: it computes the cell's very bytes, or the code is free.
+    """Return whether a peer is comparable: it computes the same bytes, or the code is arbitrary.
 
-    "lch" is gfsmith's own choice, so there any peer's own choice for the shape is as good.
+    "lch" is gfsmith's own choice, so a peer may use its own choice for the shape.
     """
     if cell.code == "lch":
         return True
@@ -76,16 +76,16 @@ def _fastest(ns: dict[str, list[float]], names: Iterable[str]) -> str | None:
 
 
 def _own(cell: Cell, ns: dict[str, list[float]]) -> str:
-    """From memory, gfsmith is told so where the build has hints."""
+    """Return gfsmith's contender; from memory the one with the hint, if the build has hints."""
     hinted = f"gfsmith:{cell.isa}+streaming"
     return hinted if hinted in ns else cell.own
 
 
 def port_bound(cell: Cell, probe_ns: float) -> float:
-    """GB/s of a dense product that does nothing but its multiplications.
+    """Return the GB/s of a dense product that consists of its multiplications only.
 
-    Each of k x m products takes so many instructions for so many bytes of each of the k sources, and
-    the probe says how long an instruction takes.
+    Each of k x m products takes a known number of instructions per vector of each of the k sources, and
+    the probe measures the time of an instruction.
     """
     _, vector, instructions = PORT[cell.isa]
     return vector / (cell.m * instructions * probe_ns / PROBE_OPERATIONS)
@@ -159,10 +159,10 @@ def as_json(result: Result) -> dict[str, object]:
 def report(
     results: list[Result], built: Built, setting: Setting, versions: dict[str, str]
 ) -> dict[str, object]:
-    """What goes into report.json."""
+    """Return the content of report.json."""
     return {
         "method": {
-            "unit": "10^9 bytes of source data a second; ratios are peer's time / gfsmith's time",
+            "unit": "10^9 bytes of source data per second; ratios are peer's time / gfsmith's time",
             "interval": f"order statistics, {CONFIDENCE:.0%}",
             "pool_mib": setting.pool,
             "pages": setting.pages,

@@ -1,4 +1,4 @@
-"""Run the driver over a plan and collect its samples."""
+"""Running the driver over a plan and collecting its samples."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Setting:
 
 @dataclass(slots=True)
 class Samples:
-    """A cell's nanoseconds for a stripe, by contender, one for each round; and who was not there.
+    """A cell's nanoseconds per stripe, by contender, one for each round; and the missing contenders.
 
-    named: whether gfsmith knows the code by name (else it got the matrix).
+    named: whether gfsmith knows the code by name (otherwise it got the matrix).
     """
 
     cell: Cell
@@ -39,7 +39,7 @@ class Samples:
 
 
 def _driver_lines(command: Sequence[str], plan: str) -> Iterator[str]:
-    """The driver's output line by line. It is stopped if the caller stops listening."""
+    """Yield the driver's output line by line. The driver is stopped when the caller stops iterating."""
     with tempfile.TemporaryFile("w+") as text, tempfile.TemporaryFile("w+") as errors:
         text.write(plan)
         text.seek(0)
@@ -57,7 +57,7 @@ def _driver_lines(command: Sequence[str], plan: str) -> Iterator[str]:
 
 
 def _take(samples: Samples, event: dict[str, object]) -> bool:
-    """Take one line of output in; whether it ends the cell."""
+    """Add one line of output; return whether it ends the cell."""
     match event:
         case {"ns": dict(ns)}:
             for name, value in ns.items():

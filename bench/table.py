@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bench.paper import listings
 from bench.results import Result
-from gfsmith.stats import Estimate
+from gfsmith.explore.stats import Estimate
 
 TITLES = {
     "table": "Against the fastest peer",
@@ -21,13 +21,14 @@ TITLES = {
     "packets": "Packet layout, against Jerasure's schedules",
 }
 HEADINGS = (
-    *("code", "where", "gfsmith", "fastest peer", "", "ratio", "interval", "floor", "ceiling"),
-    *("limit", "port bound"),
+    *("code", "where", "gfsmith", "fastest peer", "", "ratio", "interval", "floor", "touch ratio"),
+    *("touch loop", "port bound"),
 )
 NOTES = (
-    "GB/s of source data. limit: the same bytes read and written, nothing computed. ceiling: the ratio at",
-    "the limit, the most there is to gain on this machine. port bound: a dense product that only",
-    "multiplies; a factored kernel multiplies less and may pass it.",
+    "GB/s of source data. touch loop: a loop in C that reads and writes the same bytes without computation;",
+    "kernels may be faster. touch ratio: the fastest peer's time over the time of that",
+    "loop. port bound: a dense product that only multiplies; a factored kernel multiplies less and may",
+    "pass it.",
 )
 
 
@@ -56,7 +57,7 @@ def interval(value: Estimate | None) -> str:
 
 
 def row(result: Result) -> list[str]:
-    """The cells of a line under HEADINGS."""
+    """Return the cells of a line under HEADINGS."""
     if result.own is None:
         why = next((why for who, why in result.unavailable.items() if who.startswith("gfsmith")), "no data")
         return [name(result), place(result), "-", "-", why, *[""] * (len(HEADINGS) - 5)]
@@ -83,21 +84,21 @@ def colour(result: Result) -> str:
 
 
 def groups(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """Results by group, in the order of TITLES."""
+    """Return the results by group, in the order of TITLES."""
     listed = list(results)
     found = {group: [r for r in listed if r.cell.group == group] for group in TITLES}
     return {group: members for group, members in found.items() if members}
 
 
 def summary(results: Sequence[Result]) -> str:
-    """How many floors are met, and in how many cells a peer is ahead."""
+    """Return how many floors are met, and in how many cells a peer is ahead."""
     floors = [result.meets_floor for result in results if result.meets_floor is not None]
     unreachable = sum(
         r.ceiling is not None and r.cell.floor is not None and r.ceiling.high < r.cell.floor for r in results
     )
     return (
-        f"{sum(floors)} of {len(floors)} floors met; {unreachable} are above this machine's ceiling; "
-        f"a peer is ahead in {sum(r.peer_ahead for r in results)} of {len(results)} cells."
+        f"{sum(floors)} of {len(floors)} floors met; {unreachable} are above the touch ratio; "
+        f"a peer is ahead in {sum(r.peer_ahead for r in results)} of {len(results)} cells of codec calls."
     )
 
 

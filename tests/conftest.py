@@ -1,4 +1,4 @@
-"""What all tests share: the flag that rewrites golden files, the default configuration, Ctrl-C."""
+"""Options of all tests: --update-golden, the default configuration, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support.paths import ROOT
+
+pytest_plugins = ["tests.support.levels"]
 
 
 def pytest_configure() -> None:
-    """Ctrl-C reaches the programs under test even where whoever started the tests ignores it (`&`, nohup)."""
+    """Let Ctrl-C reach the programs under test even if the parent process ignores it (`&`, nohup)."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--update-golden", action="store_true", help="rewrite tests/golden/expected from the generator"
+        "--update-golden", action="store_true", help="rewrite tests/unit/golden/expected from the generator"
     )
 
 

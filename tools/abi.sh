@@ -1,6 +1,6 @@
 #!/bin/sh
-# The binary interface of libgfsmith.so on x86-64, with libabigail: tools/abi.sh check|record [LIBRARY].
-# The record is runtime/abi/libgfsmith.abi: functions, and the types that the public headers give to them.
+# Check or record the binary interface of libgfsmith.so on x86-64 with libabigail: tools/abi.sh check|record [LIBRARY].
+# The record is runtime/abi/libgfsmith.abi. It contains the functions and their types in the public headers.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ usage='usage: tools/abi.sh check|record [LIBRARY]'
 action=${1:?$usage}
 library=${2:-build/libgfsmith.so}
 record=runtime/abi/libgfsmith.abi
-include=${GFSMITH_ABI_HEADERS:-runtime/include}
+include=${GFSMITH_ABI_HEADERS:-runtime/core/include}
 
 for tool in abidw abidiff readelf; do
   command -v "$tool" >/dev/null || {
@@ -29,7 +29,7 @@ readelf -SW "$library" | grep -q ' \.debug_info ' || {
   exit 2
 }
 
-# 0 if the library is as recorded; what differs is printed.
+# Print the differences between the library and the record; return 0 if there are none.
 differs() { abidiff --headers-dir2 "$include" --drop-private-types "$@" "$record" "$library"; }
 
 case $action in
@@ -43,10 +43,10 @@ check)
   if differs; then
     exit 0
   elif differs --no-added-syms >/dev/null; then
-    echo "abi: $library has more functions than $record has; if that is meant: make abi" >&2
+    echo "abi: $library has functions that $record lacks; if they are intended: make abi" >&2
   else
     echo "abi: programs that were linked with an earlier libgfsmith.so may break with $library (see above)." >&2
-    echo "abi: if that is meant, raise SOVERSION in Makefile and CMakeLists.txt and record it: make abi" >&2
+    echo "abi: if that is intended, raise SOVERSION in Makefile and CMakeLists.txt and record it: make abi" >&2
   fi
   exit 1
   ;;

@@ -1,21 +1,27 @@
 #!/bin/sh
-# make check: layout, lint, types, and that gen_out/ is what the generator makes.
+# make check: layout, lint, types, and a comparison of gen_out/ with the generator's output.
 set -eu
 cd "$(dirname "$0")/.."
 bin=.venv/bin
 
 echo "check: python layout, lint, types"
-"$bin"/ruff format --check --quiet setup.py generator tests tools bench examples/python
-"$bin"/ruff check --quiet setup.py generator tests tools bench examples/python
+"$bin"/ruff format --check --quiet setup.py generator bindings/python tests tools bench research examples/python
+"$bin"/ruff check --quiet setup.py generator bindings/python tests tools bench research examples/python
 "$bin"/mypy --no-error-summary
 
+echo "check: prose follows docs/style.md"
+"$bin"/python -m tools.prose
+
 echo "check: C layout"
-git ls-files '*.c' '*.h' | grep -v '^tests/golden/expected/' | xargs clang-format-19 --dry-run -Werror
+git ls-files '*.c' '*.h' | grep -v '^tests/unit/golden/expected/' | xargs clang-format-19 --dry-run -Werror
+
+echo "check: generated lists match the tables of the generator"
+"$bin"/python -m tools.facts --check
 
 echo "check: gen_out/ is reproducible and MANIFEST.json is the committed one"
 "$bin"/gfsmith gen --check
 git diff --exit-code --stat -- gen_out/MANIFEST.json || {
-  echo "check: the generator makes other kernels than gen_out/MANIFEST.json records; commit it" >&2
+  echo "check: the generator's kernels differ from gen_out/MANIFEST.json; commit it" >&2
   exit 1
 }
 
@@ -27,7 +33,7 @@ echo "check: docs/default-set.md states the default set"
   }
 done
 
-echo "check: docs/pictures are what their data give"
+echo "check: pictures match their data"
 "$bin"/python -m tools.pictures --check
 echo "check: the binary interface of libgfsmith.so is the recorded one"
 make --no-print-directory -j"$(nproc 2>/dev/null || echo 2)" lib

@@ -1,4 +1,4 @@
-"""The picture of docs/compose.md: the graphs of the schemes, as gfsmith lays them out, in columns."""
+"""The picture of docs/compose.md: the graphs of the schemes in columns, as laid out by gfsmith."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gfsmith import codes
+import gfsmith
 from gfsmith.graph.check import prove
-from gfsmith.graph.request import Code, decoding, encoding
+from gfsmith.graph.request import decoding, encoding
 from gfsmith.graph.types import Graph, Vertex, primitive
 
 SENDS, BOTH, RECEIVES, GREY = "#f4e3cf", "#dbe7f3", "#d8ecd9", "#8d99ae"
 WIDTH, HEIGHT = 0.72, 0.62  #: of a box, in columns and rows
 
 
-def _cauchy(k: int, m: int) -> Code:
-    return Code(polynomial=codes.POLYNOMIAL, parity=codes.parity_matrix("cauchy", k, m), mds=True)
-
-
 def graphs() -> tuple[tuple[str, Graph], ...]:
-    """What is drawn, by row: two, one over the whole width, two."""
-    six, three = _cauchy(6, 3), _cauchy(3, 2)
+    """Return titles and graphs by row: two, one over the whole width, two."""
+    six, three = gfsmith.Codec("cauchy", 6, 3), gfsmith.Codec("cauchy", 3, 2)
     to_reader = {0: 5, 1: 5}
     return (
         ("rs (6,3): shard 2 is rebuilt", decoding("rs", six, tuple(range(9)), (2,))),
@@ -38,7 +34,8 @@ def graphs() -> tuple[tuple[str, Graph], ...]:
 
 
 def columns(graph: Graph) -> Mapping[int, int]:
-    """Of every rank the transfers on the longest way from it to an end, so that ends are in column 0."""
+    """Return for every rank the transfers on the longest path from it to an end, so that ends are in column
+    0."""
     found: dict[int, int] = {}
     for rank in reversed(prove(graph)):
         after = [found[edge.target] for edge in graph.edges if edge.source == rank]
@@ -47,7 +44,7 @@ def columns(graph: Graph) -> Mapping[int, int]:
 
 
 def places(graph: Graph) -> dict[int, tuple[float, float]]:
-    """Columns from left to right, and in each the ranks in the order of those that they send to."""
+    """Return columns from left to right, and in each column the ranks in the order of their receivers."""
     column = columns(graph)
     found: dict[int, tuple[float, float]] = {}
     for n in range(max(column.values()) + 1):
@@ -88,7 +85,7 @@ def draw_graph(axes: Axes, title: str, graph: Graph) -> None:
 
 
 def _held(vertex: Vertex) -> str:
-    """The shard that it computes with, or the shards that it gets."""
+    """Return the shard that the vertex computes with, or the shards that it receives."""
     if vertex.keeps:
         return " gets " + ", ".join(f"s{keep.shard}" for keep in vertex.keeps)
     return ": " + ", ".join(f"s{shard}" for shard in vertex.locals)

@@ -1,6 +1,6 @@
-"""Man pages of the command line, from the commands themselves: python tools/manpages.py FOLDER.
+"""Man pages of the command line, generated from the commands: python tools/manpages.py FOLDER.
 
-click-man lays them out. What it leaves open is settled here: NAME has the whole first sentence, there is no
+click-man lays them out. This module changes three things: NAME has the whole first sentence, there is no
 date, and the main page ends with exit statuses and files.
 """
 
@@ -15,62 +15,63 @@ import click
 from click_man.core import generate_man_page
 
 from gfsmith import __version__
-from gfsmith.cli import main
+from gfsmith.cli.main import main
 
-NO_DATE = " "  #: click-man takes today's if there is none at all
+NO_DATE = " "  #: an empty date would make click-man insert the current one
 
 ENDING = """.SH EXIT STATUS
 .TP
 0
-Done; what was asked about holds.
+Done; a checked property holds.
 .TP
 1
-It does not hold: refuted, not MDS, not what the generator makes.
+A checked property does not hold: refuted, not MDS, not the generator's output.
 .TP
 2
-Bad input: one line on stderr names what is wrong and what is allowed.
+Bad input: one line on stderr gives the error and the allowed values.
 .TP
 3
-Unsupported: the prover cannot tell.
+Unsupported: the prover cannot decide.
 .TP
 130
 Interrupted; nothing was written.
 .SH FILES
 .TP
 gfsmith.toml
-The configuration: what is generated.
+The configuration: the kernels to generate.
 .TP
 gen_out/PROOFS.json
-What was proved of each kernel, and how.
+The proofs of each kernel, and their methods.
 .TP
 \\&.gfsmith\\-cache/
-Kernels and verdicts kept by content, beside the configuration; may be removed.
+Kernels and verdicts cached by content, next to the configuration; may be removed.
 """
 
 
 def _first_sentence(text: str) -> str:
-    """Of a command's help, on one line and without its full stop."""
+    """Return the first sentence of a command's help, on one line and without its full stop."""
     words = " ".join(text.split("\n\n")[0].split())
     return re.split(r"\.(?: |$)", words, maxsplit=1)[0]
 
 
 def _page(context: click.Context, version: str) -> str:
-    """Raises ValueError for a help text in which troff would take a line for a command of its own."""
+    """Return the page of a command. Raises ValueError for a help text with a line that troff would take for a
+    request."""
     command = context.command
     assert command.help is not None
     for line in command.help.splitlines():
         if line.lstrip().startswith((".", "'")):
-            raise ValueError(f"{context.command_path}: troff cannot have a line that begins as '{line}'")
+            raise ValueError(f"{context.command_path}: troff cannot print a line that begins with '{line}'")
     text = generate_man_page(context, version=version, date=NO_DATE)
     assert isinstance(text, str)
-    # A paragraph begins with the heading already.
+    # The heading already begins a paragraph.
     return text.replace(".SH COMMANDS\n.PP\n", ".SH COMMANDS\n")
 
 
 def pages(
     command: click.Command, name: str, parent: click.Context | None = None
 ) -> Iterator[tuple[str, str]]:
-    """File name and text of a command's page and those of its commands."""
+    """Yield file name and text of the pages of a command and its subcommands."""
     context = click.Context(command, info_name=name, parent=parent)
     inner = dict(command.commands) if isinstance(command, click.Group) else {}
     for each in (command, *inner.values()):
@@ -81,7 +82,7 @@ def pages(
 
 
 def write(folder: Path) -> None:
-    """All pages into a folder, which then has no others."""
+    """Write all pages into a folder and remove other pages from it."""
     folder.mkdir(parents=True, exist_ok=True)
     for stale in folder.glob("*.1"):
         stale.unlink()

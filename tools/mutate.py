@@ -1,9 +1,9 @@
-"""The mutation campaign: does the machine-code prover notice every wrong byte?
+"""The mutation campaign: a test whether the machine-code prover rejects every wrong byte.
 
-Kernels of every x86 instruction set are changed in every single byte and every single operand, and each
-mutant is given to the prover with the original's contract. It must be refuted, unsupported, or proved and
-then equivalent in a way that has a name (mutation/judge.py); those are listed with --list. Every bit of a
-coefficient's table entry is flipped too. Exit status 1: some mutant has no such explanation.
+The campaign changes every single byte and every single operand in kernels of every x86 instruction set, and
+the prover checks each mutant against the original's contract. The mutant must be refuted, unsupported, or
+proved and then equivalent for a known reason (mutation/judge.py); --list prints the equivalent mutants. The
+campaign also flips every bit of a coefficient's table entry. Exit status 1: some mutant has no such reason.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from gfsmith import parallel
-from mutation import judge, tables
-from mutation.classify import EQUIVALENT, Class
-from mutation.judge import Verdict
-from mutation.mutants import Mutant, mutants
-from mutation.sample import SHAPES, X86_ISAS, Target, targets
+from gfsmith.build import parallel
+from tools.mutation import judge, tables
+from tools.mutation.classify import EQUIVALENT, Class
+from tools.mutation.judge import Verdict
+from tools.mutation.mutants import Mutant, mutants
+from tools.mutation.sample import SHAPES, X86_ISAS, Target, targets
 
 _CHUNK = 50
 _SEED = 20
@@ -40,7 +40,7 @@ Chunk = tuple[Target, int, list[Mutant]]
 
 
 def _chunks(chosen: Sequence[Target], part: int) -> Iterator[Chunk]:
-    """The mutants of all targets, in pieces; one in `part` of them, drawn with a fixed seed."""
+    """Yield the mutants of all targets, in pieces; one in `part` of them, drawn with a fixed seed."""
     for target in chosen:
         every = mutants(target.code, target.spec.isa.vector_bytes)
         if part > 1:
@@ -57,7 +57,7 @@ def _judge_chunk(chunk: Chunk) -> list[Verdict]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, nothing in a pipe."""
+    """A progress bar on a terminal, no output in a pipe."""
     columns = (TextColumn("mutants"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
     with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
         task = bar.add_task("mutants", total=total)
@@ -65,7 +65,7 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
 
 
 def campaign(chosen: Sequence[Target], part: int, jobs: int) -> list[Verdict]:
-    """Judge the mutants of all targets, in their order."""
+    """Return the verdicts on the mutants of all targets, in their order."""
     chunks = list(_chunks(chosen, part))
     found: dict[int, list[Verdict]] = {}
     with _progress(sum(len(some) for _, _, some in chunks)) as advance:
@@ -79,7 +79,7 @@ def campaign(chosen: Sequence[Target], part: int, jobs: int) -> list[Verdict]:
 
 
 def summary(verdicts: Sequence[Verdict]) -> Table:
-    """Counts per instruction set; a row per outcome."""
+    """Return the counts per instruction set, with a row per outcome."""
     names = [isa.name for isa in X86_ISAS if any(v.isa == isa.name for v in verdicts)]
     counts = Counter((v.outcome, v.isa) for v in verdicts)
     table = Table("outcome")
@@ -95,7 +95,7 @@ def summary(verdicts: Sequence[Verdict]) -> Table:
 
 
 def _explain(verdicts: Sequence[Verdict], outcomes: frozenset[Class]) -> None:
-    """One line per mutant: where, how it is explained, what stood there and what stands there now."""
+    """Print one line per mutant: its place, its class, and the instructions before and after."""
     for verdict in verdicts:
         if verdict.outcome in outcomes:
             _out.print(
@@ -124,12 +124,12 @@ def _record(verdicts: Sequence[Verdict], flips: Sequence[tables.Flip]) -> dict[s
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--isa", "names", multiple=True, type=click.Choice([i.name for i in X86_ISAS]))
 @click.option("--kernels", default=4, type=click.IntRange(1, len(SHAPES)), help="Kernels per ISA.")
-@click.option("--part", default=1, type=click.IntRange(1), help="Try one mutant in so many.")
+@click.option("--part", default=1, type=click.IntRange(1), help="Try one in this many mutants.")
 @click.option("--jobs", "-j", default=os.cpu_count() or 1, type=click.IntRange(1))
 @click.option("--list", "listed", is_flag=True, help="List every mutant that is equivalent.")
-@click.option("--json", "path", type=click.Path(path_type=Path), help="Write all of it to a file.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Write all results to a file.")
 def main(names: tuple[str, ...], kernels: int, part: int, jobs: int, listed: bool, path: Path | None) -> None:
-    """Mutate kernels of every instruction set and see that the prover notices."""
+    """Mutate kernels of every instruction set and check that the prover rejects the mutants."""
     isas = [isa for isa in X86_ISAS if not names or isa.name in names]
     try:
         flips = tables.flips()
@@ -143,7 +143,7 @@ def main(names: tuple[str, ...], kernels: int, part: int, jobs: int, listed: boo
     _explain(verdicts, unexplained)
     _out.print(summary(verdicts))
     caught = sum(flip.caught for flip in flips)
-    _out.print(f"bits of table entries flipped: {len(flips)}, noticed: {caught}")
+    _out.print(f"bits of table entries flipped: {len(flips)}, caught: {caught}")
     if path is not None:
         path.write_text(json.dumps(_record(verdicts, flips), indent=1) + "\n", encoding="utf-8")
     if caught < len(flips) or any(v.outcome in unexplained for v in verdicts):

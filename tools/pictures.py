@@ -1,10 +1,11 @@
-"""The pictures of README.md and docs/compose.md: python -m tools.pictures [--check] draws them, or tells
-which are stale.
+"""Pictures of README.md, docs/compose/guide.md and performance.md: python -m tools.pictures draws them; with
+--check it names the stale ones.
 
-speed.svg is drawn from the tables of docs/performance.md, which `make bench` measured and `--publish` wrote;
-proofs.svg from gen_out/PROOFS.json and from what the tests execute; graphs.svg (graph_picture.py) from the
-layouts of `gfsmith graph`. None has a date or a host; matplotlib is pinned, so the same data give the same
-bytes.
+bench/results/speed.svg, throughput-length.svg and throughput-k.svg are drawn from the tables of
+performance.md, which `make bench` measured and `--publish` wrote; docs/pictures/proofs.svg from
+gen_out/PROOFS.json, tests/unit/golden/proved_objects.json and the tests that execute kernels;
+docs/pictures/graphs.svg (graph_picture.py) from the layouts of `gfsmith graph`. None has a date or a host;
+matplotlib is pinned, so the same data give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tests.kernels.cpu import CPU_FLAGS
-from tests.kernels.emulated import EMULATIONS
-from tests.wasm.support import VARIANTS
+from bench import curves
+from bench.curves import tables
+from tests.support.cpu import CPU_FLAGS
+from tests.system.bindings.wasm.support import VARIANTS
+from tests.system.kernels.emulated import EMULATIONS
+from tests.unit.prove import proved_objects
 from tools import graph_picture
 
 ROOT = Path(__file__).resolve().parents[1]
-PERFORMANCE = ROOT / "docs" / "performance.md"
+PERFORMANCE = ROOT / "bench" / "results" / "performance.md"
 PROOFS = ROOT / "gen_out" / "PROOFS.json"
-FOLDER = ROOT / "docs" / "pictures"
+TOP = ROOT  #: folder of the written pictures
 
-AHEAD, BEHIND, GREY, FULL = "#c1121f", "#1d3557", "#8d99ae", "#d8ecd9"
+AHEAD, BEHIND, GREY, FULL = "#c1121f", "#1d3557", "#5b6878", "#d8ecd9"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "gfsmith", "font.size": 9, "font.family": "DejaVu Sans"}
-
-Table = list[dict[str, str]]
 
 
 # ---- speed ----
@@ -47,7 +49,8 @@ PEERS, SETS, SMALL = (
 )
 PAPER = "Table I of the paper: GFNI over AVX2's tables"
 
-#: Table, code, where: storage systems' shapes, the smallest gains among them, and what ISA-L is better at.
+#: Table, code, place: shapes of storage systems, the smallest gains among them, and a cell where ISA-L is
+#: faster.
 BARS = (
     (PEERS, "10+4 cauchy", "in cache 4 KiB"),
     (PEERS, "10+4 cauchy", "DRAM 1 KiB"),
@@ -61,7 +64,7 @@ BARS = (
     (PEERS, "10+4 decode", "in cache 4 KiB"),
     (SMALL, "10+4 cauchy", "in cache 64 B"),
 )
-#: Functions of the paper's table -> what they are; coefficients known at run time only, as ISA-L has them.
+#: Functions of the paper's table -> description; their coefficients are known at run time only, as in ISA-L.
 FUNCTIONS = {"encode update": "10+4 update, run-time tables", "gf_vect_mad": "multiply and add, one source"}
 
 
@@ -76,24 +79,8 @@ class Bar:
     absolute: str
 
 
-def tables(text: str) -> dict[str, Table]:
-    """The Markdown tables of a page, by the heading above each."""
-    found: dict[str, Table] = {}
-    heading, columns = "", list[str]()
-    for line in text.splitlines():
-        if line.startswith("## "):
-            heading, columns = line[3:], []
-        elif line.startswith("|") and not line.startswith("|---"):
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if not columns:
-                columns = cells
-            else:
-                found.setdefault(heading, []).append(dict(zip(columns, cells, strict=True)))
-    return found
-
-
 def bars(text: str) -> list[Bar]:
-    """What speed.svg shows. Raises ValueError if the page lacks a cell."""
+    """Return the bars of speed.svg. Raises ValueError if the page lacks a cell."""
     page = tables(text)
     found = []
     for title, code, place in BARS:
@@ -113,7 +100,7 @@ def bars(text: str) -> list[Bar]:
 
 
 def machine(text: str) -> str:
-    """The CPU that was measured, as the page names it."""
+    """Return the measured CPU as named by the page."""
     found = re.search(r"^Machine: ([^,]+),.*?; ([^.]+)\.", text, re.MULTILINE)
     if found is None:
         raise ValueError(f"{PERFORMANCE.name}: no line that names the machine")
@@ -147,13 +134,11 @@ def draw_speed(text: str) -> Figure:
 
 COLUMNS = ("kernels", "program proved", "machine code proved", "executed in tests")
 
-#: Sets whose C kernels are proved as clang-19 compiles them (tests/prove/test_aarch64.py, test_power.py).
-COMPILED = ("neon", "neon_sha3", "vsx")
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How many kernels of an instruction set are established in which way; how: what executes them, or ''."""
+    """Number of kernels of an instruction set that each method covers; how: the program that executes them,
+    or ''."""
 
     isa: str
     kernels: int
@@ -165,7 +150,7 @@ class Row:
 
 
 def executor(isa: str) -> str:
-    """What executes all kernels of a set in the tests; nothing for what nothing executes."""
+    """Return the program that executes all kernels of a set in the tests; '' if there is none."""
     if isa in CPU_FLAGS:
         return "the CPU"
     if any(emulation.isa == isa for emulation in EMULATIONS):
@@ -174,7 +159,8 @@ def executor(isa: str) -> str:
 
 
 def rows(kernels: Iterable[dict[str, object]]) -> list[Row]:
-    """What proofs.svg shows, out of PROOFS.json: a kernel counts if every ABI's record of it is proved."""
+    """Return the rows of proofs.svg from PROOFS.json. A kernel counts if every ABI's record of it is
+    proved."""
     methods: dict[str, dict[str, set[str]]] = {}
     for record in kernels:
         assert isinstance(record["method"], list)
@@ -186,17 +172,17 @@ def rows(kernels: Iterable[dict[str, object]]) -> list[Row]:
         total = len(known)
         program, code = (sum(m in found for found in known.values()) for m in ("program", "machine"))
         how = executor(isa)
-        compiled = total if isa in COMPILED else 0
+        compiled = len(proved_objects.symbols(isa) & known.keys())
         result.append(Row(isa, total, program, code, compiled, total if how else 0, how))
     return result
 
 
 def _cells(row: Row) -> Iterator[tuple[str, bool]]:
-    """Text and whether the cell is full."""
+    """Yield text and whether the cell is full."""
     yield str(row.kernels), False
     yield str(row.program), row.program == row.kernels
     if row.compiled:
-        yield f"{row.compiled}  as clang compiles", True
+        yield f"{row.compiled}  as clang compiles", row.compiled == row.kernels
     else:
         yield (str(row.machine) if row.machine else "-"), row.machine == row.kernels
     yield (f"{row.executed}  {row.how}" if row.how else "-"), bool(row.how)
@@ -242,7 +228,7 @@ def draw_proofs(text: str) -> Figure:
 
 
 def svg(figure: Figure) -> str:
-    """The picture as text, the same for the same data."""
+    """Return the picture as text, equal for equal data."""
     kept = io.StringIO()
     figure.savefig(kept, format="svg", metadata={"Date": None, "Creator": "gfsmith: make pictures"})
     pyplot.close(figure)
@@ -250,13 +236,15 @@ def svg(figure: Figure) -> str:
 
 
 def pictures() -> dict[str, str]:
-    """File name -> contents. Raises ValueError, OSError."""
+    """Return path in the repository -> contents. Raises ValueError, OSError."""
     matplotlib.use("svg")
     with matplotlib.rc_context(STYLE):
+        text = PERFORMANCE.read_text(encoding="utf-8")
         return {
-            "speed.svg": svg(draw_speed(PERFORMANCE.read_text(encoding="utf-8"))),
-            "proofs.svg": svg(draw_proofs(PROOFS.read_text(encoding="utf-8"))),
-            "graphs.svg": svg(graph_picture.draw()),
+            **{f"bench/results/{file}": drawn for file, drawn in curves.draw(text).items()},
+            "bench/results/speed.svg": svg(draw_speed(text)),
+            "docs/pictures/proofs.svg": svg(draw_proofs(PROOFS.read_text(encoding="utf-8"))),
+            "docs/pictures/graphs.svg": svg(graph_picture.draw()),
         }
 
 
@@ -266,15 +254,15 @@ def main(words: Sequence[str]) -> int:
         return 2
     stale = [
         name for name, text in pictures().items()
-        if not (FOLDER / name).exists() or (FOLDER / name).read_text(encoding="utf-8") != text
+        if not (TOP / name).exists() or (TOP / name).read_text(encoding="utf-8") != text
     ]  # fmt: skip
     if words:
         for name in stale:
-            print(f"docs/pictures/{name} is not what its data give: run `make pictures`", file=sys.stderr)
+            print(f"{name} does not match its data: run `make pictures`", file=sys.stderr)
         return 1 if stale else 0
-    FOLDER.mkdir(exist_ok=True)
     for name, text in pictures().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+        (TOP / name).parent.mkdir(parents=True, exist_ok=True)
+        (TOP / name).write_text(text, encoding="utf-8")
     return 0
 
 

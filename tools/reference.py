@@ -1,8 +1,8 @@
 """The C reference of the public headers: python tools/reference.py FOLDER [HEADER...] writes FOLDER/html.
 
-Fails, with a line each, if something public is not described: a header, function, parameter, result, type,
-enumeration value or macro. Doxygen 1.9.4 finds most of it; that a file or a value of an enumeration has no
-description it does not say, so that is read from its XML.
+The program fails, with a line for each, if a public header, function, parameter, result, type, enumeration
+value or macro has no description. Doxygen 1.9.4 reports most of them, but not files and enumeration values,
+so this module checks those in its XML.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
+#: The parts of the runtime whose public headers docs/Doxyfile lists.
+PARTS = ("core", "adaptive")
 
 
 def _described(element: ElementTree.Element) -> bool:
@@ -22,7 +24,7 @@ def _described(element: ElementTree.Element) -> bool:
 
 
 def undescribed(xml: Path, headers: Sequence[Path]) -> list[str]:
-    """What lacks a description, of headers and enumeration values."""
+    """Return a line for each header and enumeration value without a description."""
     known = {}
     for page in sorted(xml.glob("*_8h.xml")):
         compound = ElementTree.parse(page).getroot().find("compounddef")
@@ -32,7 +34,7 @@ def undescribed(xml: Path, headers: Sequence[Path]) -> list[str]:
     for header in headers:
         compound = known.get(header.name)
         if compound is None or not _described(compound):
-            found.append(f"{header.name}: error: nothing says what this file is (@file)")
+            found.append(f"{header.name}: error: the file has no description (@file)")
             continue
         for value in compound.iter("enumvalue"):
             if not _described(value):
@@ -43,9 +45,9 @@ def undescribed(xml: Path, headers: Sequence[Path]) -> list[str]:
 
 
 def build(folder: Path, headers: Sequence[Path]) -> list[str]:
-    """Run Doxygen; every complaint, a line each.
+    """Run Doxygen and return its complaints, a line each.
 
-    headers: what to describe; none: the public ones, with the page about them all.
+    headers: headers to describe; none: the public ones, with the page about all of them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     settings = (ROOT / "docs" / "Doxyfile").read_text(encoding="utf-8")
@@ -56,7 +58,8 @@ def build(folder: Path, headers: Sequence[Path]) -> list[str]:
     complaints = done.stderr.splitlines()
     if done.returncode != 0 and not complaints:
         complaints = [f"doxygen: exit status {done.returncode}"]
-    looked_at = headers or sorted((ROOT / "runtime" / "include").glob("*.h"))
+    public = (path for part in PARTS for path in sorted(ROOT.glob(f"runtime/{part}/include/*.h")))
+    looked_at = headers or list(public)
     return complaints + undescribed(folder / "xml", looked_at)
 
 

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Install what a level of work needs and make the virtual environment:
-# tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench|bench-compose.
-# As root on Debian everything missing is installed; elsewhere each missing thing is named, with the
-# command that gets it. What is already there is left alone, and then nothing is fetched.
+# Install the requirements of a level of work and create the virtual environment:
+# tools/setup.sh gen|lib|compose|python|wasm|tune|docs|site|check|test|test-all|bench|bench-compose.
+# As root on Debian the script installs everything that is missing; on other systems it lists missing tools and how to
+# install them. It does not change installed tools, and if nothing is missing it downloads nothing.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|compose|python|wasm|tune|test|bench|bench-compose}
+level=${1:?usage: tools/setup.sh gen|lib|compose|python|wasm|tune|docs|site|check|test|test-all|bench|bench-compose}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
+lists=$root/packaging/requirements
 export DEBIAN_FRONTEND=noninteractive
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -38,46 +39,48 @@ if [ ! -x "$python" ]; then
   fi
 fi
 
-# The bench and tuning need what the library needs; what is more follows at the end.
+# The bench and tuning need the requirements of the library; the others follow at the end.
 base=$level
-case $level in bench | tune) base=lib ;; bench-compose) base=compose ;; esac
-lacking=$("$python" "$root/generator/gfsmith/doctor.py" "$base")
+case $level in bench | tune) base=lib ;; bench-compose) base=compose ;; site) base=docs ;; esac
+lacking=$(PYTHONPATH="$root/generator" "$python" -m gfsmith.build.requirements "$base")
 if [ -n "$lacking" ]; then
   # shellcheck disable=SC2086
   install_packages $lacking
 fi
 
-# The lock names every package with its version; the stamp says that this lock is installed.
+# The lock lists every package with its version; the stamp is a copy of the installed lock.
 stamp=$venv/.installed
-if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$root/requirements.txt"; }; then
-  say "making .venv"
+if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$lists/environment.txt"; }; then
+  say "creating .venv"
   [ -x "$venv/bin/python" ] || "$python" -m venv --system-site-packages "$venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    -r "$root/requirements.txt" >&2
+    -r "$lists/environment.txt" >&2
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-deps --no-build-isolation --editable "$root" >&2
-  cp "$root/requirements.txt" "$stamp"
+  cp "$lists/environment.txt" "$stamp"
 fi
 
-# Further packages, pinned, for what draws and searches, and for what runs WebAssembly.
+# Further pinned packages: for pictures and searches, for Python wheels, and for WebAssembly, fuzzing, Zig and the
+# store.
 install_more() { # NAME of the list
   stamp=$venv/.installed-$1
-  if ! cmp -s "$stamp" "$root/requirements-$1.txt"; then
-    say "installing what $level needs into .venv: requirements-$1.txt"
+  if ! cmp -s "$stamp" "$lists/$1.txt"; then
+    say "installing the requirements of $level into .venv: $1.txt"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-      -c "$root/requirements.txt" -r "$root/requirements-$1.txt" >&2
-    cp "$root/requirements-$1.txt" "$stamp"
+      -c "$lists/environment.txt" -r "$lists/$1.txt" >&2
+    cp "$lists/$1.txt" "$stamp"
   fi
 }
-case $level in tune | test | bench | bench-compose) install_more tune ;; esac
-case $level in python | test) install_more python ;; esac
-if [ "$level" = test ]; then
+case $level in tune | check | test | test-all | bench | bench-compose) install_more tune ;; esac
+case $level in python | test | test-all) install_more python ;; esac
+case $level in site | test-all) install_more site ;; esac
+if [ "$level" = test-all ]; then
   install_more wasm
   install_more fuzz
   install_more zig
   install_more store
 fi
-want() { # PACKAGE, then what must be there: a command or a file
+want() { # PACKAGE, then a command or a file of it
   command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"
 }
 if [ "$level" = bench-compose ]; then
@@ -91,9 +94,8 @@ if [ "$level" = bench-compose ]; then
   fi
 fi
 [ "$level" = bench ] || exit 0
-
-# Peers: a missing tool is no error here, the bench names the peers that it could not build. Go is not
-# installed: this version of klauspost/reedsolomon needs 1.24, Debian 12 has 1.19, which is for the tests.
+# Peers: a missing tool is not an error here; the bench lists the peers that it could not build. The script does not
+# install Go: this version of klauspost/reedsolomon needs 1.24, and Debian 12 has 1.19, which the tests use.
 peers=$(
   want nasm nasm
   want cargo-web cargo

@@ -1,1 +1,1 @@
-"""Adaptive prefetching, measured on the memory that is here: docs/memory.md."""
+"""Measurement of adaptive prefetching on the memory of this machine: docs/memory.md."""

@@ -1,4 +1,4 @@
-"""python -m bench.adaptive: measure adaptive prefetching and write bench/adaptive/results.json."""
+"""python -m bench.adaptive: measure adaptive prefetching and write bench/results/adaptive.json."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
 from bench.adaptive.results import TABLES, cell_json, change_json, is_behind, method
 from bench.build import BUILD
 from bench.kept import Store, status
-from gfsmith.console import progress
+from gfsmith.cli.console import progress
 
-RESULTS = HERE / "results.json"
+RESULTS = HERE.parent / "results" / "adaptive.json"
 QUICK = BUILD / "adaptive-quick.json"
 
 
@@ -35,9 +35,9 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--changes", metavar="GLOBS", default="*", help="by name, such as 'threads'")
     parser.add_argument("--list", action="store_true", help="print the ids of cells and changes, and stop")
     parser.add_argument(
-        "--again", action="store_true", help="a second time those that were behind; a new coordinator"
+        "--again", action="store_true", help="measure cells that were behind again, with a new coordinator"
     )
-    parser.add_argument("--fresh", action="store_true", help="measure again what the results have")
+    parser.add_argument("--fresh", action="store_true", help="measure again the cells that have results")
     parser.add_argument("--pages", choices=("huge", "small"), default="huge", help="default: huge")
     parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a with a coordinator")
     parser.add_argument("--trace", type=Path, help="a file for the coordinator's trace")
@@ -53,7 +53,7 @@ def _wanted(name: str, globs: str) -> bool:
 
 
 def _groups(cells: Sequence[plan.Cell], done: Container[str]) -> Iterator[list[plan.Cell]]:
-    """Cells that are left, those that differ only in threads together."""
+    """Yield the remaining cells. Cells that differ only in threads form a group."""
     left = [cell for cell in cells if cell.id not in done]
     for _, group in groupby(left, key=lambda cell: replace(cell, threads=0)):
         yield list(group)

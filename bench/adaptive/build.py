@@ -1,4 +1,4 @@
-"""The driver, linked with the library that `make adaptive` builds, ISA-L, and the load on memory."""
+"""The driver, linked with the library that `make adaptive` builds, ISA-L, and the memory load."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIBRARY = ROOT / "build" / "adaptive" / "libgfsmith.a"
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Programs and the shared object of ISA-L; digest: of the library that is measured."""
+    """Programs and the shared object of ISA-L; digest: of the measured library."""
 
     driver: Path
     load: Path
@@ -25,14 +25,14 @@ class Built:
 
 def _program(name: str, sources: list[Path], link: list[str]) -> Path:
     output = BUILD / f"adaptive-{name}"
-    include = f"-I{ROOT / 'runtime' / 'include'}"
+    include = [f"-I{ROOT / 'runtime' / part / 'include'}" for part in ("core", "adaptive")]
     fresh = output.with_suffix(".new")
-    _compile(fresh, sources, (*_WARNINGS, include), link)
+    _compile(fresh, sources, (*_WARNINGS, *include), link)
     return fresh.replace(output)
 
 
 def build(library: Path, say: Callable[[str], None]) -> Built:
-    """Build all of it. Raises BuildError."""
+    """Build the driver, the load and ISA-L. Raises BuildError."""
     if not library.exists():
         raise BuildError(f"{library.name} is missing: run make adaptive")
     BUILD.mkdir(parents=True, exist_ok=True)

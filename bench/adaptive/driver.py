@@ -1,4 +1,4 @@
-"""The driver as an object: commands go in, answers come out."""
+"""The driver as an object that takes commands and returns answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.run import RunError
 
 
 class Measures(Protocol):
-    """What measuring needs of a driver; tests have one without a clock."""
+    """Driver functions that a measurement needs; tests use a fake without a clock."""
 
     def cell(self, slot: int, cell: Cell, who: Sequence[str]) -> dict[str, str]: ...
     def add(self, slot: int, name: str) -> None: ...
@@ -27,7 +27,7 @@ class Measures(Protocol):
 
 
 class Driver:
-    """A running driver. All methods raise RunError if it stops, as it does when bytes are wrong."""
+    """A running driver. All methods raise RunError if it stops, for example because of wrong bytes."""
 
     def __init__(self, built: Built, setting: Setting, trace: Path | None = None) -> None:
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
@@ -63,7 +63,7 @@ class Driver:
         return answer
 
     def cell(self, slot: int, cell: Cell, who: Sequence[str]) -> dict[str, str]:
-        """Open a cell with its contenders; gives why those are missing that are."""
+        """Open a cell with its contenders; return the missing contenders with the reasons."""
         missing: dict[str, str] = self._ask("cell", slot, plan_line(cell, who))["unavailable"]
         return missing
 
@@ -74,7 +74,7 @@ class Driver:
         return int(self._ask("calibrate", slot, name, threads, microseconds)["count"])
 
     def sample(self, slot: int, name: str, threads: int, lead: int, count: int) -> float:
-        """Nanoseconds for a stripe, over all threads."""
+        """Return nanoseconds per stripe, over all threads."""
         return float(self._ask("sample", slot, name, threads, lead, count)["ns"])
 
     def policy(self, slot: int, name: str) -> str:

@@ -1,10 +1,10 @@
-"""Who is ahead, from interleaved samples, without favouring whoever was picked for being ahead.
+"""Comparison with the best of several contenders from interleaved samples, without selection bias.
 
-The best of many static policies is partly the luckiest. So it is picked on one half of the rounds and
-compared on the other, and the same with the halves exchanged: every round takes part in one comparison,
-always with a winner that was picked without it. The price: a winner picked from half the rounds may be second
-best, so where policies are as good as equal the static best comes out a little too slow, by less than they
-differ.
+The best of many static policies is partly the luckiest. So it is selected on one half of the rounds and
+compared on the other half, and then with the halves exchanged. Every round takes part in one comparison,
+always with a winner that was selected without it. The disadvantage: a winner selected on half of the rounds
+may be the second best, so the static best comes out slightly too slow if policies are almost equal, by less
+than they differ.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gfsmith.stats import Estimate, estimate
+from gfsmith.explore.stats import Estimate, estimate
 
-#: The adaptive policy may be so far behind the best static one.
+#: The adaptive policy may be slower than the best static one by this fraction.
 MARGIN = 0.03
 
 Samples = Mapping[str, Sequence[float]]  #: nanoseconds by contender, one for each round
@@ -23,27 +23,28 @@ Samples = Mapping[str, Sequence[float]]  #: nanoseconds by contender, one for ea
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A contender's time over the best static policy's; winners: picked on the even and on the odd rounds."""
+    """A contender's time over the best static policy's; winners: selected on the even and on the odd
+    rounds."""
 
     ratio: Estimate
     winners: tuple[str, str]
 
 
 def fastest(ns: Samples, among: Sequence[str], rounds: Sequence[int]) -> str:
-    """Who has the least median of its time over the first one's, over these rounds."""
+    """Return the contender with the least median of its time over the first one's, over these rounds."""
     reference = ns[among[0]]
     return min(among, key=lambda name: statistics.median(ns[name][r] / reference[r] for r in rounds))
 
 
 def against_best(ns: Samples, who: str, static: Sequence[str]) -> Comparison:
-    """Compare with the best of `static`, picked on other rounds than it is judged on.
+    """Compare with the best of `static`, selected on other rounds than those of the comparison.
 
     Raises ValueError for fewer than two rounds.
     """
     rounds = range(len(ns[who]))
     halves = (rounds[::2], rounds[1::2])
     if not halves[1]:
-        raise ValueError("two rounds at least: one to pick the best, one to judge it")
+        raise ValueError("too few rounds; allowed: 2 or more")
     winners = [fastest(ns, static, half) for half in halves]
     judged = zip(winners, reversed(halves), strict=True)
     ratios = [ns[who][r] / ns[winner][r] for winner, half in judged for r in half]
@@ -51,18 +52,18 @@ def against_best(ns: Samples, who: str, static: Sequence[str]) -> Comparison:
 
 
 def behind(ratio: Estimate) -> bool:
-    """More than the margin behind, going by the median."""
+    """Return whether the median is more than the margin behind."""
     return ratio.median > 1 + MARGIN
 
 
 def surely_behind(ratio: Estimate) -> bool:
-    """More than the margin behind with the whole interval."""
+    """Return whether the whole interval is more than the margin behind."""
     return ratio.low > 1 + MARGIN
 
 
 def within(ratios: Sequence[float], window: int) -> int | None:
-    """The first round from which on a contender is within the margin: there, in the median of the `window`
-    rounds that begin there, and in the median of all the rest. None if there is none, 0 if all along."""
+    """Return the first round from which a contender is within the margin: in the median of the next `window`
+    rounds, and in the median of all remaining rounds. None if there is none, 0 if it always is."""
     near = [ratio <= 1 + MARGIN for ratio in ratios]
     for at in range(max(len(ratios) - window + 1, 0)):
         medians = statistics.median(ratios[at : at + window]), statistics.median(ratios[at:])

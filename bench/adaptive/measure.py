@@ -1,4 +1,4 @@
-"""One cell: static policies are screened, the adaptive one settles, then all that counts goes by turns."""
+"""Measurement of one cell: screening of static policies, settling of the adaptive one, final rounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.adaptive.driver import Measures
 from bench.adaptive.judge import fastest
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, PEERS, Cell, Effort, policies
 
-#: A batch while the adaptive contender settles, in parts of a sample: how finely its changes are seen.
+#: Batches per sample while the adaptive contender settles; the policy is checked after each batch.
 BATCH = 8
 
 Samples = dict[str, list[float]]
@@ -19,8 +19,8 @@ Samples = dict[str, list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """How the adaptive contender came to its policy: the calls (of all threads) and seconds before it held
-    it, how often its policy had changed by then, trials included, and whether it then held it for long
+    """The adaptive contender's path to its policy: calls (of all threads) and seconds before it held the
+    policy, the number of changes until then, including trials, and whether it then held the policy long
     enough."""
 
     policy: str
@@ -32,9 +32,9 @@ class Settling:
 
 @dataclass(slots=True)
 class Measured:
-    """A cell's figures: nanoseconds a stripe of screening and final rounds. static: those of `final` that are
-    static policies. same: the contender with the adaptive one's policy and no adapting; end: the policy it
-    named most often after its samples."""
+    """A cell's figures: nanoseconds per stripe in screening and final rounds. static: the static policies in
+    `final`. same: the contender with the adaptive one's policy and no adapting; end: the policy that the
+    adaptive contender reported most often after its samples."""
 
     cell: Cell
     settling: Settling
@@ -47,7 +47,7 @@ class Measured:
 
 
 def rounds(sample: Callable[[str], float], who: Sequence[str], count: int, chance: random.Random) -> Samples:
-    """So many rounds in which each contender gets one sample, in a new order each time."""
+    """Run `count` rounds in which each contender gets one sample, in a new order each time."""
     ns: Samples = {name: [] for name in who}
     for _ in range(count):
         for name in chance.sample(list(who), len(who)):
@@ -56,10 +56,10 @@ def rounds(sample: Callable[[str], float], who: Sequence[str], count: int, chanc
 
 
 def settle(driver: Measures, slot: int, threads: int, effort: Effort, count: int) -> Settling:
-    """Let the adaptive contender run alone until its policy has not changed for a while.
+    """Run the adaptive contender alone until its policy has not changed for a while.
 
-    Asked after every batch of calls, it names the policy of the moment, which in a search is that of a trial
-    and changes every few milliseconds.
+    After every batch of calls it reports its current policy. In a search that is the policy of a trial, which
+    changes every few milliseconds.
     """
     calls, elapsed, changes = 0, 0.0, 0
     held, since = driver.policy(slot, ADAPTIVE), (0, 0.0)
@@ -76,7 +76,7 @@ def settle(driver: Measures, slot: int, threads: int, effort: Effort, count: int
 
 
 def best_of(ns: Samples, number: int) -> list[str]:
-    """The fastest few, best first, each compared with the library as it is."""
+    """Return the fastest `number` contenders, best first, each compared with the default library."""
     left, found = list(ns), list[str]()
     every = range(len(ns[DEFAULT]))
     while left and len(found) < number:
@@ -87,7 +87,7 @@ def best_of(ns: Samples, number: int) -> list[str]:
 
 
 class CellMeasurer:
-    """Measures the cells of one shape and length, which the driver has open in a slot."""
+    """Measures the cells of one shape and length, which are open in a slot of the driver."""
 
     def __init__(self, driver: Measures, effort: Effort, slot: int = 0) -> None:
         self._driver, self._effort, self._slot = driver, effort, slot
@@ -95,7 +95,7 @@ class CellMeasurer:
         self._open: list[str] = []
 
     def measure(self, cells: Iterable[Cell]) -> Iterable[Measured]:
-        """Cells that differ in their threads only. Raises RunError."""
+        """Measure cells that differ in their threads only. Raises RunError."""
         for number, cell in enumerate(cells):
             if number == 0:
                 static = [DEFAULT, *(f"policy:{text}" for text in policies(cell.k))]
@@ -111,7 +111,7 @@ class CellMeasurer:
         return lambda name: self._driver.sample(self._slot, name, threads, lead, count)
 
     def _counterpart(self, settling: Settling) -> str:
-        """Who runs the policy that was settled on, and does nothing else."""
+        """Return the contender that runs the settled policy without adapting."""
         name = DEFAULT if settling.policy in ("default", "none") else f"policy:{settling.policy}"
         if name not in self._open:
             self._driver.add(self._slot, name)

@@ -1,4 +1,4 @@
-"""results.json to the part of docs/memory.md between its marks, and to its pictures."""
+"""The tables of bench/results/adaptive.md and its pictures, from adaptive.json in the same folder."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bench.adaptive.judge import MARGIN, surely_behind
-from bench.adaptive.pictures import FOLDER, draw
+from bench.adaptive.pictures import draw
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
 from bench.adaptive.results import is_behind
-from bench.build import ROOT
+from bench.build import RESULTS
 from bench.kept import Json, fill, table
-from gfsmith.stats import Estimate
+from gfsmith.explore.stats import Estimate
 
-PAGE = ROOT / "docs" / "memory.md"
+PAGE = RESULTS / "adaptive.md"
 BEGIN, END = "<!-- dram -->", "<!-- /dram -->"
-#: How it is measured, as the page says it.
+#: The text about the method.
 METHOD = Path(__file__).with_name("method.md")
 
 
 def ratio(cell: Json, key: str) -> Estimate:
-    """A figure of a cell with its interval."""
+    """Return a figure of a cell with its interval."""
     median, low, high = cell[key]
     return Estimate(median, low, high)
 
@@ -63,7 +63,7 @@ def _share(cells: Sequence[Json], test: Callable[[Json], bool]) -> str:
 
 
 def _middle(cells: Sequence[Json], key: str) -> str:
-    """Median and range over cells of a figure's median."""
+    """Return median and range over cells of a figure's median."""
     values = sorted(cell[key][0] for cell in cells if key in cell)
     if not values:
         return "-"
@@ -76,28 +76,28 @@ def _settling(cells: Sequence[Json]) -> str:
 
 
 def summary(cells: Sequence[Json]) -> Iterator[str]:
-    """What holds in how many cells, for each number of threads and order."""
+    """Yield the table of the number of cells with a property, for each number of threads and order."""
     kinds = sorted({(cell["order"] != "sequential", cell["threads"]) for cell in cells})
     parts = [[c for c in cells if (c["order"] != "sequential", c["threads"]) == kind] for kind in kinds]
     words = [f"{threads} thread{'s' * (threads > 1)}{', random' * other}" for other, threads in kinds]
     rows: list[tuple[str, Callable[[Sequence[Json]], str]]] = [
         ("cells", lambda some: str(len(some))),
         (f"within {MARGIN:.0%} of the static best", lambda some: _share(some, _near)),
-        ("surely not within it", lambda some: _share(some, _surely_behind)),
+        ("behind it with the whole interval", lambda some: _share(some, _surely_behind)),
         ("faster than ISA-L", lambda some: _share(some, lambda c: not _behind_isal(c))),
         ("time / static best's", lambda some: _middle(some, "over_static_best")),
         ("speed / static default's", lambda some: _middle(some, "gain_default")),
         ("speed / ISA-L's", lambda some: _middle(some, "gain_isal")),
         ("speed / ISA-L-D's", lambda some: _middle(some, "gain_isal_d")),
-        ("time / the same policy, not adapting", lambda some: _middle(some, "cost")),
-        ("calls until the policy stood", _settling),
-        ("stood within the time given", lambda some: _share(some, lambda c: bool(c["settled"]))),
+        ("time / the same policy without adapting", lambda some: _middle(some, "cost")),
+        ("calls until the policy was settled", _settling),
+        ("settled within the time limit", lambda some: _share(some, lambda c: bool(c["settled"]))),
     ]
     yield from table(["", *words], [[text, *(figure(part) for part in parts)] for text, figure in rows])
 
 
 def _paper_cells(cells: Sequence[Json]) -> list[Json]:
-    """The paper's default: m = 4 and 1 KiB, as in its figure 10."""
+    """Return the paper's default cells: m = 4 and 1 KiB, as in its figure 10."""
     return [c for c in cells if (c["m"], c["length"], c["order"]) == (4, 1024, "sequential")]
 
 
@@ -122,7 +122,7 @@ def _figures(cells: Sequence[Json]) -> Iterator[str]:
 
 
 def _behind_figures(cell: Json | None) -> list[str]:
-    """By how much, with which policy, and what was the static best."""
+    """Return the relative time, the policy, and the static best."""
     if cell is None:
         return ["-", "-", "-"]
     best = ", ".join(f"`{policy_words(who)}`" for who in dict.fromkeys(cell["static_best"]))
@@ -130,18 +130,19 @@ def _behind_figures(cell: Json | None) -> list[str]:
 
 
 def _lost(first: dict[str, Json], again: dict[str, Json]) -> Iterator[str]:
-    """The cells in which the adaptive policy loses, worst first; those that lost twice before others."""
+    """Yield the table of cells in which the adaptive policy loses: repeated losses first, then worst
+    first."""
     cells = list(first.values())
     lost = {id: cell for id, cell in first.items() if not _near(cell)}
     twice = {id for id in lost if id in again and not _near(again[id])}
-    yield f"### Where it is more than {MARGIN:.0%} behind the static best: {len(lost)} cells\n"
+    yield f"## Cells more than {MARGIN:.0%} behind the static best: {len(lost)}\n"
     if again:
         sure = sum(_surely_behind(lost[id]) and _surely_behind(again[id]) for id in twice)
         yield (
             f"They were measured a second time, by another process with a new coordinator: {len(twice)} of "
             f"{len(again)} are behind again (first in the table), {sure} of them with the whole interval "
-            "both times. What is behind once only may be noise of the search or of the judging; by chance "
-            f"alone some {len(lost) * len(lost) / len(cells):.0f} would be behind twice.\n"
+            "both times. A cell that is behind only once may be noise of the search or of the comparison; "
+            f"by chance alone about {len(lost) * len(lost) / len(cells):.0f} would be behind twice.\n"
         )
     order = sorted(lost, key=lambda id: (id not in twice, -float(lost[id]["over_static_best"][0])))
     rows: Iterable[list[str]] = (
@@ -149,13 +150,13 @@ def _lost(first: dict[str, Json], again: dict[str, Json]) -> Iterator[str]:
     )
     if any(cell["policy_at_the_end"] == "none" for cell in lost.values()):
         yield (
-            "`none`: the coordinator's table had no place left for this shape and length, since all cells "
-            "were measured in one process with one coordinator; it then runs as default, and says so.\n"
+            "`none`: the coordinator's table was full, since all cells were measured in one process with one "
+            "coordinator; it then runs as default, and reports it.\n"
         )
     second = ("second time", "its policy", "static best")
     yield from table(("cell", "time / static best's", "its policy", "static best", *second), rows)
     slower = [c for c in cells if _behind_isal(c)]
-    yield f"### Where it is behind ISA-L: {len(slower)} cells\n"
+    yield f"## Cells behind ISA-L: {len(slower)}\n"
     rows = ([name(c), _times(ratio(c, "gain_isal")), f"`{c['policy_at_the_end']}`"] for c in slower)
     yield from table(("cell", "speed / ISA-L's", "its policy"), rows)
 
@@ -174,7 +175,7 @@ def _changes(changes: dict[str, Json]) -> Iterator[str]:
         "calls until within 3 %",
         "then: adaptive",
         "default",
-        "best of before",
+        "best before the change",
         "static best",
     )
     rows = []
@@ -188,27 +189,27 @@ def _changes(changes: dict[str, Json]) -> Iterator[str]:
 
 
 def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
-    """The text between the marks. `pictures`: file and what it shows."""
+    """Return the text between the marks. `pictures`: file and text alternative."""
     cells = list(content["cells"].values())
     how = content["method"]
     lines = [
         METHOD.read_text(),
-        f"Measured on {content['machine']}. Stripes in {how['pool_mib']} MiB of random bytes, cut one after "
-        f"the other ({how['stagger_bytes']} bytes between shards, {how['pages']} pages) and visited in that "
-        "order or, where it says so, in random order. Figures are medians of paired samples, ratios taken "
+        f"Measured on {content['machine']}. {how['pool_mib']} MiB of random bytes were cut into consecutive "
+        f"stripes ({how['stagger_bytes']} bytes between shards, {how['pages']} pages), which were visited in "
+        "that order or, where stated, in random order. Figures are medians of paired samples, ratios taken "
         "within a round, with 95 % intervals; in the first table, median and range over the cells.\n",
         *summary(cells),
-        *(f"![{what}](pictures/{file})\n" for file, what in pictures),
-        "### The paper's default: 1 KiB, m = 4\n",
+        *(f"![{what}]({file})\n" for file, what in pictures),
+        "## The paper's default: 1 KiB, m = 4\n",
         "GB/s of source data.\n",
         *_figures(_paper_cells(cells)),
         *_lost(content["cells"], content["again"]),
     ]
     if content["changes"]:
         lines += [
-            "### After a change\n",
+            "## After a change\n",
             "The first column of figures counts the adaptive codec's calls in the new state until it is "
-            "within 3 % of the static best of that state and stays there; the others are times relative to "
+            "within 3 % of the static best of that state and remains there; the others are times relative to "
             "that static best in the second half of the phase.\n",
             *_changes(content["changes"]),
         ]
@@ -216,10 +217,11 @@ def section(content: Json, pictures: Sequence[tuple[str, str]]) -> str:
 
 
 def publish(results: Path) -> None:
-    """Replace what stands between the marks of docs/memory.md, and draw the pictures again. A page without
-    marks gets them at its end.
+    """Replace the text between the marks of bench/results/adaptive.md, and draw the pictures again.
+
+    A page without marks gets them at its end.
 
     Raises FileNotFoundError without results or page, PageError if the page has one mark only.
     """
     content = json.loads(results.read_text())
-    fill(PAGE, "Measured: DRAM", (BEGIN, END), section(content, draw(content, FOLDER)))
+    fill(PAGE, "Measured", (BEGIN, END), section(content, draw(content, RESULTS)))

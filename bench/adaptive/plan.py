@@ -1,4 +1,4 @@
-"""What is measured: cells, and the static policies that compete with the adaptive one."""
+"""The plan of the measurement: cells, and the static policies that compete with the adaptive one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ THREADS = (1, 2)
 DEFAULT = f"gfsmith:{BEST}+streaming"
 ADAPTIVE = f"adaptive:{BEST}"
 ISAL = f"isal:{ISAL_NAME[BEST]}"
-#: A narrower stripe of ISA-L-D has at most so many sources: of 8, 12, 16, 24, 32 and 52 the fastest here.
+#: Sources of a narrower stripe of ISA-L-D: of 8, 12, 16, 24, 32 and 52 the fastest on this machine.
 SPLIT = 12
 ISAL_D = f"{ISAL}+split{SPLIT}"
 PEERS = (ISAL, ISAL_D)
 
-#: The longest distance that the library takes (gfsmith_adaptive.h).
+#: The longest distance that the library accepts (gfsmith_adaptive.h).
 FARTHEST = 4000
 
 
@@ -53,12 +53,12 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long things take. screening: rounds in which every static policy takes part; final: rounds of
-    the best `finalists` of them and all else; microseconds: of a sample of each; lead: MiB that all threads
-    together read and write before each sample, which a third of it precedes at least, so that nothing is left
-    in cache of what the contender before wrote; settling: milliseconds at
-    most, quiet: without a change of policy before it counts as settled; phase: rounds of a phase of the
-    recovery, each with `slice` microseconds."""
+    """Durations. screening: rounds in which every static policy takes part; final: rounds of the best
+    `finalists` of them and all other contenders; microseconds: per sample; lead: MiB that all threads
+    together read and write before each sample, at least a third of the sample's own, so that the previous
+    contender's data leave the caches; settling: milliseconds at most; quiet: milliseconds without a change of
+    policy after which it is settled; phase: rounds of a phase of the recovery, each with `slice`
+    microseconds."""
 
     screening: int = 5
     final: int = 24
@@ -80,7 +80,7 @@ QUICK = Effort(screening=3, final=8, finalists=3, settling=3000, phase=160)
 
 
 def cells(quick: bool) -> list[Cell]:
-    """All cells; the quick ones are four shapes at three lengths, m = 4."""
+    """Return all cells; the quick ones are four shapes at three lengths, m = 4."""
     if quick:
         shapes = [(k, 4, length) for k in (10, 28, 100, 154) for length in (256, 1024, 4096)]
         return [Cell(*shape, threads) for shape in shapes for threads in THREADS]
@@ -94,8 +94,8 @@ def _distances(k: int, lines: Sequence[float]) -> list[int]:
 
 
 def policies(k: int) -> list[str]:
-    """Static policies beside the library as it is: every walk, with distances of so many lines of the k
-    sources (where a longer one than the library takes is left out)."""
+    """Return the static policies other than the default: every walk, with distances of this many lines of the
+    k sources, without distances that are longer than the library accepts."""
     found = ["plain"]
     walks = {"row": (0, 0.5, 1, 1.5, 2, 4, 8, 16), "rows4": (2, 4, 8), "block": (0, 4, 8, 16)}
     walks |= {"shuffled": (4, 8), "block-shuffled": (4, 8)}
@@ -108,7 +108,7 @@ def policies(k: int) -> list[str]:
 
 
 def plan_line(cell: Cell, who: Sequence[str]) -> str:
-    """The cell as the driver reads it (bench/driver/plan.c)."""
+    """Return the cell in the form that the driver reads (bench/driver/plan.c)."""
     regime = "dram" if cell.order == "random" else cell.order
     fields = [cell.id, CODE, cell.k, cell.m, cell.length, regime, 1, 1, hexadecimal(CODE, cell.k, cell.m)]
     return " ".join(map(str, [*fields, *who]))

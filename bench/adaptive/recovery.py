@@ -1,9 +1,9 @@
-"""Changes while the adaptive policy runs: how many of its calls pass until it is as fast as the static best.
+"""Changes while the adaptive policy runs: the number of its calls until it is as fast as the static best.
 
-Each change goes there and back: three phases. In every round of a phase the adaptive contender, the library
-as it is, the static best of this phase's state and that of the other state get one short sample each, by
-turns; so the adaptive one's calls are the same as if it ran alone, and every figure has its references beside
-it. The static best of a state is picked before, by screening in that state.
+Each change goes there and back: three phases. In every round of a phase the adaptive contender, the default
+library, the static best of this phase's state and that of the other state get one short sample each,
+alternately. So the adaptive contender makes the same calls as if it ran alone, and every figure has
+simultaneous references. The static best of a state is selected before, by screening in that state.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench.adaptive.judge import within
 from bench.adaptive.measure import Samples, best_of, rounds, settle
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, Cell, Effort, policies
 
-#: Rounds whose median decides whether the adaptive contender has come near.
+#: Rounds whose median decides whether the adaptive contender is within the margin.
 WINDOW = 9
 #: MiB that the load copies.
 LOAD = 256
@@ -28,7 +28,7 @@ LOAD = 256
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What stays the same in a phase."""
+    """The conditions of a phase."""
 
     cell: Cell
     load: bool = False
@@ -41,7 +41,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From `first` to `second` and back."""
+    """A change from `first` to `second` and back."""
 
     what: str
     first: State
@@ -68,7 +68,7 @@ class Phase:
     state: State
     best: str
     other: str
-    calls: int  #: of the adaptive contender in a round, all threads together
+    calls: int  #: of the adaptive contender per round, all threads together
     ns: Samples
     policies: list[str]
 
@@ -78,7 +78,7 @@ class Phase:
 
     @property
     def recovered(self) -> int | None:
-        """Calls until within the margin."""
+        """Return the calls until the adaptive contender is within the margin."""
         at = within(self.ratios(), WINDOW)
         return None if at is None else at * self.calls
 
@@ -97,7 +97,7 @@ def _load(program: Path) -> Iterator[None]:
 
 
 class RecoveryMeasurer:
-    """Measures changes with a driver of its own slots."""
+    """Measures changes in its own slots of a driver."""
 
     def __init__(self, driver: Driver, effort: Effort, load: Path) -> None:
         self._driver, self._effort, self._program = driver, effort, load
@@ -107,7 +107,7 @@ class RecoveryMeasurer:
         return _load(self._program) if state.load else nullcontext()
 
     def _slots(self, change: Change) -> dict[State, int]:
-        """Open what both states need: one slot for each shape and length."""
+        """Open one slot for each shape and length of the two states."""
         slots: dict[State, int] = {}
         shapes: dict[tuple[int, int, int], int] = {}
         both = [text for state in (change.first, change.second) for text in policies(state.cell.k)]
@@ -127,7 +127,7 @@ class RecoveryMeasurer:
         return self._driver.sample(slot, name, state.cell.threads, count // 3 + 1, count)
 
     def _best(self, slot: int, state: State) -> str:
-        """The static best, screened twice as long as for a cell, since it is picked once."""
+        """Return the static best, screened twice as long as for a cell, since it is selected only once."""
         static = [DEFAULT, *(f"policy:{text}" for text in policies(state.cell.k))]
         count = self._count(slot, state, self._effort.screen_microseconds)
         turns = 2 * self._effort.screening

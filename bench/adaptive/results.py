@@ -1,4 +1,4 @@
-"""results.json: what was measured, cell by cell, so that a run can go on from where it stopped."""
+"""results.json: the measurements by cell, from which an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.adaptive.measure import Measured, Samples
 from bench.adaptive.plan import ADAPTIVE, CODE, DEFAULT, ISAL, ISAL_D, SPLIT, Effort, Setting
 from bench.adaptive.recovery import WINDOW, Change, Phase
 from bench.kept import Json
-from gfsmith.stats import CONFIDENCE, Estimate, paired_ratio
+from gfsmith.explore.stats import CONFIDENCE, Estimate, paired_ratio
 
 #: Tables of the file. `again` has the cells in which the policy was behind, from a second process.
 TABLES = ("cells", "changes", "again")
@@ -20,13 +20,13 @@ POINT = 20
 
 
 def _figures(estimate: Estimate) -> list[float]:
-    """Median, low and high."""
+    """Return median, low and high."""
     return [round(value, 4) for value in (estimate.median, estimate.low, estimate.high)]
 
 
 def cell_json(one: Measured) -> Json:
-    """What is kept of a cell. Ratios of times are adaptive / other, so above 1 the adaptive one is slower,
-    but "gain_*": the other's time over the adaptive one's."""
+    """Return the record of a cell. Ratios of times are adaptive / other, so above 1 the adaptive one is
+    slower, except "gain_*": the other's time over the adaptive one's."""
     cell, ns = one.cell, one.final
     volume = cell.k * cell.length
     best = against_best(ns, ADAPTIVE, one.static)
@@ -68,12 +68,12 @@ def cell_json(one: Measured) -> Json:
 
 
 def is_behind(cell: Json) -> bool:
-    """Of what cell_json gave: more than the margin behind the static best, going by the median."""
+    """Return whether a record of cell_json has a median more than the margin behind the static best."""
     return behind(Estimate(*cell["over_static_best"]))
 
 
 def _line(phase: Phase, name: str) -> list[float]:
-    """GB/s over the rounds of a phase, medians of a few rounds each."""
+    """Return GB/s over the rounds of a phase, medians of a few rounds each."""
     volume, times = phase.state.cell.k * phase.state.cell.length, phase.ns[name]
     parts = [times[n : n + POINT] for n in range(0, len(times), POINT)]
     return [round(volume / statistics.median(part), 2) for part in parts]
@@ -84,7 +84,7 @@ def _half(values: Sequence[float]) -> Sequence[float]:
 
 
 def change_json(change: Change, phases: Sequence[Phase]) -> Json:
-    """What is kept of a change: calls until within the margin, and how fast everyone was all along."""
+    """Return the record of a change: calls until within the margin, and all contenders' speeds over time."""
 
     def late(ns: Samples, name: str, phase: Phase) -> list[float]:
         return _figures(paired_ratio(_half(ns[name]), _half(ns[phase.best])))
@@ -117,7 +117,7 @@ def change_json(change: Change, phases: Sequence[Phase]) -> Json:
 
 
 def method(setting: Setting, effort: Effort) -> Json:
-    """How it is measured, as far as a result depends on it."""
+    """Return the settings of the measurement that a result depends on."""
     return {
         "code": CODE,
         "isal_d_sources": SPLIT,

@@ -1,1 +1,1 @@
-"""Composed primitives measured beside separate ones, and the stripe store under YCSB: docs/compose.md."""
+"""Benchmarks of composed primitives and of the stripe store under YCSB: docs/compose/measurements.md."""

@@ -1,4 +1,4 @@
-"""python -m bench.compose: measure composed primitives and the store into bench/compose/results.json."""
+"""python -m bench.compose: measure composed primitives and the store into bench/results/compose.json."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from bench.compose.results import TABLES, cell_json, graph_json
 from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
 from bench.kept import Json, Store, status
-from gfsmith.console import progress
+from gfsmith.cli.console import progress
 
-RESULTS = HERE / "results.json"
+RESULTS = HERE.parent / "results" / "compose.json"
 QUICK = BUILD / "compose-quick.json"
 
 #: Encodings in one process, for the projection: inputs, outputs, bytes, calls.
@@ -37,7 +37,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--ycsb", metavar="GLOBS", default="*", help="studies by id, such as 'rs*'; '' for none"
     )
     parser.add_argument("--list", action="store_true", help="print the ids of cells and studies, and stop")
-    parser.add_argument("--fresh", action="store_true", help="measure again what the results have")
+    parser.add_argument("--fresh", action="store_true", help="measure again the cells that have results")
     parser.add_argument("--provider", default="tcp", help="libfabric's (tcp)")
     parser.add_argument("--out", type=Path, help="default: results.json, with --quick one below build/")
     parser.add_argument(
@@ -51,7 +51,7 @@ def _wanted(name: str, globs: str) -> bool:
 
 
 def method(options: argparse.Namespace) -> Json:
-    """How it is measured, as far as a result depends on it."""
+    """Return the settings of the measurement that a result depends on."""
     cells, load = (plan.QUICK, study.QUICK) if options.quick else (plan.FULL, study.Effort())
     return {
         "provider": options.provider,
@@ -63,7 +63,7 @@ def method(options: argparse.Namespace) -> Json:
 
 
 def _fleets(cells: Sequence[plan.Cell]) -> Iterator[tuple[int, list[plan.Cell]]]:
-    """Cells that have as many ranks share one fleet."""
+    """Yield groups of cells with the same number of ranks, which share one fleet."""
     for ranks, group in groupby(cells, key=lambda cell: cell.ranks):
         yield ranks, list(group)
 

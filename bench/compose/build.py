@@ -13,31 +13,31 @@ from bench.build import _WARNINGS, BUILD, LIBRARY, ROOT, BuildError, _compile
 
 HERE = Path(__file__).resolve().parent
 COMPOSE = ROOT / "build" / "libgfsmith-compose.a"
-#: What libgfsmith-compose needs, as pkg-config calls it.
+#: Requirements of libgfsmith-compose by their names in pkg-config.
 NEEDS = ("libfabric", "libsodium", "libxxhash")
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """digest: of the libraries that are measured."""
+    """digest: of the measured libraries."""
 
     driver: Path
     digest: str
 
 
 def flags(option: str) -> list[str]:
-    """What pkg-config says of what the library needs. Raises BuildError."""
+    """Return pkg-config's flags for the library's requirements. Raises BuildError."""
     if shutil.which("pkg-config") is None:
         raise BuildError("pkg-config is missing: apt-get install pkg-config")
     done = subprocess.run(["pkg-config", option, *NEEDS], capture_output=True, text=True)
     if done.returncode != 0:
-        raise BuildError(f"{' or '.join(NEEDS)} is missing: tools/setup.sh compose gets them")
+        raise BuildError(f"{' or '.join(NEEDS)} is missing: tools/setup.sh compose installs them")
     return done.stdout.split()
 
 
 def link(output: Path, more: Sequence[Path], options: Sequence[str]) -> None:
-    """The driver, with more sources and linker's flags if need be. Raises BuildError."""
-    include = [f"-I{ROOT / 'runtime' / name}" for name in ("include", "compose/include")]
+    """Link the driver, with further sources and linker flags if given. Raises BuildError."""
+    include = [f"-I{ROOT / 'runtime' / part / 'include'}" for part in ("core", "compose")]
     sources = sorted((HERE / "driver").glob("*.c"))
     _compile(
         output,

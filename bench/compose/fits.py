@@ -1,5 +1,5 @@
-"""The model on what was measured: a line for each graph and contender, what explains its slope, and the
-projection to a faster network."""
+"""The model fitted to the measurements: a line for each graph and contender, an explanation of its slope, and
+the projection to a faster network."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bench.compose.plan import COMPOSED, CONTENDERS, ENCODE, NAMES, slice_of
 from bench.compose.work import Network, Shared, Work, projected, shared, work_from
 from bench.kept import Json
 
-#: Bytes a second of the paper's links, 100 Gb/s, in each direction.
+#: Bytes per second of the paper's links, 100 Gb/s, in each direction.
 LINK = 100e9 / 8
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What was measured of one graph: cells by length, a line for each contender."""
+    """The measurements of one graph: cells by length, a line for each contender."""
 
     id: str
     scheme: str
@@ -37,7 +37,7 @@ class Graph:
 
 
 def latency_cells(content: Json) -> list[Json]:
-    """Those of the grid; not bandwidth, not the study of slices at other slices than ECPipe's own."""
+    """Return the latency cells of the grid, without the study of slices at other slices than ECPipe's own."""
     return [cell for name, cell in content["cells"].items() if name.startswith("latency/") and _own(cell)]
 
 
@@ -50,7 +50,7 @@ def _fit(cells: Sequence[Json], who: str) -> Fit:
 
 
 def graphs(content: Json) -> list[Graph]:
-    """All graphs with as many sizes as a line needs."""
+    """Return all graphs with enough sizes for a line."""
     by_graph: dict[str, list[Json]] = {}
     for cell in latency_cells(content):
         by_graph.setdefault(cell["graph"], []).append(cell)
@@ -69,12 +69,14 @@ def graphs(content: Json) -> list[Graph]:
 
 
 def slopes(found: Sequence[Graph], who: str) -> Shared:
-    """alpha as transfers and products explain it, over all graphs. Raises ValueError for fewer than three."""
+    """Return the explanation of alpha by transfers and products, over all graphs. Raises ValueError for fewer
+    than three."""
     return shared([graph.work for graph in found], [graph.fits[who].alpha.median for graph in found])
 
 
 def product_seconds(content: Json) -> float:
-    """Seconds to multiply and add a byte, as one process did it here; the slowest of the shapes measured."""
+    """Return the seconds in which one process here multiplies and adds a byte; the slowest of the measured
+    shapes."""
     rates: list[float] = []
     for key, ns in content["calc"].items():
         inputs, outputs, length = map(int, key.split(","))
@@ -83,8 +85,8 @@ def product_seconds(content: Json) -> float:
 
 
 def projection(graph: Graph, length: int, product: float) -> tuple[float, float]:
-    """Seconds of the composed way at 100 Gb/s: by bytes and products alone, and with this machine's beta, as
-    beta over the transfers of the longest way for each of these."""
+    """Return the seconds of the composed contender at 100 Gb/s: for bytes and products only, and with this
+    machine's latency, which is beta over the transfers of the longest path for each of these."""
     slices = length // (slice_of(graph.scheme, length) or length)
     hop = graph.fits[COMPOSED].beta.median / max(graph.work.hops, 1)
     least, most = (projected(graph.work, length, slices, Network(LINK, one, product)) for one in (0.0, hop))

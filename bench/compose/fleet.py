@@ -1,4 +1,4 @@
-"""Drivers, one process for each rank, and the page that they share."""
+"""The drivers of a fleet, one process for each rank, and their shared page."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from typing import IO, Any, Protocol
 from bench.compose.plan import Cell
 from bench.run import RunError
 
-#: As driver/turns.h has them: turns of two times and two counts, then room for semaphores.
+#: As in driver/turns.h: turns of two times and two counts, then space for semaphores.
 TURNS, RANKS = 4096, 32
 TURN = struct.Struct("=QQII")
 PAGE = TURNS * TURN.size + 64 + RANKS * 64
 NEVER = (1 << 64) - 1
 
 CONNECT_MS = 20000
-#: What a driver says that fails because of another.
-VICTIM = "another rank failed"
+#: Messages of a driver that fails because another one failed.
+VICTIM = ("another rank failed", "a peer has gone down or cannot be reached")
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who has a part in a graph, who begins (nothing is sent to it), who ends up with a shard."""
+    """Ranks with a part in a graph, ranks that begin (they receive nothing), and ranks that end up with a
+    shard."""
 
     part: frozenset[int]
     leaf: frozenset[int]
@@ -43,7 +44,7 @@ class Roles:
 
 
 def roles(graph: dict[str, Any]) -> Roles:
-    """From a graph's JSON."""
+    """Return the roles in a graph, given as JSON."""
     vertices = graph["vertices"]
     return Roles(
         frozenset(v["rank"] for v in vertices),
@@ -53,7 +54,7 @@ def roles(graph: dict[str, Any]) -> Roles:
 
 
 class Runs(Protocol):
-    """What measuring needs of a fleet; tests have one without processes or a clock."""
+    """Fleet functions that a measurement needs; tests use a fake without processes or a clock."""
 
     def open(self, cell: Cell) -> dict[str, Any]: ...
     def run(self, contender: str, count: int) -> list[tuple[float, float]]: ...
@@ -67,7 +68,7 @@ class _Driver:
         self.rank = rank
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         pipe = subprocess.PIPE
-        # Ctrl-C is for whoever measures; a driver whose input ends, ends.
+        # Ctrl-C is for the measuring process; a driver exits at the end of its input.
         self._process = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True, start_new_session=True
         )
@@ -91,7 +92,7 @@ class _Driver:
         return self._process.pid
 
     def answer(self) -> dict[str, Any]:
-        """Raises RunError if it ended instead."""
+        """Return the driver's answer. Raises RunError if the driver exited."""
         line = self.output.readline()
         if not line:
             raise RunError(self._why())
@@ -109,14 +110,14 @@ class _Driver:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            with contextlib.suppress(BrokenPipeError):  # what could not be written is still in the buffer
+            with contextlib.suppress(BrokenPipeError):  # unwritten bytes are still in the buffer
                 pipe.close()
         self._errors.close()
 
 
 class Fleet:
-    """So many ranks that know each other. All methods raise RunError if one of them stops, as it does when
-    bytes are wrong or an operation fails."""
+    """A fleet of connected ranks. All methods raise RunError if a rank stops, for example because bytes are
+    wrong or an operation fails."""
 
     def __init__(self, driver: Path, ranks: int, provider: str) -> None:
         self._shared = tempfile.NamedTemporaryFile(prefix="gfsmith-turns-")  # noqa: SIM115
@@ -148,7 +149,7 @@ class Fleet:
 
     @property
     def pids(self) -> list[int]:
-        """Of all ranks."""
+        """Return the process ids of all ranks."""
         return [one.pid for one in self._drivers]
 
     def stop(self) -> None:
@@ -159,8 +160,8 @@ class Fleet:
 
     @staticmethod
     def _all(drivers: Sequence[_Driver], line: str) -> list[dict[str, Any]]:
-        """The same to several of them, at the same time. Who failed by itself is named, at once: others may
-        be waiting for it."""
+        """Send one command to several drivers at the same time. An error names at once the rank that failed
+        by itself, because others may be waiting for it."""
         for one in drivers:
             one.tell(line)
         answers: dict[int, dict[str, Any]] = {}
@@ -174,7 +175,7 @@ class Fleet:
                     try:
                         answers[key.data.rank] = key.data.answer()
                     except RunError as error:
-                        if VICTIM not in str(error):
+                        if not any(words in str(error) for words in VICTIM):
                             raise
                         victims.append(error)
         if victims:
@@ -182,7 +183,7 @@ class Fleet:
         return [answers[one.rank] for one in drivers]
 
     def open(self, cell: Cell) -> dict[str, Any]:
-        """Open a cell where it has a part; gives its graph."""
+        """Open a cell on the ranks with a part in it; return its graph."""
         last = self._drivers[cell.ranks - 1]  # has a part in every graph
         self._all([last], f"open {cell.words()}")
         graph = self._all([last], "graph")[0]
@@ -194,7 +195,8 @@ class Fleet:
         return graph
 
     def run(self, contender: str, count: int) -> list[tuple[float, float]]:
-        """When the first leaf began each operation and the last sink had it, in seconds."""
+        """Return for each operation when the first leaf began it and the last sink finished it, in
+        seconds."""
         turn = TURN.pack(NEVER, 0, 0, 0)
         self._page[: count * TURN.size] = turn * count
         self._all(self._playing, f"run {self._job} {count} {contender}")
@@ -208,5 +210,5 @@ class Fleet:
         self._all(self._playing, "close")
 
     def calc(self, inputs: int, outputs: int, length: int, count: int) -> float:
-        """Nanoseconds of an encoding in one process, without a network."""
+        """Return the nanoseconds of an encoding in one process, without a network."""
         return float(self._all(self._drivers[:1], f"calc {inputs} {outputs} {length} {count}")[0]["ns"])

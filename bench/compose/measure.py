@@ -1,4 +1,4 @@
-"""One cell: both contenders go by turns, in rounds, each with a few operations."""
+"""Measurement of one cell: both contenders alternate, in rounds of a few operations each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from bench.compose.fleet import Runs
 from bench.compose.plan import CONTENDERS, Cell, Effort
 
-#: Operations by which the number of a round's is found, where they are short.
+#: Operations that determine the number of operations of a round, if they are short.
 WARM = 5
 
 
 @dataclass(slots=True)
 class Measured:
-    """By contender, round by round: seconds of operations if the window is 1, else bytes a second, one figure
-    a round. counts: operations of a contender's part of a round."""
+    """The measurements by contender and round: seconds of operations if the window is 1, otherwise bytes per
+    second, one figure per round. counts: operations of a contender's part of a round."""
 
     cell: Cell
     graph: dict[str, Any]
@@ -30,17 +30,17 @@ def latencies(times: list[tuple[float, float]]) -> list[float]:
 
 
 def rate(cell: Cell, times: list[tuple[float, float]]) -> float:
-    """Bytes made a second, from the first operation's beginning to the last one's end."""
+    """Return the bytes produced per second, from the first operation's beginning to the last one's end."""
     return cell.made * len(times) / (max(end for _, end in times) - min(start for start, _ in times))
 
 
 def _seconds(cell: Cell, times: list[tuple[float, float]]) -> float:
-    """Of an operation, as far as a part of a round goes."""
+    """Return the seconds of an operation, estimated from a part of a round."""
     return statistics.median(latencies(times)) if cell.window == 1 else cell.made / rate(cell, times)
 
 
 def _try(fleet: Runs, cell: Cell, contender: str, effort: Effort) -> float:
-    """Seconds of an operation when all is warm; operations that take long are warm after the first."""
+    """Return the seconds of an operation after warm-up; long operations are warm after the first."""
     fleet.run(contender, cell.window)
     seconds = _seconds(cell, fleet.run(contender, cell.window))
     if WARM * seconds > effort.milliseconds / 1e3:
@@ -49,12 +49,12 @@ def _try(fleet: Runs, cell: Cell, contender: str, effort: Effort) -> float:
 
 
 def _count(seconds: float, cell: Cell, effort: Effort) -> int:
-    """How many operations make a part of a round."""
+    """Return the number of operations in a part of a round."""
     return max(min(int(effort.milliseconds / 1e3 / seconds), effort.most), cell.window)
 
 
 def _rounds(seconds: float, cell: Cell, effort: Effort) -> int:
-    """How many rounds, of so many seconds each, there is time for."""
+    """Return the number of rounds of this many seconds that fit into the time."""
     least = effort.least if cell.window == 1 else effort.least_wide
     return max(min(int(effort.seconds / seconds), effort.rounds), least)
 

@@ -1,10 +1,10 @@
-"""The paper's model of an operation (section III-B): T = alpha c + beta, with c the bytes of a chunk.
+"""The paper's model of an operation (section III-B): T = alpha c + beta, where c is the bytes of a chunk.
 
-alpha is what bytes cost (coding, copying, sending), beta what there is of the rest (latency, states, the
-CPU's part). A line is fitted to medians over chunks of 128 B to 16 MiB by least squares of relative errors,
-so that every size counts alike. Two figures fit nearly anything a little: therefore what counts is the worst
-relative error, and a line that misses a size by more than TOLERANCE is said not to fit, with the sizes it
-misses.
+alpha is the cost of bytes (coding, copying, sending), beta the remaining cost (latency, states, the CPU's
+part). A line is fitted to medians over chunks of 128 B to 16 MiB by least squares of relative errors, so that
+every size has equal weight. Almost any data can be fitted roughly with two parameters, so the criterion is
+the worst relative error: a line that misses a size by more than TOLERANCE does not fit, and the sizes that it
+misses are reported.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from bench.compose.quantiles import DRAWS, around
-from gfsmith.stats import Estimate
+from gfsmith.explore.stats import Estimate
 
-#: Relative error of a line at a size, at most, for it to fit there.
+#: Largest relative error of a line at a size at which it fits.
 TOLERANCE = 0.25
-#: Sizes that are needed to say that two figures describe them.
+#: Least number of sizes for the statement that two parameters describe them.
 LEAST = 4
 
 
@@ -39,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """alpha: seconds a byte; beta: seconds. errors: of the line, relative to what was measured, by size.
+    """alpha: seconds per byte; beta: seconds. errors: of the line, relative to the measurement, by size.
     reach: the largest size such that a line through the sizes up to it would fit them all; None: nowhere."""
 
     alpha: Estimate
@@ -53,7 +53,7 @@ class Fit:
 
     @property
     def missed(self) -> list[int]:
-        """The sizes at which the line is off by more than the tolerance."""
+        """Return the sizes at which the line is off by more than the tolerance."""
         return [length for length, error in self.errors.items() if abs(error) > TOLERANCE]
 
     @property
@@ -65,7 +65,7 @@ class Fit:
 
 
 def line(lengths: Sequence[int], seconds: Sequence[float] | NDArray[numpy.float64]) -> tuple[float, float]:
-    """alpha and beta, neither negative, with the least sum of squares of relative errors."""
+    """Return alpha and beta, both nonnegative, with the least sum of squares of relative errors."""
     times = numpy.asarray(seconds, dtype=float)
     scale = float(max(lengths))  # both columns near 1
     columns = numpy.column_stack([numpy.asarray(lengths, dtype=float) / scale, numpy.ones(len(times))])
@@ -75,8 +75,8 @@ def line(lengths: Sequence[int], seconds: Sequence[float] | NDArray[numpy.float6
 
 
 def _drawn_medians(points: Sequence[Point]) -> NDArray[numpy.float64]:
-    """A row for each draw: medians of each point's rounds, drawn anew with replacement. Sizes are measured
-    one after the other, so each has draws of its own."""
+    """Return a row for each draw: medians of each point's rounds, drawn with replacement. Sizes are measured
+    one after the other, so each has its own draws."""
     chance = numpy.random.default_rng(1)
     columns = []
     for point in points:
@@ -98,11 +98,11 @@ def _reach(points: Sequence[Point]) -> int | None:
 
 
 def fit(points: Sequence[Point]) -> Fit:
-    """Of points by size, smallest first.
+    """Fit a line to points by size, smallest first.
 
     Raises ValueError for fewer than LEAST sizes, sizes in another order, and times that are not above 0."""
     if len({point.length for point in points}) < LEAST:
-        raise ValueError(f"{LEAST} chunk sizes at least, to see whether a line fits them")
+        raise ValueError(f"too few chunk sizes; allowed: {LEAST} or more")
     if any(second <= 0 for point in points for second in point.seconds):
         raise ValueError("times must be above 0")
     lengths = [point.length for point in points]

@@ -1,126 +1,133 @@
-"""The pictures of docs/compose.md, from results.json."""
+"""Pictures of bench/results/compose.md, drawn from compose.json in the same folder."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import matplotlib
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from bench.build import ROOT
 from bench.compose.fits import Graph, product_seconds, projection
-from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT, LENGTHS, NAMES, size
+from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT, LENGTHS, MIB, NAMES
 from bench.kept import Json
-from gfsmith.files import replacing
+from bench.style import (
+    AMBER,
+    GREY,
+    NAVY,
+    RED,
+    STYLE,
+    TEAL,
+    legend,
+    microseconds,
+    panels,
+    size,
+    size_axis,
+    write,
+)
 
-matplotlib.use("Agg")
-
-FOLDER = ROOT / "docs" / "pictures"
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "gfsmith", "font.size": 9, "font.family": "DejaVu Sans"}
-COLOURS = {COMPOSED: "#c1121f", INCOHERENT: "#1d3557"}
-SCHEMES = {"rs": "#1d3557", "lrc": "#2a9d8f", "ppr": "#e9a03b", "ecpipe": "#c1121f", "triec": "#8d99ae"}
+COLOURS = {COMPOSED: RED, INCOHERENT: NAVY}
+SCHEMES = {"rs": NAVY, "lrc": TEAL, "ppr": AMBER, "ecpipe": RED, "triec": GREY}
+TICKS = [LENGTHS[n] for n in (0, 3, 5, 7, 9)]
+WIDE_TICKS = [length for length in LENGTHS if length != 8 * MIB]
 
 
-def _panels(title: str, count: int, columns: int, width: float = 3.4) -> tuple[Figure, list[Axes]]:
-    rows = -(-count // columns)
-    figure, axes = pyplot.subplots(
-        rows, columns, figsize=(width * columns, 0.8 * width * rows), squeeze=False, layout="constrained"
-    )
-    figure.suptitle(title, fontsize=10)
-    flat = list(axes.flat)
-    for unused in flat[count:]:
-        unused.set_visible(False)
-    return figure, flat[:count]
-
-
-def _by_size(axes: Axes, title: str) -> None:
-    axes.set_xscale("log", base=2)
+def _times(axes: Axes, decades: Sequence[int]) -> None:
+    """Make the y axis a logarithmic one of times, with ticks at powers of ten of a microsecond."""
     axes.set_yscale("log")
-    axes.set_xticks([LENGTHS[n] for n in (0, 3, 5, 7, 9)])
-    axes.set_xticklabels([size(LENGTHS[n]) for n in (0, 3, 5, 7, 9)], fontsize=7)
-    axes.minorticks_off()
-    axes.set_title(title, fontsize=9)
-    axes.grid(alpha=0.3)
+    axes.yaxis.set_major_locator(FixedLocator([10.0**n for n in decades]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: microseconds(value)))
+    axes.yaxis.minorticks_off()
 
 
 def _latency(content: Json, found: Sequence[Graph]) -> Figure | None:
-    """p50 as a line, p95 and p99 as a band above it."""
+    """Draw p50 as a line and a band from p50 to p99."""
     found = [graph for graph in found if graph.shape.startswith("6,")]
     if not found:
         return None
-    figure, axes = _panels("Latency in microseconds by chunk: p50, and the band up to p99", len(found), 4)
+    figure, axes = panels("Latency of one operation: p50 (line) to p99 (band)", len(found), height=2.3)
     for axis, graph in zip(axes, found, strict=True):
         for who in CONTENDERS:
             points = sorted(graph.cells.items())
-            axis.plot(
-                [n for n, _ in points],
-                [cell[who]["p50"][0] for _, cell in points],
-                "o-",
-                color=COLOURS[who],
-                markersize=2.5,
-                linewidth=1,
-                label=who,
-            )
+            x, p50 = [n for n, _ in points], [cell[who]["p50"][0] for _, cell in points]
+            axis.plot(x, p50, "o-", color=COLOURS[who], markersize=3.5, linewidth=1.4, label=who)
             high = [(n, cell[who]) for n, cell in points if "p99" in cell[who]]
             low, top = ([cell[p][0] for _, cell in high] for p in ("p50", "p99"))
-            axis.fill_between([n for n, _ in high], low, top, color=COLOURS[who], alpha=0.12, linewidth=0)
-        _by_size(axis, graph.title)
-    axes[0].legend(fontsize=7, frameon=False)
+            axis.fill_between([n for n, _ in high], low, top, color=COLOURS[who], alpha=0.15, linewidth=0)
+        axis.set_title(graph.title)
+        size_axis(axis, TICKS, "")
+        _times(axis, range(2, 6))
+        axis.set_ylim(1e2, 2e5)
+        axis.set_ylabel("latency")
+    for axis in axes[-2:]:
+        axis.set_xlabel("bytes of a chunk")
+    legend(figure, axes)
     return figure
 
 
 def _model(content: Json, found: Sequence[Graph]) -> Figure | None:
-    """Points and the fitted line, both contenders."""
+    """Draw the medians over the fitted line, a curve for each graph."""
     if not found:
         return None
-    figure, axes = _panels("alpha c + beta (lines) over medians (points), microseconds", len(found), 4)
-    for axis, graph in zip(axes, found, strict=True):
-        for who, marker in zip(CONTENDERS, "ox", strict=True):
-            line, lengths = graph.fits[who], sorted(graph.cells)
-            points = [graph.cells[n][who]["p50"][0] for n in lengths]
-            axis.plot(lengths, points, marker, color=COLOURS[who], markersize=3, label=who)
-            axis.plot(lengths, [line.at(n) * 1e6 for n in lengths], "-", color=COLOURS[who], linewidth=0.8)
-        _by_size(axis, graph.title)
-    axes[0].legend(fontsize=7, frameon=False)
+    figure, axes = panels(
+        "Measured latency over the fitted line alpha c + beta, one curve for each graph", 2, 1, 2.7
+    )
+    for axis, who in zip(axes, CONTENDERS, strict=True):
+        for graph in found:
+            lengths = sorted(graph.cells)
+            line = graph.fits[who]
+            ratios = [graph.cells[n][who]["p50"][0] / (line.at(n) * 1e6) for n in lengths]
+            style = "-" if graph.encodes else "--"
+            axis.plot(lengths, ratios, style, color=SCHEMES[graph.scheme], linewidth=1.3)
+        axis.axhline(1, color="black", linewidth=1, linestyle=":")
+        size_axis(axis, WIDE_TICKS, "bytes of a chunk")
+        axis.set_yscale("log", base=2)
+        axis.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_ylabel("median / line")
+        axis.set_title(who)
+    _legend_of_schemes(figure, {graph.scheme for graph in found}, {"encode": "-", "repair": "--"})
     return figure
+
+
+def _legend_of_schemes(figure: Figure, schemes: set[str], styles: dict[str, str]) -> None:
+    entries = [Line2D([], [], color=SCHEMES[one], label=NAMES[one]) for one in SCHEMES if one in schemes]
+    entries += [Line2D([], [], color="black", linestyle=style, label=name) for name, style in styles.items()]
+    figure.legend(handles=entries, loc="outside lower center", ncols=len(entries))
 
 
 def _bandwidth(content: Json, found: Sequence[Graph]) -> Figure | None:
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     if not cells:
         return None
-    figure, axes = _panels("Bandwidth in MB/s of bytes made, by chunk", 2, 2, 5.2)
+    figure, axes = panels("Bandwidth: bytes of shards made, over time", 2, 1, 3.2)
+    styles = dict(zip(CONTENDERS, ("-", "--"), strict=True))
     for axis, task in zip(axes, ("encode", "repair"), strict=True):
         for scheme, colour in SCHEMES.items():
             mine = [c for c in cells if (c["scheme"], c["task"]) == (scheme, task)]
             mine.sort(key=lambda cell: int(cell["length"]))
-            for who, style in zip(CONTENDERS, ("o-", "x--"), strict=True):
-                if mine:
-                    axis.plot(
-                        [c["length"] for c in mine],
-                        [c[who]["rate"][0] for c in mine],
-                        style,
-                        color=colour,
-                        markersize=3,
-                        linewidth=1,
-                        label=f"{NAMES[scheme]}({mine[0]['shape']}) {who}",
-                    )
-        _by_size(axis, task)
-        axis.legend(fontsize=6, frameon=False)
+            for who in CONTENDERS:
+                x, rates = [c["length"] for c in mine], [c[who]["rate"][0] for c in mine]
+                axis.plot(x, rates, styles[who], marker="o", color=colour, markersize=3.5, linewidth=1.4)
+        axis.set_title(task)
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_ylabel("MB/s")
+        size_axis(axis, WIDE_TICKS, "bytes of a chunk")
+    _legend_of_schemes(figure, {cell["scheme"] for cell in cells}, styles)
     return figure
 
 
 def _projection(content: Json, found: Sequence[Graph]) -> Figure | None:
-    """Repairs of the widest shapes: measured here, and projected."""
+    """Draw repairs of the widest shapes: measured on this machine, and projected."""
     found = [g for g in found if g.shape.startswith("12,") and not g.encodes]
     if not found or not content["calc"]:
         return None
     product = product_seconds(content)
-    figure, axes = _panels("Repair of a chunk, composed, microseconds", 3, 3, 4.2)
+    figure, axes = panels("Repair of a chunk, composed", 3, 1, 2.3)
     for graph in found:
         lengths, colour = sorted(graph.cells), SCHEMES[graph.scheme]
         here = [graph.cells[n][COMPOSED]["p50"][0] for n in lengths]
@@ -129,61 +136,107 @@ def _projection(content: Json, found: Sequence[Graph]) -> Figure | None:
         for axis, values, style in zip(axes, (here, least, most), ("o-", "--", "--"), strict=True):
             scale = 1 if values is here else 1e6
             points = [scale * value for value in values]
-            axis.plot(lengths, points, style, color=colour, markersize=3, linewidth=1, label=label)
-    _by_size(axes[0], "measured here, loopback")
-    _by_size(axes[1], "PROJECTION to 100 Gb/s, without latency")
-    _by_size(axes[2], "PROJECTION to 100 Gb/s, this machine's latency")
-    axes[0].legend(fontsize=7, frameon=False)
+            axis.plot(lengths, points, style, color=colour, markersize=3.5, linewidth=1.4, label=label)
+    titles = (
+        "measured on this machine over loopback",
+        "PROJECTION to 100 Gb/s without latency",
+        "PROJECTION to 100 Gb/s with the latency of this machine",
+    )
+    for axis, title in zip(axes, titles, strict=True):
+        axis.set_title(title)
+        size_axis(axis, WIDE_TICKS, "")
+        _times(axis, range(-1, 6))
+        axis.set_ylabel("time")
+    axes[-1].set_xlabel("bytes of a chunk")
+    legend(figure, axes)
     return figure
+
+
+def _study(study: Json) -> str:
+    """Return the label of a study: "RS 6+3, 8 KiB, all reads degraded"."""
+    if not study["shape"]:
+        return f"plain memcached, {size(study['value'])}"
+    shape = "+".join(str(part) for part in study["shape"])
+    degraded = {"none": "", "all": ", all degraded"}.get(study["degraded"], f", {study['degraded']} degraded")
+    return f"{NAMES[study['scheme']]} {shape}, {size(study['value'])}{degraded}"
 
 
 def _ycsb(content: Json, found: Sequence[Graph]) -> Figure | None:
-    """Throughput by study and workload, both ways; plain memcached as the other end of the scale."""
-    bars = [
-        (f"{name}\n{workload}", {who: one["throughput"] for who, one in found.items() if who != "gain"})
-        for name, study in content["ycsb"].items()
-        for workload, found in study["workloads"].items()
-    ]
-    if not bars:
+    """Draw throughput by study, a panel for each workload."""
+    studies = list(content["ycsb"].values())
+    if not studies:
         return None
-    figure: Figure
-    figure, axis = pyplot.subplots(figsize=(3 + 0.3 * len(bars), 4.2), layout="constrained")
-    colours = COLOURS | {"memcached": "#8d99ae"}
-    for at, (_, contenders) in enumerate(bars):
-        for n, (who, (middle, low, high)) in enumerate(contenders.items()):
-            x = at + 0.4 * n - 0.2 * (len(contenders) - 1)
-            axis.bar(x, middle, 0.38, color=colours[who], label=who if at in (0, len(bars) - 1) else None)
-            axis.vlines(x, low, high, color="black", linewidth=0.8)
-    axis.set_yscale("log")
-    axis.set_xticks(range(len(bars)))
-    axis.set_xticklabels([label for label, _ in bars], rotation=90, fontsize=6)
-    axis.set_title("YCSB operations a second (bars: medians, lines: range)", fontsize=10)
-    axis.legend(fontsize=7, frameon=False)
-    axis.grid(alpha=0.3, axis="y")
+    workloads = sorted({workload for study in studies for workload in study["workloads"]})
+    figure, axes = panels(
+        "YCSB throughput by scheme, size of values and degraded reads", len(workloads), len(workloads),
+        0.3 * len(studies) + 0.6,
+    )  # fmt: skip
+    colours = COLOURS | {"memcached": GREY}
+    for column, (axis, workload) in enumerate(zip(axes, workloads, strict=True)):
+        for row, study in enumerate(studies):
+            measured = study["workloads"].get(workload, {})
+            shift = {COMPOSED: -0.14, INCOHERENT: 0.14}
+            for who in (who for who in colours if who in measured):
+                middle, low, high = (value / 1000 for value in measured[who]["throughput"])
+                y = row + shift.get(who, 0)
+                axis.plot([low, high], [y, y], "-", color=colours[who], linewidth=1.4)
+                axis.plot([middle], [y], "o", color=colours[who], markersize=5, label=who)
+        axis.set_xscale("log")
+        axis.set_xlim(0.25, 30)
+        axis.xaxis.set_major_locator(FixedLocator([0.3, 1, 3, 10, 30]))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.xaxis.minorticks_off()
+        axis.set_xlabel("thousand operations/s")
+        axis.set_yticks(range(len(studies)), [_study(study) for study in studies] if column == 0 else [])
+        axis.set_ylim(len(studies) - 0.5, -0.5)
+        axis.set_title(f"workload {workload}")
+    legend(figure, axes)
     return figure
 
 
+#: File, text alternative, function.
 PICTURES: tuple[tuple[str, str, Callable[[Json, Sequence[Graph]], Figure | None]], ...] = (
-    ("compose-latency.svg", "latency by chunk size, composed and incoherent", _latency),
-    ("compose-bandwidth.svg", "bandwidth by chunk size, composed and incoherent", _bandwidth),
-    ("compose-model.svg", "the fitted lines over what was measured", _model),
-    ("compose-projection.svg", "repairs measured here and projected to links of 100 Gb/s", _projection),
-    ("compose-ycsb.svg", "throughput of the stripe store and of plain memcached", _ycsb),
+    (
+        "compose-latency.svg",
+        "Latency by bytes of a chunk, composed and incoherent, a panel for each graph of shapes "
+        "6,3 and 6,2,2: median, and a band up to the 99th percentile",
+        _latency,
+    ),
+    (
+        "compose-bandwidth.svg",
+        "Bandwidth by bytes of a chunk for encoding and for repair, composed and incoherent, a "
+        "curve for each scheme",
+        _bandwidth,
+    ),
+    (
+        "compose-model.svg",
+        "Measured latency over the fitted line by bytes of a chunk, a curve for each graph, "
+        "composed and incoherent",
+        _model,
+    ),
+    (
+        "compose-projection.svg",
+        "Time of a repair by bytes of a chunk, a curve for each scheme: measured over loopback, "
+        "and projected to links of 100 Gb/s without latency and with the latency of this machine",
+        _projection,
+    ),
+    (
+        "compose-ycsb.svg",
+        "YCSB throughput of the stripe store, composed and incoherent, and of plain memcached, a "
+        "row for each study and a panel for each workload",
+        _ycsb,
+    ),
 )
 
 
 def draw(content: Json, found: Sequence[Graph], folder: Path) -> list[tuple[str, str]]:
-    """Draw the pictures there are figures for; gives their files and what they show."""
+    """Draw the pictures for which there are figures; return their files and text alternatives."""
     written = []
     with matplotlib.rc_context(STYLE):
         for file, what, make in PICTURES:
             figure = make(content, found)
             if figure is None:
                 continue
-            drawn = io.StringIO()
-            figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-            pyplot.close(figure)
-            with replacing(folder / file) as fresh:
-                fresh.write_text(drawn.getvalue().replace(" \n", "\n"))
+            write(figure, folder / file, what)
             written.append((file, what))
     return written

@@ -1,4 +1,4 @@
-"""What is measured: schemes, shapes, sizes of chunks, and how long."""
+"""The plan of the measurement: schemes, shapes, chunk sizes, and durations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CONTENDERS = (COMPOSED, INCOHERENT)
 PLAIN = ((3, 2), (6, 3), (12, 4))
 LOCAL = ((4, 2, 2), (6, 2, 2), (12, 2, 2))
 ENCODE, REPAIR = "encode", "repair"
-#: What each scheme does; PPR and ECPipe have no encoding of their own.
+#: The tasks of each scheme; PPR and ECPipe have no encoding of their own.
 TASKS = {
     "rs": (ENCODE, REPAIR),
     "lrc": (ENCODE, REPAIR),
@@ -24,18 +24,18 @@ NAMES = {"rs": "RS", "lrc": "LRC", "ppr": "PPR", "ecpipe": "ECPipe", "triec": "T
 KIB, MIB = 1024, 1024 * 1024
 LENGTHS = (128, 512, 2 * KIB, 8 * KIB, 32 * KIB, 128 * KIB, 512 * KIB, 2 * MIB, 8 * MIB, 16 * MIB)
 
-#: Operations under way where bandwidth is measured.
+#: Outstanding operations in bandwidth measurements.
 WINDOW = 4
-#: The shard that is lost where one is repaired.
+#: The lost shard in repairs.
 LOST = 0
-#: ECPipe sends a chunk in so many slices, of SLICE_LEAST bytes at least.
+#: ECPipe sends a chunk in SLICES slices, of SLICE_LEAST bytes at least.
 SLICES, SLICE_LEAST = 8, KIB
-#: Chunk and numbers of slices of the study of ECPipe's slices.
+#: Chunk and numbers of slices in the study of ECPipe's slices.
 STUDIED, STUDIED_SLICES = MIB, (1, 2, 4, 8, 16, 32, 64)
 
 
 def size(length: int) -> str:
-    """Bytes as people write them: "128 B", "16 MiB"."""
+    """Return bytes with a unit: "128 B", "16 MiB"."""
     for unit, name in ((MIB, "MiB"), (KIB, "KiB")):
         if length >= unit and length % unit == 0:
             return f"{length // unit} {name}"
@@ -62,13 +62,14 @@ class Cell:
 
     @property
     def ranks(self) -> int:
-        """A rank for each shard, and one that has the data to encode or gets what is repaired."""
+        """Return the number of ranks: one for each shard, and one that has the data or receives the repaired
+        shard."""
         return self.k + self.m + 1
 
     @property
     def graph(self) -> str:
-        """All but the chunk: cells that have it in common have one line of the model. Without a comma, which
-        separates globs."""
+        """Return the id without the chunk: cells with the same graph have one line of the model. It has no
+        comma, which separates globs."""
         return f"{self.scheme}/{self.task}/{self.shape.replace(',', '+')}"
 
     @property
@@ -86,11 +87,12 @@ class Cell:
 
     @property
     def made(self) -> int:
-        """Bytes that an operation makes: the paper's bandwidth is these over time (section IV-A)."""
+        """Return the bytes that an operation produces: the paper's bandwidth is these over time (section
+        IV-A)."""
         return self.length * (self.m if self.task == ENCODE else 1)
 
     def words(self) -> str:
-        """As the driver's `open` takes it."""
+        """Return the arguments of the driver's `open`."""
         lost = -1 if self.task == ENCODE else LOST
         fields = (self.scheme, self.k, self.m, self.l, self.r, lost, self.length, self.slice, self.window)
         return " ".join(map(str, fields))
@@ -98,9 +100,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """rounds: of both contenders, in a new order each, if they fit into so many seconds, and `least` of them
-    if they do not (`least_wide` where bandwidth is measured); milliseconds: of a contender's part of a round,
-    where an operation does not take longer; most: operations of such a part at most."""
+    """rounds: of both contenders, in a new order each, if they fit into `seconds`, and `least` of them
+    if they do not (`least_wide` for bandwidth); milliseconds: of a contender's part of a round,
+    unless one operation takes longer; most: largest number of operations of such a part."""
 
     rounds: int = 9
     least: int = 5
@@ -115,7 +117,7 @@ QUICK = Effort(rounds=5, seconds=1.0, milliseconds=20, most=100)
 
 
 def slice_of(scheme: str, length: int) -> int:
-    """Bytes of a slice; 0: the chunk as a whole."""
+    """Return the bytes of a slice; 0: the whole chunk."""
     bytes_ = max(length // SLICES, SLICE_LEAST)
     return bytes_ if scheme == "ecpipe" and bytes_ < length else 0
 
@@ -127,7 +129,7 @@ _SHAPES = {
 
 
 def _graphs() -> Iterator[tuple[str, str, tuple[int, int, int, int]]]:
-    """Scheme, task and k, m, l, r."""
+    """Yield scheme, task and k, m, l, r."""
     for scheme, tasks in TASKS.items():
         shapes = _SHAPES["lrc" if scheme == "lrc" else "rs"]
         for task in tasks:
@@ -141,7 +143,7 @@ def _cell(scheme: str, task: str, shape: tuple[int, int, int, int], length: int,
 
 
 def cells(quick: bool) -> list[Cell]:
-    """All cells, those with as many ranks together; the quick ones: six data chunks, four sizes."""
+    """Return all cells, grouped by the number of ranks; the quick ones: six data chunks, four sizes."""
     lengths: Sequence[int] = (128, 8 * KIB, 128 * KIB, 2 * MIB) if quick else LENGTHS
     graphs = [g for g in _graphs() if not quick or g[2][0] == 6]
     found = [_cell(*graph, length, 1) for graph in graphs for length in lengths]

@@ -1,8 +1,8 @@
-"""Percentiles of latencies that were measured in rounds, and how sure they are.
+"""Percentiles of latencies that were measured in rounds, with their intervals.
 
-Neighbours in time are alike, so single operations are no independent samples; rounds, between which the other
-contender runs, are nearly so. Intervals come of drawing rounds anew (bootstrap by blocks), for a ratio of two
-contenders the same rounds of both.
+Consecutive operations are similar, so single operations are not independent samples; rounds, between which
+the other contender runs, are nearly independent. Intervals come from a bootstrap over rounds, with the same
+rounds of both contenders for a ratio.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
-from gfsmith.stats import CONFIDENCE, Estimate
+from gfsmith.explore.stats import CONFIDENCE, Estimate
 
 #: Latencies of one contender, round by round.
 Rounds = Sequence[Sequence[float]] | Sequence[NDArray[numpy.float64]]
 
 PERCENTILES = (50, 95, 99)
-#: So many operations must lie above a percentile for it to be stated.
+#: Least number of operations above a percentile that is reported.
 BEYOND = 3
 DRAWS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """By percentile: of one contender, of the other, and the ratio of the first one's to the other's."""
+    """By percentile: one contender, the other contender, and the ratio of the first to the second."""
 
     above: dict[int, Estimate]
     below: dict[int, Estimate]
@@ -35,13 +35,13 @@ class Comparison:
 
 
 def enough(count: int, percentile: int) -> bool:
-    """Whether a percentile of so many operations says anything. The median always does: its interval says how
-    much."""
+    """Return whether this many operations determine a percentile. The median is always reported with its
+    interval."""
     return percentile == 50 or count * (100 - percentile) >= 100 * BEYOND
 
 
 def percentiles(rounds: Rounds) -> NDArray[numpy.float64]:
-    """Each percentile: the least value that so many percent of all operations do not exceed.
+    """Return each percentile: the least value that this share of all operations does not exceed.
 
     Raises ValueError for no operations."""
     pooled = numpy.concatenate([numpy.asarray(one, dtype=float) for one in rounds])
@@ -53,19 +53,20 @@ def percentiles(rounds: Rounds) -> NDArray[numpy.float64]:
 
 
 def draws(count: int) -> list[list[int]]:
-    """Numbers of rounds, drawn with replacement, again and again; the same ones each time."""
+    """Return numbers of rounds, drawn with replacement many times; the draws are always the same."""
     chance = random.Random(1)
     return [[chance.randrange(count) for _ in range(count)] for _ in range(DRAWS)]
 
 
 def around(value: float, values: NDArray[numpy.float64]) -> Estimate:
-    """A value and the interval of those drawn; the interval of few rounds may miss it."""
+    """Return a value with the interval of the drawn values; with few rounds the interval may miss the
+    value."""
     low, high = numpy.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(value, min(float(low), value), max(float(high), value))
 
 
 def compare(above: Rounds, below: Rounds) -> Comparison:
-    """Raises ValueError for unequal numbers of rounds, and for no operations."""
+    """Compare two contenders. Raises ValueError for unequal numbers of rounds, and for no operations."""
     if len(above) != len(below):
         raise ValueError(f"{len(above)} rounds of one contender and {len(below)} of the other")
     sides = [[numpy.asarray(one, dtype=float) for one in side] for side in (above, below)]
@@ -83,5 +84,5 @@ def compare(above: Rounds, below: Rounds) -> Comparison:
 
 
 def verdict(figure: Estimate) -> int:
-    """Of a ratio of times: 1 surely slower, -1 surely faster, 0 cannot be told."""
+    """Return the verdict on a ratio of times: 1 surely slower, -1 surely faster, 0 undecided."""
     return int(figure.low > 1) - int(figure.high < 1)

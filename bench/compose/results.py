@@ -1,4 +1,4 @@
-"""results.json: what was measured, cell by cell, so that a run can go on from where it stopped."""
+"""results.json: the measurements by cell, from which an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
 from bench.compose.quantiles import PERCENTILES, compare, enough
 from bench.compose.work import work_json, work_of
 from bench.kept import Json
-from gfsmith.stats import Estimate, estimate, paired_ratio
+from gfsmith.explore.stats import Estimate, estimate, paired_ratio
 
-#: Tables of the file, a line for each of their entries.
+#: Tables of the file, with one line per entry.
 TABLES = ("calc", "cells", "graphs", "ycsb")
 
 
 def figures(found: Estimate, scale: float = 1.0, digits: int = 4) -> list[float]:
-    """Median, low and high, with so many digits that count."""
+    """Return median, low and high, rounded to `digits` significant digits."""
     return [float(f"{value * scale:.{digits}g}") for value in (found.median, found.low, found.high)]
 
 
@@ -25,7 +25,7 @@ def estimate_of(kept: list[float]) -> Estimate:
 
 
 def _latency_json(one: Measured) -> Json:
-    """Microseconds; ratios are composed / incoherent, so below 1 the composed one is faster."""
+    """Return microseconds; ratios are composed / incoherent, so below 1 composed is faster."""
     count = min(sum(map(len, one.rounds[who])) for who in CONTENDERS)
     told = [percentile for percentile in PERCENTILES if enough(count, percentile)]
     both = compare(one.rounds[COMPOSED], one.rounds[INCOHERENT])
@@ -41,7 +41,7 @@ def _latency_json(one: Measured) -> Json:
 
 
 def _bandwidth_json(one: Measured) -> Json:
-    """MB/s; the ratio is composed / incoherent, so above 1 the composed one is faster."""
+    """Return MB/s; the ratio is composed / incoherent, so above 1 composed is faster."""
     rates = {who: [value for some in one.rounds[who] for value in some] for who in CONTENDERS}
     found: Json = {who: {"rate": figures(estimate(rates[who]), 1e-6)} for who in CONTENDERS}
     found["ratio"] = figures(paired_ratio(rates[COMPOSED], rates[INCOHERENT]))
@@ -49,7 +49,7 @@ def _bandwidth_json(one: Measured) -> Json:
 
 
 def cell_json(one: Measured) -> Json:
-    """What is kept of a cell."""
+    """Return the record of a cell."""
     cell = one.cell
     return {
         "graph": cell.graph,

@@ -1,4 +1,4 @@
-"""The tables of docs/compose.md's measured part."""
+"""The tables of bench/results/compose.md."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def name(cell: Json) -> str:
 
 
 def microseconds(value: float) -> str:
-    """Three digits that count, with a unit that fits."""
+    """Return a time with three significant digits and a suitable unit."""
     if value < 1000:
         return f"{value:.3g} us"
     return f"{value / 1000:.3g} ms" if value < 1e6 else f"{value / 1e6:.3g} s"
 
 
 def times(kept: Sequence[float]) -> str:
-    """A ratio with its interval."""
+    """Return a ratio with its interval."""
     return f"{kept[0]:.2f} ({kept[1]:.2f}..{kept[2]:.2f})"
 
 
@@ -40,7 +40,8 @@ def _grouped(cells: Sequence[Json], group: str) -> list[Json]:
 
 
 def summary(content: Json) -> Iterator[str]:
-    """In how many cells composed is surely faster, surely slower, or neither."""
+    """Yield the table of the number of cells in which composed is surely faster, surely slower, or
+    neither."""
     cells, rows = latency_cells(content), []
     for group, (_, upto) in GROUPS.items():
         for task in ("encode", "repair"):
@@ -59,7 +60,7 @@ def summary(content: Json) -> Iterator[str]:
 
 
 def latency(found: Sequence[Graph], lengths: Sequence[int]) -> Iterator[str]:
-    """p50, p95 and p99 of both, at some sizes, for stripes of six data chunks."""
+    """Yield p50, p95 and p99 of both contenders at some sizes, for stripes of six data chunks."""
     rows = []
     for graph in (g for g in found if g.shape.startswith("6,")):
         for length in (n for n in lengths if n in graph.cells):
@@ -74,12 +75,12 @@ def latency(found: Sequence[Graph], lengths: Sequence[int]) -> Iterator[str]:
 
 
 def lost(content: Json) -> Iterator[str]:
-    """Where the composed way is surely slower, worst first."""
+    """Yield the cells in which composed is surely slower, worst first."""
     cells = [c for c in latency_cells(content) if verdict(estimate_of(c["ratio"]["p50"])) > 0]
     cells.sort(key=lambda cell: -float(cell["ratio"]["p50"][0]))
-    yield f"### Where composed is surely slower at the median: {len(cells)} cells\n"
+    yield f"## Cells in which composed is surely slower at the median: {len(cells)}\n"
     if not cells:
-        yield "Nowhere in the cells measured.\n"
+        yield "None of the measured cells.\n"
     rows = (
         [
             name(c),
@@ -93,7 +94,7 @@ def lost(content: Json) -> Iterator[str]:
 
 
 def bandwidth_lost(content: Json) -> list[str]:
-    """Where the composed way's bandwidth is surely less."""
+    """Return the cells in which composed has surely less bandwidth."""
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     return [
         f"{name(cell)} of {size(cell['length'])} ({cell['ratio'][0]:.2f})"
@@ -103,7 +104,7 @@ def bandwidth_lost(content: Json) -> list[str]:
 
 
 def bandwidth(content: Json) -> Iterator[str]:
-    """MB/s of bytes made, by chunk size; composed over incoherent below."""
+    """Yield MB/s of produced bytes by chunk size, with composed over incoherent below."""
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     lengths = sorted({cell["length"] for cell in cells})
     rows = []
@@ -117,7 +118,7 @@ def bandwidth(content: Json) -> Iterator[str]:
 
 
 def slices(content: Json) -> Iterator[str]:
-    """ECPipe at one chunk size, by slice."""
+    """Yield the table of ECPipe at one chunk size, by slice."""
     cells = [
         cell
         for key, cell in content["cells"].items()
@@ -137,7 +138,7 @@ def slices(content: Json) -> Iterator[str]:
 
 
 def model(found: Sequence[Graph]) -> Iterator[str]:
-    """alpha and beta of all graphs; where the line does not fit."""
+    """Yield alpha and beta of all graphs, and the sizes at which the line does not fit."""
     rows = []
     for graph in found:
         fields = []
@@ -157,14 +158,14 @@ def model(found: Sequence[Graph]) -> Iterator[str]:
     lines = [graph.fits[who] for graph in found for who in CONTENDERS]
     good = sum(line.fits for line in lines)
     yield (
-        f"The line fits, that is, it is off by at most {TOLERANCE:.0%} at every size, in {good} of "
-        f"{len(lines)} cases. Where it would fit up to a size, that is one through the sizes up to there. In "
-        "brackets: 95 % intervals.\n"
+        f"The line fits in {good} of {len(lines)} cases, that is, it is off by at most {TOLERANCE:.0%} at "
+        'every size. "Would fit up to" refers to a line through the sizes up to there. In brackets: 95 % '
+        "intervals.\n"
     )
 
 
 def explained(found: Sequence[Graph]) -> Iterator[str]:
-    """What alpha is made of on a machine where everybody shares two processors."""
+    """Yield the explanation of alpha on a machine where all ranks share two processors."""
     rows = []
     for who in CONTENDERS:
         one = slopes(found, who)
@@ -183,7 +184,7 @@ def explained(found: Sequence[Graph]) -> Iterator[str]:
 
 
 def projections(content: Json, found: Sequence[Graph]) -> Iterator[str]:
-    """Times at 100 Gb/s beside those measured here."""
+    """Yield times at 100 Gb/s and those measured here."""
     product = product_seconds(content)
     lengths = [n for n in PROJECTED if all(n in graph.cells for graph in found)]
     rows = []
@@ -202,7 +203,7 @@ def _latencies(figures: Mapping[str, Sequence[float]]) -> str:
 
 
 def ycsb(content: Json) -> Iterator[str]:
-    """Throughput and latencies of every study."""
+    """Yield throughput and latencies of every study."""
     rows = []
     for study in content["ycsb"].values():
         shape = f"({','.join(map(str, study['shape']))})" if study["shape"] else ""
@@ -225,7 +226,7 @@ def ycsb(content: Json) -> Iterator[str]:
 
 
 def ycsb_lost(content: Json) -> list[str]:
-    """Studies in which the composed way had less throughput in every round."""
+    """Return the studies in which composed had less throughput in every round."""
     return [
         f"{name_}, workload {workload}"
         for name_, study in content["ycsb"].items()

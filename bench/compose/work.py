@@ -1,9 +1,9 @@
-"""What a graph has to do: transfers and products, how long the longest way through it is, and what the
-paper's model makes of it on a network where every node has a link of its own.
+"""The work of a graph: transfers and products, the length of its longest path, and the time that the paper's
+model predicts on a network where every node has its own link.
 
-Here all ranks share two processors, and what costs is the sum of all copies and products, not the longest
-way. So alpha is compared with that sum (`shared`), and separately the longest way is what a cluster would see
-(`projected`): a projection, nothing of it is measured.
+Here all ranks share two processors, so the cost is the sum of all copies and products, not the longest path.
+Therefore alpha is compared with that sum (`shared`). The longest path determines the time on a cluster
+(`projected`), which is a projection and not measured.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from scipy import optimize
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A vertex. products: chunks that it multiplies and adds, without outputs that are inputs handed on;
-    sends: to whom."""
+    """A vertex. products: chunks that it multiplies and adds, without outputs that are forwarded inputs;
+    sends: the receivers."""
 
     rank: int
     products: int
@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A graph's parts, those that are sent to after those that send to them."""
+    """A graph's parts. A receiver comes after its senders."""
 
     parts: tuple[Part, ...]
 
@@ -38,12 +38,12 @@ class Work:
 
     @property
     def products(self) -> int:
-        """Chunks that are multiplied and added."""
+        """Return the number of chunks that are multiplied and added."""
         return sum(part.products for part in self.parts)
 
     @property
     def hops(self) -> int:
-        """Transfers of the longest way."""
+        """Return the number of transfers on the longest path."""
         depth: dict[int, int] = {}
         for part in self.parts:
             for target in part.sends:
@@ -52,7 +52,7 @@ class Work:
 
 
 def work_of(graph: dict[str, Any]) -> Work:
-    """From a graph's JSON. Raises ValueError for a cycle."""
+    """Return the work of a graph, given as JSON. Raises ValueError for a cycle."""
     left = {v["rank"]: v for v in graph["vertices"]}
     parts: list[Part] = []
     edges = graph["edges"]
@@ -78,7 +78,7 @@ def work_from(kept: dict[str, Any]) -> Work:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """alpha as transfers and products explain it: seconds a byte of each; errors relative to the alphas."""
+    """alpha explained by transfers and products: seconds per byte of each; errors relative to the alphas."""
 
     transfer: float
     product: float
@@ -86,9 +86,10 @@ class Shared:
 
 
 def shared(works: Sequence[Work], alphas: Sequence[float]) -> Shared:
-    """Least squares of relative errors, no figure negative. Raises ValueError for fewer than three graphs."""
+    """Fit by least squares of relative errors, without negative figures. Raises ValueError for fewer than
+    three graphs."""
     if len(works) < 3:
-        raise ValueError("three graphs at least, to explain by two figures")
+        raise ValueError(f"{len(works)} graphs; allowed: 3 or more, to fit two parameters")
     scale = max(alphas)
     rows = [[w.transfers * scale / a, w.products * scale / a] for w, a in zip(works, alphas, strict=True)]
     found, _ = optimize.nnls(numpy.asarray(rows), numpy.ones(len(rows)))
@@ -101,8 +102,8 @@ def shared(works: Sequence[Work], alphas: Sequence[float]) -> Shared:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """bandwidth: bytes a second of each node's link, in each direction. hop: seconds that a transfer takes
-    beside its bytes. product: seconds that a node takes to multiply and add a byte."""
+    """bandwidth: bytes per second of each node's link, in each direction. hop: seconds that a transfer takes
+    in addition to its bytes. product: seconds in which a node multiplies and adds a byte."""
 
     bandwidth: float
     hop: float
@@ -110,9 +111,9 @@ class Network:
 
 
 def projected(work: Work, length: int, slices: int, network: Network) -> float:
-    """Seconds until all have what they are to get, on a network where nothing but the nodes' own links and
-    processors is shared. A node computes a slice when it has it from all, sends one thing at a time and
-    receives one thing at a time, in the order of the graph."""
+    """Return the seconds until all ranks have their results, on a network where nodes share nothing but links
+    and processors of their own. A node computes a slice when it has received it from all senders, sends one
+    message at a time and receives one at a time, in the order of the graph."""
     piece = length / slices
     wire = piece / network.bandwidth
     egress: dict[int, float] = {}

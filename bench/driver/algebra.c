@@ -74,7 +74,7 @@ static const char *open_algebra(void **out, const bench_spec *spec) {
       made->run = OPERATIONS[n].run;
   const char *why = made->run == NULL ? "no such function" : NULL;
   if (why == NULL && gfsmith_set_isa(made->isa) != GFSMITH_OK)
-    why = "no such instruction set here";
+    why = "no such instruction set in this build or on this CPU";
   if (why != NULL)
     free(made);
   else
@@ -82,8 +82,8 @@ static const char *open_algebra(void **out, const bench_spec *spec) {
   return why;
 }
 
-/* The set is that in force, which asks the CPU: not again where the untimed stripes have done it.
- */
+/* Uses the set in force. Selecting it queries the CPU, so this happens only once, in the untimed
+ * stripes. */
 static void run(void *opaque, const bench_job *job) {
   const contender *one = opaque;
   if (strcmp(gfsmith_isa(), one->isa) != 0)

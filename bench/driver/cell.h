@@ -1,4 +1,4 @@
-/* One cell of the measurement: a code, a shape, a length, a regime, and who takes part. */
+/* One cell of the measurement: a code, a shape, a length, a regime, and its contenders. */
 #ifndef BENCH_CELL_H
 #define BENCH_CELL_H
 
@@ -23,8 +23,8 @@ typedef struct cell {
   const char *code;
   unsigned k, m;
   size_t len;
-  bool dram;     /* stripes all over the pool; else one stripe again and again */
-  bool shuffled; /* in shuffled order; else one after the other */
+  bool dram;     /* stripes all over the pool; otherwise the same stripe each time */
+  bool shuffled; /* in shuffled order; otherwise in order */
   unsigned rounds;
   unsigned microseconds; /* of one sample */
   bool has_matrix;
@@ -33,31 +33,31 @@ typedef struct cell {
   contender contender[MAX_CONTENDERS];
 } cell;
 
-/* The memory all contenders work on, and the threads. */
+/* The memory that all contenders work on, and the threads. */
 typedef struct arena {
   uint8_t *pool;
   size_t bytes;
   uint32_t *order;
-  size_t orders; /* how many stripe numbers `order` can hold */
+  size_t orders; /* capacity of `order` in stripe numbers */
   unsigned threads;
   size_t stagger; /* bytes between the end of a shard and the next */
 } arena;
 
-/* Bytes of memory, every page written with bytes that are not zero, so that none is the shared zero
- * page; NULL if there is no memory. */
+/* Allocate memory and write nonzero bytes to every page, so that none is the shared zero page; NULL
+ * if there is no memory. */
 uint8_t *pool_make(size_t bytes, bool huge);
 
-/* A library that can be asked for, or NULL. */
+/* The library of this name, or NULL. */
 const peer_api *library_find(const char *name);
-/* Make a part of the driver one; false if there are too many. */
+/* Add a part of the driver as a library; false if there are too many. */
 bool library_add(const char *name, const peer_api *api);
-/* Load "name=file"; what cannot be loaded is said on stderr. */
+/* Load "name=file"; errors are printed on stderr. */
 bool library_load(const char *argument);
 
-/* Read one line of the plan into a cell. NULL, or what is wrong with the line, which is changed. */
+/* Read one line of the plan into a cell. NULL, or the error in the line; the line is changed. */
 const char *cell_parse(cell *out, char *line);
 
-/* What a contender of the cell is opened with. */
+/* The parameters for opening a contender of the cell. */
 bench_spec cell_spec(const cell *cell, const contender *who);
 
 /* Open the contenders, compare their parities, measure, and print one JSON object a line.

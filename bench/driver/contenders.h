@@ -4,15 +4,15 @@
 
 #include "peer.h"
 
-/* gfsmith itself; the variant is an instruction set, and what gfsmith.c lets follow it. */
+/* gfsmith; the variant is an instruction set and a suffix that gfsmith.c defines. */
 extern const peer_api gfsmith_contender;
-/* Whether a gfsmith contender was opened by the code's name; else by its matrix. */
+/* 1 if a gfsmith contender was opened by the code's name, 0 if by its matrix. */
 int gfsmith_contender_named(const void *peer);
 
-/* The same bytes read and written with no arithmetic: variants "plain", "prefetch", "stream". */
+/* Reads and writes the same bytes without arithmetic: variants "plain", "prefetch", "stream". */
 extern const peer_api limit_contender;
 
-/* The functions of gfsmith_algebra.h: a set and a function. */
+/* The functions of gfsmith_algebra.h: variants of a set and a function. */
 extern const peer_api algebra_contender;
 
 /* PROBE_OPERATIONS independent instructions per "stripe": variants "affine512" and so on. */

@@ -1,4 +1,4 @@
-/* gfsmith as a contender: the public interface, by code name where the library knows the name. */
+/* gfsmith as a contender: the public interface, by code name if the library knows the name. */
 #include <gfsmith.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 typedef struct contender {
   gfsmith_codec *codec;
-  gfsmith_codec *ordinary; /* in packet layout: the same code without it, else NULL */
-  size_t region;           /* what lengths are multiples of */
+  gfsmith_codec *ordinary; /* in packet layout: the same code without it, otherwise NULL */
+  size_t region;           /* lengths are multiples of it */
   bool update;             /* one call for each source, adding to the parities */
   bool named;
 } contender;
@@ -29,7 +29,7 @@ static const char *create(contender *peer, const bench_spec *spec) {
   return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
 }
 
-/* The contender in packet layout, with packets of so many bytes. */
+/* Set up a contender in packet layout, with packets of `bytes` bytes. */
 static const char *choose_packets(contender *peer, const bench_spec *spec, const char *bytes) {
   char *end;
   size_t packet = strtoul(bytes, &end, 10);
@@ -44,8 +44,8 @@ static const char *choose_packets(contender *peer, const bench_spec *spec, const
   return status == GFSMITH_OK ? NULL : gfsmith_strerror(status);
 }
 
-/* What follows the instruction set in the variant: "", "+cached", "+streaming", "+packet512" or
- * "+update". */
+/* Handle the suffix after the instruction set in the variant: "", "+cached", "+streaming",
+ * "+packet512" or "+update". */
 static const char *adapt(contender *peer, const bench_spec *spec, const char *hint) {
   static const char packets[] = "+packet";
   if (*hint == '\0')
@@ -107,7 +107,7 @@ static void update(const contender *peer, const bench_job *job, uint8_t *const *
 
 static void run(void *opaque, const bench_job *job) {
   const contender *peer = opaque;
-  /* The driver learns the matrix from shards of a few bytes, which packets cannot be. */
+  /* The driver learns the matrix from shards of a few bytes, which are shorter than packets. */
   const gfsmith_codec *codec = job->len % peer->region == 0 ? peer->codec : peer->ordinary;
   uint8_t *shard[BENCH_MAX_SHARDS];
   bench_point(job, 0, shard);

@@ -1,4 +1,4 @@
-/* The libraries that contenders are of: parts of the driver, or shared objects. */
+/* The libraries of contenders: parts of the driver, or shared objects. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { MAX_LIBRARIES = 16 };
 static struct library {
   char name[NAME_SIZE];
   const peer_api *api;
-  peer_api loaded; /* what api is, of a shared object */
+  peer_api loaded; /* the functions of a shared object, to which api points */
 } libraries[MAX_LIBRARIES];
 static unsigned library_count;
 
@@ -30,7 +30,7 @@ bool library_add(const char *name, const peer_api *api) {
   return true;
 }
 
-/* dlsym gives object pointers; POSIX lets them be copied to function pointers. */
+/* dlsym returns object pointers; POSIX permits copying them to function pointers. */
 bool library_load(const char *argument) {
   char name[NAME_SIZE];
   const char *equals = strchr(argument, '=');

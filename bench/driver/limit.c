@@ -1,6 +1,6 @@
-/* The limit: every byte of the k sources is read and every byte of the m outputs written, and
- * nothing is computed. The OR only keeps the compiler from dropping the loads; it has its own
- * ports.
+/* The limit: a loop that reads every byte of the k sources and writes every byte of the m outputs
+ * without computation. The OR only keeps the compiler from dropping the loads; it uses other
+ * execution ports.
  */
 #include <immintrin.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@ typedef uint64_t vector __attribute__((vector_size(64), aligned(1), may_alias));
 
 enum { LINE = sizeof(vector), AHEAD = 512, STEP_BUDGET = 8192, STEP_MIN = 128 };
 
-/* How the outputs are stored: into the cache, or around it in quarters of a line, or in whole ones.
- */
+/* Kind of the stores: into the cache, around it in quarters of a line, or around it in whole lines.
+ * */
 typedef enum manner { PLAIN, STREAM, WIDE } manner;
 typedef enum path { COLUMNS, BLOCKS, ROWS, SHAPE, STEPS } path;
 
@@ -42,7 +42,7 @@ INLINE void collect(vector *seen, const uint8_t *from, manner how) {
   *seen |= *(const vector *)from;
 }
 
-/* One vector of every shard, then the next one, from `at` on and not beyond `until`. */
+/* One vector of every shard, then the next one, from `at` on and at most to `until`. */
 INLINE size_t touch_columns(const bench_job *job, uint8_t **shard, size_t at, size_t until,
                             manner reads, manner writes) {
   for (; at + LINE <= until; at += LINE) {
@@ -79,7 +79,7 @@ INLINE size_t touch_blocks(const bench_job *job, uint8_t **shard, manner how) {
   return touch_columns(job, shard, at, job->len, how, how);
 }
 
-/* As touch_columns for a shape that is a constant: no loops over shards, as in a kernel for a
+/* touch_columns for a constant shape: no loops over shards, as in a kernel for a fixed
  * shape. */
 INLINE void touch_shape(const bench_job *job, uint8_t **shard, unsigned k, unsigned m, manner how) {
   for (size_t at = 0; at + LINE <= job->len; at += LINE) {
@@ -110,7 +110,7 @@ static bool has_shape(unsigned k, unsigned m) {
 #undef CASE
 }
 
-/* One shard from end to end, then the next: what memory likes best. */
+/* One shard from end to end, then the next: sequential accesses, which DRAM serves fastest. */
 INLINE size_t touch_rows(const bench_job *job, uint8_t **shard, manner how) {
   vector seen = {0};
   size_t whole = job->len / LINE * LINE;
@@ -123,8 +123,8 @@ INLINE size_t touch_rows(const bench_job *job, uint8_t **shard, manner how) {
   return whole;
 }
 
-/* Steps of some lines of every shard; the sources of the next step are fetched, one after the other
- * and into the second level, before this one is touched. */
+/* Steps of some lines of every shard. Before a step is touched, the sources of the next step are
+ * prefetched, one after the other and into the second level. */
 INLINE size_t touch_steps(const bench_job *job, uint8_t **shard, manner how) {
   size_t step = STEP_BUDGET / (job->k + job->m) / STEP_MIN * STEP_MIN;
   step = step < STEP_MIN ? STEP_MIN : step;
@@ -200,7 +200,7 @@ TOUCH(steps, STEPS, PLAIN)
 TOUCH(steps_stream, STEPS, STREAM)
 TOUCH(shape_stream, SHAPE, STREAM)
 
-/* With AVX-512 alone. */
+/* With AVX-512 only. */
 #define TOUCH_WIDE(name, path)                                                                     \
   __attribute__((target("arch=x86-64-v4"))) static void name(const bench_job *job) {               \
     touch(job, path, WIDE);                                                                        \

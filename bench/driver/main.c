@@ -2,8 +2,8 @@
  *
  *   driver POOL_MIB THREADS STAGGER huge|small [LIBRARY=FILE]...
  *
- * All libraries live in this one process and work on the same buffers, so that pairs are pairs.
- * Each thread keeps to one processor.
+ * All libraries run in this one process and work on the same buffers, so that samples can be
+ * paired. Each thread stays on one processor.
  */
 #include <stdio.h>
 #include <stdlib.h>

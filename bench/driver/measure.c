@@ -28,7 +28,7 @@ static bool open_contender(const cell *cell, contender *who, unsigned threads) {
   return true;
 }
 
-/* The parity matrix that gfsmith computes with: data[j] is the j-th unit vector. */
+/* Learn the parity matrix that gfsmith uses: data[j] is the j-th unit vector. */
 static bool matrix_learn(cell *cell, contender *who, uint8_t *at) {
   unsigned k = cell->k, m = cell->m;
   bench_job job = {.base = at, .count = 1, .len = k, .pitch = 256, .k = k, .m = m};
@@ -48,7 +48,7 @@ static bool matrix_learn(cell *cell, contender *who, uint8_t *at) {
   return same;
 }
 
-/* Random bytes: neither what was learnt from nor what the cell before left is worth comparing. */
+/* Random bytes, which replace those of the matrix's computation and of the previous cell. */
 static void refill(run *run, uint8_t *at, size_t bytes) {
   for (size_t n = 0; n + sizeof(uint64_t) <= bytes; n += sizeof(uint64_t)) {
     uint64_t value = random_next(&run->random);
@@ -60,7 +60,7 @@ static bool compares(const contender *who) {
   return who->same_matrix && who->api != &limit_contender && who->api != &probe_contender;
 }
 
-/* Two stripes of every contender against the first one's, byte for byte. */
+/* Compare two stripes of every contender with the first contender's, byte for byte. */
 static bool agree(run *run, cell *cell, uint8_t *expected) {
   bench_job job = run->lane[0].job;
   size_t bytes = 0, parity = cell->k * job.pitch, size = cell->m * job.pitch;
@@ -116,8 +116,8 @@ static void rounds(run *run, cell *cell) {
   }
 }
 
-/* Drop the contenders that cannot be opened. The first one is gfsmith, or the cell is void; a codec
- * must have the matrix of the cell. */
+/* Drop the contenders that cannot be opened. The first one is gfsmith, without which the cell is
+ * void; a codec must have the matrix of the cell. */
 static bool open_all(cell *cell, const arena *arena, bool *right) {
   unsigned kept = 0;
   for (unsigned n = 0; n < cell->contenders; n++) {
@@ -132,7 +132,7 @@ static bool open_all(cell *cell, const arena *arena, bool *right) {
              gfsmith_contender_named(who->instance[0]) ? "true" : "false");
       *right = matrix_learn(cell, who, arena->pool);
       if (!*right)
-        fprintf(stderr, "%s: gfsmith's matrix is another one\n", cell->id);
+        fprintf(stderr, "%s: gfsmith's matrix differs from the plan's\n", cell->id);
     }
     cell->contender[kept++] = *who;
   }

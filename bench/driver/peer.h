@@ -1,7 +1,7 @@
-/* What the driver and a peer library agree on: how a peer is opened, and what it is asked to do.
+/* The interface between the driver and a peer library: functions that open a peer and run a job.
  *
  * A peer is a shared object with peer_open, peer_run and peer_close. It gets its work as a batch,
- * so that a peer in another language crosses the border once per sample and not once per stripe.
+ * so that a peer in another language is entered once per sample and not once per stripe.
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -11,7 +11,8 @@
 
 enum { BENCH_MAX_SHARDS = 255 };
 
-/* One code and shape for a peer to prepare. matrix: m rows of k, over 0x11d; NULL for no matrix. */
+/* One code and shape for a peer to prepare. matrix: m rows of k elements, over 0x11d; NULL: none.
+ * */
 typedef struct bench_spec {
   const char *variant;
   const char *code;
@@ -31,7 +32,7 @@ typedef struct bench_job {
   unsigned k, m;
 } bench_job;
 
-/* NULL, or in one line why this peer cannot do it. The text is static. */
+/* NULL, or the reason in one line why this peer cannot do it. The text is static. */
 typedef const char *peer_open_fn(void **out, const bench_spec *spec);
 typedef void peer_run_fn(void *peer, const bench_job *job);
 typedef void peer_close_fn(void *peer);
@@ -42,7 +43,7 @@ typedef struct peer_api {
   peer_close_fn *close;
 } peer_api;
 
-/* Point at the k + m shards of the n-th stripe of a job. */
+/* Set pointers to the k + m shards of the n-th stripe of a job. */
 static inline void bench_point(const bench_job *job, size_t n, uint8_t **shard) {
   size_t stripe = job->order != NULL ? job->order[n] : 0;
   uint8_t *at = job->base + stripe * (job->k + job->m) * job->pitch;

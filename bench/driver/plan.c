@@ -1,8 +1,8 @@
-/* The plan, one cell a line, fields between blanks:
+/* The plan, one cell per line, with fields separated by blanks:
  *
  *   ID CODE K M LEN resident|dram|sequential ROUNDS MICROSECONDS MATRIX CONTENDER...
  *
- * MATRIX: m x k elements in hexadecimal, or "-" where only gfsmith knows the code. A contender is
+ * MATRIX: m x k elements in hexadecimal, or "-" if only gfsmith knows the code. A contender is
  * library:variant, with "~" before it if it computes another code, and "!" if it starts threads.
  */
 #include <stdio.h>

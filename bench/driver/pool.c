@@ -1,4 +1,4 @@
-/* The memory that stripes lie in. */
+/* The memory of the stripes. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 

@@ -1,10 +1,12 @@
-/* How fast this core, at its present clock, executes the instructions that bound a kernel. */
+/* The speed at which this core, at its current clock, executes the instructions that bound a
+ * kernel. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "contenders.h"
 
-/* Independent chains: more than latency (at most 6 cycles) times throughput (at most 2 a cycle). */
+/* Independent chains: more than latency (at most 6 cycles) times throughput (at most 2 per cycle).
+ * */
 #define CHAINS 12
 #define UNROLLED _Pragma("GCC unroll 12")
 

@@ -12,8 +12,8 @@
 
 enum { LINE = 64 };
 
-/* One thread: the time this process had the processor, so that other processes in between do not
- * count. Several threads: the time on the clock, or what each of them had of a processor. */
+/* One thread: the processor time of this process, without the time of other processes. Several
+ * threads: the wall-clock time, or the processor time of each. */
 static uint64_t now(const run *run) {
   clockid_t several = run->own_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
   struct timespec at;
@@ -61,7 +61,7 @@ void lanes_prepare(run *run, const arena *arena) {
   }
 }
 
-/* The next `count` stripes of a lane; at the end of the pool it begins anew. */
+/* Run the next `count` stripes of a lane; at the end of the pool it starts again. */
 static void lane_run(lane *lane, contender *who, unsigned thread, size_t count) {
   while (count > 0) {
     size_t left = lane->order != NULL ? lane->stripes - lane->cursor : count;
@@ -83,10 +83,10 @@ typedef struct worker {
   uint64_t begin, end;
 } worker;
 
-/* The threads that samples run on: 0 is the one that asks for them, the others wait in between.
- * They last, because what a contender learns about its callers, it learns about threads. */
+/* The threads that run samples: thread 0 is the caller, the others wait between samples. They exist
+ * until the end, because a contender's decisions depend on the number of threads. */
 static struct team {
-  unsigned together; /* how many of them a sample takes */
+  unsigned together; /* number of threads in a sample */
   cpu_set_t allowed;
   struct member {
     pthread_t thread;
@@ -95,14 +95,15 @@ static struct team {
   } member[MAX_THREADS];
 } team;
 
-/* How many have arrived where all begin; they spin, for to be woken takes part of a sample. */
+/* Number of threads that have arrived at the start; they spin, since waking takes part of a sample.
+ * */
 static atomic_uint arrived;
 
-/* Some peers leave the upper halves of vector registers in use, which slows SSE code of the next
- * one down on some CPUs; that is not to be charged to it. */
+/* Some peers leave the upper halves of vector registers in use, which slows down SSE code of the
+ * next contender on some CPUs. That cost is not the next contender's. */
 __attribute__((target("avx"))) static void clear_uppers(void) { _mm256_zeroupper(); }
 
-/* Keep the calling thread on a processor of its own, the n-th from the end of those allowed: the
+/* Pin the calling thread to its own processor, the n-th from the end of the allowed ones: the
  * scheduler would need longer than a sample to move one of two threads away from the other. */
 static void keep_to(unsigned n) {
   cpu_set_t one;
@@ -115,7 +116,8 @@ static void keep_to(unsigned n) {
     }
 }
 
-/* `lead` stripes are not timed: they push what the contender before left in the caches out. */
+/* The first `lead` stripes are not timed: they evict the previous contender's data from the caches.
+ * */
 static void work(worker *w, unsigned threads) {
   lane *lane = &w->run->lane[w->thread];
   if (__builtin_cpu_supports("avx"))
@@ -152,7 +154,7 @@ void team_start(unsigned threads) {
   }
 }
 
-/* Run the workers at the same time, each on a thread of its own. */
+/* Run the workers at the same time, each on its own thread. */
 static void work_together(worker *workers, unsigned threads) {
   atomic_store(&arrived, 0);
   team.together = threads;

@@ -1,7 +1,7 @@
-/* ISA-L 2.32 as a peer: the high-level function of one instruction set, as its dispatcher calls it.
- * Variants: the set; "+update" after it for one call for each source, adding to the parities;
- * "+mul" for the product by one constant, which has no AVX2 kernel but one of AVX; "+split12" for a
- * stripe decomposed into narrower ones of at most 12 sources: each is encoded on its own, all but
+/* ISA-L 2.32 as a peer: the high-level function of one instruction set, called like its dispatcher.
+ * Variants: the set; with "+update" one call for each source, which adds to the parities; with
+ * "+mul" the product by one constant, which has no AVX2 kernel but one for AVX; with "+split12" a
+ * stripe decomposed into narrower ones of at most 12 sources: each is encoded separately, all but
  * the first into a buffer that is then added to the parities.
  *
  * ISA-L's own translation unit defines these functions without declaring them in a public header.
@@ -45,7 +45,7 @@ static const set SETS[] = {
      ec_init_tables_gfni},
 };
 
-/* One of the three is not NULL. */
+/* One of the three function pointers is not NULL. */
 typedef struct peer {
   encode_fn *encode;
   update_fn *update;
@@ -55,7 +55,7 @@ typedef struct peer {
   byte tables[];
 } peer;
 
-/* Take the function that the end of the variant asks for; false if there is none. */
+/* Select the function for the suffix of the variant; false if there is none. */
 static bool choose(peer *made, const set *from, const bench_spec *spec, const char *end) {
   static const char split[] = "+split";
   *made = (peer){NULL, NULL, NULL, 0, NULL};
@@ -77,11 +77,11 @@ static bool supported(const char *variant) {
   return gfni && wide && __builtin_cpu_supports("avx2");
 }
 
-/* From one of the sums to the next: a line more than its length, so that they do not share cache
- * sets. */
+/* Distance of two sums: a line more than the length, so that they do not share cache sets. */
 static size_t split_pitch(size_t len) { return (len + 63) / 64 * 64 + 64; }
 
-/* The tables of the narrower stripes, one after the other: those of their columns of the matrix. */
+/* Prepare the tables of the narrower stripes, one after the other, from their columns of the
+ * matrix. */
 static bool prepare_split(peer *made, const set *from, const bench_spec *spec) {
   byte *columns = malloc((size_t)made->split * spec->m);
   made->sums = aligned_alloc(64, split_pitch(spec->len) * spec->m);

@@ -1,6 +1,6 @@
 /* Jerasure with gf-complete as a peer, over GF(2^8), 0x11d: jerasure_matrix_encode, or with the
- * variant "packet512" and the like the smart schedule of the bit matrix, in packets of so many
- * bytes. */
+ * variant "packet512" and similar ones the smart schedule of the bit matrix, in packets of this
+ * number of bytes. */
 #include <jerasure.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Nanoseconds of `calls` calls on the shards that `data` and `parity` point to; negative: it
+/* Nanoseconds of `calls` calls on the shards in `data` and `parity`; negative: it
  * failed. */
 double loop(const char *code, unsigned k, unsigned m, size_t len, const uint8_t *const *data,
             uint8_t *const *parity, unsigned calls) {

@@ -1,10 +1,11 @@
-"""What a call of gfsmith.Codec costs beside the same call from C, and beside other packages that are there.
+"""Cost of a call of gfsmith.Codec, compared with the same call from C and with other installed packages.
 
     .venv/bin/python bench/python/overhead.py [--k 10] [--m 4] [LENGTH ...]
 
-All in one process and on the same data, sample by sample in turn; medians of nanoseconds a call. PyECLib and
-zfec are measured if they can be imported (pip install pyeclib zfec). They do other work as well: both return
-new bytes, PyECLib takes one string, which it cuts into shards with headers. `make python` first.
+All contenders run in one process on the same data and alternate by sample; figures are medians of nanoseconds
+per call. PyECLib and zfec are measured if they can be imported (pip install pyeclib zfec). They do additional
+work: both return new bytes, and PyECLib takes one string, which it cuts into shards with headers. Run `make
+python` first.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ import gfsmith
 ROOT = Path(__file__).resolve().parents[2]
 LENGTHS = (0, 64, 1024, 4096, 65536, 1 << 20)
 ROUNDS = 41
-SAMPLE = 1e6  #: nanoseconds that a sample should take
+SAMPLE = 1e6  #: target duration of a sample in nanoseconds
 
-Sample = Callable[[int], float]  #: so many calls to nanoseconds
+Sample = Callable[[int], float]  #: number of calls -> nanoseconds
 
 
 def c_calls(folder: Path) -> ctypes.CDLL:
-    """The loop in C, linked with the library."""
+    """Build the loop in C, linked with the library."""
     library = folder / "loop.so"
     source, archive = Path(__file__).with_name("loop.c"), ROOT / "build" / "libgfsmith.a"
-    include = f"-I{ROOT / 'runtime' / 'include'}"
+    include = f"-I{ROOT / 'runtime/core/include'}"
     flags = ["-std=gnu11", "-O2", "-shared", "-fPIC", "-Wl,--exclude-libs,ALL"]
     subprocess.run(["gcc", *flags, include, "-o", library, source, archive], check=True)
     loaded = ctypes.CDLL(str(library))
@@ -65,7 +66,7 @@ def from_python(call: Callable[[], object]) -> Sample:
 
 
 def peers(data: np.ndarray, m: int) -> dict[str, Sample]:
-    """Packages that are there and take this shape and length."""
+    """Return the installed packages that support this shape and length."""
     found: dict[str, Sample] = {}
     k, length = data.shape
     rows = [bytes(row) for row in data]
@@ -78,7 +79,7 @@ def peers(data: np.ndarray, m: int) -> dict[str, Sample]:
     for backend in ("liberasurecode_rs_vand", "isa_l_rs_vand"):
         try:
             driver = importlib.import_module("pyeclib.ec_iface").ECDriver(k=k, m=m, ec_type=backend)
-        except Exception:  # PyECLib's own, of many kinds, where a backend is not installed
+        except Exception:  # PyECLib raises exceptions of many kinds if a backend is not installed
             continue
         if length:
             found[f"PyECLib {backend}"] = from_python(lambda driver=driver: driver.encode(whole))
@@ -100,7 +101,7 @@ def contenders(loaded: ctypes.CDLL, k: int, m: int, length: int) -> dict[str, Sa
 
 
 def measure(samples: dict[str, Sample]) -> dict[str, float]:
-    """Median nanoseconds a call of each."""
+    """Return the median nanoseconds per call of each."""
     calls = {}
     for name, sample in samples.items():
         sample(1)

@@ -1,4 +1,5 @@
-"""python -m bench.raid: P and Q three ways, in cache and from memory, as the table of docs/raid.md.
+"""python -m bench.raid: P and Q computed in three ways, in cache and from memory, as the table of
+docs/raid.md.
 
 Each cell is the median, over interleaved trials, of the time of Horner's rule over that of another way, with
 the quartiles: below 1 Horner's rule is faster.
@@ -24,12 +25,12 @@ STRIPES = 1024  #: 48 shards of 4 KiB each: 192 MiB
 
 
 def build() -> Path:
-    """The driver with all kernels in it."""
+    """Build the driver with all kernels in it."""
     gfsmith, sources = ROOT / ".venv" / "bin" / "gfsmith", BUILD / "gen"
     subprocess.run([gfsmith, "gen", "-c", HERE / "kernels.toml"], check=True, stdout=subprocess.DEVNULL)
     driver = BUILD / "driver"
-    runtime = [ROOT / "runtime" / "src" / name for name in ("field.c", "tables.c")]
-    includes = [f"-I{path}" for path in (ROOT / "runtime" / "include", ROOT / "runtime" / "src", sources)]
+    runtime = [ROOT / "runtime/core/src" / name for name in ("field.c", "tables.c")]
+    includes = [f"-I{path}" for path in (ROOT / "runtime/core/include", ROOT / "runtime/core/src", sources)]
     command = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", *includes, HERE / "driver.c", *runtime]
     command += ["-DGFSMITH_SHOW_KERNELS", *sorted((sources / "x86").glob("*.S"))]
     command += ["-o", driver, "-rdynamic", "-ldl"]
@@ -40,7 +41,7 @@ def build() -> Path:
 
 
 def contenders(isa: str, k: int, memory: bool) -> dict[str, str]:
-    """What is timed: by its name in the table, for the driver."""
+    """Return the contenders by their names in the table, in the notation of the driver."""
     other = isa.removeprefix("gfni_")
     dense = 4 if isa == "gfni_avx512" else 2
     steps = "_steps" if isa == "gfni_avx512" else ""
@@ -60,7 +61,7 @@ def contenders(isa: str, k: int, memory: bool) -> dict[str, str]:
 
 
 def measure(driver: Path, given: dict[str, str], memory: bool, trials: int) -> np.ndarray:
-    """Nanoseconds a call, trials x contenders."""
+    """Return nanoseconds per call, trials x contenders."""
     stripes, turns = (STRIPES, 64) if memory else (1, 300)
     numbers = map(str, (stripes, LENGTH, turns, trials))
     done = subprocess.run([driver, *numbers, *given.values()], capture_output=True, text=True, check=False)
@@ -70,7 +71,7 @@ def measure(driver: Path, given: dict[str, str], memory: bool, trials: int) -> n
 
 
 def row(times: np.ndarray, given: dict[str, str], k: int) -> str:
-    """GB/s of the first way, then its time over that of each other way."""
+    """Return GB/s of the first contender, then its time over that of each other one."""
     cells = [f"{k * LENGTH / np.median(times[:, 0]):.0f}"]
     for column in range(1, len(given)):
         low, middle, high = np.percentile(times[:, 0] / times[:, column], (25, 50, 75))

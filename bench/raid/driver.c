@@ -1,10 +1,10 @@
-/* driver.c: ways to compute RAID parities beside each other, by turns.
+/* driver.c: ways to compute RAID parities, timed alternately.
  *
  * usage: driver CASES BYTES TURNS TRIALS SYMBOL:K:M[:TABLES] ...
  *
- * CASES: stripes that the turns go round, 1 for cache. Prints one line a trial: nanoseconds a call
- * of each contender, in the order given. A trial times every contender once, from another one on
- * each time, so that what else the machine does hits all alike. */
+ * CASES: number of stripes used in rotation, 1 for cache. Prints one line per trial: nanoseconds
+ * per call of each contender, in the given order. A trial times every contender once, and each
+ * trial starts with another one, so that disturbances of the machine affect all equally. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
   stripes = (size_t)atol(argv[1]);
   len = (size_t)atol(argv[2]);
   size_t turns = (size_t)atol(argv[3]), trials = (size_t)atol(argv[4]), count = (size_t)argc - 5;
-  stride = len + (stripes > 1 ? 0 : 64); /* in cache: shards that do not share their sets */
+  stride = len + (stripes > 1 ? 0 : 64); /* in cache: shards do not share their sets */
   size_t bytes = stripes * stride * SHARDS;
   memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
   for (size_t trial = 0; found != NULL && trial <= trials; trial++) {
     for (size_t n = 0; n < count; n++)
       found[(n + trial) % count] = measure(&all[(n + trial) % count], turns, &stripe);
-    for (size_t n = 0; trial > 0 && n < count; n++) /* the first one only warms up */
+    for (size_t n = 0; trial > 0 && n < count; n++) /* the first trial is the warm-up */
       printf("%.2f%c", found[n], n + 1 < count ? ' ' : '\n');
   }
   free(found);

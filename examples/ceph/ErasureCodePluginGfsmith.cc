@@ -1,7 +1,7 @@
 /* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph 16: libec_gfsmith.so.
  *
- * Profile: k and m (7 and 3 if not given) and technique, with the names and the matrices of Ceph's own
- * plugin "isa": reed_sol_van and cauchy. Chunks are those that "isa" writes. README.md. */
+ * Profile: k and m (7 and 3 if not given) and technique, with the names and the matrices of Ceph's
+ * own plugin "isa": reed_sol_van and cauchy. Chunks equal those of "isa". README.md. */
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -17,7 +17,7 @@ using ceph::bufferlist;
 using ceph::bufferptr;
 using Chunks = std::map<int, bufferlist>;
 
-// Chunks are a multiple of this long, as those of "isa"; gfsmith itself takes any length.
+// Chunk lengths are multiples of this number, as with "isa"; gfsmith itself accepts any length.
 constexpr unsigned ALIGNMENT = 32;
 constexpr unsigned CACHE_LINE = 64;
 
@@ -35,7 +35,7 @@ public:
       *ss << "technique=" << technique << ": reed_sol_van or cauchy";
       return -EINVAL;
     }
-    // With one parity "isa" takes the sum of the data, whatever the technique.
+    // With one parity "isa" computes the sum of the data for any technique.
     const char *code = technique == "cauchy" && m > 1 ? "cauchy" : "vandermonde";
     gfsmith_status status = gfsmith_codec_create(&codec, code, k, m);
     if (status != GFSMITH_OK) {
@@ -48,9 +48,10 @@ public:
 
   const ceph::ErasureCodeProfile &get_profile() const override { return profile; }
 
-  // Placement is not the code's matter; in Ceph's tree a plugin inherits this from Ceph's ErasureCode.
+  // Placement does not depend on the code; in Ceph's tree a plugin inherits this function from
+  // Ceph's ErasureCode.
   int create_rule(const std::string &, CrushWrapper &, std::ostream *ss) const override {
-    *ss << "the gfsmith plugin makes no CRUSH rules: name an existing one";
+    *ss << "the gfsmith plugin creates no CRUSH rules: name an existing one";
     return -EOPNOTSUPP;
   }
 
@@ -124,7 +125,7 @@ public:
     return all ? 0 : decode_chunks(want, chunks, decoded);
   }
 
-  // Rebuilds what is wanted and not there, in the buffers that *decoded has for it.
+  // Rebuilds the wanted missing chunks, in the buffers of *decoded.
   int decode_chunks(const std::set<int> &want, const Chunks &chunks, Chunks *decoded) override {
     std::vector<uint8_t *> shards;
     int size = gather(decoded, &shards);
@@ -170,7 +171,7 @@ private:
     return *value > 0;
   }
 
-  // What is wanted if it is all there, else any k chunks, since the codes are MDS.
+  // Chooses the wanted chunks if all are available, else any k chunks, since the codes are MDS.
   int choose(const std::set<int> &want, const std::set<int> &available, std::set<int> *chosen) const {
     bool all = true;
     for (int n : want)
@@ -187,7 +188,7 @@ private:
     return 0;
   }
 
-  // The bytes of all chunks, each in one piece; their length.
+  // Gets the bytes of all chunks, each contiguous, and their length.
   int gather(Chunks *chunks, std::vector<uint8_t *> *shards) const {
     if (chunks->size() != k + m)
       return -EINVAL;

@@ -1,4 +1,4 @@
-/* Two libraries of gfsmith in one program, each under its own prefix. */
+/* Two libraries of gfsmith in one program, each with its own prefix. */
 #include <archive.h>
 #include <gfsmith.h>
 #include <stdio.h>

@@ -1,11 +1,10 @@
 /* gfsmith.c: a backend of liberasurecode that computes with gfsmith, code "cauchy" (the matrix of
  * isa_l_rs_cauchy).
  *
- * Against liberasurecode's own headers, erasurecode_backend.h above all. In liberasurecode's tree
- * it is src/backends/gfsmith/gfsmith.c, with an identity of its own; without a changed
- * liberasurecode it takes the place of a backend that Debian does not ship: README.md.
- * liberasurecode loads libgfsmith.so.0 by the name in backend_gfsmith, and its functions are looked
- * up there. */
+ * It uses liberasurecode's own headers, above all erasurecode_backend.h. In liberasurecode's tree
+ * it is src/backends/gfsmith/gfsmith.c, with an identity of its own; with an unchanged
+ * liberasurecode it replaces a backend that Debian does not ship: README.md. liberasurecode loads
+ * libgfsmith.so.0 by the name in backend_gfsmith, and looks up its functions there. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +16,7 @@
 #include "erasurecode_version.h"
 #include "gfsmith.h"
 
-/* Whose place it takes, as macros of the build; README.md. */
+/* The replaced backend, as macros of the build; README.md. */
 #ifndef GFSMITH_BACKEND
 #define GFSMITH_BACKEND backend_gfsmith
 #define GFSMITH_BACKEND_ID EC_BACKEND_GFSMITH
@@ -40,7 +39,7 @@ typedef struct instance {
   int k, m;
 } instance;
 
-/* Look a function up; ISO C has no cast from the void * that dlsym returns. */
+/* Look up a function; ISO C has no cast from the void * of dlsym. */
 static bool look_up(void *library, const char *name, void *function, size_t size) {
   void *found = dlsym(library, name);
   memcpy(function, &found, size);
@@ -88,7 +87,7 @@ static bool listed(const int *list, int fragment) {
   return false;
 }
 
-/* Rebuild what is missing: all of it, or only one fragment if `only` is not negative. */
+/* Rebuild all missing fragments, or only fragment `only` if it is not negative. */
 static int rebuild(const instance *of, char **data, char **parity, const int *missing, int only,
                    int blocksize) {
   uint8_t *shards[EC_MAX_FRAGMENTS];
@@ -112,7 +111,8 @@ static int reconstruct(void *opaque, char **data, char **parity, int *missing, i
   return rebuild(opaque, data, parity, missing, destination, blocksize);
 }
 
-/* Any k that are there do, since the code is MDS: the first ones, data before parities. */
+/* Any k available fragments suffice, since the code is MDS: the first ones, data before
+ * parities. */
 static int fragments_needed(void *opaque, int *missing, int *excluded, int *needed) {
   const instance *of = opaque;
   int count = 0;

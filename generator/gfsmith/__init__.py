@@ -1,12 +1,14 @@
 """gfsmith: erasure coding over GF(2^8), and the generator of its proven kernels.
 
-The codec is here: `gfsmith.Codec`, and what else gfsmith.codec has (docs/python.md). It is loaded when it is
-first used; the generator is the command `gfsmith`, and needs neither it nor a compiler.
+The package exports the names of gfsmith.codec, among them `gfsmith.Codec` (docs/python.md), and imports
+gfsmith.codec when one of them is first used. The generator is the command `gfsmith`; it needs neither
+gfsmith.codec nor a compiler.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
+
+# A wheel has gfsmith.codec in this folder, a checkout has it in bindings/python. Only these lines declare the
+# second place: with setuptools' package_dir every import of an editable installation would use a finder.
+_BINDING = (Path(__file__).parent / "../../bindings/python/gfsmith").resolve()
+if _BINDING.is_dir():
+    __path__.append(str(_BINDING))
 
 __all__ = [
     "CODES",

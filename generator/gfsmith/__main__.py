@@ -1,4 +1,5 @@
-"""The command `gfsmith`: the generator, or one line that says what it lacks."""
+"""Entry point of the command `gfsmith`. It prints one line if a Python package of the generator is
+missing."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ import sys
 
 def main() -> None:
     try:
-        from gfsmith.cli import main as command
+        from gfsmith.cli.main import main as command
+
+        command()
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("gfsmith"):
             raise
@@ -16,7 +19,6 @@ def main() -> None:
         )
         print(f"gfsmith: the generator needs the Python package {error.name}: {remedy}", file=sys.stderr)
         sys.exit(2)
-    command()
 
 
 if __name__ == "__main__":

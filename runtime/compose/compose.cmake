@@ -1,4 +1,4 @@
-# libgfsmith-compose, as "make compose" builds it: docs/compose.md. Included by CMakeLists.txt if GFSMITH_COMPOSE is on.
+# libgfsmith-compose, as "make compose" builds it: docs/compose/guide.md. Included by CMakeLists.txt if GFSMITH_COMPOSE is on.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(compose_needs REQUIRED IMPORTED_TARGET libfabric libsodium libxxhash)
@@ -17,7 +17,7 @@ set_target_properties(gfsmith_compose PROPERTIES C_EXTENSIONS OFF POSITION_INDEP
 target_link_options(gfsmith_compose PRIVATE "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:${link}>")
 set_source_files_properties(${compose} PROPERTIES COMPILE_OPTIONS "${harden_runtime}")
 
-# Beside the core library: find_package(gfsmith COMPONENTS compose), and pkg-config. docs/build.md
+# Installed with the core library, for find_package(gfsmith COMPONENTS compose) and pkg-config. docs/build.md
 if(GFSMITH_INSTALL)
   install(TARGETS gfsmith_compose EXPORT gfsmith-compose)
   install(EXPORT gfsmith-compose FILE gfsmith-compose-targets.cmake NAMESPACE gfsmith:: DESTINATION "${package}")

@@ -1,7 +1,9 @@
-# Coding and communication chained, over libfabric: docs/compose.md. Included by the Makefile.
+# Distributed erasure coding over libfabric: docs/compose/guide.md. Included by the Makefile.
+#
 #   build/libgfsmith-compose.a, build/libgfsmith-compose.so
-# Both need the core library, libfabric, libsodium and libxxhash. "make install-compose" installs all of that but for
-# what Debian has: docs/build.md.
+#
+# Both need the core library, libfabric, libsodium and libxxhash. "make install-compose" installs the
+# libraries and the core, but not the packages of Debian: docs/build.md.
 COMPOSE_SOURCES := $(wildcard runtime/compose/src/*.c)
 COMPOSE_HEADERS := $(wildcard runtime/compose/src/*.h runtime/compose/include/*.h)
 COMPOSE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(COMPOSE_SOURCES))
@@ -15,8 +17,8 @@ else
 compose: setup-compose $(BUILD)/libgfsmith-compose.a $(BUILD)/libgfsmith-compose.so
 endif
 
-# The core's public headers only.
-$(COMPOSE_OBJECTS): INCLUDES := -Iruntime/include -Iruntime/compose/include -D_GNU_SOURCE
+# The objects use only the public headers of the core.
+$(COMPOSE_OBJECTS): INCLUDES := -Iruntime/core/include -Iruntime/compose/include -D_GNU_SOURCE
 $(COMPOSE_OBJECTS): $(COMPOSE_HEADERS)
 
 $(BUILD)/libgfsmith-compose.a: $(COMPOSE_OBJECTS)
@@ -30,7 +32,7 @@ $(BUILD)/libgfsmith-compose.so: $(COMPOSE_OBJECTS) $(BUILD)/libgfsmith.so
 	@ln -sf libgfsmith-compose.so $@.$(SOVERSION)
 	@echo "built $@"
 
-# With the core library, which "make install" installs alone; the same places.
+# Installed with the core library, which "make install" installs alone, in the same folders.
 COMPOSE_INSTALLED = $(DESTDIR)$(LIBDIR)/libgfsmith-compose
 
 .PHONY: install-compose

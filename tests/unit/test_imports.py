@@ -1,140 +1,173 @@
-"""Imports run one way: the table of docs/architecture.md, held here."""
+"""Imports run one way: the table in docs/architecture.md states the allowed imports of each package, and
+there are no cycles.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator, Mapping, Set
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "generator" / "gfsmith"
+from tests.support.paths import ROOT
 
-#: room -> what it may import of gfsmith, besides itself.
-ALLOWED: dict[str, set[str]] = {
-    "ir": set(),
-    "isa": {"ir"},
-    "field": set(),
-    "schedule": {"ir", "isa"},
-    "operation": set(),
-    "technique": {"ir"},
-    "spec": {"isa", "field", "ir", "operation", "schedule", "technique"},
-    "matrix": {"field"},
-    "codes": {"field", "matrix", "spec", "circuits", "complete", "console"},
-    "tables": {"field", "matrix", "spec"},
-    "liveness": {"ir"},
-    "circuits": {"field", "matrix"},
-    "lower": {"spec", "isa", "ir", "tables", "circuits"},
-    "spill": {"ir", "spec", "liveness"},
-    "ahead": {"ir", "schedule", "spec"},
-    "passes": {"ir", "isa", "spec", "ahead", "liveness", "spill"},
-    "emit": {"files", "ir", "isa", "spec", "technique", "liveness", "microarch"},
-    "prove": {"ir", "isa", "spec", "field"},
-    "defaults": {"ir", "isa", "schedule"},
-    "variants": {"spec", "isa", "field", "ir", "schedule", "defaults"},
-    "settings": {"isa", "codes"},
-    "config": {"spec", "isa", "field", "codes", "matrix", "defaults", "settings", "variants"},
-    "microarch": set(),
-    "files": set(),
-    "stats": set(),
-    "complete": set(),
-    "console": set(),
-    "doctor": set(),
-    "parallel": set(),
-    "cache": set(),
-    "generate": {
-        "spec",
-        "ir",
-        "liveness",
-        "circuits",
-        "lower",
-        "passes",
-        "emit",
-        "prove",
-        "parallel",
-        "cache",
-    },
-    "certify": {"spec", "generate", "prove", "parallel", "cache"},
-    "algebra": {"field", "ir", "lower", "prove", "emit", "generate", "parallel", "cache"},
-    "model": {"spec", "emit", "generate", "parallel", "cache", "doctor", "ir", "isa"},
-    "foreign": {"isa", "prove"},
-    "compiled": {"spec", "isa", "prove", "parallel"},
-    "output": {"generate", "certify", "__init__"},
-    "report": {"spec", "isa", "prove", "certify", "compiled"},
-    "plan": {"codes", "complete", "config", "console", "field", "isa", "matrix", "spec", "technique"},
-    "graph": {"codes", "complete", "console", "field", "matrix", "plan"},
-    "explain": {"spec", "ir", "liveness", "emit", "generate", "model", "report"},
-    "tune": {
-        *("spec", "isa", "codes", "config", "microarch", "tables", "emit", "generate", "certify", "parallel"),
-        *("cache", "files", "stats", "complete", "console", "model", "defaults"),
-    },
-    "adapt": {"complete", "console", "files", "spec"},
-    "request": {"codes", "complete", "config", "console", "emit", "isa", "output", "spec", "tune"},
-    "build": {"cache", "request", "generate", "certify", "algebra", "emit", "output", "console", "variants"},
-    "export": {"build", "request", "output", "emit", "files", "generate", "isa", "console", "__init__"},
-    "where": {"files"},
-    "cli": {"*"},
-    "codec": set(),
-    "__init__": {"codec"},
-    "__main__": {"cli"},
-}
+#: The folders that contain parts of the package gfsmith.
+SOURCES = (ROOT / "generator", ROOT / "bindings" / "python")
+TABLE = ROOT / "docs" / "architecture.md"
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
+#: A row of the table: package, contents, allowed imports.
+ROW = re.compile(r"^\| `gfsmith/([a-z_/]+)/` \|.*\| ([a-z_., ]+|-|all) \|$", re.MULTILINE)
+LONGEST = 45  #: lines of a function
+
+#: The top of the package: the version, and the command's entry.
+ABOVE = {"gfsmith": {"codec"}, "gfsmith.__main__": {"cli"}}
 
 
-def _room(module: str) -> str:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "__init__"
+def _name(path: Path, source: Path) -> str:
+    """Return the dotted name of a module."""
+    return ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
 
 
-def _imports(path: Path) -> set[str]:
-    """The rooms of gfsmith that a file imports."""
-    rooms = set()
+def _modules(*sources: Path) -> dict[str, Path]:
+    """Return all modules, including those in C, whose types are in a .pyi."""
+    found = [(path, source) for source in sources for path in sorted(source.rglob("*.py*"))]
+    return {_name(path, source): path for path, source in found if path.suffix in (".py", ".pyi")}
+
+
+def _imports(path: Path, modules: Set[str]) -> Iterator[str]:
+    """Yield the modules of gfsmith that a file imports at any place: `from package import module` means the
+    module.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("gfsmith"):
-            if node.module == "gfsmith":
-                rooms |= {"__init__" if a.name == "__version__" else a.name for a in node.names}
-            else:
-                rooms.add(_room(node.module))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gfsmith":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in modules else node.module
         elif isinstance(node, ast.Import):
-            rooms |= {_room(a.name) for a in node.names if a.name.startswith("gfsmith")}
-    return rooms
+            yield from (a.name for a in node.names if a.name.split(".")[0] == "gfsmith")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_imports_run_one_way(path: Path) -> None:
-    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    allowed = ALLOWED[room]
-    unexpected = _imports(path) - {room} - allowed
-    assert "*" in allowed or not unexpected, f"{room} must not import {sorted(unexpected)}"
+def _graph(*sources: Path) -> dict[str, set[str]]:
+    """Return module -> the modules that it imports."""
+    modules = _modules(*sources)
+    return {name: set(_imports(path, modules.keys())) for name, path in modules.items()}
 
 
-def test_the_rule_can_fail(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
-    bad.write_text("from gfsmith.lower import lower\nfrom gfsmith import passes\n")
-    assert _imports(bad) == {"lower", "passes"}
-    assert _imports(bad) - ALLOWED["prove"]
+@cache
+def _here() -> dict[str, set[str]]:
+    return _graph(*SOURCES)
 
 
-def test_the_table_is_the_one_of_the_docs() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    for room, allowed in ALLOWED.items():
-        if room in ("__init__", "__main__"):
-            continue
-        rows = [line for line in text.splitlines() if line.startswith(f"| `{room}")]
-        assert len(rows) == 1, f"docs/architecture.md has {len(rows)} rows for {room}"
-        last = rows[0].rstrip(" |").split("|")[-1].strip()
-        named = set() if last == "-" else {part.strip(" `") for part in last.split(",")}
-        expected = {"all"} if "*" in allowed else allowed - {"__init__"}
-        assert named == expected, f"docs/architecture.md on {room}"
+@cache
+def _allowed() -> dict[str, set[str]]:
+    """Return package -> the packages and modules that it may import besides itself; "all" for every one."""
+    rows = ROW.findall(TABLE.read_text(encoding="utf-8"))
+    table = {
+        f"gfsmith.{folder.replace('/', '.')}": set() if names == "-" else set(names.split(", "))
+        for folder, names in rows
+    }
+    assert len(table) == len(rows), "a package has two rows"
+    return table | ABOVE
 
 
-def test_files_and_functions_stay_short() -> None:
-    """About 300 lines a file and 40 a function."""
-    for path in MODULES:
-        text = path.read_text(encoding="utf-8")
-        assert text.count("\n") <= 330, f"{path} is too long"
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.FunctionDef):
-                length = (node.end_lineno or node.lineno) - node.lineno + 1
-                assert length <= 45, f"{path}: {node.name} has {length} lines"
+def _package(module: str, table: Mapping[str, Set[str]]) -> str:
+    """Return the innermost package of the table that contains a module."""
+    parts = module.split(".")
+    return next(name for n in range(len(parts), 0, -1) if (name := ".".join(parts[:n])) in table)
+
+
+def _wrong(graph: Mapping[str, Set[str]], table: Mapping[str, Set[str]]) -> list[str]:
+    """Return the imports that the table does not allow."""
+    found = []
+    for module, imported in graph.items():
+        package = _package(module, table)
+        for other in sorted(imported):
+            inner = other.removeprefix("gfsmith").lstrip(".")
+            fits = any(inner == name or inner.startswith(f"{name}.") for name in table[package])
+            if not (
+                fits or other == "gfsmith" or _package(other, table) == package or "all" in table[package]
+            ):
+                found.append(f"{module} imports {other}")
+    return found
+
+
+def _cycle(graph: Mapping[str, Set[str]]) -> list[str]:
+    """Return the modules of a cycle of imports; [] if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_imports_are_those_of_the_table() -> None:
+    assert not _wrong(_here(), _allowed())
+
+
+def test_every_package_has_a_row() -> None:
+    packages = {name.split(".")[1] for name in _here() if name.count(".") > 1}
+    assert packages == {name.split(".")[1] for name in _allowed() if name not in ABOVE}
+
+
+def test_the_table_has_no_permission_that_nothing_uses() -> None:
+    for package, names in _allowed().items():
+        used = {
+            other
+            for module, found in _here().items()
+            if _package(module, _allowed()) == package
+            for other in found
+        }
+        for name in names - {"all"}:
+            whole = f"gfsmith.{name}"
+            assert any(u == whole or u.startswith(f"{whole}.") for u in used), (
+                f"{package} does not import {name}"
+            )
+
+
+def test_the_prover_does_not_see_the_generator() -> None:
+    for package, names in _allowed().items():
+        if package.startswith("gfsmith.prove"):
+            assert not {n.split(".")[0] for n in names} & {"lower", "passes", "emit", "build"}, package
+            assert not names & {"kernel", "kernel.tables"}, package
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    assert not _cycle(_here())
+
+
+def test_no_package_imports_itself_through_others() -> None:
+    """The test covers the top packages, so that they can be read in one order."""
+    tops: dict[str, set[str]] = {}
+    for module, found in _here().items():
+        top = ".".join(module.split(".")[:2])
+        others = {".".join(other.split(".")[:2]) for other in found} - {top, "gfsmith"}
+        tops.setdefault(top, set()).update(others)
+    assert not _cycle(tops)
+
+
+def test_the_rules_can_fail(tmp_path: Path) -> None:
+    folder = tmp_path / "gfsmith" / "prove"
+    folder.mkdir(parents=True)
+    for path in (tmp_path / "gfsmith", folder):
+        (path / "__init__.py").touch()
+    (folder / "one.py").write_text("from gfsmith.prove import two\n")
+    (folder / "two.py").write_text("def late():\n    from gfsmith.prove.three import x\n    return x\n")
+    (folder / "three.py").write_text("from gfsmith.lower import lower\n")
+    graph = _graph(tmp_path)
+    assert graph["gfsmith.prove.two"] == {"gfsmith.prove.three"}
+    assert _wrong(graph, _allowed()) == ["gfsmith.prove.three imports gfsmith.lower"]
+    assert not _cycle(graph)
+    (folder / "three.py").write_text("import gfsmith.prove.one\n")
+    assert set(_cycle(_graph(tmp_path))) == {f"gfsmith.prove.{name}" for name in ("one", "two", "three")}
+
+
+@pytest.mark.parametrize("path", _modules(*SOURCES).values(), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_functions_stay_short(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= LONGEST, f"{node.name} has {length} lines"

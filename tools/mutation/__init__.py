@@ -1,1 +1,1 @@
-"""The mutation campaign: what tools/mutate.py and tests/prove/test_mutants.py share."""
+"""The mutation campaign: modules shared by tools/mutate.py and tests/unit/prove/test_mutants.py."""

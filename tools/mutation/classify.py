@@ -1,4 +1,4 @@
-"""How a mutant that is proved differs from the original: rules over the changed instructions."""
+"""Classes of proved mutants: rules over the instructions in which a mutant differs from the original."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import Enum
 
 from iced_x86 import FlowControl, Instruction, Mnemonic, Register, RegisterExt
 
-from mutation.mutants import decode
+from tools.mutation.mutants import decode
 
 
 class Class(Enum):
-    """Why a mutant that is proved is no wrong kernel; CRASH and OTHER are no reasons."""
+    """The reason why a proved mutant is a correct kernel; CRASH and OTHER are not reasons."""
 
     REFUTED = "refuted"
     UNSUPPORTED = "unsupported"
@@ -43,7 +43,7 @@ _SYNONYMS = (
 _COMMUTATIVE = frozenset({"test", "pxor", "vpxor", "vpxord", "vpxorq", "pand", "vpand", "vpandd", "vpandq"})
 _COMPARISONS = frozenset({Mnemonic.CMP, Mnemonic.TEST, Mnemonic.SUB, Mnemonic.AND, Mnemonic.OR})
 _PREFETCHES = frozenset({Mnemonic.PREFETCHT0, Mnemonic.PREFETCHT1, Mnemonic.PREFETCHT2, Mnemonic.PREFETCHNTA})
-#: Bits of the immediate that count.
+#: Bits of the immediate that have a meaning.
 _MEANT = {
     "pinsrw": 7,
     "vpinsrw": 7,
@@ -55,13 +55,13 @@ _MEANT = {
 }
 _XOR_OF_THREE = "96h"
 _INSERTIONS = frozenset({"vpinsrw", "vpinsrd", "vmovhps"})
-#: Moves that differ in size alone.
+#: Moves that differ only in size.
 _WIDE = {"movd": "movq", "vmovd": "vmovq"}
 _BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
 
 
 def difference(before: bytes, after: bytes) -> tuple[list[Instruction], list[Instruction]]:
-    """The instructions that are in one and not, as the same text at the same place, in the other."""
+    """Return the instructions of each side that the other side lacks at the same offset."""
     old, new = ({i.ip: i for i in decode(code)} for code in (before, after))
     places = {ip for ip in old.keys() | new.keys() if _text(old.get(ip)) != _text(new.get(ip))}
     return [i for ip, i in old.items() if ip in places], [i for ip, i in new.items() if ip in places]
@@ -72,7 +72,7 @@ def _text(instr: Instruction | None) -> str:
 
 
 def classify(original: bytes, mutant: bytes) -> Class:
-    """How a mutant that was proved differs from the original."""
+    """Return the class of a proved mutant."""
     before, after = difference(original, mutant)
     if not before and not after:
         return Class.ENCODING
@@ -96,7 +96,7 @@ def effective(side: list[Instruction]) -> list[Instruction]:
 
 
 def _pair(old: Instruction, new: Instruction) -> Iterator[Class]:
-    """The classes of one instruction in place of another."""
+    """Yield the classes that explain the replacement of one instruction by another."""
     name, operands = _split(old)
     other, changed = _split(new)
     if _sorted(name, operands) == _sorted(other, changed) or (
@@ -121,7 +121,7 @@ def _split(instr: Instruction) -> tuple[str, str]:
 
 
 def _sorted(name: str, operands: str) -> tuple[str, list[str]]:
-    """Operands in the order in which they matter: sources of a commutative instruction in any."""
+    """Return the operands in a canonical order: the sources of a commutative instruction are sorted."""
     parts = operands.split(",")
     if name == "test":
         return name, sorted(parts)
@@ -140,13 +140,13 @@ _GENERAL = {
 
 
 def _full(operands: str) -> str:
-    """General registers named by their 64 bits, vectors by their number."""
+    """Return operands with general registers named by their 64 bits, and vectors by their number."""
     text = re.sub(r"[a-z0-9]+", lambda m: str(_GENERAL.get(m[0], m[0])), operands)
     return re.sub(r"\b[xyz]mm(\d+)", r"v\1", text)
 
 
 def _without_ignored(name: str, operands: str) -> str:
-    """Operands with the immediate cut to the bits that have a meaning (Intel SDM, volume 2)."""
+    """Return operands with the immediate reduced to the bits that have a meaning (Intel SDM, volume 2)."""
     before, _, immediate = operands.rpartition(",")
     bits = _MEANT.get(name)
     if bits is None:
@@ -155,7 +155,8 @@ def _without_ignored(name: str, operands: str) -> str:
 
 
 def _stored_lanes(name: str, operands: str) -> str:
-    """Operands without the write mask, and without the register whose other words an insertion keeps."""
+    """Return operands without the write mask, and without the register whose other words an insertion
+    keeps."""
     text = re.sub(r"\{(k\d|z)\}", "", operands)
     parts = text.split(",")
     return ",".join([parts[0], *parts[2:]]) if name in _INSERTIONS else text

@@ -1,4 +1,4 @@
-"""What becomes of a mutant: refuted, unsupported, or proved, and then in which way it is equivalent."""
+"""The verdict on a mutant: refuted, unsupported, or proved, and then the reason of its equivalence."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from dataclasses import dataclass
 
 from iced_x86 import Mnemonic
 
-from gfsmith.prove.machine.kernel import Report, contract_of, prove_code
-from gfsmith.prove.machine.load import raw
+from gfsmith.prove.machine.formats.load import raw
+from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
-from mutation.classify import Class, classify, difference
-from mutation.mutants import Mutant, without
-from mutation.reviewed import reviewed
-from mutation.sample import Target
+from tools.mutation.classify import Class, classify, difference
+from tools.mutation.mutants import Mutant, without
+from tools.mutation.reviewed import reviewed
+from tools.mutation.sample import Target
 
-_MARGIN = 1000  #: a mutant may take twice the original's steps and this many
+_MARGIN = 1000  #: a mutant may take twice the original's steps plus this number
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One mutant judged. reason: the prover's, or a traceback. before, after: what differs, as text."""
+    """The verdict on one mutant. reason: the prover's, or a traceback. before, after: the difference as
+    text."""
 
     target: str
     isa: str
@@ -33,7 +34,8 @@ class Verdict:
 
 
 def steps_of(target: Target) -> int:
-    """Steps of the original's proof. Raises ValueError if it is not proved: then mutants say nothing."""
+    """Return the steps of the original's proof. Raises ValueError if it is not proved, since then its mutants
+    are meaningless."""
     report = _prove(target, target.code, None)
     if not report:
         raise ValueError(f"{target.name}: {report.reason}")
@@ -48,13 +50,13 @@ def _prove(target: Target, code: bytes, limit: int | None) -> Report:
 
 
 def judge(target: Target, mutant: Mutant, steps: int) -> Verdict:
-    """Run a mutant through the prover. steps: those of the original."""
+    """Run the prover on a mutant. steps: those of the original."""
     limit = 2 * steps + _MARGIN
     before, after = difference(target.code, mutant.code)
     try:
         report = _prove(target, mutant.code, limit)
         outcome, reason = _outcome(target, mutant, report, limit), report.reason
-    except Exception:  # the prover must never fail in any other way than by its verdict
+    except Exception:  # the prover must report failures only by its verdict
         outcome, reason = Class.CRASH, traceback.format_exc()
     return Verdict(
         target.name,

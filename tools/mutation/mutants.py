@@ -1,7 +1,7 @@
 """Every single-byte and single-operand mutation of a function's code.
 
-All mutants are as long as the original: nothing else moves. A re-encoded instruction that is shorter is
-filled up with no-ops, one that is longer is left out.
+All mutants are as long as the original, so no other instruction moves. No-ops fill up a re-encoded
+instruction that is shorter; a longer one is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from iced_x86 import (
     RegisterExt,
 )
 
-ORIGIN = 0x10000  #: where the code is taken to lie
+ORIGIN = 0x10000  #: assumed address of the code
 _NOP = 0x90
 _BYTES = (0x00, 0xFF, _NOP)
 _SCALES = (1, 2, 4, 8)
@@ -33,7 +33,7 @@ _REGISTERS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """The changed code. kind: what was done; at: the offset of the changed instruction."""
+    """The changed code. kind: kind of the change; at: offset of the changed instruction."""
 
     kind: str
     at: int
@@ -45,7 +45,7 @@ def decode(code: bytes) -> list[Instruction]:
 
 
 def mutants(code: bytes, vector: int) -> list[Mutant]:
-    """All mutants, each once. vector: the bytes of a vector, for displacements off by one vector."""
+    """Return all mutants, each once. vector: the bytes of a vector, for displacements off by one vector."""
     seen = {code}
     out = []
     for mutant in _all(code, vector):
@@ -67,7 +67,7 @@ def _all(code: bytes, vector: int) -> Iterator[Mutant]:
 
 
 def without(code: bytes, at: int) -> bytes:
-    """The code with the instruction at offset `at` replaced by no-ops."""
+    """Return the code with the instruction at offset `at` replaced by no-ops."""
     size = Decoder(64, code[at:]).decode().len
     return _patched(code, "", at, bytes([_NOP]) * size).code
 
@@ -95,7 +95,7 @@ def _operand_mutants(
 
 
 def _encoded(instr: Instruction, change: Callable[[Instruction], None]) -> bytes | None:
-    """The bytes after the change, or None if there is no such instruction."""
+    """Return the bytes after the change, or None if there is no such instruction."""
     encoder = Encoder(64)
     try:
         change(instr)
@@ -127,7 +127,7 @@ def _changes(instr: Instruction, instructions: list[Instruction], vector: int) -
 
 
 def _used_registers(instructions: list[Instruction]) -> frozenset[int]:
-    """Full registers that the function names, and the ones next to them."""
+    """Return the full registers that the function names, and the ones next to them."""
     used: set[int] = set()
     for instr in instructions:
         registers = [instr.op_register(n) for n in range(instr.op_count)]
@@ -138,7 +138,7 @@ def _used_registers(instructions: list[Instruction]) -> frozenset[int]:
 
 
 def _others(register: int, used: frozenset[int]) -> list[int]:
-    """Registers of the same class and size that the function uses, and the neighbours in number."""
+    """Return registers of the same class and size that the function uses, and the neighbours in number."""
     base, number = RegisterExt.base(register), RegisterExt.number(register)  # type: ignore[arg-type]
     out = []
     for other in _REGISTERS:
@@ -167,7 +167,7 @@ def _memory_changes(instr: Instruction, used: frozenset[int], vector: int) -> It
 
 
 def _swaps(instr: Instruction) -> Iterator[Change]:
-    """Two register operands in each other's place."""
+    """Yield changes that exchange two register operands."""
     registers = [n for n in range(instr.op_count) if instr.op_kind(n) == OpKind.REGISTER]
     for i in registers:
         for j in registers:

@@ -1,11 +1,11 @@
-"""Equivalent mutants that no rule covers, each read by hand."""
+"""Equivalent mutants that no rule covers. A person has read each."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from mutation.classify import difference, effective
+from tools.mutation.classify import difference, effective
 
 
 class Review(NamedTuple):
@@ -50,7 +50,7 @@ REVIEWED = (
     Review(
         r".*__sse.*",
         r"movdqa (xmm\d+,xmm\d+) -> pxor \1",
-        "the target holds a nibble of the source before, which the shift by 4 that follows removes",
+        "the target holds a nibble of the previous source, which the following shift by 4 removes",
     ),
     Review(
         r".*__sse.*",
@@ -60,17 +60,17 @@ REVIEWED = (
     Review(
         r"gfs_dot_2x1__gfni_(sse|avx2).*",
         r"v?pxor (xmm\d),(\1,)?\1 -> v?pxor \1,(xmm\d,)?xmm\d",
-        "clears a register before words 0 and 1 are inserted: the words that stay are not stored",
+        "clears a register before words 0 and 1 are inserted: the other words are not stored",
     ),
     Review(
         r".*",
         r"mov \[r11\],r10w -> mov \[r11\],r10b",
-        "lengths 2 and 3: the second store, of the last two bytes, writes the other byte again or for good",
+        "lengths 2 and 3: the second store, of the last two bytes, writes the other byte",
     ),
     Review(
         r".*__avx2.*",
         r"vpbroadcastd ymm0,xmm0 -> vpbroadcast[bw] ymm0,xmm0",
-        "all four bytes that are broadcast are 0x0f",
+        "all four broadcast bytes are 0x0f",
     ),
     Review(
         r".*__sse.*",
@@ -81,7 +81,7 @@ REVIEWED = (
 
 
 def reviewed(kernel: str, original: bytes, mutant: bytes) -> bool:
-    """Whether the list has this mutant."""
+    """Return whether the list contains this mutant."""
     before, after = ("; ".join(map(str, effective(side))) for side in difference(original, mutant))
     return any(
         re.fullmatch(entry.kernel, kernel) and re.fullmatch(entry.change, f"{before} -> {after}")

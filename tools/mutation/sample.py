@@ -1,16 +1,16 @@
-"""The kernels that are mutated: small ones of every x86 instruction set."""
+"""The kernels of the mutation campaign: small ones of every x86 instruction set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gfsmith.build.generate import generate_one
 from gfsmith.codes import parity_matrix
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.field import Field
-from gfsmith.generate import generate_one
-from gfsmith.isa import ISAS, Encoding, Isa
-from gfsmith.spec import (
+from gfsmith.kernel.isa import ISAS, Encoding, Isa
+from gfsmith.kernel.spec import (
     MULB_POLYNOMIAL,
     Baked,
     KernelSpec,
@@ -23,7 +23,8 @@ from gfsmith.spec import (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A kernel up to its instruction set. inputs None: any number. code: baked, all of its parities."""
+    """A kernel without its instruction set. inputs None: any number. code: known matrix, all of its
+    parities."""
 
     operation: Operation
     inputs: int | None
@@ -58,8 +59,8 @@ class Target:
         return _code(self)
 
 
-#: Every operation, loop over sources, streaming, prefetch, constants in the code, several vectors and
-#: outputs; both ABIs.
+#: The shapes cover every operation, loops over sources, streaming, prefetch, constants in the code, several
+#: vectors and outputs, and both ABIs.
 SHAPES: tuple[Shape, ...] = (
     Shape(Operation.MAD, 1, 1, Abi.MS),
     Shape(Operation.DOT, None, 1, Abi.SYSV),
@@ -75,7 +76,7 @@ X86_ISAS: tuple[Isa, ...] = tuple(isa for isa in ISAS if isa.encoding is not Enc
 
 
 def targets(isa: Isa, count: int) -> list[Target]:
-    """The first `count` shapes that the instruction set has."""
+    """Return the first `count` shapes that the instruction set has."""
     out = []
     for shape in SHAPES[:count]:
         technique = shape.technique or default_technique(shape.operation, isa)

@@ -1,8 +1,9 @@
-"""Every bit of a table entry matters: with it flipped, some byte gets a wrong product.
+"""Bit flips in table entries: each flipped bit must give a wrong product for some byte.
 
-The machine-code proof takes a coefficient's entry to be what the prover's model says (prove/model.py).
-Here that entry is run through what the instructions do with it, for all 256 bytes, and compared with the
-field's multiplication: equal as it is, different with any one bit flipped.
+The machine-code proof takes a coefficient's entry from the prover's model (prove/program/model.py).
+This module runs that entry through the instructions' semantics for all 256 bytes and compares the results
+with the field's multiplication: they must be equal for the unchanged entry, and different with any one bit
+flipped.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gfsmith.field import Field
-from gfsmith.prove.model import Coefficient, entry
-from gfsmith.spec import MULB_POLYNOMIAL, TableFormat
+from gfsmith.kernel.spec import MULB_POLYNOMIAL, TableFormat
+from gfsmith.prove.program.model import Coefficient, entry
 
 CONSTANTS = (0x00, 0x01, 0x02, 0x53, 0x8E, 0xFF)
 FIELDS = {
@@ -26,7 +27,7 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """One bit of one entry. caught: flipping it changes a product."""
+    """One flipped bit of one entry. caught: the flip changes a product."""
 
     format: str
     polynomial: int
@@ -36,7 +37,8 @@ class Flip:
 
 
 def flips() -> list[Flip]:
-    """Every bit of every sampled entry. Raises ValueError if an entry is wrong as it is."""
+    """Return the flips of every bit of every sampled entry. Raises ValueError if an unchanged entry is
+    wrong."""
     out = []
     for fmt, fields in FIELDS.items():
         for field in fields:
@@ -59,7 +61,7 @@ def _entry_flips(fmt: TableFormat, field: Field, constant: int) -> list[Flip]:
 
 
 def assumed(field: Field, fmt: TableFormat, constant: int) -> bytes:
-    """The entry that the prover assumes for a constant."""
+    """Return the entry that the prover assumes for a constant."""
     where = Coefficient(0, 0)
     ones = [(where, bit) for bit in range(8) if constant >> bit & 1]
     return bytes(
@@ -68,7 +70,7 @@ def assumed(field: Field, fmt: TableFormat, constant: int) -> bytes:
 
 
 def _multiplies(fmt: TableFormat, field: Field, constant: int, table: bytes) -> bool:
-    """Whether the instructions, at each position where they use other bytes of it, give constant * x."""
+    """Return whether the instructions give constant * x at each position that uses other table bytes."""
     use, positions = _USES[fmt]
     return all(
         use(field, table, x, position) == product
@@ -83,26 +85,27 @@ def _products(field: Field, constant: int) -> tuple[int, ...]:
 
 
 def _lookup(field: Field, table: bytes, x: int, position: int) -> int:
-    """pshufb in the low and in the high table."""
+    """Look x up with pshufb in the low and in the high table."""
     return table[x & 15] ^ table[16 + (x >> 4)]
 
 
 def _permxor(field: Field, table: bytes, x: int, position: int) -> int:
-    """vpermxor on tables that lxvd2x has loaded, little endian: byte n of memory becomes element n ^ 7."""
+    """Look x up with vpermxor in tables loaded by lxvd2x, little endian: byte n of memory is element n ^
+    7."""
     return table[(x & 15) ^ 7] ^ table[16 + ((x >> 4) ^ 7)]
 
 
 def _affine(field: Field, table: bytes, x: int, position: int) -> int:
-    """gf2p8affineqb: bit i of the result is the parity of x and byte 7 - i (Intel SDM)."""
+    """Multiply with gf2p8affineqb: bit i of the result is the parity of x and byte 7 - i (Intel SDM)."""
     return sum(((table[7 - i] & x).bit_count() & 1) << i for i in range(8))
 
 
 def _product(field: Field, table: bytes, x: int, position: int) -> int:
-    """gf2p8mulb, byte by byte."""
+    """Multiply with gf2p8mulb, byte by byte."""
     return field.multiply(table[position], x)
 
 
-#: What is computed with an entry, and for how many positions of a byte that differs.
+#: Format -> the computation with an entry, and the number of byte positions that use different bytes of it.
 _USES: dict[TableFormat, tuple[Callable[[Field, bytes, int, int], int], int]] = {
     TableFormat.NIBBLE: (_lookup, 1),
     TableFormat.PERMXOR: (_permxor, 1),

@@ -21,7 +21,7 @@ static peer *adapting[MAX_PEERS];
 
 void adaptive_trace(const char *file) { trace = file; }
 
-/* A coordinator that adapts, or with a policy. What the environment says is not asked. */
+/* A coordinator that adapts, or with a fixed policy. It ignores the environment. */
 static gfsmith_status coordinator(gfsmith_adaptive **out, const char *policy) {
   gfsmith_adaptive_options options;
   gfsmith_adaptive_defaults(&options);
@@ -36,7 +36,7 @@ static void discard(peer *made) {
   free(made);
 }
 
-/* A codec for shards in memory, with the coordinator given. */
+/* A codec for shards in memory, with the given coordinator. */
 static gfsmith_status codec_make(peer *made, const bench_spec *spec, gfsmith_adaptive *with) {
   gfsmith_status status = gfsmith_codec_create(&made->codec, spec->code, spec->k, spec->m);
   if (status == GFSMITH_OK)
@@ -61,7 +61,7 @@ static const char *open_policy(void **out, const bench_spec *spec) {
   return NULL;
 }
 
-/* The codec of this code and shape if there is one, else the place for a new one. */
+/* The codec of this code and shape if there is one, otherwise the place for a new one. */
 static peer **find(const bench_spec *spec) {
   peer **room = NULL;
   for (unsigned n = 0; n < MAX_PEERS; n++)

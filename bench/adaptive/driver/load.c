@@ -1,9 +1,9 @@
-/* Load on memory: copy from one half of a buffer to the other and back, again and again.
+/* Load on memory: copies one half of a buffer to the other and back, repeatedly.
  *
  *   load MIB PROCESSOR
  *
- * Says "ready" when it has begun, and goes on until it is stopped. PROCESSOR: which of those that
- * are allowed. */
+ * Prints "ready" at the start and runs until it is stopped. PROCESSOR: index among the allowed
+ * processors. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>

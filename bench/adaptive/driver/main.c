@@ -1,17 +1,17 @@
-/* The driver of bench.adaptive: does as it is told, one command a line on stdin, one JSON object a
- * line on stdout. Who is measured when, and what is made of it, is Python's part.
+/* The driver of bench.adaptive: executes commands, one per line on stdin, and prints one JSON
+ * object per line on stdout. Python decides the order of measurements and evaluates them.
  *
  *   driver POOL_MIB STAGGER huge|small TRACE LIBRARY=FILE...     TRACE: a file, or "-"
  *
  *   cell SLOT LINE                            open the contenders of a cell; LINE: as in plan.c
- *   add SLOT CONTENDER                        one more for it
- *   calibrate SLOT CONTENDER THREADS MICROSECONDS   calls of each thread that take so long
- *   sample SLOT CONTENDER THREADS LEAD COUNT  nanoseconds for a stripe, over all threads
- *   policy SLOT CONTENDER                     of one that adapts
+ *   add SLOT CONTENDER                        add one contender
+ *   calibrate SLOT CONTENDER THREADS MICROSECONDS   number of calls per thread in this time
+ *   sample SLOT CONTENDER THREADS LEAD COUNT  nanoseconds per stripe, over all threads
+ *   policy SLOT CONTENDER                     policy of an adaptive contender
  *   close SLOT
  *
- * A cell's stripes are visited from where the contender before stopped. A contender is one object
- * that all threads share. */
+ * A contender starts at the stripe at which the previous contender stopped. A contender is one
+ * object that all threads share. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 enum { SLOTS = 8 };
 
 typedef struct slot {
-  char *line; /* what the cell's words lie in; NULL: the slot is free */
+  char *line; /* memory of the cell's words; NULL: the slot is free */
   cell cell;
   run run[MAX_THREADS]; /* for 1 thread and more */
   uint32_t *order[MAX_THREADS];
@@ -53,7 +53,7 @@ static void close_slot(slot *at) {
   *at = (slot){0};
 }
 
-/* NULL, or why the contender cannot take part. */
+/* NULL, or the reason why the contender cannot take part. */
 static const char *open_one(cell *cell, contender *who) {
   bench_spec spec = cell_spec(cell, who);
   const char *why = who->api->open(&who->instance[0], &spec);
@@ -124,7 +124,7 @@ static contender *find(slot *at, const char *name) {
   return NULL;
 }
 
-/* What asks for a contender of an open cell; a, b, c: the numbers after it. */
+/* Commands for a contender of an open cell; number: the numbers after its name. */
 static bool ask(slot *at, const char *command, const char *name, const unsigned long number[3]) {
   contender *who = find(at, name);
   if (who == NULL)
@@ -145,7 +145,7 @@ static bool ask(slot *at, const char *command, const char *name, const unsigned 
     return true;
   }
   if (strcmp(command, "sample") != 0 || number[2] < 1)
-    return fail("%s: no such command, or nothing to do", command);
+    return fail("%s: no such command, or COUNT is 0", command);
   printf("{\"ns\":%.4f}\n", sample(on, who, number[1], number[2]));
   return true;
 }
@@ -157,7 +157,7 @@ static bool obey(char *line) {
   int used = 0;
   line[strcspn(line, "\n")] = '\0';
   if (sscanf(line, "%15s %u %n", command, &place, &used) != 2 || place >= SLOTS)
-    return fail("what is '%s'?", line);
+    return fail("'%s' is not a command with a slot", line);
   slot *at = &slots[place];
   if (strcmp(command, "cell") == 0)
     return open_cell(at, line + used);
@@ -169,7 +169,7 @@ static bool obey(char *line) {
     return true;
   }
   if (sscanf(line + used, "%63s %lu %lu %lu", name, &number[0], &number[1], &number[2]) < 1)
-    return fail("who is to %s?", command);
+    return fail("%s lacks a contender", command);
   return strcmp(command, "add") == 0 ? add(at, name) : ask(at, command, name, number);
 }
 

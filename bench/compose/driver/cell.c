@@ -31,8 +31,8 @@ int cell_codec(gfsmith_codec **out, const shape *shape) {
   return gfsmith_codec_create(out, "cauchy", shape->k, shape->m);
 }
 
-/* Who holds what: shard j is rank j's; rank k + m has the data to encode, and reads what is lost.
- */
+/* Layout of the graph: rank j holds shard j; rank k + m has the data to encode, and receives the
+ * lost shard. */
 static int lay_out(cell *cell, char *reason) {
   const shape *shape = &cell->shape;
   unsigned shards = shape->k + shape->m;
@@ -69,8 +69,8 @@ static bool gets(const cell *cell, unsigned j) {
   return cell->rank == shape->k + shape->m && (int)j == shape->lost;
 }
 
-/* The stripe piece by piece, as much of it as is needed for what this rank has and what it is to
- * get. */
+/* Generate the stripe piece by piece, for the shards that this rank holds and the ones that it is
+ * to receive. */
 static bool fill(const cell *cell, uint8_t *const *keep) {
   const shape *shape = &cell->shape;
   unsigned shards = shape->k + shape->m;
@@ -95,8 +95,8 @@ static bool fill(const cell *cell, uint8_t *const *keep) {
   return good;
 }
 
-/* Memory: inputs once, outputs for each place of the window; and apart from it what outputs must
- * be. */
+/* Allocate memory: inputs once, outputs for each place of the window, and separately the expected
+ * outputs. */
 static bool provide(cell *cell) {
   const shape *shape = &cell->shape;
   size_t size = cell_pitch(shape->length);

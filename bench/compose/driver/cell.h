@@ -1,4 +1,4 @@
-/* One graph at one length: its shards here, what they must become, and runs of it. */
+/* One graph at one length: its shards on this rank, their expected contents, and runs of it. */
 #ifndef GFSMITH_BENCH_COMPOSE_CELL_H
 #define GFSMITH_BENCH_COMPOSE_CELL_H
 
@@ -7,13 +7,13 @@
 
 enum { WINDOW_MAX = 16, REASON = GFSMITH_REASON_MAX + 64 };
 
-/* As the command names it. lost: the shard that is missing, or -1 to encode. */
+/* The parameters of the command. lost: the missing shard, or -1 to encode. */
 typedef struct shape {
   char scheme[16];
   unsigned k, m, l, r; /* l = 0: no local code; else m = l + r */
   int lost;
   size_t length, slice;
-  unsigned window; /* operations under way: 1 to measure latency, more to measure bandwidth */
+  unsigned window; /* outstanding operations: 1 to measure latency, more to measure bandwidth */
 } shape;
 
 typedef struct cell {
@@ -23,21 +23,21 @@ typedef struct cell {
   gfsmith_region *region;
   shape shape;
   roles roles;
-  unsigned rank, outputs; /* outputs: shards that this rank is to get */
+  unsigned rank, outputs; /* outputs: number of shards that this rank receives */
   bool gets[GFSMITH_MAX_SHARDS];
   uint8_t *memory;   /* inputs, then outputs of each place of the window */
-  uint8_t *expected; /* what the outputs must be */
+  uint8_t *expected; /* the correct outputs */
   uint8_t *shard[WINDOW_MAX][GFSMITH_MAX_SHARDS]; /* for each place of the window */
 } cell;
 
-/* A run: so many operations, their jobs numbered from `job`. */
+/* A run: `count` operations, whose jobs are numbered from `job`. */
 typedef struct cell_run {
   uint64_t job;
   unsigned count;
   bool incoherent;
 } cell_run;
 
-/* All of these give false with what is wrong in `reason` (REASON bytes). */
+/* All of these return false on an error and write it to `reason` (REASON bytes). */
 bool cell_open(cell *out, gfsmith_node *node, const shape *shape, char *reason);
 bool cell_go(cell *cell, turns *turns, const cell_run *run, char *reason);
 void cell_close(cell *cell);
@@ -46,7 +46,7 @@ int cell_codec(gfsmith_codec **out, const shape *shape);
 
 /* Bytes from one shard's beginning to the next one's. */
 size_t cell_pitch(size_t length);
-/* Bytes of a data shard: shard j at offset o is a function of j and o alone. */
+/* Bytes of a data shard: the byte of shard j at offset o is a function of j and o only. */
 void pattern_fill(uint8_t *to, unsigned shard, size_t offset, size_t length);
 
 #endif

@@ -1,16 +1,18 @@
-/* A driver of bench.compose: one rank. It does as it is told, one command a line on stdin, one JSON
- * object a line on stdout. Who runs what when, and what is made of it, is Python's part.
+/* A driver of bench.compose: one rank. It executes commands, one per line on stdin, and prints one
+ * JSON object per line on stdout. Python decides the order of measurements and evaluates them.
  *
  *   driver RANK TURNS PROVIDER           TURNS: the file of the shared page; first line of stdin:
- * the key, in hex
+ *                                        the key, in hex
  *
- *   peer RANK PORT                       where another driver listens
- *   connect MILLISECONDS                 until all of them are there
- *   open SCHEME K M L R LOST LENGTH SLICE WINDOW   a cell, of which there is one at a time; LOST
- * -1: encode graph                                its graph, as gfsmith_graph_json writes it roles
- * PART LEAF SINK                 masks of ranks run JOB COUNT composed|incoherent    its operations
+ *   peer RANK PORT                       port of another driver
+ *   connect MILLISECONDS                 connect to all peers
+ *   open SCHEME K M L R LOST LENGTH SLICE WINDOW
+ *                                        open a cell, one at a time; LOST -1: encode. Prints its
+ *                                        graph in the form of gfsmith_graph_json
+ *   roles PART LEAF SINK                 masks of ranks
+ *   run JOB COUNT composed|incoherent    run operations of the cell
  *   close
- *   calc INPUTS OUTPUTS LENGTH COUNT     nanoseconds of an encoding without any network */
+ *   calc INPUTS OUTPUTS LENGTH COUNT     nanoseconds of an encoding without a network */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -110,8 +112,7 @@ static bool do_run(driver *this, const char *words) {
   return done();
 }
 
-/* The median would need Python's help as well: the least of a few batches is what the processor can
- * do. */
+/* The result is the least time of a few batches: the processor's speed without disturbances. */
 static bool do_calc(const char *words) {
   shape shape = {.k = 0};
   unsigned count;

@@ -1,7 +1,7 @@
-/* Runs of a cell. With one operation at a time every rank says for each that it is there, and then
- * posts its part; leaves wait until all are there: that is how latency is measured. With a window
- * every rank has as many operations under way as the window holds, the incoherent ones with a
- * thread each, since theirs block: that is how bandwidth is measured. */
+/* Runs of a cell. To measure latency, one operation runs at a time: every rank announces that it is
+ * ready and posts its part, and leaves wait until all ranks are ready. To measure bandwidth, every
+ * rank has as many outstanding operations as the window holds. Incoherent operations block, so each
+ * has its own thread. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool wrong(running *this, unsigned n, const char *what, const gfsmith_out
 
 static bool plays(const running *this, uint32_t mask) { return mask >> this->cell->rank & 1; }
 
-/* Be there, if this operation is one by itself; a leaf begins. */
+/* Announce this rank, if operations run one at a time; then a leaf begins. */
 static bool begin(running *this, unsigned n) {
   const roles *roles = &this->cell->roles;
   if (this->cell->shape.window == 1 && !turns_arrive(this->turns, roles, this->cell->rank, n))
@@ -73,7 +73,7 @@ static bool finish(running *this, unsigned n, gfsmith_operation *operation) {
   return (over && outcome.status == GFSMITH_OK) || wrong(this, n, NULL, &outcome);
 }
 
-/* As many under way as the window holds. */
+/* Keep as many operations outstanding as the window holds. */
 static bool composed(running *this) {
   gfsmith_operation *posted[WINDOW_MAX];
   unsigned window = this->cell->shape.window, n = 0, done = 0;
@@ -130,7 +130,7 @@ static bool incoherent(running *this) {
   return !this->failed;
 }
 
-/* Are the outputs of all places that were used what they must be? */
+/* True if the outputs of all used places equal the expected ones. */
 static bool verified(const cell *cell, unsigned places) {
   const uint8_t *wanted = cell->expected;
   for (unsigned j = 0; j < cell->shape.k + cell->shape.m; j++) {

@@ -1,7 +1,7 @@
-/* The page that all drivers of a fleet share: who is there for an operation, when the first leaf
- * began it and when the last sink had it. Times are those of CLOCK_MONOTONIC, which is one for all
- * processes of a machine. Python reads the times and clears the page between runs
- * (bench/compose/fleet.py has the same layout). */
+/* The page that all drivers of a fleet share: for each operation the number of ready ranks, the
+ * time at which the first leaf began it and the time at which the last sink had its result. The
+ * clock is CLOCK_MONOTONIC, which all processes of a machine share. Python reads the times and
+ * clears the page between runs (bench/compose/fleet.py has the same layout). */
 #ifndef GFSMITH_BENCH_COMPOSE_TURNS_H
 #define GFSMITH_BENCH_COMPOSE_TURNS_H
 
@@ -21,24 +21,24 @@ typedef struct turn {
 
 typedef struct turns {
   turn turn[TURNS];
-  _Atomic uint32_t failed; /* somebody did: nobody waits for it */
+  _Atomic uint32_t failed; /* a rank failed: no rank waits for it */
   sem_t go[RANKS];         /* one for each leaf */
 } turns;
 
-/* What a rank does in a graph: bit n of a mask stands for rank n. */
+/* The roles of ranks in a graph: bit n of a mask represents rank n. */
 typedef struct roles {
   uint32_t part, leaf, sink;
 } roles;
 
-/* Map the page and make this rank's semaphore. NULL: errno says why. */
+/* Map the page and create this rank's semaphore. NULL: errno has the reason. */
 turns *turns_map(const char *path, unsigned rank);
 uint64_t turns_now(void);
-/* Say that this rank is there for a turn. A leaf waits until all are; others go on. False: somebody
- * failed. */
+/* Announce that this rank is ready for a turn. A leaf waits until all ranks are ready; others do
+ * not wait. False: a rank failed. */
 bool turns_arrive(turns *all, const roles *roles, unsigned rank, unsigned n);
 void turns_begun(turns *all, unsigned n, uint64_t when);
 void turns_over(turns *all, unsigned n, uint64_t when);
-/* Let nobody wait any longer. */
+/* Mark the run as failed and wake all waiting ranks. */
 void turns_fail(turns *all);
 
 #endif

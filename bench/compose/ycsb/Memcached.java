@@ -18,15 +18,16 @@ import site.ycsb.DBException;
 import site.ycsb.Status;
 
 /**
- * YCSB on a server that speaks memcached's text protocol. A record has one field, and its bytes are the value, so
- * that fieldlength is the size of what is stored. Each of YCSB's threads has a connection of its own.
+ * YCSB client for a server that speaks memcached's text protocol. A record has one field, whose
+ * bytes are the value, so fieldlength is the size of the stored value. Each of YCSB's threads has
+ * its own connection.
  *
  * <p>Properties: memcached.host, memcached.port, memcached.timeout (milliseconds of an operation, 20000).
  */
 public final class Memcached extends DB {
   private static final String FIELD = "field0";
 
-  /** Bytes are stored as they are: no serialization, no compression. */
+  /** Stores bytes without serialization or compression. */
   private static final Transcoder<byte[]> BYTES =
       new Transcoder<>() {
         @Override

@@ -1,4 +1,4 @@
-"""YCSB itself: fetched by Maven, pinned, with a client for memcached's protocol; a run, and its figures."""
+"""YCSB, fetched by Maven and pinned, with a client for memcached's protocol; one run, and its figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AT = BUILD / "ycsb"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 EXPORTER = "site.ycsb.measurements.exporter.JSONArrayMeasurementsExporter"
 
-#: SHA-256 of what Maven fetches.
+#: SHA-256 of the archives that Maven fetches.
 ARCHIVES = {
     "HdrHistogram-2.1.4.jar": "8e68b9608ab107690350b904eab24087785f69218e5c6acd860d28116eded708",
     "core-0.17.0.jar": "e1c64d09bfc642715428c2e53ec129b0a98a0e634ee32bf0ae77e5b4eebb3cda",
@@ -31,14 +31,14 @@ ARCHIVES = {
 
 #: Share of reads; the rest are updates. Requests are Zipfian.
 WORKLOADS = {"A": 0.5, "B": 0.95, "C": 1.0}
-#: Records that are read back and compared before anything is timed.
+#: Records that are read back and compared before the timed part.
 CHECKED = 100
-PATIENCE = 120  #: seconds that YCSB may take beyond its time
+PATIENCE = 120  #: seconds that YCSB may run beyond its time
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """records: of `value` bytes each. threads: of the client, with a connection each; seconds: of a run."""
+    """records: of `value` bytes each. threads: of the client, with a connection each; seconds: per run."""
 
     records: int
     value: int
@@ -48,8 +48,8 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of a run: operations a second; microseconds of reads and updates by percentile, empty where there are
-    none; operations that failed, of all."""
+    """The figures of a run: operations per second; microseconds of reads and updates by percentile, empty if
+    there are none; failed operations of all."""
 
     throughput: float
     read: dict[str, float]
@@ -59,7 +59,7 @@ class Figures:
 
 
 def build() -> None:
-    """Fetch and compile what is not there. Raises BuildError."""
+    """Fetch and compile missing files. Raises BuildError."""
     classes, library = AT / "classes", AT / "lib"
     if not all((library / name).exists() for name in ARCHIVES):
         AT.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def build() -> None:
         _run(["mvn", "-q", "-B", "-ntp", COPY, f"-DoutputDirectory={library}"], advice, AT)
     for name, checksum in ARCHIVES.items():
         if hashlib.sha256((library / name).read_bytes()).hexdigest() != checksum:
-            raise BuildError(f"{name} is another one than expected (SHA-256 {checksum})")
+            raise BuildError(f"{name} has an unexpected SHA-256: {checksum}")
     source = HERE / "Memcached.java"
     compiled = classes / "gfsmith" / "Memcached.class"
     if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
@@ -77,7 +77,7 @@ def build() -> None:
 
 
 def figures(text: str) -> Figures:
-    """From YCSB's measurements. Raises RunError if they are not those of a run."""
+    """Return the figures in YCSB's measurements. Raises RunError if they are not those of a run."""
     try:
         rows = {(row["metric"], row["measurement"]): float(row["value"]) for row in json.loads(text)}
         throughput = rows["OVERALL", "Throughput(ops/sec)"]
@@ -85,7 +85,7 @@ def figures(text: str) -> Figures:
         raise RunError(f"YCSB's measurements cannot be read: {error}") from None
 
     def percentiles(metric: str) -> dict[str, float]:
-        """Operations that failed are under another name, READ-FAILED."""
+        """Return percentiles of successful operations; YCSB counts failed ones as READ-FAILED."""
         names = {f"p{p}": (metric, f"{p}thPercentileLatency(us)") for p in (50, 95, 99)}
         return {name: rows[key] for name, key in names.items() if key in rows}
 
@@ -126,7 +126,7 @@ def _client(port: int, load: Load, mode: str, more: Mapping[str, object]) -> Fig
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=load.seconds + PATIENCE)
         except subprocess.TimeoutExpired:
-            raise RunError(f"YCSB does not end: {mode} of {load.records} records") from None
+            raise RunError(f"YCSB does not exit: {mode} of {load.records} records") from None
         if done.returncode != 0 or not out.exists():
             lines = done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"]
             raise RunError(f"YCSB: {lines[-1]}")
@@ -142,11 +142,11 @@ def fill(port: int, load: Load) -> None:
     checks = {"readproportion": 1, "updateproportion": 0, "operationcount": CHECKED}
     checked = _client(port, load, "-t", {**known, **checks})
     if checked.failed or checked.operations != CHECKED:
-        raise RunError(f"{checked.failed} of {CHECKED} records came back wrong or not at all")
+        raise RunError(f"{checked.failed} of {CHECKED} records were wrong or missing")
 
 
 def run(port: int, load: Load, workload: str) -> Figures:
-    """One timed run. Raises RunError."""
+    """Run the workload once, timed. Raises RunError."""
     reads = WORKLOADS[workload]
     mix = {"readproportion": reads, "updateproportion": round(1 - reads, 2)}
     limits = {"operationcount": 1_000_000_000, "maxexecutiontime": load.seconds}

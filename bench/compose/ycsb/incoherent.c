@@ -1,7 +1,7 @@
-/* The stripe store's programs, linked with --wrap=gfsmith_graph_post and this, run their graphs the
- * incoherent way: the baseline of the paper's section IV-B, "the same implementation yet with
- * incoherent EC calculation and networking". A graph is posted to a thread that waits for such
- * work, or to a new one if all are busy. */
+/* Incoherent execution of graphs: the stripe store's programs, linked with this file and
+ * --wrap=gfsmith_graph_post, are the baseline of the paper's section IV-B, "the same implementation
+ * yet with incoherent EC calculation and networking". Each graph goes to an idle thread, or to a
+ * new one if all are busy. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void *worker(void *unused) {
   return NULL;
 }
 
-/* One thread more, if there is more to do than threads that wait. */
+/* Start a thread if there are more graphs than idle threads. */
 static bool enough_threads(void) {
   pthread_t thread;
   if (idle >= queued)

@@ -1,4 +1,4 @@
-"""What is kept of YCSB's runs."""
+"""The records of YCSB's runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench.compose.ycsb.study import Found, Study
 
 
 def _middle(values: Sequence[float]) -> list[float]:
-    """Median, least and most: rounds are few, so this is their whole range."""
+    """Return median, least and greatest value: with few rounds, the whole range is shown."""
     return [float(f"{value:.5g}") for value in (statistics.median(values), min(values), max(values))]
 
 
@@ -33,7 +33,8 @@ def _figures(rounds: Sequence[Figures]) -> dict[str, Any]:
 
 
 def study_json(study: Study, found: Found) -> dict[str, Any]:
-    """By workload and contender. gain: composed throughput over incoherent, round by round."""
+    """Return the record by workload and contender. gain: composed throughput over incoherent, round by
+    round."""
     workloads: dict[str, Any] = {}
     for workload, contenders in found.rounds.items():
         workloads[workload] = {who: _figures(rounds) for who, rounds in contenders.items()}

@@ -1,4 +1,4 @@
-"""What YCSB runs against: the stripe store, and plain memcached."""
+"""The servers that YCSB measures: the stripe store, and plain memcached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.build import BuildError
 from bench.run import RunError
 
-STARTING = 60.0  #: seconds until a server is there, at most
+STARTING = 60.0  #: seconds in which a server must start
 STOPPING = 20.0
 
 
@@ -42,7 +42,7 @@ def _memcached_port(process: subprocess.Popen[str], file: Path) -> int:
 
 
 def counters(port: int) -> dict[str, int]:
-    """What a server's `stats` counts."""
+    """Return the counters in a server's `stats`."""
     with socket.create_connection(("127.0.0.1", port), STOPPING) as link, link.makefile("rwb") as file:
         file.write(b"stats\r\n")
         file.flush()
@@ -55,7 +55,7 @@ def counters(port: int) -> dict[str, int]:
 
 @contextmanager
 def memcached(memory: int) -> Iterator[int]:
-    """Plain memcached with so many MiB; gives its port. Raises RunError, BuildError."""
+    """Run plain memcached with `memory` MiB; return its port. Raises RunError, BuildError."""
     if shutil.which("memcached") is None:
         raise BuildError("memcached is missing: apt-get install memcached")
     with tempfile.TemporaryDirectory() as folder:
@@ -73,12 +73,13 @@ def memcached(memory: int) -> Iterator[int]:
 
 @contextmanager
 def stripe_store(programs: Path, memory: int, arguments: list[str]) -> Iterator[int]:
-    """The stripe store, with programs of this folder and so many MiB at each node; gives its agent's port.
+    """Run the stripe store, with the programs of a folder and `memory` MiB at each node; return its agent's
+    port.
 
     Raises RunError, BuildError."""
     command = programs / "stripe-store"
     if not command.exists():
-        raise BuildError(f"{command.name} is missing: make -C examples/stripe-store")
+        raise BuildError(f"{command.name} is missing: make -C apps/stripe-store")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         words = [str(command), "run", "--keep", str(memory), folder, *arguments]
         pipe = subprocess.PIPE

@@ -1,4 +1,4 @@
-"""Which servers take which load: plain memcached, and the store with every scheme, both ways, by turns."""
+"""Studies: plain memcached, and the store with every scheme, composed and incoherent, which alternate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAMS = {COMPOSED: STORE, INCOHERENT: INCOHERENTLY}
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One pair of servers (or plain memcached by itself) under some workloads. degraded: which reads find a
+    """A pair of servers (or plain memcached alone) under some workloads. degraded: the reads that find a
     chunk missing; value: bytes of a record."""
 
     scheme: str
@@ -42,7 +42,7 @@ class Study:
         return (MEMCACHED,) if self.scheme == MEMCACHED else CONTENDERS
 
     def arguments(self) -> list[str]:
-        """Of the store's command."""
+        """Return the arguments of the store's command."""
         names = ("-k", "--groups", "--global") if self.scheme == "lrc" else ("-k", "-m")
         found = ["--scheme", self.scheme]
         for name, number in zip(names, self.shape, strict=True):
@@ -89,15 +89,15 @@ STUDIES: Sequence[Study] = (
 
 @dataclass(slots=True)
 class Found:
-    """By workload and contender: figures of the rounds. reads: of each contender, how many of its reads were
-    degraded, and how many there were."""
+    """Figures of the rounds by workload and contender. reads: each contender's number of degraded reads, and
+    its number of reads."""
 
     rounds: dict[str, dict[str, list[Figures]]]
     reads: dict[str, tuple[int, int]]
 
 
 def measure(study: Study, effort: Effort) -> Found:
-    """Raises RunError, BuildError."""
+    """Measure a study. Raises RunError, BuildError."""
     chance = random.Random(study.id)
     load = Load(effort.records, study.value, effort.threads, effort.seconds)
     with ExitStack() as stack:

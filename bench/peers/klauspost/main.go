@@ -1,5 +1,5 @@
 // Package main is klauspost/reedsolomon as a peer: a C shared library with peer_open, peer_run and
-// peer_close. The loop over stripes is on this side of the border, so its cost is not charged.
+// peer_close. The loop over stripes is in Go, so calls from C do not count.
 package main
 
 /*
@@ -17,7 +17,7 @@ import (
 
 var reasons = map[string]*C.char{}
 
-// reason gives an error's text a place outside Go's heap, once for each text.
+// reason copies an error's text to memory outside of Go's heap, once for each text.
 func reason(text string) *C.char {
 	if _, known := reasons[text]; !known {
 		reasons[text] = C.CString(text)

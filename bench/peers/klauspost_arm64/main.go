@@ -1,4 +1,4 @@
-// Package main makes the linker keep klauspost/reedsolomon's kernels, to be disassembled; it is never run.
+// Package main makes the linker keep klauspost/reedsolomon's kernels for disassembly; it is never run.
 package main
 
 import (

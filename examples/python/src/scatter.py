@@ -1,11 +1,11 @@
-"""scatter: a file as k data and m parity shards in a folder, any m of which may get lost.
+"""scatter: stores a file as k data and m parity shards in a folder, any m of which may be lost.
 
     scatter split FILE DIR [--k 10] [--m 4]     writes DIR/shard.000 .. and DIR/scatter.json
-    scatter repair DIR                          makes missing shards anew
-    scatter join DIR FILE                       puts the file together, whichever m shards are missing
+    scatter repair DIR                          rebuilds missing shards
+    scatter join DIR FILE                       restores the file with up to m shards missing
 
-An example for gfsmith: files are mapped into memory, and nothing is copied on the way to the kernels. It
-notices shards that are missing or have another length, not such as were changed: examples/stripe does.
+An example for gfsmith: files are mapped into memory and passed to the kernels without a copy. It detects
+shards that are missing or have another length, but not changed ones; apps/stripe does.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ INDEX = "scatter.json"
 
 
 def mapped(path: Path, stack: ExitStack, size: int | None = None) -> Any:
-    """The bytes of a file; with a size, of a new file to be written."""
+    """Map the bytes of a file; with a size, of a new file to be written."""
     with path.open("rb" if size is None else "w+b") as file:
         if size is not None:
             file.truncate(size)
-        if path.stat().st_size == 0:  # which cannot be mapped
+        if path.stat().st_size == 0:  # an empty file cannot be mapped
             return bytearray()
         access = mmap.ACCESS_READ if size is None else mmap.ACCESS_WRITE
         return stack.enter_context(mmap.mmap(file.fileno(), 0, access=access))
@@ -46,7 +46,7 @@ def split(file: Path, folder: Path, k: int, m: int) -> None:
     with ExitStack() as stack:
         data = codec.split(mapped(file, stack))
         for shard in data:
-            stack.enter_context(shard)  # is released before the file is closed
+            stack.enter_context(shard)  # released before the file is closed
         length = len(data[0])
         codec.encode(data, [mapped(name(folder, k + i), stack, length) for i in range(m)])
         for i, shard in enumerate(data):
@@ -56,7 +56,9 @@ def split(file: Path, folder: Path, k: int, m: int) -> None:
 
 
 def complete(folder: Path, stack: ExitStack) -> tuple[gfsmith.Codec, dict[str, int], list[Any], list[bool]]:
-    """The codec, the record, all shards with the missing ones rebuilt in memory, and which were there."""
+    """Return the codec, the record, all shards with the missing ones rebuilt in memory, and which were
+    present.
+    """
     record = json.loads((folder / INDEX).read_text())
     codec = gfsmith.Codec(CODE, record["k"], record["m"])
     paths = [name(folder, i) for i in range(codec.n)]
@@ -84,16 +86,16 @@ COMMANDS: dict[str, Callable[..., None]] = {"split": split, "repair": repair, "j
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="scatter", description="A file in shards.")
+    parser = argparse.ArgumentParser(prog="scatter", description="Store a file as shards.")
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("split", help="cut a file into shards")
     one.add_argument("file", type=Path)
     one.add_argument("folder", type=Path)
     one.add_argument("--k", type=int, default=10, help="data shards (10)")
     one.add_argument("--m", type=int, default=4, help="parity shards (4)")
-    one = commands.add_parser("repair", help="make missing shards anew")
+    one = commands.add_parser("repair", help="rebuild missing shards")
     one.add_argument("folder", type=Path)
-    one = commands.add_parser("join", help="put the file together")
+    one = commands.add_parser("join", help="restore the file")
     one.add_argument("folder", type=Path)
     one.add_argument("file", type=Path)
     given = vars(parser.parse_args())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gfsmith.codes import lagrange
+from gfsmith.codes import lagrange, names
 from gfsmith.codes.family import Family, powers
 from gfsmith.field import ORDER, Field
-from gfsmith.matrix import Matrix
+from gfsmith.field.matrix import Matrix
 
 
 def _cauchy_orig(field: Field, k: int, m: int) -> Matrix:
@@ -13,16 +13,19 @@ def _cauchy_orig(field: Field, k: int, m: int) -> Matrix:
 
 
 def ones(field: Field, element: int) -> int:
-    """Ones in the bit matrix of x -> element * x: what the element costs in packet layout."""
+    """Return the number of ones in the bit matrix of x -> element * x: the cost of the element in packet
+    layout."""
     return sum(row.bit_count() for row in field.matrix(element))
 
 
 def _cauchy_good(field: Field, k: int, m: int) -> Matrix:
-    """cauchy_orig with columns scaled so that the first row is 1, and every other row divided by that one
-    of its elements which leaves it the fewest ones; for m = 2 the second row is the k lightest elements.
+    """Return cauchy_orig scaled for few ones, m x k.
+
+    Columns are scaled so that the first row is 1. Every other row is divided by the one of its elements that
+    leaves the fewest ones. For m = 2 the second row is the k elements with the fewest ones.
 
     Source: J. S. Plank, L. Xu, "Optimizing Cauchy Reed-Solomon codes for fault-tolerant network storage
-    applications", NCA 2006; ties are decided as Jerasure decides them."""
+    applications", NCA 2006. Ties are resolved as in Jerasure."""
     if m == 2:
         lightest = sorted(range(1, ORDER), key=lambda e: (ones(field, e), e))
         return ((1,) * k, tuple(lightest[:k]))
@@ -33,7 +36,7 @@ def _cauchy_good(field: Field, k: int, m: int) -> Matrix:
 
 
 def _lightest(field: Field, row: list[int]) -> tuple[int, ...]:
-    """The row or the first of its quotients by its elements that has the fewest ones."""
+    """Return the row, or its first quotient by one of its elements, with the fewest ones."""
     weight = [ones(field, element) for element in range(ORDER)]
     quotients = [row]
     for element in row:
@@ -43,11 +46,11 @@ def _lightest(field: Field, row: list[int]) -> tuple[int, ...]:
 
 
 def _reed_sol_van(field: Field, k: int, m: int) -> Matrix:
-    """The lower rows of V V[:k]^-1, V the extended Vandermonde matrix whose rows are (i^j) but for the last,
-    (0, .., 0, 1); then columns scaled to a first row of 1 and rows to a first column of 1.
+    """Return the lower m rows of V V[:k]^-1, then columns scaled to a first row of 1 and rows to a first
+    column of 1. V is the extended Vandermonde matrix: rows (i^j), and (0, .., 0, 1) as the last.
 
-    Row i of V takes the value of a polynomial at i, the last row its leading coefficient.
-    Source: J. S. Plank, Y. Ding, "Note: Correction to the 1997 tutorial on Reed-Solomon coding", 2003."""
+    Row i of V maps a polynomial to its value at i, the last row to its leading coefficient. Source: J. S.
+    Plank, Y. Ding, "Note: Correction to the 1997 tutorial on Reed-Solomon coding", 2003."""
     points = range(k)
     weight = lagrange.weights(field, points)
     rows = [*(lagrange.values(field, points, weight, k + i) for i in range(m - 1)), weight]
@@ -57,36 +60,9 @@ def _reed_sol_van(field: Field, k: int, m: int) -> Matrix:
     return tuple(tuple(field.multiply(e, s) for e in row) for row, s in zip(scaled, firsts, strict=True))
 
 
-REED_SOL_VAN = Family(
-    "reed_sol_van",
-    "rows k.. of V V[:k]^-1, V[i][j] = i^j, last row 0 .. 0 1; scaled: first row and column 1",
-    "Jerasure reed_sol_vandermonde_coding_matrix, w = 8; Ceph's default",
-    "always: the values of a polynomial at distinct points and infinity, a Cauchy matrix up to scaling",
-    _reed_sol_van,
-)
-
-REED_SOL_R6_OP = Family(
-    "reed_sol_r6_op",
-    "rows 1 and 2^j, as raid6",
-    "Jerasure reed_sol_r6_coding_matrix, w = 8",
-    "always: two rows with distinct quotients 2^j, j < 255",
-    powers,
-    least_m=2,
-    most_m=2,
-)
-
-CAUCHY_ORIG = Family(
-    "cauchy_orig",
-    "P[i][j] = 1 / (i xor (m + j))",
-    "Jerasure cauchy_original_coding_matrix, w = 8",
-    "always: a Cauchy matrix, points 0 .. k + m - 1",
-    _cauchy_orig,
-)
-
-CAUCHY_GOOD = Family(
-    "cauchy_good",
-    "cauchy_orig with rows and columns scaled for few ones; m = 2: 1 and the lightest elements",
-    "Jerasure cauchy_good_general_coding_matrix, w = 8",
-    "always: a Cauchy matrix with scaled rows and columns, or two rows of distinct quotients",
-    _cauchy_good,
+FAMILIES = (
+    Family(names.REED_SOL_VAN, _reed_sol_van),
+    Family(names.REED_SOL_R6_OP, powers),
+    Family(names.CAUCHY_ORIG, _cauchy_orig),
+    Family(names.CAUCHY_GOOD, _cauchy_good),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from gfsmith.codes import names
 from gfsmith.codes.family import Family
 from gfsmith.field import Field
-from gfsmith.matrix import Matrix
+from gfsmith.field.matrix import Matrix
 
 
 def _lch(field: Field, k: int, m: int) -> Matrix:
-    """A Cauchy matrix whose columns are scaled so that it factors without further constants."""
+    """Return the m x k parity matrix of the transform: a Cauchy matrix with columns scaled such that it
+    factors into butterflies without further constants."""
     size = 1 << (m - 1).bit_length()
     constant = 1
     for v in range(1, size):
@@ -28,10 +30,4 @@ def _lch(field: Field, k: int, m: int) -> Matrix:
     )
 
 
-LCH = Family(
-    "lch",
-    "P[i][j] = s(x[j])/c / (x[j] xor i), s(x) = product of x xor v over v < M, x[j] = M + j",
-    "the transform of Lin, Chung, Han (FOCS 2014) over M = 2^ceil(log2 m) points",
-    "always: a Cauchy matrix with scaled columns",
-    _lch,
-)
+FAMILIES = (Family(names.LCH, _lch),)

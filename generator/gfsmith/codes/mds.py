@@ -1,20 +1,22 @@
-"""Whether any k of the k + m shards determine the data, decided for one matrix at a time.
+"""The decision that a parity matrix is MDS or not, with a certificate or a counterexample.
 
-[I; P] is MDS exactly if no square submatrix of P is singular. A theorem is never taken at its word: what it
-asks for is found in the matrix at hand, as a certificate that is checked by multiplying out, in O(k m):
+[I; P] is MDS exactly if no square submatrix of P is singular. No theorem is applied without a check: its
+premises are found in the given matrix, as a certificate that is verified by multiplication, in O(k m).
 
 Line    P has one row or one column, and no element is 0.
 Cauchy  1/P[i][j] = a[i] . b[j] with pairs a[i], b[j], no two a and no two b multiples of each other. The
         determinant of 1 / a[i] . b[j] is the product of all [a[i], a[l]] and [b[j], b[l]], i < l and j < l,
         over that of all a[i] . b[j] (Cauchy); [.,.] is the 2 x 2 determinant. A pair is a point of the
-        projective line, (1, y) the point y and (0, 1) infinity; rows and columns are scaled by anything.
-Conic   P[i][j] = r[i] c[j] t[j]^i, i < 3, with distinct t != 0 (or the transposed). Minors of rows 0, 1 and
-        of rows 1, 2 are t + u and t u (t + u) up to scaling, of rows 0, 2 (t + u)^2 since 2 = 0, of all three
-        Vandermonde's: with the unit vectors, the points of a conic and its nucleus.
+        projective line: (1, y) is the point y and (0, 1) infinity. Rows and columns may have any factors.
+Conic   P[i][j] = r[i] c[j] t[j]^i, i < 3, with distinct t != 0 (or the transposed). Up to scaling the minors
+        of rows 0, 1 and of rows 1, 2 are t + u and t u (t + u), those of rows 0, 2 are (t + u)^2 since 2 = 0,
+        and those of all three are Vandermonde's. With the unit vectors the columns are the points of a conic
+        and its nucleus.
 Minors  All minors are computed, for small shapes.
 
-A matrix that is not MDS has a singular minor: its columns are data shards that cannot be rebuilt from the
+A matrix that is not MDS has a singular minor. Its columns are data shards that cannot be rebuilt from the
 parities of its rows and the other data.
+
 Sources: MacWilliams and Sloane, The Theory of Error-Correcting Codes, chapter 11; for conics in fields of
 characteristic 2 also chapter 11, section 6.
 """
@@ -24,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gfsmith.circuits.cauchy import Pair, halves
 from gfsmith.field import Field
-from gfsmith.matrix import Matrix, Row, minors
+from gfsmith.field.cauchy import Pair, halves
+from gfsmith.field.matrix import Matrix, Row, minors
 
-#: Minors that are computed at most: those of 21+4 are 12649.
+#: Greatest number of minors to compute; 21+4 has 12649.
 BUDGET = 1 << 15
 
-_NAMED = 12  #: lost shards that a message lists
+_NAMED = 12  #: greatest number of lost shards that a message lists
 
 
 class Undecided(ValueError):
@@ -68,7 +70,7 @@ class Cauchy:
 
 @dataclass(frozen=True, slots=True)
 class Conic:
-    """t[j], r[i] and c[j]; of the transposed matrix, if so."""
+    """The points t[j] and the factors r[i] and c[j]; transposed: of the transposed matrix."""
 
     points: Row
     rows: Row
@@ -91,7 +93,7 @@ class Conic:
 
 @dataclass(frozen=True, slots=True)
 class Minors:
-    """How many were computed."""
+    """The number of computed minors, none of which is 0."""
 
     checked: int
     kind = "minors"
@@ -116,8 +118,8 @@ class Counterexample:
 
     @property
     def lost(self) -> tuple[int, ...]:
-        """Indices of m shards whose loss cannot be repaired: of the data those of the minor's columns,
-        of the parities all but those of its rows."""
+        """Indices of m shards whose loss cannot be repaired: the data shards of the minor's columns and all
+        parities except those of its rows."""
         parities = [self.k + i for i in range(self.m) if i not in self.rows]
         return (*self.columns, *parities)
 
@@ -130,9 +132,9 @@ class Counterexample:
 
 
 def decide(field: Field, matrix: Matrix) -> Certificate | Counterexample:
-    """A certificate that holds, or a loss of m shards that cannot be repaired.
+    """Return a certificate that holds, or a loss of m shards that cannot be repaired.
 
-    Raises Undecided if no theorem fits and there are too many minors."""
+    Raises Undecided if no certificate fits and there are too many minors."""
     for candidate in (
         Line(),
         _cauchy(field, matrix),
@@ -150,7 +152,8 @@ def _cauchy(field: Field, matrix: Matrix) -> Cauchy | None:
 
 
 def _conic(field: Field, matrix: Matrix, transposed: bool) -> Conic | None:
-    """With c[j] = P[0][j], r[0] = r[1] = 1 and t[j] = P[1][j] / P[0][j]."""
+    """Return the certificate with c[j] = P[0][j], r[0] = r[1] = 1 and t[j] = P[1][j] / P[0][j], or None if P
+    does not have 3 rows or contains 0."""
     turned = _transposed(matrix) if transposed else matrix
     if len(turned) != 3 or any(0 in row for row in turned):
         return None
@@ -161,8 +164,11 @@ def _conic(field: Field, matrix: Matrix, transposed: bool) -> Conic | None:
 
 
 def _by_minors(field: Field, matrix: Matrix) -> Minors | Counterexample:
-    """The first rows of the matrix, turned to have no more rows than columns: two of them, three, ... as far
-    as the budget goes. Rows and columns of equal structure often have a singular minor near the corner."""
+    """Return the result of computing minors.
+
+    The search takes the first row, the first two rows, and so on, up to BUDGET, of the matrix or its
+    transpose, which has no more rows than columns. Structured matrices often have a singular minor near the
+    corner."""
     k, m = len(matrix[0]), len(matrix)
     turned = _transposed(matrix) if k < m else matrix
     for width in range(1, len(turned) + 1):
@@ -176,11 +182,11 @@ def _by_minors(field: Field, matrix: Matrix) -> Minors | Counterexample:
         else:
             if width == len(turned):
                 return Minors(checked + 1)
-    raise Undecided(f"a {m} x {k} matrix: neither Cauchy's nor a conic, and too many minors")
+    raise Undecided(f"a {m} x {k} matrix: neither a Cauchy matrix nor a conic, and too many minors")
 
 
 def _distinct(field: Field, pairs: Sequence[Pair]) -> bool:
-    """Whether they are different points of the projective line."""
+    """Return True if the pairs are distinct points of the projective line."""
     points = {field.multiply(t, field.inverse(s)) if s else -1 for s, t in pairs}
     return (0, 0) not in pairs and len(points) == len(pairs)
 

@@ -1,19 +1,20 @@
 """Proved x86 machine code as a Go package: Plan 9 assembly, prototypes, and the list of kernels.
 
-Each kernel is two functions. The inner one is the System V kernel, byte for byte what was proved; the outer
-one is what Go calls: it loads the arguments from Go's stack (ABI0) into System V's registers, and calls.
+Each kernel is two functions. The inner one is the System V kernel with exactly the proved bytes. Go calls the
+outer one, which loads the arguments from Go's stack (ABI0) into System V's registers and calls the inner one.
 
-Stack. A Go stack is a few KiB and grows only where a function's prologue asks for it. The outer function's
-does; below its frame Go guarantees what functions without such a prologue (NOSPLIT) may use, and the linker
-adds up what they do. So that it and a profiler's signal, which looks for the caller, know where the stack is,
-pushes, pops and the room for spills are written as instructions of Go's assembler, all else as data. What
-it encodes them as is stated here (`_PUSH`, `_adjust`) and compared with the kernel's bytes; tests/golang
-compares what is linked in the end. A kernel that spills more than MOST_STACK is left out.
+Stack. A Go stack is a few KiB and grows only where a function's prologue requests it, as that of the outer
+function does. Functions without such a prologue (NOSPLIT) may use a guaranteed number of bytes below its
+frame, and the linker adds up their use. The linker and the signal handler of a profiler, which searches for
+the caller, need the stack depth. Therefore pushes, pops and the allocation of spill slots are instructions of
+Go's assembler, and all other code is data. The expected encodings are in this module (`_PUSH`, `_adjust`) and
+are compared with the kernel's bytes; tests/system/bindings/go compares the linked result. A kernel that
+spills more than MOST_STACK is left out.
 
-Registers. ABI0 preserves none but SP; the wrapper through which Go code calls an ABI0 function restores R14
-(the goroutine) and X15 (zero). Kernels restore rbx, rbp and r12-r15 and end with vzeroupper. Go never
-preempts a goroutine within assembly: the collector sees none of these frames, and waits for them, so callers
-keep calls short.
+Registers. ABI0 preserves only SP; the wrapper through which Go code calls an ABI0 function restores R14 (the
+goroutine) and X15 (zero). Kernels restore rbx, rbp and r12-r15 and end with vzeroupper. Go never preempts a
+goroutine in assembly: the collector does not scan these frames but waits for them, so callers keep calls
+short.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gfsmith.emit.template import render
-from gfsmith.isa import ISAS, Arch, Isa
-from gfsmith.spec import KernelSpec, Operation, SpecError, Store, TableFormat
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.isa import ISAS, Isa
+from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store, TableFormat
 
-POLYNOMIAL = 0x11D  #: the field that the Go package computes in
-#: Bytes of stack that a kernel may use: Go's linker allows a chain of NOSPLIT functions 792.
+POLYNOMIAL = 0x11D  #: the field of the Go package
+#: Greatest number of stack bytes of a kernel. Go's linker allows 792 for a chain of NOSPLIT functions.
 MOST_STACK = 768
 
 _LANDING = bytes.fromhex("f30f1efa")  # endbr64, a no-operation without CET
@@ -34,7 +36,7 @@ _TOUCH = bytes.fromhex("48890424")  # mov [rsp], rax
 _UPPER = bytes.fromhex("c5f877")  # vzeroupper
 _RETURN = b"\xc3"
 _SUB, _ADD = 5, 0  #: the opcode extensions of sub and add with an immediate
-#: Go's name of a register that kernels save -> push and pop as Go's assembler encodes them.
+#: Go's name of a register that kernels save -> Go's encodings of its push and pop.
 _PUSH = {
     "BX": (b"\x53", b"\x5b"),
     "BP": (b"\x55", b"\x5d"),
@@ -53,7 +55,7 @@ _Shape = tuple[str, int, int]  #: code, data shards, parities
 
 
 class EmissionError(AssertionError):
-    """Machine code that does not begin and end as frame.py has it."""
+    """Machine code whose prologue or epilogue differs from frame.py's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Matrix:
-    """The m x k parity matrix of a code of which kernels know rows."""
+    """The m x k parity matrix of a code, a known matrix of kernels."""
 
     code: str
     k: int
@@ -76,7 +78,7 @@ class _Matrix:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One kernel, ready for the templates. matrix: its number, -1 for none; first: its first row there."""
+    """One kernel, ready for the templates. matrix: its number, -1 for none. first: its first row there."""
 
     spec: KernelSpec
     operation: str
@@ -88,7 +90,8 @@ class _Row:
 
 
 def takes(spec: KernelSpec) -> bool:
-    """Whether the Go package has a use for it: ordinary stores, nothing fetched ahead, the one field."""
+    """Return True if the Go package can use the kernel: x86-64, the package's field, ordinary stores and no
+    prefetching."""
     if spec.isa.arch is not Arch.X86_64 or spec.field.polynomial != POLYNOMIAL:
         return False
     if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined:
@@ -101,12 +104,12 @@ def takes(spec: KernelSpec) -> bool:
 
 
 def fits(code: bytes) -> bool:
-    """Whether MOST_STACK suffices for it."""
+    """Return True if the kernel needs at most MOST_STACK bytes of stack."""
     return listing(code).depth <= MOST_STACK
 
 
 def _adjust(extension: int, size: int) -> bytes:
-    """add or sub rsp, size: a byte if it can be one, else four."""
+    """Return the encoding of add or sub rsp, size, with an 8-bit immediate if it fits, else 32 bits."""
     modrm = 0xC0 | extension << 3 | 4
     if size < 1 << 7:
         return bytes((0x48, 0x83, modrm, size))
@@ -114,7 +117,7 @@ def _adjust(extension: int, size: int) -> bytes:
 
 
 def _data(code: bytes) -> list[str]:
-    """The bytes as directives, the largest first."""
+    """Return the bytes as directives, the largest first."""
     words, at = [], 0
     for size, name in _WORDS:
         while len(code) - at >= size:
@@ -125,7 +128,7 @@ def _data(code: bytes) -> list[str]:
 
 
 def _allocated(code: bytes) -> int | None:
-    """The size of the sub rsp, SIZE that code begins with, None if it does not."""
+    """Return the size of the sub rsp, SIZE at the beginning of the code, or None."""
     for width in (1, 4):
         size = int.from_bytes(code[3 : 3 + width], "little")
         if size and code.startswith(_adjust(_SUB, size)):
@@ -134,7 +137,8 @@ def _allocated(code: bytes) -> int | None:
 
 
 def listing(code: bytes) -> Listing:
-    """Plan 9 assembly whose bytes are `code`. Raises EmissionError for a frame that is not frame.py's."""
+    """Return Plan 9 assembly whose bytes are `code`. Raises EmissionError for a frame that is not
+    frame.py's."""
     if not code.startswith(_LANDING):
         raise EmissionError("the kernel does not begin with endbr64")
     rows, at = _data(_LANDING), len(_LANDING)
@@ -162,7 +166,7 @@ def listing(code: bytes) -> Listing:
 
 
 def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
-    """The matrices that kernels know together, each once, as far as all rows are known to some kernel."""
+    """Return each known matrix once, if the kernels together cover all of its rows."""
     parts: dict[_Shape, dict[int, tuple[int, ...]]] = {}
     for spec in specs:
         if spec.baked is not None:
@@ -184,19 +188,19 @@ def _row(spec: KernelSpec, lines: Listing, isas: Sequence[Isa], shapes: Sequence
     number, first = -1, 0
     if spec.baked is not None:
         number, first = shapes.index(_shape(spec)), spec.baked.first
-    place = [isa.name for isa in isas].index(spec.isa.name)  # its width may be a kernel's own
+    place = [isa.name for isa in isas].index(spec.isa.name)  # by name, since a kernel may have another width
     return _Row(spec, _OPERATIONS[spec.operation], place, _TABLES[spec.tables], number, first, lines)
 
 
 def check(specs: Sequence[KernelSpec]) -> None:
-    """Every set can encode and update whatever the shape. Raises SpecError."""
+    """Raises SpecError unless every set has kernels to encode and update any shape."""
     if not specs:
-        raise SpecError("form go: no kernel of x86-64 that it could take; for others there is cgo")
+        raise SpecError("form go: no kernel for x86-64 that the package can use; use cgo for others")
     for isa in _isas(specs):
         plain = (s for s in specs if s.isa.name == isa.name and s.baked is None and s.outputs == 1)
         have = {(s.operation, s.inputs) for s in plain}
         if (Operation.DOT, None) not in have:
-            raise SpecError(f"form go: {isa.name} needs a kernel dot nx1, for what no other kernel covers")
+            raise SpecError(f"form go: {isa.name} needs a kernel dot nx1, for shapes without another kernel")
         if not {(Operation.MAD, None), (Operation.MAD, 1)} & have:
             raise SpecError(f"form go: {isa.name} needs a kernel mad 1x1 or nx1, which updates parities")
 
@@ -207,9 +211,10 @@ def _isas(specs: Sequence[KernelSpec]) -> list[Isa]:
 
 
 def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
-    """path -> text of a Go package of kernels that `takes` and `fits` have. package: its name.
+    """Return path -> text of a Go package with these kernels, which must satisfy `takes` and `fits`. package:
+    its name.
 
-    A kernel for some rows of a matrix is left out if no kernels know the rest.
+    A kernel for some rows of a matrix is left out if the other rows have no kernel.
     """
     specs = [spec for spec, _ in kernels]
     isas, matrices = _isas(specs), _matrices(specs)

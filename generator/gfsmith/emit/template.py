@@ -1,20 +1,21 @@
-"""Jinja2 templates: text layout, no arithmetic."""
+"""Rendering of Jinja2 templates, which contain layout and no arithmetic."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
+if TYPE_CHECKING:
+    import jinja2
 
-from gfsmith.files import share
-from gfsmith.spec import KernelSpec
+from gfsmith.emit.files import share
+from gfsmith.kernel.spec import KernelSpec
 
 TEMPLATES = share("templates")
 
 
 def meaning(spec: KernelSpec) -> str:
-    """The kernel's formula, for comments."""
+    """Return the kernel's formula for comments."""
     k = "k" if spec.inputs is None else str(spec.inputs)
     sum_ = f"sum over j < {k} of"
     return {
@@ -28,6 +29,8 @@ def meaning(spec: KernelSpec) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -41,5 +44,5 @@ def _environment() -> jinja2.Environment:
 
 
 def render(name: str, **context: Any) -> str:
-    """The text of template `name`; an undefined variable is an error."""
+    """Return the text of template `name`. An undefined variable is an error."""
     return _environment().get_template(name).render(**context)

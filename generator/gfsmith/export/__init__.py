@@ -1,1 +1,1 @@
-"""Sources for other people's builds: a tree, or one file and its header. docs/sources.md"""
+"""Exported sources for builds of other projects: a tree, or one source and its header (docs/sources.md)."""

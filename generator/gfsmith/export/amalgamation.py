@@ -1,4 +1,4 @@
-"""One header and one source: the public headers in one, and runtime, lists and kernels in the other."""
+"""The amalgamation: one header with all public headers, and one source with runtime, lists and kernels."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gfsmith import __version__, output
-from gfsmith.emit import runtime
+from gfsmith import __version__
+from gfsmith.build import output
+from gfsmith.build.generate import Kernel
+from gfsmith.emit.files import share
 from gfsmith.emit.template import render
 from gfsmith.export.assembly import statement
 from gfsmith.export.documents import LICENSE
 from gfsmith.export.inline import Inliner
 from gfsmith.export.names import LIBRARY, Names
-from gfsmith.export.parts import COORDINATOR, SOURCES, has_coordinator
+from gfsmith.export.parts import COORDINATOR, has_coordinator
 from gfsmith.export.parts import runtime as parts_of_runtime
-from gfsmith.files import share
-from gfsmith.generate import Kernel
-from gfsmith.isa import Arch
+from gfsmith.kernel import architecture
+from gfsmith.kernel.architecture import Arch
 
-#: The public headers, in the order in which they need each other.
+#: The public headers, in the order of their dependencies.
 HEADERS = ("gfsmith.h", "gfsmith_plan.h", "gfsmith_raid.h", "gfsmith_algebra.h", COORDINATOR)
 INLINE_ASM = "gfsmith_inline_asm.h"
 
 
 def amalgamate(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
-    """path -> text of the header and the source, and the proofs. `files` are those of the build."""
+    """Return path -> text of the header, the source and the proofs. files: those of the build."""
     own = parts_of_runtime(kernels)
     texts = {Path(path).name: text for path, text in {**files, **own}.items()}
     texts[INLINE_ASM] = render(f"{INLINE_ASM}.j2")
@@ -44,29 +45,32 @@ def _header(texts: Mapping[str, str], title: str) -> str:
 
 
 def _license() -> list[str]:
-    """Whoever copies one of the files alone has it with its license."""
+    """Return the license, since each of the files may be copied alone."""
     return share(LICENSE).read_text(encoding="utf-8").splitlines()
 
 
 def _source(kernels: Sequence[Kernel], texts: Mapping[str, str], own: Sequence[str], title: str) -> str:
-    """The runtime first: what it includes, such as the prototypes of kernels, is then there for them.
+    """Return the source. The runtime comes first, because its includes, such as the prototypes of kernels,
+    serve the kernels too.
 
-    own: the runtime's files, with their folder.
+    own: paths of the runtime's files.
 
-    Assembly is last: behind it a compiler has nothing to write that would go into a section it left.
+    Assembly comes last, because it changes the section, and the compiler must not emit code after that.
     """
     inliner = Inliner(texts, frozenset(HEADERS))
     adaptive = has_coordinator(kernels)
     parts = [render("amalgamation.c.j2", title=title, license=_license(), adaptive=adaptive)]
     for path in map(Path, own):
-        if path.parent.name in SOURCES and path.suffix == ".c":
+        if path.suffix == ".c":
             parts.append(f"\n/* ==== {path.name} ==== */\n\n" + inliner.text(texts[path.name]))
     for kernel in kernels:
         if not kernel.spec.machine_code:
             parts.append("\n" + inliner.text(kernel.text))
     machine = [kernel for kernel in kernels if kernel.spec.machine_code]
     if machine:
-        parts.append(f"\n#if {runtime.GUARDS[Arch.X86_64]}\n" + inliner.text(f'#include "{INLINE_ASM}"\n'))
+        parts.append(
+            f"\n#if {architecture.condition(Arch.X86_64)}\n" + inliner.text(f'#include "{INLINE_ASM}"\n')
+        )
         for isa, group in itertools.groupby(machine, key=lambda kernel: kernel.spec.isa.name):
             parts.append(f"\n/* ==== {isa} ==== */\n#if GFSMITH_BUILDS({isa})\n")
             parts += [statement(kernel.text) for kernel in group]

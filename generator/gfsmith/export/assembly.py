@@ -1,7 +1,7 @@
-"""A kernel's .S file as one assembly statement of a C file: the same bytes, without their disassembly.
+"""Conversion of a kernel's .S file to one assembly statement in C: the same bytes, without their disassembly.
 
-What the macros of gfsmith_asm.h are to the file, those of gfsmith_inline_asm.h are to the statement: they
-make strings. Conditions stay with the preprocessor.
+The macros of gfsmith_inline_asm.h replace those of gfsmith_asm.h and produce strings. The preprocessor
+evaluates conditions as in the .S file.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import re
 
 _CALL = re.compile(r"\s*(GFSMITH_\w+)\((.*)\)\s*")
 _BYTES = re.compile(r"\s*\.byte (\S+)\s*(?:#.*)?")
-_ROW = 24  #: bytes a line
+_ROW = 24  #: bytes per line
 
 
 class AssemblyError(Exception):
-    """A line that is none of the kinds that kernels are made of."""
+    """A line that does not occur in kernels."""
 
 
 def statement(source: str) -> str:
-    """From GFSMITH_FUNCTION(x) to GFSMITH_END(x), as `__asm__(...);`."""
+    """Return the lines from GFSMITH_FUNCTION(x) to GFSMITH_END(x) as `__asm__(...);`."""
     lines = source.splitlines()
     first = next(n for n, line in enumerate(lines) if line.startswith("GFSMITH_FUNCTION("))
     last = next(n for n, line in enumerate(lines) if line.startswith("GFSMITH_END("))
@@ -43,7 +43,7 @@ def _rows(values: list[str]) -> list[str]:
 
 
 def _line(line: str) -> str:
-    """A directive of the preprocessor, or a macro with its argument as a string."""
+    """Return a preprocessor directive, or a macro with its argument as a string."""
     if line.startswith("#"):
         return line
     call = _CALL.fullmatch(line)

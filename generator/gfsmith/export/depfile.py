@@ -1,4 +1,4 @@
-"""What an export was made from, for make, Ninja and CMake, which read it as they read a compiler's."""
+"""Dependency files of exports, in the format of compilers, for make, Ninja and CMake."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from gfsmith.files import replacing, share
-from gfsmith.output import OutputError
+from gfsmith.build.output import OutputError
+from gfsmith.emit.files import replacing, share
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SPECIAL = re.compile(r"([ #])")
@@ -16,9 +16,9 @@ _SPECIAL = re.compile(r"([ #])")
 def depfile(path: Path, target: Path, inputs: Sequence[Path]) -> None:
     """Write `path`: a rule by which `target` depends on `inputs` and on all of the generator.
 
-    Each of them is a target too, without a rule: one that vanishes is no error. Raises OutputError.
+    Each dependency is also a target without a rule, so a deleted file is not an error. Raises OutputError.
     """
-    sources = [*_PACKAGE.rglob("*.py"), *share("templates").iterdir(), *share("runtime").glob("*/*.[hc]")]
+    sources = [*_PACKAGE.rglob("*.py"), *share("templates").iterdir(), *share("runtime").glob("*/*/*.[hc]")]
     needed = [_spelled(source) for source in (*inputs, *sorted(sources))]
     rule = " \\\n  ".join([f"{_spelled(target)}:", *needed]) + "\n"
     text = rule + "".join(f"\n{source}:\n" for source in needed)

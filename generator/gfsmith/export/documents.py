@@ -1,18 +1,18 @@
-"""What whoever unpacks the sources reads: README.md, license, what proofs mean, pages about the library."""
+"""Documents in exported sources: README.md, the license, SOUNDNESS.md and pages about the library."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from gfsmith import __version__
+from gfsmith.build.generate import Kernel
+from gfsmith.emit.files import share
 from gfsmith.emit.template import render
 from gfsmith.export.names import Names
-from gfsmith.files import share
-from gfsmith.generate import Kernel
 
 LICENSE = "LICENSE"
 SOUNDNESS = "SOUNDNESS.md"
-#: Pages of docs/ that are about the library in C.
+#: Pages of docs/ about the C library.
 PAGES = (
     "sources.md",
     "contract.md",
@@ -28,7 +28,7 @@ PAGES = (
 
 
 def documents(form: str, kernels: Sequence[Kernel], names: Names) -> dict[str, str]:
-    """path -> text. form: "tree" or "amalgamation"."""
+    """Return path -> text of the documents. form: "tree" or "amalgamation"."""
     readme = render(
         "export_readme.md.j2",
         form=form,

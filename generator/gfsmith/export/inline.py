@@ -1,8 +1,8 @@
-"""C sources to one: local headers and lists come in place, headers once under each condition.
+"""Inlining of local headers and lists into one C source, each header once per condition.
 
-A header that was taken under `#if A` is not there under `#if B`. So what is remembered with each header is
-the stack of conditions that it stands under; it is left out where one of these stacks begins the present one.
-A header's own guard is no condition, and stays.
+A header that was inlined under `#if A` is missing under `#if B`. So each header is recorded with its stack of
+conditions, and it is omitted later only if one of its recorded stacks is a prefix of the current one. A
+header's own guard is not a condition, and stays.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ Stack = tuple[str, ...]
 
 
 class InlineError(Exception):
-    """An include of a file that is not there."""
+    """An include of a missing file."""
 
 
 class Inliner:
-    """One output; `files` are the texts by file name, `known` headers that the output includes otherwise."""
+    """Inlining for one output. files: texts by file name. known: headers that the output includes in another
+    way."""
 
     def __init__(self, files: Mapping[str, str], known: frozenset[str]) -> None:
         self._files = files
@@ -29,11 +30,11 @@ class Inliner:
         self._taken: dict[str, list[Stack]] = {}
 
     def text(self, text: str) -> str:
-        """A source with what it includes."""
+        """Return a source with its includes inlined."""
         return "".join(self._lines(_joined(text), (), guard=None))
 
     def _lines(self, lines: list[str], stack: Stack, guard: str | None) -> list[str]:
-        """guard: the condition of a header against being read twice."""
+        """Return the lines with includes inlined. guard: the header's include guard."""
         written: list[str] = []
         depth = len(stack)
         for line in lines:
@@ -53,7 +54,7 @@ class Inliner:
             return []
         if name not in self._files:
             if '"' in line:
-                raise InlineError(f"{line.strip()}: there is no such file")
+                raise InlineError(f"{line.strip()}: no such file")
             return [line]
         once = name.endswith(".h")
         under = tuple(condition for condition in stack if condition)
@@ -66,7 +67,7 @@ class Inliner:
 
 
 def _joined(text: str) -> list[str]:
-    """Lines with their ends; what a backslash continues is one."""
+    """Return the lines with their line ends; lines joined by a backslash are one."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
         if lines and lines[-1].endswith("\\\n"):
@@ -77,7 +78,7 @@ def _joined(text: str) -> list[str]:
 
 
 def _guard(lines: list[str]) -> str | None:
-    """The macro that a header defines when it is read."""
+    """Return the include guard of a header, or None."""
     for line in lines:
         conditional = _CONDITIONAL.match(line)
         if conditional:
@@ -86,7 +87,7 @@ def _guard(lines: list[str]) -> str | None:
 
 
 def _follow(stack: Stack, word: str, rest: str, guard: str | None) -> Stack:
-    """The conditions after a directive. "" stands for a guard."""
+    """Return the stack of conditions after a directive. A guard is recorded as an empty condition."""
     match word:
         case "ifndef" if rest == guard:
             return (*stack, "")

@@ -1,9 +1,8 @@
-"""The names of an exported library, so that two of them link into one program.
+"""The names of an exported library, such that two libraries link into one program.
 
-With the prefix gfs, the default, everything keeps its name. With any other, P, every name changes by its
-spelling alone: gfsmith_encode -> P_encode, gfs_x -> P_gfs_x, GFSMITH_X -> P_X in capitals, GFS_X ->
-P_GFS_X, and so do the files (gfsmith.h -> P.h). Kernels were generated with the prefix:
-P_dot_10x4__avx2_u1.
+With the default prefix gfs all names stay. With another prefix P every name changes by a fixed rule:
+gfsmith_encode -> P_encode, gfs_x -> P_gfs_x, GFSMITH_X -> P_X in capitals, GFS_X -> P_GFS_X, and the files
+likewise (gfsmith.h -> P.h). Kernels were generated with the prefix: P_dot_10x4__avx2_u1.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from dataclasses import dataclass
 DEFAULT = "gfs"
 LIBRARY = "gfsmith"
 
-#: A name stands behind no letter, digit or underscore, or behind -D of a command line.
+#: A name starts after a character other than a letter, digit or underscore, or after -D of a command line.
 _START = r"(?:(?<!\w)|(?<=(?<!\w)-D))"
 _WORD = re.compile(rf"{_START}(gfsmith_|gfs_|GFSMITH_|GFS_)(?=\w)|{_START}gfsmith(?=\.[hc]\b)")
 _NAME = re.compile(r"(?<![A-Za-z0-9])gfsmith(?![A-Za-z0-9])")
 _OWN = re.compile(r"(?:^|_)gfs(?:mith)?(?:_|$)", re.IGNORECASE)
 
-#: Headers of C11, and further ones that the sources include: P.h must not stand in front of them.
+#: Headers of C11, and further system headers that the sources include: P.h must not hide them.
 _HEADERS = (
     "assert complex ctype errno fcntl fenv float inttypes iso646 limits locale math setjmp signal stdalign "
     "stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar unistd "
@@ -28,17 +27,17 @@ _HEADERS = (
     "riscv_vector vecintrin wasm_simd128 windows"
 )
 HEADERS = frozenset(_HEADERS.split())
-#: Targets that CMake and make keep for themselves.
+#: Targets that CMake and make reserve.
 TARGETS = frozenset(("all", "clean", "help", "install", "package", "test"))
 
 
 class PrefixError(ValueError):
-    """A prefix under which an exported library does not work."""
+    """A prefix that an exported library cannot have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """prefix: of every symbol, as in the configuration. Raises PrefixError."""
+    """The names of a library. prefix: of every symbol, as in the configuration. Raises PrefixError."""
 
     prefix: str
 
@@ -46,7 +45,7 @@ class Names:
         if self.prefix == DEFAULT:
             return
         if _OWN.search(self.prefix):
-            why = f"its names would be taken for this library's; allowed: {DEFAULT}, or any without gfs"
+            why = f"its names would be confused with this library's; allowed: {DEFAULT}, or any without gfs"
         elif self.prefix in HEADERS:
             why = f"{self.prefix}.h would hide the system's header"
         elif self.prefix in TARGETS:
@@ -61,11 +60,11 @@ class Names:
 
     @property
     def library(self) -> str:
-        """What the library is called."""
+        """The name of the library."""
         return LIBRARY if self.is_default else self.prefix
 
     def text(self, text: str) -> str:
-        """A source with the library's names."""
+        """Return a source with the library's names."""
         if self.is_default:
             return text
         capitals = self.prefix.upper()
@@ -79,5 +78,5 @@ class Names:
         return _WORD.sub(lambda found: new[found[1]], text)
 
     def build_text(self, text: str) -> str:
-        """A file for a build system: there the library's bare name is that of targets and files."""
+        """Return a build file with the library's names; there the bare name also names targets and files."""
         return self.text(text) if self.is_default else _NAME.sub(self.prefix, self.text(text))

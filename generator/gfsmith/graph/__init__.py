@@ -1,1 +1,2 @@
-"""Erasure-coding graphs: which node computes which part of an encoding or a repair, and sends it where."""
+"""Graphs of distributed encodings and repairs: the computations of each node and the transfers between
+nodes."""

@@ -1,10 +1,10 @@
-"""Is it a graph, and does every sink compute exactly what it is to have, for all data?
+"""The check of a graph: its structure, and a proof that every output is correct for all data.
 
 Every input, output and transfer of a graph is a linear form in the k data shards: k coefficients over
-GF(2^8). A shard that is there has its row of the generator matrix [I; P] as its form, an output the sum of
-its inputs' forms times its row. Two linear forms that differ differ for some data, so an output is shard s
-for all data if and only if its form is row s. Nothing of this module comes from the layouts or from the
-planner. runtime/compose/src/graph_check.c decides the same.
+GF(2^8). The form of an available shard is its row of the generator matrix [I; P]. The form of an output is
+its matrix row times the forms of its inputs. Two different linear forms differ for some data, so an output is
+shard s for all data if and only if its form is row s. This module uses no code of the layouts or of the
+planner, which are in C (runtime/compose/src).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from gfsmith.field import ORDER, Field, FieldError
+from gfsmith.field.matrix import Matrix, Row, generator_matrix, multiply
 from gfsmith.graph.types import MAX_EDGES, MAX_RANKS, Graph, GraphError, Place, Vertex
-from gfsmith.matrix import Matrix, Row, generator_matrix, multiply
 
 MAX_SHARDS = 255
 
 
 def prove(graph: Graph) -> tuple[int, ...]:
-    """The ranks in an order in which every vertex comes after those that it waits for.
+    """Return the ranks in an order in which every vertex follows the vertices from which it receives.
 
-    Raises GraphError, with what is wrong with the graph."""
+    Raises GraphError with the first fault of the graph."""
     try:
         field = Field(graph.polynomial)
     except FieldError as error:
@@ -46,8 +46,8 @@ def _check_code(graph: Graph) -> None:
     if len(graph.parity) != graph.m or any(len(row) != graph.k for row in graph.parity):
         raise GraphError(f"the parity matrix is not {graph.m} x {graph.k}")
     if not _elements(graph.parity):
-        raise GraphError("the parity matrix has what is no element of GF(2^8)")
-    for name, places in (("there", graph.has), ("wanted", graph.wanted)):
+        raise GraphError("the parity matrix contains a number that is not an element of GF(2^8)")
+    for name, places in (("present", graph.has), ("wanted", graph.wanted)):
         for place in places:
             if not (0 <= place.shard < shards and 0 <= place.rank < MAX_RANKS):
                 raise GraphError(f"shard {place.shard} at rank {place.rank} cannot be {name}")
@@ -57,7 +57,7 @@ def _check_code(graph: Graph) -> None:
         raise GraphError("no shard is wanted")
     lost = {place.shard for place in graph.wanted} & {place.shard for place in graph.has}
     if lost and not graph.encodes:
-        raise GraphError(f"shard {min(lost)} is to be rebuilt and is there")
+        raise GraphError(f"shard {min(lost)} is wanted and already present")
     if graph.encodes and any(place.shard >= graph.k for place in graph.has):
         raise GraphError("an encoding begins with data only")
 
@@ -68,21 +68,21 @@ def _check_vertex(graph: Graph, vertex: Vertex) -> None:
         raise GraphError(f"{name} is out of range or has two vertices")
     inputs, outputs = len(vertex.locals) + len(vertex.receives), len(vertex.matrix)
     if not inputs or not outputs or any(len(row) != inputs for row in vertex.matrix):
-        raise GraphError(f"{name}: the matrix has not one element for each of {inputs} inputs, or no rows")
+        raise GraphError(f"{name}: the matrix has no rows, or not {inputs} columns, one for each input")
     if not _elements(vertex.matrix):
-        raise GraphError(f"{name}: the matrix has what is no element of GF(2^8)")
+        raise GraphError(f"{name}: the matrix contains a number that is not an element of GF(2^8)")
     if len(set(vertex.locals)) < len(vertex.locals):
         raise GraphError(f"{name}: a shard is an input twice")
     for shard in vertex.locals:
         if Place(shard, vertex.rank) not in graph.has:
-            raise GraphError(f"{name} computes with shard {shard}, which is not there")
+            raise GraphError(f"{name} computes with shard {shard}, which it does not have")
     used = {keep.output for keep in vertex.keeps} | {send.output for send in vertex.sends}
     if used != set(range(outputs)):
-        raise GraphError(f"{name}: an output is neither kept nor sent, or one is that does not exist")
+        raise GraphError(f"{name}: an output is neither kept nor sent, or a missing output is kept or sent")
 
 
 def _check_transfers(graph: Graph) -> None:
-    """Every edge is sent once by its source, and received once by its target."""
+    """Raises GraphError unless the source of every edge sends once, and its target receives once."""
     if len(graph.edges) > MAX_EDGES:
         raise GraphError(f"{len(graph.edges)} transfers; allowed: {MAX_EDGES}")
     sent = [(send.edge, vertex.rank) for vertex in graph.vertices for send in vertex.sends]
@@ -105,11 +105,12 @@ def _order(graph: Graph) -> tuple[int, ...]:
         return tuple(TopologicalSorter(waits).static_order())
     except CycleError as error:
         rank = min(error.args[1])
-        raise GraphError(f"a cycle: rank {rank} waits for what comes of its own sending") from None
+        raise GraphError(f"a cycle: rank {rank} waits for a transfer that depends on its own") from None
 
 
 def _check_sums(field: Field, graph: Graph, order: tuple[int, ...]) -> None:
-    """Every output's form, in this order; what is kept must be wanted, there, and be it."""
+    """Raises GraphError unless every kept output is wanted there and is that shard, and every wanted shard is
+    kept once. order: the ranks in the order of computation."""
     rows = generator_matrix(graph.parity)
     forms: dict[int, Row] = {}
     kept: list[Place] = []
@@ -122,8 +123,10 @@ def _check_sums(field: Field, graph: Graph, order: tuple[int, ...]) -> None:
             if Place(keep.shard, vertex.rank) not in graph.wanted:
                 raise GraphError(f"rank {vertex.rank} keeps shard {keep.shard}, which is not wanted there")
             if outputs[keep.output] != rows[keep.shard]:
-                raise GraphError(f"what rank {vertex.rank} keeps as shard {keep.shard} is not that shard")
+                raise GraphError(
+                    f"the output that rank {vertex.rank} keeps as shard {keep.shard} is not that shard"
+                )
             kept.append(Place(keep.shard, vertex.rank))
     for place in graph.wanted:
         if kept.count(place) != 1:
-            raise GraphError(f"rank {place.rank} does not get shard {place.shard} once")
+            raise GraphError(f"rank {place.rank} does not keep shard {place.shard} exactly once")

@@ -1,4 +1,4 @@
-"""A graph as JSON, the same text that gfsmith_graph_json writes, and its hash."""
+"""The JSON text of a graph, identical to that of gfsmith_graph_json, and its hash."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def record(graph: Graph) -> dict[str, Any]:
 
 
 def text(graph: Graph) -> str:
-    """The record without a space: byte for byte what gfsmith_graph_json writes."""
+    """Return the JSON record without spaces, byte for byte the text of gfsmith_graph_json."""
     return json.dumps(record(graph), separators=(",", ":"))
 
 
 def digest(graph: Graph) -> int:
-    """gfsmith_graph_hash: the first 8 bytes, the lowest first, of BLAKE2b-128 of the text (RFC 7693)."""
+    """Return the hash of gfsmith_graph_hash: the first 8 bytes, little endian, of BLAKE2b-128 of the text
+    (RFC 7693)."""
     found = hashlib.blake2b(text(graph).encode(), digest_size=16).digest()
     return int.from_bytes(found[:8], "little")

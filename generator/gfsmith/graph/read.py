@@ -1,4 +1,4 @@
-"""A graph from its JSON, such as gfsmith_graph_json wrote: its form; check.py says whether it holds."""
+"""Parsing of a graph from JSON, such as that of gfsmith_graph_json. check.py proves the result."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gfsmith.graph.layouts import LAYOUTS
-from gfsmith.graph.types import Edge, Graph, GraphError, Keep, Place, Send, Vertex, primitive
+from gfsmith.graph.types import SCHEMES, Edge, Graph, GraphError, Keep, Place, Send, Vertex, primitive
 
 Number = Annotated[int, Field(ge=0, lt=1 << 16)]
 Rows = tuple[tuple[Number, ...], ...]
@@ -75,21 +74,23 @@ class _Graph(_Form):
 
 
 def graph(text: str) -> Graph:
-    """Raises GraphError for what has not the form, a scheme that is unknown, and a primitive that the vertex
-    rule does not pick."""
+    """Return the graph in a JSON text.
+
+    Raises GraphError for another structure, an unknown scheme, and a primitive that violates the vertex
+    rule."""
     try:
         form = _Graph.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the text"
         raise GraphError(f"{where}: {first['msg'].splitlines()[0]}") from None
-    if form.scheme not in LAYOUTS:
-        raise GraphError(f"scheme '{form.scheme}' is unknown; allowed: {', '.join(LAYOUTS)}")
+    if form.scheme not in SCHEMES:
+        raise GraphError(f"scheme '{form.scheme}' is unknown; allowed: {', '.join(SCHEMES)}")
     found = form.graph()
     for stated, vertex in zip(form.vertices, found.vertices, strict=True):
         if stated.primitive != primitive(vertex):
             raise GraphError(
-                f"rank {vertex.rank}: primitive '{stated.primitive}' is not what the vertex rule picks; "
+                f"rank {vertex.rank}: primitive '{stated.primitive}' violates the vertex rule; "
                 f"allowed: {primitive(vertex)}"
             )
     return found

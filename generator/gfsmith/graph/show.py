@@ -1,4 +1,4 @@
-"""A graph in words, and as a drawing for graphviz."""
+"""Output of graphs as text and as a drawing for Graphviz."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gfsmith.graph.types import Graph, Place, Vertex, primitive
 
 
 def layers(graph: Graph) -> Mapping[int, int]:
-    """The layer of every rank: one more than the farthest of those that it waits for, from 1."""
+    """Return the layer of every rank, from 1: one more than the greatest layer from which it receives."""
     found: dict[int, int] = {}
     for rank in prove(graph):
         before = [found[edge.source] for edge in graph.edges if edge.target == rank]
@@ -19,7 +19,7 @@ def layers(graph: Graph) -> Mapping[int, int]:
 
 
 def formula(vertex: Vertex, output: int) -> str:
-    """A sum of shards (s3) and transfers (e1), with factors in hexadecimal."""
+    """Return an output as a sum of shards (s3) and transfers (e1), with factors in hexadecimal."""
     names = [*(f"s{s}" for s in vertex.locals), *(f"e{e}" for e in vertex.receives)]
     terms = [
         name if factor == 1 else f"{factor:02x} {name}"
@@ -30,7 +30,7 @@ def formula(vertex: Vertex, output: int) -> str:
 
 
 def _listed(places: tuple[Place, ...]) -> str:
-    """Shards by rank: "0 at rank 5; 1, 2 at rank 6"."""
+    """Return the shards by rank, such as "0 at rank 5; 1, 2 at rank 6"."""
     by_rank: dict[int, list[str]] = {}
     for place in places:
         by_rank.setdefault(place.rank, []).append(str(place.shard))
@@ -42,7 +42,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def lines(graph: Graph, code: str) -> Iterator[str]:
-    """What the graph is, then a line for every output of every rank."""
+    """Yield a summary of the graph, then a line for every output of every rank."""
     does = "encodes" if graph.encodes else "rebuilds"
     yield f"{graph.scheme} {does} {code}"
     yield f"has      shard {_listed(graph.has)}"
@@ -64,7 +64,7 @@ def lines(graph: Graph, code: str) -> Iterator[str]:
 
 
 def _names(graph: Graph, vertex: Vertex, output: int) -> str:
-    """What an output is for: "shard 2, e5 to 8"."""
+    """Return the destinations of an output, such as "shard 2, e5 to 8"."""
     kept = [f"shard {keep.shard}" for keep in vertex.keeps if keep.output == output]
     sent = [
         f"e{send.edge} to {graph.edges[send.edge].target}" for send in vertex.sends if send.output == output
@@ -73,7 +73,7 @@ def _names(graph: Graph, vertex: Vertex, output: int) -> str:
 
 
 def dot(graph: Graph) -> str:
-    """The graph in graphviz's language: ranks from left to right, transfers with what they carry."""
+    """Return the graph in Graphviz's language: ranks from left to right, transfers with their formulas."""
     outputs = {send.edge: (vertex, send.output) for vertex in graph.vertices for send in vertex.sends}
     found = [
         "digraph gfsmith {",

@@ -1,14 +1,14 @@
-"""What a graph is, and the rule that picks a vertex's primitive.
+"""The data model of graphs, and the rule that determines a vertex's primitive.
 
 INEC (H. Shi, X. Lu, "INEC: Fast and Coherent In-Network Erasure Coding", SC 2020), section III-D: a *dynamic
 EC graph* is a directed acyclic graph whose vertices are nodes and whose edges are transfers of one shard's
-length each. A vertex has inputs, the shards that its node has (`locals`) and then what it receives, and a
-matrix with a row for each output:
+length each. The inputs of a vertex are the shards that its node has (`locals`), then the transfers that it
+receives. Its matrix has a row for each output:
 
     output[i] = sum over j of matrix[i][j] * input[j]    in GF(2^8), byte by byte.
 
-An output is sent, kept as a shard, or both. A node, named by its rank, is one vertex at most: it computes
-when all that it receives is there. runtime/compose/src/graph.h has the same.
+An output is sent, kept as a shard, or both. A node, named by its rank, has at most one vertex, which computes
+when all its transfers have arrived. runtime/compose/src/graph.h is the same in C.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gfsmith.matrix import Matrix, Row
+from gfsmith.field.matrix import Matrix, Row
 
 MAX_RANKS = 1024  #: GFSMITH_RANKS_MAX
 MAX_EDGES = 4096  #: GFSMITH_EDGES_MAX
-MAX_SIZE = 255  #: inputs and computed outputs of a primitive: what a codec has of shards
+SCHEMES = ("rs", "lrc", "ppr", "ecpipe", "triec")  #: the layouts of runtime/compose/src/graph_layouts.c
 
 
 class GraphError(ValueError):
-    """A graph that cannot be laid out, or that is not one."""
+    """An impossible layout, or an invalid graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A shard at a rank."""
+    """A shard and the rank that holds it."""
 
     shard: int
     rank: int
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A transfer between ranks; its number is its index."""
+    """A transfer between ranks. Its number is its index in Graph.edges."""
 
     source: int
     target: int
@@ -61,7 +61,8 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A node's part. matrix: a row for each output, an element for each of locals, then receives."""
+    """The computation of one node. matrix: a row for each output, a column for each of locals, then
+    receives."""
 
     rank: int
     locals: tuple[int, ...]
@@ -73,8 +74,8 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """has: the shards that are there, as far as they are used. wanted: those to be had when it is over, and
-    where. parity: the code's m x k matrix over GF(2)[x] / polynomial."""
+    """A graph. has: the present shards that it uses. wanted: the shards that it computes, with their ranks.
+    parity: the code's m x k parity matrix over GF(2)[x] / polynomial."""
 
     scheme: str
     encodes: bool
@@ -89,12 +90,12 @@ class Graph:
 
 
 def is_unit(row: Row) -> bool:
-    """Whether it is an input: a 1 and zeros."""
+    """Return True if the output is equal to an input: a 1 and zeros."""
     return sum(row) == 1
 
 
 def calculator(matrix: Sequence[Row]) -> str:
-    """ "": outputs are inputs; "xor": one output, the sum of all inputs; else "ec"."""
+    """Return "" if all outputs are inputs, "xor" if the only output is the sum of all inputs, else "ec"."""
     if all(is_unit(row) for row in matrix):
         return ""
     if len(matrix) == 1 and all(element == 1 for element in matrix[0]):
@@ -103,8 +104,8 @@ def calculator(matrix: Sequence[Row]) -> str:
 
 
 def primitive(vertex: Vertex) -> str:
-    """The vertex rule: what nobody sends to sends, what sends to nobody receives, all others do both; with no
-    computation it is just send or receive."""
+    """Return the primitive of the vertex rule: "recv" for a vertex with incoming edges, the calculator, and
+    "send" for one with outgoing edges, joined by "-"; "keep" if none of these applies."""
     words = (
         "recv" if vertex.receives else "",
         calculator(vertex.matrix),

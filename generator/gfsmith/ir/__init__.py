@@ -1,4 +1,5 @@
-"""The vector program: `program.py` says what it consists of, `meaning.py` what each Op does."""
+"""The vector program (intermediate representation): `program.py` has its classes, `meaning.py` the semantics
+of each Op."""
 
 from gfsmith.ir.meaning import MEANING, Bit, Byte, Kind, Lane, Meaning, Undefined
 from gfsmith.ir.program import (

@@ -1,8 +1,8 @@
 """The straight-line program of an algebra routine: products, inverses, polynomials, bit matrices.
 
-Unlike a Program, whose lanes never mix, a Routine moves bytes between lanes, so a value here is a whole
-vector of `width` bytes. What each Act does to them is said here once (SELECTIONS, for the permutations) and
-in prove/algebra.py (arithmetic); the spelling in C is in emit/c/algebra.py.
+A Routine moves bytes between lanes, which a Program never does, so a value here is a whole vector of `width`
+bytes. SELECTIONS defines the permutations, prove/algebra/symbolic.py the arithmetic, and emit/c/algebra.py
+the spelling in C.
 
 A Routine is called for one block of its arrays after another. Per call: preload; per block: head, the steps
 in order, close. Every load of a block comes before its first store, so a result may replace an operand.
@@ -24,11 +24,11 @@ WORD = 8
 
 
 class Act(Enum):
-    """What one instruction does to vectors of bytes."""
+    """The function of one instruction on vectors of bytes."""
 
     ZERO = auto()  #: all bytes 0
     CONST = auto()  #: the bytes `data`
-    #: What `text` names: "forth", "back" (matrices of an Isomorphism), "low" (its polynomial without a^8).
+    #: The argument `text`: "forth", "back" (matrices of an Isomorphism), "low" (its polynomial without a^8).
     ARGUMENT = auto()
     LOAD = auto()  #: bytes of array `text` at `offset` of the block
     COEFFICIENT = auto()  #: byte i of the block of array `text` in every lane, i the step's number
@@ -37,18 +37,18 @@ class Act(Enum):
     STORE = auto()
     XOR = auto()
     AND = auto()
-    SHIFT = auto()  #: a word's bits to the left by `immediate`, or to the right if it is negative
-    SCALE = auto()  #: bytes 0 or 1 as integers times the byte that all bytes of the second operand are
+    SHIFT = auto()  #: shift of each word to the left by `immediate`, or to the right if negative
+    SCALE = auto()  #: bytes 0 or 1 as integers times the second operand, whose bytes are all equal
     PRODUCT = auto()  #: the routine "product" on the lanes of two words, in the field of "low"
     MULB = auto()  #: lanes' products in GF(2)[a]/0x11b
     AFFINE = auto()  #: matrices of the second operand, one every 8 bytes, times the bytes of the first
-    AFFINE_INVERSE = auto()  #: the same on inverses in GF(2)[a]/0x11b, 0 being that of 0
-    PERMUTE = auto()  #: `text` in SELECTIONS
+    AFFINE_INVERSE = auto()  #: the same on inverses in GF(2)[a]/0x11b; the inverse of 0 is 0
+    PERMUTE = auto()  #: the permutation SELECTIONS[text]
 
 
 @dataclass(frozen=True, slots=True)
 class Instr:
-    """result = act(args, ...). Which other fields count, Act and SELECTIONS say."""
+    """result = act(args, ...). The act determines which of the other fields are used."""
 
     act: Act
     result: Value | None
@@ -61,10 +61,11 @@ class Instr:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A part of a block that takes coefficient or row `index`: from the values `before` to those `after`.
+    """The part of a block that processes coefficient or row `index`; it turns the values `before` into
+    `after`.
 
-    before: empty where the first step starts from 0 without looking at it.
-    index None: the step is a loop; its code is for i = count-1 ... 0, and `after` becomes `before`.
+    before: empty if the first step starts from 0 without reading it. index None: the step is a loop; its code
+    runs for i = count-1 ... 0, and `after` becomes `before`.
     """
 
     code: tuple[Instr, ...]
@@ -75,11 +76,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """One function. operation: "product", "multiply", "invert", "matrices8", "matrices64" or
-    "polynomials8", 16, 32. mapped: it computes in GF(2)[a]/0x11b what is asked for in another field.
+    """One function. operation: "product", "multiply", "invert", "matrices8", "matrices64" or "polynomials8",
+    16, 32. mapped: it maps operands of another field to GF(2)[a]/0x11b and computes there.
 
-    block: bytes of every array for one block. count: steps that a block takes, 0 if there are none.
-    initial: what the `before` of a step that is a loop starts from; () if there is none.
+    block: bytes of every array for one block. count: steps of a block, 0 if there are none. initial: the
+    first `before` of a step that is a loop, () if there is none.
     """
 
     operation: str
@@ -126,27 +127,29 @@ class Isomorphism:
 
 
 def _shuffle(width: int, instr: Instr) -> Selection:
-    """Each group of 16 bytes by its own part of `data`; a byte from 0x80 on gives 0 (pshufb)."""
+    """Permute each group of 16 bytes by its own part of `data`; a selector of 0x80 or more gives 0
+    (pshufb)."""
     return tuple(None if t & 0x80 else n // GROUP * GROUP + (t & 15) for n, t in enumerate(instr.data))
 
 
 def _next_in_words(width: int, instr: Instr) -> Selection:
-    """Bytes move up by `immediate` inside words (psllq)."""
+    """Move bytes up by `immediate` inside words (psllq)."""
     return tuple(n - instr.immediate if n % WORD >= instr.immediate else None for n in range(width))
 
 
 def _down_in_words(width: int, instr: Instr) -> Selection:
-    """Bytes move down by `immediate` inside words (a shift to the right)."""
+    """Move bytes down by `immediate` inside words (a shift to the right)."""
     return tuple(n + instr.immediate if n % WORD + instr.immediate < WORD else None for n in range(width))
 
 
 def _next_in_groups(width: int, instr: Instr) -> Selection:
-    """Bytes move up by `immediate` inside groups (pslldq)."""
+    """Move bytes up by `immediate` inside groups (pslldq)."""
     return tuple(n - instr.immediate if n % GROUP >= instr.immediate else None for n in range(width))
 
 
 def _align(width: int, instr: Instr) -> Selection:
-    """In each group: the first operand above the second, moved down by `immediate` bytes (palignr)."""
+    """In each group: concatenate the first operand above the second, and move down by `immediate` bytes
+    (palignr)."""
     chosen: list[int | None] = []
     for n in range(width):
         at, base = n % GROUP + instr.immediate, n // GROUP * GROUP
@@ -155,7 +158,7 @@ def _align(width: int, instr: Instr) -> Selection:
 
 
 def _two_groups(width: int, instr: Instr) -> Selection:
-    """Two groups chosen of four by two bits each of `immediate`, or 0 (vperm2i128)."""
+    """Select two of four groups by two bits each of `immediate`, or 0 (vperm2i128)."""
     chosen: list[int | None] = []
     for n in range(width):
         control = instr.immediate >> 4 * (n // GROUP) & 15
@@ -164,8 +167,8 @@ def _two_groups(width: int, instr: Instr) -> Selection:
 
 
 def _four_groups(width: int, instr: Instr) -> Selection:
-    """Two groups of the first operand, two of the second, by two bits each of `immediate`; only the words
-    named by the bits from 8 on are kept (vshufi64x2)."""
+    """Select two groups of the first operand and two of the second, by two bits each of `immediate`; keep
+    only the words whose bits, from bit 8 on, are set (vshufi64x2)."""
     chosen: list[int | None] = []
     for n in range(width):
         group = n // GROUP
@@ -175,7 +178,7 @@ def _four_groups(width: int, instr: Instr) -> Selection:
 
 
 def _unpack(width: int, instr: Instr) -> Selection:
-    """Units of `immediate` bytes of the lower or upper halves of groups, in turn (punpckl.., punpckh..)."""
+    """Interleave units of `immediate` bytes of the lower or upper halves of groups (punpckl.., punpckh..)."""
     unit = abs(instr.immediate)
     start = WORD if instr.immediate < 0 else 0
     chosen: list[int | None] = []
@@ -187,17 +190,18 @@ def _unpack(width: int, instr: Instr) -> Selection:
 
 
 def _units(width: int, instr: Instr) -> Selection:
-    """Units of `immediate` bytes from anywhere, numbered by `data` (vpermw, vpermd, vpermq)."""
+    """Select units of `immediate` bytes from the whole vector by the numbers in `data` (vpermw, vpermd,
+    vpermq)."""
     unit = instr.immediate
     return tuple(instr.data[n // unit] * unit + n % unit for n in range(width))
 
 
 def _spread(width: int, instr: Instr) -> Selection:
-    """Byte `immediate` of a word in all of its bytes."""
+    """Repeat byte `immediate` of a word in all of its bytes."""
     return (instr.immediate,) * width
 
 
-#: The permutations by name: which bytes of the operands the result has.
+#: The permutations by name, as functions that return the Selection.
 SELECTIONS: dict[str, Callable[[int, Instr], Selection]] = {
     "shuffle": _shuffle,
     "next_in_words": _next_in_words,

@@ -1,7 +1,7 @@
-"""What each Op does to one lane: MEANING says it once.
+"""The semantics of each Op on one lane, in the table MEANING.
 
-It is said over bits that need only `^` (addition in GF(2)) and `&` (multiplication in GF(2)), so the same
-table runs a Program on concrete bytes (bits 0 and 1) and on symbolic ones (polynomials).
+The functions need only `^` (addition in GF(2)) and `&` (multiplication in GF(2)) on bits, so the same table
+runs a Program on concrete bytes (bits 0 and 1) and on symbolic ones (polynomials).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gfsmith.ir.program import Op
 
 
 class Undefined(Exception):
-    """An Op was given operands for which it has no meaning on some instruction set."""
+    """Operands for which an Op is undefined on some instruction set."""
 
 
 class Bit(Protocol):
@@ -27,7 +27,7 @@ class Bit(Protocol):
 
 
 Byte = tuple[Any, ...]  #: 8 Bits, least significant first
-Lane = Any  #: a Byte, or what TABLE, MATRIX and COLUMN load: a tuple of Bytes
+Lane = Any  #: a Byte, or the result of TABLE, MATRIX or COLUMN: a tuple of Bytes
 
 
 def _zero_like(bit: Any) -> Any:
@@ -46,7 +46,7 @@ def _and(left: Byte, right: Byte) -> Byte:
 
 
 def _high_nibble(x: Byte, mask: Byte) -> Byte:
-    """(x >> 4) & mask; without a byte-wise shift the mask must clear what crosses lanes."""
+    """(x >> 4) & mask. Without a byte-wise shift the mask must clear bits from the neighbouring lane."""
     if any(mask[4:]):
         raise Undefined("HIGH_NIBBLE with a mask above 0x0f")
     zero = _zero_like(x[0])
@@ -62,7 +62,7 @@ def _choose(x: Byte, chosen: Byte) -> Byte:
 
 
 def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
-    """table[index] for index < 16, by selecting on one index bit after another."""
+    """table[index] for index < 16, by selection on one index bit after another."""
     if any(index[4:]):
         raise Undefined("LOOKUP with an index that may exceed 15")
     rows = list(table)
@@ -76,16 +76,16 @@ def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
 
 
 def _lookup_low(table: Sequence[Byte], x: Byte) -> Byte:
-    """The lower nibble looked up (z/Architecture, vperm: of 32 bytes, five bits of the index count; with the
-    same 16 bytes twice, four)."""
+    """Look up the lower nibble. z/Architecture's vperm selects from 32 bytes by five bits of the index; with
+    the same 16 bytes twice only four bits count."""
     return _lookup(table, (*x[:4], *(_zero_like(x[0]),) * 4))
 
 
 def _lookup2(low: Sequence[Byte], high: Sequence[Byte], x: Byte) -> Byte:
-    """Both nibbles of one byte, each in its own table (Power ISA 2.07, vpermxor).
+    """Look up both nibbles of one byte, each in its own table (Power ISA 2.07, vpermxor).
 
-    The instruction counts elements from the left of a register; lxvd2x, little endian, puts byte n of
-    memory at element n ^ 7.
+    The instruction counts elements from the left of a register; lxvd2x, little endian, loads byte n of memory
+    into element n ^ 7.
     """
     zero = (_zero_like(x[0]),) * 4
     left, right = ([table[n ^ 7] for n in range(16)] for table in (low, high))
@@ -131,7 +131,7 @@ def _bit(x: Byte, position: int) -> Byte:
 
 
 class Kind(Enum):
-    """What a value holds per lane: a byte, or a table that every lane sees."""
+    """The content of a value in one lane: a byte, or a table that all lanes share."""
 
     BYTE = auto()
     TABLE = auto()
@@ -143,8 +143,8 @@ _BYTE, _BYTES, _BYTES3 = (Kind.BYTE,), (Kind.BYTE,) * 2, (Kind.BYTE,) * 3
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an Op does to one lane. `operands` says what its vector operands hold; the value loaded
-    from `ref`, where a load has been folded into the instruction, comes as the last of them."""
+    """The semantics of an Op on one lane. operands: the kinds of its vector operands. If a load has been
+    folded into the instruction, the value loaded from `ref` is the last operand."""
 
     text: str
     operands: tuple[Kind, ...]
@@ -175,6 +175,6 @@ MEANING: dict[Op, Meaning] = {
     Op.STORE: Meaning("a to a destination shard", _BYTE, None, None),
     Op.STREAM: Meaning("a to a destination shard, around the cache", _BYTE, None, None),
     Op.SPILL: Meaning("a to a slot of the frame", _BYTE, None, None),
-    Op.RELOAD: Meaning("what this turn put into a slot of the frame last", ()),
-    Op.PREFETCH: Meaning("no effect but on caches", (), None, None),
+    Op.RELOAD: Meaning("the last value that this iteration stored to a slot of the frame", ()),
+    Op.PREFETCH: Meaning("no effect except on caches", (), None, None),
 }

@@ -1,19 +1,20 @@
-"""The vector program: what a kernel computes, apart from how any instruction set spells it.
+"""The vector program of a kernel, independent of any instruction set's spelling.
 
-A Program is in static single assignment form. Every Value is one vector whose byte lanes all undergo
-the same computation, so an Op is fully described by what it does to a single lane, which meaning.py says.
+A Program is in static single assignment form. Every Value is one vector whose byte lanes all undergo the same
+computation, so the effect on a single lane describes an Op completely (meaning.py).
 
 A Program is a list of loops run one after the other over the byte range [0, len):
 
     for each Loop: while it applies to the bytes that remain:
         head; for every `group` source shards (rolled loops only): body; for each of the fewer than
-        `group` that are left: rest; close; advance by `step`
+        `group` shards that remain: rest; close; advance by `step`
 
-A turn may be made of several loops: all but the first are `joined` to the one before them, run in the same
-turn, at offsets of their own in the turn's `step` bytes, and the position advances after the last of them.
+An iteration may consist of several loops: all but the first are `joined` to the loop before them. They run in
+the same iteration, at their own offsets in its `step` bytes, and the position advances after the last of
+them.
 
-A BLOCK loop applies while at least `step` bytes remain. The TAIL loop comes last and runs at most once
-with the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly those bytes.
+A BLOCK loop applies while at least `step` bytes remain. The TAIL loop comes last and runs at most once with
+the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly those bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Value = int
 
 
 class Op(Enum):
-    """A vector operation: what it means is in MEANING, how it is spelled is in emit/."""
+    """A vector operation. MEANING has its semantics, emit/ its spelling."""
 
     ZERO = auto()
     CONST = auto()
@@ -59,7 +60,7 @@ LOADS = frozenset({Op.LOAD, Op.TABLE, Op.MATRIX, Op.COLUMN})
 
 
 class Space(Enum):
-    """What a memory reference points into."""
+    """The memory area of a reference."""
 
     SOURCE = auto()
     DESTINATION = auto()
@@ -69,17 +70,17 @@ class Space(Enum):
     AHEAD = auto()
 
 
-#: Index of the source shard that a rolled loop is at; that of the n-th source after it is CURRENT - n.
+#: Index of the current source shard of a rolled loop; the n-th source after it has index CURRENT - n.
 CURRENT = -1
 
 
 def pointers(code: Iterable[Instr]) -> int:
-    """How many pointers behind those of the shards some code takes."""
+    """Return the number of AHEAD pointers that some code reads."""
     return sum(i.ref is not None and i.ref.space is Space.AHEAD for i in code)
 
 
 def source_name(index: int) -> str:
-    """A shard's number as a person reads it: j, j+1, ... relative to a rolled loop's source."""
+    """Return the printed number of a shard: j, j+1, ... relative to a rolled loop's source."""
     if index > CURRENT:
         return str(index)
     return "j" if index == CURRENT else f"j+{CURRENT - index}"
@@ -93,9 +94,9 @@ class Ref:
     COEFFICIENT: byte `offset` of the table entry for source `index` and output `output`.
     CONSTANT: byte `offset` of the Program's constants.
     SCRATCH: slot number `index` of the kernel's frame, one vector each.
-    AHEAD: what a pointer of src[] behind those of the shards points to, at the turn's position: only good for
-    PREFETCH in a body. A turn takes these pointers from the first one on, and each turn of a body as many as
-    it has such instructions; `index` numbers those.
+    AHEAD: the target of a pointer in src[] after the pointers to the shards, at the iteration's position, for
+    PREFETCH in a body only. An iteration over the byte range starts with the first of these pointers. Each
+    iteration of a body reads as many as it has such instructions; `index` numbers those.
     """
 
     space: Space
@@ -106,7 +107,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Instr:
-    """result = op(args, *ref, immediate). `copy` numbers the unrolled copy it belongs to."""
+    """result = op(args, *ref, immediate). copy: the unrolled copy of the instruction."""
 
     op: Op
     result: Value | None
@@ -118,8 +119,8 @@ class Instr:
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """A value carried around a rolled loop: `phi` is `initial` on entry, `updated` after a turn of the
-    body and `rest` after a turn of the rest, if there is one.
+    """A value carried around a rolled loop: `phi` is `initial` on entry, `updated` after an iteration of the
+    body and `rest` after an iteration of the rest, if there is one.
 
     After the loop, `phi` is the final value.
     """
@@ -130,7 +131,7 @@ class Carry:
     rest: Value | None = None
 
     def names(self) -> tuple[Value, ...]:
-        """All that stand for one variable."""
+        """Return all values that represent the carried variable."""
         every = (self.phi, self.initial, self.updated)
         return every if self.rest is None else (*every, self.rest)
 
@@ -140,7 +141,7 @@ class Carry:
 
 
 class Role(Enum):
-    """Which bytes a loop takes: whole blocks, or the rest that is smaller than one vector."""
+    """The bytes that a loop handles: whole blocks, or the tail, which is shorter than one vector."""
 
     BLOCK = auto()
     TAIL = auto()
@@ -150,11 +151,11 @@ class Role(Enum):
 class Loop:
     """One loop over the byte range; see the module's docstring.
 
-    step: bytes of every shard that one turn handles (BLOCK), or the vector width in bytes (TAIL).
+    step: bytes of every shard that one iteration handles (BLOCK), or the vector width in bytes (TAIL).
     aligned: the loop runs only if every destination is aligned to the vector width.
-    body, carries: the part of a rolled loop that takes `group` sources; empty in a loop unrolled over its
-    sources. rest: the same for one source, for what a group does not fill; empty if group is 1.
-    joined: part of the same turn as the loop before it, whose step it has.
+    body, carries: the part of a rolled loop for `group` sources; empty in a loop unrolled over its sources.
+    rest: the same part for a single source, for sources that do not fill a group; empty if group is 1.
+    joined: part of the same iteration as the loop before it, with the same step.
     """
 
     role: Role
@@ -181,8 +182,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """preload runs once per call; its values are visible in every loop. constants: bytes that ship with
-    the code."""
+    """A vector program. preload: runs once per call; its values are visible in every loop. constants: bytes
+    that ship with the code."""
 
     lanes: int
     preload: tuple[Instr, ...]
@@ -196,7 +197,7 @@ class Program:
                 yield from section
 
     def turns(self) -> list[tuple[Loop, ...]]:
-        """The loops of each turn: one that is not joined, and those that are joined to it."""
+        """Return the loops of each iteration: one that is not joined, and those that are joined to it."""
         found: list[tuple[Loop, ...]] = []
         for loop in self.loops:
             found[-1:] = [(*found[-1], loop)] if loop.joined and found else [*found[-1:], (loop,)]
@@ -204,6 +205,6 @@ class Program:
 
     @property
     def slots(self) -> int:
-        """Vectors that the kernel keeps in its frame."""
+        """Number of vectors in the kernel's frame."""
         spilled = (i.ref.index for i in self.instructions() if i.op is Op.SPILL and i.ref is not None)
         return 1 + max(spilled, default=-1)

@@ -1,9 +1,10 @@
-"""spec -> Program: the loops over bytes and sources, with one technique a file for the products.
+"""Lowering of a KernelSpec to a Program: the loops over bytes and sources. Each technique has its own module.
 
-A kernel is up to three loops: the main one over `unroll` vectors, one over single vectors, and the tail. With
-ROWS a turn of the main one is several loops, one for each line or part of a line (KernelSpec.visits).
-With a fixed number of inputs the block loops are unrolled over the sources; the tail, every loop of a
-kernel for any k, and what _keeps_rolled names is rolled over them.
+A kernel has up to three loops: the main loop over `unroll` vectors, a loop over single vectors, and the tail.
+With Walk.ROWS an iteration of the main loop is several loops, one for each line or part of a line
+(KernelSpec.visits). With a fixed number of inputs, the main loop and the single-vector loop are unrolled over
+the sources. The tail, all loops of a kernel for any k, and the kernels that _keeps_rolled names are rolled
+over the sources.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
-from gfsmith.isa import Arch
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.spec import KernelSpec, Operation, Technique
 from gfsmith.lower.affine import Affine
 from gfsmith.lower.bitplane import Bitplane
 from gfsmith.lower.builder import Builder, Numbers
@@ -21,7 +23,6 @@ from gfsmith.lower.multiply import Multiply
 from gfsmith.lower.nibble import Nibble
 from gfsmith.lower.permxor import Permxor
 from gfsmith.lower.plain import Plain
-from gfsmith.spec import KernelSpec, Operation, Technique
 
 _TECHNIQUES: dict[Technique, Multiply] = {
     Technique.NIBBLE: Nibble(),
@@ -34,7 +35,7 @@ _TECHNIQUES: dict[Technique, Multiply] = {
 
 
 class _Lowering:
-    """The state of one spec on its way to a Program."""
+    """The state of the lowering of one spec."""
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
@@ -59,7 +60,7 @@ class _Lowering:
         return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 
     def _loop(self, role: Role, step: int, vectors: Sequence[int], rolled: bool, group: int = 1) -> Loop:
-        """A loop whose turn visits these vectors of its step, in this order."""
+        """Return a loop whose iteration visits these vectors of its step, in this order."""
         offsets = [vector * self.spec.isa.vector_bytes for vector in vectors]
         if rolled:
             return self._rolled(role, step, offsets, group)
@@ -73,7 +74,7 @@ class _Lowering:
     def _add_sources(
         self, b: Builder, sources: Sequence[int], offset: int, totals: list[Value | None]
     ) -> None:
-        """totals[i] += c[i][source] * src[source], for every output i and every source, side by side; by
+        """Add c[i][source] * src[source] to totals[i] for every output i and every source, interleaved. With
         Horner's rule the totals are multiplied as well."""
         loaded = [b.load(Space.SOURCE, source, offset) for source in sources]
         if self.horner is not None:
@@ -127,16 +128,19 @@ class _Lowering:
         )
 
     def _updated(self, b: Builder, group: int, offset: int, phis: list[Value]) -> list[Value]:
-        """The sums after the next `group` sources."""
+        """Return the sums after the next `group` sources."""
         totals: list[Value | None] = list(phis)
         self._add_sources(b, [CURRENT - n for n in range(group)], offset, totals)
         return [total for total in totals if total is not None]
 
 
 def _keeps_rolled(spec: KernelSpec) -> bool:
-    """Whether a fixed number of sources is not worth unrolling: in portable C, whose compiler does as it
-    sees fit, and with vpermxor where the tables do not fit into registers. POWER's vector loads have no
-    displacement before POWER9, so every other table costs an address as well, which is soon spilled."""
+    """Return whether a kernel with a fixed number of sources keeps its loop over them rolled.
+
+    It does in portable C, where the compiler decides about unrolling, and with vpermxor if the tables do not
+    fit into registers. POWER's vector loads have no displacement before POWER9, so every other table needs a
+    register for its address, which is soon spilled.
+    """
     if spec.isa.arch is Arch.PORTABLE:
         return True
     if spec.technique is not Technique.PERMXOR or spec.isa.registers is None:
@@ -146,5 +150,5 @@ def _keeps_rolled(spec: KernelSpec) -> bool:
 
 
 def lower(spec: KernelSpec) -> Program:
-    """The Program that computes what `spec` says, before any pass has run over it."""
+    """Return the Program that computes the kernel of `spec`, before any pass."""
     return _Lowering(spec).program()

@@ -1,4 +1,4 @@
-"""c * x as an 8 x 8 bit matrix times x: one GFNI instruction.
+"""Multiplication by an 8 x 8 bit matrix: c * x is one GFNI instruction.
 
 Source: Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes", section III.
 """
@@ -10,7 +10,7 @@ from gfsmith.lower.builder import Builder
 
 
 class Affine:
-    """Also serves MULB, whose table entry is eight bytes as well: the coefficient repeated."""
+    """Also used for MULB, whose table entry is eight bytes as well: the repeated coefficient."""
 
     def __init__(self, op: Op) -> None:
         self._op = op

@@ -1,34 +1,38 @@
-"""Algebra routines for x86 sets with GFNI: products and inverses in any field through the one of 0x11b.
+"""Algebra routines for x86 sets with GFNI: products and inverses in any field, computed in the field of
+0x11b.
 
 Polynomials, C = A B mod P with P monic of degree d, by Horner's rule in A's coefficients:
 
     T <- x T + t P' + a_i B,    i = d-1 ... 0,    t the top coefficient of T,    P' = P - x^d,
 
 which takes the 2d - 1 products of schoolbook multiplication and reduction (Drucker, Gueron, Krasnov: The
-comeback of Reed Solomon codes, figure 2) and needs no room for a product of twice the length, so that a
-vector holds twice as many polynomials. Coefficient n is byte n of the d bytes.
+comeback of Reed Solomon codes, figure 2). No product of twice the length is stored, so a vector holds twice
+as many polynomials. Coefficient n is byte n of the d bytes.
 
-Bit matrices: gf2p8affineqb multiplies bytes by a matrix of rows from the last to the first. The transpose T
-of B in that order is AFFINE of the bytes 0x80, 0x40, ..., 1 by B with its rows reversed; then C = AFFINE of
-A's rows by T. 64 x 64 matrices are 8 x 8 blocks of those, each a sum of eight products (section III-B there).
+Bit matrices: gf2p8affineqb multiplies bytes by a matrix whose rows are stored from the last to the first. The
+transpose T of B in that order is AFFINE of the bytes 0x80, 0x40, ..., 1 by B with its rows reversed; then
+C = AFFINE of A's rows by T. A 64 x 64 matrix consists of 8 x 8 blocks of this kind, and each block of the
+product is a sum of eight products of blocks (section III-B there).
 """
 
 from __future__ import annotations
 
+from gfsmith.ir import Op
 from gfsmith.ir.algebra import GROUP, WORD, Act, Instr, Routine, Step, Value
+from gfsmith.kernel.isa import ISAS
 
-#: Bytes of a vector, by the name of the set.
-WIDTHS = {"gfni_avx512": 64, "gfni_avx2": 32, "gfni_sse": 16}
+#: Name of each set with GFNI -> bytes of a vector, widest first.
+WIDTHS = {isa.name: isa.vector_bytes for isa in ISAS if Op.MULB in isa.ops}
 DEGREES = (8, 16, 32)
 
-#: Vectors of polynomials side by side: each step waits for a product and two shuffles of the one before.
+#: Independent vectors of polynomials: each step depends on a product and two shuffles of the previous step.
 _VECTORS = 4
 
 _ROWS = 64  #: bytes of eight rows of a 64 x 64 matrix
 
 
 class Code:
-    """Instructions under construction; `at` is the section they go to."""
+    """Instructions under construction. `at` is the section that receives them."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -36,7 +40,7 @@ class Code:
         self._next = 0
 
     def section(self) -> list[Instr]:
-        """Begin a new section."""
+        """Begin a section and return it."""
         self.at = []
         return self.at
 
@@ -63,7 +67,7 @@ class Code:
         return self.add(Act.PERMUTE, *args, text=name, immediate=immediate, data=data)
 
     def shuffle(self, value: Value, group: list[int]) -> Value:
-        """The same 16 places in every group."""
+        """Apply the same 16 indices to every group."""
         return self.permute("shuffle", value, data=bytes(group) * (self.width // GROUP))
 
     def xor(self, left: Value, right: Value) -> Value:
@@ -71,7 +75,7 @@ class Code:
 
 
 class _Maps:
-    """Into the field of 0x11b and back, or nothing where it is that field."""
+    """Maps into the field of 0x11b and back; no maps if the routine's field is that field."""
 
     def __init__(self, code: Code, mapped: bool) -> None:
         self._code = code
@@ -112,13 +116,13 @@ def _invert(set_: str, mapped: bool) -> Routine:
 
 
 class _Polynomials:
-    """Operations on coefficients of vectors that hold groups of `degree` bytes."""
+    """Operations on coefficients, in vectors that hold groups of `degree` bytes."""
 
     def __init__(self, code: Code, degree: int) -> None:
         self.code, self.degree = code, degree
 
     def spread(self, values: list[Value], index: int) -> list[Value]:
-        """Coefficient `index` of every polynomial in all its places."""
+        """Broadcast coefficient `index` of every polynomial to all of its bytes."""
         code, degree = self.code, self.degree
         if degree <= GROUP:
             places = [n // degree * degree + index for n in range(GROUP)]
@@ -134,7 +138,7 @@ class _Polynomials:
         return [code.shuffle(value, places) for value in chosen]
 
     def next(self, values: list[Value]) -> list[Value]:
-        """x T before it is reduced: coefficients move up by one, 0 comes in, the top one goes."""
+        """Return x T before the reduction: coefficients move up by one, and the lowest becomes 0."""
         code = self.code
         if self.degree == WORD:
             return [code.permute("next_in_words", value, immediate=1) for value in values]
@@ -188,7 +192,7 @@ _UNITS = bytes(1 << 7 - n % WORD for n in range(64))
 
 
 def _transposed(code: Code, units: Value, matrices: list[Value]) -> list[Value]:
-    """The operands of AFFINE that multiply rows from the right by these matrices."""
+    """Return the operands of AFFINE that multiply rows from the right by these matrices."""
     reversed_ = [code.shuffle(value, _REVERSED) for value in matrices]
     return [code.add(Act.AFFINE, units, value) for value in reversed_]
 
@@ -205,7 +209,7 @@ def _matrices8(set_: str) -> Routine:
 
 
 def _byte_transpose(code: Code, values: list[Value]) -> list[Value]:
-    """64 bytes as 8 x 8 bytes, transposed: eight rows of 64 bits to eight blocks of 8 x 8, and back."""
+    """Transpose 64 bytes as 8 x 8 bytes: eight rows of 64 bits become eight blocks of 8 x 8, and back."""
     pairs = [n // 2 + n % 2 * WORD for n in range(GROUP)]
     values = [code.shuffle(value, pairs) for value in values]
     match code.width:
@@ -229,7 +233,7 @@ def _byte_transpose(code: Code, values: list[Value]) -> list[Value]:
 
 
 def _spread_word(code: Code, values: list[Value], number: int) -> Value:
-    """Word `number` of 64 bytes in all words of a vector."""
+    """Broadcast word `number` of 64 bytes to all words of a vector."""
     words = code.width // WORD
     value, place = values[number // words], number % words
     if words == 2:
@@ -261,7 +265,7 @@ def _matrices64(set_: str) -> Routine:
 
 
 def lower(set_: str) -> tuple[Routine, ...]:
-    """All routines for one of WIDTHS."""
+    """Return all routines for one set of WIDTHS."""
     routines = [part(set_, mapped) for part in (_multiply, _invert) for mapped in (False, True)]
     routines += [_polynomials(set_, degree, mapped) for degree in DEGREES for mapped in (False, True)]
     return (*routines, _matrices8(set_), _matrices64(set_))

@@ -1,6 +1,7 @@
-"""Algebra routines on words of eight bytes, for every machine: no table, no address depends on data.
+"""Algebra routines on words of eight bytes, for every machine. They read no table, and no address depends on
+data.
 
-Products are made bit by bit of the second factor, from the highest (Horner's rule):
+Products process the second factor bit by bit, from the highest bit (Horner's rule):
 
     T <- a T + b_j x,    a T = (T without top bits) << 1 ^ (top bits as 0 or 1) * p',    p' = p - a^8.
 """
@@ -22,7 +23,7 @@ def _routine(operation: str, preload: list[Instr], head: list[Instr], close: lis
 
 
 def _flags(code: Code, word: Value, bit: int, ones: Value) -> Value:
-    """Bit `bit` of every byte as 0 or 1."""
+    """Return bit `bit` of every byte as 0 or 1."""
     shifted = code.add(Act.SHIFT, word, immediate=-bit) if bit else word
     return code.add(Act.AND, shifted, ones)
 
@@ -53,7 +54,7 @@ def _multiply() -> Routine:
 
 
 def _invert() -> Routine:
-    """x^254 = (x^15)^16 x^12 x^2: eleven products."""
+    """Return x^254 = (x^15)^16 x^12 x^2 in eleven products."""
     code = Code(WORD)
     preload, head = code.section(), code.section()
 
@@ -75,7 +76,7 @@ def _invert() -> Routine:
 
 
 def _polynomials(degree: int) -> Routine:
-    """As in lower/algebra.py, with a loop over the coefficients of A."""
+    """The method of lower/algebra.py, with a loop over the coefficients of A."""
     code, words = Code(WORD), range(degree // WORD)
     preload = code.section()
     modulus = code.load("modulus", degree)
@@ -102,7 +103,7 @@ def _polynomials(degree: int) -> Routine:
 
 
 def _matrices8() -> Routine:
-    """C = sum over k of (column k of A) (row k of B)."""
+    """Compute C as the sum over k of (column k of A) (row k of B)."""
     code = Code(WORD)
     preload = code.section()
     ones, full = (code.add(Act.CONST, data=data) for data in (_ONES, _FULL))
@@ -119,7 +120,8 @@ def _matrices8() -> Routine:
 
 
 def _matrices64() -> Routine:
-    """One row of C: the sum of the rows of B that bits of A's row choose. A block is a row of A."""
+    """Compute one row of C: the sum of the rows of B that the set bits of A's row select. A block is a row of
+    A."""
     code = Code(WORD)
     preload = code.section()
     zero = code.add(Act.ZERO)
@@ -137,6 +139,6 @@ def _matrices64() -> Routine:
 
 
 def lower_words() -> tuple[Routine, ...]:
-    """All routines; the others use the first."""
+    """Return all routines. The other routines call the first."""
     polynomials = (_polynomials(degree) for degree in DEGREES)
     return _product(), _multiply(), _invert(), *polynomials, _matrices8(), _matrices64()

@@ -1,16 +1,16 @@
-"""A circuit with known constants -> Program: straight-line code, with the constants' tables beside it."""
+"""Lowering of a circuit with known constants: straight-line code, and the tables of the constants."""
 
 from __future__ import annotations
 
-from gfsmith.circuits.network import Add, Circuit, Input, Scale
 from gfsmith.ir import Loop, Op, Program, Ref, Role, Space, Value
+from gfsmith.kernel.spec import KernelSpec, Technique
+from gfsmith.kernel.tables import entry
 from gfsmith.lower.builder import Builder, Numbers
-from gfsmith.spec import KernelSpec, Technique
-from gfsmith.tables import entry
+from gfsmith.lower.circuits.network import Add, Circuit, Input, Scale
 
 
 class _Baking:
-    """The state of one circuit on its way to a Program."""
+    """The state of the lowering of one circuit."""
 
     def __init__(self, spec: KernelSpec, circuit: Circuit) -> None:
         self.spec = spec
@@ -78,7 +78,7 @@ class _Baking:
         return b.emit(Op.XOR, first, second)
 
     def _entry(self, b: Builder, op: Op, constant: int, within: int = 0) -> Value:
-        """The constant's table, one for all its uses."""
+        """Return the constant's table, which all its uses share."""
         if constant not in self.places:
             self.places[constant] = len(self.constants)
             self.constants += entry(self.spec.field, self.spec.entries, constant)
@@ -86,5 +86,5 @@ class _Baking:
 
 
 def lower_baked(spec: KernelSpec, circuit: Circuit) -> Program:
-    """The Program of a kernel whose matrix the circuit applies, before any pass has run over it."""
+    """Return the Program of a kernel whose matrix the circuit applies, before any pass."""
     return _Baking(spec, circuit).program()

@@ -1,7 +1,7 @@
-"""c * x = sum over b of x_b * (c * 2^b): a bit of every byte times a byte, in an ordinary word.
+"""Multiplication by bit planes: c * x = sum over b of x_b * (c * 2^b), computed in ordinary words.
 
 Each lane of (x >> b) & 1 is 0 or 1, so an integer multiplication by the byte c * 2^b cannot carry from
-one lane into the next. No table is indexed by data, so the portable kernels are constant-time too.
+one lane into the next. No table is indexed by data, so the portable kernels run in constant time too.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class Numbers:
 
 
 class Builder:
-    """Appends instructions to one section, each tagged with the unrolled copy it belongs to."""
+    """Appends instructions to one section. Each is tagged with the unrolled copy that it belongs to."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers

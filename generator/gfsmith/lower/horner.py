@@ -1,8 +1,9 @@
-"""dst[i] = sum over j of (2^i)^(k-1-j) * src[j] by Horner's rule: 2^i times the sum so far, then a source.
+"""Horner's rule for dst[i] = sum over j of (2^i)^(k-1-j) * src[j]: multiply the sum by 2^i, then add a
+source.
 
 Doubling is one affine instruction (Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes", section
-III-A and figure 1b), or a shift, and the polynomial wherever a bit is carried out (H. P. Anvin, "The
-mathematics of RAID-6"). Where sources come in pairs, both are multiplied and added at once: 4 S + 2 a + b.
+III-A and figure 1b), or a shift and an addition of the polynomial if a bit is carried out (H. P. Anvin, "The
+mathematics of RAID-6"). For a pair of sources, both steps are one: 4 S + 2 a + b.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gfsmith.ir import Op, Ref, Space, Value
+from gfsmith.kernel.spec import KernelSpec, Technique
+from gfsmith.kernel.tables import entry
 from gfsmith.lower.builder import Builder
-from gfsmith.spec import KernelSpec, Technique
-from gfsmith.tables import entry
 
 
 class Horner:
-    """What all loops of a kernel share: the matrix of each multiplier, or the polynomial."""
+    """Values that all loops of a kernel share: the matrix of each multiplier, or the polynomial."""
 
     def __init__(self, spec: KernelSpec, b: Builder) -> None:
         self._spec = spec
@@ -33,7 +34,7 @@ class Horner:
             self.constants += entry(spec.field, spec.entries, spec.field.power(2, power))
 
     def take(self, b: Builder, sources: Sequence[Value], totals: list[Value | None]) -> None:
-        """Every total goes on over the given sources, in their order."""
+        """Update every total with the given sources, in their order."""
         for output, before in enumerate(totals):
             assert before is not None
             total = self._times(b, before, output * len(sources))
@@ -42,7 +43,7 @@ class Horner:
             totals[output] = total
 
     def _times(self, b: Builder, x: Value, power: int) -> Value:
-        """x * 2^power."""
+        """Return x * 2^power."""
         if power == 0:
             return x
         if self._polynomial is None:

@@ -1,4 +1,4 @@
-"""What every multiplication technique offers to the loops around it."""
+"""The interface of multiplication techniques to the loops."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from gfsmith.lower.builder import Builder
 
 
 class Multiply(Protocol):
-    """c * x for a byte vector x and a coefficient c that lies in the table."""
+    """c * x for a byte vector x and a coefficient c in the tables."""
 
     def constants(self, b: Builder) -> tuple[Value, ...]:
-        """Values that the kernel needs once per call."""
+        """Return the values that the kernel computes once per call."""
         ...
 
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
-        """What all products of x share."""
+        """Return the values that all products of x share."""
         ...
 
     def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
-        """Values whose sum is c[output][source] * x."""
+        """Return values whose sum is c[output][source] * x."""
         ...

@@ -1,4 +1,4 @@
-"""c * x = low[x & 15] ^ high[x >> 4], with two 16-byte tables and a byte shuffle as the lookup.
+"""Multiplication by nibble tables: c * x = low[x & 15] ^ high[x >> 4], two 16-byte tables and a byte shuffle.
 
 Source of the method: H. P. Anvin, "The mathematics of RAID-6"; Plank, Greenan, Miller, "Screaming fast
 Galois field arithmetic using Intel SIMD instructions", FAST 2013.

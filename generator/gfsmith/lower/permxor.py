@@ -1,9 +1,9 @@
-"""c * x = low[x & 15] ^ high[x >> 4] in one instruction, POWER8's vpermxor.
+"""Multiplication with POWER8's vpermxor: c * x = low[x & 15] ^ high[x >> 4] in one instruction.
 
-Its tables lie in memory in the order in which a plain load brings them to where the instruction looks
-(TableFormat.PERMXOR), so nothing has to be swapped or complemented.
+TableFormat.PERMXOR stores the tables so that a plain load puts each byte at the position that the instruction
+reads. No bytes need swapping and no indices need complementing.
 
-Source of the method: P. Anvin's nibble tables, joined to one lookup by "Power Erasure Coding for
+Source of the method: P. Anvin's nibble tables, combined into one lookup by "Power Erasure Coding for
 programmers" (../shared/papers); Power ISA 2.07, vpermxor.
 """
 

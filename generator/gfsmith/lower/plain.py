@@ -1,4 +1,4 @@
-"""The sum of the sources themselves: every coefficient is 1."""
+"""Multiplication by 1: the products are the sources."""
 
 from __future__ import annotations
 

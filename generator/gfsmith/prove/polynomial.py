@@ -27,19 +27,25 @@ class Polynomial:
     def __xor__(self, other: Polynomial) -> Polynomial:
         if not other.terms:
             return self
-        return Polynomial(self.terms ^ other.terms)
+        return Polynomial(self.terms ^ other.terms) if self.terms else other
 
     def __and__(self, other: Polynomial) -> Polynomial:
+        if not self.terms or not other.terms:
+            return ZERO
         if self.terms == _ONE_TERMS:
             return other
         if other.terms == _ONE_TERMS:
             return self
-        if not self.terms or not other.terms:
-            return ZERO
         total: set[Monomial] = set()
         for left in self.terms:
-            for right in other.terms:
-                total ^= {left | right}
+            # Two monomials of `other` may have one product with `left`, and then cancel out.
+            products = [left | right for right in other.terms]
+            distinct = set(products)
+            if len(distinct) == len(products):
+                total ^= distinct
+            else:
+                for monomial in products:
+                    total ^= {monomial}
         return Polynomial(frozenset(total))
 
     def __bool__(self) -> bool:

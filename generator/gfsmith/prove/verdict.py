@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+#: The ways in which a kernel is established: its Program is proved, its machine code is.
+METHOD_PROGRAM = "program"
+METHOD_MACHINE = "machine"
+
 
 class Status(Enum):
     PROVED = "proved"

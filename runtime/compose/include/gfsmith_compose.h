@@ -1,22 +1,22 @@
 /** @file
- * Coding and communication chained: primitives that wait for shards, compute and send, posted once
- * and completed once; docs/compose.md shows their use. A library of its own, `gfsmith-compose`, on
- * top of `gfsmith` and libfabric.
+ * Distributed erasure coding: primitives that receive shards, compute and send in one operation.
+ * docs/compose/guide.md shows their use. They are in a separate library, `gfsmith-compose`, on top
+ * of `gfsmith` and libfabric.
  *
- * They are those of INEC (In-Network Erasure Coding, SC 2020, section III): ec/xor-send,
- * recv-ec/xor-send and recv-ec/xor are enough to build Reed-Solomon and local codes, partial
- * parallel repair (PPR), repair pipelining (ECPipe) and tripartite graphs (TriEC), encoding and
- * decoding. A graph says which node does which part of a linear map over GF(2^8);
- * `gfsmith_graph_post` makes each node's primitive of it.
+ * The primitives are those of INEC (In-Network Erasure Coding, SC 2020, section III): ec/xor-send,
+ * recv-ec/xor-send and recv-ec/xor. They suffice for encoding and repair with Reed-Solomon and
+ * local codes, partial parallel repair (PPR), repair pipelining (ECPipe) and tripartite graphs
+ * (TriEC). A graph assigns the parts of a linear map over GF(2^8) to nodes; `gfsmith_graph_post`
+ * posts the primitive of one node.
  *
- * A *node* is one process's end of the network. It has a rank, an engine (a thread of its own) and
- * a link to every peer that it knows. Nothing that is posted blocks; what becomes of it is told
- * once, by a callback in the engine's thread, by gfsmith_operation_wait, or both. Every operation
- * has a deadline.
+ * A *node* is the network endpoint of one process. It has a rank, an engine (a thread) and a link
+ * to every peer that it knows. Posting an operation does not block. The outcome is reported once,
+ * by a callback in the engine's thread, by gfsmith_operation_wait, or by both. Every operation has
+ * a deadline.
  *
- * Links are authenticated with a key that all nodes share; what is sent is neither encrypted nor,
- * beyond a checksum against accidents, protected against somebody who can change packets on their
- * way.
+ * Links are authenticated with a key that all nodes share. Data on a link are not encrypted. A
+ * checksum detects accidental changes, but does not protect against an attacker who can change
+ * packets.
  */
 #ifndef GFSMITH_COMPOSE_H
 #define GFSMITH_COMPOSE_H
@@ -28,294 +28,342 @@ extern "C" {
 #endif
 
 #define GFSMITH_RANKS_MAX 1024   /**< ranks are 0 to 1023 */
-#define GFSMITH_EDGES_MAX 4096   /**< transfers of one job are numbered 0 to 4095 */
-#define GFSMITH_SLICES_MAX 65536 /**< slices of one transfer, at most */
-#define GFSMITH_MESSAGE_MAX 4096 /**< bytes of a message, at most */
-#define GFSMITH_KEY_MIN 16       /**< bytes of a key, at least */
-#define GFSMITH_KEY_MAX 64       /**< bytes of a key, at most */
-#define GFSMITH_REASON_MAX 256   /**< bytes of a reason in words, its zero byte included */
+#define GFSMITH_EDGES_MAX 4096   /**< edges (transfers) of one job are numbered 0 to 4095 */
+#define GFSMITH_SLICES_MAX 65536 /**< most slices of one transfer */
+#define GFSMITH_MESSAGE_MAX 4096 /**< most bytes of a message */
+#define GFSMITH_KEY_MIN 16       /**< least bytes of a key */
+#define GFSMITH_KEY_MAX 64       /**< most bytes of a key */
+#define GFSMITH_REASON_MAX 256   /**< most bytes of an error description, with its zero byte */
 
-/** What can go wrong beside gfsmith_status, whose values the functions below return as well (as
- * int). */
+/** Status codes in addition to those of gfsmith_status. The functions below return both kinds, as
+ * int. */
 typedef enum gfsmith_compose_status {
-  GFSMITH_ETIMEDOUT = -32, /**< the deadline is over */
-  GFSMITH_EPEER = -33,     /**< a peer is gone, or cannot be reached */
-  GFSMITH_EAUTH = -34,     /**< a peer does not know the key, or is not who it says */
-  GFSMITH_ECORRUPT = -35,  /**< a message is truncated or its checksum is wrong */
+  GFSMITH_ETIMEDOUT = -32, /**< the deadline has passed */
+  GFSMITH_EPEER = -33,     /**< a peer has gone down or cannot be reached */
+  GFSMITH_EAUTH = -34,    /**< a peer does not have the key, or claims a rank that is not its own */
+  GFSMITH_ECORRUPT = -35, /**< a message is truncated or its checksum is wrong */
   GFSMITH_EMISMATCH =
-      -36, /**< a peer means another code, graph, length or slice: the hashes differ */
-  GFSMITH_ECANCELED = -37, /**< canceled, here or at a peer, or the node is being destroyed */
+      -36, /**< a peer has another code, graph, length or slice: the hashes differ */
+  GFSMITH_ECANCELED = -37, /**< canceled here or by a peer, or the node is being destroyed */
   GFSMITH_EFABRIC = -38,   /**< libfabric's provider failed */
-  GFSMITH_ELIMIT = -39     /**< more memory than the node may use for others' shards */
+  GFSMITH_ELIMIT = -39     /**< the shards in transit need more memory than the node may use */
 } gfsmith_compose_status;
 
-/** Words for a status of either kind. */
+/** A short English sentence for a status of either kind. */
 GFSMITH_API const char *gfsmith_compose_strerror(int status);
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-/** One process's end of the network. */
+/** The network endpoint of one process. */
 typedef struct gfsmith_node gfsmith_node;
 
-/** Called in the engine's thread when a link to a peer comes up or goes down. It must not block. */
+/** Handler that the engine's thread calls when a link to a peer comes up or goes down. It must not
+ * block. */
 typedef void gfsmith_link_handler(void *context, uint16_t rank, bool up);
-/** Called in the engine's thread with a message from a peer; `bytes` is gone when it returns. It
- * must not block. */
+/** Handler that the engine's thread calls with a message from a peer; `bytes` is valid during the
+ * call only. It must not block. */
 typedef void gfsmith_message_handler(void *context, uint16_t rank, const void *bytes,
                                      size_t length);
 
 /** Settings of a node. gfsmith_node_defaults writes the values in brackets. */
 typedef struct gfsmith_node_options {
-  size_t size;          /**< bytes of this struct, as gfsmith_node_defaults wrote it */
-  const char *provider; /**< libfabric's provider with message endpoints: "tcp", "sockets", "verbs"
+  size_t size;          /**< size of this struct in bytes, as written by gfsmith_node_defaults */
+  const char *provider; /**< a libfabric provider with message endpoints: "tcp", "sockets", "verbs"
                            ["tcp"] */
-  const char *host;     /**< the address to listen on, in numbers ["127.0.0.1"] */
-  uint16_t port;        /**< and its port; 0: any that is free [0] */
+  const char *host;     /**< numeric address to listen on ["127.0.0.1"] */
+  uint16_t port;        /**< port to listen on; 0: any free port [0] */
   uint16_t rank;        /**< this node's rank [0] */
-  const uint8_t *key;   /**< the shared key, GFSMITH_KEY_MIN to GFSMITH_KEY_MAX bytes; it is copied
-                           [none: needed] */
-  size_t key_bytes;     /**< its bytes */
-  unsigned deadline_ms; /**< of operations that have none of their own, 1 to 86,400,000 [30000] */
-  unsigned connect_ms;  /**< of a connection's set-up and authentication, 1 to 86,400,000 [2000] */
-  size_t memory;        /**< bytes that the node holds for shards on their way, at most [1 GiB] */
-  bool triggers;        /**< use triggered operations where the provider has them [true] */
-  gfsmith_link_handler *link;       /**< told of links [NULL] */
-  gfsmith_message_handler *message; /**< given the peers' messages [NULL: they are dropped] */
-  void *context;                    /**< of both [NULL] */
+  const uint8_t *key;   /**< the shared key, GFSMITH_KEY_MIN to GFSMITH_KEY_MAX bytes, copied [none:
+                           required] */
+  size_t key_bytes;     /**< length of the key in bytes */
+  unsigned deadline_ms; /**< default deadline of operations, 1 to 86,400,000 [30000] */
+  unsigned connect_ms;  /**< time limit for setting up and authenticating a connection, 1 to
+                           86,400,000 [2000] */
+  size_t memory;        /**< most bytes that the node allocates for shards in transit [1 GiB] */
+  bool triggers;        /**< use triggered operations if the provider supports them [true] */
+  gfsmith_link_handler *link;       /**< called when a link comes up or goes down [NULL] */
+  gfsmith_message_handler *message; /**< called with messages [NULL: they are dropped] */
+  void *context;                    /**< first argument of both handlers [NULL] */
 } gfsmith_node_options;
 
+/** Write the default settings. */
 GFSMITH_API void gfsmith_node_defaults(gfsmith_node_options *options);
 
 /** Create a node and listen.
- * @param out the node; it is written before a handler is called for the first time
- * @param reason GFSMITH_REASON_MAX bytes for what is wrong in words, or NULL
- * @return GFSMITH_EINVAL (an option out of its range; reason names it), GFSMITH_EUNSUPPORTED (no
- * such provider), GFSMITH_EFABRIC (the address cannot be had), GFSMITH_ENOMEM; *out = NULL then */
+ *
+ * @param out where the node goes, written before the first call of a handler; on failure *out =
+ *     NULL
+ * @param options initialized by gfsmith_node_defaults
+ * @param reason GFSMITH_REASON_MAX bytes for an English description of the error, or NULL
+ * @return GFSMITH_EINVAL (an option out of range; the reason names it), GFSMITH_EUNSUPPORTED (no
+ *     such provider), GFSMITH_EFABRIC (the address is not available), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_create(gfsmith_node **out, const gfsmith_node_options *options,
                                     char *reason);
 
-/** Cancel what is posted, close all links, end the engine. NULL is allowed. Not from a callback. */
+/** Cancel all posted operations, close all links and stop the engine. NULL is allowed. Must not be
+ * called from a callback. */
 GFSMITH_API void gfsmith_node_destroy(gfsmith_node *node);
 
+/** The node's rank. */
 GFSMITH_API uint16_t gfsmith_node_rank(const gfsmith_node *node);
+/** The port on which the node listens. */
 GFSMITH_API uint16_t gfsmith_node_port(const gfsmith_node *node);
-/** Does the provider trigger operations by itself? */
+/** Does the provider support triggered operations? */
 GFSMITH_API bool gfsmith_node_triggers(const gfsmith_node *node);
 
-/** Say where a peer listens, or that it has moved. Of two nodes the one with the higher rank
- * connects, and goes on trying (from 10 ms, doubled up to 1 s) as long as it knows the peer; the
- * other needs no address to accept it.
- * @return GFSMITH_EINVAL (own rank, rank out of range, an address that does not parse) */
+/** Set the address of a peer, also after it has changed. Of two nodes, the one with the higher rank
+ * connects; it repeats failed attempts (after 10 ms, doubled up to 1 s) as long as it knows the
+ * peer. The node with the lower rank accepts the connection and needs no address for that.
+ *
+ * @return GFSMITH_EINVAL (own rank, rank out of range, an invalid address) */
 GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host,
                                   uint16_t port);
 /** Is there an authenticated link to this peer now? */
 GFSMITH_API bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank);
 
-/** Send a small message to a peer; messages of one link arrive in order, once, or the link goes
- * down. From any thread, callbacks too.
+/** Send a short message to a peer. The messages of a link arrive in order and exactly once, or the
+ * link goes down. May be called from any thread, also from callbacks.
+ *
  * @return GFSMITH_EPEER (no link now), GFSMITH_EINVAL (length 0 or over GFSMITH_MESSAGE_MAX),
- * GFSMITH_ELIMIT (more than 16 MiB wait for this peer), GFSMITH_ENOMEM */
+ *     GFSMITH_ELIMIT (more than 16 MiB are queued for this peer), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes,
                                   size_t length);
 
 /* ---- primitives ----------------------------------------------------------------------------- */
 
-/** What is computed. Its inputs are the local shards, then the received ones, in the order of their
- * descriptors. */
+/** The computation of an operation. Its inputs are the local shards followed by the received
+ * shards, in the order of their descriptors. */
 typedef enum gfsmith_calculator {
-  GFSMITH_FORWARD = 0, /**< nothing: output i is input i */
-  GFSMITH_XOR = 1,     /**< one output, the sum of all inputs */
+  GFSMITH_FORWARD = 0, /**< no computation: output i is input i */
+  GFSMITH_XOR = 1,     /**< one output, the XOR of all inputs */
   GFSMITH_EC = 2       /**< output[i] = sum over j of matrix[i][j] * input[j] */
 } gfsmith_calculator;
 
+/** Parameters of a computation. */
 typedef struct gfsmith_calc {
   gfsmith_calculator calculator;
-  unsigned polynomial;   /**< of the field, irreducible of degree 8: 0x11d */
-  unsigned outputs;      /**< rows, with EC; 1 with XOR; as many as inputs with FORWARD. 1 to 255 */
-  const uint8_t *matrix; /**< outputs x inputs elements, row-major, with EC; it is copied */
+  unsigned polynomial; /**< of the field, irreducible and of degree 8, for example 0x11d */
+  unsigned outputs;    /**< 1 to 255: rows of the matrix for EC, 1 for XOR, the number of inputs for
+                          FORWARD */
+  const uint8_t *matrix; /**< for EC: outputs x inputs elements, row-major; copied */
 } gfsmith_calc;
 
-/** Memory that is registered with the provider: what is sent from there need not be registered for
- * each operation. What a peer writes to always is, so that it can write there for one transfer. */
+/** Memory registered with the provider. Sends from such memory need no registration per operation.
+ * Memory that peers write to is registered for each transfer in any case, so that a peer can write
+ * only during its transfer. */
 typedef struct gfsmith_region gfsmith_region;
-/** @return GFSMITH_EINVAL (a NULL argument, no bytes), GFSMITH_ENOMEM, GFSMITH_EFABRIC; *out = NULL
- * then */
+/** Register memory.
+ *
+ * @param out where the region goes; on failure *out = NULL
+ * @return GFSMITH_EINVAL (a NULL argument, no bytes), GFSMITH_ENOMEM, GFSMITH_EFABRIC */
 GFSMITH_API int gfsmith_region_create(gfsmith_region **out, gfsmith_node *node, void *memory,
                                       size_t bytes);
-/** After all operations that use it. */
+/** Undo a registration, after all operations that use it. */
 GFSMITH_API void gfsmith_region_destroy(gfsmith_region *region);
 
-/** Where shards are. All have `length` bytes and must stay where they are until the operation is
- * over. An output must not overlap an input or another output, unless it is an input (FORWARD, or a
- * row of EC with a single 1), which may be kept where it is. Every output has to be kept or sent.
- * If the operation fails, contents of what was to be received or kept are not defined. */
+/** The memory of an operation. All shards have `length` bytes; their memory must remain valid until
+ * the operation has ended. An output must not overlap an input or another output, with one
+ * exception: an output that equals an input (FORWARD, or a row of EC with a single 1) may be stored
+ * in place. Every output must be stored or sent. If the operation fails, the contents of received
+ * inputs and stored outputs are undefined. */
 typedef struct gfsmith_memory {
-  size_t length;   /**< bytes of every shard, 0 allowed */
-  size_t slice;    /**< bytes that are waited for, computed and sent together; 0: whole shards */
-  unsigned locals; /**< inputs that are here already */
+  size_t length; /**< bytes of every shard; may be 0 */
+  size_t slice;  /**< bytes of every shard that are received, computed and sent as a unit; 0: whole
+                    shards */
+  unsigned locals;             /**< number of inputs in local memory */
   const uint8_t *const *local; /**< their addresses */
-  uint8_t *const *received;    /**< where each received input goes; NULL, or an entry NULL: into the
-                                  node's memory */
-  uint8_t *const *output;      /**< where each output is kept; NULL, or an entry NULL: not kept */
+  uint8_t *const *received; /**< an address for each received input; NULL, or a NULL entry: the node
+                               allocates memory */
+  uint8_t *const
+      *output; /**< an address for each stored output; NULL, or a NULL entry: not stored */
 } gfsmith_memory;
 
-/** A receive to wait for (the paper's wait descriptor has a list of them). */
+/** A shard to receive (an entry of the paper's wait descriptor). */
 typedef struct gfsmith_source {
-  uint16_t rank; /**< from this peer */
-  uint16_t edge; /**< as this transfer of the job */
+  uint16_t rank; /**< rank of the sender */
+  uint16_t edge; /**< number of the edge in the job */
 } gfsmith_source;
+/** The shards to receive. */
 typedef struct gfsmith_wait {
   unsigned count;
   const gfsmith_source *source;
 } gfsmith_wait;
 
-/** A send (the paper's stripe descriptor has a list of them). */
+/** A shard to send (an entry of the paper's stripe descriptor). */
 typedef struct gfsmith_target {
-  uint16_t rank;   /**< to this peer */
-  uint16_t edge;   /**< as this transfer of the job */
-  unsigned output; /**< this output */
+  uint16_t rank;   /**< rank of the receiver */
+  uint16_t edge;   /**< number of the edge in the job */
+  unsigned output; /**< index of the output to send */
 } gfsmith_target;
+/** The shards to send. */
 typedef struct gfsmith_stripe {
   unsigned count;
   const gfsmith_target *target;
 } gfsmith_stripe;
 
-/** What an operation belongs to. */
+/** The job that an operation belongs to. */
 typedef struct gfsmith_job {
-  uint64_t id;   /**< the same at all nodes of a graph's run, and different for different runs */
-  uint64_t hash; /**< of what all nodes must agree on; a peer with another one is refused */
-  unsigned deadline_ms; /**< from posting; 0: the node's */
+  uint64_t id;   /**< the same at all nodes for one run of a graph, different for different runs */
+  uint64_t hash; /**< of the parameters that all nodes must agree on; a peer with another hash is
+                    refused */
+  unsigned deadline_ms; /**< counted from posting; 0: the deadline of the node */
 } gfsmith_job;
 
-/** What became of an operation. */
+/** The outcome of an operation. */
 typedef struct gfsmith_outcome {
-  int status; /**< GFSMITH_OK or what went wrong */
-  int rank;   /**< the rank it went wrong with, as far as known where it began; or -1: here */
-  char reason[GFSMITH_REASON_MAX]; /**< in words */
+  int status; /**< GFSMITH_OK or the error */
+  int rank;   /**< rank of the peer with which the error began, as far as known; -1: this node */
+  char reason[GFSMITH_REASON_MAX]; /**< English description of the error */
 } gfsmith_outcome;
 
+/** Handle of an operation. */
 typedef struct gfsmith_operation gfsmith_operation;
+/** Callback with the outcome of an operation. */
 typedef void gfsmith_done(void *context, const gfsmith_outcome *outcome);
 
-/** How it is told: a callback (may be NULL) in the engine's thread, which must not block, and
- * *operation (may be NULL), which is to be released, at any time, also after the node. Those who
- * wait are told after the callback has returned. */
+/** Receivers of an outcome. `done` (may be NULL) is called in the engine's thread and must not
+ * block. *operation (may be NULL) receives a handle, which the caller must release; it may do so at
+ * any time, also after the node is destroyed. Calls of gfsmith_operation_wait return after the
+ * callback has returned. */
 typedef struct gfsmith_notice {
   gfsmith_done *done;
   void *context;
   gfsmith_operation **operation;
 } gfsmith_notice;
 
-/** ec/xor-send: compute on local shards, send the outputs. Complete when all are at the peers, and
- * have been checked there. From any thread, callbacks too. Everything but the shards is copied.
+/** ec/xor-send: compute on local shards and send the outputs. The operation is complete when the
+ * peers have received and verified all outputs. May be called from any thread, also from callbacks.
+ * All descriptors are copied; the shards are not.
  *
- * At most 255 inputs, which with the computed outputs are at most GFSMITH_MAX_SHARDS,
- * GFSMITH_EDGES_MAX targets and GFSMITH_SLICES_MAX slices; a node has no transfers with itself.
- * @param notice NULL: nobody is told
- * @return GFSMITH_EINVAL (what a descriptor names is not there or out of range; nothing is posted),
- *     GFSMITH_ENOMEM, GFSMITH_ELIMIT, GFSMITH_ECANCELED (the node is being destroyed). That a
- *     transfer is posted twice is told as an outcome, GFSMITH_EINVAL */
+ * Limits: 255 inputs; GFSMITH_MAX_SHARDS inputs and computed outputs together; GFSMITH_EDGES_MAX
+ * targets; GFSMITH_SLICES_MAX slices. A node cannot send to itself.
+ *
+ * @param notice NULL: the outcome is not reported
+ * @return GFSMITH_EINVAL (a descriptor is invalid or out of range), GFSMITH_ENOMEM, GFSMITH_ELIMIT,
+ *     GFSMITH_ECANCELED (the node is being destroyed); nothing is posted then. An edge that is
+ *     posted twice is reported in the outcome, as GFSMITH_EINVAL */
 GFSMITH_API int gfsmith_ec_send(gfsmith_node *node, const gfsmith_job *job,
                                 const gfsmith_calc *calc, const gfsmith_memory *memory,
                                 const gfsmith_stripe *stripe, const gfsmith_notice *notice);
-/** recv-ec/xor-send: wait for shards, compute on local and received ones, send the outputs. */
+/** recv-ec/xor-send: receive shards, compute on local and received shards, send the outputs.
+ * Otherwise as gfsmith_ec_send. */
 GFSMITH_API int gfsmith_recv_ec_send(gfsmith_node *node, const gfsmith_job *job,
                                      const gfsmith_wait *wait, const gfsmith_calc *calc,
                                      const gfsmith_memory *memory, const gfsmith_stripe *stripe,
                                      const gfsmith_notice *notice);
-/** recv-ec/xor: wait for shards, compute on local and received ones, keep the outputs.
- * @param wait NULL, or with count 0: all inputs are local */
+/** recv-ec/xor: receive shards, compute on local and received shards, store the outputs. Otherwise
+ * as gfsmith_ec_send.
+ *
+ * @param wait NULL or count 0: all inputs are local */
 GFSMITH_API int gfsmith_recv_ec(gfsmith_node *node, const gfsmith_job *job,
                                 const gfsmith_wait *wait, const gfsmith_calc *calc,
                                 const gfsmith_memory *memory, const gfsmith_notice *notice);
 
-/** The incoherent baseline of the paper's evaluation: the same three, but this thread asks for each
- * receive by itself, waits for what arrives, computes, hands over the sends and waits for them,
- * slice by slice; it returns when all is over. Peers cannot tell the difference. Not from a
- * callback.
+/** Run one of the three primitives in the calling thread: the incoherent baseline of the paper's
+ * evaluation. For each slice the thread requests each shard, waits for it, computes, starts the
+ * sends and waits for them. The call returns when the operation has ended. Peers see no difference.
+ * Must not be called from a callback.
+ *
  * @param wait,stripe NULL: none
- * @param outcome what became of it, if this returns GFSMITH_OK; or NULL
+ * @param outcome written if the result is GFSMITH_OK; may be NULL
  * @return as gfsmith_ec_send */
 GFSMITH_API int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job,
                                    const gfsmith_wait *wait, const gfsmith_calc *calc,
                                    const gfsmith_memory *memory, const gfsmith_stripe *stripe,
                                    gfsmith_outcome *outcome);
 
-/** Wait until it is over, `ms` at most. It ends by itself, one second after its deadline at the
- * latest (docs/compose.md). In a callback this does not wait.
- * @param outcome written if it is over; or NULL
- * @return false: not over yet */
+/** Wait until an operation has ended, at most `ms` milliseconds. Every operation ends at the latest
+ * one second after its deadline (docs/compose/guide.md). In a callback this function returns
+ * without waiting.
+ *
+ * @param outcome written if the operation has ended; may be NULL
+ * @return whether the operation has ended */
 GFSMITH_API bool gfsmith_operation_wait(gfsmith_operation *operation, unsigned ms,
                                         gfsmith_outcome *outcome);
-/** End it now with GFSMITH_ECANCELED, if it is not over. It may still be running when this returns.
+/** Cancel an operation that has not ended; its outcome is GFSMITH_ECANCELED. It may still be
+ * running when this function returns.
  */
 GFSMITH_API void gfsmith_operation_cancel(gfsmith_operation *operation);
-/** Let go of the handle; the operation goes on. NULL is allowed. */
+/** Release the handle; the operation continues. NULL is allowed. */
 GFSMITH_API void gfsmith_operation_release(gfsmith_operation *operation);
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
-/** A dynamic erasure-coding graph (section III-D): vertices are nodes with their part of the
- * matrix, edges transfers. */
+/** A dynamic erasure-coding graph (section III-D). A vertex is a node with its part of the matrix,
+ * an edge is a transfer. */
 typedef struct gfsmith_graph gfsmith_graph;
 
-/** What a graph is to do. Shards are numbered as everywhere: data 0 to k - 1, then parity. */
+/** Description of a graph to create. Shards are numbered 0 to k - 1 (data), then k to k + m - 1
+ * (parity). */
 typedef struct gfsmith_graph_request {
-  const char *scheme;         /**< "rs", "lrc", "triec"; "ppr" and "ecpipe", which repair only */
+  const char *scheme;         /**< "rs", "lrc", "triec"; for repair also "ppr" and "ecpipe" */
   const gfsmith_codec *codec; /**< the code, in ordinary layout */
-  unsigned k;                 /**< its data shards */
-  unsigned m;             /**< and parities; a codec does not tell, so they are said, and checked */
-  unsigned polynomial;    /**< of its field, or 0: GFSMITH_POLYNOMIAL; checked likewise */
-  const uint16_t *holder; /**< k + m ranks: who has, or is to have, each shard */
-  const bool *present;    /**< k + m flags: which shards are there; NULL: encode */
-  const bool *wanted;     /**< k + m flags: which to rebuild; NULL: every missing one */
-  const uint16_t *sink;   /**< k + m ranks: who gets each rebuilt shard; NULL: its holder */
-  uint16_t source;        /**< encode: the rank that has all data shards */
+  unsigned k;                 /**< data shards of the code */
+  unsigned m;                 /**< parity shards of the code; k and m are compared with the codec */
+  unsigned polynomial;        /**< of the field, compared with the codec; 0: GFSMITH_POLYNOMIAL */
+  const uint16_t *holder;     /**< k + m ranks: the node that stores, or is to store, each shard */
+  const bool *present;        /**< k + m flags: shards that are present; NULL: encode */
+  const bool *wanted;         /**< k + m flags: shards to rebuild; NULL: every missing shard */
+  const uint16_t *sink; /**< k + m ranks: receivers of the rebuilt shards; NULL: their holders */
+  uint16_t source;      /**< for encoding: the rank that has all data shards */
 } gfsmith_graph_request;
 
-/** Lay out a graph. It is validated before it is returned (gfsmith_graph_check).
+/** Create a graph. It is checked with gfsmith_graph_check before it is returned.
  *
- * A rank has one part in a graph. Ranks may be the same (a source or sink that holds shards,
- * several shards of one rank): what it would send to itself falls away. Where it would then have to
- * wait for what comes of its own sending, the graph is refused; with a source and sinks that hold
- * no shards, and a rank for each shard, that cannot be.
+ * A rank has one vertex in a graph. Ranks may repeat: a source or sink may hold shards, and a rank
+ * may hold several shards. A transfer from a rank to itself is then omitted. If a rank would have
+ * to wait for a result of its own sends, the graph is refused; this cannot happen if source and
+ * sinks hold no shards and every shard has a rank of its own.
  *
- * "triec" repairs at the holder of a missing shard, which keeps it, and from there sends it to the
- * sink; to read past a holder that is gone, name the sink as its holder. Other schemes look at a
- * missing shard's holder only if `sink` is NULL.
+ * "triec" rebuilds a missing shard at its holder, which stores the shard and sends it to the sink.
+ * If the holder has gone down, give the sink as holder. The other schemes use the holder of a
+ * missing shard only if `sink` is NULL.
  *
- * A graph never changes: any number of threads and runs may share it. It needs its codec no longer.
- * @param reason GFSMITH_REASON_MAX bytes, or NULL
+ * A graph is immutable: any number of threads and runs may share it. It does not refer to its
+ * codec.
+ *
+ * @param out where the graph goes; on failure *out = NULL
+ * @param request its description
+ * @param reason GFSMITH_REASON_MAX bytes for an English description of the error, or NULL
  * @return GFSMITH_EINVAL, GFSMITH_ETOOMANY, GFSMITH_ESINGULAR, GFSMITH_EUNSUPPORTED (the scheme
- * does not do this, or not with these ranks), GFSMITH_ENOMEM; *out = NULL then */
+ *     cannot do this, or not with these ranks), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_graph_create(gfsmith_graph **out, const gfsmith_graph_request *request,
                                      char *reason);
+/** Free a graph. NULL is allowed. */
 GFSMITH_API void gfsmith_graph_destroy(gfsmith_graph *graph);
-/** A 64-bit hash of everything in it: field, matrix parts, vertices and edges. For gfsmith_job. It
- * is the first 8 bytes, the lowest first, of BLAKE2b with 128 bits (RFC 7693) of the JSON. NULL: 0.
+/** A 64-bit hash of the whole graph (field, matrix parts, vertices and edges), for gfsmith_job: the
+ * first 8 bytes, least significant first, of the 128-bit BLAKE2b hash (RFC 7693) of its JSON text.
+ * 0 for NULL.
  */
 GFSMITH_API uint64_t gfsmith_graph_hash(const gfsmith_graph *graph);
-/** Is it acyclic, is every transfer sent and received, and does every sink compute exactly the
- * wanted shards, for all data? Decided over linear forms in the shards. @return GFSMITH_OK,
- * GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
+/** Check that the graph is acyclic, that every transfer has a sender and a receiver, and that every
+ * sink computes exactly the wanted shards for all data. The check is exact: it computes with linear
+ * forms in the data.
+ *
+ * @param reason GFSMITH_REASON_MAX bytes for an English description of the error, or NULL
+ * @return GFSMITH_OK, GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
 GFSMITH_API int gfsmith_graph_check(const gfsmith_graph *graph, char *reason);
-/** As JSON, the form of `gfsmith graph --json`, with a zero byte as far as there is room.
- * @return its length without the zero byte, whatever `size` is */
+/** Write the graph as JSON, in the form of `gfsmith graph --json`.
+ *
+ * @param text where the JSON goes, terminated by a zero byte and truncated to `size`
+ * @return the length of the JSON without the zero byte, even if it was truncated */
 GFSMITH_API size_t gfsmith_graph_json(const gfsmith_graph *graph, char *text, size_t size);
-/** Does this rank have a part in it? */
+/** Does this rank have a vertex in the graph? */
 GFSMITH_API bool gfsmith_graph_has(const gfsmith_graph *graph, uint16_t rank);
 
-/** Post this node's part: the vertex rule of section III-D picks primitive and calculator.
+/** Post the part of this node; the vertex rule of section III-D chooses primitive and calculator.
+ *
  * @param shards k + m addresses: of the shards that this node reads, and of those that it is to
- * get. A shard that it receives as it is in order to compute (a survivor, at the sink of "rs" and
- * "lrc") goes to its address too, unless that is NULL. Others are not looked at
+ *     store. A shard that this node receives unchanged as an input (a surviving shard at the sink
+ *     of "rs" and "lrc") is stored at its address too, unless that is NULL. Other entries are
+ *     ignored
  * @param length,slice as in gfsmith_memory
- * @return GFSMITH_EINVAL (the node has no part in the graph, an address that is needed is NULL),
- * GFSMITH_ENOMEM, GFSMITH_ELIMIT */
+ * @return GFSMITH_EINVAL (the node has no vertex in the graph, a required address is NULL),
+ *     GFSMITH_ENOMEM, GFSMITH_ELIMIT */
 GFSMITH_API int gfsmith_graph_post(gfsmith_node *node, const gfsmith_graph *graph, uint64_t job,
                                    unsigned deadline_ms, size_t length, size_t slice,
                                    uint8_t *const *shards, const gfsmith_notice *notice);
-/** The same the incoherent way, in this thread. */
+/** Run the part of this node in the calling thread, as gfsmith_incoherent. */
 GFSMITH_API int gfsmith_graph_incoherent(gfsmith_node *node, const gfsmith_graph *graph,
                                          uint64_t job, unsigned deadline_ms, size_t length,
                                          size_t slice, uint8_t *const *shards,

@@ -1,17 +1,11 @@
+#include "compute.h"
+
 #include <string.h>
 
-#include "operation.h"
-
-/* A slice is computed, summed and copied piece by piece, each while it is in the processor's own
- * cache. What is taken together, inputs and outputs, is as much as the core library takes to be
- * there: with more it stores around the cache. */
+/* A slice is computed, summed and copied piece by piece, each while it is in the core's own cache.
+ * HOT_BYTES, the inputs and outputs of a piece together, is the largest size that the core library
+ * assumes to be in cache; above it the library uses streaming stores. */
 enum { HOT_BYTES = 512 << 10, PIECE_MIN = 4096 };
-
-size_t gfc_slice_bytes(const gfsmith_operation *operation, size_t s) {
-  size_t from = s * operation->slice;
-  size_t left = operation->length - from;
-  return left < operation->slice ? left : operation->slice;
-}
 
 static size_t piece_bytes(const gfsmith_operation *operation) {
   size_t each = HOT_BYTES / (operation->inputs + operation->outputs) / PIECE_MIN * PIECE_MIN;
@@ -61,7 +55,7 @@ static void end(gfsmith_operation *operation, size_t s) {
   }
 }
 
-/* Is nothing computed, summed or copied: is every output an input, where it is? */
+/* Is nothing computed, summed or copied, because every output is an input at the same address? */
 static bool idle(const gfsmith_operation *operation) {
   const gfc_shard *output = operation->shard + operation->inputs;
   bool any = operation->kernel != NULL;

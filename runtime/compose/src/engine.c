@@ -1,36 +1,41 @@
-/* The engine: one thread that waits for the provider, for other threads and for timers, and never
- * spins. */
+/* The engine waits for the provider, for other threads and for timers, and never spins. */
 #include "engine.h"
 
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-void gfc_words(char *reason, const char *format, ...) {
-  if (reason == NULL)
-    return;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(reason, GFSMITH_REASON_MAX, format, arguments);
-  va_end(arguments);
-}
+#include "status.h"
 
-static int watch(gfc_engine *engine, int fd, void *what) {
-  struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
-  return epoll_ctl(engine->events, EPOLL_CTL_ADD, fd, &event);
+static int watch(gfc_engine *engine, int fd, void *source) {
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+  return epoll_ctl(engine->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 static int open_events(gfc_engine *engine, char *reason) {
-  engine->events = epoll_create1(EPOLL_CLOEXEC);
-  if (engine->events >= 0 && watch(engine, engine->works.wake, &engine->works) == 0 &&
+  engine->epoll = engine->peers.epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (engine->epoll >= 0 && watch(engine, engine->works.wake, &engine->works) == 0 &&
       watch(engine, engine->fabric.eq_fd, &engine->fabric) == 0)
     return GFSMITH_OK;
   gfc_words(reason, "no file descriptor is left for the engine");
   return GFSMITH_ENOMEM;
+}
+
+static void set_peers(gfc_engine *engine, const gfsmith_node_options *options) {
+  gfc_peers *peers = &engine->peers;
+  peers->fabric = &engine->fabric;
+  peers->timers = &engine->timers;
+  peers->ending = &engine->ending;
+  peers->handlers.link = options->link;
+  peers->handlers.message = options->message;
+  peers->handlers.context = options->context;
+  peers->connect_ms = options->connect_ms;
+  peers->ask_ms = 10000;
+  peers->silent_ms = 60000;
+  gfc_handshake_open(&peers->handshake, options);
+  TAILQ_INIT(&peers->connections);
 }
 
 int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, char *reason) {
@@ -38,17 +43,9 @@ int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, cha
   gfc_engine *engine = calloc(1, sizeof *engine);
   if (engine == NULL)
     return GFSMITH_ENOMEM;
-  engine->events = -1;
-  engine->rank = options->rank;
-  engine->connect_ms = options->connect_ms;
-  engine->ask_ms = 10000;
-  engine->silent_ms = 60000;
-  engine->link_handler = options->link;
-  engine->message_handler = options->message;
-  engine->handler_context = options->context;
+  engine->epoll = -1;
   TAILQ_INIT(&engine->timers);
-  TAILQ_INIT(&engine->connections);
-  gfc_key_set(&engine->key, options->key, options->key_bytes);
+  set_peers(engine, options);
   int status = gfc_works_create(&engine->works);
   if (status != GFSMITH_OK) {
     free(engine);
@@ -66,45 +63,40 @@ int gfc_engine_create(gfc_engine **out, const gfsmith_node_options *options, cha
   return GFSMITH_OK;
 }
 
-static gfc_connection *find(gfc_engine *engine, const struct fid *fid) {
-  gfc_connection *connection;
-  TAILQ_FOREACH(connection, &engine->connections, entry) {
-    if (connection->ep != NULL && &connection->ep->fid == fid)
-      return connection;
-  }
-  return NULL;
-}
-
 static void event_error(gfc_engine *engine) {
   uint8_t said[GFC_EVENT_DATA];
   struct fi_eq_err_entry error = {.err_data = said, .err_data_size = sizeof said};
   if (fi_eq_readerr(engine->fabric.eq, &error, 0) < 0)
     return;
-  gfc_connection *connection = find(engine, error.fid);
-  bool any = error.err_data != NULL && error.err_data_size <= sizeof said;
+  gfc_connection *connection = gfc_peers_connection(&engine->peers, error.fid);
+  gfc_heard heard = {said, 0};
+  if (error.err_data != NULL && error.err_data_size <= sizeof said)
+    heard = (gfc_heard){error.err_data, error.err_data_size};
   if (connection != NULL)
-    gfc_failed(connection, error.err, any ? error.err_data : said, any ? error.err_data_size : 0);
+    gfc_connection_failed(connection, error.err, &heard);
+}
+
+/* Data that arrived before the end of the connection are still processed. */
+static void closed_by_peer(gfc_channel *channel) {
+  channel->ready = true;
+  while (channel->ready && channel->state == GFC_UP)
+    gfc_channel_receive(channel);
+  gfc_channel_fail(channel, GFSMITH_EPEER, "the peer has closed the connection");
 }
 
 static void event(gfc_engine *engine, uint32_t kind, const gfc_event *read, size_t bytes) {
-  const uint8_t *said = read->bytes + sizeof read->entry;
-  bytes -= sizeof read->entry;
+  const gfc_heard heard = {read->bytes + sizeof read->entry, bytes - sizeof read->entry};
   if (kind == FI_CONNREQ) {
-    gfc_knock(engine, read->entry.info, said, bytes);
+    gfc_peers_requested(&engine->peers, read->entry.info, &heard);
     return;
   }
-  gfc_connection *connection = find(engine, read->entry.fid);
+  gfc_connection *connection = gfc_peers_connection(&engine->peers, read->entry.fid);
   if (connection == NULL)
     return;
   if (kind == FI_CONNECTED)
-    gfc_established(connection, said, bytes);
-  if (kind != FI_SHUTDOWN)
-    return;
-  /* What came before the end counts. */
-  connection->ready = true;
-  while (connection->ready && connection->state == GFC_UP)
-    gfc_receive(connection);
-  gfc_doom(connection, GFSMITH_EPEER, "the peer has closed the connection");
+    gfc_connection_established(connection, &heard);
+  else if (kind == FI_SHUTDOWN)
+    closed_by_peer(&connection->channel);
 }
 
 static void read_events(gfc_engine *engine) {
@@ -122,23 +114,6 @@ static void read_events(gfc_engine *engine) {
   }
 }
 
-/* What is to be closed is closed, what has proved itself comes up. The layer above may end further
- * ones meanwhile. */
-static void settle(gfc_engine *engine) {
-  gfc_connection *connection = TAILQ_FIRST(&engine->connections);
-  while (connection != NULL) {
-    if (connection->state == GFC_DOWN)
-      gfc_close(connection);
-    else if (connection->state == GFC_PROVED)
-      gfc_come_up(connection);
-    else {
-      connection = TAILQ_NEXT(connection, entry);
-      continue;
-    }
-    connection = TAILQ_FIRST(&engine->connections);
-  }
-}
-
 /* May we sleep until a descriptor is readable? */
 static bool may_sleep(gfc_engine *engine) {
   struct fid *eq = &engine->fabric.eq->fid;
@@ -146,15 +121,16 @@ static bool may_sleep(gfc_engine *engine) {
   if (!sleep)
     read_events(engine);
   gfc_connection *connection;
-  TAILQ_FOREACH(connection, &engine->connections, entry) {
-    if (connection->state == GFC_DOWN || connection->state == GFC_PROVED)
+  TAILQ_FOREACH(connection, &engine->peers.connections, entry) {
+    gfc_channel *channel = &connection->channel;
+    if (channel->state == GFC_DOWN || channel->state == GFC_PROVED)
       sleep = false;
-    else if (connection->state == GFC_UP && connection->touched && !connection->ready) {
-      struct fid *cq = &connection->cq->fid;
-      connection->ready = fi_trywait(engine->fabric.fabric, &cq, 1) != 0;
-      connection->touched = connection->ready;
+    else if (channel->state == GFC_UP && channel->touched && !channel->ready) {
+      struct fid *cq = &channel->cq->fid;
+      channel->ready = fi_trywait(engine->fabric.fabric, &cq, 1) != 0;
+      channel->touched = channel->ready;
     }
-    sleep = sleep && !connection->ready;
+    sleep = sleep && !channel->ready;
   }
   return sleep;
 }
@@ -164,8 +140,8 @@ static int timeout(gfc_engine *engine) {
     return 0;
   int wait = gfc_timers_wait(&engine->timers);
   gfc_connection *connection;
-  TAILQ_FOREACH(connection, &engine->connections, entry) {
-    if (connection->stalled && (wait < 0 || wait > 1))
+  TAILQ_FOREACH(connection, &engine->peers.connections, entry) {
+    if (connection->channel.stalled && (wait < 0 || wait > 1))
       wait = 1;
   }
   return wait;
@@ -174,66 +150,63 @@ static int timeout(gfc_engine *engine) {
 static void sleep_and_mark(gfc_engine *engine) {
   enum { EVENTS = 64 };
   struct epoll_event events[EVENTS];
-  int count = epoll_wait(engine->events, events, EVENTS, timeout(engine));
+  int count = epoll_wait(engine->epoll, events, EVENTS, timeout(engine));
   for (int i = 0; i < count; i++) {
-    void *what = events[i].data.ptr;
-    if (what == &engine->works) {
+    void *source = events[i].data.ptr;
+    if (source == &engine->works) {
       uint64_t woken;
       while (read(engine->works.wake, &woken, sizeof woken) > 0)
         continue;
-    } else if (what == &engine->fabric) {
+    } else if (source == &engine->fabric) {
       read_events(engine);
     } else {
-      ((gfc_connection *)what)->ready = true;
+      ((gfc_connection *)source)->channel.ready = true;
     }
   }
 }
 
 static void turn(gfc_engine *engine) {
-  gfc_works_run(&engine->works, engine->above);
+  gfc_works_run(&engine->works, engine->peers.handlers.observer);
   gfc_timers_run(&engine->timers);
   gfc_connection *connection;
-  TAILQ_FOREACH(connection, &engine->connections, entry) {
-    if (connection->ready)
-      gfc_receive(connection);
-    gfc_flush(connection);
+  TAILQ_FOREACH(connection, &engine->peers.connections, entry) {
+    if (connection->channel.ready)
+      gfc_channel_receive(&connection->channel);
+    gfc_channel_flush(&connection->channel);
   }
-  settle(engine);
+  gfc_peers_settle(&engine->peers);
 }
 
 static void finish(gfc_engine *engine) {
-  engine->upper->stop(engine->above);
-  gfc_peers_end(engine);
-  gfc_connection *connection;
-  TAILQ_FOREACH(connection, &engine->connections, entry) {
-    gfc_doom(connection, GFSMITH_ECANCELED, "the node is being destroyed");
-  }
-  settle(engine);
+  const gfc_handlers *handlers = &engine->peers.handlers;
+  handlers->events->stop(handlers->observer);
+  gfc_peers_end(&engine->peers);
   gfc_works_close(&engine->works);
   while (gfc_works_pending(&engine->works))
-    gfc_works_run(&engine->works, engine->above);
+    gfc_works_run(&engine->works, handlers->observer);
 }
 
 static void *run(void *context) {
   gfc_engine *engine = context;
   atomic_store(&engine->self, pthread_self());
   atomic_store(&engine->running, true);
-  gfc_gate_open(engine);
+  gfc_idle_sockets_watch(&engine->idle_sockets, &engine->timers, engine->port,
+                         engine->peers.connect_ms);
   while (!atomic_load(&engine->ending)) {
     turn(engine);
     sleep_and_mark(engine);
   }
   finish(engine);
-  gfc_gate_close(engine);
+  gfc_idle_sockets_end(&engine->idle_sockets);
   return NULL;
 }
 
-int gfc_engine_start(gfc_engine *engine, const gfc_upper *upper, void *above) {
+int gfc_engine_start(gfc_engine *engine, const gfc_link_events *events, void *observer) {
   sigset_t all, before;
-  engine->upper = upper;
-  engine->above = above;
+  engine->peers.handlers.events = events;
+  engine->peers.handlers.observer = observer;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the application's */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the application's threads */
   int status = pthread_create(&engine->thread, NULL, run, engine);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return status == 0 ? GFSMITH_OK : GFSMITH_ENOMEM;
@@ -247,15 +220,17 @@ void gfc_engine_stop(gfc_engine *engine) {
 
 void gfc_engine_destroy(gfc_engine *engine) {
   gfc_fabric_close(&engine->fabric);
-  if (engine->events >= 0)
-    close(engine->events);
+  if (engine->epoll >= 0)
+    close(engine->epoll);
   gfc_works_destroy(&engine->works);
-  gfc_peers_free(engine);
-  gfc_key_clear(&engine->key);
+  gfc_peers_free(&engine->peers);
+  gfc_handshake_close(&engine->peers.handshake);
   free(engine);
 }
 
-int gfc_run(gfc_engine *engine, void (*work)(void *upper, void *context), void *context) {
+/* ---- link.h ---- */
+
+int gfc_run(gfc_engine *engine, void (*work)(void *observer, void *context), void *context) {
   return gfc_works_add(&engine->works, work, context, !gfc_in_engine(engine));
 }
 
@@ -266,3 +241,43 @@ bool gfc_in_engine(const gfc_engine *engine) {
 gfc_timers *gfc_engine_timers(gfc_engine *engine) { return &engine->timers; }
 bool gfc_can_trigger(const gfc_engine *engine) { return engine->fabric.triggers; }
 struct fid_domain *gfc_domain(const gfc_engine *engine) { return engine->fabric.domain; }
+
+int gfc_register(gfc_engine *engine, void *memory, size_t bytes, unsigned purpose,
+                 struct fid_cntr *counter, gfc_registration *registration) {
+  return gfc_fabric_register(&engine->fabric, memory, bytes, purpose, counter, registration);
+}
+
+int gfc_control(gfc_engine *engine, uint16_t rank, uint8_t type, const void *body, size_t bytes) {
+  gfc_channel *channel = gfc_peer_channel(&engine->peers, rank);
+  if (channel == NULL)
+    return GFSMITH_EPEER;
+  if (type < GFC_CONTROL_FIRST || bytes > GFSMITH_MESSAGE_MAX)
+    return GFSMITH_EINVAL;
+  return gfc_channel_send(channel, type, body, bytes, NULL);
+}
+
+int gfc_write(gfc_engine *engine, uint16_t rank, const gfc_writing *writing) {
+  gfc_channel *channel = gfc_peer_channel(&engine->peers, rank);
+  return channel != NULL ? gfc_channel_write(channel, writing) : GFSMITH_EPEER;
+}
+
+void gfc_drop(gfc_engine *engine, uint16_t rank, int status, const char *reason) {
+  gfc_channel *channel = gfc_peer_channel(&engine->peers, rank);
+  if (channel != NULL)
+    gfc_channel_fail(channel, status, "%s", reason);
+}
+
+bool gfc_connected(const gfc_engine *engine, uint16_t rank) {
+  const gfc_peer *peer = gfc_peer_find(&engine->peers, rank);
+  return peer != NULL && atomic_load(&peer->up);
+}
+
+int gfc_trouble(const gfc_engine *engine, uint16_t rank, char *reason) {
+  const gfc_peer *peer = gfc_peer_find(&engine->peers, rank);
+  if (peer == NULL || peer->link != NULL || peer->trouble == GFSMITH_OK) {
+    reason[0] = 0;
+    return GFSMITH_OK;
+  }
+  gfc_words(reason, "%s", peer->reason);
+  return peer->trouble;
+}

@@ -2,14 +2,14 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth.h"
-#include "engine.h"
+#include "status.h"
 
-/* What we need of a provider, and what we can put up with. */
+/* The required capabilities of a provider, and the supported modes. */
 static struct fi_info *hints_for(const gfsmith_node_options *options) {
   struct fi_info *hints = fi_allocinfo();
   if (hints == NULL)
@@ -30,7 +30,7 @@ static struct fi_info *hints_for(const gfsmith_node_options *options) {
 
 static const uint32_t interface_version = FI_VERSION(1, 17);
 
-/* Is there what the hints ask for? Another question than which one it is. */
+/* Does any provider satisfy the hints? */
 static bool exists(const struct fi_info *hints) {
   struct fi_info *info = NULL;
   int status = fi_getinfo(interface_version, NULL, NULL, 0, hints, &info);
@@ -43,7 +43,7 @@ static int choose(gfc_fabric *fabric, struct fi_info *hints, const gfsmith_node_
   char port[8];
   snprintf(port, sizeof port, "%u", options->port);
   if (!exists(hints)) {
-    gfc_words(reason, "provider: %s is not there, or has no endpoints with messages and writes",
+    gfc_words(reason, "provider: %s is not available, or has no endpoints with messages and writes",
               options->provider);
     return GFSMITH_EUNSUPPORTED;
   }
@@ -99,7 +99,7 @@ int gfc_fabric_open(gfc_fabric *fabric, const gfsmith_node_options *options, cha
   struct sockaddr_storage address;
   *fabric = (gfc_fabric){.eq_fd = -1};
   if (!gfc_address(&address, options->host, options->port)) {
-    gfc_words(reason, "host: %s is no address in numbers", options->host);
+    gfc_words(reason, "host: %s is not a numeric address", options->host);
     return GFSMITH_EINVAL;
   }
   struct fi_info *hints = hints_for(options);
@@ -121,8 +121,9 @@ static void close_one(struct fid *fid) {
     fi_close(fid);
 }
 
-/* Who wants to connect still comes too late; nobody else frees what he has sent. Not after the
- * listening endpoint is closed: reading events makes tcp use it. */
+/* Reject peers that still want to connect; nothing else frees the data that they have sent. This
+ * must happen before the listening endpoint is closed, because tcp accesses the endpoint when it
+ * reads events. */
 static void turn_away(gfc_fabric *fabric) {
   enum { EVENTS = 4096 };
   gfc_event read;
@@ -169,7 +170,7 @@ struct fi_info *gfc_fabric_towards(const gfc_fabric *fabric,
   struct fi_info *info = fi_dupinfo(fabric->info);
   if (info == NULL)
     return NULL;
-  /* Our own address carries the port that we listen on: the provider picks one that is free. */
+  /* Our own address carries the port on which we listen: the provider picks a free one. */
   free(info->src_addr);
   info->src_addr = NULL;
   info->src_addrlen = 0;
@@ -201,4 +202,56 @@ bool gfc_address(struct sockaddr_storage *address, const char *host, uint16_t po
   six->sin6_family = AF_INET6;
   six->sin6_port = htons(port);
   return true;
+}
+
+/* ---- registration: memory that our writes read, or that peers may write ---- */
+
+/* A random key that cannot be guessed, of the length of the provider's keys. */
+static uint64_t fresh_key(const gfc_fabric *fabric) {
+  size_t bytes = fabric->info->domain_attr->mr_key_size;
+  uint64_t key;
+  randombytes_buf(&key, sizeof key);
+  return bytes >= sizeof key ? key : key & ((UINT64_C(1) << (8 * bytes)) - 1);
+}
+
+static int try_register(gfc_fabric *fabric, void *memory, size_t bytes, unsigned purpose,
+                        bool event, struct fid_mr **mr) {
+  uint64_t access = (purpose & GFC_SOURCE ? FI_WRITE | FI_SEND | FI_RECV : 0) |
+                    (purpose & GFC_TARGET ? FI_REMOTE_WRITE : 0);
+  int status = -FI_ENOKEY;
+  /* If the key is taken already, try another one. */
+  for (unsigned attempt = 0; attempt < 16 && status == -FI_ENOKEY; attempt++)
+    status = fi_mr_reg(fabric->domain, memory, bytes, access, 0, fresh_key(fabric),
+                       event ? FI_RMA_EVENT : 0, mr, NULL);
+  return status;
+}
+
+int gfc_fabric_register(gfc_fabric *fabric, void *memory, size_t bytes, unsigned purpose,
+                        struct fid_cntr *counter, gfc_registration *registration) {
+  int mode = fabric->info->domain_attr->mr_mode;
+  *registration = (gfc_registration){0};
+  if (!(purpose & GFC_TARGET) && !(mode & FI_MR_LOCAL))
+    return GFSMITH_OK;
+  struct fid_mr *mr = NULL;
+  int status = try_register(fabric, memory, bytes, purpose, counter != NULL, &mr);
+  if (status == -FI_ENOMEM)
+    return GFSMITH_ENOMEM;
+  if (status != 0)
+    return GFSMITH_EFABRIC;
+  if (counter != NULL && fi_mr_bind(mr, &counter->fid, FI_REMOTE_WRITE) != 0) {
+    fi_close(&mr->fid);
+    return GFSMITH_EFABRIC;
+  }
+  *registration = (gfc_registration){.mr = mr,
+                                     .descriptor = fi_mr_desc(mr),
+                                     .key = fi_mr_key(mr),
+                                     .base = mode & FI_MR_VIRT_ADDR ? (uintptr_t)memory : 0};
+  return GFSMITH_OK;
+}
+
+void gfc_unregister(gfc_registration *registration) {
+  struct fid_mr *mr = registration->mr;
+  if (mr != NULL)
+    fi_close(&mr->fid);
+  *registration = (gfc_registration){0};
 }

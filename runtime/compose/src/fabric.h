@@ -1,4 +1,4 @@
-/* libfabric's objects of a node: provider, domain, event queue, and the endpoint that listens. */
+/* The libfabric objects of a node: provider, domain, event queue, and the listening endpoint. */
 #ifndef GFC_FABRIC_H
 #define GFC_FABRIC_H
 
@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "link.h"
+#include "gfsmith_compose.h"
+#include "registration.h"
 
 typedef struct gfc_fabric {
   struct fi_info *info;
@@ -23,29 +24,32 @@ typedef struct gfc_fabric {
   int eq_fd;
   bool triggers; /* FI_TRIGGER and FI_RMA_EVENT */
   bool delivers; /* FI_DELIVERY_COMPLETE */
-  size_t pieces; /* that one write may have */
+  size_t pieces; /* most pieces of one write */
 } gfc_fabric;
 
-/* An event with what a peer may add to it: room for all that a provider takes. */
+/* An event with the data that a peer may attach to it, of the largest size that any provider
+ * accepts. */
 enum { GFC_EVENT_DATA = 512 };
 typedef union gfc_event {
   struct fi_eq_cm_entry entry;
   uint8_t bytes[sizeof(struct fi_eq_cm_entry) + GFC_EVENT_DATA];
 } gfc_event;
 
-/* Open what options name and listen. GFSMITH_EUNSUPPORTED, GFSMITH_EFABRIC, GFSMITH_EINVAL with the
- * reason; gfc_fabric_close is needed then too. */
+/* Open the provider and address named in the options, and listen. GFSMITH_EUNSUPPORTED,
+ * GFSMITH_EFABRIC, GFSMITH_EINVAL with the reason; gfc_fabric_close is needed then too. */
 int gfc_fabric_open(gfc_fabric *fabric, const gfsmith_node_options *options, char *reason);
 void gfc_fabric_close(gfc_fabric *fabric);
-/* The port that it listens on; 0 if the provider does not say. */
+/* The port of the listening endpoint; 0 if the provider does not report it. */
 uint16_t gfc_fabric_port(const gfc_fabric *fabric);
-/* What an endpoint to this address is made of: to be freed with fi_freeinfo. NULL: no memory. */
+/* The information for creating an endpoint to this address; the caller frees it with fi_freeinfo.
+ * NULL: out of memory. */
 struct fi_info *gfc_fabric_towards(const gfc_fabric *fabric,
                                    const struct sockaddr_storage *address);
+/* gfc_register (link.h) of this fabric; gfc_unregister is in registration.h. Any thread. */
 int gfc_fabric_register(gfc_fabric *fabric, void *memory, size_t bytes, unsigned purpose,
                         struct fid_cntr *counter, gfc_registration *registration);
 
-/* An address in numbers and a port. False: it does not parse. */
+/* Read a numeric address and a port. False: the address does not parse. */
 bool gfc_address(struct sockaddr_storage *address, const char *host, uint16_t port);
 
 #endif

@@ -1,4 +1,4 @@
-/* Faults on purpose, for tests. In other builds there is nothing here. */
+/* Injected faults, for tests. In other builds this file is empty. */
 #include "faults.h"
 
 #ifdef GFSMITH_COMPOSE_FAULTS
@@ -8,51 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "engine.h"
-#include "frame.h"
-#include "node.h"
-
-typedef struct wish {
-  gfc_engine *engine;
-  int fault;
-  unsigned after;
-} wish;
-
-static void set(void *upper, void *context) {
-  (void)upper;
-  wish *wished = context;
-  wished->engine->faults = (gfc_faults){.fault = wished->fault, .after = wished->after};
-  free(wished);
-}
-
-static void set_patience(void *upper, void *context) {
-  (void)upper;
-  wish *wished = context;
-  wished->engine->ask_ms = (unsigned)wished->fault;
-  wished->engine->silent_ms = wished->after;
-  free(wished);
-}
-
-static int run(gfsmith_node *node, void (*work)(void *, void *), int fault, unsigned after) {
-  wish *wished = malloc(sizeof *wished);
-  if (wished == NULL)
-    return GFSMITH_ENOMEM;
-  *wished = (wish){node->engine, fault, after};
-  int status = gfc_run(node->engine, work, wished);
-  if (status != GFSMITH_OK)
-    free(wished);
-  return status;
-}
-
-int gfsmith_node_fault(gfsmith_node *node, int fault, unsigned after) {
-  return run(node, set, fault, after);
-}
-
-int gfsmith_node_patience(gfsmith_node *node, unsigned ask, unsigned silent) {
-  return run(node, set_patience, (int)ask, silent);
-}
-
-/* Is it this one's turn? Then never again. */
+/* Does the fault apply to this frame or write? Then it is used up. */
 static bool now(gfc_faults *faults) {
   if (faults->after-- != 0)
     return false;
@@ -61,7 +17,7 @@ static bool now(gfc_faults *faults) {
 }
 
 static void change(uint8_t *frame, size_t bytes, size_t offset, const void *value, size_t width) {
-  memcpy(frame + offset, value, width);
+  memmove(frame + offset, value, width);
   uint64_t sum = htole64(XXH3_64bits(frame + sizeof sum, bytes - sizeof sum));
   memcpy(frame, &sum, sizeof sum);
 }
@@ -80,7 +36,7 @@ size_t gfc_fault_frame(gfc_faults *faults, uint8_t *frame, size_t bytes) {
     change(frame, bytes, 8, &magic, sizeof magic);
   if (fault == GFC_FAULT_CREDITS)
     change(frame, bytes, 14, &credits, sizeof credits);
-  if (fault == GFC_FAULT_CUT) { /* and the checksum is right */
+  if (fault == GFC_FAULT_CUT) { /* with a correct checksum */
     bytes--;
     change(frame, bytes, 8, frame + 8, sizeof magic);
   }
@@ -103,5 +59,5 @@ size_t gfc_fault_pieces(const gfc_faults *faults, size_t pieces) {
 }
 
 #else
-typedef int gfc_no_faults; /* ISO C wants something */
+typedef int gfc_no_faults; /* ISO C forbids an empty file */
 #endif

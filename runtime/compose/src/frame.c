@@ -35,14 +35,14 @@ size_t gfc_frame_write(uint8_t *buffer, const gfc_frame *frame) {
 const char *gfc_frame_read(gfc_frame *frame, const uint8_t *buffer, size_t bytes) {
   head read;
   if (bytes < sizeof read)
-    return "a message that is shorter than its head";
+    return "a message shorter than its header";
   memcpy(&read, buffer, sizeof read);
   if (le32toh(read.magic) != GFC_MAGIC)
-    return "a message that does not begin as one";
+    return "a message without the magic number";
   if (le64toh(read.hash) != hash(buffer, bytes))
     return "a message with a wrong checksum";
   if (le32toh(read.bytes) != bytes - sizeof read)
-    return "a message of another length than it says";
+    return "a message of another length than its header states";
   *frame = (gfc_frame){.type = read.type,
                        .credits = le16toh(read.credits),
                        .sequence = le32toh(read.sequence),

@@ -1,5 +1,20 @@
-/* A graph: what generator/gfsmith/graph/types.py says of it, in C. Every array is its own block of
- * memory. */
+/* The data model of a graph: vertices, edges, and simple functions on them. Every array is
+ * allocated separately.
+ *
+ * A dynamic EC graph (INEC, section III-D) is a directed acyclic graph. Its vertices are nodes and
+ * its edges are transfers of one shard's length each. A vertex has inputs (the local shards of its
+ * node, then the received ones) and a matrix with a row for each output:
+ *
+ *     output[i] = sum over j of matrix[i][j] * input[j]    in GF(2^8), byte by byte
+ *
+ * An output is sent, kept as a shard, or both. A node, identified by its rank, has at most one
+ * vertex, which computes when all its received inputs have arrived.
+ *
+ * The other graph modules depend on this one and never the other way: graph_build (sums to
+ * vertices), graph_layouts (the schemes), graph_check (the proof), graph_json (the text),
+ * graph_create (all of these in order), graph_hash (a created graph and its hash, which needs
+ * libsodium), graph_post (a vertex as a primitive). All but the last two need only the core
+ * library: the command `gfsmith graph` uses them. */
 #ifndef GFC_GRAPH_H
 #define GFC_GRAPH_H
 
@@ -25,8 +40,7 @@ typedef struct gfc_sending {
   uint16_t edge;
 } gfc_sending;
 
-/* A rank's part: output[i] = sum over j of matrix[i][j] * input[j], the inputs being the local
- * shards and then what is received. */
+/* The part of one rank. */
 typedef struct gfc_vertex {
   uint16_t rank;
   unsigned locals, receives, outputs, keeps, sends;
@@ -43,7 +57,7 @@ struct gfsmith_graph {
   unsigned polynomial, k, m;
   uint8_t *parity; /* m x k */
   unsigned places, goals, edges, vertices;
-  gfc_place *has;    /* `places` of them: the shards that are there and used */
+  gfc_place *has;    /* `places` of them: the existing shards that are used */
   gfc_place *wanted; /* `goals` of them */
   gfc_edge *edge;
   gfc_vertex *vertex; /* by rank */
@@ -54,28 +68,20 @@ static inline unsigned gfc_inputs(const gfc_vertex *vertex) {
   return vertex->locals + vertex->receives;
 }
 
-/* The part of a rank, or NULL. */
+/* The vertex of a rank, or NULL. */
 const gfc_vertex *gfc_graph_vertex(const gfsmith_graph *graph, uint16_t rank);
 
-/* The input that a row passes on unchanged, or -1: it has a single 1 and zeros. */
+/* The input that a row passes on unchanged (the row has a single 1 and zeros), or -1. */
 int gfc_unit(const uint8_t *row, unsigned inputs);
 
-/* What the vertex rule of section III-D picks: GFSMITH_FORWARD where outputs are inputs,
- * GFSMITH_XOR for one output that is the sum of all inputs, else GFSMITH_EC. */
+/* The calculator according to the vertex rule of section III-D: GFSMITH_FORWARD if outputs are
+ * inputs, GFSMITH_XOR for one output that is the sum of all inputs, else GFSMITH_EC. */
 gfsmith_calculator gfc_graph_calculator(const gfc_vertex *vertex);
 
-/* A product in GF(2)[x] / polynomial. */
+/* The product in GF(2)[x] / polynomial. */
 uint8_t gfc_multiply(unsigned polynomial, uint8_t a, uint8_t b);
 
-/* The m x k parity matrix of a codec, by what it encodes. @return as gfsmith_graph_create, with the
- * reason */
-int gfc_graph_code(const gfsmith_codec *codec, unsigned polynomial, unsigned k, unsigned m,
-                   uint8_t *parity, char *reason);
-
-/* The hash of gfsmith_graph_hash, computed. @return GFSMITH_ENOMEM */
-int gfc_graph_digest(const gfsmith_graph *graph, uint64_t *hash);
-
-/* Words into `reason`, which may be NULL. @return status */
+/* Write the formatted reason to `reason`, which may be NULL. @return status */
 __attribute__((format(printf, 3, 4))) int gfc_graph_fail(char *reason, int status,
                                                          const char *format, ...);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The array, with room for one more behind `count` elements; NULL: no memory, and the array is as
- * it was. Its room is the next power of two. */
+/* The array, with space for one element after `count`. NULL: out of memory, and the array is
+ * unchanged. The capacity is the next power of two. */
 static void *more(void *array, unsigned count, size_t size) {
   if (count & (count - 1))
     return array;
@@ -41,13 +41,13 @@ void gfc_sum_add(gfc_builder *builder, gfc_sum *into, unsigned input, uint8_t fa
   }
 }
 
-void gfc_sum_add_sum(gfc_builder *builder, gfc_sum *into, const gfc_sum *what, uint8_t factor) {
-  for (unsigned n = 0; n < what->count; n++)
-    gfc_sum_add(builder, into, what->term[n].input,
-                gfc_multiply(builder->polynomial, factor, what->term[n].factor));
+void gfc_sum_add_sum(gfc_builder *builder, gfc_sum *into, const gfc_sum *added, uint8_t factor) {
+  for (unsigned n = 0; n < added->count; n++)
+    gfc_sum_add(builder, into, added->term[n].input,
+                gfc_multiply(builder->polynomial, factor, added->term[n].factor));
 }
 
-/* What is known of a rank, which is new at first. NULL: no memory. */
+/* The part of a rank; an unknown rank gets a new one. NULL: out of memory. */
 static gfc_part *part_of(gfc_builder *builder, uint16_t rank) {
   if (builder->place[rank])
     return builder->part + builder->place[rank] - 1;
@@ -70,7 +70,7 @@ static bool same(const gfc_output *output, const gfc_sum *total) {
   return output->count == total->count;
 }
 
-/* The output of a part that is this sum; -1: no memory. */
+/* The output of a part that equals this sum, or a new one; -1: out of memory. */
 static int output_of(gfc_builder *builder, gfc_part *part, const gfc_sum *total) {
   for (unsigned n = 0; n < part->outputs; n++)
     if (same(part->output + n, total))
@@ -89,7 +89,7 @@ static int output_of(gfc_builder *builder, gfc_part *part, const gfc_sum *total)
   return (int)part->outputs++;
 }
 
-/* The edge by which this output of a part goes to a rank, which is new at first; -1 on failure. */
+/* The edge that carries this output of a part to a rank, or a new one; -1 on failure. */
 static int edge_of(gfc_builder *builder, gfc_part *part, int output, uint16_t target) {
   for (unsigned n = 0; n < part->sends; n++)
     if (part->send[n].output == output && builder->edge[part->send[n].edge].target == target)
@@ -115,16 +115,16 @@ static int edge_of(gfc_builder *builder, gfc_part *part, int output, uint16_t ta
   return (int)builder->edges++;
 }
 
-void gfc_bring(gfc_builder *builder, uint16_t source, uint16_t target, const gfc_sum *what,
+void gfc_bring(gfc_builder *builder, uint16_t source, uint16_t target, const gfc_sum *sum,
                uint8_t factor, gfc_sum *into) {
-  if (builder->status != GFSMITH_OK || what->count == 0)
+  if (builder->status != GFSMITH_OK || sum->count == 0)
     return;
   if (source == target) {
-    gfc_sum_add_sum(builder, into, what, factor);
+    gfc_sum_add_sum(builder, into, sum, factor);
     return;
   }
   gfc_part *part = part_of(builder, source);
-  int output = part == NULL ? -1 : output_of(builder, part, what);
+  int output = part == NULL ? -1 : output_of(builder, part, sum);
   int edge = output < 0 ? -1 : edge_of(builder, part, output, target);
   if (edge >= 0)
     gfc_sum_add(builder, into, GFC_RECEIVED + (unsigned)edge, factor);
@@ -135,7 +135,7 @@ void gfc_keep_shard(gfc_builder *builder, uint16_t at, unsigned shard, const gfc
     return;
   if (total->count == 0) {
     builder->status = gfc_graph_fail(builder->reason, GFSMITH_EUNSUPPORTED,
-                                     "shard %u is a sum of nothing: nobody can send it", shard);
+                                     "shard %u is an empty sum: no rank can send it", shard);
     return;
   }
   gfc_part *part = part_of(builder, at);
@@ -156,7 +156,7 @@ void gfc_keep_shard(gfc_builder *builder, uint16_t at, unsigned shard, const gfc
   wanted[builder->goals++] = (gfc_place){(uint16_t)shard, at};
 }
 
-/* Count a part's inputs, and give each the column of its place among them. */
+/* Count the inputs of a part, and give each its column in the matrix. */
 static void number_inputs(gfc_builder *builder, const gfc_part *part, gfc_vertex *vertex) {
   memset(builder->column, 0, sizeof builder->column);
   for (unsigned n = 0; n < part->outputs; n++)
@@ -170,7 +170,9 @@ static void number_inputs(gfc_builder *builder, const gfc_part *part, gfc_vertex
     }
 }
 
-/* A primitive's inputs and the outputs that it computes are the shards of a codec. */
+/* The inputs and computed outputs of a primitive are the shards of one codec, whose number is
+ * limited.
+ */
 static void check_size(gfc_builder *builder, const gfc_vertex *vertex) {
   unsigned inputs = gfc_inputs(vertex), size = inputs;
   for (unsigned n = 0; n < vertex->outputs; n++)
@@ -182,7 +184,7 @@ static void check_size(gfc_builder *builder, const gfc_vertex *vertex) {
                                      vertex->rank, size, GFSMITH_MAX_SHARDS);
 }
 
-/* What a rank does; keeps and sends change hands. */
+/* Fill in the vertex of a rank; the arrays of keeps and sends move from the part to the vertex. */
 static bool finish_vertex(gfc_builder *builder, gfc_part *part, gfc_vertex *vertex) {
   number_inputs(builder, part, vertex);
   unsigned inputs = gfc_inputs(vertex);

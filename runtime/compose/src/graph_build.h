@@ -1,12 +1,16 @@
-/* From sums and transfers to a graph: generator/gfsmith/graph/build.py in C. After something went
- * wrong (status), the functions do nothing more. */
+/* The builder of a graph: the sums of each rank become one vertex.
+ *
+ * A layout works with sums of inputs: gfc_bring carries a sum to another rank (or adds it in place
+ * if source and target are the same), gfc_keep_shard ends a sum as a shard. Equal sums of a rank
+ * are one output, and equal transfers are one edge. After the first error, which is stored in
+ * `status`, these functions do nothing. */
 #ifndef GFC_GRAPH_BUILD_H
 #define GFC_GRAPH_BUILD_H
 
 #include "graph.h"
 
-#define GFC_TERMS_MAX 512u /* a term for each shard, and for each rank that sends one, at most */
-#define GFC_RECEIVED 256u  /* inputs from here on are edges, below they are shards */
+#define GFC_TERMS_MAX 512u /* at most one term for each shard and for each rank that sends one */
+#define GFC_RECEIVED 256u  /* inputs from this number on are edges; smaller numbers are shards */
 
 typedef struct gfc_term {
   uint16_t input;
@@ -23,7 +27,7 @@ typedef struct gfc_output {
   gfc_term *term;
 } gfc_output;
 
-/* What is known of a rank so far. */
+/* The outputs of a rank so far. */
 typedef struct gfc_part {
   uint16_t rank;
   unsigned outputs, keeps, sends;
@@ -46,16 +50,17 @@ typedef struct gfc_builder {
 
 /* into += factor * input */
 void gfc_sum_add(gfc_builder *builder, gfc_sum *into, unsigned input, uint8_t factor);
-/* into += factor * what */
-void gfc_sum_add_sum(gfc_builder *builder, gfc_sum *into, const gfc_sum *what, uint8_t factor);
-/* The same, where `what` is known at rank `source` and `into` is a sum at rank `target`. */
-void gfc_bring(gfc_builder *builder, uint16_t source, uint16_t target, const gfc_sum *what,
+/* into += factor * added */
+void gfc_sum_add_sum(gfc_builder *builder, gfc_sum *into, const gfc_sum *added, uint8_t factor);
+/* The same if rank `source` has `sum` and `into` is a sum at rank `target`: adds a transfer. */
+void gfc_bring(gfc_builder *builder, uint16_t source, uint16_t target, const gfc_sum *sum,
                uint8_t factor, gfc_sum *into);
-/* The sum, at this rank, is a shard to be kept there. */
+/* Keep the sum `total` of rank `at` as a shard there. */
 void gfc_keep_shard(gfc_builder *builder, uint16_t at, unsigned shard, const gfc_sum *total);
-/* Edges, vertices, what is there and what is wanted go to the graph. @return builder->status */
+/* Move edges, vertices, and the lists of existing and wanted shards to the graph.
+ * @return builder->status */
 int gfc_build(gfc_builder *builder, gfsmith_graph *graph);
-/* Free what the builder holds. */
+/* Free the memory of the builder. */
 void gfc_builder_clear(gfc_builder *builder);
 
 #endif

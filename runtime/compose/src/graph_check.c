@@ -1,18 +1,24 @@
-/* generator/gfsmith/graph/check.py in C: every input, output and transfer is a linear form in the
- * data shards. */
-#include "graph.h"
-
+/* The proof of a graph: it is acyclic, every transfer is sent and received, and every sink computes
+ * exactly the wanted shards, for all data.
+ *
+ * Every input, output and transfer is a linear form in the k data shards: k coefficients over
+ * GF(2^8). An existing shard has its row of the generator matrix [I; P] as its form; the form of an
+ * output is its row times the forms of the inputs. Two linear forms that differ have different
+ * values for some data, so an output is shard s for all data if and only if its form is row s. This
+ * module is independent of the layouts, the builder and the planner. */
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known on the way. */
+#include "graph.h"
+
+/* The state of one check. */
 typedef struct gfc_check {
   const gfsmith_graph *graph;
   char *reason;
   uint8_t *form;    /* of each edge: k elements */
   uint8_t *scratch; /* k elements */
-  unsigned *waits;  /* of each vertex: transfers that it waits for */
-  uint8_t *seen;    /* of each goal: is it kept? */
+  unsigned *waits;  /* transfers for which each vertex still waits */
+  uint8_t *seen;    /* of each goal: has it been kept? */
 } gfc_check;
 
 static bool has_place(const gfc_place *places, unsigned count, unsigned shard, unsigned rank) {
@@ -51,7 +57,7 @@ static int check_code(const gfc_check *check) {
     for (unsigned g = 0; g < graph->goals && !graph->encodes; g++)
       if (graph->wanted[g].shard == shard)
         return gfc_graph_fail(check->reason, GFSMITH_EINVAL,
-                              "shard %u is to be rebuilt and is there", shard);
+                              "shard %u is to be rebuilt and is present", shard);
   }
   return status;
 }
@@ -92,7 +98,7 @@ static int check_vertex(const gfc_check *check, unsigned index) {
   for (unsigned n = 0; n < vertex->locals; n++) {
     if (!has_place(check->graph->has, check->graph->places, vertex->local[n], rank))
       return gfc_graph_fail(check->reason, GFSMITH_EINVAL,
-                            "rank %u computes with shard %u, which is not there", rank,
+                            "rank %u computes with shard %u, which it does not have", rank,
                             vertex->local[n]);
     if (n > 0 && vertex->local[n] <= vertex->local[n - 1])
       return gfc_graph_fail(check->reason, GFSMITH_EINVAL, "rank %u: a shard is an input twice",
@@ -187,14 +193,13 @@ static int check_keep(const gfc_check *check, const gfc_vertex *vertex, const gf
                           vertex->rank, keep->shard);
   output_form(check, vertex, keep->output, check->scratch);
   if (!is_shard(graph, check->scratch, keep->shard))
-    return gfc_graph_fail(check->reason, GFSMITH_EINVAL,
-                          "what rank %u keeps as shard %u is not that shard", vertex->rank,
-                          keep->shard);
+    return gfc_graph_fail(check->reason, GFSMITH_EINVAL, "rank %u keeps a wrong value as shard %u",
+                          vertex->rank, keep->shard);
   return GFSMITH_OK;
 }
 
-/* The forms of what a vertex sends, and are those right that it keeps? What it receives is known.
- */
+/* Compute the forms of the transfers that a vertex sends, and check the shards that it keeps. The
+ * forms of its received inputs are known. */
 static int check_sums(const gfc_check *check, const gfc_vertex *vertex) {
   for (unsigned n = 0; n < vertex->sends; n++) {
     unsigned edge = vertex->send[n].edge;
@@ -209,10 +214,10 @@ static int check_sums(const gfc_check *check, const gfc_vertex *vertex) {
   return status;
 }
 
-/* Vertex after vertex, each when all that it waits for is known. */
+/* Check vertex after vertex, each when the forms of all its received inputs are known. */
 static int check_order(const gfc_check *check) {
   const gfsmith_graph *graph = check->graph;
-  const unsigned done = GFSMITH_EDGES_MAX + 1; /* more than anyone waits for */
+  const unsigned done = GFSMITH_EDGES_MAX + 1; /* more than the transfers of any vertex */
   unsigned left = graph->vertices;
   for (unsigned v = 0; v < graph->vertices; v++)
     check->waits[v] = graph->vertex[v].receives;
@@ -232,7 +237,7 @@ static int check_order(const gfc_check *check) {
   for (unsigned v = 0; v < graph->vertices && left; v++)
     if (check->waits[v] != done)
       return gfc_graph_fail(check->reason, GFSMITH_EINVAL,
-                            "a cycle: rank %u waits for what comes of its own sending, or behind "
+                            "a cycle: rank %u waits for a result of its own sends, or follows "
                             "such a rank",
                             graph->vertex[v].rank);
   for (unsigned g = 0; g < graph->goals; g++)

@@ -1,12 +1,7 @@
-/* A graph as text, the very text of `gfsmith graph --json` (generator/gfsmith/graph/form.py), and
- * its hash. */
+/* A graph as JSON, byte for byte the text of `gfsmith graph --json`. */
 #include "graph.h"
 
-#include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Where text goes; what does not fit is counted only. */
+/* The buffer for the text; bytes that do not fit are only counted. */
 typedef struct writer {
   char *text;
   size_t size, used;
@@ -28,7 +23,7 @@ static void put_number(writer *out, const char *before, unsigned value) {
   put(out, first);
 }
 
-/* "," before all elements but the first of a list. */
+/* "," before every element of a list except the first. */
 static const char *comma(unsigned n) { return n ? "," : ""; }
 
 static void put_rows(writer *out, const char *name, const uint8_t *rows, unsigned count,
@@ -50,7 +45,7 @@ static void put_list(writer *out, const char *name, const uint16_t *list, unsign
   put(out, "]");
 }
 
-/* A list of pairs of numbers by name, which all are structs of two 16-bit numbers. */
+/* One element of a list of objects that have two numbers each. */
 static void put_pair(writer *out, unsigned n, const char *first, unsigned a, const char *second,
                      unsigned b) {
   put(out, comma(n));
@@ -119,19 +114,4 @@ size_t gfsmith_graph_json(const gfsmith_graph *graph, char *text, size_t size) {
   if (size > 0)
     text[out.used < size ? out.used : size - 1] = 0;
   return out.used;
-}
-
-int gfc_graph_digest(const gfsmith_graph *graph, uint64_t *hash) {
-  size_t length = gfsmith_graph_json(graph, NULL, 0);
-  char *text = malloc(length + 1);
-  if (text == NULL)
-    return GFSMITH_ENOMEM;
-  gfsmith_graph_json(graph, text, length + 1);
-  uint8_t digest[crypto_generichash_BYTES_MIN];
-  crypto_generichash(digest, sizeof digest, (const unsigned char *)text, length, NULL, 0);
-  free(text);
-  *hash = 0;
-  for (unsigned n = 0; n < 8; n++)
-    *hash |= (uint64_t)digest[n] << 8 * n;
-  return GFSMITH_OK;
 }

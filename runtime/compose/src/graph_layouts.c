@@ -1,9 +1,37 @@
-/* generator/gfsmith/graph/layouts.py in C: it says where each layout is from. */
+/* The schemes, and their papers.
+ *
+ * rs, lrc: Encode: the source computes all parities and sends every shard to its holder. Decode:
+ * the holders of the shards that the plan reads send them to the sink, which computes. The two
+ * schemes differ in their codes: the plan of a local code reads one group.
+ *
+ * ppr (S. Mitra et al., "Partial-parallel-repair (PPR)", EuroSys 2016): Decode: the sink and the n
+ * helpers, in the order of their shards, are the places 0 .. n of a binomial tree. In step d = 1,
+ * 2, 4, ... each place i with i mod 2d = d adds what arrived to its own product and sends the sum
+ * to place i - d. That takes ceil(log2(n + 1)) steps, and in no step does a node send or receive
+ * twice.
+ *
+ * ecpipe (R. Li et al., "Repair pipelining for erasure-coded storage", USENIX ATC 2017): Decode:
+ * the helpers are a chain in the order of their shards. Each adds its product to the sum that it
+ * receives, and the last sends to the sink. The scheme pays off with slices, which are given when
+ * the graph is posted: the graph does not contain them.
+ *
+ * triec (H. Shi, X. Lu, "TriEC: Tripartite graph based erasure coding NIC offload", SC 2019, as
+ * INEC describes it in figures 1, 5 and 13, sections II-B and IV-A): Encode: the source sends data
+ * shards to their holders, each of them computes its product for every parity, and the holders of
+ * the parities add the products. Decode: the helpers send their products for a lost shard to its
+ * holder, which adds them, keeps the shard (in-band recovery), and sends it on to the sink if that
+ * is another node.
+ *
+ * A rank may have several parts: it holds several shards, or the sink holds some itself. Transfers
+ * from a rank to itself are then omitted, and the rest is one vertex. With several lost shards a
+ * helper's products for all of them take the same path, and separate only before different sinks.
+ * INEC's figures show structures, mostly for one lost shard; the order of helpers, the places in
+ * the tree of PPR and several lost shards are our interpretation. */
 #include "graph_layouts.h"
 
 #include <string.h>
 
-/* The ranks that have some of these shards, each once, in the order of the shards. */
+/* The ranks that have at least one of these shards, each once, in the order of the shards. */
 static unsigned ranks_of(const gfc_layout_job *job, const uint8_t *shards, unsigned count,
                          uint16_t *ranks) {
   unsigned found = 0;
@@ -18,7 +46,7 @@ static unsigned ranks_of(const gfc_layout_job *job, const uint8_t *shards, unsig
   return found;
 }
 
-/* What this rank's shards add to a target. */
+/* The contribution of the shards of a rank to a target. */
 static void part(const gfc_layout_job *job, uint16_t rank, unsigned row, gfc_sum *into) {
   into->count = 0;
   for (unsigned n = 0; n < job->reads; n++)
@@ -26,7 +54,7 @@ static void part(const gfc_layout_job *job, uint16_t rank, unsigned row, gfc_sum
       gfc_sum_add(job->builder, into, job->read[n], job->matrix[row * job->reads + n]);
 }
 
-/* A shard of the code as a sum of data. */
+/* A shard of the code as a sum of data shards. */
 static void shard_row(const gfc_layout_job *job, unsigned shard, gfc_sum *into) {
   into->count = 0;
   for (unsigned j = 0; j < job->k; j++) {
@@ -63,7 +91,7 @@ static void gather_decode(gfc_layout_job *job) {
   }
 }
 
-/* Parity i at its holder; job->sum[0 .. k - 1]: the data shards at theirs. */
+/* Compute parity i at its holder. job->sum[0 .. k - 1] are the data shards at their holders. */
 static void triec_parity(gfc_layout_job *job, unsigned i, const uint16_t *ranks, unsigned count) {
   gfc_sum *into = job->sum + job->k, *piece = into + 1;
   uint16_t holder = job->holder[job->k + i];
@@ -117,7 +145,7 @@ static void triec_decode(gfc_layout_job *job) {
   }
 }
 
-/* The sink, and then those that help it. */
+/* The sink, then its helpers. */
 static unsigned places_of(const gfc_layout_job *job, uint16_t sink, uint16_t *places) {
   uint16_t helpers[GFSMITH_MAX_SHARDS];
   unsigned count = ranks_of(job, job->read, job->reads, helpers), found = 1;

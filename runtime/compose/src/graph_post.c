@@ -1,21 +1,21 @@
-/* A node's part of a graph as one of the three primitives. */
+/* The vertex of a node, posted as one of the three primitives. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph.h"
 
-/* Descriptors of a vertex in the making. */
+/* The descriptors of a vertex under construction. */
 typedef struct posting {
   const gfsmith_graph *graph;
   const gfc_vertex *vertex;
   uint8_t *const *shards;
-  bool empty; /* of length 0: no address is needed */
+  bool empty; /* shards of length 0 need no address */
   const uint8_t **local;
   uint8_t **received;
-  uint8_t **output;    /* of each row, where it is kept, or NULL */
-  const uint8_t **row; /* the rows that are computed: `rows` of them */
+  uint8_t **output;    /* the address at which each row is kept, or NULL */
+  const uint8_t **row; /* the `rows` rows that are computed */
   unsigned rows;
-  unsigned *place; /* of each output of the vertex, its row */
+  unsigned *place; /* the row of each output of the vertex */
   uint8_t *matrix;
   gfsmith_source *source;
   gfsmith_target *target;
@@ -26,7 +26,7 @@ static const uint8_t *matrix_row(const gfc_vertex *vertex, unsigned output) {
   return vertex->matrix + (size_t)output * gfc_inputs(vertex);
 }
 
-/* The shard that an edge carries as it is, or -1. */
+/* The shard that an edge carries unchanged, or -1. */
 static int shard_of_edge(const gfsmith_graph *graph, unsigned edge) {
   const gfc_vertex *vertex = gfc_graph_vertex(graph, graph->edge[edge].source);
   for (unsigned n = 0; n < vertex->sends; n++) {
@@ -54,8 +54,8 @@ static bool inputs_of(posting *made) {
   return true;
 }
 
-/* Is what is to be kept at `address` there by itself: an input that is, or can be received, there?
- */
+/* Can an output be at `address` without a copy, because it is an input at that address, or an input
+ * that can be received there? */
 static bool is_in_place(posting *made, unsigned output, uint8_t *address) {
   const gfc_vertex *vertex = made->vertex;
   int input = gfc_unit(matrix_row(vertex, output), gfc_inputs(vertex));
@@ -74,7 +74,8 @@ static void add_row(posting *made, unsigned output, uint8_t *address) {
   made->output[made->rows++] = address;
 }
 
-/* The rows that are kept elsewhere than at their inputs, and those that are sent. */
+/* Collect the rows that are kept at another address than their inputs, and the rows that are sent.
+ */
 static bool outputs_of(posting *made) {
   const gfc_vertex *vertex = made->vertex;
   unsigned none = vertex->outputs + vertex->keeps;
@@ -107,8 +108,8 @@ static bool outputs_of(posting *made) {
   return true;
 }
 
-/* With GFSMITH_FORWARD, outputs are the inputs themselves, and nothing is kept but what is in
- * place. */
+/* With GFSMITH_FORWARD the outputs are the inputs themselves, and only shards that are in place are
+ * kept. */
 static void forward(posting *made) {
   unsigned inputs = gfc_inputs(made->vertex);
   for (unsigned n = 0; n < made->vertex->sends; n++)
@@ -155,7 +156,7 @@ static int prepare(posting *made) {
   return GFSMITH_OK;
 }
 
-/* How it is posted: with a notice, or the incoherent way with an outcome. */
+/* The receiver of the outcome: a notice, or an outcome for the incoherent baseline. */
 typedef struct telling {
   const gfsmith_notice *notice;
   gfsmith_outcome *outcome;

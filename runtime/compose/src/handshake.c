@@ -1,160 +1,247 @@
 #include "handshake.h"
 
-#include <rdma/fi_cm.h>
+#include <endian.h>
+#include <sodium.h>
 #include <string.h>
 
-#include "engine.h"
+#include "status.h"
+#include "timer.h"
 
-/* Why somebody is refused, as the byte of REFUSAL says it. */
+/* ---- greetings ---- */
+
+enum {
+  ASK = 1,       /* body: a nonce */
+  CHALLENGE = 2, /* a nonce */
+  PROOF = 3,     /* the ticket, a proof */
+  WELCOME = 4,   /* a proof */
+  REFUSAL = 5    /* a byte: the reason */
+};
+
+/* The reasons for a refusal, as the byte of REFUSAL. */
 enum { WHY_VERSION = 1, WHY_RANK = 2, WHY_KEY = 3, WHY_LATE = 4 };
 
-/* The oldest one goes for a new one if all are given. */
-static struct gfc_ticket *new_ticket(gfc_tickets *tickets) {
-  struct gfc_ticket *oldest = &tickets->ticket[0];
+/* Little-endian: kind, version, the rank of the sender, the rank that the sender takes the other
+ * for (2 bytes each), the body. */
+typedef struct greeting {
+  uint16_t kind, version, rank, other;
+  uint8_t body[GFC_GREETING_MAX - 8];
+} greeting;
+
+/* Bytes of the body; 0: there is no such kind. */
+static size_t body_bytes(unsigned kind) {
+  static const size_t bytes[] = {[ASK] = GFC_NONCE_BYTES,
+                                 [CHALLENGE] = GFC_NONCE_BYTES,
+                                 [PROOF] = GFC_TICKET_BYTES + GFC_PROOF_BYTES,
+                                 [WELCOME] = GFC_PROOF_BYTES,
+                                 [REFUSAL] = 1};
+  return kind < sizeof bytes / sizeof bytes[0] ? bytes[kind] : 0;
+}
+
+static void write_greeting(gfc_reply *to, const greeting *said) {
+  const uint16_t head[4] = {htole16(said->kind), htole16(said->version), htole16(said->rank),
+                            htole16(said->other)};
+  size_t bytes = body_bytes(said->kind);
+  memcpy(to->data, head, sizeof head);
+  memcpy(to->data + sizeof head, said->body, bytes);
+  to->bytes = sizeof head + bytes;
+}
+
+/* False: the message is too short or not a greeting. Some providers append bytes. */
+static bool read_greeting(greeting *said, const uint8_t *from, size_t bytes) {
+  uint16_t head[4];
+  if (bytes < sizeof head)
+    return false;
+  memcpy(head, from, sizeof head);
+  *said = (greeting){le16toh(head[0]), le16toh(head[1]), le16toh(head[2]), le16toh(head[3]), {0}};
+  size_t body = body_bytes(said->kind);
+  if (body == 0 || bytes - sizeof head < body)
+    return false;
+  memcpy(said->body, from + sizeof head, body);
+  return true;
+}
+
+/* ---- proofs ---- */
+
+typedef enum side { CONNECTS = 1, LISTENS = 2 } side;
+
+static void prove(const gfc_key *key, side who, const gfc_dialogue *dialogue,
+                  uint8_t proof[GFC_PROOF_BYTES]) {
+  static const uint8_t label[] = "gfsmith-compose proof";
+  const uint8_t byte = (uint8_t)who;
+  crypto_auth_hmacsha256_state state;
+  crypto_auth_hmacsha256_init(&state, key->byte, key->bytes);
+  crypto_auth_hmacsha256_update(&state, label, sizeof label);
+  crypto_auth_hmacsha256_update(&state, &byte, sizeof byte);
+  crypto_auth_hmacsha256_update(&state, dialogue->ask, sizeof dialogue->ask);
+  crypto_auth_hmacsha256_update(&state, dialogue->challenge, sizeof dialogue->challenge);
+  crypto_auth_hmacsha256_final(&state, proof);
+  sodium_memzero(&state, sizeof state);
+}
+
+/* In constant time. */
+static bool proved(const gfc_key *key, side who, const gfc_dialogue *dialogue,
+                   const uint8_t proof[GFC_PROOF_BYTES]) {
+  uint8_t right[GFC_PROOF_BYTES];
+  prove(key, who, dialogue, right);
+  return crypto_verify_32(right, proof) == 0;
+}
+
+/* ---- the node's own part ---- */
+
+bool gfc_handshake_init(void) { return sodium_init() >= 0; }
+
+void gfc_handshake_open(gfc_handshake *own, const gfsmith_node_options *options) {
+  memcpy(own->key.byte, options->key, options->key_bytes);
+  own->key.bytes = options->key_bytes;
+  own->rank = options->rank;
+  own->connect_ms = options->connect_ms;
+}
+
+void gfc_handshake_close(gfc_handshake *own) { sodium_memzero(&own->key, sizeof own->key); }
+
+/* ---- the side that connects ---- */
+
+void gfc_handshake_ask(const gfc_handshake *own, gfc_attempt *attempt, gfc_reply *ask) {
+  greeting said = {ASK, GFC_VERSION, own->rank, attempt->peer, {0}};
+  randombytes_buf(said.body, GFC_NONCE_BYTES);
+  write_greeting(ask, &said);
+  memcpy(attempt->dialogue.ask, ask->data, sizeof attempt->dialogue.ask);
+  attempt->challenged = false;
+}
+
+static bool from_peer(const gfc_handshake *own, const gfc_attempt *attempt, const greeting *said) {
+  return said->version == GFC_VERSION && said->rank == attempt->peer && said->other == own->rank;
+}
+
+static void answer_challenge(const gfc_handshake *own, gfc_attempt *attempt, const greeting *asked,
+                             const uint8_t *data, gfc_reply *reply) {
+  greeting said = {PROOF, GFC_VERSION, own->rank, attempt->peer, {0}};
+  attempt->challenged = true;
+  memcpy(attempt->dialogue.challenge, data, sizeof attempt->dialogue.challenge);
+  memcpy(said.body, asked->body, GFC_TICKET_BYTES);
+  prove(&own->key, CONNECTS, &attempt->dialogue, said.body + GFC_TICKET_BYTES);
+  write_greeting(reply, &said);
+}
+
+int gfc_handshake_prove(const gfc_handshake *own, gfc_attempt *attempt, const gfc_heard *heard,
+                        const char *error, gfc_reply *proof, char *reason) {
+  static const char *const words[] = {[WHY_VERSION] =
+                                          "the peer uses another version of the protocol",
+                                      [WHY_RANK] = "the peer has another rank",
+                                      [WHY_KEY] = "the peer reports that our key is wrong"};
+  greeting said;
+  if (!read_greeting(&said, heard->data, heard->bytes)) {
+    gfc_words(reason, "no connection: %s", error);
+    return GFSMITH_EPEER;
+  }
+  if (said.kind == REFUSAL) {
+    uint8_t why = said.body[0];
+    bool known = why >= WHY_VERSION && why <= WHY_KEY;
+    gfc_words(reason, "%s", known ? words[why] : "the peer has too many requests");
+    return known ? GFSMITH_EAUTH : GFSMITH_EPEER;
+  }
+  if (said.kind != CHALLENGE || !from_peer(own, attempt, &said) || attempt->challenged) {
+    gfc_words(reason, "version %u, rank %u answers, not version %d, rank %u", said.version,
+              said.rank, GFC_VERSION, attempt->peer);
+    return GFSMITH_EAUTH;
+  }
+  answer_challenge(own, attempt, &said, heard->data, proof);
+  return GFSMITH_OK;
+}
+
+bool gfc_handshake_welcomed(const gfc_handshake *own, const gfc_attempt *attempt,
+                            const gfc_heard *heard) {
+  greeting said;
+  return attempt->challenged && read_greeting(&said, heard->data, heard->bytes) &&
+         said.kind == WELCOME && from_peer(own, attempt, &said) &&
+         proved(&own->key, LISTENS, &attempt->dialogue, said.body);
+}
+
+/* ---- the side that listens ---- */
+
+static gfc_verdict refuse(const gfc_handshake *own, uint16_t other, uint8_t why, gfc_reply *reply) {
+  greeting said = {REFUSAL, GFC_VERSION, own->rank, other, {why}};
+  write_greeting(reply, &said);
+  return GFC_REJECT;
+}
+
+void gfc_handshake_refuse_late(const gfc_handshake *own, uint16_t rank, gfc_reply *reply) {
+  refuse(own, rank, WHY_LATE, reply);
+}
+
+/* A free ticket; if all are in use, the oldest one is revoked. */
+static gfc_ticket *new_ticket(gfc_handshake *own) {
+  gfc_ticket *oldest = &own->ticket[0];
   for (unsigned i = 1; i < GFC_TICKETS; i++)
-    if (tickets->ticket[i].at < oldest->at)
-      oldest = &tickets->ticket[i];
+    if (own->ticket[i].at < oldest->at)
+      oldest = &own->ticket[i];
   return oldest;
 }
 
-static const uint8_t *nonce_of(const struct gfc_ticket *ticket) {
+static const uint8_t *nonce_of(const gfc_ticket *ticket) {
   return ticket->dialogue.challenge + GFC_ASK_BYTES - GFC_NONCE_BYTES;
 }
 
-static struct gfc_ticket *find_ticket(gfc_engine *engine, const uint8_t name[GFC_TICKET_BYTES]) {
+static gfc_ticket *find_ticket(gfc_handshake *own, const uint8_t name[GFC_TICKET_BYTES]) {
   uint64_t now = gfc_now();
   for (unsigned i = 0; i < GFC_TICKETS; i++) {
-    struct gfc_ticket *ticket = &engine->tickets.ticket[i];
-    if (ticket->at != 0 && now - ticket->at <= engine->connect_ms &&
+    gfc_ticket *ticket = &own->ticket[i];
+    if (ticket->at != 0 && now - ticket->at <= own->connect_ms &&
         memcmp(nonce_of(ticket), name, GFC_TICKET_BYTES) == 0)
       return ticket;
   }
   return NULL;
 }
 
-static void reject(gfc_engine *engine, struct fi_info *info, const gfc_greeting *greeting) {
-  uint8_t said[GFC_GREETING_MAX];
-  size_t bytes = gfc_greeting_write(said, greeting);
-  fi_reject(engine->fabric.pep, info->handle, said, bytes);
-  fi_freeinfo(info);
-}
-
-static void refuse(gfc_engine *engine, struct fi_info *info, uint16_t other, uint8_t why) {
-  gfc_greeting greeting = {GFC_REFUSAL, GFC_VERSION, engine->rank, other, {why}};
-  reject(engine, info, &greeting);
-}
-
-static void challenge(gfc_engine *engine, struct fi_info *info, const gfc_greeting *asked,
-                      const uint8_t *said) {
-  struct gfc_ticket *ticket = new_ticket(&engine->tickets);
-  gfc_greeting greeting = {GFC_CHALLENGE, GFC_VERSION, engine->rank, asked->rank, {0}};
-  gfc_random(greeting.body, GFC_NONCE_BYTES);
-  uint8_t written[GFC_GREETING_MAX];
-  gfc_greeting_write(written, &greeting);
-  memcpy(ticket->dialogue.ask, said, GFC_ASK_BYTES);
-  memcpy(ticket->dialogue.challenge, written, GFC_ASK_BYTES);
+static gfc_verdict challenge(gfc_handshake *own, const greeting *asked, const uint8_t *data,
+                             gfc_reply *reply) {
+  gfc_ticket *ticket = new_ticket(own);
+  greeting said = {CHALLENGE, GFC_VERSION, own->rank, asked->rank, {0}};
+  randombytes_buf(said.body, GFC_NONCE_BYTES);
+  write_greeting(reply, &said);
+  memcpy(ticket->dialogue.ask, data, GFC_ASK_BYTES);
+  memcpy(ticket->dialogue.challenge, reply->data, GFC_ASK_BYTES);
   ticket->at = gfc_now();
-  reject(engine, info, &greeting);
+  return GFC_REJECT;
 }
 
-/* Is it right? `welcome` is what to say then. */
-static bool right(gfc_engine *engine, struct gfc_ticket *ticket, const gfc_greeting *proof,
-                  gfc_greeting *welcome) {
-  gfc_greeting asked = {0};
+/* Is the proof valid? Then write WELCOME. The ticket cannot be used again. */
+static bool use_ticket(const gfc_handshake *own, gfc_ticket *ticket, const greeting *proof,
+                       gfc_reply *reply) {
+  greeting asked = {0};
   gfc_dialogue dialogue = ticket->dialogue;
   ticket->at = 0;
-  gfc_greeting_read(&asked, dialogue.ask, sizeof dialogue.ask);
+  read_greeting(&asked, dialogue.ask, sizeof dialogue.ask);
   if (asked.rank != proof->rank ||
-      !gfc_proved(&engine->key, GFC_CONNECTS, &dialogue, proof->body + GFC_TICKET_BYTES))
+      !proved(&own->key, CONNECTS, &dialogue, proof->body + GFC_TICKET_BYTES))
     return false;
-  *welcome = (gfc_greeting){GFC_WELCOME, GFC_VERSION, engine->rank, proof->rank, {0}};
-  gfc_prove(&engine->key, GFC_LISTENS, &dialogue, welcome->body);
+  greeting welcome = {WELCOME, GFC_VERSION, own->rank, proof->rank, {0}};
+  prove(&own->key, LISTENS, &dialogue, welcome.body);
+  write_greeting(reply, &welcome);
   return true;
 }
 
-static void check(gfc_engine *engine, struct fi_info *info, const gfc_greeting *proof) {
-  struct gfc_ticket *ticket = find_ticket(engine, proof->body);
-  gfc_peer *peer = gfc_peer_get(engine, proof->rank);
-  gfc_greeting welcome;
-  if (ticket == NULL || peer == NULL) {
-    refuse(engine, info, proof->rank, WHY_LATE);
-  } else if (!right(engine, ticket, proof, &welcome)) {
-    gfc_peer_lost(peer, GFSMITH_EAUTH, "who says to be this peer does not know the key");
-    refuse(engine, info, proof->rank, WHY_KEY);
-  } else {
-    uint8_t said[GFC_GREETING_MAX];
-    size_t bytes = gfc_greeting_write(said, &welcome);
-    gfc_accept(peer, info, said, bytes);
-  }
+static gfc_verdict check_proof(gfc_handshake *own, const greeting *proof, gfc_reply *reply) {
+  gfc_ticket *ticket = find_ticket(own, proof->body);
+  if (ticket == NULL)
+    return refuse(own, proof->rank, WHY_LATE, reply);
+  if (use_ticket(own, ticket, proof, reply))
+    return GFC_ADMIT;
+  refuse(own, proof->rank, WHY_KEY, reply);
+  return GFC_REJECT_WRONG_KEY;
 }
 
-void gfc_knock(gfc_engine *engine, struct fi_info *info, const uint8_t *said, size_t bytes) {
-  gfc_greeting greeting;
-  if (!gfc_greeting_read(&greeting, said, bytes) || greeting.version != GFC_VERSION)
-    refuse(engine, info, 0, WHY_VERSION);
-  else if (greeting.other != engine->rank || greeting.rank <= engine->rank ||
-           greeting.rank >= GFSMITH_RANKS_MAX)
-    refuse(engine, info, greeting.rank, WHY_RANK);
-  else if (greeting.kind == GFC_ASK)
-    challenge(engine, info, &greeting, said);
-  else if (greeting.kind == GFC_PROOF)
-    check(engine, info, &greeting);
-  else
-    refuse(engine, info, greeting.rank, WHY_VERSION);
-}
-
-size_t gfc_ask(gfc_connection *connection, uint8_t to[GFC_GREETING_MAX]) {
-  gfc_greeting greeting = {
-      GFC_ASK, GFC_VERSION, connection->engine->rank, connection->peer->rank, {0}};
-  gfc_random(greeting.body, GFC_NONCE_BYTES);
-  size_t bytes = gfc_greeting_write(to, &greeting);
-  memcpy(connection->dialogue.ask, to, sizeof connection->dialogue.ask);
-  return bytes;
-}
-
-static bool from_peer(const gfc_connection *connection, const gfc_greeting *greeting) {
-  return greeting->version == GFC_VERSION && greeting->rank == connection->peer->rank &&
-         greeting->other == connection->engine->rank;
-}
-
-static size_t prove(gfc_connection *connection, const gfc_greeting *challenged, const uint8_t *said,
-                    uint8_t to[GFC_GREETING_MAX]) {
-  gfc_greeting proof = {
-      GFC_PROOF, GFC_VERSION, connection->engine->rank, connection->peer->rank, {0}};
-  memcpy(connection->dialogue.challenge, said, sizeof connection->dialogue.challenge);
-  memcpy(proof.body, challenged->body, GFC_TICKET_BYTES);
-  gfc_prove(&connection->engine->key, GFC_CONNECTS, &connection->dialogue,
-            proof.body + GFC_TICKET_BYTES);
-  return gfc_greeting_write(to, &proof);
-}
-
-size_t gfc_turned_down(gfc_connection *connection, int error, const uint8_t *said, size_t bytes,
-                       uint8_t to[GFC_GREETING_MAX]) {
-  static const char *const words[] = {[WHY_VERSION] =
-                                          "the peer speaks another version of the protocol",
-                                      [WHY_RANK] = "the peer has another rank",
-                                      [WHY_KEY] = "the peer says that our key is wrong"};
-  gfc_greeting greeting;
-  if (!gfc_greeting_read(&greeting, said, bytes)) {
-    gfc_doom(connection, GFSMITH_EPEER, "no connection: %s", fi_strerror(error));
-  } else if (greeting.kind == GFC_REFUSAL) {
-    uint8_t why = greeting.body[0];
-    bool known = why >= WHY_VERSION && why <= WHY_KEY;
-    gfc_doom(connection, known ? GFSMITH_EAUTH : GFSMITH_EPEER, "%s",
-             known ? words[why] : "the peer was asked by too many");
-  } else if (greeting.kind != GFC_CHALLENGE || !from_peer(connection, &greeting) ||
-             connection->state != GFC_ASKING) {
-    gfc_doom(connection, GFSMITH_EAUTH, "version %u, rank %u answers, not version %d, rank %u",
-             greeting.version, greeting.rank, GFC_VERSION, connection->peer->rank);
-  } else {
-    return prove(connection, &greeting, said, to);
-  }
-  return 0;
-}
-
-bool gfc_welcomed(gfc_connection *connection, const uint8_t *said, size_t bytes) {
-  gfc_greeting greeting;
-  return connection->state == GFC_PROVING && gfc_greeting_read(&greeting, said, bytes) &&
-         greeting.kind == GFC_WELCOME && from_peer(connection, &greeting) &&
-         gfc_proved(&connection->engine->key, GFC_LISTENS, &connection->dialogue, greeting.body);
+gfc_verdict gfc_handshake_judge(gfc_handshake *own, const gfc_heard *heard, uint16_t *rank,
+                                gfc_reply *reply) {
+  greeting said;
+  if (!read_greeting(&said, heard->data, heard->bytes) || said.version != GFC_VERSION)
+    return refuse(own, 0, WHY_VERSION, reply);
+  if (said.other != own->rank || said.rank <= own->rank || said.rank >= GFSMITH_RANKS_MAX)
+    return refuse(own, said.rank, WHY_RANK, reply);
+  *rank = said.rank;
+  if (said.kind == ASK)
+    return challenge(own, &said, heard->data, reply);
+  if (said.kind == PROOF)
+    return check_proof(own, &said, reply);
+  return refuse(own, said.rank, WHY_VERSION, reply);
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "engine.h"
+#include "operations.h"
+#include "status.h"
 
 enum { WAITING_MAX = 16 << 20, TIME_MAX = 86400000 };
 
@@ -20,21 +22,21 @@ void gfsmith_node_defaults(gfsmith_node_options *options) {
 static bool time_allowed(const char *name, unsigned ms, char *reason) {
   if (ms >= 1 && ms <= TIME_MAX)
     return true;
-  gfc_words(reason, "%s: %u, allowed are 1 to %d", name, ms, TIME_MAX);
+  gfc_words(reason, "%s = %u; allowed: 1 to %d", name, ms, TIME_MAX);
   return false;
 }
 
 static bool allowed(const gfsmith_node_options *options, char *reason) {
   if (options->size != sizeof *options)
-    gfc_words(reason, "size: %zu, gfsmith_node_defaults writes %zu", options->size,
-              sizeof *options);
+    gfc_words(reason, "size = %zu; allowed: %zu, as written by gfsmith_node_defaults",
+              options->size, sizeof *options);
   else if (options->provider == NULL || options->host == NULL)
-    gfc_words(reason, "%s: none is named", options->host == NULL ? "host" : "provider");
+    gfc_words(reason, "%s: none is given", options->host == NULL ? "host" : "provider");
   else if (options->rank >= GFSMITH_RANKS_MAX)
-    gfc_words(reason, "rank: %u, allowed are 0 to %d", options->rank, GFSMITH_RANKS_MAX - 1);
+    gfc_words(reason, "rank = %u; allowed: 0 to %d", options->rank, GFSMITH_RANKS_MAX - 1);
   else if (options->key == NULL || options->key_bytes < GFSMITH_KEY_MIN ||
            options->key_bytes > GFSMITH_KEY_MAX)
-    gfc_words(reason, "key: %zu bytes, allowed are %d to %d",
+    gfc_words(reason, "key: %zu bytes; allowed: %d to %d",
               options->key == NULL ? (size_t)0 : options->key_bytes, GFSMITH_KEY_MIN,
               GFSMITH_KEY_MAX);
   else
@@ -44,18 +46,15 @@ static bool allowed(const gfsmith_node_options *options, char *reason) {
 }
 
 static int open_node(gfsmith_node *node, const gfsmith_node_options *options, char *reason) {
-  if (!gfc_auth_init()) {
-    gfc_words(reason, "there are no random bytes");
+  if (!gfc_handshake_init()) {
+    gfc_words(reason, "no source of random bytes");
     return GFSMITH_EFABRIC;
   }
   int status = gfc_engine_create(&node->engine, options, reason);
   if (status != GFSMITH_OK)
     return status;
   node->rank = options->rank;
-  node->deadline_ms = options->deadline_ms;
-  node->memory = options->memory;
-  node->triggers = gfc_can_trigger(node->engine);
-  return gfc_operations_create(&node->operations, node, options);
+  return gfc_operations_create(&node->operations, node->engine, options);
 }
 
 static void close_node(gfsmith_node *node) {
@@ -80,8 +79,8 @@ int gfsmith_node_create(gfsmith_node **out, const gfsmith_node_options *options,
     return GFSMITH_ENOMEM;
   int status = open_node(node, options, reason);
   if (status == GFSMITH_OK) {
-    *out = node; /* before the engine calls anybody */
-    status = gfc_engine_start(node->engine, &gfc_operations_upper, node->operations);
+    *out = node; /* before the engine calls a handler */
+    status = gfc_engine_start(node->engine, &gfc_operations_events, node->operations);
   }
   if (status != GFSMITH_OK) {
     *out = NULL;
@@ -101,23 +100,23 @@ void gfsmith_node_destroy(gfsmith_node *node) {
 
 uint16_t gfsmith_node_rank(const gfsmith_node *node) { return node->rank; }
 uint16_t gfsmith_node_port(const gfsmith_node *node) { return node->engine->port; }
-bool gfsmith_node_triggers(const gfsmith_node *node) { return node->triggers; }
+bool gfsmith_node_triggers(const gfsmith_node *node) { return gfc_can_trigger(node->engine); }
 
 bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank) {
   return gfc_connected(node->engine, rank);
 }
 
-/* gfsmith_node_peer's part in the engine's thread. */
+/* The arguments of gfsmith_node_peer, for the engine's thread. */
 typedef struct naming {
   gfc_engine *engine;
   uint16_t rank;
   struct sockaddr_storage address;
 } naming;
 
-static void name_peer(void *upper, void *context) {
-  (void)upper;
+static void name_peer(void *observer, void *context) {
+  (void)observer;
   naming *named = context;
-  gfc_peer *peer = gfc_peer_get(named->engine, named->rank);
+  gfc_peer *peer = gfc_peer_get(&named->engine->peers, named->rank);
   if (peer != NULL)
     gfc_peer_address(peer, &named->address);
   free(named);
@@ -138,30 +137,30 @@ int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host, uint1
   return status;
 }
 
-/* gfsmith_node_send's part. */
+/* The arguments of gfsmith_node_send, for the engine's thread. */
 typedef struct sending {
   gfc_peer *peer;
   size_t length;
   uint8_t bytes[];
 } sending;
 
-static void send_message(void *upper, void *context) {
-  (void)upper;
+static void send_message(void *observer, void *context) {
+  (void)observer;
   sending *sent = context;
   gfc_peer *peer = sent->peer;
-  gfc_connection *link = peer->link;
-  if (link == NULL || link->state != GFC_UP)
+  gfc_channel *channel = gfc_peer_channel(peer->all, peer->rank);
+  if (channel == NULL)
     atomic_fetch_sub(&peer->waiting, sent->length);
-  else if (gfc_enqueue(link, GFC_MESSAGE, sent->bytes, sent->length, &peer->waiting) !=
+  else if (gfc_channel_send(channel, GFC_MESSAGE, sent->bytes, sent->length, &peer->waiting) !=
            GFSMITH_OK) {
     atomic_fetch_sub(&peer->waiting, sent->length);
-    gfc_doom(link, GFSMITH_ENOMEM, "no memory for a message");
+    gfc_channel_fail(channel, GFSMITH_ENOMEM, "out of memory for a message");
   }
   free(sent);
 }
 
 int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes, size_t length) {
-  gfc_peer *peer = gfc_peer_find(node->engine, rank);
+  gfc_peer *peer = gfc_peer_find(&node->engine->peers, rank);
   if (bytes == NULL || length == 0 || length > GFSMITH_MESSAGE_MAX)
     return GFSMITH_EINVAL;
   if (peer == NULL || !atomic_load(&peer->up))
@@ -181,3 +180,49 @@ int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes, size
   }
   return status;
 }
+
+#ifdef GFSMITH_COMPOSE_FAULTS
+/* ---- faults on purpose, for tests ---- */
+
+typedef struct wish {
+  gfc_peers *peers;
+  int fault;
+  unsigned after;
+  unsigned ask, silent;
+} wish;
+
+static void set_fault(void *observer, void *context) {
+  (void)observer;
+  wish *wished = context;
+  wished->peers->faults = (gfc_faults){.fault = wished->fault, .after = wished->after};
+  free(wished);
+}
+
+static void set_patience(void *observer, void *context) {
+  (void)observer;
+  wish *wished = context;
+  wished->peers->ask_ms = wished->ask;
+  wished->peers->silent_ms = wished->silent;
+  free(wished);
+}
+
+static int run(gfsmith_node *node, void (*work)(void *, void *), const wish *values) {
+  wish *wished = malloc(sizeof *wished);
+  if (wished == NULL)
+    return GFSMITH_ENOMEM;
+  *wished = *values;
+  wished->peers = &node->engine->peers;
+  int status = gfc_run(node->engine, work, wished);
+  if (status != GFSMITH_OK)
+    free(wished);
+  return status;
+}
+
+int gfsmith_node_fault(gfsmith_node *node, int fault, unsigned after) {
+  return run(node, set_fault, &(wish){.fault = fault, .after = after});
+}
+
+int gfsmith_node_patience(gfsmith_node *node, unsigned ask, unsigned silent) {
+  return run(node, set_patience, &(wish){.ask = ask, .silent = silent});
+}
+#endif

@@ -1,28 +1,23 @@
-/* What a node is made of. */
+/* A node: its engine and its operations. */
 #ifndef GFC_NODE_H
 #define GFC_NODE_H
 
-#include "link.h"
-
-/* What is posted at a node, and its layer's state: operations.c. */
-typedef struct gfc_operations gfc_operations;
+#include "gfsmith_compose.h"
 
 struct gfsmith_node {
-  gfc_engine *engine;
-  gfc_operations *operations;
+  struct gfc_engine *engine;
+  struct gfc_operations *operations;
   uint16_t rank;
-  unsigned deadline_ms;
-  size_t memory;
-  bool triggers; /* asked for, and the provider has them */
 };
 
-/* The layer above links. Its functions in gfc_operations_upper get the gfc_operations as `upper`.
+#ifdef GFSMITH_COMPOSE_FAULTS
+/* Inject a fault (faults.h) into the message or write that is sent after `after` others. Any
+ * thread.
  */
-extern const gfc_upper gfc_operations_upper;
-/* Before the engine runs: node->engine is there, but its thread is not. */
-int gfc_operations_create(gfc_operations **out, gfsmith_node *node,
-                          const gfsmith_node_options *options);
-/* After the engine's thread has ended, and before the engine is destroyed. NULL is allowed. */
-void gfc_operations_destroy(gfc_operations *operations);
+GFSMITH_API int gfsmith_node_fault(gfsmith_node *node, int fault, unsigned after);
+/* Query a peer that was silent for `ask` milliseconds, and drop it after `silent`; for links that
+ * come up later. */
+GFSMITH_API int gfsmith_node_patience(gfsmith_node *node, unsigned ask, unsigned silent);
+#endif
 
 #endif

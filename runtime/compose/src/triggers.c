@@ -1,18 +1,11 @@
-/* Forwarding by the provider itself. Where an operation does nothing but send on what it receives,
- * and the provider has triggered operations (FI_TRIGGER; of Debian's libfabric 1.17 `sockets` has
- * them, `tcp` has not), its writes are posted beforehand, each to go off when a counter of what has
- * landed (FI_RMA_EVENT, bound to the trailers' registration) reaches its slice: the paper's RDMA
- * WAIT. Neither this thread nor the caller's has a part in it. A trailer goes on as it came, so who
- * receives it last checks what everybody on the way would have. */
+#include "triggers.h"
+
+#include <rdma/fi_domain.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rdma/fi_domain.h>
-
-#include "operations.h"
-
 bool gfc_forwards(const gfsmith_operation *operation) {
-  if (!operation->all->node->triggers || operation->by_hand || operation->receives == 0 ||
+  if (!operation->all->triggers || operation->by_hand || operation->receives == 0 ||
       operation->ends == operation->receives)
     return false;
   for (unsigned n = operation->receives; n < operation->ends; n++) {
@@ -27,9 +20,9 @@ static gfc_counter *open_counter(gfc_operations *all) {
   struct fi_cntr_attr attributes = {.events = FI_CNTR_EVENTS_COMP, .wait_obj = FI_WAIT_NONE};
   gfc_counter *counter = calloc(1, sizeof *counter);
   if (counter == NULL ||
-      fi_cntr_open(gfc_domain(all->node->engine), &attributes, &counter->fid, NULL) != 0) {
+      fi_cntr_open(gfc_domain(all->engine), &attributes, &counter->fid, NULL) != 0) {
     free(counter);
-    return NULL; /* the engine does it */
+    return NULL; /* the engine sends instead */
   }
   return counter;
 }
@@ -55,16 +48,16 @@ const gfc_end *gfc_trigger_of(const gfc_end *end) {
   return source->counter != NULL ? source : NULL;
 }
 
-/* `sockets` compares a write's threshold with the counter and then puts it on the counter's list,
- * with no lock around both: one that is posted while its slice lands is forgotten until the counter
- * moves again. By now it is on the list, or will find the counter where it is; adding nothing has
- * the list looked at. */
+/* `sockets` compares the threshold of a write with the counter and then puts the write on the list
+ * of the counter, without a lock around both: a write that is posted while its slice lands is not
+ * noticed until the counter changes again. At this point the write is on the list, or will find the
+ * counter at its new value; adding 0 makes the provider check the list. */
 void gfc_trigger_landed(const gfc_end *end) {
   if (end->counter != NULL)
     fi_cntr_add(end->counter->fid, 0);
 }
 
-static bool has_sender(const gfsmith_operation *operation, const gfc_key *key) {
+static bool has_sender(const gfsmith_operation *operation, const gfc_transfer_key *key) {
   for (unsigned n = operation->receives; n < operation->ends; n++) {
     if (memcmp(&operation->end[n].key, key, sizeof *key) == 0)
       return true;
@@ -72,9 +65,9 @@ static bool has_sender(const gfsmith_operation *operation, const gfc_key *key) {
   return false;
 }
 
-/* Of several receivers of the same input those that have not answered yet may see slices without
- * trailers: they have been refused too, only the words are others. */
-void gfc_triggers_flush(gfc_operations *all, const gfc_key *key) {
+/* If several receivers get the same input, those that have not answered yet may see slices without
+ * trailers. They have been refused too, so only the reason that they report differs. */
+void gfc_triggers_flush(gfc_operations *all, const gfc_transfer_key *key) {
   gfsmith_operation *operation;
   DL_FOREACH(all->list, operation) {
     if (operation->phase != GFC_ENDING || !operation->forwards || !has_sender(operation, key))
@@ -86,8 +79,9 @@ void gfc_triggers_flush(gfc_operations *all, const gfc_key *key) {
   }
 }
 
-/* `sockets` tells of a write first and counts it then, if its registration is still there. So that
- * stays until the operation is over; a counter that is not where it has to be is not used again. */
+/* `sockets` reports a write first and counts it afterwards, if its registration still exists.
+ * Therefore the registration remains until the operation is over; a counter without the expected
+ * value is not reused. */
 void gfc_triggers_close(gfsmith_operation *operation) {
   gfc_operations *all = operation->all;
   for (unsigned j = 0; j < operation->receives; j++) {

@@ -4,8 +4,8 @@
 
 #include <xxhash.h>
 
-/* XXH3 with the widest vectors that the processor has, where libxxhash has been built with that
- * (its shared library on x86-64): else it keeps to those that every processor has. */
+/* XXH3 with the widest vectors of the CPU, if libxxhash was built with these functions (its shared
+ * library on x86-64 was); otherwise it uses the vectors that every CPU has. */
 extern XXH64_hash_t XXH3_64bits_withSeed_dispatch(const void *bytes, size_t count,
                                                   XXH64_hash_t seed) __attribute__((weak));
 extern XXH_errorcode XXH3_64bits_update_dispatch(XXH3_state_t *state, const void *bytes,
@@ -71,7 +71,7 @@ size_t gfc_put_refusal(uint8_t *body, const gfc_refusal *refusal) {
   return FIXED + words;
 }
 
-/* A reason is shown to people: nothing but printable ASCII of a peer's is taken over. */
+/* Reasons are displayed to users: only printable ASCII of a peer's text is accepted. */
 static void get_reason(char *reason, const uint8_t *from, size_t bytes) {
   for (size_t n = 0; n < bytes; n++)
     reason[n] = from[n] >= 0x20 && from[n] < 0x7f ? (char)from[n] : '?';
@@ -114,7 +114,7 @@ bool gfc_get_receipt(gfc_receipt *receipt, const uint8_t *body, size_t bytes) {
   return receipt->edge < GFSMITH_EDGES_MAX;
 }
 
-/* Job, number and bytes as they stand in a trailer, and what the payload's hash starts from. */
+/* Bytes of the trailer before the checksum, whose hash is the seed of the payload's hash. */
 enum { HEAD = 24 };
 static const uint32_t MAGIC = 0x67667331; /* "gfs1" */
 
@@ -154,7 +154,7 @@ const char *gfc_trailer_check(const uint8_t *trailer, uint64_t job, uint32_t sli
                               const uint8_t *payload, size_t bytes) {
   const uint8_t *at = trailer;
   if (get(&at, 8) != job || get(&at, 4) != slice || get(&at, 4) != MAGIC)
-    return "its trailer is of something else, or missing";
+    return "its trailer is wrong or missing";
   if (get(&at, 8) != bytes)
     return "it is truncated";
   if (get(&at, 8) != checksum(trailer, payload, bytes))

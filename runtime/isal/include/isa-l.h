@@ -1,4 +1,5 @@
-/* isa-l.h: what gfsmith has of ISA-L: erasure codes and RAID (docs/isal.md). */
+/* isa-l.h: ISA-L's interface as far as gfsmith implements it: erasure codes and RAID
+ * (docs/isal.md). */
 #ifndef _ISAL_H_
 #define _ISAL_H_
 

@@ -1,5 +1,5 @@
 //! The crates reed-solomon-erasure and reed-solomon-simd as peers: a C shared library with peer_open,
-//! peer_run and peer_close of bench/driver/peer.h. The loop over stripes is on this side.
+//! peer_run and peer_close of bench/driver/peer.h. The loop over stripes is in Rust.
 
 use std::ffi::{c_char, c_void, CStr};
 use std::ptr::null;
@@ -72,7 +72,7 @@ fn encode_erasure(codec: &reed_solomon_erasure::galois_8::ReedSolomon, job: &Job
     }
 }
 
-/// The parities stay in the encoder's own memory: copying them out is not charged.
+/// Leaves the parities in the encoder's own memory: the time to copy them does not count.
 fn encode_simd(encoder: &mut reed_solomon_simd::ReedSolomonEncoder, job: &Job) {
     for n in 0..job.count {
         for shard in job.data(job.stripe(n)) {
@@ -97,7 +97,7 @@ fn open(spec: &Spec) -> Result<Peer, &'static CStr> {
 }
 
 /// # Safety
-/// As peer.h says: `spec` is valid, and so is what it points at.
+/// See peer.h: `spec` is valid, and so are its pointers.
 #[no_mangle]
 pub unsafe extern "C" fn peer_open(out: *mut *mut c_void, spec: *const Spec) -> *const c_char {
     match open(&*spec) {
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn peer_open(out: *mut *mut c_void, spec: *const Spec) -> 
 }
 
 /// # Safety
-/// `peer` is from peer_open, and the job's stripes are valid and used by nobody else.
+/// `peer` is from peer_open, and the job's stripes are valid and not used elsewhere.
 #[no_mangle]
 pub unsafe extern "C" fn peer_run(peer: *mut c_void, job: *const Job) {
     match &mut *peer.cast::<Peer>() {

@@ -1,8 +1,7 @@
-/* A STAND-IN, not Ceph's header: the interface of erasure codes as Ceph 16 (Pacific) has it,
- * written from its documentation and from the order of the virtual functions in Debian's
- * libec_isa.so. Debian ships no such header; in Ceph's tree its own
- * src/erasure-code/ErasureCodeInterface.h is used. Only bufferlist is Ceph's here, from Debian's
- * <rados/buffer.h>. What each function does: README.md. */
+/* A STUB, not Ceph's header: the interface of erasure codes in Ceph 16 (Pacific), written from its
+ * documentation and from the order of the virtual functions in Debian's libec_isa.so. Debian ships
+ * no such header; in Ceph's tree its own src/erasure-code/ErasureCodeInterface.h is used. Only
+ * bufferlist is Ceph's, from Debian's <rados/buffer.h>. README.md describes the functions. */
 #ifndef CEPH_ERASURE_CODE_INTERFACE_H
 #define CEPH_ERASURE_CODE_INTERFACE_H
 

@@ -1,5 +1,5 @@
-/* A STAND-IN, not Ceph's header: see ErasureCodeInterface.h. Of the registry only what a plugin
- * uses. */
+/* A STUB, not Ceph's header: see ErasureCodeInterface.h. It has only the part of the registry that
+ * a plugin uses. */
 #ifndef CEPH_ERASURE_CODE_PLUGIN_H
 #define CEPH_ERASURE_CODE_PLUGIN_H
 

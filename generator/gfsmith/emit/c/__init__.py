@@ -1,1 +1,1 @@
-"""Program -> C11: portable words, or the intrinsics of an instruction set."""
+"""Emission of C11 from a Program: portable words, or the intrinsics of an instruction set."""

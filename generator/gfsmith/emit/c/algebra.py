@@ -1,21 +1,21 @@
-"""Algebra routines as C: intrinsics under a target attribute, or words; the layout is
+"""Emission of algebra routines as C: intrinsics with a target attribute, or words. The layout is
 templates/algebra_kernels.inc.j2."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from gfsmith.emit.runtime import GUARDS
 from gfsmith.emit.template import render
 from gfsmith.ir.algebra import GROUP, WORD, Act, Instr, Isomorphism, Routine
-from gfsmith.isa import Arch
+from gfsmith.kernel import architecture
+from gfsmith.kernel.architecture import Arch
 
 _PREFIX = {16: "_mm", 32: "_mm256", 64: "_mm512"}
-#: 16 bytes to all groups of a vector.
+#: Intrinsics that repeat 16 bytes in all groups of a vector.
 _REPEAT = {16: "", 32: "_mm256_broadcastsi128_si256", 64: "_mm512_broadcast_i32x4"}
-#: What a set needs besides gfni, as compilers spell it.
-_TARGETS = {"gfni_avx512": "avx512f,avx512bw,avx512vl", "gfni_avx2": "avx2", "gfni_sse": "ssse3"}
-#: GCC on Windows aligns vectors on the stack to 16 bytes, and then moves longer ones as if they were aligned.
+#: Compiler targets for each vector length in bytes, in addition to gfni.
+_TARGETS = {16: "ssse3", 32: "avx2", 64: "avx512f,avx512bw,avx512vl"}
+#: GCC on Windows aligns vectors on the stack to 16 bytes but uses aligned moves for longer ones.
 _NARROW = "defined(_WIN32) && !defined(__clang__)"
 _ARGUMENTS = {"forth": "field->forth", "back": "field->back"}
 _ROW = 16
@@ -103,7 +103,7 @@ class _Gfni:
         raise AssertionError(f"units of {instr.immediate} bytes are not for vectors of {self.width}")
 
     def _constant(self, data: bytes) -> str:
-        """A vector of known bytes; where all groups of 16 are alike, one is kept."""
+        """Return an expression for a vector of known bytes. If all groups of 16 are equal, one is stored."""
         alike = data == data[:GROUP] * (len(data) // GROUP)
         kept = data[:GROUP] if alike else data
         name = self.constants.setdefault(kept, f"c{len(self.constants)}")
@@ -111,7 +111,7 @@ class _Gfni:
 
 
 class _Words:
-    """Words of eight bytes, the first the lowest on every machine but in rows of 64 bits."""
+    """Words of eight bytes. The first byte is the lowest on every machine, except in rows of 64 bits."""
 
     vector = "uint64_t"
 
@@ -182,7 +182,7 @@ def _place(instr: Instr) -> str:
 
 
 def _function(routine: Routine) -> dict[str, object]:
-    """What the template wants to know of a routine."""
+    """Return the template context of a routine."""
     spelling = _Words(routine) if routine.set == "words" else _Gfni(routine)
 
     def lines(code: Sequence[Instr]) -> list[str]:
@@ -220,14 +220,17 @@ def build(
     isas: Collection[str],
     isomorphisms: Sequence[Isomorphism],
 ) -> dict[str, str]:
-    """path -> text of what the runtime includes: routines on words, those of x86 sets, and their lists.
+    """Return path -> text of the files that the runtime includes: routines on words, those of x86 sets, and
+    their lists.
 
-    isas: the sets of the build; `vectors` may have others, for where vectors must be narrow.
+    isas: the sets of the build. `vectors` may have routines of further sets, for targets that need narrow
+    vectors.
     """
     sets = list(dict.fromkeys(routine.set for routine in vectors))
     context = {
-        "architecture": f"({GUARDS[Arch.X86_64]}) && defined(__GNUC__)",
+        "architecture": f"({architecture.condition(Arch.X86_64)}) && defined(__GNUC__)",
         "narrow": _NARROW,
+        "narrowest": next((routine.set for routine in vectors if routine.width == GROUP), ""),
         "groups": [_group(name, [r for r in vectors if r.set == name], name in isas) for name in sets],
         "words": [_function(routine) for routine in words],
     }
@@ -239,7 +242,7 @@ def build(
 
 
 def _group(name: str, routines: Sequence[Routine], present: bool) -> dict[str, object]:
-    """What the templates want to know of a set; present: the build has it."""
+    """Return the template context of a set. present: the build has the set."""
     width = routines[0].width
     conditions = [f"{'GFS_WIDE && ' if width > GROUP else ''}GFSMITH_BUILDS({name})"] if present else []
     if width == GROUP:
@@ -252,6 +255,6 @@ def _group(name: str, routines: Sequence[Routine], present: bool) -> dict[str, o
         "vector": f"__m{8 * width}i",
         "prefix": _PREFIX[width],
         "repeat": _REPEAT[width],
-        "target": f"gfni,{_TARGETS[name]}",
+        "target": f"gfni,{_TARGETS[width]}",
         "functions": [_function(routine) for routine in routines],
     }

@@ -1,4 +1,5 @@
-"""Program -> the C source of a kernel, one statement an operation; the layout is templates/c_kernel.c.j2."""
+"""Emission of C kernels from a Program, one statement per operation. The layout is
+templates/c_kernel.c.j2."""
 
 from __future__ import annotations
 
@@ -27,34 +28,26 @@ from gfsmith.ir import (
     pointers,
     source_name,
 )
-from gfsmith.spec import Hint, KernelSpec
+from gfsmith.kernel.spec import Hint, KernelSpec
 
-#: By the instruction set's name.
+#: Spellings by the instruction set's name.
 SPELLINGS: dict[str, Spelling] = {
-    "scalar": SCALAR,
-    "neon": NEON,
-    "neon_sha3": NEON_SHA3,
-    "sve": SVE,
-    "sve2": SVE2,
-    "rvv": RVV,
-    "wasm_simd128": SIMD128,
-    "wasm_relaxed_simd": RELAXED,
-    "vsx": VSX,
-    "vsx_p10": VSX_P10,
-    "vx": VX,
-    "lsx": LSX,
-    "lasx": LASX,
+    spelling.isa: spelling
+    for spelling in (
+        *(SCALAR, NEON, NEON_SHA3, SVE, SVE2, RVV, SIMD128, RELAXED),
+        *(VSX, VSX_P10, VX, LSX, LASX),
+    )
 }
 
-#: Where what is asked for by __builtin_prefetch is to stay: 3, in all levels of the cache, to 0.
+#: The locality argument of __builtin_prefetch: 3, keep in all levels of the cache, to 0.
 _LOCALITY = {Hint.T0: 3, Hint.T1: 2, Hint.T2: 1, Hint.NTA: 0}
 
-_ROW = 16  #: constants a line
+_ROW = 16  #: constants per line
 _LOW_NIBBLE = 0x0F
 
 
 class _Writer:
-    """The state of one kernel on its way to C."""
+    """State of the emission of one kernel."""
 
     def __init__(self, spec: KernelSpec, program: Program) -> None:
         self.spec = spec
@@ -64,7 +57,7 @@ class _Writer:
         self.masks = {
             i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == _LOW_NIBBLE
         }
-        #: Operands that the C has, too: a shift of bytes needs no mask.
+        #: Operands that occur in the C text. A byte-wise shift needs no mask.
         self.read = {
             a
             for i in program.instructions()
@@ -73,8 +66,8 @@ class _Writer:
         }
 
     def shards(self) -> list[str]:
-        """Local pointers to the shards that have a number: a store could change src[] and dst[] for all
-        that the compiler knows."""
+        """Return declarations of local pointers to the numbered shards. Without them the compiler would have
+        to load src[] and dst[] again after every store."""
         refs = [i.ref for loop in self.program.loops for part in loop.sections() for i in part if i.ref]
         sources = sorted({r.index for r in refs if r.space is Space.SOURCE and r.index > CURRENT})
         targets = sorted({r.index for r in refs if r.space is Space.DESTINATION})
@@ -86,13 +79,14 @@ class _Writer:
         return self._statements(self.program.preload, partial=False)
 
     def constants(self) -> list[str]:
-        """Rows of the tables of known coefficients."""
+        """Return the rows of the tables of known coefficients."""
         data = self.program.constants
         rows = (data[start : start + _ROW] for start in range(0, len(data), _ROW))
         return [", ".join(f"{byte:#04x}" for byte in row) for row in rows]
 
     def length(self, bytes_: int) -> str:
-        """So many bytes of a shard, in C: scalable vectors count in their own size."""
+        """Return a C expression for `bytes_` bytes of a shard. Scalable vectors count in units of their
+        length."""
         if not self.spec.isa.scalable:
             return str(bytes_)
         vectors = bytes_ // self.program.lanes
@@ -136,7 +130,7 @@ class _Writer:
         lines = []
         for instr in code:
             if instr.result in self.masks - self.read:
-                continue  # a warning otherwise
+                continue  # an unused variable would be a warning
             expression = self._expression(instr, partial)
             if instr.result is not None:
                 expression = f"const {self._type(instr.op)} v{instr.result} = {expression}"
@@ -147,7 +141,8 @@ class _Writer:
         return self.spelling.table if MEANING[op].result is Kind.TABLE else self.spelling.vector
 
     def _head(self, loop: Loop, partial: bool) -> list[str]:
-        """What stands before a loop over the sources, or all of it if there is none."""
+        """Return the statements before a loop over the sources, or all statements if there is no such
+        loop."""
         hidden = any(
             i.ref and i.ref.space in self.spelling.hidden and i.ref.index > CURRENT for i in loop.head
         )
@@ -164,7 +159,7 @@ class _Writer:
         return lines
 
     def _taken(self, code: tuple[Instr, ...]) -> list[str]:
-        """Past the prefetch pointers that a body has used."""
+        """Return the statement that advances past the prefetch pointers of a body."""
         count = pointers(code)
         return [f"ahead += {count};"] if count else []
 
@@ -194,7 +189,8 @@ class _Writer:
 
 
 def build(spec: KernelSpec, program: Program, guard: str) -> str:
-    """The C source of a kernel; `guard` is the preprocessor's condition for its architecture, or ""."""
+    """Return the C source of a kernel. guard: the preprocessor condition for its architecture; may be
+    empty."""
     writer = _Writer(spec, program)
     return render(
         "c_kernel.c.j2",

@@ -1,4 +1,4 @@
-"""LoongArch's vectors of 16 bytes (LSX) and 32 bytes (LASX)."""
+"""Spelling for LoongArch's vectors of 16 bytes (LSX) and 32 bytes (LASX)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op
 
 LSX = Spelling(
+    isa="lsx",
     headers=("gfsmith_part.h", "gfsmith_lsx.h"),
     vector="__m128i",
     table="__m128i",
@@ -29,9 +30,10 @@ LSX = Spelling(
     compilers="defined(__loongarch_sx)",
 )
 
-#: Shuffles look into each half by itself, so a table stands in both.
+#: A shuffle reads each half of a vector separately, so both halves contain the table.
 LASX = replace(
     LSX,
+    isa="lasx",
     headers=(*LSX.headers, "gfsmith_lasx.h"),
     vector="__m256i",
     table="__m256i",

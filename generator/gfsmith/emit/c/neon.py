@@ -1,4 +1,4 @@
-"""AArch64 Advanced SIMD (Arm C Language Extensions, arm_neon.h)."""
+"""Spelling for AArch64 Advanced SIMD (Arm C Language Extensions, arm_neon.h)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op
 
 NEON = Spelling(
+    isa="neon",
     headers=("gfsmith_part.h", "gfsmith_neon.h"),
     vector="uint8x16_t",
     table="uint8x16_t",
@@ -28,9 +29,10 @@ NEON = Spelling(
     partial_store="gfs_store_part({place}, {0}, {rest})",
 )
 
-#: With the three-input addition of the SHA-3 extension.
+#: NEON with the three-input XOR of the SHA-3 extension.
 NEON_SHA3 = replace(
     NEON,
+    isa="neon_sha3",
     headers=(*NEON.headers, "gfsmith_neon_sha3.h"),
     expressions={**NEON.expressions, Op.XOR3: "veor3q_u8({0}, {1}, {2})"},
 )

@@ -1,6 +1,7 @@
-"""RISC-V's vectors, V 1.0 (RISC-V Vector C Intrinsics 1.0, riscv_vector.h), one register at a time.
+"""Spelling for RISC-V's vectors, V 1.0 (RISC-V Vector C Intrinsics 1.0, riscv_vector.h), one register at a
+time.
 
-Arithmetic takes all lanes, so that their number changes around the loads and stores of the last bytes only.
+Arithmetic uses all lanes; only the loads and stores of the last bytes use fewer.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op, Space
 
 RVV = Spelling(
+    isa="rvv",
     headers=("gfsmith_hide.h", "gfsmith_rvv.h"),
     vector="vuint8m1_t",
     table="vuint8m1_t",
@@ -29,7 +31,7 @@ RVV = Spelling(
     partial_store="__riscv_vse8_v_u8m1({place}, {0}, {rest})",
     setup=("const size_t vl = __riscv_vsetvlmax_e8m1();",),
     hidden=frozenset({Space.CONSTANT}),
-    # Others than clang have the intrinsics where their command line says V.
+    # Compilers other than clang have the intrinsics only if the command line enables V.
     compilers="(defined(__clang__) && __clang_major__ >= 19)"
     " || (defined(__riscv_v_intrinsic) && defined(__riscv_v))",
 )

@@ -1,4 +1,4 @@
-"""How an instruction set is written in C: one record each, a table from Op to expression."""
+"""Spelling of an instruction set in C: one record per set, with a table from Op to expression."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from gfsmith.ir import Op, Space
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """The C of one instruction set; what is longer than an expression stands in its header.
+    """The C of one instruction set. Helper functions longer than an expression are in its header.
 
-    headers: templates/NAME.j2 with the helpers named below; a kernel includes the last of them, which
-    includes the others and defines GFSMITH_TARGET_<name of the set>: the attribute that switches the
-    instruction set on for one function, so that no compiler flag is needed. vector,
-    table: C types of a value and of a table in a register (Op.TABLE). expressions: what an Op is, with
-    {0}, {1}, {2} for its operands, {place} for the address of its memory reference, {immediate}, and
-    {rest} for how many bytes remain. LOAD and STORE move a whole vector; partial_load and partial_store
-    the {rest} bytes that are left, fewer than a vector. setup: declarations before the first statement;
-    those of scalable vectors define `vl`, the bytes of a vector. compilers: the preprocessor's condition for
-    compilers, and their settings, that can take the set, "" for all of its architecture; where it fails,
-    kernels compile to nothing and dispatch does not know the set. rolled: what
-    stands before a loop over the sources, for the compiler. partial_setup: declarations before the last
-    bytes. hidden: where the tables lie whose address gfs_hide() makes new to the compiler at every source,
-    in loops unrolled over the sources: it would keep more tables than registers can hold, or load many
-    ahead, and move them to and from the stack.
+    isa: the name of the set. headers: templates/NAME.j2 with the helper functions. A kernel includes the last
+    header, which includes the others and defines GFSMITH_TARGET_<isa>: the attribute that enables the
+    instruction set for one function, so that no compiler flag is needed. vector, table: C types of a value
+    and of a table in a register (Op.TABLE). expressions: the expression of each Op, with {0}, {1}, {2} for
+    its operands, {place} for the address of its memory reference, {immediate}, and {rest} for the number of
+    remaining bytes. LOAD and STORE move a whole vector; partial_load and partial_store move the {rest} bytes
+    of the tail. setup: declarations before the first statement; those of scalable vectors define `vl`, the
+    bytes of a vector. compilers: the preprocessor condition for compilers and settings that support the set,
+    "" for all of its architecture; without support, kernels compile to nothing and dispatch excludes the set.
+    rolled: a directive for the compiler before a loop over the sources. partial_setup: declarations before
+    the tail. hidden: spaces of the tables whose address gfs_hide() makes opaque to the compiler at every
+    source, in loops unrolled over the sources: otherwise the compiler would keep more tables than fit into
+    registers, or load many ahead, and spill them.
     """
 
+    isa: str
     headers: tuple[str, ...]
     vector: str
     table: str

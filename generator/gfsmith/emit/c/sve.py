@@ -1,7 +1,7 @@
-"""AArch64's scalable vectors, SVE and SVE2 (Arm C Language Extensions, arm_sve.h).
+"""Spelling for AArch64's scalable vectors, SVE and SVE2 (Arm C Language Extensions, arm_sve.h).
 
-Arithmetic takes all lanes, for which there are instructions without a predicate; what a lane beyond the
-shard holds is never stored.
+Arithmetic uses all lanes, since its instructions then need no predicate. Lanes beyond the shard are never
+stored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op, Space
 
 SVE = Spelling(
+    isa="sve",
     headers=("gfsmith_hide.h", "gfsmith_sve.h"),
     vector="svuint8_t",
     table="svuint8_t",
@@ -33,13 +34,14 @@ SVE = Spelling(
     setup=("const size_t vl = svcntb();", "const svbool_t all = svptrue_b8();"),
     partial_setup=("const svbool_t part = svwhilelt_b8_u64(0, rest);",),
     hidden=frozenset({Space.CONSTANT, Space.COEFFICIENT}),
-    # Older ones have no intrinsics without a flag; no CPU of Apple's has the set.
+    # Older compilers need a flag for the intrinsics, and no Apple CPU has the set.
     compilers="!defined(__APPLE__) && (defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 12)",
 )
 
-#: With additions of three.
+#: SVE with three-input XOR.
 SVE2 = replace(
     SVE,
+    isa="sve2",
     headers=(*SVE.headers, "gfsmith_sve2.h"),
     expressions={**SVE.expressions, Op.XOR3: "sveor3_u8({0}, {1}, {2})"},
 )

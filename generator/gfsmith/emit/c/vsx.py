@@ -1,4 +1,5 @@
-"""POWER's vector-scalar extension, little endian (Power Vector Intrinsic Programming Reference)."""
+"""Spelling for POWER's vector-scalar extension, little endian (Power Vector Intrinsic Programming
+Reference)."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from gfsmith.ir import Op
 
 #: POWER8 and later.
 VSX = Spelling(
+    isa="vsx",
     headers=("gfsmith_part.h", "gfsmith_permxor.h", "gfsmith_vsx.h"),
     vector="gfs_bytes",
     table="gfs_bytes",
@@ -28,9 +30,10 @@ VSX = Spelling(
     rolled="GFSMITH_ROLLED",
 )
 
-#: POWER10: loads with a displacement, loads and stores of exact lengths, additions of three.
+#: POWER10: loads with a displacement, loads and stores of exact lengths, three-input XOR.
 VSX_P10 = replace(
     VSX,
+    isa="vsx_p10",
     headers=("gfsmith_permxor.h", "gfsmith_vsx_p10.h"),
     expressions={
         **VSX.expressions,

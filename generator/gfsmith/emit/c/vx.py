@@ -1,4 +1,5 @@
-"""s390x's vector facility, z13 and later: C's vectors, and the built-ins that need no zvector language."""
+"""Spelling for s390x's vector facility, z13 and later: C vector types, and built-ins that work without the
+zvector language extension."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op
 
 VX = Spelling(
+    isa="vx",
     headers=("gfsmith_vx.h",),
     vector="gfs_bytes",
     table="gfs_bytes",

@@ -1,4 +1,4 @@
-"""WebAssembly's vectors (LLVM's wasm_simd128.h): the set is chosen when a module is compiled."""
+"""Spelling for WebAssembly's vectors (LLVM's wasm_simd128.h). The set is chosen when a module is compiled."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op
 
 SIMD128 = Spelling(
+    isa="wasm_simd128",
     headers=("gfsmith_part.h", "gfsmith_wasm_simd128.h"),
     vector="v128_t",
     table="v128_t",
@@ -29,10 +30,11 @@ SIMD128 = Spelling(
     compilers="defined(__wasm_simd128__) && !defined(__wasm_relaxed_simd__)",
 )
 
-#: Relaxed SIMD does not say what indices from 16 on give, so that a machine's own instruction will do; here
-#: there are none (ir.MEANING[Op.LOOKUP]).
+#: Relaxed SIMD leaves the result for indices of 16 or more undefined, so one machine instruction suffices.
+#: LOOKUP has no such indices (ir.MEANING[Op.LOOKUP]).
 RELAXED = replace(
     SIMD128,
+    isa="wasm_relaxed_simd",
     headers=(*SIMD128.headers, "gfsmith_wasm_relaxed_simd.h"),
     expressions={**SIMD128.expressions, Op.LOOKUP: "wasm_i8x16_relaxed_swizzle({0}, {1})"},
     compilers="defined(__wasm_relaxed_simd__)",

@@ -1,4 +1,4 @@
-"""Portable C11: eight bytes in a word. Lanes never mix, so byte order does not matter."""
+"""Spelling in portable C11, with eight bytes in a word. Lanes never mix, so byte order does not matter."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from gfsmith.emit.c.spelling import Spelling
 from gfsmith.ir import Op
 
 SCALAR = Spelling(
+    isa="scalar",
     headers=("gfsmith_scalar.h",),
     vector="uint64_t",
     table="uint64_t",

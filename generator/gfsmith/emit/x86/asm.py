@@ -1,4 +1,4 @@
-"""x86-64 instructions as data: what is meant, before and apart from any encoder."""
+"""x86-64 instructions as data, independent of any encoder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEGACY = {"rax": "a", "rbx": "b", "rcx": "c", "rdx": "d"}
 
 
 def narrow(register: str, width: int) -> str:
-    """The name of the low `width` bytes (1, 2 or 4) of a 64-bit general register."""
+    """Return the name of the low `width` bytes (1, 2 or 4) of a 64-bit general register."""
     if register in _LEGACY:
         letter = _LEGACY[register]
         return {1: f"{letter}l", 2: f"{letter}x", 4: f"e{letter}x"}[width]
@@ -54,7 +54,7 @@ class Mem:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place in the kernel, as the target of a jump."""
+    """A position in the kernel, the target of a jump."""
 
     name: str
 
@@ -67,9 +67,9 @@ Operand = Reg | Mem | Label | int
 
 @dataclass(frozen=True, slots=True)
 class Ins:
-    """One instruction in Intel operand order; `mask` is its write mask, if any.
+    """One instruction in Intel operand order. mask: its write mask, if any.
 
-    origin: the instruction of the Program that it spells, or a part of it; None for the loops around them.
+    origin: the instruction of the Program that it implements at least in part; None for loop control.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Ins:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A label's place. `align`: pad with no-ops to a multiple of this many bytes first."""
+    """The position of a label. align: pad with no-ops to a multiple of this many bytes first."""
 
     label: Label
     align: int = 1
@@ -100,7 +100,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Constants among the code, which control never reaches."""
+    """Constants between instructions, which are never executed."""
 
     content: bytes
     text: str
@@ -125,7 +125,8 @@ Line = Ins | Mark | Data | Note | Unwind
 
 
 class Asm:
-    """Collects lines; the methods read like the assembler's. origin: what instructions are added for."""
+    """A list of lines, with methods named like an assembler's. origin: the Program's instruction for which
+    instructions are added."""
 
     def __init__(self) -> None:
         self.lines: list[Line] = []

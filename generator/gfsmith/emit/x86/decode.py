@@ -1,4 +1,4 @@
-"""Bytes -> instructions, with iced-x86: a second opinion on what PeachPy encoded."""
+"""Decoding with iced-x86, an independent check of PeachPy's encodings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ALIASES = {"jae": "jnb", "jne": "jnz", "je": "jz", "jbe": "jna", "ja": "jnbe"}
 
 
 class EncodingError(AssertionError):
-    """The bytes of an instruction do not say what was meant."""
+    """The bytes of an instruction decode to another instruction than intended."""
 
 
 @lru_cache(maxsize=1024)
@@ -45,7 +45,7 @@ def _name(register: Any) -> str:
 
 
 def canonical(name: str) -> str:
-    """One spelling for each condition."""
+    """Return one spelling for each condition."""
     return _ALIASES.get(name, name)
 
 
@@ -79,12 +79,12 @@ def _operand(instr: Instruction, number: int, labels: dict[int, str]) -> Operand
     if kind in _IMMEDIATES:
         value = instr.immediate(number)
         return value - (1 << 64) if value >= 1 << 63 else value
-    raise EncodingError(f"operand {number} of {instr} is of no kind that kernels use")
+    raise EncodingError(f"operand {number} of {instr} has a kind that kernels do not use")
 
 
 def _place(instr: Instruction, target: int, labels: dict[int, str]) -> Label:
     if target not in labels:
-        raise EncodingError(f"{instr} means {target}, where no label is")
+        raise EncodingError(f"{instr} targets {target}, which has no label")
     return Label(labels[target])
 
 
@@ -97,7 +97,7 @@ def _decode(code: bytes, offset: int) -> Instruction:
 
 
 def lift(code: bytes, offset: int, labels: dict[int, str]) -> Ins:
-    """The one instruction that `code` is, in the terms of asm.Ins."""
+    """Return the single instruction in `code` as an asm.Ins."""
     instr = _decode(code, offset)
     name = _formatter.format_mnemonic(instr).split()[-1]
     operands = tuple(_operand(instr, n, labels) for n in range(instr.op_count))
@@ -106,14 +106,15 @@ def lift(code: bytes, offset: int, labels: dict[int, str]) -> Ins:
 
 
 def _sized(operand: Operand, seen: Operand) -> Operand:
-    """`operand` with the size iced gives, for prefetch and lea, whose operand has no size."""
+    """Return `operand` with the size that iced-x86 reports, for prefetch and lea, whose operand has no
+    size."""
     if isinstance(operand, Mem) and isinstance(seen, Mem) and operand.size == 0:
         return Mem(operand.base, seen.size, operand.index, operand.displacement)
     return operand
 
 
 def check(encoded: Sequence[Encoded]) -> None:
-    """Raise EncodingError unless every instruction decodes to exactly what was meant."""
+    """Raise EncodingError unless every instruction decodes to exactly the intended one."""
     labels: dict[int, str] = {}
     names: dict[str, str] = {}
     for item in encoded:
@@ -128,11 +129,11 @@ def check(encoded: Sequence[Encoded]) -> None:
         seen = lift(item.code, item.offset, labels)
         meant = _meant(item.line, seen, names)
         if seen != meant:
-            raise EncodingError(f"{item.code.hex()} decodes to '{seen}', meant was '{meant}'")
+            raise EncodingError(f"{item.code.hex()} decodes to '{seen}' instead of '{meant}'")
 
 
 def _meant(line: Ins, seen: Ins, names: dict[str, str]) -> Ins:
-    """The instruction meant, with one name per place and condition."""
+    """Return the intended instruction, with one name per position and condition."""
     operands = []
     for number, operand in enumerate(line.operands):
         if isinstance(operand, Label):
@@ -146,4 +147,4 @@ def _meant(line: Ins, seen: Ins, names: dict[str, str]) -> Ins:
 def _check_padding(code: bytes, offset: int) -> None:
     for instr in Decoder(64, code, ip=offset):
         if not _formatter.format_mnemonic(instr).endswith("nop"):
-            raise EncodingError(f"padding {code.hex()} is not made of no-ops")
+            raise EncodingError(f"padding {code.hex()} does not consist of no-ops")

@@ -1,4 +1,4 @@
-"""Instructions -> bytes, through PeachPy's encoder, with short jumps where they reach."""
+"""Encoding of instructions with PeachPy, with short jumps where their range suffices."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gfsmith.emit.x86 import gfni
 from gfsmith.emit.x86.asm import Data, Ins, Label, Line, Mark, Mem, Operand, Reg
 
 _ENDBR64 = b"\xf3\x0f\x1e\xfa"
-_LEA_RDX = b"\x48\x8d\x15"  #: lea rdx, [rip + ...], without its four bytes of distance
+_LEA_RDX = b"\x48\x8d\x15"  #: lea rdx, [rip + ...], without the four bytes of its displacement
 _LONG = 1 << 20  #: an offset that needs 32 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A line of the kernel with its bytes; only instructions, constants and padding have any."""
+    """A line of the kernel with its bytes. Only instructions, constants and padding have bytes."""
 
     line: Line
     offset: int
@@ -58,7 +58,7 @@ def _operand(operand: Operand, distance: int) -> Any:
 
 @lru_cache(maxsize=1 << 18)
 def encode(instruction: Ins, distance: int = 0) -> bytes:
-    """The shortest encoding; `distance` is from the end of a jump to its target."""
+    """Return the shortest encoding. distance: from the end of a jump to its target."""
     if instruction.name == "endbr64":
         return _ENDBR64
     if instruction.name == "lea" and instruction.target:
@@ -73,10 +73,10 @@ def encode(instruction: Ins, distance: int = 0) -> bytes:
 
 
 def _sizes(lines: Sequence[Line]) -> tuple[list[int], dict[str, int]]:
-    """Offsets of all lines and labels once every jump is as short as it can be.
+    """Return the offsets of all lines and labels with every jump as short as possible.
 
-    Starts from short jumps and lengthens those that do not reach, until nothing changes; sizes only
-    ever grow, so this ends.
+    All jumps start short, and those whose range does not suffice become long until nothing changes. Sizes
+    only grow, so this terminates.
     """
     long: set[int] = set()
     while True:
@@ -105,7 +105,7 @@ def _sizes(lines: Sequence[Line]) -> tuple[list[int], dict[str, int]]:
 
 
 def assemble(lines: Sequence[Line]) -> list[Encoded]:
-    """Place all lines and encode them."""
+    """Return all lines with their offsets and encodings."""
     offsets, labels = _sizes(lines)
     result = []
     for number, line in enumerate(lines):
@@ -115,7 +115,7 @@ def assemble(lines: Sequence[Line]) -> list[Encoded]:
             distance = labels[line.target.name] - end if line.target else 0
             code = encode(line, distance)
             if line.target and len(code) != end - offset:
-                # A jump that grew early may reach with 8 bits in the end: keep its place.
+                # A jump that became long early may finally fit into 8 bits. It keeps its size.
                 code = _long_jump(line, distance)
         elif isinstance(line, Data):
             code = line.content
@@ -128,13 +128,13 @@ def assemble(lines: Sequence[Line]) -> list[Encoded]:
 
 
 def _long_jump(line: Ins, distance: int) -> bytes:
-    """The 32-bit form of a jump whose distance would fit into 8 bits."""
+    """Return the 32-bit form of a jump whose distance fits into 8 bits."""
     pattern = encode(line, _LONG)
     return pattern[:-4] + distance.to_bytes(4, "little", signed=True)
 
 
 def padding(length: int) -> bytes:
-    """No-ops that fill `length` bytes."""
+    """Return no-ops of `length` bytes."""
     code = b""
     while length:
         size = min(length, 9)

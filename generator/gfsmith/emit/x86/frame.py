@@ -1,8 +1,8 @@
-"""How a kernel is entered and left: System V and Microsoft x64.
+"""Prologues and epilogues of kernels: System V and Microsoft x64.
 
-The body is the same for both. It finds len, k, coeffs, src, dst in rdi, rsi, rdx, rcx, r8, where
-System V passes them; the Microsoft prologue moves them there and saves what that ABI preserves besides:
-rsi, rdi and xmm6-15.
+Both have the same body. It finds len, k, coeffs, src, dst in rdi, rsi, rdx, rcx, r8, where System V passes
+them. The Microsoft prologue moves them there and saves the registers that only this ABI preserves: rsi, rdi
+and xmm6-15.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SHADOW_AND_RETURN = 40  #: the fifth argument is above the return address and 3
 
 
 class Frame:
-    """Prologue and epilogue for one ABI, the saved general registers and the vector registers used.
+    """Prologue and epilogue for one ABI, the saved general registers and the used vector registers.
 
-    scratch: bytes at rsp that the body uses, a multiple of 16; saved vectors lie above.
+    scratch: bytes at rsp for the body, a multiple of 16; saved vectors lie above.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Frame:
         self._room = scratch + self._vector_room()
 
     def _vector_room(self) -> int:
-        """Stack bytes for the vectors, such that rsp is a multiple of 16 behind them."""
+        """Return the stack bytes for the vectors, such that rsp is a multiple of 16 after the allocation."""
         if not self._vectors:
             return 0
         above = 8 + 8 * len(self._pushed)
@@ -74,7 +74,7 @@ class Frame:
         return asm
 
     def _allocate(self, asm: Asm) -> None:
-        """Room on the stack, page after page: Windows maps the next page when the one above is touched."""
+        """Allocate stack page by page: Windows maps the next page when the one above is touched."""
         left = self._room
         while left:
             size = min(left, _PAGE)
@@ -85,7 +85,7 @@ class Frame:
                 asm.ins("mov", Mem("rsp", 8), "rax")
 
     def _places(self) -> list[tuple[int, int]]:
-        """Offset from rsp and number of each saved vector."""
+        """Return offset from rsp and number of each saved vector."""
         return [(self._scratch + 16 * n, vector) for n, vector in enumerate(self._vectors)]
 
     def epilogue(self) -> Asm:

@@ -1,8 +1,8 @@
-"""GFNI for PeachPy, which predates it: gf2p8affineqb, gf2p8affineinvqb and gf2p8mulb.
+"""GFNI instructions for PeachPy, which has none: gf2p8affineqb, gf2p8affineinvqb and gf2p8mulb.
 
-Encodings from the Intel SDM, volume 2A: legacy (66 0F 3A CE/CF, 66 0F 38 CF), VEX and EVEX (map 0F3A
-with W1 for the affine forms, map 0F38 with W0 for the product), with embedded broadcast of a 64-bit
-matrix (affine forms only) and masking in EVEX.
+Encodings from the Intel SDM, volume 2A: legacy (66 0F 3A CE/CF, 66 0F 38 CF), VEX and EVEX (map 0F3A with W1
+for the affine forms, map 0F38 with W0 for the product), with embedded broadcast of a 64-bit matrix (affine
+forms only) and masking in EVEX.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _modrm(reg: Any, rm: Any, disp8xN: int) -> bytearray:
 
 
 class _Gfni(Instruction):  # type: ignore[misc]  # PeachPy has no types
-    """Shared by the three instructions; `opcode`, `affine` are set by the subclasses."""
+    """Base of the three instructions. Subclasses set `opcode`, `affine` and `vector`."""
 
     opcode = 0
     affine = True

@@ -1,16 +1,16 @@
-"""Program -> the instructions of a whole kernel body: loops, pointers, tails.
+"""Emission of a whole kernel body from a Program: loops, pointers, tails.
 
 Registers of the body:
 
     rdi  bytes that remain           rax  position in every shard
     rsi  k, then the end of src[]    rdx  coefficient table, or constants
     rcx  src[]                       r8   dst[]
-    r9   table entries of the current source, or len (kernels that go shard by shard)
-    r10  place in src[] of the last one of the current sources
+    r9   table entries of the current source, or len (kernels that handle shard by shard)
+    r10  address in src[] of the pointer to the last of the current sources
     r11  scratch and pointers
-    rbx  place in src[] of the next pointer to what is prefetched, in pipelined kernels
+    rbx  address in src[] of the next prefetch pointer, in pipelined kernels
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
-    r9, r10 and rsi serve there too; r9 is the address of slot 0 in kernels that spill.
+    these kernels also use r9, r10 and rsi; r9 is the address of slot 0 in kernels that spill.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from gfsmith.emit.x86.registers import Allocation
 from gfsmith.emit.x86.select import Selector
 from gfsmith.emit.x86.tail import Packed
 from gfsmith.ir import LOADS, STORES, Instr, Loop, Op, Program, Role, Space, pointers
-from gfsmith.isa import Encoding, Tail
-from gfsmith.spec import KernelSpec
+from gfsmith.kernel.isa import Encoding, Tail
+from gfsmith.kernel.spec import KernelSpec
 
 _MASK = "k1"
 _LOOP_ALIGNMENT = 32
-_CONSTANT_ALIGNMENT = 32  #: that of the body; no entry then straddles two cache lines
+_CONSTANT_ALIGNMENT = 32  #: the body's alignment, so that no entry crosses a cache line
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The instructions, and what the frame around them must save."""
+    """The instructions of a body, and the registers and stack bytes that the frame must save and allocate."""
 
     asm: Asm
     saved: tuple[str, ...]
@@ -78,7 +78,8 @@ class _Emitter:
         self._prepare()
 
     def _place_constants(self, end: Label) -> None:
-        """Constants between the code and its end, jumped over: what lies beside code moves with it."""
+        """Place constants between the code and its end, and jump over them, so that they move with the
+        code."""
         self.asm.ins("jmp", end)
         self.asm.mark(self._constants, _CONSTANT_ALIGNMENT)
         size = self.spec.entries.entry_bytes
@@ -87,7 +88,7 @@ class _Emitter:
             self.asm.data(content[start : start + size], f"+{start}")
 
     def _prepare(self) -> None:
-        """Position 0, the shard pointers, the constants and the preloaded vectors."""
+        """Set position 0, the shard pointers, the constants and the preloaded vectors."""
         self.asm.ins("xor", "eax", "eax")
         if self.program.constants:
             self.asm.ins("lea", "rdx", self._constants)
@@ -96,7 +97,7 @@ class _Emitter:
             self._instruction(instr, None)
 
     def _each_shard(self, end: Label) -> None:
-        """mul for any k: the whole kernel for one shard, k times, with moving argument pointers."""
+        """mul for any k: run the whole kernel for one shard, k times, and advance the argument pointers."""
         ins = self.asm.ins
         ins("test", "rsi", "rsi")
         ins("jz", end)
@@ -163,7 +164,8 @@ class _Emitter:
         self._turn(loop)
 
     def _turn(self, loop: Loop) -> None:
-        """head, then body for every group of sources, the rest for those left over, then close."""
+        """Emit one iteration: head, then body for every group of sources, rest for the remaining ones, then
+        close."""
         self.places.enter(loop.rolled, loop.group)
         self._section(loop.head, loop)
         if loop.rolled:
@@ -172,8 +174,9 @@ class _Emitter:
         self._section(loop.close, loop)
 
     def _sources(self, loop: Loop) -> None:
-        """body while r10, the place of a group's last source, is below the end; rest if it is the end."""
-        assert loop.group in (1, 2), "more than one source may be left over"
+        """Emit body, which runs while r10, the address for a group's last source, is below the end, and rest,
+        which runs if r10 is equal to the end."""
+        assert loop.group in (1, 2), "more than one source may remain"
         ins = self.asm.ins
         body, test = self.label(), self.label()
         if loop.group > 1:
@@ -274,6 +277,6 @@ class _Emitter:
 
 
 def emit(spec: KernelSpec, program: Program) -> Body:
-    """The kernel's body. Raises SpecError if it does not fit into the registers."""
+    """Return the kernel's body. Raises SpecError if it does not fit into the registers."""
     assert spec.isa.encoding is not Encoding.C
     return _Emitter(spec, program).run()

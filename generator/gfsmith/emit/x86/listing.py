@@ -1,4 +1,4 @@
-"""Lines with their bytes -> a .S file: the bytes are what ships, the disassembly stands beside them."""
+"""Emission of .S files: the bytes of the kernel, with their disassembly as comments."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gfsmith.emit.x86.encode import Encoded, assemble, padding
 from gfsmith.emit.x86.frame import Abi, Frame
 from gfsmith.emit.x86.kernel import emit
 from gfsmith.ir import Program
-from gfsmith.isa import Encoding
-from gfsmith.spec import KernelSpec
+from gfsmith.kernel.isa import Encoding
+from gfsmith.kernel.spec import KernelSpec
 
 BODY_ALIGNMENT = 32
 
 
 @dataclass(frozen=True, slots=True)
 class MachineKernel:
-    """A kernel's bytes for each ABI, its source text and its meant instructions."""
+    """A kernel's bytes for each ABI, its source text and its intended instructions."""
 
     code: dict[Abi, bytes]
     source: str
@@ -32,7 +32,7 @@ def _bytes(item: Encoded) -> str:
 
 
 def _row(item: Encoded) -> list[str]:
-    """The source lines of one assembled line."""
+    """Return the source lines of one assembled line."""
     line = item.line
     if isinstance(line, Ins):
         return [f"    {_bytes(item):<56} # {line}"]
@@ -85,10 +85,10 @@ def _clobbers(spec: KernelSpec, vectors: set[int]) -> str:
 
 
 def build(spec: KernelSpec, program: Program) -> MachineKernel:
-    """Assemble the kernel for both ABIs and check every byte against what was meant.
+    """Assemble the kernel for both ABIs and check every byte against the intended instructions.
 
-    Raises SpecError if the program does not fit into the registers, decode.EncodingError if the
-    encoder and iced-x86 disagree.
+    Raises SpecError if the program does not fit into the registers, decode.EncodingError if the encoder and
+    iced-x86 disagree.
     """
     body = emit(spec, program)
     encoded = assemble(body.asm.lines)

@@ -1,10 +1,10 @@
-"""Where a kernel's body finds shards, pointers, table entries and slots: registers and addresses."""
+"""Registers and addresses of shards, pointers, table entries and slots in a kernel's body."""
 
 from __future__ import annotations
 
 from gfsmith.emit.x86.asm import Asm, Mem
 from gfsmith.ir import CURRENT, Program, Ref, Space, pointers
-from gfsmith.spec import KernelSpec
+from gfsmith.kernel.spec import KernelSpec
 
 POINTER = 8  #: bytes
 SLOTS = "r9"
@@ -12,15 +12,15 @@ SLOTS = "r9"
 _SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 _FREE_FIXED = ("r9", "r10", "rsi")
 _FREE_DIAGONAL = ("r10",)
-_CURSORS = frozenset({"r9", "r10", "rsi"})  #: in use while a loop is rolled over the sources
+_CURSORS = frozenset({"r9", "r10", "rsi"})  #: used by a loop that is rolled over the sources
 
-AHEAD = "rbx"  #: place in src[] of the next pointer to what is prefetched
+AHEAD = "rbx"  #: address in src[] of the next prefetch pointer
 
 Shard = tuple[Space, int]
 
 
 class Places:
-    """Addresses in the registers that kernel.py lists. r11 takes a pointer that has no register."""
+    """Addresses in the registers that kernel.py lists. r11 holds a pointer that has no register."""
 
     def __init__(self, spec: KernelSpec, program: Program, asm: Asm) -> None:
         self._spec = spec
@@ -34,7 +34,7 @@ class Places:
         self._held: Shard | None = None
 
     def _assign(self) -> dict[Shard, str]:
-        """Registers for shard pointers, as far as they last; destinations first."""
+        """Return registers for shard pointers, destinations first, until the registers are used up."""
         spec = self._spec
         if spec.inputs is None and not spec.diagonal:
             return {}
@@ -52,11 +52,11 @@ class Places:
 
     @property
     def scratch_bytes(self) -> int:
-        """Of the frame: the slots, and room to align them to the vector width."""
+        """Bytes in the frame for the slots and for their alignment to the vector width."""
         return (self._slots + 1) * self._width if self._slots else 0
 
     def prepare(self) -> None:
-        """The address of the slots and the shard pointers."""
+        """Emit the address of the slots and the shard pointers."""
         if self._slots:
             self._asm.ins("lea", SLOTS, Mem("rsp", 0, None, self._width - 1))
             self._asm.ins("and", SLOTS, -self._width)
@@ -64,17 +64,17 @@ class Places:
             self._asm.ins("mov", register, self.pointer(shard))
 
     def enter(self, rolled: bool, group: int) -> None:
-        """A turn of a loop begins. group: sources from the current one to the one that r10 is at."""
+        """Begin an iteration of a loop. group: sources from the current one to the one of r10."""
         self._cursors = _CURSORS if rolled else frozenset()
         self._ahead = POINTER * (group - 1)
         self.forget()
 
     def forget(self) -> None:
-        """r11 no longer holds a pointer."""
+        """Note that r11 no longer holds a pointer."""
         self._held = None
 
     def pointer(self, shard: Shard) -> Mem:
-        """The place of a shard's pointer in src[] or dst[]."""
+        """Return the address of a shard's pointer in src[] or dst[]."""
         space, index = shard
         if space is Space.AHEAD:
             return Mem(AHEAD, 8, None, POINTER * index)
@@ -84,12 +84,12 @@ class Places:
         return Mem(array, 8, None, POINTER * index)
 
     def packed_pointer(self, ref: Ref) -> None:
-        """r11 becomes the address of a shard's byte at the current position."""
+        """Set r11 to the address of a shard's byte at the current position."""
         self._asm.ins("mov", "r11", self.pointer((ref.space, ref.index)))
         self._asm.ins("add", "r11", "rax")
 
     def shard(self, ref: Ref, size: int) -> Mem:
-        """The place of a shard's vector; loads its pointer unless a register holds it."""
+        """Return the address of a shard's vector. Loads its pointer unless a register holds it."""
         shard = (ref.space, ref.index)
         register = self.resident.get(shard)
         if register is None or register in self._cursors:
@@ -100,7 +100,7 @@ class Places:
         return Mem(register, size, "rax", ref.offset)
 
     def entry(self, ref: Ref, size: int) -> Mem:
-        """The place of a coefficient's table, or of a constant."""
+        """Return the address of a coefficient's table, or of a constant."""
         if ref.space is Space.CONSTANT:
             return Mem("rdx", size, None, ref.offset)
         if ref.index <= CURRENT:
@@ -109,5 +109,5 @@ class Places:
         return Mem("rdx", size, None, self._spec.entry_offset(ref.index, ref.output) + ref.offset)
 
     def slot(self, ref: Ref) -> Mem:
-        """A vector in the frame."""
+        """Return the address of a vector in the frame."""
         return Mem(SLOTS, self._width, None, ref.index * self._width)

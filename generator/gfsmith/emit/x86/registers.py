@@ -1,11 +1,11 @@
-"""Vector registers for a Program's values: a linear scan, which never spills."""
+"""Allocation of vector registers to a Program's values by linear scan, without spilling."""
 
 from __future__ import annotations
 
 from gfsmith.ir import Instr, Loop, Op, Program, Value
-from gfsmith.isa import Encoding, Isa
-from gfsmith.liveness import last_use, variables
-from gfsmith.spec import SpecError
+from gfsmith.ir.liveness import last_use, variables
+from gfsmith.kernel.isa import Encoding, Isa
+from gfsmith.kernel.spec import SpecError
 
 #: Operands that a destructive instruction may overwrite with its result.
 _FIRST = (0,)
@@ -23,7 +23,8 @@ _DESTRUCTIVE = {
 
 
 def order(isa: Isa) -> list[int]:
-    """Registers in the order of use: xmm6-15 last, because Microsoft's ABI has them saved."""
+    """Return the registers in the order of use: xmm6-15 last, because Microsoft's ABI requires saving
+    them."""
     registers = list(range(isa.registers or 0))
     if isa.encoding is Encoding.EVEX:
         return registers[:6] + registers[16:] + registers[6:16]
@@ -31,7 +32,7 @@ def order(isa: Isa) -> list[int]:
 
 
 class Allocation:
-    """The register number of every value; values of different loops share registers."""
+    """The register number of every value. Values of different loops share registers."""
 
     def __init__(self, isa: Isa, program: Program, symbol: str) -> None:
         self._isa = isa
@@ -56,7 +57,7 @@ class Allocation:
                 return number
         raise SpecError(
             f"{self._symbol} needs more than the {self._isa.registers} vector registers of "
-            f"{self._isa.name}; use fewer outputs or a smaller unroll"
+            f"{self._isa.name}; reduce outputs or unroll"
         )
 
     def _loop(self, loop: Loop, pinned: frozenset[int]) -> None:
@@ -87,7 +88,7 @@ class Allocation:
         live: dict[Value, int],
         pinned: frozenset[int],
     ) -> None:
-        """Give the result a carried value's register, a dying operand's, or a free one."""
+        """Give the result the register of a carried value, of a dying operand, or a free one."""
         if result in live:
             number = live[result]
         else:

@@ -1,12 +1,12 @@
-"""One Op -> instructions, in the spelling of SSE, VEX or EVEX."""
+"""Instruction selection for one Op, in the spelling of SSE, VEX or EVEX."""
 
 from __future__ import annotations
 
 from gfsmith.emit.x86.asm import Asm, Mem, narrow
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.ir import Instr, Op
-from gfsmith.isa import Encoding, Isa
-from gfsmith.spec import Hint
+from gfsmith.kernel.isa import Encoding, Isa
+from gfsmith.kernel.spec import Hint
 
 _WIDTH = {16: "xmm", 32: "ymm", 64: "zmm"}
 
@@ -31,7 +31,7 @@ _MATRIX_BYTES = 8
 
 
 class Selector:
-    """Spells the register-to-register part of a kernel; memory operands come from the caller."""
+    """Emits the register-to-register part of a kernel. Memory operands come from the caller."""
 
     def __init__(self, isa: Isa, allocation: Allocation, asm: Asm, scratch: str) -> None:
         self.isa = isa
@@ -71,7 +71,7 @@ class Selector:
         return 16 if op is Op.TABLE else _MATRIX_BYTES
 
     def broadcast(self, op: Op) -> int:
-        """How often a folded table operand is repeated; 0 for operands of vector size."""
+        """Return the number of copies of a folded table operand; 0 for operands of vector size."""
         return self.isa.vector_bytes // _MATRIX_BYTES if op is Op.AFFINE else 0
 
     def zero(self, value: int) -> None:
@@ -80,7 +80,7 @@ class Selector:
         self.asm.ins(self.name(Op.XOR), register, *sources)
 
     def constant(self, value: int, byte: int) -> None:
-        """The byte in every lane, through the scratch register."""
+        """Set every lane to the byte, through the scratch register."""
         word = int.from_bytes(bytes([byte]) * 4, "little")
         scratch = narrow(self._scratch, 4)
         self.asm.ins("mov", scratch, word)
@@ -97,7 +97,7 @@ class Selector:
                 raise AssertionError("C has no registers")
 
     def compute(self, instr: Instr, folded: Mem | None) -> None:
-        """An arithmetic Op on registers and at most one folded memory operand (the last)."""
+        """Emit an arithmetic Op on registers and at most one folded memory operand (the last)."""
         assert instr.result is not None
         result = self.vector(instr.result)
         args: list[str | Mem] = [self.vector(a) for a in instr.args]
@@ -115,7 +115,7 @@ class Selector:
             self.asm.ins(self.name(instr.op), result, *args, *_IMMEDIATE.get(instr.op, ()))
 
     def _destructive(self, op: Op, result: str, args: list[str | Mem]) -> None:
-        """result = args[0], then result op= the others."""
+        """Set result = args[0], then apply op with the others."""
         if (op in _COMMUTATIVE or op is Op.XOR3) and result in args:
             args.remove(result)
             args.insert(0, result)
@@ -139,8 +139,11 @@ class Selector:
         self.asm.ins(self.name(Op.TWICE), result, *((x,) if self.isa.destructive else (x, x)))
 
     def _choose(self, result: str, x: str | Mem, chosen: str | Mem) -> None:
-        """`chosen` where 0 > x as signed bytes. Without such a comparison into a vector: a shuffle gives 0
-        where bit 7 is set and else, of equal bytes, `chosen`, which is to be added."""
+        """Set result to `chosen` where bit 7 of x is set, else to 0.
+
+        SSE and AVX2 compare 0 > x as signed bytes. AVX-512 has no such comparison into a vector: a shuffle of
+        the equal bytes `chosen` gives 0 where bit 7 is set and `chosen` elsewhere, and an XOR with `chosen`
+        exchanges the two."""
         assert result not in (x, chosen)
         lookup, add = self.name(Op.LOOKUP), self.name(Op.XOR)
         match self.isa.encoding:

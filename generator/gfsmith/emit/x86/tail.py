@@ -1,9 +1,9 @@
-"""The last 1..lanes-1 bytes, read and written exactly.
+"""Exact access to the last 1..lanes-1 bytes.
 
-PACKED: let R be the bytes that remain and p the largest power of two <= R. The pieces [0, p) and
-[R-p, R) cover them, overlapping in the middle. Both are loaded side by side into one vector before
-anything is stored; lanes do not depend on each other, so the bytes in both pieces come out the same
-twice. This is safe in place, needs no mask, and touches nothing else.
+PACKED: let R be the number of remaining bytes and p the largest power of two <= R. The pieces [0, p) and
+[R-p, R) cover the bytes and overlap in the middle. Both are loaded side by side into one vector before any
+store. Lanes are independent, so the bytes in both pieces get the same result twice. The method is safe in
+place, needs no mask, and accesses no other byte.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from gfsmith.emit.x86.asm import Asm, Label, Mem, narrow
 from gfsmith.emit.x86.select import Selector
-from gfsmith.isa import Encoding
+from gfsmith.kernel.isa import Encoding
 
 Piece = Callable[[str], None]
 
@@ -20,7 +20,7 @@ Piece = Callable[[str], None]
 class Packed:
     """Loads and stores two pieces at pointer and at pointer + remaining - p.
 
-    `pointer` holds the address of the first byte and may be overwritten; `spare` too, in stores.
+    `pointer` holds the address of the first byte and may be overwritten. Stores may also overwrite `spare`.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Packed:
         return Mem(self._pointer, size)
 
     def _second(self, size: int, within: int = 0, piece: int | None = None) -> Mem:
-        """`size` bytes at `within` of the second piece, which is `piece` bytes long."""
+        """Return `size` bytes at `within` of the second piece, which is `piece` bytes long."""
         return Mem(self._pointer, size, self._remaining, within - (piece or size))
 
     def _dispatch(self, pieces: list[tuple[int, Piece]], register: str) -> None:
@@ -87,7 +87,7 @@ class Packed:
         self._asm.ins(self._v + name, *operands)
 
     def _merge(self, name: str, x: str, *operands: str | Mem | int) -> None:
-        """x = name(x, operands): VEX names the destination apart from the first source."""
+        """Emit x = name(x, operands). VEX has separate operands for the destination and the first source."""
         self._ins(name, x, *((x,) if self._v else ()), *operands)
 
     def _load16(self, x: str) -> None:
@@ -130,7 +130,8 @@ class Packed:
         self._words(x, 0, self._first(2), self._second(2))
 
     def _words(self, x: str, position: int, *places: Mem) -> None:
-        """Two bytes to each place, from word `position` of the vector on, which stays as it is."""
+        """Store two bytes to each place, from word `position` of the vector on. The vector stays
+        unchanged."""
         word = narrow(self._spare, 4)
         for number, mem in enumerate(places, position):
             self._ins("pextrw", word, x, number)

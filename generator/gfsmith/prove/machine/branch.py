@@ -1,4 +1,4 @@
-"""Which way a conditional branch goes, for all values that are possible."""
+"""Decision of a conditional branch, for all values that are possible."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from enum import Enum
 from math import inf
 
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.linear import Address, Bound, Linear, Word, subtract
+from gfsmith.prove.machine.linear import Address, Bound, Linear, Word, base, private, subtract
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Known, State, Unclear, difference_flags
 from gfsmith.prove.verdict import Refutation
 
+_PAGE = 4096
+#: Regions that arguments point to.
+ARGUMENTS = frozenset({"src", "dst", "srcs", "dsts", "coeffs", "ahead"})
+
 
 class Condition(Enum):
-    """What a branch asks of left - right: unsigned, equal or not, signed, and the sign of the result."""
+    """The condition of a branch on left - right: unsigned, equality, signed, and the sign of the result."""
 
     BELOW = "below"
     NOT_BELOW = "not below"
@@ -55,8 +59,9 @@ class Split:
 
 
 def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | Alignment:
-    """True, False, or how it depends. Raises Unsupported for what cannot be told, Refutation for a
-    branch on undefined flags."""
+    """Return whether the condition holds: True, False, or the values for which it does. Raises Unsupported if
+    the answer cannot be determined, Refutation for a branch on undefined flags."""
+    _check_public(flags)
     if isinstance(flags, Unclear):
         raise Unsupported("a branch on flags that differ from turn to turn of a loop")
     if isinstance(flags, Alignment):
@@ -68,6 +73,23 @@ def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | A
             return _difference(state, flags, condition)
         flags = difference_flags(flags)
     return _evaluate(flags, condition)
+
+
+def _check_public(flags: Flags) -> None:
+    """Refute a branch on a callee-saved register, the return address or where the stack is: these are no
+    arguments, and a branch would tell others about them."""
+    words: tuple[Word, ...] = ()
+    if isinstance(flags, Difference):
+        words = flags.left, flags.right
+    elif isinstance(flags, Alignment):
+        words = tuple(flags.addresses)
+    for word in words:
+        name = private(word)
+        if name is not None:
+            raise Refutation(f"a branch depends on {name}")
+        place = base(word) if isinstance(flags, Alignment) else None
+        if place is not None and place[0].kind not in ARGUMENTS:
+            raise Refutation(f"a branch depends on the address {place[0]}")
 
 
 def _difference(state: State, flags: Difference, condition: Condition) -> bool | Split:
@@ -103,7 +125,7 @@ def _split_zero(value: Linear, low: Bound, high: Bound, negate: bool) -> Split:
 
 def _check_no_wrap(state: State, flags: Difference, value: Word, signed: bool) -> None:
     """Both sides are machine words as they stand, or addresses within one region."""
-    if _in_one_region(flags, value):
+    if _in_one_region(state, flags, value):
         return
     limit = 1 << 8 * flags.size - signed
     left, right, gap = (state.facts.range(x) for x in (flags.left, flags.right, value))
@@ -116,11 +138,23 @@ def _check_no_wrap(state: State, flags: Difference, value: Word, signed: bool) -
             raise Unsupported(f"{side} may wrap around in a comparison")
 
 
-def _in_one_region(flags: Difference, value: Word) -> bool:
-    def addressed(word: Word) -> bool:
-        return isinstance(word, Linear) and any(isinstance(s, Address) for s, _ in word.terms)
+def _in_one_region(state: State, flags: Difference, value: Word) -> bool:
+    """Return whether both sides are addresses in one region or less than a page behind it. These do not wrap
+    around, since no system maps the last page of the address space."""
+    if flags.size != 8 or isinstance(flags.left, int) or isinstance(flags.right, int):
+        return False
+    if isinstance(value, Linear) and any(isinstance(s, Address) for s, _ in value.terms):
+        return False
+    return all(_inside(state, word) for word in (flags.left, flags.right))
 
-    return addressed(flags.left) and addressed(flags.right) and not addressed(value)
+
+def _inside(state: State, word: Word) -> bool:
+    place = base(word)
+    if place is None:
+        return False
+    low, high = state.memory.extent(place[0])
+    facts, offset = state.facts, place[1]
+    return facts.range(subtract(offset, low))[0] >= 0 and facts.range(subtract(high, offset))[0] > -_PAGE
 
 
 def _evaluate(flags: Known, condition: Condition) -> bool:

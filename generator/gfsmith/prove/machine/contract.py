@@ -1,4 +1,4 @@
-"""What a function promises: its parameters, what it computes, on which machine, under which ABI."""
+"""Contract of a function: its parameters, its result, its machine and its ABI."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from gfsmith.field import Field
+from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Runs, Unsupported
@@ -24,7 +25,7 @@ Parameter = Literal["len", "k", "coeffs", "src", "dst", "one_src", "one_dst", "i
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where a coefficient's entry lies in the table.
+    """Position of a coefficient's entry in the table.
 
     format: nibble, permxor, affine, mulb or none; entry: bytes. Source-major: entry (j, i) at
     (j * outputs + i) * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known number of
@@ -74,21 +75,21 @@ class Contract:
     """A kernel's promise. inputs None: any number, in parameter k.
 
     operation: dot, mad, mul, xor, or horner: P, Q and R of RAID, sums that are multiplied by 2^output before
-    a source is added. per_shard: shard j goes to destination j alone (mul).
-    features: of the CPU, beyond the plain architecture, that may be used. minimum: the least len that is
-    promised; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step;
-    vector: the vector's bytes.
-    clean_upper: vectors' upper halves are cleared on return. fence: streaming stores are fenced.
-    narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the table.
-    aligned: single shards (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind
-    tables, where it has any format for them, describe the stack at every instruction. reach_all: every
-    instruction is reached under this contract. landing: it begins as its ABI wants the target of an
-    indirect call to begin. masked: what a vector does not fill is masked, a hint that all its lengths may
-    be proved at once. frozen_data: constants may lie in writable data that nobody writes. rows: the
-    coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group: a loop
-    may take so many sources a turn, so k is taken as
-    group * g + left_over, and the proof is made for each left_over below group. ahead: so many pointers for
-    each source stand in src behind those of the sources, to whatever may be prefetched.
+    a source is added. per_shard: shard j goes to destination j alone (mul). features: of the CPU, beyond the
+    plain architecture, that may be used. minimum: the least len that is promised; granule: len is a multiple
+    of it. maximum: the greatest len. block: the main loop's step; vector: the vector's bytes. clean_upper:
+    vectors' upper halves are cleared on return. fence: streaming stores are fenced. narrow: parameters of 32
+    bits, with junk above. indexed: the one source is number `index` of the table. aligned: single shards
+    (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind tables, where it has any
+    format for them, describe the stack at every instruction. reach_all: every instruction is reached under
+    this contract. landing: it begins as its ABI wants the target of an indirect call to begin. tail: how the
+    code processes the bytes that do not fill a vector, a hint for how its lengths may be proved together;
+    None: one by one. frozen_data: constants may lie in writable data that no code writes. rows: the
+    coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group: the
+    number of sources that an iteration of a loop may take, so k is group * g + left_over, and each left_over
+    below group has its own proof. ahead: the number of pointers per source that src holds behind those of the
+    sources; the kernel may only prefetch from them. columns: the number of sources in the table; None: the
+    sources of the kernel or of the layout.
     """
 
     operation: str
@@ -112,7 +113,7 @@ class Contract:
     unwind: bool = True
     reach_all: bool = True
     landing: bool = False
-    masked: bool = False
+    tail: Tail | None = None
     frozen_data: bool = False
     rows: tuple[tuple[int, ...], ...] | None = None
     polynomial: int = 0x11D
@@ -120,6 +121,20 @@ class Contract:
     group: int = 1
     left_over: int = 0
     ahead: int = 0
+    columns: int | None = None
+
+    def lengths(self) -> tuple[int, int] | None:
+        """The least and the greatest len that is promised, multiples of the granule; None: there is none."""
+        low = -(-max(self.minimum, 0) // self.granule) * self.granule
+        high = min(self.maximum, (1 << 64) - 1) // self.granule * self.granule
+        return (low, high) if low <= high else None
+
+    @property
+    def table_columns(self) -> Word:
+        """The number of columns of coefficients in the table."""
+        if self.columns is not None:
+            return self.columns
+        return self.sources if self.layout.sources is None else self.layout.sources
 
     @property
     def sources(self) -> Word:
@@ -129,12 +144,13 @@ class Contract:
 
     @property
     def turns(self) -> int:
-        """How many states of a loop tell its sums apart: by Horner's rule all begin with the first source."""
+        """The number of a loop's states that distinguish its sums: with Horner's rule, all sums begin as the
+        first source."""
         return 3 if self.operation == "horner" else 2
 
     @property
     def groups(self) -> Linear:
-        """How many whole groups of sources there are, where the number of sources is not fixed."""
+        """The number of whole groups of sources, if the number of sources is not fixed."""
         return symbol(SOURCES if self.group == 1 else GROUPS)
 
     def cases(self) -> list[Contract]:
@@ -189,15 +205,15 @@ class Contract:
         return _add(before, self.products(output, whole, rest, start))
 
     def products(self, output: Word, first: Word, count: int, start: Word) -> Form:
-        """What a sum gains by `count` sources from number `first` on."""
+        """Return the gain of a sum by `count` sources from number `first` on."""
         total = domain.ZERO
         for number in range(count):
             total = _add(self.carried(total, output, 1), self.product(output, add(first, number), start))
         return total
 
     def carried(self, total: Form, output: Word, count: int) -> Form:
-        """What a sum becomes before it gains `count` sources: by Horner's rule, 2^output times as much for
-        each of them (1 << output, in any field of bytes)."""
+        """Return the sum before it gains `count` sources: Horner's rule multiplies it by 2^output for each
+        source (1 << output, in any field of bytes)."""
         if self.operation != "horner" or output == 0:
             return total
         if not isinstance(output, int):
@@ -207,7 +223,7 @@ class Contract:
         return total
 
     def expect(self, output: Word, start: Word, size: int, sources: Word) -> Runs:
-        """What destination `output` holds in the end at [start, start + size), of so many sources."""
+        """Return the final bytes of destination `output` at [start, start + size), for `sources` sources."""
         if self.per_shard:
             return ((size, self.product(0, output, start)),)
         form = self.total(output, sources, start)

@@ -5,11 +5,11 @@ A *form* describes a run of consecutive bytes: byte l of the run is
     constant  ^  sum over atoms of  T( M * x[start + l] )
 
 where x is a shard (or something unknown), M an 8 x 8 bit matrix, and T either nothing or one linear
-map that a coefficient's table entry stands for: the low or high nibble table, the affine matrix, the
-product. T is linear by the definition of the table formats, and nothing else about it is used, so what is
-shown holds for all coefficients at once. A Table form is a run of raw table bytes, which may be moved but
-not computed with. A vector is a tuple of (length, form). All operations are exact; what cannot be
-expressed raises Unsupported.
+map that a coefficient's table entry represents: the low or high nibble table, the affine matrix, the
+product. T is linear by the definition of the table formats, and the proof uses no other property of it, so
+the result holds for all coefficients at once. A Table form is a run of raw table bytes, which may be moved
+but not computed with. A vector is a tuple of (length, form). All operations are exact; an operation whose
+result cannot be expressed raises Unsupported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gfsmith.prove.machine.linear import Symbol, Word, add, substitute
 
 
 class Unsupported(Exception):
-    """Something outside of what the prover knows: the answer is neither proved nor refuted."""
+    """A case that the prover does not support: the claim is neither proved nor refuted."""
 
 
 _ALL = (1 << 64) - 1
@@ -118,7 +118,8 @@ def shift(piece: Piece, by: int) -> Piece:
 
 
 def _continues(last: Piece, length: int, piece: Piece) -> bool:
-    """Whether `piece` is what follows `length` bytes of `last`. Most are not: see that without shifting."""
+    """Return whether `piece` continues `last` after `length` bytes. Most pieces do not, so forms are compared
+    without a shift."""
     if isinstance(last, Form) and isinstance(piece, Form):
         if last.constant != piece.constant or len(last.atoms) != len(piece.atoms):
             return False

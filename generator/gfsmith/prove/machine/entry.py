@@ -1,14 +1,12 @@
-"""The machine on entry to a function, as its contract and ABI say, and what must hold at return."""
+"""The machine on entry to a function, by its contract and ABI, and the conditions at its return."""
 
 from __future__ import annotations
 
-from functools import partial
-
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.arch import Architecture, Start
+from gfsmith.prove.machine.architecture import Architecture, Start
+from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract
-from gfsmith.prove.machine.domain import Runs
-from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Facts, Word, scale, subtract, symbol
 from gfsmith.prove.machine.memory import Limits, Memory
@@ -21,7 +19,7 @@ _RETURN = symbol("return_address")
 
 
 def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
-    """What each parameter holds on entry."""
+    """Return the value of each parameter on entry."""
     columns = contract.layout.sources
     addresses: dict[str, Value] = {
         "coeffs": symbol(Address("coeffs")),
@@ -38,23 +36,12 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
     return addresses | {name: junk(8) for name in contract.narrow}
 
 
-def _constants(image: Image, contract: Contract, reads: set[int], address: int, size: int) -> bytes | None:
-    """Bytes that nobody changes and that the file says. reads: where such bytes were read."""
-    reads.update(range(address, address + size))
-    segment = image.segment_at(address)
-    if segment is None or image.hole_in(address, size):
-        return None
-    if segment.writable and not contract.frozen_data:
-        return None
-    return image.read(address, size)
-
-
 def _limits(contract: Contract, length: Word) -> Limits:
     return Limits(
         length,
         contract.sources,
         contract.destinations,
-        contract.layout.size(contract.layout.sources or contract.sources),
+        contract.layout.size(contract.table_columns),
         scale(contract.sources, 1 + contract.ahead),
         contract.in_place,
         contract.per_shard,
@@ -62,12 +49,15 @@ def _limits(contract: Contract, length: Word) -> Limits:
 
 
 def _given(contract: Contract, low: int, high: int) -> tuple[Word, Facts]:
-    """The length of a shard, and what is known of it and of the other numbers."""
+    """Return the length of a shard, and the facts about it and about the other numbers."""
     facts = Facts()
     length = low if low == high else scale(symbol(LENGTH), contract.granule)
     facts.assume(length, low, high)
     if contract.indexed:
-        facts.assume(symbol(INDEX), 0, (contract.layout.sources or 1) - 1)
+        columns = contract.table_columns
+        if not isinstance(columns, int) or not contract.layout.entry:
+            raise Unsupported("an index into a table whose number of columns is not known")
+        facts.assume(symbol(INDEX), 0, columns - 1)
     if contract.inputs is None:
         facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
     return length, facts
@@ -76,10 +66,9 @@ def _given(contract: Contract, low: int, high: int) -> tuple[Word, Facts]:
 def entry_state(
     contract: Contract,
     arch: Architecture,
-    image: Image,
     start: Start,
     lengths: tuple[int, int],
-    reads: set[int] | None = None,
+    constants: Constants,
 ) -> State:
     """The machine on entry, for a range of `lengths`: what ABI and contract say, and junk otherwise."""
     abi = arch.abis[contract.abi]
@@ -88,9 +77,9 @@ def entry_state(
         _limits(contract, length),
         facts,
         contract.expect,
-        partial(_constants, image, contract, set() if reads is None else reads),
+        constants,
         contract.layout.decode,
-        Stack(abi.home, abi.red_zone),
+        Stack(abi.home, abi.red_zone, guard=abi.guard),
     )
     gpr: dict[str, Value | Opaque] = {name: junk(8) for name in arch.general}
     for name in abi.preserved:
@@ -117,11 +106,11 @@ def entry_state(
 
 
 def check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
-    """What must hold at return. Raises Refutation."""
+    """Check the conditions at return. Raises Refutation."""
     abi, memory = arch.abis[contract.abi], state.memory
     assert isinstance(memory, Memory)
     if state.gpr[arch.stack_pointer] != symbol(Address("stack")):
-        raise Refutation(f"{arch.stack_pointer} is not what it was on entry")
+        raise Refutation(f"{arch.stack_pointer} differs from its value on entry")
     if isinstance(abi.return_address, str):
         if state.gpr[abi.return_address] != _RETURN:
             raise Refutation(f"{abi.return_address} is not the return address")

@@ -1,8 +1,11 @@
-"""All paths through a kernel: branches are decided by what is known, or both ways are followed.
+"""All paths through a kernel: the known facts decide a branch, or the exploration follows both ways.
 
-A branch that depends on the length is decided for whole ranges of lengths at once; what is left over
-after a loop is a few dozen values, followed one by one. A loop that cannot be decided is closed by
-induction (invariant.py).
+A branch that depends on the length is decided for whole ranges of lengths at once. The length left over after
+a loop has a few dozen values, followed one by one or in a few ranges (`Explorer._parts`): in a range the
+number of bytes stays an unknown of which two bounds are known, every check must hold for all values between
+them, and a branch that they do not decide is followed both ways. So the choice of ranges decides how much
+work a proof is and whether it succeeds, but never the meaning of the proof. A loop that cannot be decided is
+closed by induction (invariant.py).
 """
 
 from __future__ import annotations
@@ -10,24 +13,27 @@ from __future__ import annotations
 from itertools import count
 from math import inf
 
-from gfsmith.prove.machine import invariant
-from gfsmith.prove.machine.arch import Architecture, Flow, Instruction, move_stack
+from gfsmith.kernel.isa import Tail
+from gfsmith.prove.machine import domain, invariant
+from gfsmith.prove.machine.architecture import Architecture, Flow, Instruction, move_stack
 from gfsmith.prove.machine.branch import Condition, Split, decide
 from gfsmith.prove.machine.contract import Contract
+from gfsmith.prove.machine.control_flow import Graph
+from gfsmith.prove.machine.decoded_function import Text
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.graph import Graph
+from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.invariant import Guess, copy
 from gfsmith.prove.machine.linear import (
     Bound,
     Contradiction,
     Linear,
+    private,
     subtract,
 )
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.paths import Exit, Path, Record, Way
-from gfsmith.prove.machine.solve import Choice, fix
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
-from gfsmith.prove.machine.text import Text
+from gfsmith.prove.machine.substitution import Choice, fix, relate
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
@@ -36,10 +42,20 @@ _MAX_TRIES = 3
 _ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
 
 
+def frame_of(state: State) -> tuple[object, ...]:
+    """Return the part of a state that an unwind table describes: the registers and slots with the caller's
+    values."""
+    assert isinstance(state.memory, Memory)
+    kept = tuple((name, str(v)) for name, v in state.gpr.items() if isinstance(v, Linear) and private(v))
+    slots = tuple((place, str(content)) for place, (content, _) in state.memory.stack.slots.items())
+    vectors = tuple(str(domain.cut(runs, 0, 16)) for runs in state.vectors[6:16])
+    return kept, slots, vectors
+
+
 class Explorer:
     """Follows every path of one function from given start states.
 
-    ranges: keep what is left over after a loop as one unknown number, for code that masks its tail.
+    tail: how the values left over after a loop are taken together (`_parts`); None: one by one.
     """
 
     def __init__(
@@ -49,15 +65,19 @@ class Explorer:
         code: bytes,
         origin: int,
         max_steps: int = MAX_STEPS,
-        ranges: bool = False,
+        tail: Tail | None = None,
+        image: Image | None = None,
     ) -> None:
         self.contract = contract
         self.arch = arch
-        self._ranges = ranges
+        self._tail = tail
         self.origin = origin
-        self._text = Text(arch, code, origin, contract.features)
-        self.covered: set[int] = set()
-        self.frames: dict[int, State] = {}
+        #: True if unwind tables will be compared with the states.
+        self._watched = contract.unwind and image is not None and image.format != "raw"
+        self._text = Text(arch, code, origin, contract.features, image)
+        self._followed: list[tuple[tuple[Record, ...], set[int]]] = []
+        self._pointers: dict[int, Value | Opaque] = {}
+        self._frames: dict[int, list[tuple[Path, State]]] = {}
         self._turns = count()
         self._paths: list[Path] = []
         self._graph = Graph(self.origin, self._text.decode)
@@ -66,9 +86,19 @@ class Explorer:
         self.steps = 0
         self._max_steps = max_steps
 
-    def reached(self) -> dict[int, tuple[Instruction, State]]:
-        """Every instruction that was reached, and the first state before it."""
-        return {ip: (self._text.instruction(ip), state) for ip, state in self.frames.items()}
+    @property
+    def covered(self) -> set[int]:
+        """The instructions that were reached, but for paths that depend on a withdrawn guess."""
+        holding = (seen for guesses, seen in self._followed if not any(g.withdrawn for g in guesses))
+        return set().union(*holding)
+
+    def reached(self) -> dict[int, tuple[Instruction, list[State]]]:
+        """Every instruction that was reached, and the states before it that differ in their frames."""
+        return {
+            ip: (self._text.instruction(ip), states)
+            for ip, found in self._frames.items()
+            if (states := [state for path, state in found if path.holds])
+        }
 
     def run(self, state: State, start: int | None = None) -> list[State]:
         """All states at ret, from the first instruction or that at `start`.
@@ -102,12 +132,19 @@ class Explorer:
     def _next(self) -> Path | None:
         while self._exits and not self._paths:
             path, instr, decision, _ = self._exits.popitem()[1]
+            if not path.holds:
+                continue
             _, outside = self._ways(instr, decision)
             self._take(path, outside.ip, decision.value, outside.bounds)
-        return self._paths.pop() if self._paths else None
+        while self._paths:
+            path = self._paths.pop()
+            if path.holds:
+                return path
+        return self._next() if self._exits else None
 
     def _follow(self, path: Path) -> bool:
         """Until the path ends: True at ret, False if it was split or closed."""
+        self._followed.append((path.guesses, path.visited))
         while True:
             self.steps += 1
             if self.steps > self._max_steps:
@@ -130,12 +167,16 @@ class Explorer:
                 raise Unsupported(f"{instr}")
 
     def _observe(self, path: Path) -> None:
-        """Keep the first state seen at each instruction; the stack pointer must always be the same."""
-        if path.ip not in self.covered:
-            self.covered.add(path.ip)
-            self.frames[path.ip] = copy(path.state)
-        elif self._stack_pointer(self.frames[path.ip]) != self._stack_pointer(path.state):
+        """Keep the states at each instruction that unwind tables must describe; the stack pointer must always
+        be the same."""
+        path.visited.add(path.ip)
+        pointer = self._stack_pointer(path.state)
+        if self._pointers.setdefault(path.ip, pointer) != pointer:
             raise Refutation("the stack pointer depends on the way taken")
+        if self._watched:
+            known = self._frames.setdefault(path.ip, [])
+            if not any(frame_of(state) == frame_of(path.state) for _, state in known):
+                known.append((path, copy(path.state)))
 
     def _stack_pointer(self, state: State) -> Value | Opaque:
         return state.gpr[self.arch.stack_pointer]
@@ -187,23 +228,39 @@ class Explorer:
         return True
 
     def _take(self, path: Path, ip: int, value: Linear, bounds: tuple[Bound, Bound]) -> None:
-        """Queue one way of a branch, value by value if there are few and they may differ."""
+        """Queue one way of a branch, part by part if few values are left and they may differ."""
         state = copy(path.state)
         try:
             state.facts.assume(value, *bounds)
         except Contradiction:
             return
-        low, high = state.facts.range(value)
-        if high - low >= (1 if self._ranges else self.contract.vector):
-            self._paths.append(Path(ip, state, dict(path.loops)))
-            return
-        for number in range(int(high), int(low) - 1, -1):
+        for low, high in self._parts(*state.facts.range(value)):
             each = copy(state)
             try:
-                fix(each, value, number)
+                if low == high:
+                    fix(each, value, int(low))
+                else:
+                    each.facts.assume(value, low, high)
+                    relate(each, value)
             except Contradiction:
                 continue
             self._paths.append(Path(ip, each, dict(path.loops)))
+
+    def _parts(self, low: Bound, high: Bound) -> list[tuple[Bound, Bound]]:
+        """The values low..high, cut into parts that are followed each at once, the last part first.
+
+        A vector or more stays whole. Fewer values are single ones, but for a tail that a mask takes, which
+        stays whole, and one of two overlapping pieces: that is cut where the bytes that are left come to a
+        power of two, since the code takes other pieces there. Every cut is sound, this one makes few.
+        """
+        if low < high and (self._tail is Tail.MASKED or high - low >= self.contract.vector):
+            return [(low, high)]
+        begins: list[Bound] = [int(low)]
+        for value in range(int(low) + 1, int(high) + 1):
+            left = value % self.contract.vector
+            if self._tail is not Tail.PACKED or not left & left - 1:
+                begins.append(value)
+        return list(zip(begins, [*(b - 1 for b in begins[1:]), int(high)], strict=True))[::-1]
 
     def _ways(self, instr: Instruction, decision: Split) -> tuple[Way, Way]:
         """A branch that closes a loop: the way on in it, and the way out."""
@@ -211,7 +268,8 @@ class Explorer:
         return (taken, other) if self._graph.closes(instr) else (other, taken)
 
     def _is_loop(self, instr: Instruction, decision: Split) -> bool:
-        """Whether a branch closes a loop: one that goes on for a single value only is none to be closed."""
+        """Return whether a branch closes a loop. A loop that continues for a single value only does not
+        count."""
         if self._graph.closes(instr) is None:
             return False
         low, high = self._ways(instr, decision)[0].bounds
@@ -227,12 +285,16 @@ class Explorer:
         wrong = invariant.mismatch(self.contract, record.guess, path.state)
         if not wrong:
             self._check_bounds(path.state, instr, record)
-        elif record.tries >= _MAX_TRIES:
+            return False
+        record.withdrawn = True
+        if record.tries >= _MAX_TRIES:
             raise Unsupported(f"no loop invariant found: {sorted(map(str, wrong))} differ")
-        else:
-            unknown = record.unknown | frozenset(wrong)
-            tries = record.tries + 1
-            self._start(path, instr, Record(record.seen, unknown=unknown, tries=tries))
+        unknown = record.unknown | frozenset(wrong)
+        outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
+        tries = record.tries + 1
+        self._start(
+            Path(path.ip, path.state, outside), instr, Record(record.seen, unknown=unknown, tries=tries)
+        )
         return False
 
     def _look(self, path: Path, instr: Instruction, decision: Split, record: Record) -> bool:
@@ -280,7 +342,7 @@ class Explorer:
         self._exits[id(first)] = Exit(Path(path.ip, state, loops), instr, decision, first)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
-        """What was assumed of the branch's value holds again after the turn."""
+        """Check that the assumed bounds of the branch's value hold again after the iteration."""
         low, high = self._value_range(state, instr)
         if low < record.bounds[0] or high > record.bounds[1]:
             raise Unsupported("the bounds of a loop's counter are not invariant")

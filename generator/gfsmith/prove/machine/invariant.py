@@ -1,7 +1,7 @@
 """Loop invariants: from the state at two turns of a loop, the state at any turn.
 
-At the branch that closes a loop, let S0 and S1 be the states of two turns. The guess for turn t: what is
-the same stays, numbers and addresses grow by the same amount each turn, an accumulator that gained the
+At the branch that closes a loop, let S0 and S1 be the states of two turns. The guess for turn t: equal
+values stay, numbers and addresses grow by the same amount each turn, an accumulator that gained the
 products of the next sources holds the sum of the products so far, and anything else is unknown. The guess
 is then checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it
 holds for every t, by induction; if it does not, nothing is claimed.
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
+from gfsmith.prove.machine import accumulators as sums_of
 from gfsmith.prove.machine import bitmatrix, domain
-from gfsmith.prove.machine import sums as sums_of
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
@@ -134,7 +134,8 @@ def _slot(first: Slot, second: Slot | None) -> Slot:
 
 
 def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
-    """Which registers (names and vector numbers) of `end` are not those of the next turn."""
+    """Return the registers (names and vector numbers) of `end` that differ from the guess for the next
+    turn."""
     following: Word = add(symbol(start.turn), 1)
 
     def move(value: Word) -> Word:
@@ -167,7 +168,7 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
 
 
 def _equal(value: Value | Opaque, other: Word) -> bool:
-    """Whether a register holds a number, modulo 2^64."""
+    """Return whether a register holds the number `other`, modulo 2^64."""
     if value == other:
         return True
     gap = subtract(value, other) if isinstance(value, int | Linear) else None

@@ -1,4 +1,4 @@
-"""What vector instructions of any processor do to runs of bytes."""
+"""Effects of vector instructions on runs of bytes, for any processor."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def table_entry(state: State, runs: Runs, width: int) -> tuple[str, int, Entry] 
 
 
 def is_nibble_table(state: State, table: Runs) -> bool:
-    """Whether 16 bytes are one half of a coefficient's nibble entry."""
+    """Return whether 16 bytes are one half of a coefficient's nibble entry."""
     found = table_entry(state, table, 16)
     return found is not None and found[0] == "nibble" and found[1] in (0, 16)
 
@@ -58,8 +58,8 @@ def look_up(state: State, table: Runs, index: Form, layout: str = "nibble") -> F
 def look_up_runs(
     state: State, table: Runs, index: Runs, selects: Callable[[int], int | None]
 ) -> Iterator[Run]:
-    """A 16-byte table at every byte of `index`; selects: which of its bytes an index stands for, None for 0.
-    An index that is not known must be below 16."""
+    """Look up every byte of `index` in a 16-byte table. selects: the number of the byte that an index
+    selects, None for the result 0. An index that is not known must be below 16."""
     for length, piece in index:
         if isinstance(piece, Table):
             raise Unsupported("a look-up by raw table bytes")
@@ -111,10 +111,14 @@ def shift_right(runs: Runs, element: int, count: int, arithmetic: bool) -> Runs:
 
 
 def _shift_uniform(form: Form, count: int) -> Form:
-    """The bytes of a shift across bytes: exact but for the top `count` bits, which come from the next
-    byte (or are copies of the sign) and are taken as unknown. Kernels mask them out."""
+    """Return the bytes of a shift across bytes, exact but for the top `count` bits, which come from the next
+    byte or are copies of the sign. These are independent unknowns: bit r of a fresh byte is bit r of the
+    result, so their sum is unknown too. Kernels mask them out."""
     shifted = domain.shift_rows(form, count)
-    unknown = domain.variable("crossing", next(_crossings), 0, bitmatrix.row_mask(0xFF << 8 - count & 0xFF))
+    fresh = bitmatrix.IDENTITY & bitmatrix.row_mask(0xFF << 8 - count & 0xFF)
+    if not fresh:
+        return shifted
+    unknown = domain.variable("crossing", next(_crossings), 0, fresh)
     return domain.make_form(shifted.constant, {**shifted.atoms, **unknown.atoms})
 
 

@@ -1,4 +1,4 @@
-"""Integers that a kernel computes with: constants plus multiples of unknowns, and what is known of them.
+"""Integers that a kernel computes with: constants plus multiples of unknowns, and facts about them.
 
 An unknown is a parameter (len, k), a loop counter, the entry value of a register, or the address of a
 region. Machine words are taken as integers; where that matters, in comparisons, the facts that the
@@ -19,14 +19,18 @@ Bound = int | float
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a region's first byte: a shard, an array, the stack, or what may be prefetched. `index`
-    numbers shards, and what may be prefetched."""
+    """The address of a region's first byte: a shard, an array, the stack, or a region that may only be
+    prefetched. `index` numbers shards and regions for prefetching."""
 
     kind: str
     index: Word = 0
 
     def __str__(self) -> str:
-        return f"&{self.kind}[{self.index}]" if self.kind in ("src", "dst", "ahead") else f"&{self.kind}"
+        return (
+            f"&{self.kind}[{self.index}]"
+            if self.kind in ("src", "dst", "ahead", "image")
+            else f"&{self.kind}"
+        )
 
 
 class Linear:
@@ -94,7 +98,16 @@ def scale(value: Word, factor: int) -> Word:
 
 
 def subtract(left: Word, right: Word) -> Word:
-    return add(left, scale(right, -1))
+    if isinstance(right, int):
+        return left - right if isinstance(left, int) else Linear(left.constant - right, left.terms)
+    if isinstance(left, int):
+        return Linear(left - right.constant, tuple((s, -c) for s, c in right.terms))
+    if left.terms == right.terms:
+        return left.constant - right.constant
+    terms = dict(left.terms)
+    for s, c in right.terms:
+        terms[s] = terms.get(s, 0) - c
+    return make(left.constant - right.constant, terms)
 
 
 def divide(value: Word, divisor: int) -> Word | None:
@@ -133,6 +146,17 @@ def base(value: Word) -> tuple[Address, Word] | None:
     return found[0], rest
 
 
+#: Unknowns that a kernel may save and restore, and on which nothing that it does may depend.
+PRIVATE = ("entry_", "return_address")
+
+
+def private(value: Word) -> str | None:
+    """Return a callee-saved register or the return address that a number depends on, if there is one."""
+    if isinstance(value, int):
+        return None
+    return next((s for s, _ in value.terms if isinstance(s, str) and s.startswith(PRIVATE)), None)
+
+
 def _normal(terms: Terms) -> tuple[Terms, int]:
     """Terms divided by their common factor, with a positive first coefficient, and that factor."""
     factor = 0
@@ -150,19 +174,29 @@ class Contradiction(Exception):
 class Facts:
     """Bounds of linear forms, established by the contract and by branches taken."""
 
-    __slots__ = ("bounds",)
+    __slots__ = ("_ranges", "bounds")
 
     def __init__(self, bounds: dict[Terms, tuple[Bound, Bound]] | None = None) -> None:
         self.bounds = bounds or {}
+        self._ranges: dict[Terms, tuple[Bound, Bound]] = {}  # derived from the current `bounds`
 
     def copy(self) -> Facts:
-        return Facts(dict(self.bounds))
+        facts = Facts(dict(self.bounds))
+        facts._ranges = self._ranges  # until either learns more, and takes a new one
+        return facts
 
     def range(self, value: Word) -> tuple[Bound, Bound]:
         """The least and the greatest value that is possible."""
         if isinstance(value, int):
             return value, value
-        terms, factor = _normal(value.terms)
+        found = self._ranges.get(value.terms)
+        if found is None:
+            found = self._ranges[value.terms] = self._range(value.terms)
+        return value.constant + found[0], value.constant + found[1]
+
+    def _range(self, value: Terms) -> tuple[Bound, Bound]:
+        """The same without the constant."""
+        terms, factor = _normal(value)
         known = self.bounds.get(terms)
         low, high = self._sum(terms)
         if known is not None:
@@ -171,7 +205,7 @@ class Facts:
             low, high = self._combined(terms, low, high)
         if factor < 0:
             low, high = high, low
-        return value.constant + factor * low, value.constant + factor * high
+        return factor * low, factor * high
 
     def _combined(self, terms: Terms, low: Bound, high: Bound) -> tuple[Bound, Bound]:
         """Bounds from those of one known form, some times, and of the single symbols that are left."""
@@ -213,7 +247,9 @@ class Facts:
         low, high = max(low, before[0]), min(high, before[1])
         if low > high:
             raise Contradiction
-        self.bounds[terms] = (low, high)
+        if self.bounds.get(terms) != (low, high):
+            self.bounds[terms] = (low, high)
+            self._ranges = {}
 
     def tighten(self) -> None:
         """Bounds of single symbols from those of the forms they are in."""
@@ -226,6 +262,6 @@ class Facts:
 
     def substitute(self, name: Symbol, by: Word) -> None:
         """Replace a symbol in all facts."""
-        old, self.bounds = self.bounds, {}
+        old, self.bounds, self._ranges = self.bounds, {}, {}
         for terms, (low, high) in old.items():
             self.assume(substitute(Linear(0, terms), name, by), low, high)

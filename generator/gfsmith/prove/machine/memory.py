@@ -1,9 +1,9 @@
-"""What a kernel may touch: shards, pointer arrays, the coefficient table, its stack, its constants.
+"""Memory that a kernel may access: shards, pointer arrays, the coefficient table, its stack, its constants.
 
-Shards are never stored: a source byte is a variable, a destination byte is one until it is written, and
-what is written must be what the spec says at that place, once. So the only state of a destination is how
-far it has been written. Every access is checked to lie inside, for all values of the unknowns. What pointers
-of src[] behind those of the sources point to may be prefetched, which is no access, and nothing else.
+Shards are never stored: a source byte is a variable, a destination byte is one until it is written, and the
+kernel must write the value that the spec defines for that place, once. So the only state of a destination is
+how far it has been written. Every access is checked to lie inside, for all values of the unknowns. A kernel
+may only prefetch through the pointers of src[] behind those of the sources, which is no access.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
-from gfsmith.prove.machine import domain, ends
+from gfsmith.prove.machine import domain, masked_tail
+from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.domain import Runs, Table, Unsupported
 from gfsmith.prove.machine.linear import (
     Address,
@@ -27,7 +28,7 @@ from gfsmith.prove.machine.linear import (
     subtract,
     symbol,
 )
-from gfsmith.prove.machine.stack import Stack
+from gfsmith.prove.machine.stack import DEEPEST, Stack
 from gfsmith.prove.verdict import Refutation
 
 POINTER = 8
@@ -44,23 +45,34 @@ class Written:
     def copy(self) -> Written:
         return Written(self.prefix, list(self.pieces))
 
-    def add(self, start: Word, size: int) -> None:
-        """Record a write. What continues the prefix becomes part of it."""
+    def add(self, start: Word, size: int, facts: Facts) -> None:
+        """Record a write. Pieces that touch become one, and what continues the prefix becomes part of it."""
+        for piece in list(self.pieces):
+            gap = subtract(start, piece[0])
+            if isinstance(gap, int) and -size <= gap <= piece[1]:
+                self.pieces.remove(piece)
+                if gap > 0:
+                    start = piece[0]
+                size = max(size + max(gap, 0), piece[1] + max(-gap, 0))
         self.pieces.append((start, size))
-        moved = True
-        while moved:
-            moved = False
-            for piece in self.pieces:
-                gap = subtract(piece[0], self.prefix)
-                if isinstance(gap, int) and gap <= 0:
-                    if gap + piece[1] > 0:
-                        self.prefix = add(piece[0], piece[1])
-                    self.pieces.remove(piece)
-                    moved = True
-                    break
+        while any(self._join(piece, facts) for piece in self.pieces):
+            pass
+
+    def _join(self, piece: tuple[Word, int], facts: Facts) -> bool:
+        """Make a piece part of the prefix if it begins there or before, and ends there or behind, always."""
+        end = add(piece[0], piece[1])
+        if facts.range(subtract(piece[0], self.prefix))[1] > 0:
+            return False
+        low, high = facts.range(subtract(end, self.prefix))
+        if low < 0 < high:
+            return False
+        if low >= 0:
+            self.prefix = end
+        self.pieces.remove(piece)
+        return True
 
     def overlaps(self, start: Word, size: int, facts: Facts) -> bool:
-        """Whether any byte of [start, start + size) may have been written."""
+        """Return whether any byte of [start, start + size) may have been written."""
         if facts.range(subtract(start, self.prefix))[0] < 0:
             return True
         for begin, length in self.pieces:
@@ -73,7 +85,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much there is of what: bytes of a shard, sources, outputs, bytes of the table, pointers of src[].
+    """Sizes: bytes of a shard, sources, outputs, bytes of the table, pointers of src[].
 
     in_place: a destination may be a source; if per_shard, then only the one of the same number.
     """
@@ -87,7 +99,7 @@ class Limits:
     per_shard: bool
 
 
-#: dst index, offset, size, number of sources -> what must be there in the end.
+#: dst index, offset, size, number of sources -> the bytes that must be there in the end.
 Expect = Callable[[Word, Word, int, Word], Runs]
 
 
@@ -98,7 +110,7 @@ class Memory:
     limits: Limits
     facts: Facts
     expect: Expect
-    constants: Callable[[int, int], bytes | None]
+    constants: Constants
     decode: Callable[[Word], tuple[str, Word, Word, int]]
     stack: Stack = field(default_factory=Stack)
     written: dict[Word, Written] = field(default_factory=dict)
@@ -150,10 +162,7 @@ class Memory:
         if place is None:
             if not isinstance(address, int):
                 raise Refutation(f"reads at {address}, which is no address of the contract")
-            data = self.constants(address, size)
-            if data is None:
-                raise Refutation(f"reads {size} bytes at {address:#x}, outside of its constants")
-            return domain.constant_runs(data)
+            raise Refutation(f"reads {size} bytes at {address:#x}, outside of its constants")
         region, offset = place
         match region.kind:
             case "src":
@@ -168,10 +177,31 @@ class Memory:
             case "coeffs":
                 self.inside(region, offset, size, self.limits.table)
                 return ((size, Table(offset)),)
+            case "image":
+                return domain.constant_runs(self._constant(region, offset, size))
             case "ahead":
                 raise Refutation(f"reads from {region}, which is only good for prefetching")
             case _:
                 raise Unsupported(f"data is read from {region}")
+
+    def _constant(self, region: Address, offset: Word, size: int) -> bytes:
+        index = region.index
+        if isinstance(index, int) and isinstance(offset, int):
+            data = self.constants.load(index, offset, size)
+            if data is not None:
+                return data
+        raise Refutation(f"reads {size} bytes of {region} at {offset}, outside of its constants")
+
+    def relative(self, ip: int, next_ip: int, target: int) -> Word:
+        """The address that the operand of an instruction names, which has it relative to itself."""
+        return self.constants.relative(ip, next_ip, target)
+
+    def is_aligned(self, address: Word, size: int) -> bool:
+        """Return whether an address of the file is a multiple of `size` for every placement by the linker."""
+        place = base(address)
+        if place is None or place[0].kind != "image" or not isinstance(place[0].index, int):
+            return False
+        return self.constants.is_aligned(place[0].index, place[1], size)
 
     def _load_source(self, region: Address, offset: Word, size: int) -> Runs:
         """Source bytes; those that a store in place may have replaced are unknown, and so is any
@@ -183,7 +213,8 @@ class Memory:
         return domain.merge([run for run in ((lost, replaced), (size - lost, kept)) if run[0]])
 
     def _lost(self, source: Address, offset: Word, size: int) -> int:
-        """How many bytes of [offset, offset + size), the first ones, may have been replaced in place."""
+        """Return the number n of bytes such that the first n of [offset, offset + size) may have been
+        replaced in place."""
         complete = subtract(self.complete, source.index if self.limits.per_shard else 0)
         if self.facts.range(complete)[1] > 0:
             return size
@@ -212,13 +243,13 @@ class Memory:
         return known + rest if size > done else known
 
     def load_end(self, address: Word, size: int, count: Word) -> Runs:
-        """The last `count` bytes of a shard, then zeros: `size` bytes, whatever the count is up to that."""
+        """Return the last `count` bytes of a shard, then zeros: `size` bytes, for any count up to `size`."""
         region, offset = self._end(address, size, count)
         changed = region.kind == "src" and self.limits.in_place and self._lost(region, offset, size)
         written = self.written.get(region.index) if region.kind == "dst" else None
         if changed or (written is not None and written.overlaps(offset, size, self.facts)):
             raise Unsupported(f"the end of {region} is read after it may have been written")
-        return ((size, ends.variable(region.kind, region.index, offset)),)
+        return ((size, masked_tail.variable(region.kind, region.index, offset)),)
 
     def store_end(self, address: Word, runs: Runs, count: Word) -> None:
         """Write the last `count` bytes of a destination, those that `runs` begins with."""
@@ -227,7 +258,7 @@ class Memory:
         written = self.written.setdefault(region.index, Written())
         if region.kind != "dst" or written.pieces or subtract(written.prefix, offset) != 0:
             raise Unsupported(f"writes the end of {region} at {offset}")
-        if ends.whole(runs, offset) != self.expect(region.index, offset, size, self.limits.sources):
+        if masked_tail.whole(runs, offset) != self.expect(region.index, offset, size, self.limits.sources):
             raise Unsupported(f"the end of {region} is not as it must be, byte by byte")
         written.prefix = add(offset, count)
 
@@ -260,15 +291,19 @@ class Memory:
         want = self.expect(region.index, offset, size, self.limits.sources)
         if runs != want:
             raise Refutation(f"{region} at {offset}: {_difference(runs, want)}")
-        self.written.setdefault(region.index, Written()).add(offset, size)
+        self.written.setdefault(region.index, Written()).add(offset, size, self.facts)
 
     def load_word(self, address: Word, size: int) -> Word | Runs:
-        """What a general register gets: a pointer, a saved register, or bytes."""
+        """Return the value that a general register loads: a pointer, a saved register, or bytes."""
         place = base(address)
         if place is not None and size == POINTER:
             region, offset = place
             if region.kind in ("srcs", "dsts"):
                 return self.pointer(region, offset)
+            if region.kind == "image" and isinstance(offset, int) and isinstance(region.index, int):
+                found = self.constants.pointer(region.index, offset)
+                if found is not None:
+                    return found
             if region.kind == "stack":
                 return self.stack.load(offset, size)
         return self.load(address, size)
@@ -293,6 +328,24 @@ class Memory:
         if index is None:
             raise Refutation(f"reads {region} at {offset}, between two pointers")
         return symbol(Address("ahead", subtract(index, sources)) if beyond else Address(kind, index))
+
+    def extent(self, region: Address) -> tuple[Word, Word]:
+        """The offsets in a region between which an address in it does not wrap around."""
+        limits = self.limits
+        match region.kind:
+            case "src" | "dst":
+                return 0, limits.length
+            case "srcs":
+                return 0, scale(limits.pointers, POINTER)
+            case "dsts":
+                return 0, scale(limits.outputs, POINTER)
+            case "coeffs":
+                return 0, limits.table
+            case "stack":
+                return -DEEPEST, 0
+            case "image" if isinstance(region.index, int):
+                return 0, self.constants.extent(region.index)
+        raise Unsupported(f"a comparison of addresses in {region}")
 
     def settle(self) -> None:
         """Count destinations that are written to their end, in order, and forget them."""

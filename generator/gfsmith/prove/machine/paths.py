@@ -1,4 +1,4 @@
-"""Where the exploration of a function is: its paths, and what is known of the loops on them."""
+"""Current state of the exploration of a function: its paths, and records of the loops on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from gfsmith.prove.machine.arch import Instruction
+from gfsmith.prove.machine.architecture import Instruction
 from gfsmith.prove.machine.branch import Split
 from gfsmith.prove.machine.invariant import Guess
 from gfsmith.prove.machine.linear import Bound
@@ -15,14 +15,15 @@ from gfsmith.prove.machine.state import State
 
 @dataclass(slots=True)
 class Record:
-    """What is known of a loop, by the branch that closes it: its first turns, the guess for any turn and the
-    bounds that it assumes for the branch's value."""
+    """Knowledge about a loop, found by the branch that closes it: its first turns, the guess for any turn and
+    the bounds that it assumes for the branch's value. withdrawn: the guess was wrong."""
 
     seen: tuple[State, ...] = ()
     guess: Guess | None = None
     bounds: tuple[Bound, Bound] = (-inf, inf)
     unknown: frozenset[str | int] = frozenset()
     tries: int = 0
+    withdrawn: bool = False
 
 
 @dataclass(slots=True)
@@ -31,17 +32,28 @@ class Path:
     state: State
     loops: dict[int, Record] = field(default_factory=dict)
     turns: int = 0
+    guesses: tuple[Record, ...] = ()
+    visited: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """guesses: those on which the path depends. visited: the instructions that it has come to."""
+        self.guesses = tuple(record for record in self.loops.values() if record.guess is not None)
+
+    @property
+    def holds(self) -> bool:
+        """Return whether no guess on which the path depends was withdrawn."""
+        return not any(record.withdrawn for record in self.guesses)
 
 
 class Way(NamedTuple):
-    """Where a branch leads, and the bounds of its value if it goes there."""
+    """One way of a branch: its target, and the bounds of the branch's value on it."""
 
     ip: int
     bounds: tuple[Bound, Bound]
 
 
 class Exit(NamedTuple):
-    """How a loop is left: a path at its branch. first: the loop's first state, by which it is known."""
+    """An exit from a loop: a path at its branch. first: the loop's first state, which identifies it."""
 
     path: Path
     instr: Instruction

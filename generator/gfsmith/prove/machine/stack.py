@@ -1,4 +1,4 @@
-"""The stack of one path: what the function has put where, relative to rsp on entry.
+"""The stack of one path: the values that the function has stored, by place relative to rsp on entry.
 
 A place is a number, or one less than an alignment's width away from it: `and register, -64` makes an
 address of the frame of which only bounds are known, and slots relative to it.
@@ -15,20 +15,27 @@ from gfsmith.prove.verdict import Refutation
 
 Slot = tuple[Word | Runs, int]
 
+#: Bytes below the stack pointer on entry that a kernel may use. musl gives threads 128 KiB.
+DEEPEST = 1 << 16
+
 
 @dataclass(slots=True)
 class Stack:
     """slots: place -> content and its size. home: bytes above the entry rsp that the callee may write
     (Microsoft's shadow space). red_zone: bytes below rsp that signal handlers leave alone. floor: below
-    this place they may overwrite everything."""
+    this place they may overwrite everything. guard: bytes of a guard page; touched: the lowest place that has
+    been accessed. No access may be further below it than a guard page: the system extends the stack page by
+    page (Microsoft, "x64 stack usage"), or keeps other memory right behind one guard page."""
 
     home: tuple[int, int] = (0, 0)
     red_zone: int = 0
     slots: dict[Word, Slot] = field(default_factory=dict)
     floor: int = 0
+    guard: int = DEEPEST
+    touched: int = 0
 
     def copy(self) -> Stack:
-        return Stack(self.home, self.red_zone, dict(self.slots), self.floor)
+        return Stack(self.home, self.red_zone, dict(self.slots), self.floor, self.guard, self.touched)
 
     def substitute(self, name: Symbol, by: Word) -> None:
         self.slots = {
@@ -37,7 +44,11 @@ class Stack:
         }
 
     def move(self, rsp: int, facts: Facts) -> None:
-        """rsp has become entry rsp + `rsp`: what lies below and beyond the red zone is lost."""
+        """Set rsp to entry rsp + `rsp`: the bytes below its red zone are lost."""
+        if rsp < -DEEPEST:
+            raise Refutation(f"uses {-rsp} bytes of stack; allowed: {DEEPEST}")
+        if rsp < self.touched - self.guard:
+            raise Refutation(f"the stack pointer passes a guard page: {self.touched - rsp} bytes untouched")
         self.floor = rsp - self.red_zone
         self.slots = {at: slot for at, slot in self.slots.items() if facts.range(at)[0] >= self.floor}
 
@@ -47,15 +58,20 @@ class Stack:
         content, known = self.slots[place]
         if known != size:
             raise Unsupported(f"reads {size} of {known} bytes on the stack")
+        if isinstance(place, int):
+            self.touched = min(self.touched, place)
         return content
 
     def store(self, place: Word, content: Word | Runs, size: int, facts: Facts) -> None:
-        """Put something there; what it may overlap is lost."""
+        """Store `content` at `place`; the slots that it may overlap are lost."""
         low, high = facts.range(place)
         if high > -size and not (self.home[0] <= low and high <= self.home[1] - size):
             raise Refutation(f"writes the caller's frame, at {place} from the entry rsp")
         if low < self.floor:
             raise Refutation(f"writes the stack at {place}, where a signal handler may write too")
+        if low < self.touched - self.guard:
+            raise Refutation(f"writes the stack at {place}, beyond a guard page that it has not touched")
+        self.touched = min(self.touched, int(high))
         for other, (_, length) in list(self.slots.items()):
             if other != place and _may_overlap(facts, place, size, other, length):
                 del self.slots[other]
@@ -63,7 +79,8 @@ class Stack:
 
 
 def _may_overlap(facts: Facts, place: Word, size: int, other: Word, length: int) -> bool:
-    low, high = facts.range(subtract(place, other))
+    gap = subtract(place, other)
+    low, high = (gap, gap) if isinstance(gap, int) else facts.range(gap)
     return low < length and high > -size
 
 

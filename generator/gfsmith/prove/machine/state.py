@@ -7,10 +7,10 @@ from typing import Protocol, TypeAlias
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Facts, Linear, Symbol, Word, substitute
+from gfsmith.prove.machine.linear import Address, Facts, Linear, Symbol, Word, private, substitute
 from gfsmith.prove.verdict import Refutation
 
-#: What a general register holds: a number or address, or eight bytes of data (or of junk).
+#: The value of a general register: a number or address, or eight bytes of data (or of junk).
 Value: TypeAlias = Word | Runs
 
 
@@ -24,6 +24,9 @@ class Store(Protocol):
     def load_word(self, address: Word, size: int, /) -> Value: ...
     def store_word(self, address: Word, value: Value, size: int, /) -> None: ...
     def entry(self, offset: Word, /) -> tuple[str, Word, Word, int]: ...
+    def extent(self, region: Address, /) -> tuple[Word, Word]: ...
+    def relative(self, ip: int, next_ip: int, target: int, /) -> Word: ...
+    def is_aligned(self, address: Word, size: int, /) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class LowBits:
     count: Word
 
 
-#: What a general register holds that can be neither computed with nor stored.
+#: A value of a general register that can be neither computed with nor stored.
 Opaque: TypeAlias = Joined | LowBits
 
 
@@ -144,9 +147,6 @@ class State:
             return {"cf": flags.cf, "zf": flags.zf, "sf": flags.sf, "of": flags.of}[name]
         return None
 
-    def memory_bytes(self, address: int, size: int) -> bytes:
-        return constant_bytes(self.memory.load(address, size))
-
     def word(self, name: str) -> Word:
         """A register as number or address. Refutes if it holds data: that would leak by timing."""
         value = self.gpr[name]
@@ -157,6 +157,12 @@ class State:
                 return int.from_bytes(constant_bytes(value), "little")
             raise Refutation(f"an address, count or branch depends on {name}, which holds {value}")
         return value
+
+    def prefetch(self, address: Word) -> None:
+        """A prefetch never faults, but its address shows in the cache. Refutes one that is private."""
+        name = private(address)
+        if name is not None:
+            raise Refutation(f"a prefetch through {name}")
 
     def substitute(self, name: Symbol, by: Word) -> None:
         """Replace a symbol everywhere but in memory and facts."""
@@ -266,6 +272,15 @@ class Block:
 
     def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
         raise Unsupported("a plain block has no coefficient table")
+
+    def relative(self, ip: int, next_ip: int, target: int) -> Word:
+        return target
+
+    def is_aligned(self, address: Word, size: int) -> bool:
+        return isinstance(address, int) and address % size == 0
+
+    def extent(self, region: Address) -> tuple[Word, Word]:
+        raise Unsupported("a plain block has no regions")
 
     def load_word(self, address: Word, size: int) -> Value:
         return int.from_bytes(constant_bytes(self.load(address, size)), "little")

@@ -4,8 +4,8 @@
  * against ISA-L's own header may be linked with it just as well.
  *
  * The coefficient of source j in output i is given as the 32 bytes at 32 * (i * k + j) of a table
- * (gf_vect_mul.h says what they are); rows may be made and used one at a time. Any len from 0 on,
- * any alignment, any number of sources and outputs. Nothing is done for len <= 0. */
+ * (gf_vect_mul.h describes them); rows may be created and used one at a time. Any len from 0 on,
+ * any alignment, any number of sources and outputs. The functions do nothing for len <= 0. */
 #ifndef _ERASURE_CODE_H_
 #define _ERASURE_CODE_H_
 
@@ -46,8 +46,9 @@ void gf_vect_mad_base(int len, int vec, int vec_i, unsigned char *v, unsigned ch
                       unsigned char *dest);
 
 #if defined(__i386__) || defined(__x86_64__)
-/* The same as the functions without a set in their names, for 1 to 6 outputs where there is a
- * number in them: the processor chooses the set, whatever the name says. */
+/* As the functions without an instruction set in their names, for the number of outputs (1 to 6) in
+ * the name if there is one. The instruction set is chosen at run time, independently of the
+ * name. */
 void ec_encode_data_sse(int len, int k, int rows, unsigned char *gftbls, unsigned char **data,
                         unsigned char **coding);
 void ec_encode_data_update_sse(int len, int k, int rows, int vec_i, unsigned char *g_tbls,
@@ -134,7 +135,7 @@ void gf_6vect_mad_avx2(int len, int vec, int vec_i, unsigned char *gftbls, unsig
                        unsigned char **dest);
 #endif
 
-/* The product; the inverse, and 0 for 0. */
+/* The product of two elements; the inverse of an element, 0 for 0. */
 unsigned char gf_mul(unsigned char a, unsigned char b);
 unsigned char gf_inv(unsigned char a);
 
@@ -145,8 +146,8 @@ void gf_gen_rs_matrix(unsigned char *a, int m, int k);
 /* The identity, then 1 / (i ^ j) at row i >= k, column j: MDS for m <= 256. */
 void gf_gen_cauchy1_matrix(unsigned char *a, int m, int k);
 
-/* out = 1 / in, n rows of n; `in` becomes the identity. 0, or -1 if there is no inverse, and then
- * both hold what the elimination had reached. */
+/* out = 1 / in, n rows of n; `in` becomes the identity. Return 0, or -1 if there is no inverse;
+ * both then hold the state at which the elimination stopped. */
 int gf_invert_matrix(unsigned char *in, unsigned char *out, const int n);
 
 #ifdef __cplusplus

@@ -16,13 +16,13 @@ extern "C" {
 void gf_vect_mul_init(unsigned char c, unsigned char *gftbl);
 void gf_vect_mul_init_base(unsigned char c, unsigned char *gftbl);
 
-/* dest = c * src on len bytes; dest may be src. 0, or 1 (gf_vect_mul_base: -1) with nothing done if
- * len is no multiple of 32. Any alignment. */
+/* dest = c * src on len bytes; dest may be src. Any alignment. Return 0, or 1 (gf_vect_mul_base:
+ * -1) with nothing done if len is not a multiple of 32. */
 int gf_vect_mul(int len, unsigned char *gftbl, void *src, void *dest);
 int gf_vect_mul_base(int len, unsigned char *gftbl, unsigned char *src, unsigned char *dest);
 
 #if defined(__i386__) || defined(__x86_64__)
-/* The same as gf_vect_mul. */
+/* As gf_vect_mul. */
 int gf_vect_mul_sse(int len, unsigned char *gftbl, void *src, void *dest);
 int gf_vect_mul_avx(int len, unsigned char *gftbl, void *src, void *dest);
 #endif

@@ -3,8 +3,8 @@
  * gfsmith's drop-in for ISA-L's erasure-code and RAID interface (docs/isal.md). A client compiled
  * against ISA-L's own header may be linked with it just as well.
  *
- * array: the vectors of data, then the parities. Every function returns 0 if all is well, else
- * another number. Any len from 0 on, any alignment, any number of vectors that is not too small. */
+ * array: the vectors of data, then the parities. Every function returns 0 on success, else another
+ * number. Any len from 0 on, any alignment, any number of vectors from the given minimum. */
 #ifndef _RAID_H_
 #define _RAID_H_
 
@@ -30,7 +30,7 @@ int pq_check(int vects, int len, void **array);
 int pq_check_base(int vects, int len, void **array);
 
 #if defined(__i386__) || defined(__x86_64__)
-/* The same as the functions without a set in their names. */
+/* As the functions without an instruction set in their names. */
 int xor_gen_sse(int vects, int len, void **array);
 int xor_gen_avx(int vects, int len, void **array);
 int xor_check_sse(int vects, int len, void **array);

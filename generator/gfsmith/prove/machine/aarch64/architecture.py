@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gfsmith.prove.machine.aarch64.decode import Decoded, decode
+from gfsmith.prove.machine.aarch64.decode import Decoded, Place, decode
 from gfsmith.prove.machine.aarch64.registers import (
     ABIS,
     GENERAL,
@@ -14,19 +14,28 @@ from gfsmith.prove.machine.aarch64.registers import (
     VECTORS,
 )
 from gfsmith.prove.machine.aarch64.semantics import TABLE
-from gfsmith.prove.machine.aarch64.semantics.operands import CONDITIONS, general, immediate, word
-from gfsmith.prove.machine.arch import Abi, Flow, Instruction, Start
+from gfsmith.prove.machine.aarch64.semantics.operands import (
+    CONDITIONS,
+    general,
+    immediate,
+    total,
+    word,
+    write,
+)
+from gfsmith.prove.machine.abi import Abi
+from gfsmith.prove.machine.architecture import Flow, Instruction, Start
 from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import step
-from gfsmith.prove.machine.image import Function, Image
-from gfsmith.prove.machine.linear import Linear
+from gfsmith.prove.machine.formats.image import Function, Image, Reference
+from gfsmith.prove.machine.instruction_table import step
+from gfsmith.prove.machine.linear import Address, Linear, Word, subtract, symbol
+from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.state import Difference, Flags, Known, State
 
 _BRANCHES = frozenset({"cbz x #", "cbz w #", "cbnz x #", "cbnz w #"})
 _BIT_BRANCHES = frozenset({"tbz x # #", "tbz w # #", "tbnz x # #", "tbnz w # #"})
 _WORD = 4
-#: What more than Advanced SIMD an instruction needs, as isa.py calls it.
+#: Mnemonic -> the feature beyond Advanced SIMD that the instruction needs, by its name in isa.py.
 _FEATURES = {"eor3": "SHA3"}
 
 
@@ -39,6 +48,24 @@ def _flow(found: Decoded) -> Flow:
         target = found.operands[0] if found.operands else None
         return Flow.RETURN if target is None or general(target).name == "x30" else Flow.OTHER
     return Flow.OTHER if found.mnemonic in ("bl", "br", "blr", "svc", "brk", "b") else Flow.NEXT
+
+
+def _low_bits(value: Word) -> Word:
+    """The low 12 bits of an address, which adrp leaves out."""
+    return symbol(Address(f"low 12 bits of {value}"))
+
+
+def _address(state: State, found: Decoded) -> Word:
+    """Return the result of adr, an address, or of adrp, the address of its page."""
+    assert isinstance(state.memory, Memory)
+    constants = state.memory.constants
+    reference = constants.reference(found.address, _WORD)
+    if reference is not None:
+        goal = constants.value(reference)
+        return subtract(goal, _low_bits(goal)) if found.mnemonic == "adrp" else goal
+    if found.mnemonic == "adrp" and not constants.is_page_aligned(found.address):
+        raise Unsupported(f"{found}: the page of code that may be anywhere")
+    return constants.relative(found.address, found.address + _WORD, immediate(found.operands[1]))
 
 
 class AArch64:
@@ -75,12 +102,41 @@ class AArch64:
         needed = _FEATURES.get(instruction.raw.mnemonic)
         return None if needed in features else needed
 
+    def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
+        """adrp and adr, and the low bits of an address that are added or displace a load."""
+        found = instruction.raw
+        if not isinstance(found, Decoded) or reference.place != instruction.ip:
+            return False
+        if reference.part == "high":
+            return found.form == "adrp x #"
+        if reference.part == "whole":
+            return found.form == "adr x #"
+        displaced = found.form.endswith(" [x]") and found.mnemonic in ("ldr", "ldrb", "ldrh")
+        return reference.part == "low" and (found.form == "add x x #" or displaced)
+
     def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
         return (Start(function.address, {}, {}),)
 
     def execute(self, state: State, instruction: Instruction) -> None:
-        if instruction.flow is Flow.NEXT:
-            step(TABLE, state, instruction.raw)
+        if instruction.flow is not Flow.NEXT:
+            return
+        found: Decoded = instruction.raw
+        if found.mnemonic in ("adr", "adrp"):
+            write(state, general(found.operands[0]), _address(state, found))
+            return
+        assert isinstance(state.memory, Memory)
+        reference = state.memory.constants.reference(instruction.ip, _WORD)
+        if reference is None:
+            step(TABLE, state, found)
+            return
+        low = _low_bits(state.memory.constants.value(reference))
+        if found.form == "add x x #":
+            write(state, general(found.operands[0]), total(word(state, found.operands[1], found), low, 8))
+        else:
+            where = found.operands[-1]
+            assert isinstance(where, Place)
+            moved = (*found.operands[:-1], where._replace(displacement=low))
+            step(TABLE, state, found._replace(operands=moved))
 
     def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
         found: Decoded = instruction.raw
@@ -98,6 +154,6 @@ class AArch64:
         return Known(None, not value >> bit & 1, None, None), condition
 
     def check_unwind(
-        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]
+        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
     ) -> None:
         """Compilers make these tables; they are not checked."""

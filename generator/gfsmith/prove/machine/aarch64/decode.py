@@ -24,12 +24,15 @@ import capstone
 from capstone import arm64
 
 from gfsmith.prove.machine.aarch64.registers import VECTOR_BYTES
+from gfsmith.prove.machine.linear import Word
 
-#: What the text says of vector registers: number, elements (none for one of them), lane.
+#: Vector registers in the text of an instruction: number, elements (none for a single element), lane.
 _VECTOR = re.compile(r"\bv(\d+)\.(\d*)([bhsd])(?:\[(\w+)\]|(?=\}\[(\w+)\])|)")
-#: What follows the address.
+#: The text after the base and offset of an address: `!`, or the amount of a post-increment.
 _MOVED = re.compile(r"\](?:(!)|, #(-?\w+)|)$")
 _SHIFT = {arm64.ARM64_SFT_LSL: "lsl", arm64.ARM64_SFT_LSR: "lsr", arm64.ARM64_SFT_ASR: "asr"}
+#: The shape of an immediate by its shift: `msl`, which shifts ones in, is none that has a meaning.
+_IMMEDIATE = {arm64.ARM64_SFT_INVALID: "#", arm64.ARM64_SFT_LSL: "#", arm64.ARM64_SFT_MSL: "# msl"}
 _EXTEND = {
     getattr(arm64, f"ARM64_EXT_{name.upper()}"): name
     for name in ("uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx")
@@ -73,11 +76,14 @@ class Immediate(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Memory at base + offset << shift + displacement; before, after: what the base is moved by."""
+    """Memory at base + offset << shift + displacement.
+
+    before, after: the amount added to the base before or after the access.
+    """
 
     base: General
     offset: General | None
-    displacement: int
+    displacement: Word
     before: int = 0
     after: int = 0
 
@@ -127,7 +133,7 @@ def decode(code: bytes, address: int) -> Decoded | None:
             if operand.type != arm64.ARM64_OP_IMM or operands[-1].after != operand.imm:
                 return None
         elif operand.type == arm64.ARM64_OP_IMM:
-            shapes.append("#")
+            shapes.append(_IMMEDIATE.get(operand.shift.type, "?"))
             operands.append(Immediate(operand.imm, operand.shift.value if operand.shift.type else 0))
         elif operand.type == arm64.ARM64_OP_REG:
             shape, register = _register(found.reg_name(operand.reg), operand, vectors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gfsmith.prove.machine.arch import Abi
+from gfsmith.prove.machine.abi import Abi
 
 MACHINE = "AArch64"
 GENERAL = (*(f"x{n}" for n in range(31)), "sp")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from elftools.elf.enums import ENUM_RELOC_TYPE_AARCH64
 
 from gfsmith.prove.machine.aarch64.registers import MACHINE
-from gfsmith.prove.machine.image import Builder, LoadError
-from gfsmith.prove.machine.relocation import Dynamic, Relocation, trimmed
+from gfsmith.prove.machine.formats.image import Builder, LoadError
+from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation, trimmed
 
 _TYPE = {name: number for name, number in ENUM_RELOC_TYPE_AARCH64.items() if isinstance(number, int)}
 _NONE = {0, 256}
@@ -75,6 +75,21 @@ class AArch64Relocations:
 
     def local_entry(self, other: int) -> int:
         return 0
+
+    def is_via_slot(self, kind: int) -> bool:
+        return kind in (_SLOT_PAGE, _SLOT_LOW)
+
+    def part(self, kind: int) -> tuple[str, str, int]:
+        if kind in (_PAGE, _SLOT_PAGE):
+            return "high", "", 4
+        if kind in _LOW or kind == _SLOT_LOW:
+            return "low", "", 4
+        if kind in _BRANCHES:
+            return "relative", "place", 4
+        if kind == _NEAR:
+            return "whole", "", 4
+        width, relative = _DATA.get(kind, (8, False))
+        return "pointer" if width == 8 and not relative else "absolute", "", width
 
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         kind, place, target, addend, number, name = relocation

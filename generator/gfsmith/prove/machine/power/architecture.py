@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gfsmith.prove.machine.arch import RETURN, Abi, Flow, Instruction, Start
+from gfsmith.prove.machine.abi import Abi
+from gfsmith.prove.machine.architecture import RETURN, Flow, Instruction, Start
 from gfsmith.prove.machine.branch import Condition
-from gfsmith.prove.machine.forms import step
-from gfsmith.prove.machine.image import Function, Image
-from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, symbol
+from gfsmith.prove.machine.constants import TABLE_OF_CONTENTS, address_of
+from gfsmith.prove.machine.formats.image import Function, Image, Reference
+from gfsmith.prove.machine.instruction_table import step
+from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.power.decode import Decoded, Vector, decode
+from gfsmith.prove.machine.power.decode import Decoded, Place, Vector, decode
 from gfsmith.prove.machine.power.registers import (
     ABIS,
     GENERAL,
@@ -19,9 +21,9 @@ from gfsmith.prove.machine.power.registers import (
     VECTOR_BYTES,
     VECTORS,
 )
-from gfsmith.prove.machine.power.relocations import TOC
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.power.semantics.conditions import test_bit
+from gfsmith.prove.machine.power.semantics.operands import total, word, write
 from gfsmith.prove.machine.state import Difference, Flags, State
 from gfsmith.prove.verdict import Refutation
 
@@ -43,6 +45,30 @@ def _flow(found: Decoded) -> Flow:
 
 
 _ELSEWHERE = frozenset({"bctr", "bctrl", "sc", "trap"})
+
+
+#: Forms whose number may be the lower half of a relocated one.
+_DISPLACED = frozenset({"addi r r #", "ld r [r]", "lwz r [r]", "lbz r [r]", "lfd v [r]"})
+
+
+def _step(state: State, instruction: Instruction) -> None:
+    """Execute an instruction; where the linker puts a number into it, with that."""
+    found: Decoded = instruction.raw
+    assert isinstance(state.memory, Memory)
+    reference = state.memory.constants.reference(instruction.ip, _WORD)
+    if reference is None:
+        step(TABLE, state, found)
+        return
+    value = state.memory.constants.value(reference)
+    low = symbol(Address(f"low 16 bits of {value}"))
+    number = {"high": subtract(value, low), "low": low}.get(reference.part, value)
+    last = found.operands[-1]
+    if isinstance(last, Place):
+        step(
+            TABLE, state, found._replace(operands=(*found.operands[:-1], last._replace(displacement=number)))
+        )
+    else:
+        write(state, found.operands[0], total(word(state, found.operands[1]), number))
 
 
 class Power:
@@ -81,15 +107,24 @@ class Power:
             return None
         return _VSX if any(isinstance(operand, Vector) for operand in found.operands) else None
 
+    def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
+        """addis with the upper half of a number, addi and loads with its lower one or with all of it."""
+        found = instruction.raw
+        if not isinstance(found, Decoded) or not instruction.ip <= reference.place < instruction.next_ip:
+            return False
+        if reference.part == "high":
+            return found.form == "addis r r #"
+        return reference.part in ("low", "whole") and found.form in _DISPLACED
+
     def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
         """Through a pointer, with the function's address in r12, or from the same module, with that of its
         table of contents in r2: two entries where the function uses it, else one, which leaves r2 alone."""
         if not function.local:
             unchanged: dict[str, Word] = {"r2": symbol("entry_r2")}
             return (Start(function.address, unchanged, unchanged),)
-        table: dict[str, Word] = {"r2": TOC}
+        table: dict[str, Word] = {"r2": TABLE_OF_CONTENTS}
         return (
-            Start(function.address, {"r12": function.address}, {}),
+            Start(function.address, {"r12": address_of(image, function.address)}, {}),
             Start(function.address + function.local, table, table),
         )
 
@@ -99,7 +134,7 @@ class Power:
                 state.gpr["ctr"] = _decreased(state.word("ctr"))
         elif instruction.flow is Flow.NEXT:
             before = state.gpr["r1"]
-            step(TABLE, state, instruction.raw)
+            _step(state, instruction)
             if state.gpr["r1"] is not before:
                 _check_back_chain(state)
 
@@ -111,7 +146,7 @@ class Power:
         return Difference(state.word("ctr"), 0, 8), condition
 
     def check_unwind(
-        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]
+        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
     ) -> None:
         """Compilers make these tables; they are not checked."""
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import capstone
 
+from gfsmith.prove.machine.linear import Word
 from gfsmith.prove.machine.power.registers import VMX
 
 _REGISTER = re.compile(r"(vs|v|f|r)(\d+)")
@@ -66,7 +67,7 @@ class Place(NamedTuple):
     """Memory at base + displacement."""
 
     base: str
-    displacement: int
+    displacement: Word
 
 
 Operand = General | Vector | Field | Bit | Immediate | Place

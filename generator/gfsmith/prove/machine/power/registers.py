@@ -1,13 +1,13 @@
 """Registers of POWER and its calling convention (64-Bit ELF V2 ABI Specification, 2.2).
 
-A vector register is kept as its two doublewords, the left one first, each with its least significant byte
-first. So a little-endian lxvd2x brings byte n of memory to byte n, doubleword 0, which is a floating-point
-register too, is bytes 0 to 7, and what the manual calls byte element e is byte e ^ 7.
+The prover stores a vector register as its two doublewords, the left one first, each with its least
+significant byte first. So a little-endian lxvd2x loads byte n of memory into byte n. Doubleword 0, which is
+also a floating-point register, is bytes 0 to 7. Byte element e of the manual is byte e ^ 7.
 """
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.arch import Abi
+from gfsmith.prove.machine.abi import Abi
 
 MACHINE = "POWER"
 GENERAL = (*(f"r{n}" for n in range(32)), "lr", "ctr")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from elftools.elf.enums import ENUM_RELOC_TYPE_PPC64
 
-from gfsmith.prove.machine.image import BASE, Builder, LoadError
+from gfsmith.prove.machine.formats.image import BASE, Builder, LoadError
+from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation, trimmed
 from gfsmith.prove.machine.power.registers import MACHINE
-from gfsmith.prove.machine.relocation import Dynamic, Relocation, trimmed
 
-#: What r2 points to.
+#: The address in r2, the pointer to the table of contents.
 TOC = BASE + 0x8000
 _TOC_SYMBOL = ".TOC."
 _NOP = b"\x00\x00\x00\x60"
@@ -64,6 +64,20 @@ class PowerRelocations:
 
     def local_entry(self, other: int) -> int:
         return (1 << other >> 2) << 2  # 3.4.1
+
+    def is_via_slot(self, kind: int) -> bool:
+        return False
+
+    def part(self, kind: int) -> tuple[str, str, int]:
+        if kind in _FROM_TOC or kind in _FROM_HERE:
+            origin = "toc" if kind in _FROM_TOC else "place"
+            if kind in _WHOLE:
+                return "whole", origin, 2
+            return ("high" if (_FROM_TOC | _FROM_HERE)[kind] == _ADJUSTED else "low"), origin, 2
+        if kind == _CALL:
+            return "relative", "place", 4
+        width, relative = _DATA.get(kind, (8, False))
+        return "pointer" if width == 8 and not relative else "absolute", "", width
 
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         kind, place, target, addend, _, name = relocation

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from iced_x86 import Code, ConditionCode, CpuidFeature, Decoder, FlowControl, Mnemonic
+from iced_x86 import ConditionCode, CpuidFeature, Decoder, FlowControl, OpKind, Register
 from iced_x86 import Instruction as Raw
 
-from gfsmith.prove.machine.arch import Abi, Flow, Instruction, Start, move_stack
+from gfsmith.prove.machine.abi import Abi
+from gfsmith.prove.machine.architecture import Flow, Instruction, Start, move_stack
 from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.image import Function, Image
+from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.linear import add
 from gfsmith.prove.machine.state import Flags, Opaque, State
-from gfsmith.prove.machine.x86.filling import MACHINE
+from gfsmith.prove.machine.x86 import encoding
+from gfsmith.prove.machine.x86.padding import MACHINE
 from gfsmith.prove.machine.x86.registers import ABIS, GENERAL, MASKS, VECTOR_BYTES, VECTORS
 from gfsmith.prove.machine.x86.semantics import step
 from gfsmith.prove.machine.x86.semantics.operands import general_name
@@ -34,11 +36,15 @@ _CONDITIONS = {
     ConditionCode.S: Condition.NEGATIVE,
     ConditionCode.NS: Condition.NOT_NEGATIVE,
 }
-#: What every x86-64 CPU has, or takes for a no-op.
+#: Immediates of other sizes than one byte, in no instruction that has a reference.
+_IMMEDIATES = frozenset(
+    getattr(OpKind, name) for name in dir(OpKind) if name.startswith("IMMEDIATE") and name != "IMMEDIATE8"
+)
+#: Features that every x86-64 CPU has, or whose instructions it executes as no-ops.
 _PLAIN = frozenset(
     {"X64", "CPUID", "CMOV", "FPU", "SSE", "SSE2", "MULTIBYTENOP", "CET_IBT", "PREFETCHW", "PAUSE"}
 )
-#: What a CPU with a feature has besides (Intel SDM, volume 1, 13.2, 14.3 and 15.2).
+#: Feature -> features that a CPU with it also has (Intel SDM, volume 1, 13.2, 14.3 and 15.2).
 _IMPLIED = (
     ("AVX512F", frozenset({"AVX", "AVX2"})),
     ("AVX", frozenset({"SSE3", "SSSE3", "SSE4_1", "SSE4_2"})),
@@ -52,20 +58,22 @@ def _feature_names() -> dict[int, str]:
 
 
 def _flow(raw: Raw) -> Flow:
-    match raw.flow_control:
-        case FlowControl.NEXT:
-            return Flow.NEXT
-        case FlowControl.UNCONDITIONAL_BRANCH:
-            return Flow.JUMP
-        case FlowControl.CONDITIONAL_BRANCH if raw.is_jcc_short_or_near:
-            return Flow.BRANCH
-    return Flow.RETURN if raw.code == Code.RETNQ else Flow.OTHER
+    if raw.code in encoding.JUMPS:
+        return Flow.JUMP
+    if raw.code in encoding.BRANCHES:
+        return Flow.BRANCH
+    if raw.code in encoding.RETURNS:
+        return Flow.RETURN
+    return Flow.NEXT if raw.flow_control == FlowControl.NEXT else Flow.OTHER
 
 
 def _push_or_pop(state: State, raw: Raw) -> None:
+    """push and pop of 64 bits. `pop rsp` has no meaning here: it is no way to leave a frame."""
     rsp = state.word("rsp")
     name = general_name(raw.op0_register)
-    if raw.mnemonic == Mnemonic.PUSH:
+    if raw.op0_register == Register.RSP:
+        raise Unsupported(f"{raw}")
+    if raw.code in encoding.PUSHES:
         value = state.gpr[name]
         if isinstance(value, Opaque):
             raise Unsupported(f"{value} is pushed")
@@ -95,9 +103,12 @@ class X86:
         raw = Decoder(64, code, ip=ip).decode()
         if raw.is_invalid:
             return None
+        filling = raw.code in encoding.FILLING
+        if encoding.irregular(raw, code):
+            text = f"{raw}, with prefixes that CPUs treat differently"
+            return Instruction(ip, raw.next_ip, Flow.OTHER, text, filling=filling)
         flow = _flow(raw)
         target = raw.near_branch_target if flow in (Flow.JUMP, Flow.BRANCH) else 0
-        filling = raw.mnemonic in (Mnemonic.NOP, Mnemonic.INT3)
         return Instruction(ip, raw.next_ip, flow, raw, target, filling)
 
     def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
@@ -108,11 +119,22 @@ class X86:
         return tuple(sorted(features))
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
+        if isinstance(instruction.raw, str):
+            return None
         for number in instruction.raw.cpuid_features():
             name = _feature_names()[number]
             if not name.startswith("INTEL") and name not in _PLAIN and name not in features:
                 return name
         return None
+
+    def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
+        """An operand relative to the instruction, which is the field, of four bytes."""
+        raw = instruction.raw
+        if isinstance(raw, str) or reference.part != "relative" or not raw.is_ip_rel_memory_operand:
+            return False
+        behind = 1 if OpKind.IMMEDIATE8 in map(raw.op_kind, range(raw.op_count)) else 0
+        wide = any(raw.op_kind(n) in _IMMEDIATES for n in range(raw.op_count))
+        return not wide and reference.place + 4 + behind == instruction.next_ip
 
     def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
         return (Start(function.address, {}, {}),)
@@ -121,9 +143,9 @@ class X86:
         raw = instruction.raw
         if instruction.flow is not Flow.NEXT:
             return
-        if raw.mnemonic in (Mnemonic.PUSH, Mnemonic.POP):
+        if raw.code in encoding.PUSHES or raw.code in encoding.POPS:
             _push_or_pop(state, raw)
-        elif raw.mnemonic != Mnemonic.ENDBR64:
+        elif raw.code not in encoding.LANDINGS:
             step(state, raw)
 
     def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
@@ -133,6 +155,6 @@ class X86:
         return state.flags, _CONDITIONS[code]
 
     def check_unwind(
-        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]
+        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
     ) -> None:
         check_unwind(image, name, abi, reached)

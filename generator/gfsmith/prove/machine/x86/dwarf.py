@@ -13,15 +13,15 @@ from elftools.construct import ConstructError
 from elftools.dwarf.callframe import FDE, CallFrameInfo
 from elftools.dwarf.structs import DWARFStructs
 
-from gfsmith.prove.machine.frames import Rules, Step, UnsupportedTable
-from gfsmith.prove.machine.image import FrameTable, Function, Image
+from gfsmith.prove.machine.formats.image import FrameTable, Function, Image
+from gfsmith.prove.machine.x86.frame_rules import Rules, Step, UnsupportedTable
 
 _RSP, _RETURN = 7, 16
 _GENERAL = ("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))
 #: DWARF register number -> name (System V ABI for AMD64, figure 3.36).
 _NAME = dict(enumerate(_GENERAL))
 _NAME |= {17 + number: f"xmm{number}" for number in range(16)}
-#: What of .eh_frame pyelftools cannot take.
+#: Exceptions of pyelftools on an .eh_frame that it cannot read.
 _UNREADABLE = (DWARFError, ELFError, ConstructError, ValueError, LookupError, AttributeError, TypeError)
 
 

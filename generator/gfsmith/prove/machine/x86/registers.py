@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.arch import Abi
+from gfsmith.prove.machine.abi import Abi
 
 GENERAL = (
     "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -12,6 +12,8 @@ VECTORS = 32
 VECTOR_BYTES = 64
 MASKS = 8
 
+#: Pages of x86-64, of which the guard page of a stack is one.
+_PAGE = 4096
 _ENDBR64 = bytes.fromhex("f30f1efa")
 
 SYSV = Abi(
@@ -21,6 +23,7 @@ SYSV = Abi(
     return_address=0,
     stack_arguments=8,
     red_zone=128,
+    guard=_PAGE,
     landing=_ENDBR64,
 )
 MS = Abi(
@@ -31,6 +34,7 @@ MS = Abi(
     stack_arguments=40,
     preserved_vectors=dict.fromkeys(range(6, 16), 16),
     home=(8, 40),
+    guard=_PAGE,
     landing=_ENDBR64,
 )
 ABIS = {abi.name: abi for abi in (SYSV, MS)}

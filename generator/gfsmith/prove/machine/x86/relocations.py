@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from elftools.elf.enums import ENUM_RELOC_TYPE_x64
 
-from gfsmith.prove.machine.image import Builder
-from gfsmith.prove.machine.relocation import Dynamic, Relocation
-from gfsmith.prove.machine.x86.filling import MACHINE, without_filling
+from gfsmith.prove.machine.formats.image import Builder
+from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation
+from gfsmith.prove.machine.x86.padding import MACHINE, without_filling
 
 _TYPE = {name: number for name, number in ENUM_RELOC_TYPE_x64.items() if isinstance(number, int)}
 #: S + A: type -> (bytes, signed).
@@ -45,6 +45,17 @@ class X86Relocations:
 
     def local_entry(self, other: int) -> int:
         return 0
+
+    def is_via_slot(self, kind: int) -> bool:
+        return kind in _VIA_SLOT
+
+    def part(self, kind: int) -> tuple[str, str, int]:
+        if kind in _VIA_SLOT:
+            return "relative", "place", 4
+        if kind in _RELATIVE:
+            return "relative" if _RELATIVE[kind] == 4 else "absolute", "place", _RELATIVE[kind]
+        width = _ABSOLUTE[kind][0] if kind in _ABSOLUTE else 8
+        return "pointer" if width == 8 else "absolute", "", width
 
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         kind, place, target, addend, index, name = relocation

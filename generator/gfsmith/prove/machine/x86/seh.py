@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from iced_x86 import Code, Decoder, Instruction, Mnemonic, OpKind, Register
 
-from gfsmith.prove.machine.frames import Rules, Step, UnsupportedTable
-from gfsmith.prove.machine.image import Function, Image
+from gfsmith.prove.machine.formats.image import Function, Image
+from gfsmith.prove.machine.x86.frame_rules import Rules, Step, UnsupportedTable
 
 _GENERAL = ("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", *(f"r{n}" for n in range(8, 16)))
 _PUSH, _ALLOC_LARGE, _ALLOC_SMALL, _SET_FRAME, _SAVE, _SAVE_FAR = range(6)
@@ -145,7 +145,7 @@ def _code(data: bytes) -> tuple[_Effect, int]:
 
 
 def _epilogue(code: bytes, step: Step) -> Rules | None:
-    """What Windows restores if the instructions from here on are an epilogue: add rsp / pop* / ret."""
+    """Return the rules of the epilogue (add rsp / pop* / ret) that starts at a step; None without one."""
     rsp = -step.depth
     slots: dict[str, int] = {}
     decoder = Decoder(64, code[step.offset :], ip=step.offset)

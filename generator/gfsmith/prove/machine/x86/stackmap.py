@@ -1,18 +1,18 @@
-"""Where the stack pointer and the saved registers are at each instruction, against the unwind tables."""
+"""Comparison of the stack pointer and the saved registers at each instruction with the unwind tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from iced_x86 import Mnemonic
-
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.arch import Abi, Instruction
+from gfsmith.prove.machine.abi import Abi
+from gfsmith.prove.machine.architecture import Instruction
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.linear import Address, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.x86.encoding import POPS, RETURNS
 from gfsmith.prove.machine.x86.unwind import Step, check
 from gfsmith.prove.verdict import Refutation
 
@@ -34,24 +34,28 @@ def _saved(state: State, abi: Abi) -> dict[str, int]:
     return found
 
 
-def check_unwind(image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, State]]) -> None:
+def check_unwind(
+    image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
+) -> None:
     """The file's unwind tables describe every instruction that was reached.
 
     Raises Refutation where they do not, Unsupported if they are of a kind that is not read.
     """
+    if image.format == "raw":
+        return  # plain bytes come without tables
     places = sorted(reached)
     leaving = set()
     for ip in reversed(places):
-        if reached[ip][0].raw.mnemonic not in (Mnemonic.POP, Mnemonic.RET):
+        if reached[ip][0].raw.code not in POPS | RETURNS:
             break
         leaving.add(ip)
     steps = []
     for ip in places:
-        state = reached[ip][1]
-        depth = subtract(symbol(Address("stack")), state.word("rsp"))
-        assert isinstance(depth, int)
-        saved = _saved(state, abi)
-        steps.append(Step(ip - image.functions[name].address, depth, saved, ip in leaving))
+        for state in reached[ip][1]:
+            depth = subtract(symbol(Address("stack")), state.word("rsp"))
+            assert isinstance(depth, int)
+            saved = _saved(state, abi)
+            steps.append(Step(ip - image.functions[name].address, depth, saved, ip in leaving))
     wrong = check(image, name, steps)
     if wrong and wrong[0].startswith("unsupported"):
         raise Unsupported(wrong[0])

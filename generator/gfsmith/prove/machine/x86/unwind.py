@@ -1,8 +1,8 @@
 """Unwind tables: do they say, at every instruction, what the machine has done to the stack?
 
 An unwinder that stops at an instruction must find the caller's stack pointer and the caller's values of
-the callee-saved registers. What the machine did comes as `Step`s, from executing the code; what the
-table says is read from .eh_frame (`dwarf.py`) or .pdata/.xdata (`seh.py`) and compared here.
+the callee-saved registers. The execution of the code yields the `Step`s. This module compares them with
+the rules of the table, from .eh_frame (`dwarf.py`) or .pdata/.xdata (`seh.py`).
 
 Not seen: a rule for a register saved by a mov that comes too early, between the allocation of its slot
 and the mov, while the register still has its value; and a wrong slot of a register that is saved but
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gfsmith.prove.machine.frames import Rules, Step, Table, UnsupportedTable
-from gfsmith.prove.machine.image import Image
+from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.x86 import dwarf, seh
+from gfsmith.prove.machine.x86.frame_rules import Rules, Step, Table, UnsupportedTable
 
 __all__ = ["Step", "check"]
 
@@ -24,12 +24,12 @@ RED_ZONE = 128
 
 
 def check(image: Image, symbol: str, steps: Sequence[Step]) -> list[str]:
-    """Where the unwind table of a function contradicts what the machine did.
+    """Return the contradictions between the unwind table of a function and the observed steps.
 
     Args:
         image: where the function and its tables are.
         symbol: the function.
-        steps: what was observed; every step is checked.
+        steps: the observed steps; every step is checked.
 
     Returns:
         One line for every kind of contradiction, with the first offset where it shows; empty if there is
@@ -70,7 +70,7 @@ def _contradictions(table: Table, steps: Sequence[Step]) -> list[str]:
 
 
 def _compare(step: Step, rules: Rules, known: Mapping[str, set[int]]) -> list[str]:
-    """What is wrong with the rules at one step. `known`: the slots that ever hold a register's value."""
+    """Return the errors of the rules at one step. `known`: the slots that ever hold a register's value."""
     lines = []
     if rules.depth != step.depth:
         lines.append(f"the table has the stack {rules.depth} bytes deep, it is {step.depth}")

@@ -1,6 +1,7 @@
 """Bits of general registers: logic, shifts and fields, after the Arm Architecture Reference Manual, C6.2.
 
-Plain numbers; data only where whole bytes are moved or added; of unknown numbers what their form says.
+The operands are plain numbers. They may be data only where whole bytes are moved or added. The result for an
+unknown number follows from its linear form.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write,
 )
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
+from gfsmith.prove.machine.register_values import checked
 from gfsmith.prove.machine.state import Alignment, Known, State
-from gfsmith.prove.machine.values import checked
 
 
 def logic_flags(result: int, size: int) -> Known:
-    """After ands: no carry, that is what a borrow leaves."""
+    """Return the flags after ands: the carry is clear, as after a borrow."""
     result %= 1 << 8 * size
     return Known(True, result == 0, result >> 8 * size - 1 == 1, False)
 
@@ -101,7 +102,7 @@ def _bitwise(combine: Callable[[int, int], int]) -> Semantics:
 
 
 def _holds_data(state: State, operand: Operand) -> bool:
-    """Whether a register, unshifted, holds bytes."""
+    """Return True if an operand is an unshifted register that holds data bytes."""
     return isinstance(operand, General) and not operand.shift and isinstance(read(state, operand), tuple)
 
 

@@ -24,10 +24,10 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
 )
 from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
+from gfsmith.prove.machine.register_values import checked
 from gfsmith.prove.machine.state import Difference, State, Unclear, difference_flags, sum_flags
-from gfsmith.prove.machine.values import checked
 
 
 def _nearest(value: Word, size: int) -> Word:
@@ -118,7 +118,7 @@ def _multiply_high(state: State, instr: Decoded) -> None:
 
 
 def holds(state: State, condition: str) -> bool:
-    """Whether a condition holds, if that is known."""
+    """Return True if a condition holds. Raises Unsupported if the flags do not decide it."""
     if condition not in CONDITIONS:
         raise Unsupported(f"condition '{condition}'")
     decision = decide(state, state.flags, CONDITIONS[condition])
@@ -160,7 +160,7 @@ def _nothing(state: State, instr: Decoded) -> None:
 
 def _prefetch(state: State, instr: Decoded) -> None:
     """Never faults, but the address shows in the cache: it must not depend on data."""
-    place(state, instr.operands[0], instr)
+    state.prefetch(place(state, instr.operands[0], instr))
 
 
 def arithmetic(name: str, meaning: Semantics) -> dict[str, Semantics]:

@@ -17,7 +17,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write_vector,
 )
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base
 from gfsmith.prove.machine.state import Opaque, State
 

@@ -16,7 +16,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write_vector,
 )
 from gfsmith.prove.machine.domain import Run, Runs
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.state import State
 
 _ARRANGEMENTS = {"16b": "b", "8h": "h", "4s": "s", "2d": "d"}

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded, General, Immediate, Operand, Place, Vector
 from gfsmith.prove.machine.aarch64.registers import STACK_ALIGNMENT, VECTOR_BYTES
-from gfsmith.prove.machine.arch import move_stack
+from gfsmith.prove.machine.architecture import move_stack
 from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, make, scale
+from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import Opaque, State, Value, constant_bytes
-from gfsmith.prove.machine.values import narrow
 from gfsmith.prove.verdict import Refutation
 
 Semantics = Callable[[State, Decoded], None]
@@ -61,7 +61,7 @@ def read(state: State, register: General) -> Value | Opaque:
 
 
 def write(state: State, register: General, value: Value | Opaque) -> None:
-    """Write a general register: what is narrower than 64 bits clears the rest."""
+    """Write a general register: a write of fewer than 64 bits clears the upper bits."""
     if register.name == "zr":
         return
     if isinstance(value, tuple):
@@ -75,7 +75,10 @@ def write(state: State, register: General, value: Value | Opaque) -> None:
 
 
 def word(state: State, operand: Operand, instr: Decoded) -> Word:
-    """An operand as number or address. Refutes if it holds data: what follows could leak by timing."""
+    """Return an operand as a number or an address.
+
+    Raises Refutation if the operand holds data: a later branch or address could leak it by timing.
+    """
     if isinstance(operand, Immediate):
         return operand.value
     register = general(operand)
@@ -101,7 +104,11 @@ def number(state: State, operand: Operand, instr: Decoded) -> int:
 
 
 def wrap(value: Word, size: int) -> Word:
-    """A result modulo 2^(8 size): numbers are not negative, what is added to unknowns is nearest to 0."""
+    """Return a result modulo 2^(8 size).
+
+    A number becomes non-negative. The constant and the factors of an expression with unknowns become the
+    representatives nearest to 0.
+    """
     if isinstance(value, int):
         return value % (1 << 8 * size)
     if size < 8:

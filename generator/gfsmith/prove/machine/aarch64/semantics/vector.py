@@ -14,7 +14,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write_vector,
 )
 from gfsmith.prove.machine.domain import Form, Piece, Run, Table, Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.lanes import add_bytes, look_up_runs, shift_right, signs
 from gfsmith.prove.machine.state import State
 

@@ -1,7 +1,7 @@
-"""What each instruction form does: a table, one entry per form (decode.py has what a form is).
+"""Semantics of the instructions: a table with one entry per instruction form (decode.py defines the forms).
 
 An instruction that is not in the table raises Unsupported, and the answer is then never "proved".
-Branches are the architecture's. tests/prove/test_cosim_power.py compares every entry with qemu.
+Branches are the architecture's. tests/system/cosim/test_power.py compares every entry with qemu.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gfsmith.prove.machine.branch import Condition, decide
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word
 from gfsmith.prove.machine.power.decode import BITS, Bit, Decoded, Field, Operand
 from gfsmith.prove.machine.power.semantics.operands import (
@@ -44,7 +44,7 @@ _OPPOSITE = {
 
 
 def test_bit(state: State, bit: Bit, wanted: bool) -> tuple[Flags, Condition]:
-    """What decides whether a bit of the condition register is `wanted`."""
+    """Return flags and the condition on them that holds exactly if a bit is `wanted`."""
     flags = state.conditions.get(bit.field + bit.name)
     table = _UNSIGNED
     if flags is None:
@@ -91,7 +91,7 @@ def _compare(size: int, is_signed: bool) -> Semantics:
 
 
 def holds(state: State, bit: Operand) -> bool:
-    """Whether a bit is set, if that is known."""
+    """Return True if a bit is set. Raises Unsupported if the flags do not decide it."""
     if not isinstance(bit, Bit):
         raise Unsupported(f"{bit} is no bit of the condition register")
     decision = decide(state, *test_bit(state, bit, wanted=True))
@@ -139,7 +139,7 @@ def _move_field(state: State, instr: Decoded) -> None:
 
 
 def compare_with_zero(state: State, instr: Decoded) -> None:
-    """What an instruction with a dot does to cr0."""
+    """Set cr0 as an instruction with a dot does: compare its result with 0."""
     result = word(state, instr.operands[0])
     if isinstance(result, int):
         result = signed(result % SPAN)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.conditions import compare_with_zero
@@ -26,8 +26,8 @@ from gfsmith.prove.machine.power.semantics.operands import (
     wrap,
     write,
 )
-from gfsmith.prove.machine.solve import quotient
 from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.substitution import quotient
 
 _SPECIAL = {"mtctr": "ctr", "mfctr": "ctr", "mtlr": "lr", "mflr": "lr"}
 
@@ -92,11 +92,11 @@ def _nothing(state: State, instr: Decoded) -> None:
 def _touch(state: State, instr: Decoded) -> None:
     """dcbt: never faults, but the address shows in the cache: it must not depend on data."""
     for operand in instr.operands[:2]:
-        word(state, operand)
+        state.prefetch(word(state, operand))
 
 
 def field(state: State, value: Word, low: int, width: int) -> Word:
-    """Bits low .. low + width - 1 of a number. What is not known is divided (solve.quotient)."""
+    """Bits low .. low + width - 1 of a number. The function divides unknowns (substitution.quotient)."""
     if isinstance(value, int):
         return value % SPAN >> low & (1 << width) - 1
     upper, _ = quotient(state, value, 1 << low)

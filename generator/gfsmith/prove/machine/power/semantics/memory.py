@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Linear, Word, base
 from gfsmith.prove.machine.power.decode import Decoded
@@ -49,7 +49,7 @@ def _store(size: int, updates: bool = False) -> Semantics:
 
 
 def _stored(value: Value, at: Word, size: int) -> Value:
-    """What of a register is stored: numbers and addresses may go to the stack as they are."""
+    """Return the stored bytes; a store of 8 bytes keeps an address, or on the stack any value, as it is."""
     found = base(at) if isinstance(at, Linear) else None
     whole = size == 8 and found is not None and found[0] == Address("stack")
     if whole or (size == 8 and isinstance(value, Linear)):

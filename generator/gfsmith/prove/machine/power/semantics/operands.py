@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.arch import move_stack
+from gfsmith.prove.machine.architecture import move_stack
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, make
 from gfsmith.prove.machine.power.decode import Decoded, General, Immediate, Operand, Place, Vector
@@ -38,7 +38,10 @@ def immediate(operand: Operand) -> int:
 
 
 def word(state: State, operand: Operand) -> Word:
-    """An operand as number or address. Refutes if it holds data: what follows could leak by timing."""
+    """Return an operand as a number or an address.
+
+    Raises Refutation if the operand holds data: a later branch or address could leak it by timing.
+    """
     return operand.number if isinstance(operand, Immediate) else state.word(general(operand))
 
 
@@ -59,7 +62,7 @@ def read(state: State, operand: Operand) -> Value:
 
 
 def holds_data(state: State, operand: Operand) -> bool:
-    """Whether a register holds bytes that are no number."""
+    """Return True if a register holds bytes that are not all constant."""
     value = state.gpr[general(operand)]
     constant = isinstance(value, tuple) and all(
         isinstance(piece, domain.Form) and piece.is_constant for _, piece in value
@@ -82,7 +85,11 @@ def signed(value: int, size: int = 8) -> int:
 
 
 def wrap(value: Word) -> Word:
-    """A result modulo 2^64: numbers are not negative, what is added to unknowns is nearest to 0."""
+    """Return a result modulo 2^64.
+
+    A number becomes non-negative. The constant and the factors of an expression with unknowns become the
+    representatives nearest to 0.
+    """
     if isinstance(value, int):
         return value % SPAN
     return make(signed(value.constant), {s: signed(c) for s, c in value.terms})

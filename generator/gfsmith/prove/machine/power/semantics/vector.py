@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.lanes import add_bytes, known, look_up, signs, table_entry
 from gfsmith.prove.machine.power.decode import Decoded
@@ -88,7 +88,7 @@ def _move(state: State, instr: Decoded) -> None:
 
 
 def _left_to_right(state: State, table: Runs) -> Runs:
-    """A table whose entry n is what the manual calls byte element n: byte n ^ 7, of known bytes."""
+    """Return a table whose entry n is byte element n of the manual, byte n ^ 7; raw table bytes unchanged."""
     if table_entry(state, table, 2 * _HALF) is not None:
         return table
     return domain.merge([run for n in range(2 * _HALF) for run in domain.cut(table, n ^ 7, (n ^ 7) + 1)])

@@ -1,7 +1,7 @@
-"""What each instruction form does: a table, one entry per form (iced-x86's Code).
+"""Semantics of the instructions: a table with one entry per instruction form (iced-x86's Code).
 
 An instruction that is not in the table raises Unsupported, and the answer is then never "proved".
-Branches, push, pop and ret are the explorer's. tests/prove/test_cosim.py compares every entry with the
+Branches, push, pop and ret are the explorer's. tests/system/cosim/test_x86.py compares every entry with the
 CPU.
 """
 

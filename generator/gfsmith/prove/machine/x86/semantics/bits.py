@@ -1,7 +1,7 @@
 """Instructions on the bits of general registers: logic, tests and shifts, after the Intel SDM, volume 2.
 
-Plain numbers; of unknowns only what follows from the form of the number or address, and whole bytes of
-data.
+The operands are plain numbers or whole bytes of data. The result for an unknown number or address is computed
+only if it follows from its linear form.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Address, Linear, Word, base, scale, subtract, symbol
+from gfsmith.prove.machine.register_values import checked, wrap
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
-from gfsmith.prove.machine.values import checked, wrap
 from gfsmith.prove.machine.x86.semantics.general import SPAN, arithmetic, number, size_of, word
 from gfsmith.prove.machine.x86.semantics.operands import Semantics, read_general, write_general
 

@@ -10,8 +10,9 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Word, add, scale, subtract
+from gfsmith.prove.machine.register_values import checked
 from gfsmith.prove.machine.state import (
     UNDEFINED,
     Difference,
@@ -23,7 +24,6 @@ from gfsmith.prove.machine.state import (
     difference_flags,
     sum_flags,
 )
-from gfsmith.prove.machine.values import checked
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
@@ -140,7 +140,7 @@ def _nothing(state: State, instr: Instruction) -> None:
 
 def _prefetch(state: State, instr: Instruction) -> None:
     """Never faults, but the address shows in the cache: it must not depend on data."""
-    address(state, instr)
+    state.prefetch(address(state, instr))
 
 
 def _fence(state: State, instr: Instruction) -> None:

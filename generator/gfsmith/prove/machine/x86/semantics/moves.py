@@ -6,10 +6,10 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Runs, Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, add, subtract
+from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.state import LowBits, State
-from gfsmith.prove.machine.values import as_bytes
 from gfsmith.prove.machine.x86.registers import VECTOR_BYTES
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
@@ -93,8 +93,8 @@ def _stream(state: State, instr: Instruction) -> None:
 
 
 def _require_multiple(state: State, place: Word, size: int) -> None:
-    aligned = place % size == 0 if isinstance(place, int) else _is_multiple(state, place, size)
-    if not aligned:
+    known = isinstance(place, Linear) and _is_multiple(state, place, size)
+    if not known and not state.memory.is_aligned(place, size):
         raise Refutation(f"an access that must be aligned to {size} bytes, at {place}")
 
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 from itertools import count
 
 from iced_x86 import (
+    Code,
     EncodingKind,
     Instruction,
     MemorySizeExt,
-    Mnemonic,
     OpKind,
     Register,
     RegisterExt,
@@ -19,18 +19,19 @@ from iced_x86 import (
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale
+from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import LowBits, Opaque, State, Value
-from gfsmith.prove.machine.values import narrow
 from gfsmith.prove.machine.x86.registers import GENERAL, VECTOR_BYTES
 
 Semantics = Callable[[State, Instruction], None]
 
 _lost = count()
 
-_UNALIGNED = frozenset({Mnemonic.MOVDQU, Mnemonic.MOVUPS, Mnemonic.MOVUPD, Mnemonic.LDDQU})
+#: Legacy loads of 16 bytes that take any address.
+_UNALIGNED = frozenset({Code.MOVDQU_XMM_XMMM128, Code.MOVUPS_XMM_XMMM128})
 
-#: Aligned by definition: moves.py checks their addresses, and knows what the contract promises.
-_ALIGNED = frozenset({Mnemonic.MOVDQA, Mnemonic.MOVNTDQA})
+#: Aligned by definition: moves.py checks their addresses against the promises of the contract.
+_ALIGNED = frozenset({Code.MOVDQA_XMM_XMMM128, Code.MOVAPS_XMM_XMMM128, Code.MOVNTDQA_XMM_M128})
 
 #: iced numbers full registers in this order.
 _FULL = {getattr(Register, name.upper()): name for name in GENERAL}
@@ -71,7 +72,9 @@ def address(state: State, instr: Instruction) -> Word:
     if instr.segment_prefix != Register.NONE:
         raise Unsupported("segment override")
     if instr.is_ip_rel_memory_operand:
-        return instr.ip_rel_memory_address
+        if instr.memory_base != Register.RIP:
+            raise Unsupported("32-bit addressing")
+        return state.memory.relative(instr.ip, instr.next_ip, instr.ip_rel_memory_address)
     displacement = instr.memory_displacement
     total: Word = displacement - (1 << 64) if displacement >> 63 else displacement
     if instr.memory_base != Register.NONE:
@@ -160,7 +163,7 @@ def read_vector(state: State, instr: Instruction, number: int, size: int) -> Run
         element = MemorySizeExt.element_size(instr.memory_size)
         return domain.merge([*state.memory.load(place, element)] * (size // element))
     if _must_align(instr, size):
-        _check_alignment(place, size)
+        _check_alignment(state, place, size)
     return state.memory.load(place, size)
 
 
@@ -168,11 +171,11 @@ def _must_align(instr: Instruction, size: int) -> bool:
     """Legacy SSE operands of 16 bytes fault if they are not aligned, but for the unaligned moves."""
     if instr.encoding != EncodingKind.LEGACY or size != 16:
         return False
-    return memory_size(instr) == 16 and instr.mnemonic not in _UNALIGNED | _ALIGNED
+    return memory_size(instr) == 16 and instr.code not in _UNALIGNED | _ALIGNED
 
 
-def _check_alignment(place: Word, size: int) -> None:
-    if isinstance(place, int) and place % size == 0:
+def _check_alignment(state: State, place: Word, size: int) -> None:
+    if state.memory.is_aligned(place, size):
         return
     if isinstance(place, Linear) and stack_aligned(place, size):
         return
@@ -186,8 +189,10 @@ def stack_aligned(place: Linear, size: int) -> bool:
 
 
 def write_vector(state: State, instr: Instruction, runs: Runs, masked: bool = False) -> None:
-    """Write operand 0, a register: VEX and EVEX clear what is above, SSE leaves it. masked: the write mask
-    has been applied."""
+    """Write operand 0, a register: VEX and EVEX clear the bytes above the result, SSE keeps them.
+
+    masked: the caller has applied the write mask.
+    """
     number = vector_number(instr.op0_register)
     size = domain.size(runs)
     if instr.has_op_mask and not masked:
@@ -201,7 +206,7 @@ def write_vector(state: State, instr: Instruction, runs: Runs, masked: bool = Fa
 
 
 def mask_element(instr: Instruction) -> int:
-    """Bytes that one mask bit stands for."""
+    """Return the number of bytes that one mask bit selects."""
     info = instr.op_code()
     text = info.instruction_string.split()[0]
     if text.endswith(("8", "b", "B")):
@@ -210,7 +215,7 @@ def mask_element(instr: Instruction) -> int:
 
 
 def low_bits(state: State, instr: Instruction) -> Word | None:
-    """How many bytes a write mask lets through, the first ones, if that is not a plain number."""
+    """Return the number of first bytes that a write mask selects, if it is an unknown; None otherwise."""
     mask = state.masks[mask_number(instr.op_mask)] if instr.has_op_mask else None
     if not isinstance(mask, LowBits):
         return None

@@ -6,9 +6,9 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.state import State
-from gfsmith.prove.machine.values import as_bytes
 from gfsmith.prove.machine.x86.registers import VECTOR_BYTES
 from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,

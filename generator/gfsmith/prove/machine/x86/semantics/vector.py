@@ -6,7 +6,7 @@ from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
-from gfsmith.prove.machine.forms import forms
+from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.lanes import add_bytes, groups, known, look_up_runs, shift_right, signs
 from gfsmith.prove.machine.state import State
 from gfsmith.prove.machine.x86.semantics import lanes

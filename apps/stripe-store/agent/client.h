@@ -1,0 +1,49 @@
+/* A client: lines and values are received, answers are sent; one command at a time, in order. */
+#ifndef STORE_CLIENT_H
+#define STORE_CLIENT_H
+
+#include "agent.h"
+#include "parse.h"
+
+#include <event2/bufferevent.h>
+
+typedef enum client_state {
+  CLIENT_LINE,    /* a command line is expected */
+  CLIENT_VALUE,   /* the value of the command is expected */
+  CLIENT_SWALLOW, /* a refused value is discarded */
+  CLIENT_BUSY     /* a command runs */
+} client_state;
+
+typedef struct client {
+  agent *agent;
+  struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
+  client_state state;
+  bool going_on; /* client_go_on is on the stack */
+  bool quits;    /* close when the answers have been sent */
+  char *line;    /* the line to which the pointers in `request` refer */
+  request request;
+  stripe *value;
+  size_t filled; /* bytes of the value received so far; of a refused value, bytes still expected */
+  struct client *prev, *next;
+} client;
+
+/* Listen. False: failed, with a message. `where`: the address for clients. */
+bool clients_listen(agent *a, const char *host, unsigned short port, char where[80]);
+void clients_close(agent *a);
+
+/* Send a line with its line end to the client, unless it wants no answers. */
+void client_answer(client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Send the value of a key, for get and gets. Takes over the value. */
+void client_send_value(client *c, const record *r, stripe *value);
+/* The command has ended. */
+void client_over(client *c);
+/* Accept no more commands, and close when the answers have been sent. */
+void client_quit(client *c);
+
+/* command.c: run the request, whose value has arrived; ends with client_over. */
+void command_run(client *c);
+
+/* stats.c */
+void stats_answer(client *c);
+
+#endif

@@ -1,0 +1,24 @@
+/* The persistent state of the agent, FOLDER/group: the memories (incarnations) that together hold
+ * all acknowledged values, and the number of starts of the agent. */
+#ifndef STORE_GROUP_H
+#define STORE_GROUP_H
+
+#include "common/layout.h"
+
+enum { GROUP_ID = 16 };
+
+typedef struct group {
+  bool formed; /* does a group exist? */
+  uint8_t id[GROUP_ID];
+  uint32_t epoch;         /* number of this start of the agent, from 1 */
+  char code[LAYOUT_TEXT]; /* layout_code */
+  uint8_t incarnation[LAYOUT_SHARDS_MAX + 1][GROUP_ID]; /* by rank, 1 to k + m */
+} group;
+
+/* False: the file cannot be read or belongs to another number of shards; a message is printed.
+ * Without a file: not formed. */
+bool group_load(group *g, const char *folder, unsigned shards);
+/* False: errno is set, and the old file is unchanged. */
+bool group_save(const group *g, const char *folder, unsigned shards);
+
+#endif

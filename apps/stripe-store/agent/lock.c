@@ -1,0 +1,62 @@
+#include "agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+typedef struct waiting {
+  lock_granted *granted;
+  void *owner;
+  struct waiting *next;
+} waiting;
+
+struct lock {
+  char key[RECORD_KEY_MAX];
+  waiting *queue; /* the first one holds the lock */
+  UT_hash_handle hh;
+};
+
+void lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner) {
+  lock *l;
+  waiting *w = calloc(1, sizeof *w);
+  HASH_FIND(hh, a->locks, key, bytes, l);
+  if (l == NULL) {
+    l = calloc(1, sizeof *l);
+    if (l == NULL)
+      abort();
+    memcpy(l->key, key, bytes);
+    HASH_ADD_KEYPTR(hh, a->locks, l->key, bytes, l);
+  }
+  if (w == NULL)
+    abort();
+  w->granted = granted;
+  w->owner = owner;
+  bool first = l->queue == NULL;
+  LL_APPEND(l->queue, w);
+  if (first)
+    granted(owner);
+}
+
+void lock_release(agent *a, const char *key, size_t bytes) {
+  lock *l;
+  HASH_FIND(hh, a->locks, key, bytes, l);
+  waiting *w = l->queue;
+  LL_DELETE(l->queue, w);
+  free(w);
+  if (l->queue != NULL) {
+    l->queue->granted(l->queue->owner);
+    return;
+  }
+  HASH_DEL(a->locks, l);
+  free(l);
+}
+
+void locks_free(agent *a) {
+  lock *l, *next;
+  waiting *w, *after;
+  HASH_ITER(hh, a->locks, l, next) {
+    LL_FOREACH_SAFE(l->queue, w, after) { free(w); }
+    HASH_DEL(a->locks, l);
+    free(l);
+  }
+}

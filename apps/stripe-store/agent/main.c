@@ -1,0 +1,204 @@
+/* stripe-agent: the agent of one memory stripe. See README.md. */
+#include "agent.h"
+#include "client.h"
+#include "common/fault.h"
+#include "common/files.h"
+#include "common/report.h"
+#include "common/space.h"
+#include "common/stop.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static void on_link(void *owner, uint16_t rank, bool up) { node_link(owner, rank, up); }
+
+static void on_message(void *owner, uint16_t rank, const message *m) {
+  agent *a = owner;
+  if (rank == LAYOUT_AGENT || rank > agent_nodes(a))
+    return;
+  switch (m->type) {
+  case MESSAGE_HELLO:
+    node_hello(a, rank, m);
+    break;
+  case MESSAGE_ANSWER:
+    call_answer(a, rank, m);
+    break;
+  case MESSAGE_LISTED:
+    node_listed(a, rank, m);
+    break;
+  case MESSAGE_GONE:
+    node_gone(a, rank, "has no memcached");
+    break;
+  default:
+    break;
+  }
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  node_tick(owner);
+  wipe_tick(owner);
+}
+
+/* Lock the folder: a second agent in it would take the chunk servers away from the first. */
+static bool lock_folder(const char *folder) {
+  char path[FILES_PATH];
+  int fd =
+      files_path(path, folder, "agent.lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+    return true; /* open until the process ends */
+  report("%s/agent.lock: %s", folder, fd < 0 ? "cannot be opened" : "another agent runs");
+  return false;
+}
+
+/* Load the group of this folder, and begin a new epoch. */
+static bool load_group(agent *a) {
+  char code[LAYOUT_TEXT];
+  unsigned shards = layout_shards(a->layout);
+  layout_code(layout_get(a->layout), code);
+  if (!group_load(&a->group, a->folder, shards))
+    return false;
+  if (a->group.formed && strcmp(a->group.code, code) != 0) {
+    report("%s has values in the code %s, not %s", a->folder, a->group.code, code);
+    return false;
+  }
+  strcpy(a->group.code, code);
+  a->group.epoch++;
+  return !a->group.formed || agent_save_group(a, &a->group);
+}
+
+static bool announce(const char *folder, const char *name, const char *where) {
+  char text[96];
+  snprintf(text, sizeof text, "%s\n", where);
+  if (files_write(folder, name, text, 0644))
+    return true;
+  report("cannot write %s/%s: %s", folder, name, strerror(errno));
+  return false;
+}
+
+static bool open_net(agent *a, const settings *o) {
+  uint8_t key[GFSMITH_KEY_MAX];
+  char reason[GFSMITH_REASON_MAX] = "", where[80];
+  net_options options = {.rank = LAYOUT_AGENT,
+                         .host = o->fabric.host,
+                         .port = o->fabric.port,
+                         .key = key,
+                         .provider = o->provider,
+                         .deadline_ms = a->deadline_ms};
+  const net_events events = {on_link, on_message, a};
+  if (!files_key(a->folder, key, &options.key_bytes))
+    return false;
+  bool done = net_open(&a->net, a->base, &options, &events, reason);
+  sodium_memzero(key, sizeof key);
+  if (!done) {
+    report("cannot take part: %s", reason);
+    return false;
+  }
+  address at = o->fabric;
+  at.port = gfsmith_node_port(net_node(a->net));
+  address_text(&at, where);
+  return announce(a->folder, "agent", where);
+}
+
+/* Listen in another network namespace: accepted connections belong to the namespace of the
+ * listening socket. */
+static bool listen_in(agent *a, const settings *o, char where[80]) {
+  if (o->listen_netns == NULL)
+    return clients_listen(a, o->listen.host, o->listen.port, where);
+  int here = space_here();
+  if (here < 0 || !space_enter_file(o->listen_netns)) {
+    report("--listen-netns %s: %s", o->listen_netns, strerror(errno));
+    return false;
+  }
+  bool done = clients_listen(a, o->listen.host, o->listen.port, where);
+  if (!space_enter(here))
+    abort(); /* otherwise no chunk server would be found */
+  close(here);
+  return done;
+}
+
+static bool open_clients(agent *a, const settings *o) {
+  char where[80];
+  if (!listen_in(a, o, where) || !announce(a->folder, "client", where))
+    return false;
+  report("listening on %s", where);
+  return true;
+}
+
+static void run(agent *a) {
+  const struct timeval interval = {.tv_usec = 100000};
+  a->tick = event_new(a->base, -1, EV_PERSIST, on_tick, a);
+  event_add(a->tick, &interval);
+  event_base_dispatch(a->base);
+  event_free(a->tick);
+}
+
+static void close_all(agent *a) {
+  calls_let_go(a);
+  net_close(a->net);
+  clients_close(a);
+  calls_free(a);
+  locks_free(a);
+  for (unsigned rank = 1; rank < RANKS; rank++)
+    node_forget_lists(&a->nodes[rank]);
+  index_clear(a);
+  layout_destroy(a->layout);
+  draw_destroy(a->draw);
+  event_base_free(a->base);
+}
+
+static bool prepare(agent *a, const settings *o) {
+  char reason[GFSMITH_REASON_MAX] = "";
+  if (!layout_create(&a->layout, &o->layout, reason)) {
+    report("%s", reason);
+    return false;
+  }
+  for (uint16_t rank = 0; rank < RANKS; rank++)
+    a->nodes[rank] = (node){.agent = a, .rank = rank};
+  if (o->degraded != NULL &&
+      !draw_create(&a->draw, o->degraded, o->layout.m < o->layout.k ? o->layout.m : o->layout.k,
+                   o->seed)) {
+    report("--degraded %s: must be weibull:SHAPE:RATE or weibull:SHAPE:RATE:LOST, shape 0.1 to 10, "
+           "rate 0 to 1",
+           o->degraded);
+    return false;
+  }
+  return lock_folder(a->folder) && load_group(a);
+}
+
+int main(int argc, char **argv) {
+  settings o;
+  report_name("stripe-agent");
+  if (!settings_parse(&o, argc, argv))
+    return EXIT_REFUSED;
+  if (sodium_init() < 0)
+    return refuse("no source of random numbers");
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ,
+         SIG_IGN); /* exceeding the file size limit becomes an error of write, like a full disk */
+  agent a = {.folder = o.folder,
+             .base = event_base_new(),
+             .value_max = o.value_max,
+             .memory_max = o.memory_max,
+             .deadline_ms = o.deadline_ms};
+  stop signals;
+  stop_begin(&signals, a.base);
+  fault_begin(o.folder, "agent");
+  int status = EXIT_REFUSED;
+  if (prepare(&a, &o) && open_net(&a, &o) && open_clients(&a, &o)) {
+    run(&a);
+    status = EXIT_DONE;
+  }
+  stop_end(&signals);
+  close_all(&a);
+  return status;
+}

@@ -1,0 +1,56 @@
+/* Parser of memcached's text protocol. Pure functions on untrusted bytes. */
+#ifndef STORE_PARSE_H
+#define STORE_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PARSE_KEY_MAX = 250, PARSE_LINE_MAX = 65536 };
+
+typedef enum verb {
+  VERB_GET,
+  VERB_GETS,
+  VERB_SET,
+  VERB_ADD,
+  VERB_REPLACE,
+  VERB_APPEND,
+  VERB_PREPEND,
+  VERB_CAS,
+  VERB_INCR,
+  VERB_DECR,
+  VERB_TOUCH,
+  VERB_DELETE,
+  VERB_STATS,
+  VERB_FLUSH_ALL,
+  VERB_VERSION,
+  VERB_VERBOSITY,
+  VERB_QUIT
+} verb;
+
+typedef struct request {
+  verb verb;
+  const char *key;  /* in the line; the first key of get and gets */
+  size_t key_bytes; /* 1 to PARSE_KEY_MAX */
+  const char *rest; /* get, gets: the text between the first key and `end` */
+  const char *end;
+  uint32_t flags;
+  int64_t exptime;
+  uint64_t bytes;  /* of the value, which follows the line */
+  uint64_t number; /* cas: the version; incr, decr: the amount */
+  bool noreply;
+} request;
+
+/* Does a value follow the line? */
+bool parse_has_value(verb v);
+
+/* Parse one line without its line end. NULL: valid; otherwise the answer, also without its line
+ * end. */
+const char *parse_line(request *r, const char *line, size_t length);
+/* Advance to the next key of get and gets, which parse_line has checked. False: there is none. */
+bool parse_next_key(request *r);
+
+/* Parse the number in a value for incr and decr: digits only, less than 2^64. */
+bool parse_counter(const uint8_t *bytes, size_t length, uint64_t *value);
+
+#endif

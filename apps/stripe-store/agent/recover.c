@@ -1,0 +1,120 @@
+/* Recovery of the index after a start, when the agent has only the group. For every acknowledged
+ * value, each chunk server whose memory belongs to the group has its chunk, and m + 1 of them have
+ * the record; so any k of them together have every record. The index is built once, when k of them
+ * have sent their lists: for each key, the highest version of which all of them have a chunk, or
+ * that can be decoded. All other versions remain from a write that was never acknowledged, or from
+ * a value that was replaced or deleted: sync.c removes them. */
+#include "agent.h"
+
+#include "common/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool whole(const agent *a, const node *n) {
+  return n->state == NODE_LISTED &&
+         memcmp(n->incarnation, a->group.incarnation[n->rank], GROUP_ID) == 0;
+}
+
+bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
+  unsigned there = 0, k = layout_get(a->layout)->k;
+  if (a->closed)
+    return false;
+  if (!a->group.formed) {
+    strcpy(reason, "starting: ");
+    append(reason, "%s",
+           a->trouble[0] != '\0' ? a->trouble
+                                 : "not all chunk servers are available yet, missing:");
+    for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+      if (a->nodes[rank].address[0] == '\0')
+        append(reason, " %u", rank);
+    return true;
+  }
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    there += whole(a, &a->nodes[rank]);
+  reason[0] = '\0';
+  append(reason, "unknown until %u chunk servers have sent their lists, %u have:", k, there);
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    const node *n = &a->nodes[rank];
+    if (!whole(a, n))
+      append(reason, " %u %s,", rank,
+             n->state == NODE_LISTED ? "has lost its memory" : node_words(a, rank));
+  }
+  reason[strlen(reason) - 1] = '\0';
+  return true;
+}
+
+/* A version that may be the current one of its key. */
+typedef struct candidate {
+  record record;
+  uint64_t have, records; /* ranks */
+  UT_hash_handle hh;
+} candidate;
+
+static candidate *collect(const agent *a) {
+  candidate *all = NULL, *c;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    const node *n = &a->nodes[rank];
+    for (size_t i = 0; n->state == NODE_LISTED && i < n->record_count; i++) {
+      HASH_FIND(hh, all, &n->records[i].version, sizeof(uint64_t), c);
+      if (c == NULL) {
+        if ((c = calloc(1, sizeof *c)) == NULL)
+          abort();
+        c->record = n->records[i];
+        HASH_ADD(hh, all, record.version, sizeof(uint64_t), c);
+      }
+      c->records |= UINT64_C(1) << rank;
+    }
+  }
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    const versions *v = &a->nodes[rank].chunks;
+    for (size_t i = 0; a->nodes[rank].state == NODE_LISTED && i < v->count; i++) {
+      HASH_FIND(hh, all, &v->at[i], sizeof(uint64_t), c);
+      if (c != NULL)
+        c->have |= UINT64_C(1) << rank;
+    }
+  }
+  return all;
+}
+
+static int by_version(const candidate *a, const candidate *b) {
+  return (a->record.version > b->record.version) - (a->record.version < b->record.version);
+}
+
+/* 2: may have been acknowledged; 1: some of it is left; 0: nothing is left. */
+static int worth(agent *a, const candidate *c, uint64_t listed) {
+  unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
+  if ((c->have & listed) == listed || index_readable(a, turn, layout_at(a->layout, turn, c->have)))
+    return 2;
+  return c->have != 0;
+}
+
+static void build(agent *a, uint64_t listed) {
+  candidate *all = collect(a), *c, *next;
+  HASH_SORT(all, by_version);
+  /* a version of worth 1 is used only if there is none of worth 2: it is reported as lost */
+  for (int least = 1; least <= 2; least++)
+    for (c = all; c != NULL; c = c->hh.next)
+      if (worth(a, c, listed) >= least)
+        index_put(a, &c->record, c->have, c->records);
+  HASH_ITER(hh, all, c, next) {
+    HASH_DEL(all, c);
+    free(c);
+  }
+}
+
+bool recover_try(agent *a) {
+  uint64_t listed = 0;
+  unsigned count = 0;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (whole(a, &a->nodes[rank])) {
+      listed |= UINT64_C(1) << rank;
+      count++;
+    }
+  if (!a->group.formed || count < layout_get(a->layout)->k)
+    return false;
+  build(a, listed);
+  a->closed = true;
+  report("recovered %u values", HASH_CNT(by_key, a->by_key));
+  return true;
+}

@@ -1,0 +1,151 @@
+#include "settings.h"
+
+#include "common/report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: stripe-agent [options] FOLDER\n"
+    "  FOLDER               contains `key`; `agent`, `client` and `group` are written there\n"
+    "  --scheme NAME        rs (default), lrc, ppr, ecpipe, triec\n"
+    "  -k N, -m N           data and parity chunks of a value (3, 2)\n"
+    "  --groups L, --global R  lrc: number of groups and of global parities, instead of -m\n"
+    "  --slice BYTES        size of the slices sent through a graph; 0: whole chunks (0)\n"
+    "  --listen HOST:PORT   numeric address for clients; port 0: any (127.0.0.1:0)\n"
+    "  --listen-netns FILE  network namespace of the clients (that of this program)\n"
+    "  --fabric HOST:PORT   numeric address for chunk servers (127.0.0.1:0)\n"
+    "  --value-max BYTES    size of the largest value, up to 1 GiB (1048576)\n"
+    "  --memory BYTES       limit for all values in transit (268435456)\n"
+    "  --deadline MS        deadline of a command, 100 to 600000 (5000)\n"
+    "  --degraded weibull:SHAPE:RATE[:LOST]  read as if LOST (1) chunks were missing, at random\n"
+    "  --seed N             seed of --degraded (1)\n"
+    "  --provider NAME      libfabric provider (tcp)\n"
+    "  -h, --help           this text\n"
+    "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
+
+static const struct option long_options[] = {
+    {"scheme", required_argument, NULL, 's'},
+    {"groups", required_argument, NULL, 'L'},
+    {"global", required_argument, NULL, 'R'},
+    {"slice", required_argument, NULL, 'S'},
+    {"listen", required_argument, NULL, 'l'},
+    {"listen-netns", required_argument, NULL, 'n'},
+    {"fabric", required_argument, NULL, 'f'},
+    {"value-max", required_argument, NULL, 'v'},
+    {"memory", required_argument, NULL, 'M'},
+    {"deadline", required_argument, NULL, 'd'},
+    {"degraded", required_argument, NULL, 'w'},
+    {"seed", required_argument, NULL, 'e'},
+    {"provider", required_argument, NULL, 'p'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool small(const char *flag, unsigned least, unsigned most, unsigned *value) {
+  unsigned long long n;
+  if (!parse_number(flag, optarg, least, most, &n))
+    return false;
+  *value = (unsigned)n;
+  return true;
+}
+
+static bool large(const char *flag, uint64_t least, uint64_t most, uint64_t *value) {
+  unsigned long long n;
+  if (!parse_number(flag, optarg, least, most, &n))
+    return false;
+  *value = n;
+  return true;
+}
+
+static bool where(const char *flag, address *a) {
+  if (address_parse(a, optarg))
+    return true;
+  report("%s %s: must be HOST:PORT", flag, optarg);
+  return false;
+}
+
+static bool scheme(settings *o) {
+  if (strlen(optarg) < sizeof o->layout.scheme) {
+    strcpy(o->layout.scheme, optarg);
+    return true;
+  }
+  report("--scheme %s: must be rs, lrc, ppr, ecpipe or triec", optarg);
+  return false;
+}
+
+static bool apply_layout(settings *o, int flag) {
+  switch (flag) {
+  case 's':
+    return scheme(o);
+  case 'k':
+    return small("-k", 1, LAYOUT_SHARDS_MAX - 1, &o->layout.k);
+  case 'm':
+    return small("-m", 1, LAYOUT_SHARDS_MAX - 1, &o->layout.m);
+  case 'L':
+    return small("--groups", 1, LAYOUT_SHARDS_MAX, &o->layout.l);
+  case 'R':
+    return small("--global", 1, LAYOUT_SHARDS_MAX, &o->layout.r);
+  case 'S':
+    return small("--slice", 0, 1u << 30, &o->layout.slice);
+  default:
+    return false; /* getopt has printed a message */
+  }
+}
+
+static bool apply(settings *o, int flag) {
+  switch (flag) {
+  case 'l':
+    return where("--listen", &o->listen);
+  case 'n':
+    o->listen_netns = optarg;
+    return true;
+  case 'f':
+    return where("--fabric", &o->fabric);
+  case 'v':
+    return large("--value-max", 1, UINT64_C(1) << 30, &o->value_max);
+  case 'M':
+    return large("--memory", 1 << 20, UINT64_C(1) << 40, &o->memory_max);
+  case 'd':
+    return small("--deadline", 100, 600000, &o->deadline_ms);
+  case 'w':
+    o->degraded = optarg;
+    return true;
+  case 'e':
+    return large("--seed", 0, UINT64_MAX, &o->seed);
+  case 'p':
+    o->provider = optarg;
+    return true;
+  case 'h':
+    fputs(usage, stdout);
+    exit(EXIT_DONE);
+  default:
+    return apply_layout(o, flag);
+  }
+}
+
+bool settings_parse(settings *o, int argc, char **argv) {
+  int flag;
+  *o = (settings){.layout = {.scheme = "rs", .k = 3},
+                  .value_max = 1 << 20,
+                  .memory_max = 256 << 20,
+                  .seed = 1,
+                  .deadline_ms = 5000};
+  address_parse(&o->listen, "127.0.0.1:0");
+  address_parse(&o->fabric, "127.0.0.1:0");
+  while ((flag = getopt_long(argc, argv, "k:m:h", long_options, NULL)) != -1)
+    if (!apply(o, flag))
+      return false;
+  if (argc - optind != 1) {
+    report("one FOLDER is needed (--help)");
+    return false;
+  }
+  o->folder = argv[optind];
+  if (o->layout.l + o->layout.r > 0 && o->layout.m == 0)
+    o->layout.m = o->layout.l + o->layout.r;
+  if (o->layout.m == 0)
+    o->layout.m = 2;
+  return true;
+}

@@ -1,0 +1,255 @@
+/* Synchronization of a chunk server that is back: it deletes chunks and records that are in no
+ * value of the index, then gets the missing ones; chunks are rebuilt through a graph whose sink it
+ * is. Writes are refused meanwhile, so the index does not change. */
+#include "agent.h"
+
+#include "common/fault.h"
+#include "common/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW = 8, RETRY_TICKS = 3 };
+
+typedef enum phase { PHASE_FORGET, PHASE_CHUNKS, PHASE_RECORDS, PHASE_DONE } phase;
+
+struct sync {
+  node *node; /* NULL: abandoned; the job ends when nothing of it runs */
+  agent *agent;
+  phase phase;
+  versions todo[PHASE_DONE];
+  size_t at;        /* position in the list of the phase */
+  unsigned running; /* calls */
+  bool failed, told;
+  unsigned rest; /* ticks until the next try */
+};
+
+/* A single call of the job. */
+typedef struct step {
+  sync_job *sync;
+  uint64_t version;
+} step;
+
+static void go_on(sync_job *s);
+
+static void dispose(sync_job *s) {
+  for (phase p = PHASE_FORGET; p < PHASE_DONE; p++)
+    versions_free(&s->todo[p]);
+  free(s);
+}
+
+void sync_abandon(node *n) {
+  sync_job *s = n->sync;
+  n->sync = NULL;
+  if (s == NULL)
+    return;
+  s->node = NULL;
+  if (s->running == 0)
+    dispose(s);
+}
+
+/* Compare the list of the chunk server with the index: add the rest of it to the index, or to the
+ * deletions. */
+static void compare(sync_job *s, node *n) {
+  agent *a = s->agent;
+  uint64_t bit = UINT64_C(1) << n->rank;
+  entry *e, *next;
+  HASH_ITER(by_key, a->by_key, e, next) {
+    e->have &= ~bit;
+    e->records &= ~bit;
+  }
+  for (size_t i = 0; i < n->chunks.count; i++) {
+    if ((e = index_version(a, n->chunks.at[i])) != NULL)
+      e->have |= bit;
+    else
+      versions_add(&s->todo[PHASE_FORGET], n->chunks.at[i]);
+  }
+  for (size_t i = 0; i < n->record_count; i++) {
+    if ((e = index_version(a, n->records[i].version)) != NULL)
+      e->records |= bit;
+    else
+      versions_add(&s->todo[PHASE_FORGET], n->records[i].version);
+  }
+  n->known = true;
+  node_forget_lists(n);
+}
+
+static void find_lacking(sync_job *s) {
+  agent *a = s->agent;
+  uint64_t bit = UINT64_C(1) << s->node->rank;
+  entry *e, *next;
+  s->todo[PHASE_CHUNKS].count = s->todo[PHASE_RECORDS].count = 0;
+  HASH_ITER(by_key, a->by_key, e, next) {
+    unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
+    if (!(e->have & bit))
+      versions_add(&s->todo[PHASE_CHUNKS], e->record.version);
+    if (layout_replicas(a->layout, turn) & ~e->records & bit)
+      versions_add(&s->todo[PHASE_RECORDS], e->record.version);
+  }
+}
+
+void sync_begin(node *n, bool listed) {
+  sync_job *s = calloc(1, sizeof *s);
+  if (s == NULL)
+    abort();
+  sync_abandon(n);
+  n->sync = s;
+  s->node = n;
+  s->agent = n->agent;
+  if (listed)
+    compare(s, n);
+  find_lacking(s);
+  go_on(s);
+}
+
+/* The job will be tried again; only the first reason is reported. */
+static void fail(sync_job *s, const char *reason) {
+  s->failed = true;
+  if (!s->told)
+    report("chunk server %u cannot be synchronized yet: %s", s->node->rank, reason);
+  s->told = true;
+}
+
+static void on_step(void *owner, const result *r) {
+  step *t = owner;
+  sync_job *s = t->sync;
+  uint64_t version = t->version;
+  free(t);
+  s->running--;
+  if (s->node == NULL) {
+    if (s->running == 0)
+      dispose(s);
+    return;
+  }
+  agent *a = s->agent;
+  entry *e = index_version(a, version);
+  if (r->status != GFSMITH_OK) {
+    fail(s, r->reason);
+  } else if (e != NULL && s->phase == PHASE_CHUNKS) {
+    e->have |= UINT64_C(1) << s->node->rank;
+    a->counters.rebuilt++;
+  } else if (e != NULL && s->phase == PHASE_RECORDS) {
+    e->records |= UINT64_C(1) << s->node->rank;
+  }
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (r->missing >> rank & 1 && rank != s->node->rank)
+      node_missing(a, rank, version);
+  if (s->node != NULL)
+    go_on(s);
+}
+
+static call *begin_step(sync_job *s, uint64_t version) {
+  step *t = malloc(sizeof *t);
+  if (t == NULL)
+    abort();
+  *t = (step){s, version};
+  s->running++;
+  return call_begin(s->agent, s->agent->deadline_ms, on_step, t);
+}
+
+static void forget(sync_job *s, uint64_t version) {
+  message m = {.type = MESSAGE_FREE, .version = version};
+  call *c = begin_step(s, version);
+  call_ask(c, s->node->rank, &m);
+  call_go(c);
+}
+
+static void put_record(sync_job *s, const entry *e) {
+  uint8_t bytes[RECORD_MAX];
+  message m = {.type = MESSAGE_META, .version = e->record.version, .body = bytes};
+  m.body_bytes = (uint32_t)record_encode(&e->record, bytes);
+  call *c = begin_step(s, e->record.version);
+  call_ask(c, s->node->rank, &m);
+  call_go(c);
+}
+
+static void rebuild(sync_job *s, const entry *e) {
+  agent *a = s->agent;
+  char reason[GFSMITH_REASON_MAX] = "";
+  unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
+  uint64_t bit = UINT64_C(1) << s->node->rank;
+  layout_rebuild wish = {.present = index_present(a, e),
+                         .wanted = layout_at(a->layout, turn, bit),
+                         .turn = (uint16_t)turn,
+                         .sink = s->node->rank};
+  const gfsmith_graph *graph = layout_repair(a->layout, &wish, reason);
+  if (graph == NULL) {
+    fail(s, reason);
+    return;
+  }
+  (void)fault_point("rebuild.begin");
+  message m = {.type = MESSAGE_REPAIR,
+               .turn = (uint16_t)turn,
+               .sink = wish.sink,
+               .version = e->record.version,
+               .hash = gfsmith_graph_hash(graph),
+               .present = wish.present,
+               .wanted = wish.wanted,
+               .length = index_chunk(a, e->record.length),
+               .slice = layout_get(a->layout)->slice};
+  call *c = begin_step(s, e->record.version);
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (gfsmith_graph_has(graph, rank))
+      call_ask(c, rank, &m);
+  call_go(c);
+}
+
+static void do_next(sync_job *s) {
+  uint64_t version = s->todo[s->phase].at[s->at++];
+  const entry *e = index_version(s->agent, version);
+  if (s->phase == PHASE_FORGET)
+    forget(s, version);
+  else if (e != NULL && s->phase == PHASE_RECORDS)
+    put_record(s, e);
+  else if (e != NULL)
+    rebuild(s, e);
+}
+
+/* Add its memory to the group: from now on it belongs to the memories that together hold all
+ * values. */
+static bool admit(sync_job *s) {
+  agent *a = s->agent;
+  const node *n = s->node;
+  group fresh = a->group;
+  if (memcmp(fresh.incarnation[n->rank], n->incarnation, GROUP_ID) == 0)
+    return true;
+  memcpy(fresh.incarnation[n->rank], n->incarnation, GROUP_ID);
+  return agent_save_group(a, &fresh);
+}
+
+static void finish(sync_job *s) {
+  node *n = s->node;
+  if (s->failed || !admit(s)) {
+    s->rest = RETRY_TICKS;
+    return;
+  }
+  n->sync = NULL;
+  dispose(s);
+  node_set_state(n, NODE_UP);
+}
+
+static void go_on(sync_job *s) {
+  while (s->phase != PHASE_DONE) {
+    while (s->running < WINDOW && s->at < s->todo[s->phase].count)
+      do_next(s);
+    if (s->running > 0)
+      return;
+    s->phase++;
+    s->at = 0;
+  }
+  if (s->rest == 0)
+    finish(s);
+}
+
+void sync_tick(agent *a) {
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    sync_job *s = a->nodes[rank].sync;
+    if (s == NULL || s->rest == 0 || --s->rest > 0)
+      continue;
+    s->failed = false;
+    s->phase = PHASE_FORGET; /* chunks that could not be deleted are still in the list */
+    s->at = 0;
+    find_lacking(s);
+    go_on(s);
+  }
+}

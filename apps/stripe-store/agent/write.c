@@ -1,0 +1,195 @@
+/* A write: all k + m chunks, then the m + 1 records, then the index, then the acknowledgement, then
+ * the deletion of the old version. The old value is valid until the last record is stored. */
+#include "agent.h"
+
+#include "common/fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+typedef struct writing {
+  agent *agent;
+  record record;
+  stripe *value;    /* NULL: a removal */
+  uint64_t changes; /* at the beginning of the write */
+  uint64_t began_ms;
+  write_done *done;
+  void *owner;
+} writing;
+
+void free_version(agent *a, uint64_t ranks, uint64_t version) {
+  message m = {.type = MESSAGE_FREE, .epoch = a->group.epoch, .version = version};
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (ranks >> rank & 1)
+      net_send(a->net, rank, &m); /* a chunk server that is down deletes it when it is back */
+}
+
+static void finish(writing *w, const char *reason) {
+  write_done *done = w->done;
+  void *owner = w->owner;
+  char text[AGENT_REASON];
+  if (reason != NULL)
+    snprintf(text, sizeof text, "%s", reason);
+  stripe_free(w->value);
+  free(w);
+  done(owner, reason == NULL ? NULL : text);
+}
+
+static void give_up(writing *w, const result *r) {
+  const char *kind = r->status == ANSWER_FULL        ? "out of memory storing object"
+                     : r->status == ANSWER_TOO_LARGE ? "object too large for cache"
+                                                     : "not stored";
+  char reason[AGENT_REASON] = "";
+  append(reason, "%s: %s", kind, r->reason);
+  free_version(w->agent, agent_all(w->agent), w->record.version);
+  finish(w, reason);
+}
+
+static writing *begin(agent *a, const record *r, write_done *done, void *owner) {
+  writing *w = calloc(1, sizeof *w);
+  if (w == NULL)
+    abort();
+  w->agent = a;
+  w->record = *r;
+  w->changes = a->changes;
+  w->began_ms = agent_now_ms();
+  w->done = done;
+  w->owner = owner;
+  return w;
+}
+
+static unsigned left_ms(const writing *w) {
+  uint64_t gone = agent_now_ms() - w->began_ms;
+  return gone >= w->agent->deadline_ms ? 1 : w->agent->deadline_ms - (unsigned)gone;
+}
+
+/* A chunk server that was down in the meantime may be back without the data just stored. */
+static bool changed(const writing *w, result *r) {
+  if (w->changes == w->agent->changes)
+    return false;
+  *r = (result){.status = GFSMITH_EPEER};
+  strcpy(r->reason, "a chunk server was down in the meantime");
+  return true;
+}
+
+static void on_recorded(void *owner, const result *r) {
+  writing *w = owner;
+  agent *a = w->agent;
+  result copy = *r;
+  if (r->status != GFSMITH_OK || changed(w, &copy)) {
+    give_up(w, &copy);
+    return;
+  }
+  (void)fault_point("set.recorded");
+  unsigned turn = index_turn(a, w->record.key, w->record.key_bytes);
+  uint64_t old = index_put(a, &w->record, agent_all(a), layout_replicas(a->layout, turn));
+  if (old != 0)
+    free_version(a, agent_all(a), old);
+  (void)fault_point("set.freed");
+  finish(w, NULL);
+}
+
+static void on_encoded(void *owner, const result *r) {
+  writing *w = owner;
+  agent *a = w->agent;
+  uint8_t bytes[RECORD_MAX];
+  unsigned turn = index_turn(a, w->record.key, w->record.key_bytes);
+  uint64_t replicas = layout_replicas(a->layout, turn);
+  if (r->status != GFSMITH_OK) {
+    give_up(w, r);
+    return;
+  }
+  (void)fault_point("set.encoded");
+  message m = {.type = MESSAGE_META, .version = w->record.version, .body = bytes};
+  m.body_bytes = (uint32_t)record_encode(&w->record, bytes);
+  call *c = call_begin(a, left_ms(w), on_recorded, w);
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (replicas >> rank & 1)
+      call_ask(c, rank, &m);
+  call_go(c);
+}
+
+static void encode(writing *w, const gfsmith_graph *graph, unsigned turn) {
+  agent *a = w->agent;
+  uint8_t *shards[LAYOUT_SHARDS_MAX] = {NULL};
+  message m = {.type = MESSAGE_ENCODE,
+               .turn = (uint16_t)turn,
+               .version = w->record.version,
+               .hash = gfsmith_graph_hash(graph),
+               .length = w->value->chunk,
+               .slice = layout_get(a->layout)->slice};
+  for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
+    shards[i] = w->value->bytes + i * w->value->chunk;
+  call *c = call_begin(a, left_ms(w), on_encoded, w);
+  call_hold(c, w->value);
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    call_ask(c, rank, &m);
+  (void)fault_point("set.asked");
+  gfsmith_notice notice = call_notice(c);
+  call_posted(c, &notice,
+              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
+                                 m.slice, shards, &notice));
+  call_go(c);
+}
+
+void write_begin(agent *a, const record *r, stripe *value, write_done *done, void *owner) {
+  char reason[AGENT_REASON] = "";
+  writing *w = begin(a, r, done, owner);
+  unsigned turn = index_turn(a, r->key, r->key_bytes);
+  w->value = value;
+  if (!nodes_writable(a, reason)) {
+    finish(w, reason);
+    return;
+  }
+  const gfsmith_graph *graph = layout_encode(a->layout, turn, reason);
+  if (graph == NULL) {
+    finish(w, reason);
+    return;
+  }
+  w->record.version = agent_number(a);
+  w->record.length = value->length;
+  w->record.checksum = XXH3_64bits_withSeed(value->bytes, value->length, w->record.version);
+  encode(w, graph, turn);
+}
+
+static void on_removed(void *owner, const result *r) {
+  writing *w = owner;
+  agent *a = w->agent;
+  result copy = *r;
+  entry *e = index_version(a, w->record.version);
+  if (r->status == GFSMITH_OK && !changed(w, &copy) && e != NULL) {
+    (void)fault_point("delete.removed");
+    index_remove(a, e);
+    free_version(a, agent_all(a), w->record.version);
+    finish(w, NULL);
+    return;
+  }
+  /* some of the records may be deleted: they are stored again */
+  for (uint16_t rank = 1; e != NULL && rank <= agent_nodes(a); rank++)
+    if (e->records >> rank & 1) {
+      e->records &= ~(UINT64_C(1) << rank);
+      node_heal(&a->nodes[rank]);
+    }
+  char reason[AGENT_REASON] = "";
+  append(reason, "not deleted: %s", copy.reason);
+  finish(w, reason);
+}
+
+void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
+  char reason[AGENT_REASON] = "";
+  writing *w = begin(a, &e->record, done, owner);
+  if (!nodes_writable(a, reason)) {
+    finish(w, reason);
+    return;
+  }
+  message m = {.type = MESSAGE_UNMETA, .version = e->record.version};
+  uint64_t replicas = e->records;
+  call *c = call_begin(a, a->deadline_ms, on_removed, w);
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (replicas >> rank & 1)
+      call_ask(c, rank, &m);
+  (void)fault_point("delete.asked");
+  call_go(c);
+}

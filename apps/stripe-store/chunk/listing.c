@@ -1,0 +1,64 @@
+/* The list of a chunk server, sent in parts at the agent's requests: first the versions of all
+ * chunks, 8 bytes each, then all records, each after its length in 2 bytes. */
+#include "common/answer.h"
+#include "common/fault.h"
+#include "server.h"
+
+typedef struct part {
+  uint8_t bytes[LISTED_ROOM];
+  uint32_t filled;
+} part;
+
+static void add_chunks(server *s, part *p) {
+  while (s->told < s->list.chunks && p->filled + 8 <= LISTED_ROOM) {
+    put_le(p->bytes + p->filled, s->list.chunk[s->told++], 8);
+    p->filled += 8;
+  }
+}
+
+static kept_status add_records(server *s, part *p) {
+  while (s->told < s->list.chunks + s->list.records && p->filled + 2 + RECORD_MAX <= LISTED_ROOM) {
+    size_t length;
+    uint64_t version = s->list.record[s->told - s->list.chunks];
+    kept_status status = kept_get_record(s->kept, version, p->bytes + p->filled + 2, &length);
+    if (status == KEPT_GONE)
+      return status;
+    s->told++;
+    if (status != KEPT_OK)
+      continue; /* deleted since, or damaged: other replicas have it */
+    put_le(p->bytes + p->filled, length, 2);
+    p->filled += 2 + (uint32_t)length;
+  }
+  return KEPT_OK;
+}
+
+void listing_answer(server *s, const message *m) {
+  part p = {.filled = 0};
+  kept_status status = KEPT_OK;
+  (void)fault_point(m->wanted == 0 ? "list.begin" : "list.part");
+  if (m->wanted == 0) {
+    kept_list_free(&s->list);
+    s->told = 0;
+    status = kept_list_all(s->kept, &s->list);
+  }
+  bool records = s->told >= s->list.chunks;
+  if (status == KEPT_OK && records)
+    status = add_records(s, &p);
+  else if (status == KEPT_OK)
+    add_chunks(s, &p);
+  if (status != KEPT_OK) {
+    server_answer_kept(s, m->request, status);
+    return;
+  }
+  message listed = {.type = MESSAGE_LISTED,
+                    .request = m->request,
+                    .epoch = s->epoch,
+                    .present = s->told < s->list.chunks + s->list.records, /* more follows */
+                    .wanted = records,
+                    .body = p.bytes,
+                    .body_bytes = p.filled};
+  if (!listed.present)
+    kept_list_free(&s->list), s->told = 0;
+  net_send(s->net, LAYOUT_AGENT, &listed);
+  server_answer(s, m->request, GFSMITH_OK, "");
+}

@@ -1,0 +1,146 @@
+/* stripe-chunk: a chunk server, which uses a running memcached. See README.md. */
+#include "common/fault.h"
+#include "common/files.h"
+#include "common/report.h"
+#include "common/stop.h"
+#include "server.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: stripe-chunk [options] RANK FOLDER\n"
+    "  RANK               1 to k + m\n"
+    "  FOLDER             contains `key`, and `agent` once the agent runs\n"
+    "  --memcached PATH   Unix socket of its memcached (FOLDER/memcached-RANK)\n"
+    "  --host ADDRESS     numeric address for the other chunk servers (127.0.0.1)\n"
+    "  --timeout MS       timeout of a call to memcached, 10 to 60000 (2000)\n"
+    "  --provider NAME    libfabric provider (tcp)\n"
+    "  -h, --help         this text\n"
+    "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
+
+typedef struct settings {
+  const char *folder, *memcached, *host, *provider;
+  unsigned long long rank, timeout_ms;
+} settings;
+
+static const struct option long_options[] = {
+    {"memcached", required_argument, NULL, 'm'},
+    {"host", required_argument, NULL, 'H'},
+    {"timeout", required_argument, NULL, 't'},
+    {"provider", required_argument, NULL, 'p'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool parse(settings *o, int argc, char **argv) {
+  int flag;
+  while ((flag = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+    switch (flag) {
+    case 'm':
+      o->memcached = optarg;
+      break;
+    case 'H':
+      o->host = optarg;
+      break;
+    case 'p':
+      o->provider = optarg;
+      break;
+    case 't':
+      if (!parse_number("--timeout", optarg, 10, 60000, &o->timeout_ms))
+        return false;
+      break;
+    case 'h':
+      fputs(usage, stdout);
+      exit(EXIT_DONE);
+    default:
+      return false; /* getopt has printed a message */
+    }
+  }
+  if (argc - optind != 2) {
+    report("RANK and FOLDER are needed (--help)");
+    return false;
+  }
+  o->folder = argv[optind + 1];
+  return parse_number("RANK", argv[optind], 1, LAYOUT_SHARDS_MAX, &o->rank);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  server_tick(owner);
+}
+
+static void on_link(void *owner, uint16_t rank, bool up) { server_link(owner, rank, up); }
+
+static void on_message(void *owner, uint16_t rank, const message *m) {
+  server_message(owner, rank, m);
+}
+
+static bool open_net(server *s, const settings *o) {
+  uint8_t key[GFSMITH_KEY_MAX];
+  char reason[GFSMITH_REASON_MAX] = "";
+  net_options options = {
+      .rank = s->rank, .host = o->host, .key = key, .provider = o->provider, .deadline_ms = 10000};
+  const net_events events = {on_link, on_message, s};
+  if (!files_key(s->folder, key, &options.key_bytes))
+    return false;
+  bool done = net_open(&s->net, s->base, &options, &events, reason);
+  sodium_memzero(key, sizeof key);
+  if (!done)
+    report("cannot take part: %s", reason);
+  return done;
+}
+
+static void run(server *s) {
+  const struct timeval interval = {.tv_usec = 100000};
+  s->tick = event_new(s->base, -1, EV_PERSIST, on_tick, s);
+  event_add(s->tick, &interval);
+  server_tick(s);
+  event_base_dispatch(s->base);
+  event_free(s->tick);
+}
+
+int main(int argc, char **argv) {
+  char path[FILES_PATH], name[32];
+  settings o = {.host = "127.0.0.1", .timeout_ms = 2000};
+  report_name("stripe-chunk");
+  if (!parse(&o, argc, argv))
+    return EXIT_REFUSED;
+  snprintf(name, sizeof name, "stripe-chunk %llu", o.rank);
+  report_name(name);
+  snprintf(path, sizeof path, "memcached-%llu", o.rank);
+  char fallback[FILES_PATH];
+  if (!files_path(fallback, o.folder, path))
+    return refuse("%s: too long", o.folder);
+  if (sodium_init() < 0)
+    return refuse("no source of random numbers");
+  signal(SIGPIPE, SIG_IGN);
+  server s = {.folder = o.folder, .rank = (uint16_t)o.rank, .base = event_base_new()};
+  snprintf(s.host, sizeof s.host, "%s", o.host);
+  s.kept = kept_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms);
+  stop signals;
+  stop_begin(&signals, s.base);
+  snprintf(path, sizeof path, "chunk-%llu", o.rank);
+  fault_begin(o.folder, path);
+  int status = EXIT_REFUSED;
+  if (open_net(&s, &o)) {
+    run(&s);
+    status = EXIT_DONE;
+  }
+  stop_end(&signals);
+  job_let_go(&s);
+  net_close(s.net);
+  job_forget_all(&s);
+  kept_list_free(&s.list);
+  if (s.watch != NULL)
+    event_free(s.watch);
+  kept_destroy(s.kept);
+  layout_destroy(s.layout);
+  event_base_free(s.base);
+  return status;
+}

@@ -1,0 +1,65 @@
+/* A chunk server: keeps chunks and records in its memcached, and takes part in graphs. */
+#ifndef STORE_SERVER_H
+#define STORE_SERVER_H
+
+#include "common/layout.h"
+#include "common/net.h"
+#include "kept.h"
+
+#include <uthash.h>
+
+enum {
+  CHUNK_MAX = 64 << 20,      /* most bytes of a chunk */
+  JOBS_MEMORY = 512 << 20,   /* most bytes of chunks in transit */
+  LISTED_ROOM = MESSAGE_BODY /* bytes of a part of a list */
+};
+
+struct job;
+
+typedef struct server {
+  const char *folder;
+  uint16_t rank;
+  struct event_base *base;
+  struct event *tick, *watch;
+  net *net;
+  char host[64];
+  kept *kept;
+  identity who;
+  unsigned failures; /* consecutive failures to connect to memcached */
+  char refusal[256]; /* the last complaint, which is reported once */
+  char agent[80];    /* its last known address */
+  bool linked;       /* is there a link to the agent? */
+  bool greeted;      /* the agent has been told that the memcached is running */
+  uint32_t epoch;    /* the highest epoch of an agent so far */
+  layout *layout;    /* NULL until the welcome of the agent */
+  struct job *jobs;
+  size_t jobs_bytes;
+  kept_list list; /* the list that is being sent */
+  size_t told;    /* entries sent so far: chunks, then records */
+} server;
+
+/* server.c: connections to the agent and to memcached. */
+void server_tick(server *s);
+void server_link(server *s, uint16_t rank, bool up);
+void server_message(server *s, uint16_t rank, const message *m);
+/* memcached is or was down: tell the agent, drop the jobs. */
+void server_lost_kept(server *s);
+/* Answer a request; with KEPT_GONE, also call server_lost_kept. */
+void server_answer(server *s, uint64_t request, int status, const char *reason);
+void server_answer_outcome(server *s, uint64_t request, const gfsmith_outcome *outcome);
+void server_answer_kept(server *s, uint64_t request, kept_status status);
+
+/* job.c: encode, fetch, repair. */
+void job_begin(server *s, const message *m);
+void job_cancel(server *s, uint64_t request);
+/* Drop all jobs; their ends are not reported. */
+void job_drop_all(server *s);
+/* Before the net is closed: release the handles of jobs; after it, when no operation runs: free the
+ * jobs. */
+void job_let_go(server *s);
+void job_forget_all(server *s);
+
+/* listing.c: handle MESSAGE_LIST. */
+void listing_answer(server *s, const message *m);
+
+#endif

@@ -1,0 +1,93 @@
+#include "wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ROOM = 16384, LINE = 1024 };
+
+int wire_connect(const char *path, unsigned timeout_ms) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct timeval limit = {.tv_sec = timeout_ms / 1000,
+                          .tv_usec = (suseconds_t)(timeout_ms % 1000) * 1000};
+  if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s", path) >=
+      sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0)
+    return -1;
+  if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0 ||
+      setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0 ||
+      connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+/* The lines of an answer. */
+typedef struct lines {
+  int fd;
+  size_t at, filled;
+  char room[ROOM];
+} lines;
+
+/* The next line without its end, or NULL; valid until the next call. */
+static char *next_line(lines *l) {
+  for (;;) {
+    char *start = l->room + l->at;
+    char *end = memchr(start, '\n', l->filled - l->at);
+    if (end != NULL) {
+      l->at = (size_t)(end + 1 - l->room);
+      *end = '\0';
+      if (end > start && end[-1] == '\r')
+        end[-1] = '\0';
+      return start;
+    }
+    memmove(l->room, start, l->filled - l->at);
+    l->filled -= l->at;
+    l->at = 0;
+    if (l->filled >= LINE)
+      return NULL;
+    ssize_t n = recv(l->fd, l->room + l->filled, ROOM - l->filled, 0);
+    if (n <= 0)
+      return NULL;
+    l->filled += (size_t)n;
+  }
+}
+
+static bool ask(lines *l, int fd, const char *question) {
+  l->fd = fd;
+  l->at = l->filled = 0;
+  return send(fd, question, strlen(question), MSG_NOSIGNAL) == (ssize_t)strlen(question);
+}
+
+bool wire_evicts(int fd, bool *evicts) {
+  lines l;
+  char *line;
+  bool known = false;
+  if (!ask(&l, fd, "stats settings\r\n"))
+    return false;
+  while ((line = next_line(&l)) != NULL && strcmp(line, "END") != 0)
+    if (strncmp(line, "STAT evictions ", 15) == 0) {
+      known = true;
+      *evicts = strcmp(line + 15, "off") != 0;
+    }
+  return line != NULL && known;
+}
+
+bool wire_keys(int fd, void (*found)(void *owner, const char *key, size_t length), void *owner) {
+  lines l;
+  char *line;
+  if (!ask(&l, fd, "lru_crawler metadump hash\r\n"))
+    return false;
+  while ((line = next_line(&l)) != NULL && strncmp(line, "key=", 4) == 0)
+    found(owner, line + 4, strcspn(line + 4, " "));
+  return line != NULL && strcmp(line, "END") == 0;
+}

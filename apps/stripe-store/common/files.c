@@ -1,0 +1,145 @@
+#include "files.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool files_path(char path[FILES_PATH], const char *folder, const char *name) {
+  if ((size_t)snprintf(path, FILES_PATH, "%s/%s", folder, name) < FILES_PATH)
+    return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
+static bool read_all(int fd, char *text) {
+  size_t at = 0;
+  ssize_t n = 0;
+  while (at < FILES_TEXT && (n = read(fd, text + at, FILES_TEXT - at)) > 0)
+    at += (size_t)n;
+  if (n < 0 || at == FILES_TEXT) {
+    errno = n < 0 ? errno : EFBIG;
+    return false;
+  }
+  text[at] = '\0';
+  return true;
+}
+
+bool files_read(const char *folder, const char *name, char text[FILES_TEXT]) {
+  char path[FILES_PATH];
+  if (!files_path(path, folder, name))
+    return false;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return false;
+  bool done = read_all(fd, text);
+  int error = errno;
+  close(fd);
+  errno = error;
+  return done;
+}
+
+static bool write_all(int fd, const char *text) {
+  size_t left = strlen(text);
+  while (left > 0) {
+    ssize_t n = write(fd, text, left);
+    if (n < 0)
+      return false;
+    text += n;
+    left -= (size_t)n;
+  }
+  return fsync(fd) == 0;
+}
+
+static bool flush_folder(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool done = fd >= 0 && fsync(fd) == 0;
+  if (fd >= 0)
+    close(fd);
+  return done;
+}
+
+bool files_write(const char *folder, const char *name, const char *text, unsigned mode) {
+  char path[FILES_PATH], temporary[FILES_PATH];
+  if (!files_path(path, folder, name) || !files_path(temporary, folder, ".store.tmp.XXXXXX"))
+    return false;
+  int fd = mkostemp(temporary, O_CLOEXEC);
+  if (fd < 0)
+    return false;
+  bool done = fchmod(fd, mode) == 0 && write_all(fd, text);
+  int error = errno;
+  close(fd);
+  if (done && rename(temporary, path) == 0)
+    return flush_folder(folder);
+  error = done ? errno : error;
+  unlink(temporary);
+  errno = error;
+  return false;
+}
+
+bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes) {
+  char text[FILES_TEXT], path[FILES_PATH];
+  struct stat info;
+  const char *end;
+  if (!files_path(path, folder, "key") || stat(path, &info) != 0 ||
+      !files_read(folder, "key", text)) {
+    report("cannot read %s/key: %s", folder, strerror(errno));
+    return false;
+  }
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    report("%s/key is readable by others: chmod 600 it", folder);
+    return false;
+  }
+  text[strcspn(text, "\r\n")] = '\0';
+  if (sodium_hex2bin(key, GFSMITH_KEY_MAX, text, strlen(text), NULL, bytes, &end) != 0 ||
+      *end != '\0' || *bytes < GFSMITH_KEY_MIN) {
+    report("%s/key: must be %d to %d bytes as hexadecimal digits", folder, GFSMITH_KEY_MIN,
+           GFSMITH_KEY_MAX);
+    return false;
+  }
+  return true;
+}
+
+bool address_parse(address *a, const char *text) {
+  const char *colon = strrchr(text, ':');
+  unsigned port;
+  char end;
+  if (colon == NULL || sscanf(colon + 1, "%5u%c", &port, &end) != 1 || port > 65535)
+    return false;
+  size_t bytes = (size_t)(colon - text);
+  if (bytes >= 2 && text[0] == '[' && colon[-1] == ']') {
+    text++;
+    bytes -= 2;
+  }
+  if (bytes == 0 || bytes >= sizeof a->host)
+    return false;
+  memcpy(a->host, text, bytes);
+  a->host[bytes] = '\0';
+  a->port = (unsigned short)port;
+  return true;
+}
+
+void address_text(const address *a, char text[80]) {
+  snprintf(text, 80, strchr(a->host, ':') != NULL ? "[%s]:%u" : "%s:%u", a->host, a->port);
+}
+
+bool address_resolve(const address *a, struct sockaddr_storage *to, socklen_t *length) {
+  const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                 .ai_socktype = SOCK_STREAM};
+  struct addrinfo *found;
+  char port[8];
+  snprintf(port, sizeof port, "%u", a->port);
+  if (getaddrinfo(a->host, port, &hints, &found) != 0)
+    return false;
+  memcpy(to, found->ai_addr, found->ai_addrlen);
+  *length = found->ai_addrlen;
+  freeaddrinfo(found);
+  return true;
+}

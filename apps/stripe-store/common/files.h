@@ -1,0 +1,37 @@
+/* The small files in a store's folder: `key` (shared by all processes), `agent` and `client` (the
+ * agent's addresses for chunk servers and for clients), `group` (the agent's persistent state).
+ */
+#ifndef STORE_FILES_H
+#define STORE_FILES_H
+
+#include "gfsmith_compose.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+enum { FILES_TEXT = 8192, FILES_PATH = 4096 };
+
+/* FOLDER/NAME. False: too long, with a message. */
+bool files_path(char path[FILES_PATH], const char *folder, const char *name);
+/* Read a file of at most FILES_TEXT - 1 bytes, and append a zero byte. False: errno. */
+bool files_read(const char *folder, const char *name, char text[FILES_TEXT]);
+/* Write a file through a temporary file, flush and rename: at any time it holds the complete old or
+ * new text. False: errno; the old text is unchanged. */
+bool files_write(const char *folder, const char *name, const char *text, unsigned mode);
+
+/* Read the shared key, hexadecimal digits in FOLDER/key. False, with a message: missing, readable
+ * by others, or of a wrong length. */
+bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes);
+
+/* "127.0.0.1:4711" or "[::1]:4711". */
+typedef struct address {
+  char host[64];
+  unsigned short port;
+} address;
+bool address_parse(address *a, const char *text);
+void address_text(const address *a, char text[80]);
+/* False: the host is not a numeric address. */
+bool address_resolve(const address *a, struct sockaddr_storage *to, socklen_t *length);
+
+#endif

@@ -1,0 +1,45 @@
+/* A gfsmith_node in a libevent loop: events of its engine's thread become calls from the loop, in
+ * order. All functions are for the loop's thread. */
+#ifndef STORE_NET_H
+#define STORE_NET_H
+
+#include "message.h"
+
+#include <event2/event.h>
+
+typedef struct net net;
+
+typedef struct net_events {
+  void (*link)(void *owner, uint16_t rank, bool up);
+  void (*message)(void *owner, uint16_t rank,
+                  const message *m); /* body is valid during the call only */
+  void *owner;
+} net_events;
+
+typedef struct net_options {
+  uint16_t rank;
+  const char *host; /* numeric address to listen on */
+  uint16_t port;    /* 0: any */
+  const uint8_t *key;
+  size_t key_bytes;
+  const char *provider; /* NULL: the default */
+  unsigned deadline_ms;
+} net_options;
+
+/* False: failed, with the reason (GFSMITH_REASON_MAX bytes). */
+bool net_open(net **out, struct event_base *base, const net_options *options,
+              const net_events *events, char *reason);
+/* Cancel posted operations; their outcomes are not reported. */
+void net_close(net *n);
+
+gfsmith_node *net_node(net *n);
+/* GFSMITH_OK, or the result of gfsmith_node_send. */
+int net_send(net *n, uint16_t rank, const message *m);
+
+typedef void net_over(void *owner, const gfsmith_outcome *outcome);
+/* A notice for posting an operation: `over` is called from the loop, once; *operation must be
+ * released after that. The notice of an operation that was not posted must be dropped. */
+gfsmith_notice net_notice(net *n, net_over *over, void *owner, gfsmith_operation **operation);
+void net_drop(const gfsmith_notice *notice);
+
+#endif

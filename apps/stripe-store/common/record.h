@@ -1,0 +1,24 @@
+/* Metadata of a value, stored on m + 1 chunk servers. */
+#ifndef STORE_RECORD_H
+#define STORE_RECORD_H
+
+#include "message.h"
+
+enum { RECORD_KEY_MAX = 250, RECORD_FIXED = 48, RECORD_MAX = RECORD_FIXED + RECORD_KEY_MAX };
+
+typedef struct record {
+  uint64_t version;
+  uint64_t length;   /* bytes of the value */
+  uint64_t checksum; /* XXH3-64 of the value, seeded with the version */
+  int64_t expires;   /* absolute time in seconds, 0: never */
+  uint32_t flags;    /* set by the client */
+  uint8_t key_bytes;
+  char key[RECORD_KEY_MAX];
+} record;
+
+/* Return the bytes written, at most RECORD_MAX. */
+size_t record_encode(const record *r, uint8_t *bytes);
+/* False: damaged. */
+bool record_decode(record *r, const uint8_t *bytes, size_t length);
+
+#endif

@@ -1,0 +1,21 @@
+/* Messages for users: one line on stderr each, with the program's name and no time. */
+#ifndef STORE_REPORT_H
+#define STORE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { EXIT_DONE = 0, EXIT_WRONG = 1, EXIT_REFUSED = 2 };
+
+/* Set the name at the beginning of messages, e.g. "stripe-agent". */
+void report_name(const char *name);
+/* Print one line on stderr. */
+void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Print one line on stderr; return EXIT_REFUSED, which the caller can return. */
+int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Parse a whole number from least to most; otherwise print a message that names the flag. */
+bool parse_number(const char *flag, const char *text, unsigned long long least,
+                  unsigned long long most, unsigned long long *value);
+
+#endif

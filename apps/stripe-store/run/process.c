@@ -1,0 +1,119 @@
+#include "run.h"
+
+#include "common/report.h"
+#include "common/space.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STOP_MS = 10000, STEP_MS = 10 };
+
+void process_add(processes *all, const char *name, char *const argv[], int space) {
+  process *p = &all->at[all->count++];
+  size_t count = 0;
+  p->space = space;
+  snprintf(p->name, sizeof p->name, "%s", name);
+  while (argv[count] != NULL)
+    count++;
+  p->argv = calloc(count + 1, sizeof *p->argv);
+  for (size_t i = 0; i < count; i++)
+    if (p->argv == NULL || (p->argv[i] = strdup(argv[i])) == NULL)
+      abort();
+}
+
+bool process_start(process *p) {
+  pid_t parent = getpid(), pid = fork();
+  if (pid < 0) {
+    report("cannot start %s: %s", p->name, strerror(errno));
+    return false;
+  }
+  if (pid == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0); /* Ctrl-C is for this process only, which stops the others in order */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* no process is left if this one dies */
+    if (getppid() == parent && (p->space < 0 || space_enter(p->space)))
+      execvp(p->argv[0], p->argv);
+    report("cannot run %s: %s", p->argv[0], strerror(errno));
+    _exit(127);
+  }
+  p->pid = pid;
+  p->rest = 0;
+  return true;
+}
+
+static void tell(const process *p, int status, bool again) {
+  const char *then = again ? "; it is started again" : "";
+  if (WIFSIGNALED(status))
+    report("%s was ended by signal %d%s", p->name, WTERMSIG(status), then);
+  else
+    report("%s has ended with status %d%s", p->name, WEXITSTATUS(status), then);
+}
+
+bool processes_reap(processes *all, bool again, unsigned ticks) {
+  int status;
+  pid_t pid;
+  bool refused = false;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    for (unsigned i = 0; i < all->count; i++)
+      if (all->at[i].pid == pid) {
+        all->at[i].pid = 0;
+        all->at[i].rest = again ? ticks : 0;
+        tell(&all->at[i], status, again);
+        refused = refused || WIFEXITED(status);
+      }
+  return refused;
+}
+
+void processes_tick(processes *all) {
+  for (unsigned i = 0; i < all->count; i++) {
+    process *p = &all->at[i];
+    if (p->pid == 0 && p->rest > 0 && --p->rest == 0)
+      process_start(p);
+  }
+}
+
+static void wait_for(process *p) {
+  const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+  int status;
+  for (int ms = 0; p->pid != 0; ms += STEP_MS) {
+    if (waitpid(p->pid, &status, WNOHANG) != 0) {
+      p->pid = 0;
+      return;
+    }
+    if (ms == STOP_MS)
+      kill(p->pid, SIGKILL);
+    nanosleep(&step, NULL);
+  }
+}
+
+void processes_stop(processes *all) {
+  /* the agent first, so that acknowledged values are all that counts; then all others at once */
+  for (unsigned i = 0; i < all->count; i++) {
+    process *p = &all->at[i];
+    if (p->pid != 0)
+      kill(p->pid, SIGTERM);
+    if (p->pid != 0)
+      kill(p->pid, SIGCONT); /* so that a stopped process can end, too */
+    if (i == 0)
+      wait_for(p);
+  }
+  for (unsigned i = 1; i < all->count; i++)
+    wait_for(&all->at[i]);
+}
+
+void processes_free(processes *all) {
+  for (unsigned i = 0; i < all->count; i++) {
+    for (char **each = all->at[i].argv; *each != NULL; each++)
+      free(*each);
+    free(all->at[i].argv);
+  }
+}

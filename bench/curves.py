@@ -1,0 +1,123 @@
+"""Pictures of bench/results/performance.md, drawn from the tables of the page itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from bench.style import GREY, NAVY, RED, STYLE, legend, panels, size_axis, svg
+from bench.table import TITLES
+
+Table = list[dict[str, str]]
+UNITS = {"B": 1, "KiB": 1024}
+#: Column of the tables -> label, colour, style of the line.
+LINES = {
+    "gfsmith": ("gfsmith", RED, "o-"),
+    "fastest peer": ("fastest peer", NAVY, "s-"),
+    "touch loop": ("touch loop: same bytes, no computation", "black", "--"),
+    "port bound": ("port bound of a dense product", GREY, ":"),
+}
+
+
+def tables(text: str) -> dict[str, Table]:
+    """Return the Markdown tables of a page, by the heading above each."""
+    found: dict[str, Table] = {}
+    heading, columns = "", list[str]()
+    for line in text.splitlines():
+        if line.startswith("## "):
+            heading, columns = line[3:], []
+        elif line.startswith("|") and not line.startswith("|---"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if not columns:
+                columns = cells
+            else:
+                found.setdefault(heading, []).append(dict(zip(columns, cells, strict=True)))
+    return found
+
+
+def _length(row: dict[str, str]) -> int:
+    number, unit = row["where"].split()[-2:]
+    return int(number) * UNITS[unit]
+
+
+def _sources(row: dict[str, str]) -> int:
+    return int(row["code"].split("+")[0])
+
+
+def _draw(axes: Axes, rows: Table, x_of: Callable[[dict[str, str]], int]) -> None:
+    for column, (label, colour, style) in LINES.items():
+        points = [(x_of(row), float(row[column])) for row in rows if row[column] not in ("", "-")]
+        if points:
+            axes.plot(*zip(*points, strict=True), style, color=colour, label=label, markersize=4)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("GB/s of source data")
+
+
+def _rows(page: dict[str, Table], title: str, code: str, regime: str) -> Table:
+    """Return the rows of a table whose code and regime are given. Raises ValueError without two of them."""
+    found = [
+        row
+        for row in page.get(title, [])
+        if row["code"].split()[1] == code and row["where"].startswith(regime) and row["gfsmith"] != "-"
+    ]
+    if len(found) < 2:
+        raise ValueError(f"performance.md: fewer than 2 rows of '{code}', '{regime}' under '{title}'")
+    return found
+
+
+CODES = {"cauchy": "Cauchy matrix", "lch": "gfsmith's own code, lch"}
+
+
+def draw_lengths(page: dict[str, Table]) -> Figure:
+    """Draw throughput by bytes of a shard: two codes, in cache and from DRAM."""
+    figure, axes = panels("Encoding 10+4 on one thread", 4)
+    sides = [(code, regime) for regime in ("in cache", "DRAM") for code in CODES]
+    for axis, (code, regime) in zip(axes, sides, strict=True):
+        rows = _rows(page, TITLES["length"], code, regime)
+        _draw(axis, rows, _length)
+        lengths = [_length(row) for row in rows]
+        size_axis(axis, lengths[:: 2 if len(lengths) > 6 else 1], "bytes of a shard")
+        axis.set_title(f"{CODES[code]}, {'in cache' if regime == 'in cache' else 'from DRAM'}")
+    legend(figure, axes, 2)
+    return figure
+
+
+def draw_sources(page: dict[str, Table]) -> Figure:
+    """Draw throughput by number of data shards: two codes, in cache."""
+    figure, axes = panels("Encoding k+4 on one thread, shards of 4 KiB in cache", 2, height=3.0)
+    for axis, code in zip(axes, CODES, strict=True):
+        _draw(axis, _rows(page, TITLES["k"], code, "in cache"), _sources)
+        axis.set_xlabel("data shards, k")
+        axis.set_title(CODES[code])
+    legend(figure, axes, 2)
+    return figure
+
+
+#: File -> text alternative, function.
+PICTURES: dict[str, tuple[str, Callable[[dict[str, Table]], Figure]]] = {
+    "throughput-length.svg": (
+        "Throughput of 10+4 by bytes of a shard, in cache and from DRAM, with a Cauchy matrix and with lch: "
+        "gfsmith, the fastest peer, a touch loop and the port bound of a dense product",
+        draw_lengths,
+    ),
+    "throughput-k.svg": (
+        "Throughput of k+4 by number of data shards, 4 KiB in cache, with a Cauchy matrix and with lch: "
+        "gfsmith, the fastest peer, a touch loop and the port bound of a dense product",
+        draw_sources,
+    ),
+}
+
+
+def links() -> str:
+    """Return the pictures as Markdown."""
+    return "".join(f"![{what}]({file})\n\n" for file, (what, _) in PICTURES.items())
+
+
+def draw(text: str) -> dict[str, str]:
+    """Return file names and contents of the pictures, for the text of the page. Raises ValueError."""
+    page = tables(text)
+    with matplotlib.rc_context(STYLE):
+        return {file: svg(make(page), what) for file, (what, make) in PICTURES.items()}

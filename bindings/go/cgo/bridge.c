@@ -1,0 +1,60 @@
+#include "bridge.h"
+
+enum { PIECE = 8192 };
+
+/* Compute the difference of old and new contents piece by piece, so that it stays in cache. */
+static int change(const gfs_go_call *call, uint8_t *const *shards) {
+  uint8_t delta[PIECE];
+  const uint8_t *old = shards[0], *new = shards[1];
+  uint8_t *parity[GFSMITH_MAX_SHARDS];
+  int status = GFSMITH_OK;
+  for (size_t at = 0; at < call->len && status == GFSMITH_OK; at += PIECE) {
+    size_t size = call->len - at < PIECE ? call->len - at : PIECE;
+    for (size_t b = 0; b < size; b++)
+      delta[b] = old[at + b] ^ new[at + b];
+    for (unsigned i = 0; i < call->m; i++)
+      parity[i] = shards[2 + i] + at;
+    status = gfsmith_update(call->codec, size, call->index, delta, parity);
+  }
+  return status;
+}
+
+int gfs_go_many(gfs_go_call call, const bool *present, const bool *wanted, uint8_t *const *shards) {
+  const uint8_t *const *sources = (const uint8_t *const *)shards;
+  switch (call.operation) {
+  case GFS_GO_ENCODE:
+    return gfsmith_encode(call.codec, call.len, sources, shards + call.k);
+  case GFS_GO_ADD:
+    return gfsmith_update(call.codec, call.len, call.index, shards[0], shards + 1);
+  case GFS_GO_CHANGE:
+    return change(&call, shards);
+  case GFS_GO_VERIFY: {
+    bool same = false;
+    gfsmith_status status = gfsmith_check(call.codec, call.len, sources, &same);
+    return status == GFSMITH_OK && !same ? GFS_GO_DIFFERENT : (int)status;
+  }
+  case GFS_GO_REBUILD:
+    return gfsmith_reconstruct(call.codec, call.len, shards, present, wanted);
+  }
+  return GFSMITH_EINVAL;
+}
+
+int gfs_go_flat(gfs_go_call call, const bool *present, const bool *wanted, unsigned count,
+                uint8_t *shards) {
+  uint8_t *pointers[GFSMITH_MAX_SHARDS + 1];
+  for (unsigned i = 0; i < count; i++)
+    pointers[i] = shards + i * call.len;
+  return gfs_go_many(call, present, wanted, pointers);
+}
+
+int gfs_go_few(gfs_go_call call, const bool *present, const bool *wanted, uint8_t *p0, uint8_t *p1,
+               uint8_t *p2, uint8_t *p3, uint8_t *p4, uint8_t *p5, uint8_t *p6, uint8_t *p7,
+               uint8_t *p8, uint8_t *p9, uint8_t *p10, uint8_t *p11, uint8_t *p12, uint8_t *p13,
+               uint8_t *p14, uint8_t *p15, uint8_t *p16, uint8_t *p17, uint8_t *p18, uint8_t *p19,
+               uint8_t *p20, uint8_t *p21, uint8_t *p22, uint8_t *p23, uint8_t *p24, uint8_t *p25,
+               uint8_t *p26, uint8_t *p27, uint8_t *p28, uint8_t *p29, uint8_t *p30, uint8_t *p31) {
+  uint8_t *const shards[GFS_GO_FEW] = {p0,  p1,  p2,  p3,  p4,  p5,  p6,  p7,  p8,  p9,  p10,
+                                       p11, p12, p13, p14, p15, p16, p17, p18, p19, p20, p21,
+                                       p22, p23, p24, p25, p26, p27, p28, p29, p30, p31};
+  return gfs_go_many(call, present, wanted, shards);
+}

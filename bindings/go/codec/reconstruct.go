@@ -1,0 +1,71 @@
+package codec
+
+// Reconstruct rebuilds the missing shards (nil or empty), data and parities alike. An empty one with sufficient
+// capacity is rebuilt in place. A call that fails leaves the shards unchanged.
+func (c *Codec) Reconstruct(shards [][]byte) error {
+	return c.reconstruct(shards, func(int) bool { return true })
+}
+
+// ReconstructData rebuilds the missing data shards only.
+func (c *Codec) ReconstructData(shards [][]byte) error {
+	return c.reconstruct(shards, func(i int) bool { return i < c.k })
+}
+
+// ReconstructSome rebuilds the required ones of the missing shards. required: k + m flags, or k for the data
+// shards only.
+func (c *Codec) ReconstructSome(shards [][]byte, required []bool) error {
+	if len(required) != c.k && len(required) != c.k+c.m {
+		return ErrTooFewShards
+	}
+	return c.reconstruct(shards, func(i int) bool { return i < len(required) && required[i] })
+}
+
+func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
+	if len(shards) != c.k+c.m {
+		return ErrTooFewShards
+	}
+	length, err := size(shards, true)
+	if err != nil {
+		return err
+	}
+	flags := make([]bool, 2*len(shards))
+	present, wanted := flags[:len(shards)], flags[len(shards):]
+	missing, repairs := 0, 0
+	for i, shard := range shards {
+		if present[i] = len(shard) != 0; !present[i] {
+			missing++
+			if wanted[i] = required(i); wanted[i] {
+				repairs++
+			}
+		}
+	}
+	if repairs == 0 {
+		return nil
+	}
+	if missing > c.m {
+		return ErrTooFewShards
+	}
+	return c.rebuild(shards, length, present, wanted)
+}
+
+func (c *Codec) rebuild(shards [][]byte, length int, present, wanted []bool) error {
+	var room [32][]byte // usually sufficient, and on the stack
+	old := append(room[:0], shards...)
+	for i, want := range wanted {
+		if !want {
+			continue
+		}
+		if cap(shards[i]) >= length {
+			shards[i] = shards[i][:length]
+		} else {
+			shards[i] = make([]byte, length)
+		}
+		writeRange(shards[i : i+1])
+	}
+	readRange(old)
+	err := c.engine.Rebuild(shards, present, wanted)
+	if err != nil {
+		copy(shards, old)
+	}
+	return err
+}

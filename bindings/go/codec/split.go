@@ -1,0 +1,73 @@
+package codec
+
+import "io"
+
+// Split divides data into k shards of the same length, the last ones padded with zeros, and appends m parities,
+// to be computed by Encode. Shards that lie within the data are not copied; the data's capacity beyond its
+// length is overwritten with zeros and used.
+func (c *Codec) Split(data []byte) ([][]byte, error) {
+	if len(data) == 0 {
+		return nil, ErrShortData
+	}
+	each := (len(data) + c.k - 1) / c.k
+	total := each * (c.k + c.m)
+	room := data[:cap(data)]
+	if len(room) > total {
+		room = room[:total]
+	}
+	for i := len(data); i < len(room); i++ {
+		room[i] = 0
+	}
+	inside := len(room) / each
+	more := make([]byte, total-inside*each)
+	copy(more, room[inside*each:])
+	shards := make([][]byte, 0, c.k+c.m)
+	for _, part := range [][]byte{room[:inside*each], more} {
+		for ; len(part) > 0; part = part[each:] {
+			shards = append(shards, part[:each:each])
+		}
+	}
+	return shards, nil
+}
+
+// Join writes the first outSize bytes of the data shards to dst.
+func (c *Codec) Join(dst io.Writer, shards [][]byte, outSize int) error {
+	if len(shards) < c.k {
+		return ErrTooFewShards
+	}
+	left := outSize
+	for _, shard := range shards[:c.k] {
+		if left > 0 && len(shard) == 0 {
+			return ErrReconstructRequired
+		}
+		left -= len(shard)
+	}
+	if left > 0 {
+		return ErrShortData
+	}
+	left = outSize
+	for _, shard := range shards[:c.k] {
+		if len(shard) > left {
+			shard = shard[:left]
+		}
+		if len(shard) == 0 {
+			break
+		}
+		if _, err := dst.Write(shard); err != nil {
+			return err
+		}
+		left -= len(shard)
+	}
+	return nil
+}
+
+// AllocAligned allocates k + m shards of `each` bytes, each at a multiple of 64 bytes of one block of memory.
+func (c *Codec) AllocAligned(each int) [][]byte {
+	pitch := (each + 63) &^ 63
+	block := aligned(pitch * (c.k + c.m))
+	shards := make([][]byte, c.k+c.m)
+	for i := range shards {
+		shards[i] = block[i*pitch:][:each:each]
+	}
+	return shards
+}

@@ -1,0 +1,90 @@
+package gfsmith
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"gfsmith.example/go/codec"
+	"gfsmith.example/go/gfsmith/internal/kernels"
+)
+
+// scalar is the name of the kernel in Go, like that of the portable kernel in C.
+const scalar = "scalar"
+
+// able returns whether CPU and operating system support a set.
+func able(set kernels.Set) bool {
+	for _, feature := range set.Features {
+		if !cpuid.CPU.Supports(cpuid.ParseFeature(feature)) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	selected int32 // an index of kernels.Sets, portable for the kernel in Go
+	first    sync.Once
+)
+
+// chosen returns the set of codecs created now.
+func chosen() int32 {
+	first.Do(func() {
+		atomic.StoreInt32(&selected, portable)
+		for n, set := range kernels.Sets {
+			if able(set) {
+				atomic.StoreInt32(&selected, int32(n))
+				break
+			}
+		}
+		if name := os.Getenv("GFSMITH_ISA"); name != "" {
+			if err := choice(name); err != nil {
+				fmt.Fprintln(os.Stderr, "GFSMITH_ISA ignored:", err)
+			}
+		}
+	})
+	return atomic.LoadInt32(&selected)
+}
+
+func choice(name string) error {
+	if name == scalar {
+		atomic.StoreInt32(&selected, portable)
+		return nil
+	}
+	for n, set := range kernels.Sets {
+		if set.Name == name && able(set) {
+			atomic.StoreInt32(&selected, int32(n))
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: instruction set %q; allowed: %v", codec.ErrUnsupported, name, usable())
+}
+
+// usable returns the instruction sets of this build that this machine supports, best first.
+func usable() []string {
+	var names []string
+	for _, set := range kernels.Sets {
+		if able(set) {
+			names = append(names, set.Name)
+		}
+	}
+	return append(names, scalar)
+}
+
+// ISA returns the instruction set of codecs created from now on: the last choice of SetISA; before that the one
+// that the environment variable GFSMITH_ISA names, else the best.
+func ISA() string {
+	if set := chosen(); set != portable {
+		return kernels.Sets[set].Name
+	}
+	return scalar
+}
+
+// SetISA chooses the instruction set of codecs created from now on; existing codecs keep theirs.
+func SetISA(name string) error {
+	chosen()
+	return choice(name)
+}

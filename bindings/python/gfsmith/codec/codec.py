@@ -1,0 +1,174 @@
+"""Codecs: gfsmith.h for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from gfsmith.codec import _native
+from gfsmith.codec.construction import Construction
+from gfsmith.codec.errors import InvalidError
+from gfsmith.codec.located import Located
+from gfsmith.codec.plan import Plan
+from gfsmith.codec.shards import filled, is_array, new
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from gfsmith.codec.shards import Array, Flags, Rows, Shard, Shards, Some
+
+    Written = TypeVar("Written", bound=Rows)
+    Rowed = TypeVar("Rowed", bound=Array)
+
+
+class Codec(Construction):
+    """A code with a shape: parity[i] = sum over j < k of c[i][j] * data[j], for every byte, i < m.
+
+    Bytes are elements of GF(2^8). A shard is any object with the buffer protocol and contiguous bytes: bytes,
+    bytearray, memoryview, array.array, mmap, a row of a NumPy array. All shards of a call have the same
+    length, any length. Sets of shards are sequences of such objects, or arrays whose rows are the shards (of
+    dtype uint8; rows may have any stride, their bytes must be contiguous). Shards are never copied. In
+    indices, data shards come first: shard j < k is data[j], shard k + i is parity[i].
+
+    A codec never changes: any number of threads may use it at once, each on its own shards. Calls that touch
+    32 KiB or more release the GIL. It can be copied and pickled.
+
+    >>> import gfsmith
+    >>> codec = gfsmith.Codec(code="cauchy", k=3, m=2)
+    >>> shards = [b"one.", b"two.", b"six.", *codec.encode([b"one.", b"two.", b"six."])]
+    >>> codec.reconstruct([None, shards[1], None, *shards[3:]])[:3]
+    [bytearray(b'one.'), b'two.', bytearray(b'six.')]
+    """
+
+    def all_but(self, *lost: int) -> list[bool]:
+        """A flag for every shard, False for the given indices: `present` after a loss.
+
+        >>> Codec("cauchy", k=3, m=2).all_but(0, 4)
+        [False, True, True, True, False]
+        """
+        return [not flag for flag in self.only(*lost)]
+
+    def only(self, *named: int) -> list[bool]:
+        """A flag for every shard, True for the given indices: `wanted` of a repair."""
+        flags = [False] * self.n
+        for index in named:
+            if not 0 <= index < self.n:
+                raise InvalidError(f"shard {index}: must be 0 to {self.n - 1}")
+            flags[index] = True
+        return flags
+
+    @overload
+    def encode(self, data: Rowed, parity: None = None) -> Rowed: ...
+    @overload
+    def encode(self, data: Sequence[Shard] | memoryview, parity: None = None) -> list[bytearray]: ...
+    @overload
+    def encode(self, data: Rows, parity: Written) -> Written: ...
+    def encode(self, data: Rows, parity: Rows | None = None) -> Any:
+        """Compute all parities from the data.
+
+        data: k shards. parity: m shards of the same length, which are overwritten; if None, new ones: an
+        array of m rows if the data are a NumPy array, else a list of m bytearrays. Returns the parities.
+        Errors of this and of all other calls: TypeError (an object that is not a buffer, elements that are
+        not bytes), InvalidError (wrong number, lengths or dimensions of shards, gaps between elements,
+        read-only shards or overlapping shards to be written). Nothing is written then.
+        """
+        if parity is None:
+            parity = new(data, self.m)
+        _native.encode(self._handle, data, parity)
+        return parity
+
+    def append(self, index: int, data: Shard, parity: Rows, *, first: bool = False) -> None:
+        """Encode data shards that arrive one at a time, in any order. After all k the parities are those of
+        `encode`; before, those of data whose other shards are zeros. first: ignore the previous contents of
+        the parities.
+        """
+        _native.append(self._handle, index, data, parity, first)
+
+    def update(self, index: int, delta: Shard, parity: Rows) -> None:
+        """Update the parities after data shard `index` changed; delta is old XOR new."""
+        _native.update(self._handle, (index,), (delta,), parity)
+
+    def update_many(self, indices: Iterable[int], deltas: Rows, parity: Rows) -> None:
+        """Update the parities after several data shards changed; faster than `update` for each, because the
+        parities are read and written once for up to 8 of them.
+        """
+        _native.update(self._handle, tuple(indices), deltas, parity)
+
+    def check(self, shards: Rows) -> bool:
+        """Do the parities match the data? shards: all k + m."""
+        return _native.check(self._handle, shards)
+
+    def locate(self, shards: Rows, where: Shard | None = None) -> Located:
+        """Find the shard that is silently wrong, independently at each byte position.
+
+        shards: all k + m. where: None, or as many 16-bit numbers as a shard has bytes (array.array("H"),
+        numpy.uint16), written: the index of the wrong shard, gfsmith.INTACT or gfsmith.UNEXPLAINED.
+        UnsupportedError: the code cannot tell shards apart (m = 1, for example), or packet layout.
+        """
+        counts = _native.locate(self._handle, shards, where)
+        return Located(tuple(counts[: self.n]), counts[self.n], counts[self.n + 1])
+
+    @overload
+    def reconstruct(self, shards: Rowed, present: Flags, wanted: Flags | None = None) -> Rowed: ...
+    @overload
+    def reconstruct(self, shards: memoryview, present: Flags, wanted: Flags | None = None) -> memoryview: ...
+    @overload
+    def reconstruct(self, shards: Some, present: Flags | None = None, wanted: None = None) -> list[Shard]: ...
+    @overload
+    def reconstruct(self, shards: Some, present: Flags | None, wanted: Flags) -> list[Shard | None]: ...
+    @overload
+    def reconstruct(self, shards: Some, *, wanted: Flags) -> list[Shard | None]: ...
+    def reconstruct(self, shards: Shards, present: Flags | None = None, wanted: Flags | None = None) -> Any:
+        """Rebuild missing shards, data and parity alike, reading as few others as possible.
+
+        shards: all k + m. A missing one that is wanted is written in place, or into a new bytearray if it is
+            None; one that is not wanted is ignored.
+        present: a flag for every shard, whether it is intact; if None, the shards that are not None.
+        wanted: a flag for every shard, whether to rebuild it; if None, all missing ones.
+        Returns all shards: the array itself, or a list.
+        Errors besides those of `encode`: TooManyLostError, SingularError (the present shards do not determine
+        a wanted one). The first repair of a loss computes a plan, which the codec caches.
+        """
+        array = is_array(shards)
+        if present is None:
+            if array:
+                raise InvalidError("present: must be given for the rows of an array")
+            present = [shard is not None for shard in shards]
+        if wanted is None:
+            wanted = [True] * self.n
+        everything: Any = shards if array else filled(shards, present, wanted)
+        _native.reconstruct(self._handle, everything, present, wanted)
+        return everything
+
+    def plan(self, present: Flags, wanted: Flags | None = None) -> Plan:
+        """Return the plan of `reconstruct`, with the shards to fetch, to be run later."""
+        return Plan(_native.plan(self._handle, present, [True] * self.n if wanted is None else wanted))
+
+    def determined(self, present: Flags) -> list[bool]:
+        """Return for every shard whether it is present or can be rebuilt."""
+        return [flag == 1 for flag in _native.determined(self._handle, present)]
+
+    def split(self, data: Buffer) -> list[memoryview]:
+        """Split bytes into k data shards of equal length. The last is padded with zeros, and alone copied.
+
+        >>> [bytes(shard) for shard in Codec("cauchy", k=3, m=2).split(b"seven b")]
+        [b'sev', b'en ', b'b\\x00\\x00']
+        """
+        whole = memoryview(data).cast("B")
+        unit = self.k * (8 * self._packet or 1)
+        length = -(-len(whole) // unit) * unit // self.k
+        full = len(whole) // length if length else self.k
+        filled_up = bytes(whole[full * length :]).ljust((self.k - full) * length, b"\0")
+        parts = ((whole, full), (memoryview(filled_up), self.k - full))
+        return [part[i * length : (i + 1) * length] for part, count in parts for i in range(count)]
+
+    def join(self, shards: Rows, size: int) -> bytes:
+        """Return the first `size` bytes of the k data shards, the inverse of `split`. Ignores parities."""
+        rest, parts = size, []
+        for shard in list[Any](shards)[: self.k]:
+            part = memoryview(shard).cast("B")[: max(rest, 0)]
+            rest -= len(part)
+            parts.append(part)
+        if size < 0 or rest > 0:
+            raise InvalidError(f"size = {size}: the {len(parts)} data shards hold {size - rest} bytes")
+        return b"".join(parts)

@@ -1,0 +1,229 @@
+"""The construction of codecs, and their immutable properties: shape, matrix, identity, copies."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from gfsmith.codec import _native
+from gfsmith.codec.errors import InvalidError, NotMdsError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from gfsmith.codec.shards import Array
+
+    Hint = Literal["auto", "cached", "streaming"]
+
+#: The codes with names, as defined in gfsmith.h. `Codec.lrc` creates local codes.
+CODES = (
+    # begin facts: codes in Python
+    "vandermonde",
+    "cauchy",
+    "backblaze",
+    "lch",
+    "cauchy_orig",
+    "cauchy_good",
+    "reed_sol_van",
+    "reed_sol_r6_op",
+    "hdfs",
+    "raid6",
+    "raidz",
+    "snapraid",
+    # end facts
+)
+#: Aliases of these names.
+ALIASES = (
+    # begin facts: aliases in Python
+    "klauspost",
+    "minio",
+    "seaweedfs",
+    "reed-solomon-erasure",
+    "hadoop",
+    "md",
+    "btrfs",
+    "zfs",
+    "openzfs",
+    # end facts
+)
+POLYNOMIAL = 0x11D  #: x^8 + x^4 + x^3 + x^2 + 1, that of the named codes
+MAX_SHARDS = 255
+HINTS = ("auto", "cached", "streaming")
+
+
+def _options(hint: Hint, packet: int) -> tuple[int, int]:
+    if hint not in HINTS:
+        raise InvalidError(f"hint {hint!r}: must be one of {', '.join(HINTS)}")
+    size = operator.index(packet)
+    if not 0 <= size < 1 << 59:
+        raise InvalidError(f"packet = {size}: must be a number of bytes, or 0 for the ordinary layout")
+    return HINTS.index(hint), size
+
+
+def _numbers(**numbers: int) -> tuple[int, ...]:
+    """Return the numbers of data and parity shards after a check of their ranges."""
+    found = {name: operator.index(number) for name, number in numbers.items()}
+    if min(found.values()) < 1 or sum(found.values()) > MAX_SHARDS:
+        given = ", ".join(f"{name} = {number}" for name, number in found.items())
+        raise InvalidError(f"{given}: each must be 1 or more, and {' + '.join(found)} at most {MAX_SHARDS}")
+    return tuple(found.values())
+
+
+#: Meaning of GFSMITH_EINVAL by the function that creates the codec, since a status has no details.
+_INVALID = {"create": "the code has no such shape", "create_matrix": "the polynomial is not irreducible"}
+_NOT_MDS = "cannot repair every loss of m shards; take another code, or from_matrix"
+
+
+class Construction:
+    """The base class of `Codec`, without its calls."""
+
+    def __init__(self, code: str, k: int, m: int, *, hint: Hint = "auto", packet: int = 0) -> None:
+        """A code known by name (`gfsmith.CODES`; gfsmith.h has their definitions).
+
+        hint: location of the shards, which affects the speed of calls but not their results: "cached";
+            "streaming" (in memory, and the output is not read soon); "auto" estimates it from sizes.
+        packet: 0, or the bytes of a packet in the layout of Jerasure's bit matrices (docs/packets.md); shards
+            are then multiples of 8 packets.
+        Errors: InvalidError (unknown code, or invalid shape), NotMdsError (at this shape the code cannot
+        repair every loss of m shards), UnsupportedError, MemoryError.
+        """
+        if code not in CODES and code not in ALIASES:
+            raise InvalidError(f"code {code!r}: must be one of {', '.join(CODES)}")
+        k, m = _numbers(k=k, m=m)
+        self._shape = k, m
+        self._text = f"({code!r}, k={k}, m={m}"
+        self._make("create", (code, k, m), POLYNOMIAL, hint, packet)
+
+    @classmethod
+    def lrc(cls, k: int, l: int, r: int, *, hint: Hint = "auto", packet: int = 0) -> Self:  # noqa: E741
+        """A local reconstruction code like Azure's: k data shards in l groups with a parity each, and r
+        parities over all; m = l + r. A single loss reads only the rest of its group (docs/repair.md).
+        """
+        k, l, r = _numbers(k=k, l=l, r=r)  # noqa: E741
+        if l > k:
+            raise InvalidError(f"l = {l}: must be at most k = {k}")
+        codec = cls.__new__(cls)
+        codec._shape = k, l + r
+        codec._text = f".lrc(k={k}, l={l}, r={r}"
+        codec._make("create_lrc", (k, l, r), POLYNOMIAL, hint, packet)
+        return codec
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Sequence[Iterable[int]] | Array,
+        *,
+        polynomial: int = POLYNOMIAL,
+        hint: Hint = "auto",
+        packet: int = 0,
+    ) -> Self:
+        """Any parity matrix, m rows of k elements 0 to 255, MDS or not.
+
+        polynomial: of the field, with its x^8 term; it must be irreducible and of degree 8.
+        """
+        rows = [[operator.index(element) for element in row] for row in matrix]
+        k, m = _numbers(k=len(rows[0]) if rows else 0, m=len(rows))
+        for i, row in enumerate(rows):
+            if len(row) != k:
+                raise InvalidError(f"matrix: row {i} has {len(row)} elements, row 0 has {k}")
+            if not all(0 <= element <= 255 for element in row):
+                raise InvalidError(f"matrix: row {i} has an element that is not in 0 .. 255")
+        polynomial = operator.index(polynomial)
+        if not 0x100 <= polynomial <= 0x1FF:
+            raise InvalidError(f"polynomial {polynomial:#x}: must be of degree 8, 0x100 to 0x1ff")
+        elements = bytes(element for row in rows for element in row)
+        codec = cls.__new__(cls)
+        codec._shape = k, m
+        codec._text = f".from_matrix(<{m} rows of {k}>, polynomial={polynomial:#x}"
+        codec._make("create_matrix", (polynomial, k, m, elements), polynomial, hint, packet)
+        return codec
+
+    def _make(
+        self, function: str, arguments: tuple[Any, ...], polynomial: int, hint: Hint, packet: int
+    ) -> None:
+        number, self._packet = _options(hint, packet)
+        self._polynomial = polynomial
+        self._recipe = function, arguments, number
+        if hint != "auto":
+            self._text += f", hint={hint!r}"
+        if packet:
+            self._text += f", packet={packet}"
+        self._handle = self._created(self._packet)
+
+    def _created(self, packet: int) -> _native._Codec:
+        function, arguments, hint = self._recipe
+        try:
+            created: _native._Codec = getattr(_native, function)(*arguments, hint, packet)
+        except InvalidError:
+            raise InvalidError(f"{self!r}: {_INVALID[function]}") from None
+        except NotMdsError:
+            raise NotMdsError(f"{self!r}: {_NOT_MDS}") from None
+        return created
+
+    @property
+    def k(self) -> int:
+        """Number of data shards."""
+        return self._shape[0]
+
+    @property
+    def m(self) -> int:
+        """Number of parity shards."""
+        return self._shape[1]
+
+    @property
+    def n(self) -> int:
+        """Number of all shards, k + m."""
+        return sum(self._shape)
+
+    @property
+    def polynomial(self) -> int:
+        """The field's polynomial, bit n being the coefficient of x^n."""
+        return self._polynomial
+
+    @property
+    def packet(self) -> int:
+        """Bytes of a packet, 0 in the ordinary layout."""
+        return self._packet
+
+    @property
+    def parity_matrix(self) -> tuple[bytes, ...]:
+        """c: m rows of k elements.
+
+        >>> import gfsmith
+        >>> [list(row) for row in gfsmith.Codec("raid6", k=4, m=2).parity_matrix]
+        [[1, 1, 1, 1], [1, 2, 4, 8]]
+        """
+        # Byte x of data shard j is 1 where x = j: byte j of parity i is c[i][j].
+        unit = [bytes(x == j for x in range(self.k)) for j in range(self.k)]
+        rows = [bytearray(self.k) for _ in range(self.m)]
+        _native.encode(self._created(0), unit, rows)
+        return tuple(map(bytes, rows))
+
+    def __repr__(self) -> str:
+        return f"gfsmith.Codec{self._text})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Construction):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        """The code: polynomial, packet size and parity matrix."""
+        return self._polynomial, self._packet, self.parity_matrix
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_handle"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._handle = self._created(self._packet)

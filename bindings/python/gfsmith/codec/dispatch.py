@@ -1,0 +1,30 @@
+"""The choice of the instruction set."""
+
+from __future__ import annotations
+
+from gfsmith.codec import _native
+from gfsmith.codec.errors import InvalidError, UnsupportedError
+
+#: The instruction sets of this build for this machine, best first; this CPU may lack some.
+ISAS: tuple[str, ...] = _native.ISAS
+
+
+def get_isa() -> str:
+    """Return the instruction set of codecs created from now on: the last choice of `set_isa`, else the one
+    that the environment variable GFSMITH_ISA names, else the best that this CPU and its operating system
+    support.
+    """
+    return _native.isa()
+
+
+def set_isa(name: str) -> None:
+    """Choose the instruction set of codecs created from now on; existing ones keep theirs.
+
+    Errors: InvalidError (a name that this build does not know), UnsupportedError (this CPU or its operating
+    system lacks it); the choice is unchanged then.
+    """
+    status = _native.set_isa(name)
+    if status == InvalidError.status:
+        raise InvalidError(f"instruction set {name!r}: this build has {', '.join(ISAS)}")
+    if status != 0:
+        raise UnsupportedError(f"instruction set {name!r}: this CPU or its operating system lacks it")

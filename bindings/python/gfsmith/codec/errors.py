@@ -1,0 +1,53 @@
+"""Exceptions of codecs: one for each gfsmith_status of gfsmith.h."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GfsmithError(ValueError):
+    """An error of the library. `status` is its number in gfsmith.h.
+
+    A call that raises it, or a TypeError, has written nothing to a shard.
+    """
+
+    status: ClassVar[int] = 0
+
+
+class InvalidError(GfsmithError):
+    """GFSMITH_EINVAL: an argument is out of range, unknown, or does not fit the others."""
+
+    status = -1
+
+
+class NotMdsError(GfsmithError):
+    """GFSMITH_ENOTMDS: at this shape the named code cannot repair every loss of m shards."""
+
+    status = -3
+
+
+class TooManyLostError(GfsmithError):
+    """GFSMITH_ETOOMANY: more shards are missing than there are parities."""
+
+    status = -4
+
+
+class UnsupportedError(GfsmithError):
+    """GFSMITH_EUNSUPPORTED: this CPU, this build of the library, or this code cannot do it."""
+
+    status = -5
+
+
+class SingularError(GfsmithError):
+    """GFSMITH_ESINGULAR: this loss cannot be repaired with this matrix."""
+
+    status = -6
+
+
+_NO_MEMORY = -2
+_BY_STATUS = {kind.status: kind for kind in GfsmithError.__subclasses__()}
+
+
+def of_status(status: int, message: str) -> Exception:
+    """The exception for a gfsmith_status other than GFSMITH_OK."""
+    return MemoryError(message) if status == _NO_MEMORY else _BY_STATUS[status](message)

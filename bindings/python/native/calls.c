@@ -1,0 +1,192 @@
+/* calls.c: the operations of codecs on shards; see module.c. */
+#include "module.h"
+
+/* encode(codec, data, parity) */
+static PyObject *encode(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 3) ? handle_of(given[0]) : NULL;
+  if (h == NULL)
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[1], "data", h->k, READ) &&
+      shards_add_all(&s, given[2], "parity", h->m, WRITE) && ready(h, &s)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_encode(h->codec, (size_t)s.len, (const uint8_t *const *)s.pointers,
+                                    s.pointers + h->k));
+    result = done(status, "encode");
+  }
+  shards_end(&s);
+  return result;
+}
+
+static bool index_of(PyObject *object, const char *name, unsigned k, unsigned *index) {
+  long value = PyLong_AsLong(object);
+  if (value == -1 && PyErr_Occurred())
+    return false;
+  *index = (unsigned)value;
+  return (value >= 0 && value < (long)k) ||
+         raise_status(GFSMITH_EINVAL, "%s: %ld, must be a data shard, 0 to %u", name, value, k - 1);
+}
+
+/* append(codec, index, data, parity, first) */
+static PyObject *append(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 5) ? handle_of(given[0]) : NULL;
+  unsigned index;
+  if (h == NULL || !index_of(given[1], "index", h->k, &index))
+    return NULL;
+  int first = PyObject_IsTrue(given[4]);
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, 1 + h->m) && first >= 0 && shards_add_one(&s, given[2], "data", READ) &&
+      shards_add_all(&s, given[3], "parity", h->m, WRITE) && ready(h, &s)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_append(h->codec, (size_t)s.len, index, s.pointers[0], s.pointers + 1,
+                                    first));
+    result = done(status, "append");
+  }
+  shards_end(&s);
+  return result;
+}
+
+/* The update itself, after shards_begin for `changed` shards. */
+static PyObject *update_by(const handle *h, shards *s, PyObject *indices, PyObject *deltas,
+                           PyObject *parity, unsigned changed) {
+  unsigned *which = PyMem_Malloc(changed * sizeof *which + 1);
+  if (which == NULL)
+    return PyErr_NoMemory();
+  PyObject *result = NULL;
+  bool good = true;
+  for (unsigned i = 0; good && i < changed; i++)
+    good = index_of(PyTuple_GetItem(indices, i), "index", h->k, &which[i]);
+  if (good && shards_add_all(s, deltas, "delta", changed, READ) &&
+      shards_add_all(s, parity, "parity", h->m, WRITE) && ready(h, s)) {
+    gfsmith_status status;
+    RUN(s,
+        status = gfsmith_update_many(h->codec, (size_t)s->len, changed, which,
+                                     (const uint8_t *const *)s->pointers, s->pointers + changed));
+    result = done(status, "update");
+  }
+  PyMem_Free(which);
+  return result;
+}
+
+/* update(codec, indices: tuple, deltas, parity) */
+static PyObject *update(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 4) ? handle_of(given[0]) : NULL;
+  Py_ssize_t changed = h == NULL ? -1 : PyTuple_Size(given[1]);
+  if (changed < 0)
+    return NULL;
+  if (changed > INT_MAX / 2) {
+    raise_status(GFSMITH_EINVAL, "indices: %zd are too many", changed);
+    return NULL;
+  }
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, (size_t)changed + h->m))
+    result = update_by(h, &s, given[1], given[2], given[3], (unsigned)changed);
+  shards_end(&s);
+  return result;
+}
+
+/* reconstruct(codec, shards, present, wanted) */
+static PyObject *reconstruct(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 4) ? handle_of(given[0]) : NULL;
+  bool present[GFSMITH_MAX_SHARDS], wanted[GFSMITH_MAX_SHARDS];
+  use uses[GFSMITH_MAX_SHARDS];
+  unsigned n = h == NULL ? 0 : h->k + h->m;
+  if (h == NULL || !flags_of(given[2], "present", n, present) ||
+      !flags_of(given[3], "wanted", n, wanted))
+    return NULL;
+  uses_of(n, present, wanted, uses);
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, n) && shards_add(&s, given[1], "shards", n, uses) && ready(h, &s)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_reconstruct(h->codec, s.len > 0 ? (size_t)s.len : 0, s.pointers,
+                                         present, wanted));
+    result = done(status, "reconstruct");
+  }
+  shards_end(&s);
+  return result;
+}
+
+/* check(codec, shards) -> bool */
+static PyObject *check(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 2) ? handle_of(given[0]) : NULL;
+  if (h == NULL)
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  unsigned n = h->k + h->m;
+  if (shards_begin(&s, n) && shards_add_all(&s, given[1], "shards", n, READ) && ready(h, &s)) {
+    gfsmith_status status;
+    bool ok = false;
+    RUN(&s,
+        status = gfsmith_check(h->codec, (size_t)s.len, (const uint8_t *const *)s.pointers, &ok));
+    result = status == GFSMITH_OK ? PyBool_FromLong(ok) : done(status, "check");
+  }
+  shards_end(&s);
+  return result;
+}
+
+/* Get the argument `where` of locate: len numbers, or None. */
+static bool where_of(PyObject *object, const shards *s, Py_buffer *view) {
+  if (!shards_view(object, (origin){"where", -1, WRITE}, "H", 2, view))
+    return false;
+  if (view->shape[0] == s->len)
+    return true;
+  raise_status(GFSMITH_EINVAL, "where: %zd numbers for shards of %zd bytes", view->shape[0],
+               s->len);
+  PyBuffer_Release(view);
+  return false;
+}
+
+static PyObject *located(const handle *h, const shards *s, uint16_t *where) {
+  size_t counts[GFSMITH_MAX_SHARDS + 2] = {0};
+  unsigned n = h->k + h->m;
+  gfsmith_status status;
+  RUN(s, status = gfsmith_locate(h->codec, (size_t)s->len, (const uint8_t *const *)s->pointers,
+                                 counts, where));
+  if (status != GFSMITH_OK)
+    return done(status, "locate");
+  PyObject *result = PyList_New(0);
+  for (unsigned i = 0; result != NULL && i < n + 2; i++) {
+    PyObject *number = PyLong_FromSize_t(counts[i]);
+    if (number == NULL || PyList_Append(result, number) != 0)
+      Py_CLEAR(result);
+    Py_XDECREF(number);
+  }
+  return result;
+}
+
+/* locate(codec, shards, where) -> counts */
+static PyObject *locate(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 3) ? handle_of(given[0]) : NULL;
+  if (h == NULL)
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  unsigned n = h->k + h->m;
+  if (shards_begin(&s, n) && shards_add_all(&s, given[1], "shards", n, READ) && ready(h, &s)) {
+    Py_buffer where;
+    if (given[2] == Py_None)
+      result = located(h, &s, NULL);
+    else if (where_of(given[2], &s, &where)) {
+      result = located(h, &s, where.buf);
+      PyBuffer_Release(&where);
+    }
+  }
+  shards_end(&s);
+  return result;
+}
+
+PyMethodDef call_methods[] = {
+    FAST(encode), FAST(append), FAST(update),          FAST(reconstruct),
+    FAST(check),  FAST(locate), {NULL, NULL, 0, NULL},
+};

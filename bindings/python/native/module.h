@@ -1,0 +1,57 @@
+/* module.h: common declarations of gfsmith.codec._native. */
+#ifndef GFS_PYTHON_MODULE_H
+#define GFS_PYTHON_MODULE_H
+
+#include "gfsmith.h"
+#include "shards.h"
+
+/* The contents of a codec's capsule. Immutable. */
+typedef struct handle {
+  gfsmith_codec *codec;
+  unsigned k, m;
+  size_t unit; /* lengths must be multiples of it: 1, or 8 packets */
+} handle;
+
+/* Calls that access fewer bytes keep the GIL: they take microseconds, but to get the GIL back from
+ * a thread that computes in Python takes milliseconds. */
+#define RELEASE_FROM (32 << 10)
+
+/* Run a statement, without the GIL if the shards together are long enough. */
+#define RUN(s, statement)                                                                          \
+  do {                                                                                             \
+    bool long_ = (s)->count > 0 && (s)->len >= RELEASE_FROM / (Py_ssize_t)(s)->count;              \
+    PyThreadState *released = long_ ? PyEval_SaveThread() : NULL;                                  \
+    statement;                                                                                     \
+    if (released != NULL)                                                                          \
+      PyEval_RestoreThread(released);                                                              \
+  } while (0)
+
+/* The handle of a capsule; NULL with an exception for anything else. */
+const handle *handle_of(PyObject *capsule);
+
+/* Is this the expected number of arguments? */
+bool arguments(Py_ssize_t given, Py_ssize_t expected);
+
+/* Is this a valid length of shards, and do outputs not overlap other shards? */
+bool ready(const handle *h, const shards *s);
+
+/* Parse n truth values from a sequence of True and False (1 and 0). */
+bool flags_of(PyObject *object, const char *name, unsigned n, bool *flags);
+
+/* None if the status is GFSMITH_OK, else NULL with the exception. */
+PyObject *done(gfsmith_status status, const char *what);
+
+/* The use of each shard by a repair: present ones are read, wanted ones written. */
+void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses);
+
+/* FAST(name): an entry for a function that takes its arguments as an array. */
+#define FAST(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL}
+
+extern PyMethodDef codec_methods[];
+extern PyMethodDef call_methods[];
+extern PyMethodDef plan_methods[];
+extern PyMethodDef device_methods[];
+extern PyMethodDef graph_methods[];
+extern PyMethodDef raid_methods[];
+
+#endif

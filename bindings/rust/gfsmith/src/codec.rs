@@ -1,0 +1,267 @@
+//! Codecs.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::c_uint;
+use core::fmt;
+use core::ptr::{null_mut, NonNull};
+
+use crate::code::{Code, Hint};
+use crate::error::{count, result, Error, Result};
+use crate::shards::Shards;
+use crate::sys;
+
+/// One code and shape: `k` data shards and `m` parity shards.
+///
+/// A shard is any number of bytes, all of one length, at any address. In indices data shards come first:
+/// parity `i` is shard `k + i`. Every call checks counts and lengths, and an error means that nothing was
+/// written. No call but [`reconstruct`](Codec::reconstruct), [`plan`](Codec::plan) and their like allocates.
+///
+/// ```
+/// use gfsmith::{Code, Codec};
+///
+/// let codec = Codec::new(Code::Cauchy, 4, 2)?;
+/// let data = [b"Rust", b"from", b"ten ", b"past"];
+/// let mut parity = [[0; 4]; 2];
+/// codec.encode(&data, &mut parity)?;
+///
+/// let all = data.into_iter().chain(&parity);
+/// let mut shards: Vec<Option<Vec<u8>>> = all.map(|shard| Some(shard.to_vec())).collect();
+/// shards[0] = None;
+/// shards[3] = None;
+/// codec.reconstruct(&mut shards)?;
+/// assert_eq!(shards[0].as_deref(), Some(&b"Rust"[..]));
+/// # Ok::<(), gfsmith::Error>(())
+/// ```
+pub struct Codec {
+    raw: NonNull<sys::Codec>,
+    data: usize,
+    parity: usize,
+}
+
+// SAFETY: gfsmith.h promises that any number of threads may use a codec at once, each on its own shards,
+// and that any thread may destroy it. After its creation a codec changes in two ways only: its cache of
+// repairs, which the library publishes atomically, and hint and packet layout, which are set through `&mut
+// self` and so before the codec is shared. The library has no state per thread.
+unsafe impl Send for Codec {}
+// SAFETY: as above.
+unsafe impl Sync for Codec {}
+
+impl Codec {
+    /// A code known by name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a shape that the code does not have, [`Error::NotMds`] for one at which it
+    /// cannot repair every loss, [`Error::Unsupported`] if the build has no kernels for it on this CPU.
+    pub fn new(code: Code, data: usize, parity: usize) -> Result<Codec> {
+        let (k, m) = (number(data)?, number(parity)?);
+        // SAFETY: the name is a C string, and `out` is valid.
+        Codec::create(data, parity, |out| unsafe { sys::codec_create(out, code.name().as_ptr(), k, m) })
+    }
+
+    /// Any parity matrix: `parity` rows of `data` elements, row by row, MDS or not. The polynomial has its
+    /// x^8 term (0x11d) and must be irreducible.
+    ///
+    /// # Errors
+    /// [`Error::Count`] if the matrix is not of the shape; else as [`Codec::new`], without `NotMds`.
+    pub fn with_matrix(polynomial: u32, data: usize, parity: usize, matrix: &[u8]) -> Result<Codec> {
+        let (k, m) = (number(data)?, number(parity)?);
+        count(data * parity, matrix.len())?;
+        // SAFETY: the matrix has k * m elements, which are copied, and `out` is valid.
+        Codec::create(data, parity, |out| unsafe {
+            sys::codec_create_matrix(out, polynomial, k, m, matrix.as_ptr())
+        })
+    }
+
+    /// A local reconstruction code like Azure's: `groups` local parities, one for each group of data
+    /// shards, then `global` ones over all data. A single loss in a group reads only the rest of the group.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] unless `1 <= groups <= data`, `1 <= global` and there are at most 255 shards.
+    pub fn local(data: usize, groups: usize, global: usize) -> Result<Codec> {
+        let (k, l, r) = (number(data)?, number(groups)?, number(global)?);
+        // SAFETY: `out` is valid.
+        Codec::create(data, groups + global, |out| unsafe { sys::codec_create_lrc(out, k, l, r) })
+    }
+
+    /// Set the location of the shards of this codec's calls.
+    pub fn set_hint(&mut self, hint: Hint) -> Result<()> {
+        // SAFETY: the codec is valid, and `&mut self` excludes other users during the call.
+        result(unsafe { sys::codec_hint(self.raw.as_ptr(), hint.number()) })
+    }
+
+    /// Choose the layout of Jerasure's bit matrices with packets of `packet` bytes, 0 for the ordinary
+    /// layout. Lengths must then be multiples of `8 * packet`, or calls return [`Error::Invalid`].
+    pub fn set_packets(&mut self, packet: usize) -> Result<()> {
+        // SAFETY: as set_hint.
+        result(unsafe { sys::codec_packets(self.raw.as_ptr(), packet) })
+    }
+
+    /// k
+    pub fn data_shard_count(&self) -> usize {
+        self.data
+    }
+
+    /// m
+    pub fn parity_shard_count(&self) -> usize {
+        self.parity
+    }
+
+    /// k + m
+    pub fn total_shard_count(&self) -> usize {
+        self.data + self.parity
+    }
+
+    /// Compute all parities from all data. The previous contents of the parities are ignored.
+    pub fn encode(&self, data: &[impl AsRef<[u8]>], parity: &mut [impl AsMut<[u8]>]) -> Result<()> {
+        let sources = Shards::reading(data, self.data)?;
+        let length = sources.length();
+        let targets = self.parities(parity, length)?;
+        // SAFETY: k pointers to read and m to write, `length` bytes each; see Shards for why nothing overlaps.
+        result(unsafe { sys::encode(self.codec(), length, sources.constant(), targets.mutable()) })
+    }
+
+    /// Encode data shards that arrive one at a time, in any order: after all k, each once, the parities are
+    /// those of [`encode`](Codec::encode). With `first`, the previous contents of the parities are ignored.
+    pub fn append(
+        &self,
+        index: usize,
+        data: &[u8],
+        parity: &mut [impl AsMut<[u8]>],
+        first: bool,
+    ) -> Result<()> {
+        let index = self.index(index)?;
+        let targets = self.parities(parity, data.len())?;
+        // SAFETY: as encode, with one slice to read.
+        result(unsafe {
+            let (from, to) = (data.as_ptr(), targets.mutable());
+            sys::append(self.codec(), data.len(), index, from, to, first)
+        })
+    }
+
+    /// Update the parities after data shard `index` changed; `delta` is old XOR new data.
+    pub fn update(&self, index: usize, delta: &[u8], parity: &mut [impl AsMut<[u8]>]) -> Result<()> {
+        let index = self.index(index)?;
+        let targets = self.parities(parity, delta.len())?;
+        // SAFETY: as append.
+        result(unsafe { sys::update(self.codec(), delta.len(), index, delta.as_ptr(), targets.mutable()) })
+    }
+
+    /// Update the parities after several data shards changed, faster than one by one: (index, delta) for at
+    /// most k of them.
+    pub fn update_many(
+        &self,
+        changes: &[(usize, impl AsRef<[u8]>)],
+        parity: &mut [impl AsMut<[u8]>],
+    ) -> Result<()> {
+        if changes.len() > self.data {
+            return Err(Error::Count { expected: self.data, found: changes.len() });
+        }
+        let mut indices: [c_uint; sys::MAX_SHARDS] = [0; sys::MAX_SHARDS];
+        let mut deltas = Shards::new(None);
+        for (slot, (index, delta)) in indices.iter_mut().zip(changes) {
+            *slot = self.index(*index)?;
+            deltas.read(*index, delta.as_ref())?;
+        }
+        let targets = Shards::writing(parity, self.parity, self.data, deltas.known_length())?;
+        let (length, number) = (deltas.length(), changes.len() as c_uint);
+        // SAFETY: as encode, with as many indices and slices to read as there are changes.
+        result(unsafe {
+            let (from, to) = (deltas.constant(), targets.mutable());
+            sys::update_many(self.codec(), length, number, indices.as_ptr(), from, to)
+        })
+    }
+
+    /// Do the parities match the data? All k + m shards, data first.
+    pub fn check(&self, shards: &[impl AsRef<[u8]>]) -> Result<bool> {
+        let all = Shards::reading(shards, self.total_shard_count())?;
+        let mut ok = false;
+        // SAFETY: k + m pointers to read, and a valid pointer for the result.
+        result(unsafe { sys::check(self.codec(), all.length(), all.constant(), &mut ok) })?;
+        Ok(ok)
+    }
+
+    /// Find the shard that is silently wrong, position by position: see [`Located`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the code cannot tell shards apart, for example because it has one parity.
+    pub fn locate(&self, shards: &[impl AsRef<[u8]>]) -> Result<Located> {
+        let total = self.total_shard_count();
+        let all = Shards::reading(shards, total)?;
+        let mut counts = vec![0; total + 2];
+        // SAFETY: k + m pointers to read, k + m + 2 numbers to write, and NULL for the positions.
+        result(unsafe {
+            sys::locate(self.codec(), all.length(), all.constant(), counts.as_mut_ptr(), null_mut())
+        })?;
+        let (intact, unexplained) = (counts[total], counts[total + 1]);
+        counts.truncate(total);
+        Ok(Located { wrong: counts, intact, unexplained })
+    }
+
+    fn create(
+        data: usize,
+        parity: usize,
+        make: impl FnOnce(*mut *mut sys::Codec) -> sys::Status,
+    ) -> Result<Codec> {
+        let mut raw = null_mut();
+        result(make(&mut raw))?;
+        let raw = NonNull::new(raw).ok_or(Error::OutOfMemory)?;
+        Ok(Codec { raw, data, parity })
+    }
+
+    pub(crate) fn codec(&self) -> *const sys::Codec {
+        self.raw.as_ptr()
+    }
+
+    fn parities<'a>(&self, parity: &'a mut [impl AsMut<[u8]>], length: usize) -> Result<Shards<'a>> {
+        Shards::writing(parity, self.parity, self.data, Some(length))
+    }
+
+    fn index(&self, index: usize) -> Result<c_uint> {
+        if index < self.data {
+            number(index)
+        } else {
+            Err(Error::Index { index, count: self.data })
+        }
+    }
+}
+
+impl Drop for Codec {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from codec_create and is not used afterwards.
+        unsafe { sys::codec_destroy(self.raw.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Codec {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Codec")
+            .field("data", &self.data)
+            .field("parity", &self.parity)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The result of [`Codec::locate`]: numbers of byte positions. Their sum is the length of a shard.
+///
+/// If exactly one shard is wrong at a position, it is named. If several are, the position is unexplained,
+/// unless they look like another single wrong shard, which two cannot with three or more parities of an MDS
+/// code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// For each of the k + m shards, the number of positions at which it is wrong.
+    pub wrong: Vec<usize>,
+    /// Number of positions at which the parities match the data.
+    pub intact: usize,
+    /// Number of positions that no single wrong shard explains.
+    pub unexplained: usize,
+}
+
+/// Convert a number of shards for C; a number above the limit of all codes is refused here, before sums
+/// could overflow.
+fn number(shards: usize) -> Result<c_uint> {
+    if shards > sys::MAX_SHARDS {
+        return Err(Error::Invalid);
+    }
+    c_uint::try_from(shards).map_err(|_| Error::Invalid)
+}

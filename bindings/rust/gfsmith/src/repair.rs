@@ -1,0 +1,112 @@
+//! Repair of missing shards: rebuilding, planning, and which shards are determined.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ptr::{null, null_mut};
+
+use crate::codec::Codec;
+use crate::error::{count, result, Error, Result};
+use crate::plan::Plan;
+use crate::shards::Shards;
+use crate::sys;
+
+impl Codec {
+    /// Rebuild every shard that is `None`. The codec computes the plan of a loss once and caches it.
+    ///
+    /// # Errors
+    /// [`Error::TooManyMissing`]; [`Error::Singular`] if the matrix is not MDS. Missing shards then remain
+    /// `None`.
+    pub fn reconstruct<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>]) -> Result<()> {
+        self.rebuild(shards, self.total_shard_count())
+    }
+
+    /// As [`reconstruct`](Codec::reconstruct), but only data; missing parities remain `None`.
+    pub fn reconstruct_data<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>]) -> Result<()> {
+        self.rebuild(shards, self.data_shard_count())
+    }
+
+    /// Rebuild shards in place: the wanted ones, by default all that are not present. A shard that is
+    /// neither present nor wanted is ignored and may have any length.
+    pub fn reconstruct_in_place(
+        &self,
+        shards: &mut [impl AsMut<[u8]>],
+        present: &[bool],
+        wanted: Option<&[bool]>,
+    ) -> Result<()> {
+        self.flags(present, wanted)?;
+        self.few_missing(present)?;
+        let touched = |n: usize| present[n] || wanted.map_or(true, |wanted| wanted[n]);
+        let all = Shards::some(shards, self.total_shard_count(), touched)?;
+        // SAFETY: k + m pointers and flags; shards that C reads or writes by these flags are not NULL and
+        // have the same length.
+        result(unsafe {
+            let (shards, wanted) = (all.mutable(), pointer(wanted));
+            sys::reconstruct(self.codec(), all.length(), shards, present.as_ptr(), wanted)
+        })
+    }
+
+    /// The plan of a repair, computed once, to be run any number of times.
+    ///
+    /// # Errors
+    /// As [`reconstruct`](Codec::reconstruct).
+    pub fn plan(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<Plan> {
+        self.flags(present, wanted)?;
+        let mut raw = null_mut();
+        // SAFETY: k + m flags each, and a valid pointer for the plan.
+        let status = unsafe { sys::plan_create(&mut raw, self.codec(), present.as_ptr(), pointer(wanted)) };
+        result(status)?;
+        Plan::new(raw, self.total_shard_count())
+    }
+
+    /// Which shards do the present ones determine? A loss can be repaired if and only if all are
+    /// determined.
+    pub fn determined(&self, present: &[bool]) -> Result<Vec<bool>> {
+        self.flags(present, None)?;
+        let mut answer = vec![false; self.total_shard_count()];
+        // SAFETY: k + m flags to read and to write.
+        result(unsafe { sys::determined(self.codec(), present.as_ptr(), answer.as_mut_ptr()) })?;
+        Ok(answer)
+    }
+
+    /// Rebuild missing shards below `limit` in new buffers, which are stored in `shards` after success.
+    fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>], limit: usize) -> Result<()> {
+        let total = self.total_shard_count();
+        count(total, shards.len())?;
+        let present: Vec<bool> = shards.iter().map(Option::is_some).collect();
+        let wanted: Vec<bool> = (0..total).map(|n| n < limit).collect();
+        self.few_missing(&present)?;
+        let mut all = Shards::optional(shards)?;
+        let length = all.length();
+        let lost = (0..limit).filter(|&n| !present[n]);
+        let mut rebuilt: Vec<(usize, Vec<u8>)> = lost.map(|n| (n, vec![0; length])).collect();
+        for (n, buffer) in &mut rebuilt {
+            all.place(*n, buffer);
+        }
+        // SAFETY: k + m pointers and flags; present shards and new buffers have `length` bytes, and the
+        // pointer of a shard that is neither present nor wanted is NULL. Present shards are only read.
+        result(unsafe {
+            sys::reconstruct(self.codec(), length, all.mutable(), present.as_ptr(), wanted.as_ptr())
+        })?;
+        for (n, buffer) in rebuilt {
+            shards[n] = Some(S::from(buffer));
+        }
+        Ok(())
+    }
+
+    fn flags(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {
+        count(self.total_shard_count(), present.len())?;
+        wanted.map_or(Ok(()), |wanted| count(self.total_shard_count(), wanted.len()))
+    }
+
+    /// The library checks this too, but not for empty shards.
+    fn few_missing(&self, present: &[bool]) -> Result<()> {
+        if present.iter().filter(|&&there| !there).count() > self.parity_shard_count() {
+            return Err(Error::TooManyMissing);
+        }
+        Ok(())
+    }
+}
+
+fn pointer(flags: Option<&[bool]>) -> *const bool {
+    flags.map_or(null(), <[bool]>::as_ptr)
+}

@@ -1,0 +1,95 @@
+//! The C interface of the exported header, without the prefix in the names. The header documents the
+//! functions; the rest of this crate is the safe interface.
+//!
+//! tests/system/bindings/rust/test_bindings.py compares this file with bindgen's output for the header.
+
+use core::ffi::{c_char, c_int, c_uint};
+
+/// `gfsmith_codec`.
+#[repr(C)]
+pub struct Codec {
+    _private: [u8; 0],
+}
+
+/// `gfsmith_plan`.
+#[repr(C)]
+pub struct Plan {
+    _private: [u8; 0],
+}
+
+/// `gfsmith_status`; `gfsmith_hint`.
+pub type Status = c_int;
+pub type Hint = c_uint;
+
+pub const MAX_SHARDS: usize = 255;
+
+pub const OK: Status = 0;
+pub const EINVAL: Status = -1;
+pub const ENOMEM: Status = -2;
+pub const ENOTMDS: Status = -3;
+pub const ETOOMANY: Status = -4;
+pub const EUNSUPPORTED: Status = -5;
+pub const ESINGULAR: Status = -6;
+
+pub const HINT_AUTO: Hint = 0;
+pub const HINT_CACHED: Hint = 1;
+pub const HINT_STREAMING: Hint = 2;
+
+pub const INTACT: u16 = 0xffff;
+pub const UNEXPLAINED: u16 = 0xfffe;
+
+macro_rules! library {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        extern "C" {
+            $(
+                #[link_name = concat!(env!("GFSMITH_PREFIX"), "_", stringify!($name))]
+                pub fn $name($($argument: $type),*) $(-> $result)?;
+            )*
+        }
+    };
+}
+
+library! {
+    fn codec_create(out: *mut *mut Codec, code: *const c_char, k: c_uint, m: c_uint) -> Status;
+    fn codec_create_matrix(
+        out: *mut *mut Codec, polynomial: c_uint, k: c_uint, m: c_uint, parity: *const u8
+    ) -> Status;
+    fn codec_create_lrc(out: *mut *mut Codec, k: c_uint, l: c_uint, r: c_uint) -> Status;
+    fn codec_hint(codec: *mut Codec, hint: Hint) -> Status;
+    fn codec_packets(codec: *mut Codec, packet: usize) -> Status;
+    fn codec_destroy(codec: *mut Codec);
+    fn encode(codec: *const Codec, len: usize, data: *const *const u8, parity: *const *mut u8) -> Status;
+    fn append(
+        codec: *const Codec, len: usize, data_index: c_uint, data: *const u8, parity: *const *mut
+        u8, first: bool
+    ) -> Status;
+    fn update(
+        codec: *const Codec, len: usize, data_index: c_uint, delta: *const u8, parity: *const *mut
+        u8
+    ) -> Status;
+    fn update_many(
+        codec: *const Codec, len: usize, count: c_uint, indices: *const c_uint, deltas: *const
+        *const u8, parity: *const *mut u8
+    ) -> Status;
+    fn reconstruct(
+        codec: *const Codec, len: usize, shards: *const *mut u8, present: *const bool, wanted:
+        *const bool
+    ) -> Status;
+    fn check(codec: *const Codec, len: usize, shards: *const *const u8, ok: *mut bool) -> Status;
+    fn locate(
+        codec: *const Codec, len: usize, shards: *const *const u8, counts: *mut usize, where_: *mut
+        u16
+    ) -> Status;
+    fn plan_create(
+        out: *mut *mut Plan, codec: *const Codec, present: *const bool, wanted: *const bool
+    ) -> Status;
+    fn plan_reads(plan: *const Plan, count: *mut c_uint) -> *const u8;
+    fn plan_targets(plan: *const Plan, count: *mut c_uint) -> *const u8;
+    fn plan_matrix(plan: *const Plan) -> *const u8;
+    fn plan_is_least(plan: *const Plan) -> bool;
+    fn plan_run(plan: *const Plan, len: usize, shards: *const *mut u8) -> Status;
+    fn plan_destroy(plan: *mut Plan);
+    fn determined(codec: *const Codec, present: *const bool, determined: *mut bool) -> Status;
+    fn isa() -> *const c_char;
+    fn set_isa(name: *const c_char) -> Status;
+}

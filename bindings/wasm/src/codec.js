@@ -1,0 +1,293 @@
+// Codec: a code with a shape. Shards stay in JavaScript's memory; the module accesses one window of all of them
+// at a time, in a buffer whose size is independent of the shards' length.
+import { engine } from './engine.js';
+import { byteArray, integer, statusError } from './errors.js';
+
+const MAX_SHARDS = 255;
+const CACHED = 1; // gfsmith_hint: the shards were just copied, so they are in cache
+
+/** Bytes of the pieces of all shards together, and the least of one shard. */
+const BUDGET = 512 * 1024;
+const LEAST = 4096;
+const LINE = 64;
+
+/** Frees the memory of codecs after garbage collection; free() does it at once. */
+const forgotten = new FinalizationRegistry(
+  /** @param {() => void} release */ (release) => release(),
+);
+
+/**
+ * @param {import('./engine.js').Engine} vm
+ * @param {string} code
+ * @param {number} k
+ * @param {number} m
+ */
+function createHandle(vm, code, k, m) {
+  const name = new TextEncoder().encode(code);
+  const place = vm.allocate(4 + name.length + 1);
+  try {
+    vm.bytes.fill(0, place, place + 4 + name.length + 1);
+    vm.bytes.set(name, place + 4);
+    const status = vm.call.gfsmith_codec_create(place, place + 4, k, m);
+    if (status !== 0) {
+      // k and m have been checked, so an invalid argument is the name.
+      const reason = status === -1 ? 'unknown code' : vm.reason(status);
+      throw statusError(status, `code "${code}", k = ${k}, m = ${m}: ${reason}`);
+    }
+    const handle = new DataView(vm.memory.buffer).getUint32(place, true);
+    vm.call.gfsmith_codec_hint(handle, CACHED);
+    return handle;
+  } finally {
+    vm.free(place);
+  }
+}
+
+/** k data shards and m parity shards; see index.d.ts. */
+export class Codec {
+  /** @type {import('./engine.js').Engine} */ #vm;
+  #handle = 0;
+  #tables = 0; // the addresses of all shards' pieces; one present flag and one wanted flag a shard; ok
+  #pieces = 0;
+  #stride = 0;
+  #freed = false;
+
+  /** @param {import('./index.js').CodecOptions} options */
+  static async create(options) {
+    const { code = 'cauchy', k, m, kernels = 'auto' } = options ?? {};
+    integer('k', k, 1, MAX_SHARDS - 1);
+    integer('m', m, 1, MAX_SHARDS - k);
+    if (typeof code !== 'string') throw new TypeError('code must be a string');
+    return new Codec(await engine(kernels), code, k, m);
+  }
+
+  /**
+   * @param {import('./engine.js').Engine} vm
+   * @param {string} code
+   * @param {number} k
+   * @param {number} m
+   */
+  constructor(vm, code, k, m) {
+    this.#vm = vm;
+    this.code = code;
+    this.k = k;
+    this.m = m;
+    this.kernels = vm.kernels;
+    const shards = k + m;
+    this.chunk = Math.max(LEAST, Math.floor(BUDGET / shards / LINE) * LINE);
+    this.#stride = this.chunk + LINE; // with a power of two all shards would use the same cache sets
+    const handle = createHandle(vm, code, k, m);
+    const place = vm.call.malloc(shards * (6 + this.#stride) + 2 * LINE) >>> 0;
+    const release = () => {
+      vm.free(place);
+      vm.call.gfsmith_codec_destroy(handle);
+    };
+    if (place === 0) {
+      release();
+      throw statusError(-2, 'out of memory');
+    }
+    this.#handle = handle;
+    this.#tables = place;
+    this.#pieces = Math.ceil((place + 6 * shards + 4) / LINE) * LINE;
+    this.#writePointers();
+    this.#release = release;
+    forgotten.register(this, release, this);
+  }
+
+  #release = () => {};
+
+  /** Free the memory. May be called twice; any other call afterwards is an error. */
+  free() {
+    if (this.#freed) return;
+    this.#freed = true;
+    forgotten.unregister(this);
+    this.#release();
+  }
+
+  #writePointers() {
+    const view = new DataView(this.#vm.memory.buffer);
+    for (let i = 0; i < this.k + this.m; i++) {
+      view.setUint32(this.#tables + 4 * i, this.#piece(i), true);
+    }
+  }
+
+  /** @param {number} shard */
+  #piece(shard) {
+    return this.#pieces + this.#stride * shard;
+  }
+
+  get #flags() {
+    return this.#tables + 4 * (this.k + this.m);
+  }
+
+  #alive() {
+    if (this.#freed) throw new Error('this codec was freed');
+  }
+
+  /**
+   * @param {number} status
+   * @param {string} what
+   */
+  #require(status, what) {
+    if (status !== 0) throw statusError(status, `${what}: ${this.#vm.reason(status)}`);
+  }
+
+  /**
+   * The common length of some shards.
+   * @param {string} name
+   * @param {unknown} shards
+   * @param {number} count
+   * @param {number} [length] the required length
+   * @returns {number}
+   */
+  #length(name, shards, count, length) {
+    if (!Array.isArray(shards) || shards.length !== count) {
+      throw new RangeError(`${name} must be an array of ${count} shards`);
+    }
+    for (let i = 0; i < count; i++) {
+      const actual = byteArray(`${name}[${i}]`, shards[i]).length;
+      length ??= actual;
+      if (actual !== length) {
+        throw new RangeError(`${name}[${i}] has ${actual} bytes, must have ${length}: shards are of one length`);
+      }
+    }
+    return length ?? 0;
+  }
+
+  /**
+   * Copy bytes at .. at + size of shards into the module, shard i to piece first + i.
+   * @param {(Uint8Array | null | undefined)[]} shards
+   * @param {number} first
+   * @param {number} at
+   * @param {number} size
+   */
+  #enter(shards, first, at, size) {
+    const { bytes } = this.#vm;
+    shards.forEach((shard, i) => shard && bytes.set(shard.subarray(at, at + size), this.#piece(first + i)));
+  }
+
+  /**
+   * Copy bytes at .. at + size of shards from the module.
+   * @param {(Uint8Array | null | undefined)[]} shards
+   * @param {number} first
+   * @param {number} at
+   * @param {number} size
+   */
+  #leave(shards, first, at, size) {
+    const { bytes } = this.#vm;
+    shards.forEach((shard, i) => {
+      const from = this.#piece(first + i);
+      shard?.set(bytes.subarray(from, from + size), at);
+    });
+  }
+
+  /**
+   * @param {Uint8Array[]} data
+   * @param {Uint8Array[]} [parity]
+   */
+  encode(data, parity) {
+    this.#alive();
+    const length = this.#length('data', data, this.k);
+    const out = parity ?? Array.from({ length: this.m }, () => new Uint8Array(length));
+    this.#length('parity', out, this.m, length);
+    for (let at = 0; at < length; at += this.chunk) {
+      const size = Math.min(this.chunk, length - at);
+      this.#enter(data, 0, at, size);
+      const status = this.#vm.call.gfsmith_encode(this.#handle, size, this.#tables, this.#tables + 4 * this.k);
+      this.#require(status, 'encode');
+      this.#leave(out, this.k, at, size);
+    }
+    return out;
+  }
+
+  /**
+   * @param {number} index
+   * @param {Uint8Array} delta
+   * @param {Uint8Array[]} parity
+   */
+  update(index, delta, parity) {
+    this.#alive();
+    integer('index', index, 0, this.k - 1);
+    const { length } = byteArray('delta', delta);
+    this.#length('parity', parity, this.m, length);
+    for (let at = 0; at < length; at += this.chunk) {
+      const size = Math.min(this.chunk, length - at);
+      this.#enter([delta], 0, at, size);
+      this.#enter(parity, this.k, at, size);
+      const status = this.#vm.call.gfsmith_update(
+        this.#handle,
+        size,
+        index,
+        this.#piece(0),
+        this.#tables + 4 * this.k,
+      );
+      this.#require(status, 'update');
+      this.#leave(parity, this.k, at, size);
+    }
+  }
+
+  /**
+   * @param {Uint8Array[]} shards
+   * @returns {boolean}
+   */
+  check(shards) {
+    this.#alive();
+    const count = this.k + this.m;
+    const length = this.#length('shards', shards, count);
+    const ok = this.#flags + 2 * count;
+    for (let at = 0; at < length; at += this.chunk) {
+      const size = Math.min(this.chunk, length - at);
+      this.#enter(shards, 0, at, size);
+      this.#require(this.#vm.call.gfsmith_check(this.#handle, size, this.#tables, ok), 'check');
+      if (this.#vm.bytes[ok] === 0) return false;
+    }
+    return true;
+  }
+
+  /**
+   * @param {(Uint8Array | null | undefined)[]} shards
+   * @param {{wanted?: number[]}} [options]
+   * @returns {(Uint8Array | null)[]}
+   */
+  reconstruct(shards, options = {}) {
+    this.#alive();
+    const { wanted } = options;
+    const count = this.k + this.m;
+    if (!Array.isArray(shards) || shards.length !== count) {
+      throw new RangeError(`shards must be an array of ${count}, with null for missing ones`);
+    }
+    const given = Array.from(shards, (shard) => shard ?? null);
+    const present = given.filter((shard) => shard !== null);
+    const length = this.#length('the shards that are present', present, present.length);
+    wanted?.forEach((index) => integer('wanted', index, 0, count - 1));
+    const targets = new Set(wanted ?? given.keys());
+    const lost = count - present.length;
+    if (lost > this.m) {
+      throw statusError(-4, `${lost} of ${count} shards are missing, but m = ${this.m}: at most ${this.m} can be rebuilt`);
+    }
+    const rebuilt = given.map((shard, i) => (shard === null && targets.has(i) ? new Uint8Array(length) : null));
+    this.#rebuild(given, rebuilt, length);
+    return given.map((shard, i) => shard ?? rebuilt[i]);
+  }
+
+  /**
+   * @param {(Uint8Array | null)[]} given
+   * @param {(Uint8Array | null)[]} rebuilt
+   * @param {number} length
+   */
+  #rebuild(given, rebuilt, length) {
+    const present = this.#flags;
+    const wanted = present + given.length;
+    this.#vm.bytes.set(given.map((shard) => Number(shard !== null)), present);
+    this.#vm.bytes.set(rebuilt.map((shard) => Number(shard !== null)), wanted);
+    for (let at = 0; at < length; at += this.chunk) {
+      const size = Math.min(this.chunk, length - at);
+      this.#enter(given, 0, at, size);
+      const status = this.#vm.call.gfsmith_reconstruct(this.#handle, size, this.#tables, present, wanted);
+      this.#require(status, 'reconstruct');
+      this.#leave(rebuilt, 0, at, size);
+    }
+  }
+}
+
+const dispose = /** @type {any} */ (Symbol).dispose; // `using codec = ...`, where the language has it
+if (dispose) Object.defineProperty(Codec.prototype, dispose, { value: Codec.prototype.free });

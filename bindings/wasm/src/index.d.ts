@@ -1,0 +1,163 @@
+/** Erasure coding over GF(2^8) in WebAssembly: k data shards, m parity shards, any k of them give the data. */
+
+/** A set of kernels, named as gfsmith_isa() names it. */
+export type Kernels =
+  // begin facts: sets of WebAssembly in TypeScript
+  | 'wasm_relaxed_simd'
+  | 'wasm_simd128'
+  | 'scalar'
+  // end facts
+  ;
+
+/** Reason of an error: the statuses of gfsmith.h, and EFORMAT for shard files. */
+export type ErrorCode = 'EINVAL' | 'ENOMEM' | 'ENOTMDS' | 'ETOOMANY' | 'EUNSUPPORTED' | 'ESINGULAR' | 'EFORMAT';
+
+/** An error of the library or of a shard file. Wrong arguments are TypeError or RangeError. */
+export class GfsmithError extends Error {
+  constructor(code: ErrorCode, message: string);
+  readonly code: ErrorCode;
+}
+
+/** The kernel sets that this JavaScript engine can run, best first. */
+export function supportedKernels(): Kernels[];
+
+export interface CodecOptions {
+  /** "cauchy" (default), "vandermonde", "backblaze" (or "minio", ...), "lch", "hdfs", "raid6", ...: see gfsmith.h. */
+  code?: string;
+  /** Data shards, at least 1. */
+  k: number;
+  /** Parity shards, at least 1; k + m <= 255. */
+  m: number;
+  /** Kernels to run; default: the best ones that the engine supports. */
+  kernels?: Kernels | 'auto';
+}
+
+/**
+ * A code with a shape. Shards are Uint8Arrays of one length, any length; only a window of about 512 KiB of them
+ * is copied into WebAssembly memory at a time. A codec holds such a window until free() is called or, at the
+ * latest, until it is garbage collected.
+ */
+export class Codec {
+  private constructor();
+
+  /**
+   * Throws RangeError for k or m, GfsmithError EINVAL for an unknown code, ENOTMDS if the code cannot repair
+   * every loss at this shape, EUNSUPPORTED if the engine cannot run the kernels.
+   */
+  static create(options: CodecOptions): Promise<Codec>;
+
+  readonly code: string;
+  readonly k: number;
+  readonly m: number;
+  readonly kernels: Kernels;
+  /** Bytes of each shard that are processed at a time. */
+  readonly chunk: number;
+
+  /** The m parity shards of k data shards: written to `parity` if given, else to new arrays. */
+  encode(data: Uint8Array[], parity?: Uint8Array[]): Uint8Array[];
+
+  /** Update the parities after data shard `index` changed: delta = old XOR new. */
+  update(index: number, delta: Uint8Array, parity: Uint8Array[]): void;
+
+  /** Do the parities match the data? `shards`: k data, then m parity. */
+  check(shards: Uint8Array[]): boolean;
+
+  /**
+   * All k + m shards, the missing ones (null or undefined) rebuilt; with `wanted`, only those, and the others
+   * remain null. The given arrays are not changed. Throws GfsmithError ETOOMANY if more than m are missing.
+   */
+  reconstruct(
+    shards: readonly (Uint8Array | null | undefined)[],
+    options?: { wanted?: number[] },
+  ): (Uint8Array | null)[];
+
+  /** Free the memory. May be called twice; any other call afterwards throws. */
+  free(): void;
+}
+
+export interface Progress {
+  phase: 'encode' | 'checksum' | 'rebuild';
+  /** Bytes done, and total bytes, of this phase. */
+  done: number;
+  total: number;
+}
+
+export interface FileOptions {
+  kernels?: Kernels | 'auto';
+  /** Called regularly during the work. */
+  onProgress?: (progress: Progress) => void;
+}
+
+export interface SplitOptions extends CodecOptions, FileOptions {
+  /** The file name stored in the shards: 1 to 247 bytes of UTF-8, no "/". */
+  name: string;
+  /** Bytes of a block, a multiple of 64 up to 1 MiB; default: 65536. */
+  block?: number;
+}
+
+/** Split a file into k + m shard files in the format of apps/stripe, data first. Each has a header and
+ * checksums. */
+export function split(bytes: Uint8Array, options: SplitOptions): Promise<Uint8Array[]>;
+
+/** The file name of a shard: NAME.000.gfs and so on. */
+export function shardName(name: string, index: number): string;
+
+export interface ShardReport {
+  index: number;
+  state: 'intact' | 'damaged' | 'missing';
+  /** Its index in `files`; null if missing. */
+  position: number | null;
+  /** The reason if it is not intact, else null. */
+  reason: string | null;
+}
+
+export interface Unreadable {
+  position: number;
+  reason: string;
+}
+
+export interface Report {
+  /** Identifies the set: the same for all of its shards. */
+  id: string;
+  code: string;
+  k: number;
+  m: number;
+  block: number;
+  /** Of the original, in bytes. */
+  length: number;
+  name: string;
+  payloadBytes: number;
+  /** All k + m, by index. */
+  shards: ShardReport[];
+  /** Files with an unreadable header, which cannot be assigned to a shard; their shards count as missing. */
+  unreadable: Unreadable[];
+  /** Number of shards that are not intact. */
+  lost: number;
+  /** lost <= m */
+  repairable: boolean;
+}
+
+/**
+ * Inspect shard files, in any order, null for missing ones; checksums determine the intact ones. Throws
+ * GfsmithError EFORMAT if no header can be read, if there are shards of several sets, or one shard twice.
+ */
+export function inspect(files: readonly (Uint8Array | null | undefined)[], options?: FileOptions): Promise<Report>;
+
+export interface Repair {
+  /** All k + m shard files: the intact ones as given, the others rebuilt. */
+  shards: Uint8Array[];
+  /** Indices of the rebuilt shards. */
+  rebuilt: number[];
+  /** The state before the repair. */
+  report: Report;
+}
+
+/** Rebuild all shards that are not intact. Errors: those of inspect, and ETOOMANY if more than m shards are
+ * lost. */
+export function repair(files: readonly (Uint8Array | null | undefined)[], options?: FileOptions): Promise<Repair>;
+
+/** The original file; lost data shards are rebuilt for it. Errors as for repair. */
+export function join(
+  files: readonly (Uint8Array | null | undefined)[],
+  options?: FileOptions,
+): Promise<{ name: string; bytes: Uint8Array }>;

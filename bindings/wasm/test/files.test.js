@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { engine } from '../src/engine.js';
+import { GfsmithError, inspect, join, repair, shardName, split } from '../src/index.js';
+
+const content = (length) => Uint8Array.from({ length }, (_, n) => (n * 31 + (n >> 8)) & 255);
+const options = { name: 'a file.bin', k: 4, m: 2, block: 64 };
+const states = (report) => report.shards.map(({ state }) => state[0]).join('');
+const refused = (code, pattern) => (error) =>
+  error instanceof GfsmithError && error.code === code && pattern.test(error.message);
+
+describe('files', () => {
+  it('are restored from any k shards in any order, for any length', async () => {
+    for (const length of [0, 1, 3, 63, 64, 255, 256, 257, 999, 5000]) {
+      const original = content(length);
+      const files = await split(original, options);
+      assert.equal(files.length, 6);
+      const some = [files[5], files[1], files[4], files[2]];
+      const { name, bytes } = await join(some);
+      assert.equal(name, 'a file.bin');
+      assert.deepEqual(bytes, original);
+      assert.deepEqual((await repair(some)).shards, files);
+    }
+  });
+
+  it('are reported: missing, damaged, truncated ones', async () => {
+    const files = await split(content(999), options);
+    files[0] = null;
+    files[1] = files[1].slice(0, 8200);
+    files[2][8192 + 10] ^= 1;
+    files[3][70] ^= 1; // in the header
+    const report = await inspect(files);
+    assert.equal(states(report), 'mddmii');
+    assert.deepEqual([report.lost, report.repairable, report.k, report.m, report.length], [4, false, 4, 2, 999]);
+    assert.match(report.shards[1].reason, /truncated: 8200 bytes instead of/);
+    assert.match(report.shards[2].reason, /checksum mismatch in the payload/);
+    assert.deepEqual(report.unreadable, [{ position: 3, reason: 'checksum mismatch in the header' }]);
+    await assert.rejects(repair(files), refused('ETOOMANY', /4 of 6 shards are lost, but with m = 2 at most 2/));
+    await assert.rejects(join(files), refused('ETOOMANY', /at most 2/));
+  });
+
+  it('are repaired to the same bytes, and the intact ones are returned unchanged', async () => {
+    const whole = await split(content(100000), { ...options, block: 4096 });
+    const files = whole.map((file) => file.slice());
+    files[3][9000] ^= 0x80;
+    files[4] = null;
+    const { shards, rebuilt, report } = await repair(files);
+    assert.deepEqual(shards, whole);
+    assert.deepEqual(rebuilt, [3, 4]);
+    assert.equal(shards[0], files[0]);
+    assert.equal(states(report), 'iiidmi');
+  });
+
+  it('of several sets, or twice the same, are refused', async () => {
+    const [one, other] = [await split(content(999), options), await split(content(998), options)];
+    await assert.rejects(inspect([one[0], other[1]]), refused('EFORMAT', /different sets/));
+    await assert.rejects(inspect([one[0], one[1], one[0]]), refused('EFORMAT', /files\[0\] and files\[2\] are both shard 0/));
+    await assert.rejects(inspect([content(9000), null]), refused('EFORMAT', /none of the files/));
+    await assert.rejects(inspect('abc'), TypeError);
+  });
+
+  it('keep names unchanged, even those that are not text', async () => {
+    for (const name of ['\ufeffmark', 'ä ö', 'x'.repeat(247)]) {
+      const files = await split(content(100), { ...options, name });
+      assert.equal((await join(files)).name, name);
+    }
+    const vm = await engine();
+    const files = await split(content(100), options);
+    for (const file of files) {
+      file.set([0xff, 0xfe], 136);
+      file.set(vm.checksum(file.subarray(64, 8176)), 16);
+      file.set(vm.checksum(file.subarray(0, 8176)), 8176);
+    }
+    const lost = [null, ...files.slice(1)];
+    assert.deepEqual((await repair(lost)).shards, files);
+    assert.equal((await join(lost)).name, '\ufffd\ufffdfile.bin');
+  });
+
+  it('with a wrong name, block or shape are refused', async () => {
+    const bytes = content(10);
+    for (const name of ['', 'a/b', '..', 'x'.repeat(248), 'ä'.repeat(124)]) {
+      await assert.rejects(split(bytes, { ...options, name }), RangeError);
+    }
+    await assert.rejects(split(bytes, { ...options, block: 100 }), /multiple of 64/);
+    await assert.rejects(split(bytes, { ...options, block: 2 << 20 }), RangeError);
+    await assert.rejects(split('text', options), TypeError);
+    await assert.rejects(split(bytes, { ...options, k: 255 }), RangeError);
+  });
+
+  it('report progress, up to the end of each phase', async () => {
+    const seen = [];
+    const onProgress = (progress) => seen.push(progress);
+    const files = await split(content(5 << 20), { ...options, block: 65536, onProgress });
+    files[0] = null;
+    await join(files, { onProgress });
+    for (const phase of ['encode', 'checksum', 'rebuild']) {
+      const { done, total } = seen.findLast((progress) => progress.phase === phase);
+      assert.equal(done, total, phase);
+    }
+    assert.ok(seen.filter(({ phase }) => phase === 'encode').length > 2);
+  });
+
+  it('are named as stripe names them', () => assert.equal(shardName('x', 7), 'x.007.gfs'));
+});

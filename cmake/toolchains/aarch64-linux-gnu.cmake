@@ -1,5 +1,0 @@
-set(triple aarch64-linux-gnu)
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu)
-include(${CMAKE_CURRENT_LIST_DIR}/gnu.cmake)

@@ -1,5 +1,0 @@
-set(triple riscv64-linux-gnu)
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR riscv64)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-riscv64-static -L /usr/riscv64-linux-gnu)
-include(${CMAKE_CURRENT_LIST_DIR}/gnu.cmake)

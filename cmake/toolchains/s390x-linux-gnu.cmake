@@ -1,5 +1,0 @@
-set(triple s390x-linux-gnu)
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR s390x)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-s390x-static -L /usr/s390x-linux-gnu)
-include(${CMAKE_CURRENT_LIST_DIR}/gnu.cmake)

@@ -1,1 +1,0 @@
-"""`gfsmith adapt`: what the runtime's coordinator decides, and why (docs/adaptive.md)."""

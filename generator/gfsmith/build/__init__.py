@@ -1,0 +1,1 @@
+"""The build: from a configuration to kernels, proofs and files."""

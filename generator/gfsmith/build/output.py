@@ -1,0 +1,172 @@
+"""Atomic output of a build: all files are written or none, and stale files are removed.
+
+MANIFEST.json lists the files that `gen` wrote. It is written last, and only files in an earlier manifest are
+ever removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import signal
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gfsmith import __version__
+from gfsmith.prove.verdict import METHOD_MACHINE, METHOD_PROGRAM
+
+if TYPE_CHECKING:
+    from gfsmith.build.generate import Kernel
+    from gfsmith.build.prove_kernels import Certificate
+
+Certificates: TypeAlias = "Mapping[tuple[str, str], Certificate]"
+
+MANIFEST = "MANIFEST.json"
+PROOFS = "PROOFS.json"
+
+
+class OutputError(Exception):
+    """The output folder cannot be written, or contains files that gfsmith did not write."""
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, indent=1, sort_keys=False) + "\n"
+
+
+def manifest(kernels: Sequence[Kernel], files: Mapping[str, str]) -> str:
+    """Return the text of MANIFEST.json: kernels with size, digest and proof, and the digests of all files."""
+    return _json(
+        {
+            "generator": f"gfsmith {__version__}",
+            "kernels": [
+                {
+                    "symbol": kernel.spec.symbol,
+                    "bytes": kernel.size,
+                    "sha256": kernel.digest,
+                    "proof": methods(kernel),
+                }
+                for kernel in kernels
+            ],
+            "files": {path: _digest(text) for path, text in sorted(files.items())},
+        }
+    )
+
+
+def methods(kernel: Kernel) -> list[str]:
+    """Return the proof methods of a written kernel."""
+    return [METHOD_PROGRAM, METHOD_MACHINE] if kernel.code else [METHOD_PROGRAM]
+
+
+def proofs(
+    kernels: Sequence[Kernel], certificates: Certificates, routines: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return the text of PROOFS.json: one record for each kernel and ABI, and those of the algebra routines.
+
+    instructions: instructions of the machine code. covered: those that the proof reached.
+    """
+    records = [_proof(k, abi, certificates) for k in kernels for abi in k.abis]
+    return _json({"kernels": records, "routines": list(routines)})
+
+
+def _proof(kernel: Kernel, abi: str, certificates: Certificates) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "symbol": kernel.spec.symbol,
+        "isa": kernel.spec.isa.name,
+        "abi": abi,
+        "status": kernel.verdict.status.value,
+        "method": methods(kernel),
+    }
+    certificate = certificates.get((kernel.spec.symbol, abi))
+    if certificate is not None:
+        record["instructions"] = certificate.instructions
+        record["covered"] = certificate.covered
+    return record
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a folder, empty if there is none. Raises OutputError if it is invalid."""
+    try:
+        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{folder / MANIFEST}: cannot be read: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("files"), dict):
+        raise OutputError(f"{folder / MANIFEST}: not a manifest of gfsmith")
+    return data
+
+
+def orphans(folder: Path, known: Mapping[str, Any]) -> list[str]:
+    """Return the files in the folder that the manifest does not name, sorted."""
+    present = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    return sorted(p for p in present if p not in known and p not in (MANIFEST, ".gitignore"))
+
+
+def differences(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """Return the differences of the folder from `files`: one line for each missing, changed or orphaned
+    file."""
+    found = []
+    for path, text in sorted(files.items()):
+        try:
+            if (folder / path).read_text(encoding="utf-8") != text:
+                found.append(f"{path}: differs from the generator's output")
+        except FileNotFoundError:
+            found.append(f"{path}: missing")
+    return found + [f"{path}: not an output of the generator" for path in orphans(folder, files)]
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Block SIGINT and SIGTERM while files are renamed."""
+    held = {signal.SIGINT, signal.SIGTERM}
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
+def _is_same(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode()
+    except FileNotFoundError:
+        return False
+
+
+def write(folder: Path, files: Mapping[str, str], record: str) -> int:
+    """Make the folder contain exactly `files` and the manifest `record`. Returns the number of changed files.
+
+    All files are written next to the folder first and renamed when they are complete on disk. Unchanged files
+    keep their time stamps. Raises OutputError and then leaves the folder as it was.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        old = read_manifest(folder).get("files", {})
+        changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as staging:
+            stage = Path(staging)
+            for path, text in {**changed, MANIFEST: record}.items():
+                (stage / path).parent.mkdir(parents=True, exist_ok=True)
+                (stage / path).write_text(text, encoding="utf-8", newline="\n")
+            with _uninterrupted():
+                _commit(folder, stage, [*changed, MANIFEST], [p for p in old if p not in files])
+    except OSError as error:
+        raise OutputError(f"{error.filename or folder}: {error.strerror}") from None
+    return len(changed)
+
+
+def _commit(folder: Path, stage: Path, changed: Sequence[str], stale: Sequence[str]) -> None:
+    for path in changed:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (stage / path).replace(folder / path)
+    for path in stale:
+        (folder / path).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            (folder / path).parent.rmdir()

@@ -1,0 +1,27 @@
+"""Paths of the configuration and of the caches of a build."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+#: The default configuration file of all commands.
+CONFIGURATION = Path("gfsmith.toml")
+
+
+def cache_of(path: Path) -> Path:
+    """Return the folder of cached kernels and proofs, next to the configuration file."""
+    return path.parent / ".gfsmith-cache"
+
+
+def user_folder() -> Path:
+    """Return gfsmith's folder among the user's caches, as in the XDG base directory specification."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (named if named.is_absolute() else Path.home() / ".cache") / "gfsmith"
+
+
+def shared_cache(path: Path) -> Path:
+    """Return the cache folder of a build inside another project: that of `gfsmith gen` if it exists, else the
+    user's, so that no folder is added to the sources of another project."""
+    beside = cache_of(path)
+    return beside if beside.is_dir() else user_folder()

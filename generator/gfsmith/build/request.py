@@ -1,0 +1,139 @@
+"""The requested build: configuration file, the options that override it, and the code of --code.
+
+`--code minio --k 12 --m 4` adds the kernels for this code and shape to those in the file, for every
+instruction set of the configuration that supports known matrices. Without a file, BUILT_IN is added: kernels
+for any number of sources, which the runtime uses for repairs, updates, checks and other shapes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gfsmith import codes
+from gfsmith.build import config, tuned
+from gfsmith.build.places import CONFIGURATION
+from gfsmith.codes import shape
+from gfsmith.emit import lists
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.isa import BY_NAME
+from gfsmith.kernel.spec import KernelSpec
+
+#: The options that name a code and shape.
+CODE = ("code", "k", "m", "l", "r")
+
+BUILT_IN = """
+[[kernels]]
+operation = "dot"
+shapes = ["nx1", "nx2", "nx3", "nx4"]
+
+[[kernels]]
+operation = "mad"
+shapes = ["1x1", "1x2", "1x3", "1x4", "nx1"]
+
+[[kernels]]
+operation = "mul"
+shapes = ["nx1"]
+
+[[kernels]]
+operation = "xor"
+shapes = ["2x1", "nx1"]
+"""
+
+
+class Build(NamedTuple):
+    """Every kernel of a build, and the CPUs for which tuned ones are used."""
+
+    specs: tuple[KernelSpec, ...]
+    tuned: tuple[lists.TunedKernel, ...]
+
+
+class Code(NamedTuple):
+    """The values of --code, --k, --m, --l and --r."""
+
+    name: str | None
+    k: int | None
+    m: int | None
+    l: int | None  # noqa: E741 - the papers' name
+    r: int | None
+
+    def check(self) -> None:
+        """Raises CodeError for an unknown name, an impossible shape, or options that need another one."""
+        if self.name is None:
+            if any(value is not None for value in self):
+                raise codes.CodeError("--k and --m need --code, such as --code minio --k 12 --m 4")
+            return
+        shape.matrix_of(self.name, *self.shape())
+
+    def shape(self) -> tuple[int, int, int | None]:
+        """Return k, m and, for lrc, the number of groups."""
+        assert self.name is not None
+        return shape.complete(self.name, self.k, self.m, self.l, self.r)
+
+
+def inputs(path: Path) -> list[Path]:
+    """Return the files of a request: the configuration, if it exists, and the tuned files that it names."""
+    if not path.exists():
+        return []
+    return [path, *(path.parent / name for name in config.load(path).generator.tuned)]
+
+
+def load(
+    path: Path,
+    isas: tuple[str, ...],
+    prefix: str | None,
+    polynomial: str | None,
+    folder: str | None,
+    adaptive: bool,
+    **code: Any,
+) -> tuple[Build, Path]:
+    """Return the requested kernels and the output folder. Raises ConfigError or CodeError."""
+    overrides: dict[str, Any] = {}
+    if isas:
+        overrides["isas"] = list(isas)
+    if prefix is not None:
+        overrides["prefix"] = prefix
+    if polynomial is not None:
+        try:
+            overrides["polynomial"] = int(polynomial, 0)
+        except ValueError:
+            raise config.ConfigError(
+                f"--polynomial: '{polynomial}' is not a number; allowed: a number such as 0x11d"
+            ) from None
+    wanted = Code(*(code[flag] for flag in CODE))
+    wanted.check()
+    if wanted.name is not None and path == CONFIGURATION and not path.exists():
+        loaded = config.parse(BUILT_IN, "the built-in set", overrides)
+    else:
+        loaded = config.load(path, overrides)
+    if adaptive and loaded.adaptive is None:
+        loaded = loaded.model_copy(update={"adaptive": config.Adaptive()})
+    target = Path(folder) if folder is not None else path.parent / loaded.generator.output
+    specs = _with_code(loaded, config.specs(loaded, str(path)), wanted)
+    added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
+    return Build((*specs, *added.specs), added.rows), target
+
+
+def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Code) -> tuple[KernelSpec, ...]:
+    """Return the kernels with those of the code that are not listed already, last in their instruction
+    set."""
+    if wanted.name is None:
+        return listed
+    able = [name for name in loaded.generator.isas if BY_NAME[name].arch is not Arch.PORTABLE]
+    if not able:
+        raise codes.CodeError(
+            f"--code {wanted.name}: {', '.join(loaded.generator.isas)} allows run-time coefficients only"
+        )
+    k, m, local = wanted.shape()
+    group = config.KernelGroup(
+        operation="dot",
+        code=wanted.name,
+        local=local,
+        shapes=[f"{k}x{m}"],
+        isas=able,
+    )
+    alone = loaded.model_copy(update={"kernels": [group], "adaptive": None})
+    known = {spec.symbol for spec in listed}
+    new = [spec for spec in config.specs(alone, f"--code {wanted.name}") if spec.symbol not in known]
+    rank = {name: n for n, name in enumerate(BY_NAME)}
+    return tuple(sorted([*listed, *new], key=lambda spec: rank[spec.isa.name]))

@@ -1,0 +1,264 @@
+"""Requirements of gfsmith on a machine, the check that they are met, and the commands that install them.
+
+Needs only Python's standard library, because the set-up runs it before any package is installed:
+`PYTHONPATH=generator python3 -m gfsmith.build.requirements LEVEL` prints the missing Debian packages of a
+level.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from gfsmith.kernel.architecture import ARCHITECTURES
+
+PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
+
+
+class Level(Enum):
+    """The purpose of a requirement, named after a target of make."""
+
+    GEN = "gen"
+    LIB = "lib"
+    COMPOSE = "compose"
+    PYTHON = "python"
+    WASM = "wasm"
+    DOCS = "docs"
+    CHECK = "check"
+    TEST = "test"
+    TEST_ALL = "test-all"
+
+
+#: The levels whose requirements each level includes.
+_UPON: dict[Level, tuple[Level, ...]] = {
+    Level.GEN: (),
+    Level.LIB: (Level.GEN,),
+    Level.COMPOSE: (Level.LIB,),
+    Level.PYTHON: (Level.LIB,),
+    Level.WASM: (Level.LIB,),
+    Level.DOCS: (Level.GEN,),
+    Level.CHECK: (Level.LIB,),
+    Level.TEST: (Level.COMPOSE, Level.PYTHON),
+    Level.TEST_ALL: (Level.TEST, Level.WASM, Level.DOCS, Level.CHECK),
+}
+
+
+class Probe(Enum):
+    """The kind of check for a requirement."""
+
+    COMMAND = "command"
+    MODULE = "module"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One requirement. name: a command, a Python module or a file. package: Debian's name for it."""
+
+    level: Level
+    probe: Probe
+    name: str
+    package: str
+    purpose: str
+
+
+_DEBIAN: tuple[Requirement, ...] = (
+    Requirement(Level.GEN, Probe.COMMAND, PYTHON, "python3", "runs the generator"),
+    Requirement(Level.GEN, Probe.MODULE, "ensurepip", "python3-venv", "virtual environment"),
+    Requirement(Level.GEN, Probe.MODULE, "peachpy", "python3-peachpy", "encodes x86 instructions"),
+    Requirement(Level.LIB, Probe.COMMAND, "make", "make", "builds"),
+    Requirement(Level.LIB, Probe.COMMAND, "gcc", "gcc", "compiles and assembles the library"),
+    Requirement(Level.LIB, Probe.FILE, "/usr/include/stdio.h", "libc6-dev", "C headers"),
+    Requirement(Level.LIB, Probe.COMMAND, "pkg-config", "pkg-config", "finds xxHash"),
+    Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "apps/stripe"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/rdma/fabric.h", "libfabric-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/sodium.h", "libsodium-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/uthash.h", "uthash-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/event.h", "libevent-dev", "apps/stripe-store"),
+    Requirement(
+        Level.COMPOSE,
+        Probe.FILE,
+        "/usr/include/libmemcached/memcached.h",
+        "libmemcached-dev",
+        "apps/stripe-store",
+    ),
+    Requirement(Level.COMPOSE, Probe.COMMAND, "memcached", "memcached", "apps/stripe-store"),
+    Requirement(Level.PYTHON, Probe.COMMAND, "python3-config", "python3-dev", "compiles for Python"),
+    Requirement(Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
+    Requirement(Level.WASM, Probe.COMMAND, "ld.lld-19", "lld-19", "links for other machines"),
+    Requirement(Level.WASM, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "bindings/wasm"),
+    Requirement(
+        Level.WASM,
+        Probe.FILE,
+        "/usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a",
+        "libclang-rt-19-dev-wasm32",
+        "bindings/wasm",
+    ),
+    Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "memccp", "libmemcached-tools", "tests of apps/stripe-store"),
+    Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "checks the header as C++"),
+    Requirement(Level.DOCS, Probe.COMMAND, "doxygen", "doxygen", "C reference: make docs"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "mandoc", "mandoc", "reads the man pages"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "dot", "graphviz", "draws graphs: graph --dot"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "zsh", "zsh", "completes command lines"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "fish", "fish", "completes command lines"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "llvm-mc-19", "llvm-19", "second assembler"),
+    Requirement(
+        Level.TEST_ALL, Probe.COMMAND, "llvm-mca-19", "llvm-19", "predicts cycles: explain, tune --model"
+    ),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "llvm-objdump-19", "llvm-19", "predicts cycles of C: explain"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "valgrind", "valgrind", "counts the instructions of a call"),
+    Requirement(Level.CHECK, Probe.COMMAND, "clang-format-19", "clang-format-19", "C layout"),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "x86_64-w64-mingw32-gcc",
+        "gcc-mingw-w64-x86-64-win32",
+        "COFF objects",
+    ),
+    Requirement(Level.TEST_ALL, Probe.FILE, "/usr/lib/wine/wine64", "wine64", "runs Windows programs"),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "qemu-x86_64-static",
+        "qemu-user-static",
+        "emulates other CPUs",
+    ),
+    *(
+        Requirement(Level.TEST_ALL, probe, name.format(triple), package, f"compiles for {triple}")
+        for triple, debian in ((each.triple, each.debian) for each in ARCHITECTURES if each.debian)
+        for probe, name, package in (
+            (Probe.COMMAND, "{}-gcc", f"gcc-{triple}"),
+            (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
+        )
+    ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
+        "libclang-rt-19-dev",
+        "sanitizers and libFuzzer",
+    ),
+    Requirement(Level.CHECK, Probe.COMMAND, "abidiff", "abigail-tools", "compares the binary interface"),
+    Requirement(Level.TEST, Probe.COMMAND, "readelf", "binutils", "reads the flags of objects"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "tsc", "node-typescript", "types of bindings/wasm"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "chromium", "chromium", "the page of bindings/wasm"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "chromedriver", "chromium-driver", "drives Chromium"),
+    Requirement(Level.TEST_ALL, Probe.MODULE, "selenium", "python3-selenium", "drives Chromium"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "cmake", "cmake", "builds the library with CMake"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "ninja", "ninja-build", "CMake and Meson build with it"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "meson", "meson", "examples/meson, examples/wrap"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "bazel", "bazel-bootstrap", "examples/bazel"),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/share/bazel/rules/java/WORKSPACE",
+        "bazel-rules-java",
+        "Bazel itself",
+    ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/share/bazel/rules/proto/WORKSPACE",
+        "bazel-rules-proto",
+        "Bazel itself",
+    ),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L for the prover"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32, bindings/rust"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "bindgen", "bindgen", "reads the header for bindings/rust"),
+    Requirement(Level.TEST_ALL, Probe.FILE, "/usr/lib/llvm-14/lib/libclang.so.1", "libclang1-14", "bindgen"),
+    Requirement(
+        Level.TEST_ALL, Probe.COMMAND, "go", "golang-go", "bindings/go, and builds klauspost/reedsolomon"
+    ),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "snapraid", "snapraid", "reference"),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/include/liberasurecode/erasurecode_backend.h",
+        "liberasurecode-dev",
+        "a program that uses ISA-L; examples/liberasurecode",
+    ),
+    Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/rados/buffer.h", "libradospp-dev", "examples/ceph"),
+    Requirement(Level.TEST_ALL, Probe.MODULE, "pyeclib", "python3-pyeclib", "a program that uses ISA-L"),
+    Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/zlib.h", "zlib1g-dev", "a program that uses ISA-L"),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"),
+    Requirement(Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"),
+)
+
+
+def _system_module(name: str) -> bool:
+    """Return True if the system's Python, whose packages the virtual environment sees, has the module."""
+    if Path(sys.prefix) == Path("/usr") or importlib.util.find_spec(name) is not None:
+        return importlib.util.find_spec(name) is not None
+    if not Path(PYTHON).exists():
+        return False
+    return subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True).returncode == 0
+
+
+def present(requirement: Requirement) -> bool:
+    """Return True if a requirement is met."""
+    match requirement.probe:
+        case Probe.COMMAND:
+            return shutil.which(requirement.name) is not None
+        case Probe.MODULE:
+            return _system_module(requirement.name)
+        case Probe.FILE:
+            return Path(requirement.name).exists()
+
+
+def _with_those_below(level: Level) -> set[Level]:
+    return {level}.union(*map(_with_those_below, _UPON[level]))
+
+
+def requirements(level: Level) -> tuple[Requirement, ...]:
+    """Return all requirements of `level` and of the levels that it includes."""
+    levels = _with_those_below(level)
+    return tuple(r for r in _DEBIAN if r.level in levels)
+
+
+def is_debian() -> bool:
+    return shutil.which("apt-get") is not None
+
+
+def remedy(requirement: Requirement) -> str:
+    """Return the command that installs a requirement."""
+    if is_debian():
+        sudo = "" if os.geteuid() == 0 else "sudo "
+        return f"{sudo}apt-get install -y --no-install-recommends {requirement.package}"
+    return f"install what Debian calls {requirement.package} with this system's package manager"
+
+
+def missing(level: Level) -> list[Requirement]:
+    return [r for r in requirements(level) if not present(r)]
+
+
+def main(arguments: list[str]) -> int:
+    """Print the missing packages of a level, one per line."""
+    allowed = ", ".join(level.value for level in Level)
+    if len(arguments) != 1 or arguments[0] not in {level.value for level in Level}:
+        print(f"usage: python3 -m gfsmith.build.requirements LEVEL, one of {allowed}", file=sys.stderr)
+        return 2
+    lacking = missing(Level(arguments[0]))
+    if is_debian() and os.geteuid() == 0:
+        print("\n".join(r.package for r in lacking))
+        return 0
+    for requirement in lacking:
+        print(
+            f"missing: {requirement.name} ({requirement.purpose}); get it with: {remedy(requirement)}",
+            file=sys.stderr,
+        )
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

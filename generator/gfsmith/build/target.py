@@ -1,0 +1,180 @@
+"""Targets of `gfsmith tune`: an operation or a code, a shape and an instruction set.
+
+    SPEC  = KIND ":" SHAPE [ "@" ISA ]
+    KIND  = dot | mad | xor | CODE        CODE as in `gfsmith codes`: the kernel is for its known matrix
+    SHAPE = INPUTS "x" OUTPUTS            INPUTS: a number, or n (not with a code): any number
+
+Without @ISA the target is the best instruction set of this machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from gfsmith import codes
+from gfsmith.build import config
+from gfsmith.kernel.defaults import default_outputs
+from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
+from gfsmith.kernel.operation import MAX_SHARDS
+from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store
+
+_GRAMMAR = re.compile(r"(?P<what>[a-z_0-9-]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
+_OPERATIONS = ("dot", "mad", "xor")
+
+ANY = 10  #: number of sources in measurements of kernels for any number
+
+PATHS = ("cached", "nearby", "distant", "bulk")
+STREAM_MIN = 1024  #: GFS_STREAM_MIN of path.h: least bytes of a shard for the path `distant`
+BULK_MIN = 16 << 10  #: GFS_BULK_MIN of path.h: least bytes of a shard for the path `bulk`
+_WIDEST = 8  #: PASS_MAX of map.c: outputs of one pass with tables
+OWN_CACHE = 512 << 10  #: GFS_OWN_CACHE_BYTES: most bytes of all shards for the path `cached`
+
+
+#: Sets whose kernels are machine code, which can be loaded into this process.
+TUNABLE = tuple(isa for isa in ISAS if isa.encoding is not Encoding.C)
+
+
+class TargetError(ValueError):
+    """An invalid SPEC, with a message of one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One target. code: None for run-time coefficients. inputs: None for any number."""
+
+    operation: Operation
+    code: str | None
+    inputs: int | None
+    outputs: int
+    isa: Isa
+
+    @property
+    def shape(self) -> str:
+        return f"{self.inputs or 'n'}x{self.outputs}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.code or self.operation.value}:{self.shape}@{self.isa.name}"
+
+    @property
+    def sources(self) -> int:
+        """Number of sources in measurements."""
+        return self.inputs or ANY
+
+    @property
+    def shards(self) -> int:
+        return self.sources + self.outputs
+
+
+def best_isa(features: frozenset[str]) -> Isa:
+    """Return the best set whose kernels a CPU with these features can run, or the lowest set."""
+    return next((isa for isa in TUNABLE if set(isa.cpu_flags) <= features), TUNABLE[-1])
+
+
+def parse(text: str, best: Isa) -> Target:
+    """Return the target of a SPEC. Raises TargetError with one line that names the allowed values."""
+    found = _GRAMMAR.fullmatch(text)
+    if found is None:
+        examples = "dot:10x4, dot:nx4, cauchy:10x4@avx2"
+        raise TargetError(f"SPEC '{text}' cannot be read; allowed: {examples}, ...")
+    what, isa = found["what"], best if found["isa"] is None else BY_NAME.get(found["isa"])
+    what = codes.ALIASES.get(what, what)
+    if what not in (*_OPERATIONS, *codes.FAMILIES):
+        allowed = f"{', '.join(_OPERATIONS)}, {codes.allowed()}"
+        raise TargetError(f"SPEC '{text}': '{what}' is neither operation nor code; allowed: {allowed}")
+    if isa is None or isa not in TUNABLE:
+        allowed = ", ".join(i.name for i in TUNABLE)
+        raise TargetError(f"SPEC '{text}': '{found['isa']}' has no machine code to tune; allowed: {allowed}")
+    inputs = None if found["inputs"] == "n" else int(found["inputs"])
+    code = None if what in _OPERATIONS else what
+    if code is not None and inputs is None:
+        raise TargetError(f"SPEC '{text}': a code needs a number of inputs, such as {what}:10x4")
+    operation = Operation.DOT if code else Operation(what)
+    target = Target(operation, code, inputs, int(found["outputs"]), isa)
+    if target.shards > MAX_SHARDS:
+        raise TargetError(f"SPEC '{text}': {target.shards} shards; allowed: up to {MAX_SHARDS}")
+    return target
+
+
+def path_of(target: Target, memory: bool, length: int) -> str | None:
+    """Return the runtime's path of calls with shards of `length` bytes; None if they are too large for the
+    cached regime."""
+    if memory:
+        return "nearby" if length < STREAM_MIN else "distant" if length < BULK_MIN else "bulk"
+    return "cached" if length * target.shards <= OWN_CACHE else None
+
+
+def _passes(target: Target, limit: int) -> list[int]:
+    """Return the outputs of each pass with tables, balanced as in map.c: ten are 5 + 5, not 8 + 2."""
+    left, lengths = target.outputs, []
+    while left > 0:
+        passes = -(-left // limit)
+        lengths.append(-(-left // passes))
+        left -= lengths[-1]
+    return lengths
+
+
+def kernels(target: Target, prefix: str, parameters: Mapping[str, Any]) -> tuple[KernelSpec, ...]:
+    """Return the kernels that compute the target's outputs, one per pass. parameters: keys of a [[kernels]]
+    table, and outputs: the greatest number per pass. Raises SpecError."""
+    keys = dict(parameters)
+    shapes = [target.shape]
+    if target.code is None:
+        shapes = [f"{target.inputs or 'n'}x{n}" for n in _passes(target, int(keys.pop("outputs", _WIDEST)))]
+    else:
+        keys["code"] = target.code
+    generator = config.Generator(isas=[target.isa.name], prefix=prefix)
+    found: list[KernelSpec] = []
+    for shape in shapes:
+        try:
+            group = config.KernelGroup(operation=target.operation.value, shapes=[shape], **keys)
+            found += config.specs(config.Config(generator=generator, kernels=[group]), "SPEC")
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise SpecError(f"{first['loc'][0]} = {first['input']}: {first['msg']}") from None
+        except config.ConfigError as error:
+            raise SpecError(str(error).split("): ", 1)[-1]) from None
+    return tuple(found)
+
+
+def _rank(spec: KernelSpec, path: str) -> int:
+    """Return the rank of gfs_dispatch_rank in dispatch.c, with fixed inputs before any number."""
+    rank = 1
+    if spec.store is Store.STREAMING:
+        rank = 0 if path in ("cached", "nearby") else 4 if spec.prefetch else 3
+    elif spec.prefetch:
+        rank = 0 if path == "cached" else 2
+    return 2 * rank + (spec.inputs is not None) if rank else 0
+
+
+def reference(target: Target, path: str, specs: Sequence[KernelSpec], prefix: str) -> tuple[KernelSpec, ...]:
+    """Return the kernels that a build of `specs` runs for the target without tuning, one per pass. A pass
+    without such a kernel gets the kernel of its shape with default settings."""
+    parts = kernels(target, prefix, {})
+    return tuple(best(part, path, specs) or part for part in parts)
+
+
+def best(part: KernelSpec, path: str, specs: Sequence[KernelSpec]) -> KernelSpec | None:
+    """Return the kernel that dispatch chooses for the function of `part`, or None."""
+    fit = [s for s in specs if serves(s, part)]
+    ranked = [s for s in fit if _rank(s, path) > 0]
+    return max(ranked, key=lambda s: _rank(s, path), default=None)
+
+
+def serves(spec: KernelSpec, part: KernelSpec) -> bool:
+    """Return True if dispatch may use `spec` for the function of `part`."""
+    same = (spec.operation, spec.isa.name, spec.outputs, spec.baked, spec.tables) == (
+        part.operation, part.isa.name, part.outputs, part.baked, part.tables
+    )  # fmt: skip
+    return same and (spec.inputs in (None, part.inputs) if spec.baked is None else True)
+
+
+def pass_limits(target: Target) -> list[int]:
+    """Return the numbers of outputs per pass to try: as many as one kernel takes, and half of them."""
+    whole = min(target.outputs, default_outputs(target.isa) if target.code else _WIDEST)
+    return [whole] if whole < 6 else [whole, (whole + 1) // 2]

@@ -1,0 +1,145 @@
+"""`gfsmith export`: sources that build without gfsmith."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gfsmith.build.places import shared_cache
+from gfsmith.cli import build_options
+from gfsmith.cli.console import fail, progress
+from gfsmith.emit.files import replacing
+from gfsmith.export.names import Names, PrefixError
+
+if TYPE_CHECKING:
+    from gfsmith.build import stages
+    from gfsmith.build.generate import Kernel
+
+FORMS = ("tree", "amalgamation", "go")
+ARCHIVE = ".tar.xz"
+_READABLE = 0o644
+_OF_GEN = "kernels.inc"  #: `gen` always writes this file; an export never has it in its top folder
+
+
+@click.command("export")
+@build_options.options
+@build_options.jobs
+@click.option(
+    "--form",
+    type=click.Choice(FORMS),
+    default="amalgamation",
+    show_default=True,
+    help="tree: a folder with build files; amalgamation: one source and one header; go: a Go package without "
+    "cgo.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="GFSMITH_CACHE",
+    help="Cache of kernels and proofs [default: .gfsmith-cache next to the configuration if it exists, else "
+    "~/.cache/gfsmith].",
+)
+@click.option(
+    "--depfile",
+    "rule",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a make rule here that lists the files on which the output depends.",
+)
+def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **options: Any) -> None:
+    """Write sources that build without gfsmith (runtime and kernels) to -o FOLDER or -o FILE.tar.xz.
+
+    With --prefix P every name begins with P: P.h, P_encode. Libraries with different prefixes link into one
+    program.
+    """
+    from gfsmith.build import output, request, stages
+    from gfsmith.export.depfile import depfile
+    from gfsmith.export.documents import documents
+    from gfsmith.export.golang import PackageError, check_package, narrowed
+
+    if options["folder"] is None:
+        fail(f"-o is missing; allowed: a folder, or a file that ends in {ARCHIVE}")
+    asked, target = request.load(**options)
+    packed = target.name.endswith(ARCHIVE)
+    names = _names(asked.specs[0].prefix)
+    if target.name == ARCHIVE:
+        fail(f"-o {target}: the archive needs a name before {ARCHIVE}")
+    folder = target.name.removesuffix(ARCHIVE)
+    if form == "go":
+        try:
+            check_package(folder)
+        except PackageError as error:
+            fail(str(error))
+        asked = narrowed(asked)
+    made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
+    kernels, written = _sources(form, made, names, folder)
+    if form == "tree" or (packed and form == "amalgamation"):
+        written |= documents(form, kernels, names)
+    record = output.manifest(kernels, written)
+    if packed:
+        pack(target, written | {output.MANIFEST: record})
+    else:
+        _unclaimed(target, written)
+        output.write(target, written, record)
+    if rule is not None:
+        main = f"{names.library}.c" if form == "amalgamation" else output.MANIFEST
+        depfile(rule, target if packed else target / main, request.inputs(options["path"]))
+    print(f"{target}: {len(kernels)} kernels, all proved; {len(written) + 1} files")
+
+
+def _sources(
+    form: str, made: stages.Made, names: Names, folder: str
+) -> tuple[Sequence[Kernel], dict[str, str]]:
+    """Return the kernels that the form can hold, and a map from path to text. folder: the name of the Go
+    package."""
+    from gfsmith.build import output
+    from gfsmith.export.amalgamation import amalgamate
+    from gfsmith.export.golang import golang
+    from gfsmith.export.tree import tree
+
+    if form == "tree":
+        return made.kernels, tree(made.kernels, made.files, names)
+    if form == "amalgamation":
+        return made.kernels, amalgamate(made.kernels, made.files, names)
+    kernels, written = golang(made.kernels, folder)
+    return kernels, written | {output.PROOFS: made.files[output.PROOFS]}
+
+
+def _names(prefix: str) -> Names:
+    try:
+        return Names(prefix)
+    except PrefixError as error:
+        fail(str(error))
+
+
+def _unclaimed(folder: Path, files: Mapping[str, str]) -> None:
+    """Refuse a folder in which the export would overwrite a user's file or the output of `gen`."""
+    from gfsmith.build import output
+
+    own = output.read_manifest(folder).get("files", {})
+    if _OF_GEN in own:
+        fail(f"{folder}: holds the output of `gfsmith gen`; name another folder")
+    for path in sorted(files):
+        there = folder / path
+        if path not in own and there.is_file() and there.read_bytes() != files[path].encode():
+            fail(f"{there}: exists and is not from an export; name another folder, or move the file")
+
+
+def pack(target: Path, files: Mapping[str, str]) -> None:
+    """Write a tar archive of the files' texts, in a folder with the archive's name. Raises OutputError."""
+    from gfsmith.build import output
+
+    folder = target.name.removesuffix(ARCHIVE)
+    try:
+        with replacing(target) as stage, tarfile.open(stage, "w:xz", format=tarfile.PAX_FORMAT) as archive:
+            for path, text in sorted(files.items()):
+                content = text.encode()
+                entry = tarfile.TarInfo(f"{folder}/{path}")
+                entry.size, entry.mode = len(content), _READABLE
+                archive.addfile(entry, io.BytesIO(content))
+    except OSError as error:
+        raise output.OutputError(f"{error.filename or target}: {error.strerror}") from None

@@ -1,0 +1,85 @@
+"""The command `gfsmith`: lazily loaded subcommands, and the exit status of their errors."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from gfsmith import __version__
+from gfsmith.cli.console import fail
+
+#: Subcommands. Each is the `command` of the module of its name in this package.
+NAMES = (
+    *("adapt", "codes", "completion", "doctor", "explain", "export", "gen", "graph", "list", "plan", "tune"),
+    *("verify", "where"),
+)
+
+#: Errors that users can correct -> exit status and prefix of the message. The classes are given as text so
+#: that only the commands that can raise them import their modules.
+ERRORS = {
+    "gfsmith.build.config.ConfigError": (2, ""),
+    "gfsmith.build.output.OutputError": (1, ""),
+    "gfsmith.build.generate.Refuted": (1, "refuted: "),
+    "gfsmith.codes.names.CodeError": (2, ""),
+    "gfsmith.explore.cost_model.tools.ModelError": (2, ""),
+    "gfsmith.field.gf256.FieldError": (2, ""),
+    "gfsmith.kernel.spec.SpecError": (2, ""),
+    "gfsmith.verify.functions.ForeignError": (2, ""),
+    "gfsmith.verify.listings.FolderError": (2, ""),
+    "gfsmith.verify.objects.ObjectError": (2, ""),
+}
+INTERRUPTED = 130
+
+
+class _Commands(MutableMapping[str, click.Command]):
+    """The subcommands by name. A lookup imports the module."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in NAMES:
+            raise KeyError(name)
+        command = import_module(f"gfsmith.cli.{name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        raise TypeError("commands are modules of gfsmith.cli")
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("commands are modules of gfsmith.cli")
+
+
+class _Main(click.Group):
+    """A command group that turns ERRORS into one line and an exit status, and treats SIGTERM like Ctrl-C."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            fail("interrupted; nothing was written", INTERRUPTED)
+        except Exception as error:
+            for kind in type(error).__mro__:
+                if found := ERRORS.get(f"{kind.__module__}.{kind.__qualname__}"):
+                    status, prefix = found
+                    fail(f"{prefix}{error}", status)
+            raise
+
+
+@click.group(cls=_Main, commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gfsmith")
+def main() -> None:
+    """Generate and prove erasure-coding kernels over GF(2^8)."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The options of `gfsmith tune` with their checks, and atomic writes of its files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gfsmith.build.places import cache_of
+from gfsmith.cli.console import fail
+from gfsmith.emit.files import replacing
+
+LENGTHS = "1k,4k,16k,64k,1m"
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
+_LONGEST = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of one call of `gfsmith tune`."""
+
+    path: Path
+    lengths: str
+    regimes: tuple[str, ...]
+    budget: int
+    trials: int
+    final: int
+    seed: int
+    jobs: int
+    target: Path | None
+    study: Path | None
+    report: Path | None
+    journal: Path | None
+    fresh: bool
+    as_json: bool
+    models: str | None
+
+    @property
+    def cache(self) -> Path:
+        """The folder of the cached proofs and predictions, next to the configuration file."""
+        return cache_of(self.path)
+
+    def tuned_file(self, name: str) -> Path:
+        """Return the path of the tuned file of a microarchitecture."""
+        return self.target or self.path.parent / "tuned" / f"{name}.toml"
+
+
+def parse_lengths(text: str) -> tuple[int, ...]:
+    """Return the lengths in bytes of a text such as `1k,64k,1m`, ascending. Exits with a one-line message if
+    invalid."""
+    found = set()
+    for word in text.split(","):
+        match = re.fullmatch(r"([1-9]\d{0,8})([km]?)", word.strip().lower())
+        length = int(match[1]) * _UNITS[match[2]] if match else 0
+        if not 64 <= length <= _LONGEST:
+            fail(f"--lengths: '{word}' is not a shard length; allowed: 64 .. 16m bytes, such as {LENGTHS}")
+        found.add(length)
+    return tuple(sorted(found))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file atomically, through a temporary file."""
+    try:
+        with replacing(path) as stage:
+            stage.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"{error.filename or path}: {error.strerror}", 1)

@@ -1,0 +1,150 @@
+"""`gfsmith verify`: prove machine code again, from files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gfsmith.cli import build_options
+from gfsmith.cli.completion import fixed, words
+from gfsmith.cli.console import out, print_json, progress
+from gfsmith.kernel.operation import Operation
+from gfsmith.prove.machine.abis import ABIS
+from gfsmith.verify.layouts import LAYOUTS
+
+if TYPE_CHECKING:
+    from gfsmith.prove.machine.prove import Report
+    from gfsmith.prove.verdict import Status
+    from gfsmith.verify import objects
+
+UNSUPPORTED = 3  #: exit status
+
+
+def _functions(context: click.Context) -> list[str]:
+    """Return the words that --symbol allows: the functions of the object file.
+
+    Click leaves words before an option that lacks its value in args."""
+    from gfsmith.verify import functions
+
+    path = context.params.get("object_file") or next(iter(context.args), None)
+    return functions.functions(Path(path)) if path else []
+
+
+@click.command("verify")
+@build_options.options
+@build_options.jobs
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option("--exhaustive", is_flag=True, help="Also follow every length up to 4 blocks individually.")
+@click.option(
+    "--objects",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Prove the configuration's kernels in this .o, .a or .so; repeatable.",
+)
+@click.argument("object_file", required=False, type=click.Path(path_type=Path))
+@click.option("--symbol", help="The function of OBJECT_FILE.", shell_complete=words(_functions))
+@click.option(
+    "--operation",
+    help="dot, mad, mul, xor or horner.",
+    shell_complete=fixed(operation.value for operation in Operation),
+)
+@click.option("--inputs", help="Sources: a number, or n for any.")
+@click.option("--outputs", type=int, default=1, help="Destinations.")
+@click.option(
+    "--tables",
+    default="none",
+    help="Table layout: isal-nibble, isal-affine, nibble, ...",
+    shell_complete=fixed(LAYOUTS),
+)
+@click.option("--arguments", default="len,k,tables,src,dst", help="C parameters of the function, in order.")
+@click.option("--abi", type=click.Choice(ABIS), help="Calling convention; default: the file's.")
+@click.option("--columns", type=int, help="Number of sources in the table.")
+@click.option("--minimum", type=int, default=0, help="Least len that callers pass.")
+@click.option("--maximum", type=int, default=(1 << 64) - 1, help="Greatest len that callers pass.")
+@click.option("--granule", type=int, default=1, help="len is a multiple of this.")
+@click.option("--aligned", type=int, default=1, help="src0 and dst0 are multiples of this.")
+@click.option("--in-place", is_flag=True, help="A destination may be a source.")
+@click.option("--dirty-upper", is_flag=True, help="The function may return without vzeroupper.")
+@click.option(
+    "--feature",
+    "features",
+    multiple=True,
+    help="Additional CPUID feature that the function may use; repeatable.",
+)
+@click.option("--reach-all", is_flag=True, help="Every instruction must be reached.")
+@click.option("--landing", is_flag=True, help="The function must begin with endbr64.")
+@click.option("--unwind", is_flag=True, help="Also check the unwind tables.")
+@click.option(
+    "--unfenced", is_flag=True, help="The function may return without a fence after streaming stores."
+)
+def command(
+    jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
+    path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
+    folder: str | None, adaptive: bool, paths: tuple[Path, ...], abi: str | None, **words: Any,
+) -> None:  # fmt: skip
+    """Prove machine code again, from the .S files of the output folder alone.
+
+    With --objects: prove the same kernels in the output of a compiler or assembler, for x86-64, AArch64 or
+    POWER. With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract that the
+    options describe; --isa names the instruction sets that it may use.
+    """
+    from gfsmith.build import prove_kernels, report, request
+    from gfsmith.verify import functions, listings, objects
+
+    code = {flag: words.pop(flag) for flag in request.CODE}
+    if object_file is not None:
+        described = functions.describe(symbol, isas, {**words, "abi": abi or "sysv"})
+        _report_function(functions.verify(object_file, described, exhaustive), as_json)
+        return
+    (specs, _), target = request.load(path, isas, prefix, polynomial, folder, adaptive, **code)
+    if paths:
+        with progress(
+            "prove machine code", len(tasks := objects.find(paths, specs, abi, exhaustive))
+        ) as advance:
+            proofs = objects.prove(tasks, jobs, advance)
+        _report_objects(proofs, as_json)
+        return
+    found = listings.read_folder(target, specs)
+    with progress("prove machine code", len(found)) as advance:
+        certificates = prove_kernels.certify(found, jobs, None, advance, exhaustive)
+    if as_json:
+        print_json({"kernels": [report.certificate(c) for c in certificates.values()]})
+    else:
+        out().print(report.proof_table(specs, certificates))
+
+
+def _report_objects(proofs: list[objects.Proof], as_json: bool) -> None:
+    """Print the proofs, and exit with the same status as for one function."""
+    from gfsmith.verify import report
+
+    if as_json:
+        print_json({"kernels": [report.compiled(proof) for proof in proofs]})
+    else:
+        out().print(report.compiled_table(proofs))
+        for proof in proofs:
+            if not proof.report:
+                print(f"{proof.report.status.value}: {proof.file}: {proof.report.reason}")
+    _exit(proof.report.status for proof in proofs)
+
+
+def _report_function(outcome: Report, as_json: bool) -> None:
+    from gfsmith.verify import report
+
+    if as_json:
+        print_json(report.outcome(outcome))
+    else:
+        print(f"{outcome.status.value}: {outcome.reason or report.established(outcome)}")
+    _exit([outcome.status])
+
+
+def _exit(statuses: Iterable[Status]) -> None:
+    """Exit with status 0 if all are proved, 1 if one is refuted, else 3 (one is unsupported)."""
+    from gfsmith.prove.verdict import Status
+
+    found = set(statuses)
+    if found != {Status.PROVED}:
+        raise SystemExit(1 if Status.REFUTED in found else UNSUPPORTED)

@@ -1,0 +1,33 @@
+"""Paths of gfsmith's files other than Python modules, and atomic replacement of files.
+
+In a checkout they are folders at its top. A wheel contains them as gfsmith/share (setup.py lists them)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def installed(package: Path = _PACKAGE) -> bool:
+    """Return True if the gfsmith at `package` comes from a wheel, not from a checkout."""
+    return (package / "share").is_dir()
+
+
+def share(name: str, package: Path = _PACKAGE) -> Path:
+    """Return the folder or file `name`, for example "templates" or "runtime/core/src", of the gfsmith at
+    `package`."""
+    return (package / "share" if installed(package) else package.parents[1]) / name
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path with the name of `path`; its file replaces `path` at the end. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as staging:
+        stage = Path(staging) / path.name
+        yield stage
+        stage.replace(path)

@@ -1,0 +1,24 @@
+"""Path of a kernel's source in the output folder, and its preprocessor condition."""
+
+from __future__ import annotations
+
+from gfsmith.emit.c.kernel import SPELLINGS
+from gfsmith.kernel import architecture
+from gfsmith.kernel.isa import Isa
+from gfsmith.kernel.spec import KernelSpec
+
+
+def guard(isa: Isa) -> str:
+    """Return the preprocessor condition under which a build can contain the set: its architecture, and a
+    compiler that supports it; "" for always."""
+    arch, spelling = architecture.condition(isa.arch), SPELLINGS.get(isa.name)
+    if spelling is None or not spelling.compilers:
+        return arch
+    return f"({arch}) && ({spelling.compilers})"
+
+
+def source_path(spec: KernelSpec) -> str:
+    """Return the path of a kernel's source in the output folder."""
+    if spec.machine_code:
+        return f"x86/{spec.symbol}.S"
+    return f"{spec.isa.name}/{spec.symbol}.c"

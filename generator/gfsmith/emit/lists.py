@@ -1,0 +1,120 @@
+"""Files that the C runtime includes: lists of kernels and instruction sets, prototypes, build lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gfsmith.emit.c.kernel import SPELLINGS
+from gfsmith.emit.kernel_files import guard, source_path
+from gfsmith.emit.template import render
+from gfsmith.kernel.isa import ISAS, Isa
+from gfsmith.kernel.microarch import Microarch
+from gfsmith.kernel.spec import KernelSpec, Operation, default_technique
+from gfsmith.kernel.technique import FORMAT
+
+
+def _condition(isa: Isa) -> str:
+    """Return the preprocessor condition under which a build contains the kernels of a set."""
+    able = guard(isa)
+    chosen = f"GFSMITH_BUILDS({isa.name})"
+    return f"({able}) && {chosen}" if able else chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _IsaKernels:
+    """One instruction set of a build, ready for the templates.
+
+    guard, condition: a build contains the set if the compiler's target is `arch` (guard) and
+    GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients
+    except the adaptive ones, whose src array is different.
+    """
+
+    name: str
+    arch: str
+    guard: str
+    condition: str
+    tables: str
+    features: str
+    specs: tuple[KernelSpec, ...]
+    adaptive: tuple[KernelSpec, ...]
+    baked: tuple[KernelSpec, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """One known matrix of a build."""
+
+    id: str
+    polynomial: int
+    rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TunedKernel:
+    """A kernel that dispatch prefers on a microarchitecture for one path of calls (path.h).
+
+    added: the build has the kernel only for this purpose, so dispatch must not choose it otherwise.
+    """
+
+    cpu: Microarch
+    path: str
+    spec: KernelSpec
+    added: bool
+
+    @property
+    def condition(self) -> str:
+        return _condition(self.spec.isa)
+
+
+def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
+    mine = [s for s in specs if s.isa.name == isa.name]
+    return _IsaKernels(
+        name=isa.name,
+        arch=isa.arch.value,
+        guard=guard(isa),
+        condition=_condition(isa),
+        tables=FORMAT[default_technique(Operation.DOT, isa)].label,
+        features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
+        specs=tuple(s for s in mine if s.baked is None and not s.pipelined),
+        adaptive=tuple(s for s in mine if s.pipelined),
+        baked=tuple(s for s in mine if s.baked is not None),
+        sources=tuple(map(source_path, mine)),
+    )
+
+
+def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
+    """Return every known matrix once."""
+    found = {
+        s.matrix_id: _Matrix(s.matrix_id, s.field.polynomial, s.baked.rows)
+        for s in specs
+        if s.baked is not None
+    }
+    return list(found.values())
+
+
+def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dict[str, str]:
+    """Return path -> text of every file that describes the whole build. specs: including the tuned ones."""
+    present = {spec.isa.name for spec in specs}
+    isas = [_isa(isa, specs) for isa in ISAS if isa.name in present]
+    orders = {s.lines: s.visited() for s in specs if s.pipelined and s.shuffled}
+    files = {
+        "adaptive.inc": render("adaptive.inc.j2", isas=isas, orders=dict(sorted(orders.items()))),
+        "kernels.inc": render("kernels.inc.j2", isas=isas),
+        "baked.inc": render("baked.inc.j2", isas=isas),
+        "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),
+        "tuned.inc": render("tuned.inc.j2", cpus=list(dict.fromkeys(row.cpu for row in tuned)), rows=tuned),
+        "isas.inc": render("isas.inc.j2", isas=isas),
+        "gfsmith_isas.h": render("gfsmith_isas.h.j2", isas=isas),
+        "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
+        "sources.mk": render("sources.mk.j2", isas=isas),
+        "sources.cmake": render("sources.cmake.j2", isas=isas),
+    }
+    for name in sorted({s.isa.name for s in specs if not s.machine_code}):
+        files |= {header: render(f"{header}.j2") for header in SPELLINGS[name].headers}
+    if any(not s.machine_code and (s.prefetch or s.pipelined) for s in specs):
+        files["gfsmith_prefetch.h"] = render("gfsmith_prefetch.h.j2")
+    if any(spec.machine_code for spec in specs):
+        files["gfsmith_asm.h"] = render("gfsmith_asm.h.j2")
+    return files

@@ -1,1 +1,0 @@
-"""One kernel as a person would want to see it: `gfsmith explain`."""

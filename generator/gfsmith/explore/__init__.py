@@ -1,0 +1,1 @@
+"""Measurement, prediction and explanation of kernels, and the decisions of running programs."""

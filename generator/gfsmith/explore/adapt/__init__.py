@@ -1,0 +1,1 @@
+"""`gfsmith adapt`: the decisions of the runtime's coordinator and their reasons (docs/adaptive.md)."""

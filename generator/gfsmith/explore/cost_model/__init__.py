@@ -1,0 +1,1 @@
+"""The predicted cost of a kernel, without running it."""

@@ -1,0 +1,1 @@
+"""Explanation of one kernel for a reader: `gfsmith explain`."""

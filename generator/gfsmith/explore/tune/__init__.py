@@ -1,0 +1,2 @@
+"""`gfsmith tune`: variants of a kernel are proved and timed alternately, and the best is written to a
+file."""

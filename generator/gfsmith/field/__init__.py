@@ -1,0 +1,26 @@
+"""GF(2^8): elements (`gf256`), isomorphisms between its representations (`isomorphism`), linear algebra over
+it (`matrix`) and the structure of Cauchy matrices (`cauchy`). This package exports the names of `gf256`."""
+
+from gfsmith.field.gf256 import (
+    DEGREE,
+    MASK,
+    ORDER,
+    BitMatrix,
+    Field,
+    FieldError,
+    apply,
+    check_polynomial,
+    irreducible_polynomials,
+)
+
+__all__ = [
+    "DEGREE",
+    "MASK",
+    "ORDER",
+    "BitMatrix",
+    "Field",
+    "FieldError",
+    "apply",
+    "check_polynomial",
+    "irreducible_polynomials",
+]

@@ -1,0 +1,82 @@
+"""Live ranges of vector values, and the number of registers that a Program needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gfsmith.ir import Instr, Loop, Program, Value
+
+
+def uses(program: Program) -> Counter[Value]:
+    """Return how often each value is read, by instructions and by the carries of rolled loops."""
+    counts: Counter[Value] = Counter()
+    for instr in program.instructions():
+        counts.update(instr.args)
+    for loop in program.loops:
+        for carry in loop.carries:
+            counts.update(carry.names()[1:])
+    return counts
+
+
+def last_use(loop: Loop) -> dict[Value, int]:
+    """Return the position of the last read of each value, counted over head, body, rest, close in this order.
+
+    A value of the head that body or rest reads is needed in every iteration, so it lives to the end of that
+    section. A carried value lives from its definition in the head to its last read in close.
+    """
+    last: dict[Value, int] = {}
+    head_values = {i.result for i in loop.head}
+    position = 0
+    for section in loop.sections():
+        end = position + len(section) - 1
+        inner = section is loop.body or section is loop.rest
+        for instr in section:
+            for value in instr.args:
+                keep = inner and value in head_values
+                last[value] = max(last.get(value, -1), end if keep else position)
+            position += 1
+    inner_end = len(loop.head) + len(loop.body) + len(loop.rest) - 1
+    for carry in loop.carries:
+        for value in carry.names():
+            last[value] = max(last.get(value, -1), inner_end)
+    return last
+
+
+def variables(loop: Loop) -> dict[Value, Value]:
+    """Return a map from every name of a carried value to its phi: one register holds them all."""
+    return {name: carry.phi for carry in loop.carries for name in carry.names()}
+
+
+def _peak(code: Iterable[Instr], last: dict[Value, int], loop: Loop) -> int:
+    """Return the largest number of simultaneously live values of a loop, without those of the preload.
+
+    A carried value occupies one register under its names, from the initial value on.
+    """
+    name = variables(loop)
+    ends: dict[Value, int] = {}
+    for value, position in last.items():
+        ends[name.get(value, value)] = max(ends.get(name.get(value, value), -1), position)
+    live: set[Value] = set()
+    peak = 0
+    for position, instr in enumerate(code):
+        dying = {v for v in (name.get(a, a) for a in instr.args) if v in live and ends[v] == position}
+        if instr.result is not None:
+            result = name.get(instr.result, instr.result)
+            grown = (live - dying) | {result}
+            peak = max(peak, len(live), len(grown))
+            live = grown
+        else:
+            live -= dying
+        live = {v for v in live if ends.get(v, -1) > position}
+    return peak
+
+
+def pressure(program: Program) -> int:
+    """Return the registers that a Program needs: all values of the preload and the live values of the largest
+    loop."""
+    peak = 0
+    for loop in program.loops:
+        code = [i for section in loop.sections() for i in section]
+        peak = max(peak, _peak(code, last_use(loop), loop))
+    return len([i for i in program.preload if i.result is not None]) + peak

@@ -1,0 +1,1 @@
+"""Specification of kernels: instruction sets, operations, techniques, tuning parameters, KernelSpec."""

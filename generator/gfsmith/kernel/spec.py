@@ -1,0 +1,336 @@
+"""KernelSpec, from which a kernel is generated, and the names of kernels.
+
+The grammar of a symbol, of which KernelSpec.symbol is the only source:
+
+    <prefix>_<operation>_<inputs>x<outputs>[_<code>]__<isa>[_v<bits>][_<technique>][_<circuit>]_u<unroll>
+        [_<order>][_rows][_shuffled][_mem][_pipe][_p<bytes><hint>][_nt]
+
+inputs: a number, or `n` for any, read from the argument k. code: of a baked kernel, with `_packets` if it
+works on packets. v<bits>, technique: only if they differ from the instruction set's default. circuit: of a
+baked kernel, unless it is the one with the lowest estimate. order: `steps` or `copies`, unless it is `sums`.
+`_rows`, `_shuffled`: the traversal order of the lines of an iteration. `_mem`: every iteration reads the
+table entries from memory. `_pipe` (with the hint if not t0): the kernel prefetches from addresses in a second
+pointer array. `_p`: the prefetch distance in bytes with its hint. `_nt`: streaming stores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from gfsmith.field import Field
+from gfsmith.ir import Op
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
+from gfsmith.kernel.operation import MAX_SHARDS
+from gfsmith.kernel.operation import Baked as Baked
+from gfsmith.kernel.operation import Operation as Operation
+from gfsmith.kernel.technique import FORMAT, NEEDS
+from gfsmith.kernel.technique import TableFormat as TableFormat
+from gfsmith.kernel.technique import Technique as Technique
+from gfsmith.kernel.tuning_parameters import LINE, fits, shuffled
+from gfsmith.kernel.tuning_parameters import Circuit as Circuit
+from gfsmith.kernel.tuning_parameters import Hint as Hint
+from gfsmith.kernel.tuning_parameters import Order as Order
+from gfsmith.kernel.tuning_parameters import Placement as Placement
+from gfsmith.kernel.tuning_parameters import Store as Store
+from gfsmith.kernel.tuning_parameters import Walk as Walk
+
+MAX_UNROLL = 8
+MAX_PREFETCH = 1 << 16
+MULB_POLYNOMIAL = 0x11B
+RAID_POLYNOMIAL = 0x11D
+
+
+class SpecError(ValueError):
+    """A kernel that cannot exist. The message names the field and the allowed values."""
+
+
+_BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
+#: Techniques that double a byte, and the numbers of parities for Horner's rule: P and Q, or P, Q and R.
+_DOUBLES = frozenset({Technique.AFFINE, Technique.SHIFT})
+_PARITIES = (2, 3)
+
+#: Techniques with one instruction per product.
+_SINGLE = frozenset({Technique.AFFINE, Technique.MULB, Technique.PERMXOR})
+
+
+def with_width(isa: Isa, bits: int) -> Isa:
+    """Return the instruction set with vectors of `bits` bits. Its name, and so dispatch, stays the same.
+
+    Raises SpecError if the set has no vectors of this width to choose.
+    """
+    if bits not in isa.widths:
+        able = [f"{' or '.join(map(str, i.widths))} on {i.name}" for i in ISAS if i.widths]
+        raise SpecError(f"width = {bits}; {isa.name} has no such choice; allowed: {', '.join(able)}")
+    return replace(isa, vector_bytes=bits // 8)
+
+
+def default_technique(operation: Operation, isa: Isa) -> Technique:
+    """Return the preferred technique of an instruction set for an operation. Raises SpecError if it has
+    none."""
+    if operation is Operation.XOR:
+        return Technique.PLAIN
+    if operation is Operation.HORNER:
+        return Technique.AFFINE if Op.AFFINE in isa.ops else Technique.SHIFT
+    for technique in (Technique.AFFINE, Technique.PERMXOR, Technique.NIBBLE, Technique.BITPLANE):
+        if NEEDS[technique] in isa.ops:
+            return technique
+    raise SpecError(f"{isa.name}: no technique to multiply with")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSpec:
+    """One kernel. inputs None: any k, read from the argument. prefetch: distance in bytes, 0 for none.
+
+    shuffled: the kernel visits the lines of an iteration in the order of tuning_parameters.shuffled.
+    pipelined: src has k more pointers for each line of an iteration, in the order of visits; each visit
+    prefetches from its pointer plus the iteration's position. A kernel with run-time coefficients serves
+    every polynomial, because its table encodes the field; only MULB has a fixed field. Raises SpecError for a
+    kernel that cannot exist.
+    """
+
+    operation: Operation
+    isa: Isa
+    inputs: int | None
+    outputs: int
+    technique: Technique
+    unroll: int = 1
+    prefetch: int = 0
+    hint: Hint = Hint.T0
+    store: Store = Store.TEMPORAL
+    order: Order = Order.SUMS
+    walk: Walk = Walk.TOGETHER
+    shuffled: bool = False
+    pipelined: bool = False
+    placement: Placement = Placement.REGISTERS
+    circuit: Circuit = Circuit.CHEAPEST
+    field: Field = field(default_factory=Field)
+    prefix: str = "gfs"
+    baked: Baked | None = None
+
+    def __post_init__(self) -> None:
+        self._check_shape()
+        self._check_technique()
+        self._check_schedule()
+        self._check_walk()
+        self._check_baked()
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.prefix):
+            raise SpecError(f"prefix {self.prefix!r} is not a C identifier")
+
+    def _check_shape(self) -> None:
+        if self.inputs is not None and not 1 <= self.inputs < MAX_SHARDS:
+            raise SpecError(f"inputs = {self.inputs}; allowed: 1..{MAX_SHARDS - 1} or any")
+        if not 1 <= self.outputs < MAX_SHARDS:
+            raise SpecError(f"outputs = {self.outputs}; allowed: 1..{MAX_SHARDS - 1}")
+        if self.operation in (Operation.MUL, Operation.XOR) and self.outputs != 1:
+            raise SpecError(f"outputs = {self.outputs}; {self.operation.value} has exactly 1 output")
+        horner = self.operation is Operation.HORNER
+        if horner and (self.inputs is not None or self.outputs not in _PARITIES):
+            raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
+        if self.operation is Operation.MUL and self.inputs not in (None, 1):
+            raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
+
+    def _check_technique(self) -> None:
+        plain = self.technique is Technique.PLAIN
+        adds = self.operation is Operation.XOR or (self.baked is not None and self.baked.packets)
+        if plain != adds:
+            raise SpecError(
+                f"technique = {self.technique.value} does not fit operation "
+                f"{self.operation.value}; plain is for xor and packets, which allow no other"
+            )
+        horner = self.operation is Operation.HORNER
+        if (horner and self.technique not in _DOUBLES) or (not horner and self.technique is Technique.SHIFT):
+            raise SpecError(
+                f"technique = {self.technique.value} does not fit operation {self.operation.value}; shift is "
+                "only for horner; horner allows affine and shift"
+            )
+        if NEEDS[self.technique] not in self.isa.ops:
+            allowed = ", ".join(t.value for t, op in NEEDS.items() if op in self.isa.ops)
+            raise SpecError(
+                f"technique = {self.technique.value} is not possible on {self.isa.name}; allowed: {allowed}"
+            )
+        if horner and self.field.polynomial != RAID_POLYNOMIAL:
+            raise SpecError(
+                f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {RAID_POLYNOMIAL:#x}"
+            )
+        if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
+            raise SpecError(
+                f"technique = mulb multiplies modulo {MULB_POLYNOMIAL:#x} only, not modulo "
+                f"{self.field.polynomial:#x}; use affine"
+            )
+
+    def _check_schedule(self) -> None:
+        limit = MAX_UNROLL * (max(1, LINE // self.isa.vector_bytes) if self._by_lines else 1)
+        if not 1 <= self.unroll <= limit:
+            raise SpecError(f"unroll = {self.unroll}; allowed: 1..{limit}")
+        if self.abreast == 1 and self.order is not Order.SUMS:
+            alone = "unroll = 1" if self.unroll == 1 else "one vector of each source"
+            raise SpecError(f"order = {self.order.value}; allowed with {alone}: sums")
+        if not 0 <= self.prefetch <= MAX_PREFETCH:
+            raise SpecError(f"prefetch = {self.prefetch}; allowed: 0..{MAX_PREFETCH} bytes")
+        if self.prefetch and Op.PREFETCH not in self.isa.ops:
+            raise SpecError(f"prefetch = {self.prefetch}; {self.isa.name} has no prefetch")
+        if self.store is Store.STREAMING and Op.STREAM not in self.isa.ops:
+            raise SpecError(f"store = streaming; {self.isa.name} has no streaming stores")
+        if self.store is Store.STREAMING and self.operation is Operation.MAD:
+            raise SpecError("store = streaming; mad reads its destinations; allowed: temporal")
+
+    def _check_walk(self) -> None:
+        if not (asked := self._by_lines):
+            return
+        if self.operation is not Operation.DOT or self.inputs is not None or self.baked is not None:
+            raise SpecError(f"{asked}; allowed: dot with any number of inputs, such as nx4, and no code")
+        if self.isa.scalable:
+            raise SpecError(f"{asked}; {self.isa.name} has no fixed number of vectors in a cache line")
+        if self.block % LINE:
+            raise SpecError(f"unroll = {self.unroll}; {asked}; allowed: whole lines of {LINE} bytes")
+        if self.shuffled and self.lines < 2:
+            raise SpecError(f"unroll = {self.unroll}; shuffled needs at least 2 lines per iteration")
+        if self.pipelined and self.prefetch:
+            raise SpecError(
+                f"prefetch = {self.prefetch}; allowed: 0; a pipelined kernel prefetches by its pointers"
+            )
+        if self.pipelined and Op.PREFETCH not in self.isa.ops:
+            raise SpecError(f"pipelined = true; {self.isa.name} has no prefetch")
+
+    def _check_baked(self) -> None:
+        if self.baked is None:
+            if self.circuit is not Circuit.CHEAPEST:
+                raise SpecError(f"circuit = {self.circuit.value}; only kernels for a code have circuits")
+            return
+        if self.operation is not Operation.DOT:
+            raise SpecError(f"code = {self.baked.code}; only dot has kernels for a code")
+        if self.isa.arch is Arch.PORTABLE or self.technique not in _BAKES:
+            raise SpecError(f"code = {self.baked.code}; {self.isa.name} has run-time coefficients only")
+        if {len(row) for row in self.baked.rows} != {self.inputs} or len(self.baked.rows) != self.outputs:
+            raise SpecError(f"code = {self.baked.code}; its matrix is not {self.outputs} x {self.inputs}")
+        if self.baked.packets and not {e for row in self.baked.rows for e in row} <= {0, 1}:
+            raise SpecError(f"code = {self.baked.code}; a matrix for packets holds 0 and 1 only")
+        if any(not any(row) for row in self.baked.rows):
+            raise SpecError(f"code = {self.baked.code}; a row of its matrix is 0")
+
+    @property
+    def tables(self) -> TableFormat:
+        known = self.baked is not None or self.operation is Operation.HORNER
+        return TableFormat.NONE if known else self.entries
+
+    @property
+    def entries(self) -> TableFormat:
+        """The format of one coefficient, in the table argument or among the kernel's constants."""
+        return FORMAT[self.technique]
+
+    @property
+    def block(self) -> int:
+        """Bytes of every shard that one iteration of the main loop handles."""
+        return self.unroll * self.isa.vector_bytes
+
+    @property
+    def lines(self) -> int:
+        """Cache lines of every shard that one iteration of the main loop handles."""
+        return self.block // LINE
+
+    @property
+    def _by_lines(self) -> str:
+        """The setting because of which the kernel works on cache lines; "" if there is none."""
+        if self.walk is Walk.ROWS:
+            return "walk = rows"
+        return "pipelined = true" if self.pipelined else "shuffled = true" if self.shuffled else ""
+
+    @property
+    def abreast(self) -> int:
+        """Vectors of a shard in one loop over the sources: with ROWS as many vectors of a line as sums fit
+        into registers."""
+        if self.walk is Walk.TOGETHER:
+            return self.unroll
+        vectors = LINE // self.isa.vector_bytes
+        while vectors > 1 and not fits(self.isa, vectors, self.outputs):
+            vectors //= 2
+        return vectors
+
+    def visited(self) -> tuple[int, ...]:
+        """Return the lines of an iteration in the order of visits."""
+        return shuffled(self.lines) if self.shuffled else tuple(range(self.lines))
+
+    def visits(self) -> tuple[tuple[int, ...], ...]:
+        """Return the vectors of an iteration that each loop over the sources takes, in the order of
+        visits."""
+        order: Sequence[int] = range(self.unroll)
+        if self._by_lines:
+            vectors = LINE // self.isa.vector_bytes
+            order = [line * vectors + n for line in self.visited() for n in range(vectors)]
+        return tuple(tuple(order[n : n + self.abreast]) for n in range(0, self.unroll, self.abreast))
+
+    @property
+    def in_place(self) -> bool:
+        """True if a destination may be one of the sources."""
+        return self.operation in (Operation.MAD, Operation.MUL)
+
+    @property
+    def diagonal(self) -> bool:
+        """True if the kernel handles its k shards one after the other, independently."""
+        return self.operation is Operation.MUL and self.inputs is None
+
+    @property
+    def group(self) -> int:
+        """Sources per iteration of the main loop over any number of sources.
+
+        Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are no
+        faster where a product is several instructions, where sums are two-input ones and for one output, and
+        slower with 30 sources and streaming stores. On POWER10 llvm-mca predicts that the inner loop is 1.0
+        to 1.4 times as fast (docs/instruction-sets.md).
+        """
+        product = self.technique in _SINGLE and Op.XOR3 in self.isa.ops
+        pays = product and self.outputs > 1 and self.store is Store.TEMPORAL and not self._by_lines
+        return 2 if pays and self.inputs is None else 1
+
+    def entry_offset(self, source: int, output: int) -> int:
+        """Return the byte offset in the table of the coefficient of `source` in `output` (source-major)."""
+        return (source * self.outputs + output) * self.tables.entry_bytes
+
+    @property
+    def source_stride(self) -> int:
+        """Bytes from one source's entries to the next one's."""
+        return self.outputs * self.tables.entry_bytes
+
+    @property
+    def machine_code(self) -> bool:
+        """True if the kernel ships as machine code rather than as C."""
+        return self.isa.encoding is not Encoding.C
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Key that distinguishes this kernel from every other kernel."""
+        return self.symbol, self.field.polynomial, self.baked
+
+    @property
+    def matrix_id(self) -> str:
+        """The name of a baked kernel's matrix, as a C identifier."""
+        assert self.baked is not None
+        return f"{self.baked.label}_{self.inputs}x{self.outputs}_{self.field.polynomial:x}"
+
+    @property
+    def symbol(self) -> str:
+        inputs = "n" if self.inputs is None else str(self.inputs)
+        label = f"_{self.baked.label}" if self.baked is not None else ""
+        parts = [f"{self.prefix}_{self.operation.value}_{inputs}x{self.outputs}{label}__{self.isa.name}"]
+        if self.isa.width != BY_NAME[self.isa.name].width:
+            parts.append(f"v{self.isa.width}")
+        if self.technique is not default_technique(self.operation, self.isa):
+            parts.append(self.technique.value)
+        if self.circuit is not Circuit.CHEAPEST:
+            parts.append(self.circuit.value)
+        parts.append(f"u{self.unroll}")
+        if self.order is not Order.SUMS:
+            parts.append(self.order.value)
+        parts += ["rows"] * (self.walk is Walk.ROWS) + ["shuffled"] * self.shuffled
+        if self.placement is Placement.MEMORY:
+            parts.append("mem")
+        if self.pipelined:
+            parts.append(f"pipe{'' if self.hint is Hint.T0 else self.hint.value}")
+        if self.prefetch:
+            parts.append(f"p{self.prefetch}{self.hint.value}")
+        if self.store is Store.STREAMING:
+            parts.append("nt")
+        return "_".join(parts)

@@ -1,0 +1,69 @@
+"""Ways to multiply a vector of bytes by a constant, and their tables.
+
+SHIFT multiplies by the constant 2 only: it shifts the byte and adds the polynomial if bit 7 was set.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from gfsmith.ir import Op
+
+
+class Technique(Enum):
+    """A way to multiply a byte vector by a constant."""
+
+    NIBBLE = "nibble"
+    PERMXOR = "permxor"
+    AFFINE = "affine"
+    MULB = "mulb"
+    BITPLANE = "bitplane"
+    SHIFT = "shift"
+    PLAIN = "plain"
+
+
+class TableFormat(Enum):
+    """The layout of one coefficient in the table argument; the value is its size in bytes.
+
+    NIBBLE: c * n, then c * (n << 4), for n = 0..15. PERMXOR: the same with n at place n ^ 7.
+    AFFINE: byte 7-i is row i of the bit matrix of c. BITPLANE: byte b is c * 2^b. MULB: c eight times.
+    NONE: no table is read.
+    """
+
+    NIBBLE = ("nibble", 32)
+    PERMXOR = ("permxor", 32)
+    AFFINE = ("affine", 8)
+    BITPLANE = ("bitplane", 8)
+    MULB = ("mulb", 8)
+    NONE = ("none", 0)
+
+    @property
+    def label(self) -> str:
+        return self.value[0]
+
+    @property
+    def entry_bytes(self) -> int:
+        return self.value[1]
+
+
+#: Format of the coefficients, in the table argument or among the constants of a kernel for a known matrix.
+FORMAT = {
+    Technique.NIBBLE: TableFormat.NIBBLE,
+    Technique.PERMXOR: TableFormat.PERMXOR,
+    Technique.AFFINE: TableFormat.AFFINE,
+    Technique.MULB: TableFormat.MULB,
+    Technique.BITPLANE: TableFormat.BITPLANE,
+    Technique.SHIFT: TableFormat.NONE,
+    Technique.PLAIN: TableFormat.NONE,
+}
+
+#: The Op that an instruction set must have for the technique.
+NEEDS = {
+    Technique.NIBBLE: Op.LOOKUP,
+    Technique.PERMXOR: Op.LOOKUP2,
+    Technique.AFFINE: Op.AFFINE,
+    Technique.MULB: Op.MULB,
+    Technique.BITPLANE: Op.SCALE,
+    Technique.SHIFT: Op.CHOOSE,
+    Technique.PLAIN: Op.XOR,
+}

@@ -1,1 +1,0 @@
-"""What a kernel should cost, without running it."""

@@ -1,0 +1,1 @@
+"""Pure rewrites Program -> Program, one per module. `pipeline` lists them in order."""

@@ -1,0 +1,1 @@
+"""The proof of a Routine of gfsmith_algebra.h."""

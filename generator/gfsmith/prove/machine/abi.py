@@ -1,0 +1,33 @@
+"""Calling conventions: the record that describes one. Each processor's are in its registers.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gfsmith.prove.machine.stack import DEEPEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abi:
+    """A calling convention.
+
+    arguments: registers of the first parameters, the others lie on the stack from `stack_arguments` on.
+    preserved: general registers that keep their value; preserved_vectors: vector register -> how many of
+    its low bytes. preserved_conditions: sets of flags that keep their value. return_address: a register, or
+    a place on the stack. Places are relative to the stack pointer on entry. home, red_zone, guard: as in
+    stack.Stack. landing: the bytes that begin every function that may be called by address where branch
+    protection is on.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    preserved: tuple[str, ...]
+    return_address: str | int
+    stack_arguments: int
+    preserved_vectors: Mapping[int, int] = field(default_factory=dict)
+    preserved_conditions: tuple[str, ...] = ()
+    home: tuple[int, int] = (0, 0)
+    red_zone: int = 0
+    guard: int = DEEPEST
+    landing: bytes = b""

@@ -1,0 +1,10 @@
+"""The calling conventions that there are contracts for."""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine.aarch64 import registers as aarch64
+from gfsmith.prove.machine.power import registers as power
+from gfsmith.prove.machine.x86 import registers as x86
+
+#: Their names. The processors, whose decoders take long to load, are in architectures.py.
+ABIS = (*x86.ABIS, *aarch64.ABIS, *power.ABIS)

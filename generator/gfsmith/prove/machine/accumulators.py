@@ -1,0 +1,155 @@
+"""Accumulators of a loop over the sources: what two turns of it show, and the sum at any turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gfsmith.prove.machine import domain, masked_tail
+from gfsmith.prove.machine.contract import Contract
+from gfsmith.prove.machine.domain import Form, Piece, Run, Runs, Unsupported
+from gfsmith.prove.machine.linear import Word, add, scale, subtract
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, of
+    which each turn takes `count`, or with their ends (masked_tail.py)."""
+
+    output: Word
+    first: Word
+    count: int
+    start: Word
+    length: int
+    end: bool
+
+    def source(self, turn: Word) -> Word:
+        """The first source of a turn."""
+        return add(self.first, scale(turn, self.count))
+
+
+def _recognise(contract: Contract, piece: Piece, length: int) -> Sum | None:
+    """The products that `piece` is the sum of, if they are those of one output and successive sources."""
+    if not isinstance(piece, Form) or piece.is_constant:
+        return None
+    atom = next(iter(piece.atoms))
+    output: Word = 0 if atom.table is None else atom.table.output
+    places = {subtract(other.shard, atom.shard) for other in piece.atoms}
+    numbers = [place for place in places if isinstance(place, int)]
+    if len(numbers) < len(places):
+        return None
+    first = add(atom.shard, min(numbers))
+    found = Sum(output, first, len(numbers), atom.start, length, masked_tail.is_end(atom))
+    return found if piece == _gain(contract, found, first) else None
+
+
+def _gain(contract: Contract, part: Sum, first: Word) -> Form:
+    """Return the gain of an accumulator in an iteration that begins with source `first`."""
+    gained = contract.products(part.output, first, part.count, part.start)
+    return masked_tail.ended(gained) if part.end else gained
+
+
+def _total(contract: Contract, part: Sum, sources: Word) -> Form:
+    """The sum over the first sources."""
+    total = contract.total(part.output, sources, part.start)
+    return masked_tail.ended(total) if part.end else total
+
+
+def accumulator(contract: Contract, seen: list[Runs]) -> list[Sum | int] | None:
+    """The stretches of an accumulator (a number: bytes that stay), or None if it is none."""
+    if contract.operation == "horner":
+        return _horner(contract, *seen)
+    first, second = seen
+    found: list[Sum | int] = []
+    try:
+        gained = domain.xor(first, second)
+    except Unsupported:
+        return None
+    for length, piece in gained:
+        if piece == domain.ZERO:
+            found.append(length)
+            continue
+        product = _recognise(contract, piece, length)
+        if product is None:
+            return None
+        found.append(product)
+    return found
+
+
+def _horner(contract: Contract, first: Runs, second: Runs, third: Runs) -> list[Sum | int] | None:
+    """The same by Horner's rule, where a difference shows nothing: all states are sums from source 0 on, and
+    only from the second source on do those of different outputs differ."""
+    found: list[Sum | int] = []
+    for length, before, after in domain.aligned(second, third):
+        position = sum(part if isinstance(part, int) else part.length for part in found)
+        if before == after and domain.cut(first, position, position + length) == ((length, before),):
+            found.append(length)
+            continue
+        part = _recognise_horner(contract, before, after, length)
+        if part is None:
+            return None
+        found.append(part)
+    return found
+
+
+def _recognise_horner(contract: Contract, before: Piece, after: Piece, length: int) -> Sum | None:
+    if not isinstance(before, Form) or not isinstance(after, Form) or after.is_constant:
+        return None
+    old, new = _sources(before), _sources(after)
+    if old is None or new is None or not 0 < new - old <= old:
+        return None
+    atom = next(iter(after.atoms))
+    for output in range(contract.outputs):
+        found = Sum(output, 2 * old - new, new - old, atom.start, length, masked_tail.is_end(atom))
+        if (before, after) == (_total(contract, found, old), _total(contract, found, new)):
+            return found
+    return None
+
+
+def _sources(form: Form) -> int | None:
+    """Return the number n of a form's sources if they are exactly the first n sources, else None."""
+    shards = {atom.shard if atom.kind.startswith("src") else -1 for atom in form.atoms}
+    return len(shards) if shards == set(range(len(shards))) else None
+
+
+def summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
+    """The accumulator `turn` turns after `first`."""
+    total: list[Run] = []
+    position = 0
+    for part in parts:
+        length = part if isinstance(part, int) else part.length
+        runs = domain.cut(first, position, position + length)
+        position += length
+        if not isinstance(part, int):
+            now, before = (_total(contract, part, sources) for sources in (part.source(turn), part.first))
+            beside = domain.xor(runs, ((length, before),))  # the value to which the sum is added
+            runs = domain.xor(beside, ((length, now),))
+        total += runs
+    return domain.merge(total)
+
+
+def gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, turn: Word) -> bool:
+    """Return whether an accumulator gained the products of exactly the iteration's sources."""
+    want: list[Run] = []
+    position = 0
+    try:
+        for part in parts:
+            length = part if isinstance(part, int) else part.length
+            runs = domain.cut(start, position, position + length)
+            position += length
+            if not isinstance(part, int):
+                runs = _carried(contract, part, runs)
+                runs = domain.xor(runs, ((length, _gain(contract, part, part.source(turn))),))
+            want += runs
+        return domain.xor(domain.merge(want), end) == domain.zeros(position)
+    except Unsupported:
+        return False
+
+
+def _carried(contract: Contract, part: Sum, runs: Runs) -> Runs:
+    """A stretch of an accumulator, before it gains the sources of a turn."""
+    carried: list[Run] = []
+    for length, piece in runs:
+        if not isinstance(piece, Form):
+            raise Unsupported("a sum of raw table bytes")
+        carried.append((length, contract.carried(piece, part.output, part.count)))
+    return tuple(carried)

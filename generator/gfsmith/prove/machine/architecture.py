@@ -1,0 +1,119 @@
+"""Description of a processor for the prover: the interface between the core and one folder per architecture.
+
+The core (linear, domain, memory, branch, invariant, explore, entry, prove) knows registers by name or
+number and instructions by their control flow. An `Architecture` provides everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, NamedTuple, Protocol
+
+from gfsmith.prove.machine.abi import Abi
+from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.formats.image import Function, Image, Reference
+from gfsmith.prove.machine.linear import Address, Linear, Word, base
+from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.state import Flags, State
+from gfsmith.prove.verdict import Refutation
+
+
+class Flow(Enum):
+    """The control flow after an instruction: to the next instruction, to `target`, to either of the two, back
+    to the caller, or elsewhere."""
+
+    NEXT = auto()
+    JUMP = auto()
+    BRANCH = auto()
+    RETURN = auto()
+    OTHER = auto()
+
+
+#: The target of a branch that returns to the caller: an address that no code has.
+RETURN = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One decoded instruction. filling: it does nothing, and may lie between functions. raw: as the
+    decoder has it; its text is the disassembly."""
+
+    ip: int
+    next_ip: int
+    flow: Flow
+    raw: Any
+    target: int = 0
+    filling: bool = False
+
+    def __str__(self) -> str:
+        return str(self.raw)
+
+
+class Start(NamedTuple):
+    """One entry point: its address, the values of registers there besides the parameters, and the values that
+    registers must have on return."""
+
+    ip: int
+    holds: Mapping[str, Word]
+    leaves: Mapping[str, Word]
+
+
+class Architecture(Protocol):
+    """A processor. Its methods raise only Unsupported and Refutation.
+
+    general: names of the general registers, the stack pointer among them. vectors, vector_bytes, masks: the
+    number of vector registers, their bytes, the number of mask registers. vector_name: the name of a vector
+    register in messages about `preserved_vectors`. longest: bytes of the longest instruction. alignment: the
+    stack pointer always moves by multiples of this number of bytes.
+    """
+
+    name: str
+    general: tuple[str, ...]
+    stack_pointer: str
+    alignment: int
+    vectors: int
+    vector_bytes: int
+    vector_name: str
+    masks: int
+    longest: int
+    abis: Mapping[str, Abi]
+
+    def decode(self, code: bytes, ip: int) -> Instruction | None:
+        """The instruction that `code` begins with, at address `ip`; None if there is none."""
+
+    def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
+        """Features that code for an instruction set with these flags (isa.py) may use."""
+
+    def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
+        """A feature that the instruction needs and that is neither plain nor among these."""
+
+    def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
+        """Return whether the instruction has a meaning with the number that a linker puts into it."""
+
+    def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
+        """The ways in; all are proved."""
+
+    def execute(self, state: State, instruction: Instruction) -> None:
+        """Execute an instruction of Flow.NEXT, or the part of a Flow.BRANCH before its test (counting)."""
+
+    def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
+        """Return the flags that a Flow.BRANCH tests, and the condition that takes it. Changes nothing."""
+
+    def check_unwind(
+        self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
+    ) -> None:
+        """The file's unwind tables describe every instruction reached, with the states before it."""
+
+
+def move_stack(state: State, name: str, alignment: int = 1) -> None:
+    """Record a change of the stack pointer `name`: the bytes below its red zone are lost."""
+    pointer = state.gpr[name]
+    place = base(pointer) if isinstance(pointer, Linear) else None
+    if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
+        raise Refutation("the stack pointer is lost")
+    if place[1] % alignment:
+        raise Refutation(f"the stack pointer moves by {place[1]} bytes, no multiple of {alignment}")
+    assert isinstance(state.memory, Memory)
+    state.memory.stack.move(place[1], state.facts)

@@ -1,0 +1,1 @@
+"""Object files, libraries and generated listings -> Image."""

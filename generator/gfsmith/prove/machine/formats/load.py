@@ -1,0 +1,163 @@
+"""Object files, archives and libraries -> Image.
+
+What kind of file it is, its bytes say: ELF for the machines of elf.py, Mach-O, COFF and PE
+for x86-64, and archives of them (ar). A
+relocatable object is laid out and relocated here; see `image.Builder`. Everything that is not understood
+is a LoadError of one line.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import arpy
+import lief
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.construct import ConstructError
+
+from gfsmith.prove.machine.formats import coff, elf, macho
+from gfsmith.prove.machine.formats.image import Function, Hole, Image, LoadError, Segment, raw
+
+__all__ = [
+    "Function",
+    "Hole",
+    "Image",
+    "LoadError",
+    "Segment",
+    "load",
+    "load_symbol",
+    "members_with",
+    "raw",
+]
+
+_ARCHIVE = b"!<arch>\n"
+_MACHO = (b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
+_COFF_AMD64 = b"\x64\x86"
+_BIG_COFF = b"\x00\x00\xff\xff"
+#: Exceptions that the parsers raise on damaged files.
+_DAMAGE = (
+    ELFError,
+    DWARFError,
+    ConstructError,
+    arpy.ArchiveFormatError,
+    struct.error,
+    ValueError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    OverflowError,
+)
+
+lief.logging.disable()
+
+
+def load(path: Path, member: str | None = None) -> Image:
+    """The image of an object file or library, or of one member of an archive.
+
+    Args:
+        path: .o, .obj, .so, .dylib, .dll, or an archive (.a, .lib).
+        member: the name of the archive's member; may be left out if there is only one.
+
+    Raises:
+        LoadError: the file cannot be loaded faithfully: other machine, unknown relocation, damage.
+    """
+    data = _contents(path)
+    if not data.startswith(_ARCHIVE):
+        if member is not None:
+            raise LoadError(f"{path}: not an archive")
+        return _parse(str(path), data)
+    members = list(_members(path, data))
+    chosen = [found for found in members if member is None or found[0] == member]
+    if len(chosen) != 1:
+        what = f"{len(chosen)} members" + (f" are called {member}" if member is not None else "")
+        raise LoadError(f"{path}: {what}; say which symbol or member is meant")
+    name, content = chosen[0]
+    return _parse(f"{path}({name})", content)
+
+
+def load_symbol(path: Path, symbol: str) -> Image:
+    """The image of a file, or of the only member of an archive, that defines the function `symbol`.
+
+    Raises:
+        LoadError: no member defines it, or several do, or the one that does cannot be loaded.
+    """
+    data = _contents(path)
+    if not data.startswith(_ARCHIVE):
+        candidates = iter([(str(path), data)])
+    else:
+        candidates = ((f"{path}({name})", content) for name, content in _members(path, data))
+    found: list[Image] = []
+    for what, content in candidates:
+        # A symbol's name stands in the file as it is: most members need not be parsed.
+        if symbol.encode() in content:
+            image = _parse(what, content)
+            if symbol in image.functions or symbol in image.disputed:
+                found.append(image)
+    if len(found) != 1 or symbol in found[0].disputed:
+        count = "no" if not found else "no single"
+        raise LoadError(f"{path}: {count} function {symbol}, which no other file replaces")
+    return found[0]
+
+
+def members_with(path: Path, symbols: frozenset[str]) -> dict[str | None, set[str]]:
+    """Return the requested functions that a file defines, by archive member (None: the file is no archive).
+
+    Raises:
+        LoadError: the file cannot be read, or is damaged.
+    """
+    data = _contents(path)
+    parts: Iterator[tuple[str | None, bytes]] = iter([(None, data)])
+    if data.startswith(_ARCHIVE):
+        parts = iter(_members(path, data))
+    found: dict[str | None, set[str]] = {}
+    for name, content in parts:
+        mine = set(symbols) & _defined(str(path) if name is None else f"{path}({name})", content)
+        if mine:
+            found[name] = mine
+    return found
+
+
+def _defined(what: str, data: bytes) -> set[str]:
+    """The functions of one object or library."""
+    if not data.startswith(b"\x7fELF"):
+        return set(_parse(what, data).functions)
+    try:
+        return elf.defined(data)
+    except _DAMAGE as error:
+        raise LoadError(f"{what}: damaged file ({type(error).__name__})") from error
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise LoadError(f"{path}: {error.strerror}") from error
+
+
+def _members(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Name and contents of an archive's members, in their order."""
+    try:
+        archive = arpy.Archive(fileobj=BytesIO(data))
+        for header in archive.infolist():
+            yield header.name.decode("utf-8", "replace"), archive.open(header).read()
+    except _DAMAGE as error:
+        raise LoadError(f"{path}: damaged archive") from error
+
+
+def _parse(what: str, data: bytes) -> Image:
+    """The image of the bytes of one object or library."""
+    try:
+        if data.startswith(b"\x7fELF"):
+            return elf.Reader(what, data).image()
+        if data[:4] in _MACHO:
+            return macho.load(what, data)
+        if data.startswith(b"MZ"):
+            return coff.load_image(what, data)
+        if data.startswith((_COFF_AMD64, _BIG_COFF)):
+            return coff.load_object(what, data)
+    except _DAMAGE as error:
+        raise LoadError(f"{what}: damaged file ({type(error).__name__})") from error
+    raise LoadError(f"{what}: neither ELF nor Mach-O nor COFF for x86-64")

@@ -1,0 +1,58 @@
+"""Relocations of ELF objects: one relocation, and the interface of each processor's relocation types."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from gfsmith.prove.machine.formats.image import Builder
+
+
+class Relocation(NamedTuple):
+    """One relocation of an object file: its type, where it is, S (None: another file has it), A, and the
+    symbol by number and name."""
+
+    kind: int
+    place: int
+    target: int | None
+    addend: int
+    number: int
+    symbol: str
+
+
+class Dynamic(NamedTuple):
+    """The types of relocations in linked files: none, base + A, S (pointers), S + A; of eight bytes."""
+
+    none: int
+    relative: int
+    pointers: frozenset[int]
+    absolute: int
+
+
+def trimmed(code: bytes, *filling: bytes) -> bytes:
+    """Code of four-byte instructions without those at the end that only fill."""
+    end = len(code) // 4 * 4
+    while end and code[end - 4 : end] in filling:
+        end -= 4
+    return code[:end]
+
+
+class Relocations(Protocol):
+    """ELF for one processor. machine: its Architecture's name; little endian, 64 bits."""
+
+    machine: str
+    dynamic: Dynamic
+
+    def trim(self, code: bytes) -> bytes:
+        """Code without what only fills the room behind it."""
+
+    def local_entry(self, other: int) -> int:
+        """Function.local, by the upper three bits of a symbol's st_other."""
+
+    def is_via_slot(self, kind: int) -> bool:
+        """Return True if a type of relocation refers to a pointer to the symbol."""
+
+    def part(self, kind: int) -> tuple[str, str, int]:
+        """Reference.part, origin and size of a relocation of this type."""
+
+    def apply(self, build: Builder, relocation: Relocation) -> bool:
+        """Patch an object's section; False if the type is not known. Raises LoadError if it does not fit."""

@@ -1,0 +1,189 @@
+"""The proof of one function: its promise, its bytes, and the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gfsmith.kernel.isa import Tail
+from gfsmith.kernel.spec import KernelSpec, Operation
+from gfsmith.prove.machine.architecture import Architecture
+from gfsmith.prove.machine.architectures import of_abi
+from gfsmith.prove.machine.constants import Constants
+from gfsmith.prove.machine.contract import Contract, Layout, Parameter
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.entry import check_end, entry_state
+from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
+from gfsmith.prove.machine.formats.image import Image, raw
+from gfsmith.prove.verdict import Refutation, Status
+
+_PARAMETERS: tuple[Parameter, ...] = ("len", "k", "coeffs", "src", "dst")
+
+_COVERAGE = "coverage"
+CHECKS = (
+    "value",
+    "every length",
+    "bounds",
+    "aliasing",
+    "ABI",
+    "constant time",
+    "encoding floor",
+    _COVERAGE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """status, the reason if not proved, instructions of the function and how many were reached."""
+
+    status: Status
+    reason: str = ""
+    instructions: int = 0
+    covered: int = 0
+    steps: int = 0
+    checks: tuple[str, ...] = field(default=())
+
+    def __bool__(self) -> bool:
+        return self.status is Status.PROVED
+
+
+def contract_of(spec: KernelSpec, abi: str) -> Contract:
+    """Return the contract of a generated kernel. A compiler's output for C may have instructions that are
+    never reached, and the unwind tables are the compiler's."""
+    return Contract(
+        operation=spec.operation.value,
+        inputs=spec.inputs,
+        outputs=spec.outputs,
+        layout=Layout(spec.tables.label, spec.tables.entry_bytes, spec.outputs),
+        parameters=_PARAMETERS,
+        abi=abi,
+        features=of_abi(abi).features(spec.isa.cpu_flags),
+        in_place=spec.in_place,
+        block=spec.block,
+        vector=spec.isa.vector_bytes,
+        per_shard=spec.operation is Operation.MUL,
+        unwind=spec.machine_code,
+        reach_all=spec.machine_code,
+        landing=spec.machine_code,
+        tail=None if spec.isa.tail is Tail.WORD else spec.isa.tail,
+        rows=spec.baked.rows if spec.baked is not None else None,
+        polynomial=spec.field.polynomial,
+        group=spec.group,
+        ahead=spec.lines if spec.pipelined else 0,
+    )
+
+
+def _instructions(arch: Architecture, code: bytes, origin: int, data: set[int]) -> list[int]:
+    """Return the addresses at which instructions begin; bytes that are read as data are no instructions."""
+    places, start = [], 0
+    while start < len(code):
+        if origin + start in data:
+            start += 1
+            continue
+        places.append(origin + start)
+        found = arch.decode(code[start : start + arch.longest], origin + start)
+        start += found.next_ip - found.ip if found is not None else 1
+    return places
+
+
+def _check_coverage(explorer: Explorer, code: bytes, data: set[int]) -> tuple[int, int]:
+    places = _instructions(explorer.arch, code, explorer.origin, data)
+    covered = explorer.covered
+    missed = [ip for ip in places if ip not in covered]
+    real = []
+    for ip in missed:
+        instr = explorer.arch.decode(code[ip - explorer.origin :], ip)
+        if instr is None or not instr.filling:
+            real.append(ip - explorer.origin)
+    if real and explorer.contract.reach_all:
+        raise Refutation(f"byte {real[0]}: {len(real)} instructions are never reached")
+    return len(places) - len(missed), len(places)
+
+
+def prove_code(
+    contract: Contract,
+    image: Image,
+    name: str,
+    exhaustive: bool = True,
+    max_steps: int = MAX_STEPS,
+) -> Report:
+    """Prove or refute one function of an image against its contract, for every length.
+
+    All lengths and numbers of sources at once, by induction over the loops. Bytes left over after them are
+    taken in a few ranges if the contract says how the code takes them; if no proof comes of that, one by
+    one. Then, if `exhaustive`, every length from 0 to four blocks once more without induction. After
+    `max_steps` instructions the answer is "unsupported".
+    """
+    arch = of_abi(contract.abi)
+    if image.machine != arch.name:
+        return Report(Status.UNSUPPORTED, f"{name}: code for {image.machine}, not {arch.name}")
+    if name not in image.functions:
+        return Report(Status.UNSUPPORTED, f"{name}: no function of the file that no other one replaces")
+    function = image.functions[name]
+    code = image.read(function.address, function.size)
+    if code is None:
+        return Report(Status.UNSUPPORTED, f"{name}: its code is not in the file")
+    segment = image.segment_at(function.address)
+    if segment is None or segment.writable or not segment.executable:
+        return Report(Status.UNSUPPORTED, f"{name}: its code is writable, or not executable")
+    hole = image.hole_in(function.address, function.size)
+    if hole is not None:
+        return Report(Status.UNSUPPORTED, f"{name}: its code depends on {hole.symbol}")
+    fixed = {"absolute", "pointer"}
+    if any(r.part in fixed for r in image.references_in(function.address, function.size)):
+        return Report(Status.UNSUPPORTED, f"{name}: its code depends on where it is linked to")
+    landing = arch.abis[contract.abi].landing
+    if contract.landing and not code.startswith(landing):
+        return Report(Status.REFUTED, f"{name}: does not begin with {arch.decode(landing, 0)}")
+    if contract.tail is not None and not exhaustive:
+        at_once = Explorer(contract, arch, code, function.address, max_steps, tail=contract.tail, image=image)
+        report = _prove(contract, image, name, code, at_once, exhaustive)
+        if report.status is Status.PROVED:
+            return report
+    explorer = Explorer(contract, arch, code, function.address, max_steps, image=image)
+    return _prove(contract, image, name, code, explorer, exhaustive)
+
+
+def prove_bytes(contract: Contract, code: bytes, name: str, exhaustive: bool) -> Report:
+    """The same for machine code with no file around it."""
+    return prove_code(contract, raw(name, code), name, exhaustive)
+
+
+def _prove(
+    contract: Contract, image: Image, name: str, code: bytes, explorer: Explorer, exhaustive: bool
+) -> Report:
+    """The answer of one exploration."""
+    count = len(_instructions(explorer.arch, code, explorer.origin, set()))
+    constants = Constants(image, image.functions[name], contract.frozen_data)
+    try:
+        for case in contract.cases():
+            explorer.contract = case
+            for low, high in _length_ranges(case, exhaustive):
+                for start in explorer.arch.starts(image, image.functions[name]):
+                    state = entry_state(case, explorer.arch, start, (low, high), constants)
+                    ends = explorer.run(state, start.ip)
+                    if not ends:
+                        raise Unsupported("no path returns")
+                    for end in ends:
+                        check_end(case, explorer.arch, start, end)
+        covered, count = _check_coverage(explorer, code, constants.reads)
+        if contract.unwind:
+            explorer.arch.check_unwind(image, name, explorer.arch.abis[contract.abi], explorer.reached())
+    except Refutation as found:
+        return Report(Status.REFUTED, f"{name}: {found}", count, len(explorer.covered), explorer.steps)
+    except Unsupported as found:
+        return Report(Status.UNSUPPORTED, f"{name}: {found}", count, len(explorer.covered), explorer.steps)
+    checks = tuple(check for check in CHECKS if check != _COVERAGE or contract.reach_all)
+    return Report(Status.PROVED, "", count, covered, explorer.steps, checks)
+
+
+def _length_ranges(contract: Contract, exhaustive: bool) -> list[tuple[int, int]]:
+    """Never empty: of no length at all, nothing would be shown. Raises Unsupported."""
+    lengths = contract.lengths()
+    if lengths is None:
+        raise Unsupported(f"no len from {contract.minimum} to {contract.maximum} is promised")
+    low, high = lengths
+    ranges = [(low, high)]
+    short = min(4 * contract.block // contract.granule * contract.granule, high)
+    if exhaustive and low <= short:
+        ranges.append((low, short))
+    return ranges

@@ -1,0 +1,48 @@
+"""Values of general registers: extraction of parts and composition from parts."""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.linear import Word
+from gfsmith.prove.machine.state import Opaque, State, Value
+
+
+def narrow(state: State, value: Value | Opaque, size: int) -> Value | Opaque:
+    """The low `size` bytes."""
+    if size == 8 or isinstance(value, Opaque):
+        if size != 8:
+            raise Unsupported(f"part of {value}")
+        return value
+    if isinstance(value, int):
+        return value % (1 << 8 * size)
+    if isinstance(value, tuple):
+        return domain.cut(value, 0, size)
+    low, high = state.facts.range(value)
+    if low < 0 or high >= 1 << 8 * size:
+        raise Unsupported(f"{value} is cut to {size} bytes")
+    return value
+
+
+def as_bytes(state: State, value: Value | Opaque, size: int) -> Runs:
+    """A general register's value as data."""
+    if isinstance(value, int):
+        return domain.constant_runs((value % (1 << 8 * size)).to_bytes(size, "little"))
+    if isinstance(value, tuple):
+        return domain.cut(value, 0, size)
+    raise Unsupported(f"{value} is used as data")
+
+
+def wrap(value: Word, size: int) -> Word:
+    return value % (1 << 8 * size) if isinstance(value, int) else value
+
+
+def checked(state: State, value: Word, size: int) -> Word:
+    """A sum or difference; 64-bit ones of unknowns are left to the facts, narrower must fit."""
+    if isinstance(value, int):
+        return value % (1 << 8 * size)
+    if size != 8:
+        low, high = state.facts.range(value)
+        if low < 0 or high >= 1 << 8 * size:
+            raise Unsupported(f"{size}-byte arithmetic on {value}")
+    return value

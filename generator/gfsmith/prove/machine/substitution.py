@@ -1,0 +1,155 @@
+"""Solving for a symbol: an unknown whose value has become known is replaced everywhere."""
+
+from __future__ import annotations
+
+from itertools import count
+from math import gcd, inf
+
+from gfsmith.prove.machine.contract import INDEX
+from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.linear import (
+    Contradiction,
+    Linear,
+    Word,
+    add,
+    divide,
+    make,
+    scale,
+    subtract,
+    symbol,
+)
+from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.state import State
+
+_SPAN = 1 << 64
+_quotients = count()
+
+
+def fix(state: State, value: Linear, number: int) -> None:
+    """value = number: solve for one symbol, a loop's counter if there is one, and replace it everywhere.
+
+    Raises Contradiction if there is no solution, Unsupported if none of the symbols can be isolated.
+    """
+    if (number - value.constant) % gcd(*(c for _, c in value.terms)):
+        raise Contradiction
+    symbols = [(s, c) for s, c in value.terms if isinstance(s, str)]
+    if not symbols:
+        raise Unsupported(f"{value} = {number} has nothing to solve for")
+    factor = min(abs(c) for _, c in symbols)
+    name, own = min(
+        (item for item in symbols if abs(item[1]) == factor),
+        key=lambda item: _age(str(item[0])),
+    )
+    others = subtract(subtract(value, number), Linear(0, ((name, own),)))
+    by = divide(scale(others, -1 if own > 0 else 1), factor)
+    if by is None:
+        raise Unsupported(f"{value} = {number} cannot be solved for {name}")
+    _replace(state, str(name), by)
+    settle(state)
+
+
+def settle(state: State) -> None:
+    """Replace every symbol of which only one value is left, except a contract's index: the contract describes
+    the result in terms of it."""
+    state.facts.tighten()
+    while True:
+        single = (
+            terms[0][0] for terms, (low, high) in state.facts.bounds.items() if low == high and not terms[1:]
+        )
+        name = next((s for s in single if isinstance(s, str) and s != INDEX), None)
+        if name is None:
+            return
+        _replace(state, name, int(state.facts.range(symbol(name))[0]))
+
+
+def relate(state: State, value: Linear) -> None:
+    """Replace the counters that follow from the facts about `value` and about another form.
+
+    If 0 <= n - 128 * t < 128 and 0 <= n - 128 * u < 128, then 128 * (t - u) lies between -127 and 127, so
+    t = u: a loop that is run again for the same length takes the same number of turns. Raises Contradiction.
+    """
+    terms = value.terms
+    low, high = state.facts.range(Linear(0, terms))
+    for other, (least, greatest) in list(state.facts.bounds.items()):
+        gap = subtract(Linear(0, terms), Linear(0, other))
+        if len(other) == 1 or isinstance(gap, int) or not _counters(gap):
+            continue
+        factor = gcd(*(c for _, c in gap.terms))
+        if inf in (high, greatest) or -inf in (low, least):
+            continue
+        number, lowest = int(high - least) // factor, -(int(greatest - low) // factor)
+        if number < lowest:
+            raise Contradiction
+        if number > lowest:
+            continue
+        fix(state, gap, number * factor)
+        relate(state, value)
+        return
+
+
+def _counters(gap: Linear) -> bool:
+    """Return whether `gap` is a difference of two loops' counters."""
+    return len(gap.terms) == 2 and not any(_age(str(s))[0] for s, _ in gap.terms)
+
+
+def _replace(state: State, name: str, by: Word) -> None:
+    """Replace a symbol by `by`, and keep the facts about the symbol."""
+    known = state.facts.range(symbol(name))
+    state.substitute(name, by)
+    state.facts.substitute(name, by)
+    if isinstance(state.memory, Memory):
+        state.memory.substitute(name, by)
+    state.facts.assume(by, *known)
+
+
+class Choice(Exception):
+    """The effect of an instruction depends on whether `value` is negative, and that is not known."""
+
+    def __init__(self, value: Linear) -> None:
+        super().__init__(f"{value} may be negative or not")
+        self.value = value
+
+
+def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
+    """q and r with value = q * divisor + r and 0 <= r < divisor; a negative value wraps around.
+
+    Where they do not follow from the form of `value`, they are new unknowns, and one of its symbols is
+    replaced by its expression in them.
+
+    Raises:
+        Unsupported: the value may be beyond 2^64, or no symbol can be isolated.
+        Choice: it may be negative or not.
+    """
+    state.facts.tighten()
+    low, high = state.facts.range(value)
+    if high < 0:
+        value = Linear(value.constant + _SPAN, value.terms)
+        low, high = low + _SPAN, high + _SPAN
+    if low < 0 <= high:
+        raise Choice(value)
+    if low < 0 or high >= _SPAN:
+        raise Unsupported(f"{value} is divided by {divisor}")
+    left = {s: c % divisor for s, c in value.terms}
+    rest = make(value.constant % divisor, left)
+    if state.facts.range(rest)[0] >= 0 and state.facts.range(rest)[1] < divisor:
+        whole = divide(subtract(value, rest), divisor)
+        assert whole is not None
+        return whole, rest
+    names = [(s, c) for s, c in value.terms if isinstance(s, str) and abs(c) == 1]
+    if not names:
+        raise Unsupported(f"{value} is divided by {divisor}, and has nothing to solve for")
+    name, own = max(names, key=lambda item: _age(str(item[0])))
+    number = next(_quotients)
+    whole, rest = symbol(f"q{number}"), symbol(f"r{number}")
+    state.facts.assume(whole, low // divisor, high // divisor)
+    state.facts.assume(rest, 0, divisor - 1)
+    others = subtract(value, Linear(0, ((name, own),)))
+    by = scale(subtract(add(scale(whole, divisor), rest), others), own)
+    _replace(state, str(name), by)
+    return whole, rest
+
+
+def _age(name: str) -> tuple[bool, int]:
+    """Sorts the newest loop counter first, parameters last: older symbols stay in use elsewhere."""
+    counter = name[1:] if name.startswith("t") and name[1:].isdigit() else ""
+    return not counter, -int(counter or 0)

@@ -1,0 +1,1 @@
+"""The proof of a Program against its KernelSpec."""

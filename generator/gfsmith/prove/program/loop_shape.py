@@ -1,0 +1,50 @@
+"""Conditions of the program proof on a Program's loops, independent of values: the bytes that they take, the
+shape of a turn, and its use of the pointers of src[] behind those of the shards."""
+
+from __future__ import annotations
+
+from gfsmith.ir import Instr, Loop, Program, Role, Space
+from gfsmith.kernel.spec import KernelSpec
+from gfsmith.prove.verdict import Refutation
+
+
+def check_lengths(program: Program) -> None:
+    """Every length is used up: the turn before the tail takes vectors, the tail the rest."""
+    loops, lanes = program.loops, program.lanes
+    if not loops or loops[-1].role is not Role.TAIL or loops[-1].step != lanes:
+        raise Refutation("the last loop is not a tail of one vector")
+    if any(loop.role is Role.TAIL for loop in loops[:-1]):
+        raise Refutation("a tail is not the last loop")
+    if any(loop.step <= 0 or loop.step % lanes for loop in loops):
+        raise Refutation("a loop's step is not a whole number of vectors")
+    if len(loops) < 2 or loops[-2].step != lanes or loops[-2].aligned:
+        raise Refutation("no loop over single vectors stands before the tail")
+
+
+def check_joined(loops: tuple[Loop, ...], where: str) -> None:
+    """The loops of one turn are alike, and the first is not joined to nothing."""
+    first = loops[0]
+    kinds = {(loop.role, loop.step, loop.aligned, loop.rolled) for loop in loops}
+    if first.joined or len(kinds) > 1:
+        raise Refutation(f"{where}: a loop is joined to none, or to one of another kind")
+
+
+def check_pointers(spec: KernelSpec, loops: tuple[Loop, ...], where: str) -> None:
+    """A turn of a pipelined kernel's main loop takes one pointer for each of its lines and sources, which is
+    as many as there are, and no other loop takes any."""
+    main = spec.pipelined and loops[0].role is Role.BLOCK and loops[0].step == spec.block
+    taken = 0
+    for loop in loops:
+        each = len(_pointers(loop.body)) // loop.group if loop.group else 0
+        counts = (0, loop.group * each, each if loop.rest else 0, 0)
+        for section, count in zip(loop.sections(), counts, strict=True):
+            if _pointers(section) != list(range(count)):
+                raise Refutation(f"{where}: prefetch pointers are not taken in turn, {each} for each source")
+        taken += each
+    if taken != (spec.lines if main else 0):
+        raise Refutation(f"{where}: takes {taken} prefetch pointers for each source")
+
+
+def _pointers(code: tuple[Instr, ...]) -> list[int]:
+    """The numbers of the prefetch pointers that some code takes."""
+    return [i.ref.index for i in code if i.ref is not None and i.ref.space is Space.AHEAD]

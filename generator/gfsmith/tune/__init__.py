@@ -1,1 +1,0 @@
-"""gfsmith tune: variants of a kernel, proved, timed beside each other, and the best written down."""

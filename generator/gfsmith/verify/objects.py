@@ -1,0 +1,114 @@
+"""Proofs of compiled and assembled sources of gfsmith: objects, archives, libraries.
+
+gfsmith verify --objects build/aarch64-linux-gnu/libgfsmith.a
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from gfsmith.build import parallel
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.isa import Isa
+from gfsmith.kernel.spec import KernelSpec
+from gfsmith.prove.machine.architectures import of_machine
+from gfsmith.prove.machine.formats.image import Image
+from gfsmith.prove.machine.formats.load import LoadError, load, members_with
+from gfsmith.prove.machine.prove import Report, contract_of, prove_code
+
+#: Architectures that the prover supports, except for scalable vectors -> the prover's names for them.
+_MACHINES = {Arch.X86_64: "x86-64", Arch.AARCH64: "AArch64", Arch.POWER: "POWER"}
+#: Sets of these architectures whose instructions the prover does not support.
+_UNKNOWN = frozenset({"vsx_p10"})
+
+
+class ObjectError(ValueError):
+    """An unreadable file, or one without any of the kernels. The message is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The verdict about one function of a file. compiler: the name in the file. seconds: CPU time."""
+
+    symbol: str
+    isa: str
+    abi: str
+    file: str
+    compiler: str
+    report: Report
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One function of a file, and the kernel that it must implement. member: None unless the file is an
+    archive."""
+
+    path: Path
+    member: str | None
+    spec: KernelSpec
+    abi: str | None
+    exhaustive: bool
+
+
+@lru_cache(maxsize=8)
+def _image(path: Path, member: str | None) -> Image:
+    return load(path, member)
+
+
+def _default_abi(image: Image) -> str:
+    """Return the calling convention for a file's format."""
+    if image.machine == _MACHINES[Arch.X86_64]:
+        return "ms" if image.format == "coff" else "sysv"
+    return next(iter(of_machine(image.machine).abis))
+
+
+def _prove(task: Task) -> Proof:
+    """Return the proof of one function. Raises ObjectError for a file that cannot be loaded."""
+    start = time.process_time()
+    try:
+        image = _image(task.path, task.member)
+    except LoadError as error:
+        raise ObjectError(str(error)) from None
+    abi = task.abi if task.abi is not None else _default_abi(image)
+    report = prove_code(contract_of(task.spec, abi), image, task.spec.symbol, task.exhaustive)
+    file = task.path.name if task.member is None else f"{task.path.name}({task.member})"
+    seconds = time.process_time() - start
+    return Proof(task.spec.symbol, task.spec.isa.name, abi, file, image.producer, report, seconds)
+
+
+def _is_provable(isa: Isa) -> bool:
+    return isa.arch in _MACHINES and not isa.scalable and isa.name not in _UNKNOWN
+
+
+def find(paths: Sequence[Path], specs: Sequence[KernelSpec], abi: str | None, exhaustive: bool) -> list[Task]:
+    """Return the functions to prove. Raises ObjectError."""
+    provable = (spec for spec in specs if _is_provable(spec.isa))
+    known: Mapping[str, KernelSpec] = {spec.symbol: spec for spec in provable}
+    tasks = []
+    for path in paths:
+        try:
+            members = members_with(path, frozenset(known))
+        except LoadError as error:
+            raise ObjectError(str(error)) from None
+        found = [(member, symbol) for member, symbols in members.items() for symbol in sorted(symbols)]
+        if not found:
+            raise ObjectError(f"{path}: contains none of the {len(known)} kernels of the configuration")
+        tasks += [Task(path, member, known[symbol], abi, exhaustive) for member, symbol in found]
+    return tasks
+
+
+def prove(tasks: Sequence[Task], jobs: int, advance: Callable[[int], None]) -> list[Proof]:
+    """Prove each function and return the proofs in the order of the tasks. Raises ObjectError."""
+    proofs: dict[int, Proof] = {}
+
+    def done(number: int, proof: Proof) -> None:
+        proofs[number] = proof
+        advance(1)
+
+    parallel.run(_prove, tasks, jobs, done)
+    return [proofs[number] for number in range(len(tasks))]

@@ -1,0 +1,54 @@
+"""Reports about proofs of functions and objects, as tables and as plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+
+from gfsmith.prove.machine.prove import Report
+from gfsmith.prove.verdict import METHOD_MACHINE
+from gfsmith.verify.objects import Proof
+
+
+def outcome(proof: Report) -> dict[str, Any]:
+    """Return the record of a foreign function in `gfsmith verify OBJECT --json`."""
+    return {
+        "status": proof.status.value,
+        "reason": proof.reason,
+        "instructions": proof.instructions,
+        "covered": proof.covered,
+        "established": list(proof.checks),
+    }
+
+
+def compiled(proof: Proof) -> dict[str, Any]:
+    """Return the record of one function in `gfsmith verify --objects --json`."""
+    return {
+        "symbol": proof.symbol,
+        "isa": proof.isa,
+        "abi": proof.abi,
+        "file": proof.file,
+        "compiler": proof.compiler,
+        "method": [METHOD_MACHINE],
+        **outcome(proof.report),
+        "seconds": round(proof.seconds, 3),
+    }
+
+
+def compiled_table(proofs: Sequence[Proof]) -> Table:
+    """Return the table of proofs of objects per instruction set, ABI and compiler."""
+    table = Table("isa", "abi", "compiler", "functions", "proved", "instructions", "reached")
+    groups = Counter((proof.isa, proof.abi, proof.compiler) for proof in proofs)
+    for group, count in groups.items():
+        mine = [proof.report for proof in proofs if (proof.isa, proof.abi, proof.compiler) == group]
+        proved = sum(bool(each) for each in mine)
+        sums = sum(each.instructions for each in mine), sum(each.covered for each in mine)
+        table.add_row(*group, *(str(figure) for figure in (count, proved, *sums)))
+    return table
+
+
+def established(proof: Report) -> str:
+    return f"{', '.join(proof.checks)}; {proof.covered} of {proof.instructions} instructions reached"

@@ -1,0 +1,11 @@
+# For find_package(gfsmith 0.1): the version of a checkout or of an installed generator. Before 1.0 the first two
+# numbers must be equal. (An installed library has a file that CMake generates instead.)
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../../CMakeLists.txt" line REGEX "^project\\(gfsmith VERSION ")
+string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" PACKAGE_VERSION "${line}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" line "${PACKAGE_VERSION}")
+if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION AND "${PACKAGE_FIND_VERSION}." MATCHES "^${line}\\.")
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()

@@ -1,0 +1,10 @@
+# Common part of the toolchain files: the GNU compiler of `triple`. With clang instead:
+# -DCMAKE_C_COMPILER=clang -DCMAKE_C_COMPILER_TARGET=<triple>
+if(NOT DEFINED CMAKE_C_COMPILER)
+  set(CMAKE_C_COMPILER ${triple}-gcc)
+endif()
+set(CMAKE_FIND_ROOT_PATH /usr/${triple})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

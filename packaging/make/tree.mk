@@ -1,0 +1,16 @@
+# make              build/libgfsmith.a and build/libgfsmith.so
+# make install      headers, libraries and gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX
+# make isal         build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's
+# make CROSS=aarch64-linux-gnu, make ISA=avx2: for another machine, for one instruction set
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := lib
+include packaging/make/library.mk
+-include runtime/isal/isal.mk
+
+.PHONY: lib clean
+
+lib: $(LIBRARIES)
+
+clean:
+	rm -rf $(BUILD)

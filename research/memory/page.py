@@ -1,0 +1,156 @@
+"""The tables of research/results/memory.md, from memory.json next to it and from measurements on DRAM."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bench.kept import fill, table
+from research.memory.here import measured
+from research.memory.pictures import FOLDER, claim_name, walk
+from research.memory.reproduce import AMPLIFICATION, SPEED
+
+PAGE = FOLDER / "memory.md"
+BEGIN, END = "<!-- model: begin -->", "<!-- model: end -->"
+FEW, MANY = 4, 10  #: a summary counts cells with at most FEW and with at least MANY threads
+
+
+def _paper(claim: Mapping[str, Any]) -> str:
+    if claim["low"] is None:
+        return "no number"
+    low, high = f"{claim['low']:g}", f"{claim['high']:g}"
+    return low if low == high else f"{low}..{high}"
+
+
+def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    here = measured()
+
+    def row(claim: Mapping[str, Any]) -> list[str]:
+        agrees = "yes" if claim["agrees"] else "**no**"
+        return [
+            claim_name(claim),
+            agrees,
+            _paper(claim),
+            f"{claim['model']:.2f}",
+            here.get(claim_name(claim), "-"),
+        ]
+
+    headings = ("claim", "agrees", "paper (measured, PM)", "model (PM)", "this machine's DRAM (measured)")
+    for calibrated, title in ((True, "## Claims used for calibration"), (False, "## Predicted claims")):
+        chosen = [claim for claim in claims if claim["calibrated"] is calibrated]
+        good = sum(claim["agrees"] for claim in chosen)
+        yield f"{title}\n"
+        yield (
+            f"{good} of {len(chosen)} agree within the tolerance: a factor of {SPEED} around the paper's "
+            f"range for ratios of speed, {AMPLIFICATION:g} for amplification.\n"
+        )
+        yield from table(headings, map(row, chosen), 2)
+
+
+def _share(cell: Mapping[str, Any], name: str) -> float:
+    return float(cell["gbps"][cell[name]] / cell["gbps"][cell["best"]])
+
+
+def _choices(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Quality of the rules' choice\n"
+    yield "Speed relative to the best policy. *Rule*: the paper's (4.1). *Candidates*: the best of the"
+    yield "coordinator's list, timed. Both with hill climbing within equation (1). *Default*: the library"
+    yield "without a coordinator.\n"
+    rows = []
+    for title, chosen in (
+        (f"up to {FEW} threads", [c for c in cells if c["threads"] <= FEW]),
+        (f"{MANY} threads and more", [c for c in cells if c["threads"] >= MANY]),
+        ("all", list(cells)),
+    ):
+        row = [title, str(len(chosen))]
+        for name in ("rule", "candidates"):
+            shares = [_share(c, name) for c in chosen]
+            near = sum(share >= 0.97 for share in shares)
+            row += [f"{statistics.median(shares):.2f}", f"{min(shares):.2f}", str(near)]
+        default = [c["gbps"]["default"] / c["gbps"][c["best"]] for c in chosen]
+        rows.append([*row, f"{statistics.median(default):.2f}", f"{min(default):.2f}"])
+    headings = (
+        *(
+            "cells",
+            "number",
+            "rule: median",
+            "least",
+            "within 3 %",
+            "candidates: median",
+            "least",
+            "within 3 %",
+        ),
+        *("default: median", "least"),
+    )
+    yield from table(headings, rows)
+
+
+def _winners(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Number of cells in which a policy is best\n"
+    threads = sorted({c["threads"] for c in cells})
+    counts = {n: Counter(walk(c["best"]) for c in cells if c["threads"] == n) for n in threads}
+    names = sorted({name for count in counts.values() for name in count})
+    rows = [[str(n), *(str(counts[n][name]) for name in names)] for n in threads]
+    yield from table(("threads", *names), rows)
+
+
+def _cells(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Every cell\n"
+    yield "GB/s of data; in brackets: relative to the best.\n"
+
+    def row(c: Mapping[str, Any]) -> list[str]:
+        best, speed = c["best"], c["gbps"]
+        chosen = [f"{c[name]} ({_share(c, name):.2f})" for name in ("rule", "candidates")]
+        places = [str(c[name]) for name in ("threads", "length", "k")]
+        return [
+            *places,
+            f"{best}",
+            *chosen,
+            f"{speed[best]:.2f}",
+            f"{speed['default']:.2f}",
+            f"{c['isal']:.2f}",
+        ]
+
+    headings = ("threads", "bytes", "k", "best policy", "rule", "candidates", "best", "default", "ISA-L")
+    yield from table(headings, map(row, cells), 6)
+
+
+def _orders(orders: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Orders of lines\n"
+    yield "Hardware prefetches per loaded line, by the steps in one direction that trigger the prefetcher.\n"
+    triggers = list(orders[0]["prefetches"])
+    rows = [
+        [
+            f"{o['walk']}, {o['lines']}",
+            o["name"],
+            " ".join(map(str, o["order"])),
+            *map(str, o["prefetches"].values()),
+        ]
+        for o in orders
+    ]
+    yield from table(("walk, lines", "order", "", *(f"after {t}" for t in triggers)), rows, 3)
+
+
+def tables(found: Mapping[str, Any]) -> str:
+    """Return the text between the marks."""
+    parts = (
+        _claims(found["claims"]),
+        [
+            "## gfsmith's policies on persistent memory (predicted)\n",
+            "Kernels for AVX-512 without GFNI, four outputs, on the paper's CPU; hill climbing finds the",
+            "best distances of every policy, without the limit of equation (1).\n",
+            "![best policy](memory-policies.svg)\n",
+        ],
+        _winners(found["forecasts"]),
+        _choices(found["forecasts"]),
+        _orders(found["orders"]),
+        _cells(found["forecasts"]),
+    )
+    return "\n".join(line for part in parts for line in part)
+
+
+def write(found: Mapping[str, Any]) -> None:
+    """Write the tables to the page. Raises PageError, OSError."""
+    fill(PAGE, "Predicted", (BEGIN, END), f"{tables(found)}\n")

@@ -1,0 +1,124 @@
+"""The committed results: they equal the model's results, and the reproduction can fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.build import ROOT
+from research.memory import here, page, pictures, policies, reproduce
+from research.memory.__main__ import RESULTS
+from research.memory.climb import climb
+from research.memory.forecast import forecast
+from research.memory.orders import quiet
+from research.memory.reproduce import Claim, excess, observation3, observation4, ratio
+from research.memory.systems import Setting
+from research.memory.walks import Kernel, Walk, plan
+
+FOUND: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+
+
+def _failed(claims: list[Claim]) -> set[str]:
+    return {claim.text for claim in claims if not claim.agrees}
+
+
+def test_observation_3_needs_a_table_that_ends() -> None:
+    """The model refutes a prefetcher that follows any number of streams."""
+    known = _failed(list(observation3()))
+    assert {text for text in known if "useless" not in text} == set()
+    mutant = _failed(list(observation3("endless")))
+    assert {text.split(":")[0] for text in mutant - known} >= {"k > 32"}
+
+
+@pytest.mark.parametrize("part", [observation3, observation4], ids=lambda part: part.__name__)
+def test_the_committed_claims_are_reproduced(part: Any) -> None:
+    again = [claim.record() for claim in part()]
+    assert again == [c for c in FOUND["claims"] if c["source"] == again[0]["source"]][: len(again)]
+
+
+def test_a_committed_forecast_is_reproduced() -> None:
+    stored = next(c for c in FOUND["forecasts"] if (c["k"], c["length"], c["threads"]) == (8, 256, 1))
+    again = forecast(Setting(8, length=256))
+    assert (again.gbps, again.rule, again.candidates, again.best) == tuple(
+        stored[name] for name in ("gbps", "rule", "candidates", "best")
+    )
+
+
+def test_page_and_pictures_match_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, copy = page.PAGE.read_text(encoding="utf-8"), tmp_path / "memory.md"
+    begin = text.index(page.BEGIN) + len(page.BEGIN)
+    copy.write_text(f"{text[:begin]}\nold text\n{text[text.index(page.END) :]}", encoding="utf-8")
+    monkeypatch.setattr(page, "PAGE", copy)
+    page.write(FOUND)
+    assert copy.read_text(encoding="utf-8") == text, "run make model-memory MODEL_FLAGS=--draw"
+    for name, drawn in pictures.pictures(FOUND).items():
+        assert (pictures.FOLDER / name).read_text(encoding="utf-8") == drawn, name
+
+
+def test_measurements_belong_to_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert here.CLAIMS.keys() <= {pictures.claim_name(claim) for claim in FOUND["claims"]}
+    cells = {"32+4/1024/1": 1.5, "48+4/1024/1": 1.8, "64+4/1024/2": 9.9, "16+2/1024/1": 9.9}
+    file = tmp_path / "results.json"
+    gains = {at: {"gain_isal": [gain, 1, 2], "gain_isal_d": [1.2, 1, 2]} for at, gain in cells.items()}
+    file.write_text(json.dumps({"cells": gains}))
+    monkeypatch.setattr(here, "MEASURED", file)
+    tables = page.tables(FOUND)
+    assert "the same, k = 32 | yes | 1.221 | 1.75 | 1.20 |" in tables
+    assert [line[-6:] for line in tables.splitlines() if "k = 48 |" in line][:2] == ["1.80 |", "1.50 |"]
+
+
+def test_claims_fail_outside_of_their_tolerance() -> None:
+    assert ratio("f", "t", 1.5, 2.0, 1.01).agrees and not ratio("f", "t", 1.5, 2.0, 0.99).agrees
+    assert not ratio("f", "t", 1.5, 2.0, 3.01).agrees and not ratio("f", "t", 3.0, 3.0, 1.9).agrees
+    assert excess("f", "t", 20, 30, 10).agrees and not excess("f", "t", 20, 30, 61).agrees
+    assert len(reproduce.PARTS) == 10
+
+
+def test_the_library_s_order_keeps_every_prefetcher_quiet() -> None:
+    shares = {(o.walk, o.lines, o.name): sum(o.prefetches.values()) for o in quiet()}
+    assert all(share == 0 for (_, _, name), share in shares.items() if name == "mirrored zigzag")
+    assert all(share > 0 for (_, _, name), share in shares.items() if name in ("zigzag", "in order"))
+
+
+def test_steps_are_those_of_the_library() -> None:
+    files = (ROOT / "runtime/core/src" / name for name in ("apply.c", "path.h"))
+    source = "".join(path.read_text() for path in files)
+    names = ("STEP_BUDGET", "STEP_MIN", "STEP_MAX", "FEW_SHARDS", "LONG_SHARD")
+    for name in (*names, "GFS_STREAM_MIN"):
+        found = re.search(rf"#define {name} \(?(\d+)u(?: \* (\d+))?", source)
+        assert found is not None, name
+        assert int(found[1]) * int(found[2] or 1) == getattr(policies, name.removeprefix("GFS_")), name
+
+
+@pytest.mark.parametrize(("distance", "first"), [(5, 0), (24, 0), (70, 0), (24, 40), (60, 24)])
+@pytest.mark.parametrize("walk", list(Walk))
+def test_every_line_is_prefetched_once(walk: Walk, distance: int, first: int) -> None:
+    """Lines are prefetched before the loop, at each visit, and after it; in the loop at the average
+    distance."""
+    k, length = 9, 4096
+    asked = plan(k, length, Kernel(walk, 4, (2, 1, 3, 0), distance, first))
+    source, offset = asked.pointers()
+    turns = range(0, asked.piped, 256)
+    every = [(int(j), int(at) + t) for t in turns for j, at in zip(source, offset, strict=True)]
+    every += [(int(j), int(at)) for j, at in zip(asked.source[: asked.lead], asked.offset, strict=False)]
+    done = asked.lead + asked.piped // 64 * k
+    rest = zip(asked.source[done:], asked.offset[done:], strict=True)
+    every += [(int(j), int(at)) for j, at in rest if at < length]
+    assert sorted(every) == [(j, at) for j in range(k) for at in range(0, length, 64)]
+    assert asked.lead == distance if not first else min(distance, first) <= asked.lead <= max(distance, first)
+
+
+def test_climbing_finds_a_hill_and_stays_within_bounds() -> None:
+    tried: list[int] = []
+
+    def speed(distance: int) -> float:
+        tried.append(distance)
+        return -abs(distance - 40)
+
+    assert climb(speed, 8, 100) == (40, 0)
+    assert climb(speed, 8, 20)[0] == 20
+    assert min(tried) >= 0 and max(tried) <= 100 and len(tried) < 40

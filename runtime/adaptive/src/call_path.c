@@ -1,0 +1,131 @@
+#include "call_path.h"
+
+#include "pipeline.h"
+#include "trace.h"
+#include "tuner.h"
+
+/* The state of a thread. */
+static _Thread_local struct {
+  uint32_t owner; /* id of the coordinator to which the other members belong; 0: none */
+  /* The cell of the previous call: most calls have the same one. */
+  uint32_t map, conditions; /* parts of its cell's key; map 0: none */
+  size_t len;
+  gfs_cell *cell;
+  gfs_tuner tuner;
+  gfs_batch batch; /* of the search that this thread drives */
+} this_thread;
+
+/* The initial policy of a new cell: that of the cell with the same shape and length, one thread and
+ * low contention, if that exists. */
+static uint32_t first_policy(gfsmith_adaptive *adaptive, uint32_t key) {
+  uint32_t conditions = 7u << GFS_KEY_THREADS_AT | GFS_KEY_HIGH;
+  const gfs_cell *cell = gfs_cells_find(&adaptive->cells, key & ~conditions);
+  gfs_policy otherwise = {.walk = GFS_WALK_DEFAULT};
+  return cell != NULL ? atomic_load(&cell->policy) : gfs_policy_pack(otherwise);
+}
+
+static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t key) {
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
+  uint32_t packed = first_policy(adaptive, key);
+  bool made;
+  gfs_cell *cell = gfs_cells_make(&adaptive->cells, key, packed, &made);
+  if (cell == NULL)
+    gfs_coordinator_blind(adaptive, GFS_BLIND_CELLS,
+                          "the table of shapes and lengths is full; further ones run with default");
+  if (!made)
+    return cell;
+  char text[GFS_POLICY_TEXT];
+  gfs_policy_text(gfs_policy_unpack(packed), text, sizeof text);
+  gfs_trace_write(&adaptive->trace, "cell",
+                  ", \"k\": %u, \"m\": %u, \"len\": %llu, \"threads\": %u, \"policy\": \"%s\"",
+                  attached->k, attached->m, (unsigned long long)len,
+                  (unsigned)atomic_load(&adaptive->contention.count), text);
+  return cell;
+}
+
+/* Find the cell of a call, and cache it for the next call. NULL: the table is full. */
+static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
+  gfs_batch_break(&this_thread.batch);
+  if (this_thread.owner != adaptive->id) {
+    this_thread.owner = adaptive->id;
+    gfs_tuner_enter(&this_thread.tuner, adaptive, gfs_coordinator_ms(adaptive, gfs_clock_ns()));
+    gfs_adaptive_left = 1;
+  }
+  uint32_t conditions = atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
+  uint32_t key = gfs_attached_key(attached, len, conditions);
+  gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
+  if (cell == NULL)
+    cell = make_cell(attached, len, key);
+  this_thread.map = cell != NULL ? attached->key : 0;
+  this_thread.conditions = conditions;
+  this_thread.len = len;
+  this_thread.cell = cell;
+  return cell;
+}
+
+static inline void run_call(const gfs_attached *attached, uint32_t packed, gfs_path path,
+                            size_t len, const uint8_t *const *src, uint8_t *const *dst) {
+  if (gfs_policy_is_default(packed))
+    gfs_map_apply_pieces(attached->variants.map, path, len, src, dst);
+  else
+    gfs_pipeline_run(&attached->variants, gfs_policy_unpack(packed),
+                     gfs_coordinator_of(attached)->device_lines, path, len, src, dst);
+}
+
+static bool searches(const gfs_cell *cell) {
+  return atomic_load_explicit(&cell->driver, memory_order_relaxed) ==
+         this_thread.tuner.presence.ticket * 2;
+}
+
+/* After a timed call: if the cell has settled on `default`, calls of this length skip the
+ * coordinator until the next timed one. */
+static void set_quiet(gfs_attached *attached, const gfs_cell *cell, size_t len) {
+  bool quiet = atomic_load_explicit(&cell->driver, memory_order_relaxed) == 0 &&
+               gfs_policy_is_default(atomic_load_explicit(&cell->policy, memory_order_relaxed));
+  size_t was = atomic_load_explicit(&attached->base.quiet, memory_order_relaxed);
+  if (quiet ? was != len : was == len)
+    atomic_store_explicit(&attached->base.quiet, quiet ? len : 0, memory_order_relaxed);
+}
+
+/* A call that is timed on its own or in the batch of a search. */
+static void timed(gfs_attached *attached, gfs_cell *cell, bool searching, gfs_path path, size_t len,
+                  const uint8_t *const *src, uint8_t *const *dst) {
+  gfs_batch *batch = &this_thread.batch;
+  uint32_t packed = atomic_load_explicit(&cell->policy, memory_order_relaxed);
+  if (!searching)
+    gfs_batch_break(batch);
+  if (gfs_batch_begins(batch))
+    gfs_batch_begin(batch, gfs_clock_ns(), len * attached->k);
+  run_call(attached, packed, path, len, src, dst);
+  if (!gfs_batch_ends(batch))
+    return;
+  gfs_timing timing = {.begin_ns = batch->begin_ns, .end_ns = gfs_clock_ns(), .packed = packed};
+  timing.calls = gfs_batch_end(batch, timing.end_ns);
+  gfs_adaptive_left = gfs_batch_rest(batch, gfs_coordinator_of(attached)->options.sample);
+  gfs_tuner_feed(attached, &this_thread.tuner, cell, len, &timing);
+  set_quiet(attached, cell, len);
+}
+
+void gfs_call_path_apply(gfs_adaptive_map *self, gfs_path path, size_t len,
+                         const uint8_t *const *src, uint8_t *const *dst) {
+  gfs_attached *attached = (gfs_attached *)self;
+  gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
+  uint32_t packed = atomic_load_explicit(&adaptive->base.forced, memory_order_relaxed);
+  if (packed == 0) {
+    gfs_cell *cell = this_thread.cell;
+    bool as_before =
+        this_thread.map == attached->key && this_thread.len == len &&
+        this_thread.owner == adaptive->id &&
+        this_thread.conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
+    if (!as_before)
+      cell = look_up(attached, len);
+    bool searching = cell != NULL && searches(cell);
+    if (searching || (cell != NULL && gfs_adaptive_left-- <= 1)) {
+      timed(attached, cell, searching, path, len, src, dst);
+      return;
+    }
+    packed = cell != NULL ? atomic_load_explicit(&cell->policy, memory_order_relaxed) : 0;
+  }
+  run_call(attached, packed, path, len, src, dst);
+}

@@ -1,0 +1,14 @@
+/* pipeline.h: execution of a call with a policy. */
+#ifndef GFS_PIPELINE_H
+#define GFS_PIPELINE_H
+
+#include "policy.h"
+#include "variants.h"
+
+/* dst[i] = sum over j of matrix[i][j] * src[j] on len bytes, the shards being in memory: `path` is
+ * not GFS_PATH_cached. A policy that the map does not support runs as `default`. `device`: lines of
+ * 64 bytes in a device line, a power of two. Takes up to 26 KiB of stack. */
+void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, unsigned device,
+                      gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst);
+
+#endif

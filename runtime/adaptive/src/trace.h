@@ -1,0 +1,36 @@
+/* trace.h: the clock for timed calls, and the trace: decisions and their reasons as JSON lines.
+ * Calls that are not timed use neither. */
+#ifndef GFS_TRACE_H
+#define GFS_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Nanoseconds of a monotonic clock. */
+uint64_t gfs_clock_ns(void);
+
+typedef struct gfs_trace {
+  FILE *file; /* NULL: no trace */
+  uint64_t start_ns;
+} gfs_trace;
+
+/* Open a file and truncate it. False on failure; nothing is written then. */
+bool gfs_trace_open(gfs_trace *trace, const char *file);
+
+void gfs_trace_close(gfs_trace *trace);
+
+/* Write one line: seconds since `open`, the event, then the formatted text, which holds further
+ * members of a JSON object and begins with a comma. Lines of several threads do not mix; each line
+ * is flushed. `format` comes from this library, and its strings contain no quotes or
+ * backslashes. */
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void gfs_trace_write(gfs_trace *trace, const char *event, const char *format, ...);
+
+/* Copy a file name or other external text as the inside of a JSON string: quotes, backslashes and
+ * all bytes other than printable ASCII become '?'; truncated to size. Return text. */
+char *gfs_trace_safe(char *text, size_t size, const char *from);
+
+#endif

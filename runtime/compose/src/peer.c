@@ -1,0 +1,375 @@
+#include "peer.h"
+
+#include <rdma/fi_cm.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "status.h"
+
+enum { BACKOFF_FIRST_MS = 10, BACKOFF_LAST_MS = 1000 };
+
+#define OF_RETRY(timer) ((gfc_peer *)((char *)(timer) - offsetof(gfc_peer, retry)))
+#define OF_TIMER(address) ((gfc_connection *)((char *)(address) - offsetof(gfc_connection, timer)))
+
+/* ---- records ---- */
+
+gfc_peer *gfc_peer_find(const gfc_peers *all, uint16_t rank) {
+  if (rank >= GFSMITH_RANKS_MAX)
+    return NULL;
+  return atomic_load_explicit(&all->peer[rank], memory_order_acquire);
+}
+
+gfc_peer *gfc_peer_get(gfc_peers *all, uint16_t rank) {
+  gfc_peer *peer = gfc_peer_find(all, rank);
+  if (peer != NULL)
+    return peer;
+  peer = calloc(1, sizeof *peer);
+  if (peer == NULL)
+    return NULL;
+  peer->all = all;
+  peer->rank = rank;
+  peer->backoff = BACKOFF_FIRST_MS;
+  atomic_store_explicit(&all->peer[rank], peer, memory_order_release);
+  return peer;
+}
+
+gfc_channel *gfc_peer_channel(const gfc_peers *all, uint16_t rank) {
+  const gfc_peer *peer = gfc_peer_find(all, rank);
+  gfc_channel *channel = peer != NULL && peer->link != NULL ? &peer->link->channel : NULL;
+  return channel != NULL && channel->state == GFC_UP ? channel : NULL;
+}
+
+void gfc_peers_free(gfc_peers *all) {
+  for (unsigned rank = 0; rank < GFSMITH_RANKS_MAX; rank++)
+    free(gfc_peer_find(all, (uint16_t)rank));
+}
+
+gfc_connection *gfc_peers_connection(const gfc_peers *all, const struct fid *fid) {
+  gfc_connection *connection;
+  TAILQ_FOREACH(connection, &all->connections, entry) {
+    if (connection->channel.ep != NULL && &connection->channel.ep->fid == fid)
+      return connection;
+  }
+  return NULL;
+}
+
+/* ---- endpoints ---- */
+
+static int watch(gfc_connection *connection) {
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
+  int fd = -1;
+  int status = fi_control(&connection->channel.cq->fid, FI_GETWAIT, &fd);
+  if (status != 0)
+    return status;
+  if (epoll_ctl(connection->peer->all->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+    return -FI_ENOMEM;
+  connection->fd = fd;
+  return 0;
+}
+
+static int open_endpoint(gfc_connection *connection, struct fi_info *info) {
+  gfc_fabric *fabric = connection->peer->all->fabric;
+  struct fi_cq_attr attr = {.size = 512, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
+  int status = fi_cq_open(fabric->domain, &attr, &connection->channel.cq, connection);
+  if (status == 0)
+    status = fi_endpoint(fabric->domain, info, &connection->channel.ep, connection);
+  if (status == 0)
+    status = fi_ep_bind(connection->channel.ep, &fabric->eq->fid, 0);
+  if (status == 0)
+    status =
+        fi_ep_bind(connection->channel.ep, &connection->channel.cq->fid, FI_TRANSMIT | FI_RECV);
+  if (status == 0)
+    status = fi_enable(connection->channel.ep);
+  return status;
+}
+
+static void close_endpoint(gfc_connection *connection) {
+  if (connection->fd >= 0)
+    epoll_ctl(connection->peer->all->epoll, EPOLL_CTL_DEL, connection->fd, NULL);
+  /* Without fi_shutdown before: closing notifies the peer in the same way, and after fi_shutdown
+   * `sockets` closes a descriptor twice. */
+  if (connection->channel.ep != NULL)
+    fi_close(&connection->channel.ep->fid);
+  if (connection->channel.cq != NULL)
+    fi_close(&connection->channel.cq->fid);
+  connection->fd = -1;
+  connection->channel.ep = NULL;
+  connection->channel.cq = NULL;
+}
+
+/* An endpoint that can receive. */
+static int open_whole(gfc_connection *connection, struct fi_info *info) {
+  int status = gfc_channel_allocate(&connection->channel);
+  if (status == 0)
+    status = open_endpoint(connection, info);
+  return status == 0 ? gfc_channel_post_receives(&connection->channel) : status;
+}
+
+/* ---- start of a connection ---- */
+
+static void too_late(gfc_timer *timer) {
+  gfc_connection *connection = OF_TIMER(timer);
+  gfc_channel_fail(&connection->channel, GFSMITH_ETIMEDOUT,
+                   "no authenticated connection after %u ms", connection->peer->all->connect_ms);
+}
+
+/* A new connection without an endpoint, in the list. NULL: out of memory. */
+static gfc_connection *new_connection(gfc_peer *peer, gfc_link_state state) {
+  gfc_peers *all = peer->all;
+  gfc_connection *connection = calloc(1, sizeof *connection);
+  if (connection == NULL)
+    return NULL;
+  connection->peer = peer;
+  connection->fd = -1;
+  connection->attempt.peer = peer->rank;
+  connection->channel.fabric = all->fabric;
+  connection->channel.faults = &all->faults;
+  connection->channel.handlers = &all->handlers;
+  connection->channel.rank = peer->rank;
+  connection->channel.state = state;
+  gfc_channel_init(&connection->channel);
+  TAILQ_INSERT_TAIL(&all->connections, connection, entry);
+  gfc_timer_start(all->timers, &connection->timer, gfc_now() + all->connect_ms, too_late);
+  return connection;
+}
+
+static void request(gfc_connection *connection, const gfc_reply *say) {
+  gfc_peer *peer = connection->peer;
+  struct fi_info *info = gfc_fabric_towards(connection->peer->all->fabric, &peer->address);
+  int status = info != NULL ? 0 : -FI_ENOMEM;
+  if (status == 0)
+    status =
+        (connection->channel.state == GFC_ASKING ? open_endpoint : open_whole)(connection, info);
+  if (status == 0)
+    status = fi_connect(connection->channel.ep, info->dest_addr, say->data, say->bytes);
+  if (status != 0)
+    gfc_channel_fail(&connection->channel, GFSMITH_EPEER, "connecting failed: %s",
+                     fi_strerror(-status));
+  fi_freeinfo(info);
+}
+
+static void retry_later(gfc_peer *peer, int status, const char *reason);
+
+static void connect_to(gfc_peer *peer) {
+  gfc_reply ask;
+  gfc_connection *connection = new_connection(peer, GFC_ASKING);
+  if (connection == NULL) {
+    retry_later(peer, GFSMITH_ENOMEM, "no memory for a connection");
+    return;
+  }
+  peer->attempt = connection;
+  gfc_handshake_ask(&peer->all->handshake, &connection->attempt, &ask);
+  request(connection, &ask);
+}
+
+/* Should this node begin a connection to this peer now? The higher rank connects. */
+static bool connects(const gfc_peer *peer) {
+  return peer->known && peer->all->handshake.rank > peer->rank && peer->link == NULL &&
+         peer->attempt == NULL && !atomic_load(peer->all->ending);
+}
+
+static void again(gfc_timer *timer) {
+  gfc_peer *peer = OF_RETRY(timer);
+  if (connects(peer))
+    connect_to(peer);
+}
+
+/* A connection to this peer has ended, or could not be begun: store the reason, and try again
+ * later. */
+static void retry_later(gfc_peer *peer, int status, const char *reason) {
+  if (peer->link == NULL) {
+    peer->trouble = status;
+    gfc_words(peer->reason, "%s", reason);
+  }
+  if (!connects(peer))
+    return;
+  gfc_timer_start(peer->all->timers, &peer->retry, gfc_now() + peer->backoff, again);
+  peer->backoff = peer->backoff < BACKOFF_LAST_MS / 2 ? peer->backoff * 2 : BACKOFF_LAST_MS;
+}
+
+void gfc_peer_address(gfc_peer *peer, const struct sockaddr_storage *address) {
+  if (peer->known && memcmp(&peer->address, address, sizeof *address) == 0)
+    return;
+  peer->address = *address;
+  peer->known = true;
+  peer->backoff = BACKOFF_FIRST_MS;
+  if (peer->all->handshake.rank < peer->rank)
+    return;
+  if (peer->link != NULL)
+    gfc_channel_fail(&peer->link->channel, GFSMITH_EPEER, "the peer has moved");
+  if (peer->attempt != NULL)
+    gfc_channel_fail(&peer->attempt->channel, GFSMITH_EPEER, "the peer has moved");
+  if (connects(peer))
+    gfc_timer_start(peer->all->timers, &peer->retry, gfc_now(), again);
+}
+
+void gfc_connection_failed(gfc_connection *connection, int error, const gfc_heard *heard) {
+  gfc_channel *channel = &connection->channel;
+  gfc_reply proof;
+  char reason[GFSMITH_REASON_MAX];
+  if (channel->state != GFC_ASKING && channel->state != GFC_PROVING) {
+    gfc_channel_fail(channel, GFSMITH_EPEER, "no connection: %s", fi_strerror(error));
+    return;
+  }
+  int status = gfc_handshake_prove(&connection->peer->all->handshake, &connection->attempt, heard,
+                                   fi_strerror(error), &proof, reason);
+  if (status != GFSMITH_OK) {
+    gfc_channel_fail(channel, status, "%s", reason);
+    return;
+  }
+  close_endpoint(connection);
+  channel->state = GFC_PROVING;
+  request(connection, &proof);
+}
+
+void gfc_connection_established(gfc_connection *connection, const gfc_heard *heard) {
+  gfc_channel *channel = &connection->channel;
+  const gfc_handshake *handshake = &connection->peer->all->handshake;
+  if (channel->state == GFC_COMING ||
+      (channel->state == GFC_PROVING &&
+       gfc_handshake_welcomed(handshake, &connection->attempt, heard)))
+    channel->state = GFC_PROVED;
+  else
+    gfc_channel_fail(channel, GFSMITH_EAUTH, "the peer does not have the key");
+}
+
+/* ---- requests of peers ---- */
+
+static void reject(gfc_peers *all, struct fi_info *info, const gfc_reply *reply) {
+  fi_reject(all->fabric->pep, info->handle, reply->data, reply->bytes);
+  fi_freeinfo(info);
+}
+
+static void admit(gfc_peer *peer, struct fi_info *info, const gfc_reply *welcome) {
+  gfc_connection *connection = new_connection(peer, GFC_COMING);
+  int status = connection != NULL ? open_whole(connection, info) : -FI_ENOMEM;
+  if (connection == NULL || connection->channel.ep == NULL)
+    fi_reject(peer->all->fabric->pep, info->handle, NULL, 0);
+  else if (status == 0)
+    status = fi_accept(connection->channel.ep, welcome->data, welcome->bytes);
+  if (status != 0 && connection != NULL)
+    gfc_channel_fail(&connection->channel, GFSMITH_EFABRIC, "accepting failed: %s",
+                     fi_strerror(-status));
+  fi_freeinfo(info);
+}
+
+void gfc_peers_requested(gfc_peers *all, struct fi_info *info, const gfc_heard *heard) {
+  gfc_reply reply;
+  uint16_t rank = 0;
+  gfc_verdict verdict = gfc_handshake_judge(&all->handshake, heard, &rank, &reply);
+  gfc_peer *peer = verdict != GFC_REJECT ? gfc_peer_get(all, rank) : NULL;
+  if (verdict == GFC_ADMIT && peer != NULL) {
+    admit(peer, info, &reply);
+    return;
+  }
+  if (verdict == GFC_ADMIT)
+    gfc_handshake_refuse_late(&all->handshake, rank, &reply);
+  else if (peer != NULL)
+    retry_later(peer, GFSMITH_EAUTH, "a node that claims to be this peer does not have the key");
+  reject(all, info, &reply);
+}
+
+/* ---- up and down ---- */
+
+static void signs_of_life(gfc_timer *timer) {
+  gfc_connection *connection = OF_TIMER(timer);
+  gfc_peers *all = connection->peer->all;
+  gfc_channel *channel = &connection->channel;
+  uint64_t now = gfc_now(), silent = now - channel->heard;
+  if (silent >= all->silent_ms) {
+    gfc_channel_fail(channel, GFSMITH_EPEER, "the peer was silent for %u ms", all->silent_ms);
+    return;
+  }
+  if (silent >= all->ask_ms && channel->credits != 0)
+    gfc_channel_send(channel, GFC_PING, NULL, 0, NULL); /* without memory: next time */
+  gfc_timer_start(all->timers, timer, now + all->ask_ms, signs_of_life);
+}
+
+static void reached(gfc_peer *peer) {
+  peer->attempt = NULL;
+  peer->backoff = BACKOFF_FIRST_MS;
+  peer->trouble = GFSMITH_OK;
+  peer->reason[0] = 0;
+  gfc_timer_stop(peer->all->timers, &peer->retry);
+  atomic_store(&peer->up, true);
+}
+
+static void close_connection(gfc_connection *connection) {
+  gfc_peer *peer = connection->peer;
+  gfc_peers *all = peer->all;
+  const gfc_handlers *handlers = &all->handlers;
+  gfc_channel *channel = &connection->channel;
+  bool up = peer->link == connection;
+  TAILQ_REMOVE(&all->connections, connection, entry);
+  gfc_timer_stop(all->timers, &connection->timer);
+  if (up) {
+    peer->link = NULL;
+    atomic_store(&peer->up, false);
+  }
+  if (peer->attempt == connection)
+    peer->attempt = NULL;
+  close_endpoint(connection);
+  gfc_channel_discard(channel, channel->status);
+  if (up)
+    handlers->events->down(handlers->observer, peer->rank, channel->status, channel->reason);
+  if (up && handlers->link != NULL)
+    handlers->link(handlers->context, peer->rank, false);
+  retry_later(peer, channel->status, channel->reason);
+  free(connection);
+}
+
+static void come_up(gfc_connection *connection) {
+  gfc_peer *peer = connection->peer;
+  gfc_peers *all = peer->all;
+  const gfc_handlers *handlers = &all->handlers;
+  gfc_channel *channel = &connection->channel;
+  if (peer->link != NULL) {
+    gfc_channel_fail(&peer->link->channel, GFSMITH_EPEER, "the peer has connected again");
+    close_connection(peer->link);
+  }
+  int status = watch(connection);
+  if (status != 0) {
+    gfc_channel_fail(channel, GFSMITH_EFABRIC, "no descriptor to wait for: %s",
+                     fi_strerror(-status));
+    return;
+  }
+  channel->state = GFC_UP;
+  channel->ready = true;
+  channel->heard = gfc_now();
+  gfc_timer_start(all->timers, &connection->timer, channel->heard + all->ask_ms, signs_of_life);
+  peer->link = connection;
+  reached(peer);
+  handlers->events->up(handlers->observer, peer->rank);
+  if (handlers->link != NULL)
+    handlers->link(handlers->context, peer->rank, true);
+  gfc_channel_flush(channel);
+}
+
+void gfc_peers_settle(gfc_peers *all) {
+  gfc_connection *connection = TAILQ_FIRST(&all->connections);
+  while (connection != NULL) {
+    if (connection->channel.state == GFC_DOWN)
+      close_connection(connection);
+    else if (connection->channel.state == GFC_PROVED)
+      come_up(connection);
+    else {
+      connection = TAILQ_NEXT(connection, entry);
+      continue;
+    }
+    connection = TAILQ_FIRST(&all->connections); /* the handlers may have ended others */
+  }
+}
+
+void gfc_peers_end(gfc_peers *all) {
+  for (unsigned rank = 0; rank < GFSMITH_RANKS_MAX; rank++) {
+    gfc_peer *peer = gfc_peer_find(all, (uint16_t)rank);
+    if (peer != NULL)
+      gfc_timer_stop(all->timers, &peer->retry);
+  }
+  gfc_connection *connection;
+  TAILQ_FOREACH(connection, &all->connections, entry) {
+    gfc_channel_fail(&connection->channel, GFSMITH_ECANCELED, "the node is being destroyed");
+  }
+  gfc_peers_settle(all);
+}

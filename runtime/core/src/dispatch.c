@@ -1,0 +1,174 @@
+#include "dispatch.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cpu.h"
+#include "tuned.h"
+
+#if !defined(GFSMITH_SINGLE_ISA)
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#endif
+
+static const gfs_isa isas[] = {
+#define GFSMITH_ISA(name, format, features)                                                        \
+  {#name, GFS_ISA_##name, GFS_FORMAT_##format, (features)},
+#include "isas.inc"
+#undef GFSMITH_ISA
+};
+
+typedef struct kernel_row {
+  gfsmith_kernel *run;
+  gfs_isa_id isa;
+  gfs_operation operation;
+  unsigned inputs; /* 0: any number */
+  unsigned outputs;
+  gfs_store store;
+  unsigned prefetch; /* bytes ahead; 0: none */
+  gfs_format format;
+} kernel_row;
+
+static const kernel_row kernels[] = {
+#define GFSMITH_KERNEL(symbol, isa, operation, inputs, outputs, unroll, store, prefetch, format)   \
+  {symbol,   GFS_ISA_##isa,      GFS_OPERATION_##operation, inputs, outputs, GFS_STORE_##store,    \
+   prefetch, GFS_FORMAT_##format},
+#include "kernels.inc"
+#undef GFSMITH_KERNEL
+};
+
+static const gfs_isa *find_isa(const char *name) {
+  for (unsigned i = 0; i < GFS_ISAS; i++)
+    if (strcmp(isas[i].name, name) == 0)
+      return &isas[i];
+  return NULL;
+}
+
+#if defined(GFSMITH_SINGLE_ISA)
+
+/* The only instruction set, independent of the CPU: the builder of such a library has to choose a
+ * suitable one. */
+const gfs_isa *gfs_dispatch_isa(void) { return isas; }
+
+gfsmith_status gfsmith_set_isa(const char *name) {
+  return name != NULL && find_isa(name) != NULL ? GFSMITH_OK : GFSMITH_EINVAL;
+}
+
+#else
+
+/* Apart from `here` of tuned.c and the cache of raid.c the only variable of the library. NULL: not
+ * chosen yet (or there is no instruction set). */
+static _Atomic(const gfs_isa *) current;
+
+static bool supported(const gfs_isa *isa, uint32_t features) {
+  return (isa->features & ~features) == 0;
+}
+
+static const gfs_isa *best_isa(uint32_t features) {
+  for (unsigned i = 0; i < GFS_ISAS; i++)
+    if (supported(&isas[i], features))
+      return &isas[i];
+  return NULL;
+}
+
+/* Write one line in one call, so that lines of several threads or processes do not mix. */
+static void complain(const char *name, bool known, uint32_t features) {
+  char allowed[256] = "";
+  size_t used = 0;
+  for (unsigned i = 0; i < GFS_ISAS; i++) {
+    size_t length = strlen(isas[i].name);
+    if (!supported(&isas[i], features) || used + length + 2 > sizeof allowed)
+      continue;
+    allowed[used] = ' ';
+    memcpy(allowed + used + 1, isas[i].name, length + 1);
+    used += length + 1;
+  }
+  fprintf(stderr, "gfsmith: GFSMITH_ISA=%.64s %s; allowed here:%s; choosing automatically\n", name,
+          known ? "is not supported by this CPU" : "is unknown", allowed);
+}
+
+/* The instruction set that the environment requests if it is available, else the best. *complaint:
+ * the name of an unavailable one that it requests, or NULL. */
+static const gfs_isa *initial_isa(uint32_t features, const char **complaint) {
+  const char *name = getenv("GFSMITH_ISA");
+  *complaint = NULL;
+  if (name != NULL && name[0] != '\0') {
+    const gfs_isa *isa = find_isa(name);
+    if (isa != NULL && supported(isa, features))
+      return isa;
+    *complaint = name;
+  }
+  return best_isa(features);
+}
+
+const gfs_isa *gfs_dispatch_isa(void) {
+  const gfs_isa *isa = atomic_load_explicit(&current, memory_order_acquire);
+  if (isa != NULL)
+    return isa;
+  uint32_t features = gfs_cpu_features();
+  const char *complaint;
+  const gfs_isa *initial = initial_isa(features, &complaint);
+  /* Of several threads that arrive here together, one decides for all, and only that thread
+   * complains. */
+  if (!atomic_compare_exchange_strong(&current, &isa, initial))
+    return isa;
+  if (complaint != NULL)
+    complain(complaint, find_isa(complaint) != NULL, features);
+  return initial;
+}
+
+gfsmith_status gfsmith_set_isa(const char *name) {
+  const gfs_isa *isa = name != NULL ? find_isa(name) : NULL;
+  if (isa == NULL)
+    return GFSMITH_EINVAL;
+  if (!supported(isa, gfs_cpu_features()))
+    return GFSMITH_EUNSUPPORTED;
+  atomic_store_explicit(&current, isa, memory_order_release);
+  return GFSMITH_OK;
+}
+
+#endif
+
+const char *gfsmith_isa(void) {
+  const gfs_isa *isa = gfs_dispatch_isa();
+  return isa != NULL ? isa->name : "none";
+}
+
+unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch) {
+  gfs_tuning tuning = gfs_tuned(run, path);
+  if (tuning != GFS_TUNING_NONE)
+    return tuning == GFS_TUNING_HERE ? 5 : 0;
+  if (store == GFS_STORE_streaming)
+    return path >= GFS_PATH_distant ? (prefetch > 0 ? 4 : 3) : 0;
+  if (prefetch > 0)
+    return path == GFS_PATH_cached ? 0 : 2;
+  return 1;
+}
+
+static bool suits(const kernel_row *row, const gfs_isa *isa, gfs_operation operation,
+                  unsigned inputs, unsigned outputs) {
+  bool tables = operation != GFS_OPERATION_xor && operation != GFS_OPERATION_horner;
+  gfs_format format = tables ? isa->format : GFS_FORMAT_none;
+  return row->isa == isa->id && row->operation == operation &&
+         (row->inputs == inputs || row->inputs == 0) && row->outputs == outputs &&
+         row->format == format;
+}
+
+gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
+                                    unsigned outputs, gfs_path path) {
+  gfsmith_kernel *best = NULL;
+  unsigned best_rank = 0;
+  for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++) {
+    if (!suits(&kernels[n], isa, operation, inputs, outputs))
+      continue;
+    /* The location of the data has more influence than a run-time number of inputs. */
+    unsigned rank = gfs_dispatch_rank(kernels[n].run, path, kernels[n].store, kernels[n].prefetch);
+    rank = rank > 0 ? 2 * rank + (kernels[n].inputs != 0) : 0;
+    if (rank > best_rank) {
+      best = kernels[n].run;
+      best_rank = rank;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,58 @@
+/* dispatch.h: the instruction sets and kernels of this build, and the choice among them. */
+#ifndef GFS_DISPATCH_H
+#define GFS_DISPATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gfsmith.h"
+#include "gfsmith_kernels.h"
+#include "path.h"
+#include "tables.h"
+
+/* The instruction sets of the build, best first. */
+typedef enum gfs_isa_id {
+#define GFSMITH_ISA(name, format, features) GFS_ISA_##name,
+#include "isas.inc"
+#undef GFSMITH_ISA
+  GFS_ISAS /* number of instruction sets */
+} gfs_isa_id;
+
+typedef struct gfs_isa {
+  const char *name;
+  gfs_isa_id id;
+  gfs_format format; /* format of its kernels' coefficients */
+  uint32_t features; /* GFSMITH_CPU_*, all of them needed */
+} gfs_isa;
+
+typedef enum gfs_operation {
+  GFS_OPERATION_dot,   /* dst[i]  = sum over j of c[i][j] * src[j] */
+  GFS_OPERATION_mad,   /* dst[i] += sum over j of c[i][j] * src[j] */
+  GFS_OPERATION_mul,   /* dst[j]  = c[j] * src[j] */
+  GFS_OPERATION_xor,   /* dst[0]  = sum over j of src[j] */
+  GFS_OPERATION_horner /* dst[i] = sum over j < k of (2^i)^(k-1-j) * src[j], modulo 0x11d */
+} gfs_operation;
+
+/* The type of a kernel's stores, as named in kernels.inc. */
+typedef enum gfs_store { GFS_STORE_temporal, GFS_STORE_streaming } gfs_store;
+
+/* The current instruction set: chosen at the first use, changed by gfsmith_set_isa. NULL if this
+ * build has none that this CPU supports. */
+const gfs_isa *gfs_dispatch_isa(void);
+
+/* The suitability of a kernel for a path, from its stores and its prefetch distance (bytes; 0:
+ * none): the higher the better, 0 if unsuitable; highest for the kernel that is tuned for this path
+ * on this CPU. If a build has a kernel with a rank on GFS_PATH_cached, it has a kernel with the
+ * same function for all paths. */
+unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, unsigned prefetch);
+
+/* The kernel of codecs for an operation with this number of inputs and outputs: the one that suits
+ * the path best, and among equals one for exactly this number of inputs rather than one for any
+ * number. NULL if the build has none; the result is NULL for all paths if it is NULL for
+ * GFS_PATH_cached. All kernels are chosen here and in gfs_baked_kernel, the equivalent for known
+ * matrices. */
+gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
+                                    unsigned outputs, gfs_path path);
+
+#endif

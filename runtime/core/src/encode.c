@@ -1,0 +1,92 @@
+#include <stdalign.h>
+#include <string.h>
+
+#include "codec.h"
+#include "sizes.h"
+
+gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
+                              uint8_t *const *parity) {
+  if (codec == NULL)
+    return GFSMITH_EINVAL;
+  if (len == 0)
+    return GFSMITH_OK;
+  if (!gfs_all_given(data, codec->k) || !gfs_all_given((const uint8_t *const *)parity, codec->m) ||
+      !gfs_length_valid(codec, len))
+    return GFSMITH_EINVAL;
+  if (codec->packets != NULL)
+    gfs_schedule_apply(codec->packets->encoder, codec->packets->packet, len, data, parity);
+  else
+    gfs_map_apply(codec->encoder, codec->hint, len, data, parity);
+  return GFSMITH_OK;
+}
+
+/* The state of gfsmith_check, which compares the shards in parts of len bytes. */
+typedef struct comparison {
+  const gfsmith_codec *codec;
+  const uint8_t *const *shards;
+  gfs_path path;
+} comparison;
+
+/* Do the pass's parities match on the part at `offset`? len <= GFS_CHECK_BYTES / pass->outputs. */
+static bool pass_matches(const comparison *c, const gfs_pass *pass, size_t len,
+                         const uint8_t *const *data, size_t offset) {
+  alignas(GFS_CACHE_LINE) uint8_t computed[GFS_CHECK_BYTES];
+  uint8_t *dst[GFSMITH_MAX_SHARDS];
+  const uint8_t *const *parity = c->shards + c->codec->k + pass->first;
+  for (unsigned i = 0; i < pass->outputs; i++)
+    dst[i] = computed + i * len;
+  pass->kernel[c->path](len, c->codec->k, pass->tables, data, dst);
+  for (unsigned i = 0; i < pass->outputs; i++)
+    if (memcmp(dst[i], parity[i] + offset, len) != 0)
+      return false;
+  return true;
+}
+
+static bool part_matches(const comparison *c, size_t len, size_t offset) {
+  const gfs_map *encoder = c->codec->encoder;
+  const uint8_t *data[GFSMITH_MAX_SHARDS];
+  for (unsigned j = 0; j < encoder->inputs; j++)
+    data[j] = c->shards[j] + offset;
+  for (unsigned n = 0; n < encoder->dots; n++)
+    if (!pass_matches(c, &encoder->pass[n], len, data, offset))
+      return false;
+  return true;
+}
+
+/* The bytes of a shard to check at a time: the parities of any pass must fit on the stack, and with
+ * several passes the sources should stay in cache. */
+static size_t check_chunk(const gfs_map *encoder) {
+  unsigned outputs = 1;
+  for (unsigned n = 0; n < encoder->dots; n++)
+    if (encoder->pass[n].outputs > outputs)
+      outputs = encoder->pass[n].outputs;
+  size_t fits = GFS_CHECK_BYTES / outputs / GFS_CACHE_LINE * GFS_CACHE_LINE;
+  size_t chunk = gfs_map_chunk(encoder->inputs + encoder->outputs);
+  return encoder->dots > 1 && chunk < fits ? chunk : fits;
+}
+
+gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,
+                             bool *ok) {
+  if (codec == NULL)
+    return GFSMITH_EINVAL;
+  if (len > 0 &&
+      (ok == NULL || !gfs_all_given(shards, codec->k + codec->m) || !gfs_length_valid(codec, len)))
+    return GFSMITH_EINVAL;
+  if (len > 0 && codec->packets != NULL) {
+    *ok = gfs_schedule_matches(codec->packets->encoder, codec->packets->packet, len, shards,
+                               shards + codec->k);
+    return GFSMITH_OK;
+  }
+  bool match = true;
+  size_t chunk = check_chunk(codec->encoder);
+  comparison c = {.codec = codec, .shards = shards};
+  c.path = gfs_path_of_check(codec->hint, codec->k + codec->m, len);
+  for (size_t done = 0; match && done < len;) {
+    size_t part = gfs_least(len - done, chunk);
+    match = part_matches(&c, part, done);
+    done += part;
+  }
+  if (ok != NULL)
+    *ok = match;
+  return GFSMITH_OK;
+}

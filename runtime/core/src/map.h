@@ -1,0 +1,95 @@
+/* map.h: a linear map over GF(2^8) with its kernels and tables; used for encoding and repair.
+ *
+ *     out[i] = sum over j of matrix[i][j] * in[j]
+ *
+ * The outputs are split into passes; one kernel call computes the outputs of a pass. map.c creates
+ * maps, apply.c runs them. */
+#ifndef GFS_MAP_H
+#define GFS_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "adaptive.h"
+#include "dispatch.h"
+#include "field.h"
+#include "gfsmith.h"
+
+/* The most outputs of a pass with tables. Eight accumulators leave registers for the source and the
+ * tables on every instruction set. A longer pass would save little, since at eight outputs the
+ * arithmetic takes more time than reading the sources. */
+enum { GFS_PASS_MAX = 8 };
+
+typedef struct gfs_pass {
+  gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
+  const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
+                            NULL for kernels that know their matrix */
+  unsigned first;        /* its first output */
+  unsigned outputs;
+} gfs_pass;
+
+/* Immutable after creation and attachment; one block of memory, including the tables. */
+typedef struct gfs_map {
+  gfs_adaptive_map *adaptive; /* NULL: not attached to a coordinator */
+  size_t bytes;               /* of the block */
+  size_t entry;               /* bytes of a coefficient's table entry */
+  unsigned inputs;
+  unsigned outputs;
+  unsigned dots; /* passes over all inputs: pass[0 .. dots) */
+  unsigned mads; /* the same outputs in passes that all have tables (dot passes for known matrices
+                    have none) */
+  /* pass[0 .. dots), then pass[dots .. dots + mads), whose kernels are in adders.c */
+  gfs_pass pass[];
+} gfs_map;
+
+/* Make the map of a matrix of `outputs` rows of `inputs` elements, row-major; outputs >= 1, at most
+ * GFSMITH_MAX_SHARDS inputs and outputs together. Errors: GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (no
+ * kernels for this number of outputs). */
+gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
+                              unsigned inputs, unsigned outputs, const uint8_t *matrix);
+
+/* Attach a map that is not attached, before threads share it; does nothing if the coordinator is
+ * NULL. Errors: GFSMITH_ENOMEM; the map is not attached then. */
+gfsmith_status gfs_map_attach(gfs_map *map, const gfs_isa *isa, gfs_coordinator *coordinator);
+
+/* Detach a map; does nothing if it is not attached. */
+void gfs_map_detach(gfs_map *map);
+
+/* Detach and free a map. NULL is allowed. */
+void gfs_map_destroy(gfs_map *map);
+
+/* Is there a kernel with tables for this number of outputs? */
+typedef bool gfs_has_kernel(const void *of, unsigned outputs);
+
+/* The length of the next pass with tables when `left` outputs remain: as balanced as the kernels
+ * allow (ten outputs make 5 + 5, not 8 + 2); 0 if there is no kernel. */
+unsigned gfs_map_balanced(gfs_has_kernel *has, const void *of, unsigned left);
+
+/* gfs_map_apply in pieces that suit the path and the number of passes. */
+void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
+                          uint8_t *const *dst);
+
+/* The same for bytes start .. len only, without prefetching. */
+void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t len,
+                        const uint8_t *const *src, uint8_t *const *dst);
+
+/* dst[i] = sum over j of matrix[i][j] * src[j], on len bytes. Inline for short calls: with 64
+ * bytes, the code before the kernel takes a third of the time. */
+static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t len,
+                                 const uint8_t *const *src, uint8_t *const *dst) {
+  gfs_path path = gfs_path_of(hint, map->inputs + map->outputs, len);
+  if (path == GFS_PATH_cached && map->dots == 1)
+    map->pass->kernel[GFS_PATH_cached](len, map->inputs, map->pass->tables, src, dst);
+  else if (path == GFS_PATH_cached || map->adaptive == NULL ||
+           gfs_adaptive_is_quiet(map->adaptive, len))
+    gfs_map_apply_pieces(map, path, len, src, dst);
+  else
+    map->adaptive->apply(map->adaptive, path, len, src, dst);
+}
+
+/* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache
+ * while several passes go over them: a multiple of 64. */
+size_t gfs_map_chunk(unsigned shards);
+
+#endif

@@ -1,0 +1,48 @@
+/* path.h: the path of a call, by which kernels are chosen. */
+#ifndef GFS_PATH_H
+#define GFS_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gfsmith.h"
+
+/* The location of the shards of a call, as far as it affects the choice of kernels. */
+typedef enum gfs_path {
+  GFS_PATH_cached,  /* in cache: no prefetch, ordinary stores */
+  GFS_PATH_nearby,  /* in memory, but too short for streaming stores: prefetch, ordinary stores */
+  GFS_PATH_distant, /* in memory: prefetch, streaming stores */
+  GFS_PATH_bulk,    /* the same with long shards, for which other kernels may be tuned */
+  GFS_PATHS         /* number of paths */
+} gfs_path;
+
+/* The most bytes of a call whose shards are assumed to be in a core's own cache: half of the
+ * smallest second-level cache of current servers (1 MiB, Zen 4). */
+#define GFS_OWN_CACHE_BYTES ((size_t)512 << 10)
+
+/* The shortest shard for which streaming stores pay: with shorter ones the incomplete lines and the
+ * fence cost more than reading the lines first. */
+#define GFS_STREAM_MIN 1024u
+
+/* The length of a shard from which the cost of its beginning is relatively small. On Zen 4 a
+ * prefetch inside the kernel, in addition to that of whole steps, gains 8 to 25 % at 10+4 and 12+4
+ * with tables at 1 and 4 KiB, 0 to 5 % at 16 KiB, and nothing beyond (docs/tuning.md). */
+#define GFS_BULK_MIN ((size_t)16 << 10)
+
+/* The path of a call on this number of shards of len bytes, inputs and outputs together. */
+static inline gfs_path gfs_path_of(gfsmith_hint hint, unsigned shards, size_t len) {
+  bool fits = len <= GFS_OWN_CACHE_BYTES && len * shards <= GFS_OWN_CACHE_BYTES;
+  if (hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && fits))
+    return GFS_PATH_cached;
+  if (len < GFS_STREAM_MIN)
+    return GFS_PATH_nearby;
+  return len < GFS_BULK_MIN ? GFS_PATH_distant : GFS_PATH_bulk;
+}
+
+/* The same for checks, which read the results at once, so that streaming stores do not pay. */
+static inline gfs_path gfs_path_of_check(gfsmith_hint hint, unsigned shards, size_t len) {
+  gfs_path path = gfs_path_of(hint, shards, len);
+  return path < GFS_PATH_distant ? path : GFS_PATH_nearby;
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* prefetch.h: the prefetch instruction, for compilers that have an intrinsic for it. */
+#ifndef GFS_PREFETCH_H
+#define GFS_PREFETCH_H
+
+/* Prefetch the line at `address` into the second-level cache; any address is allowed. */
+#if defined(__GNUC__) || defined(__clang__)
+#define GFS_PREFETCH_SECOND(address) __builtin_prefetch((address), 0, 2)
+#elif defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#define GFS_PREFETCH_SECOND(address) _mm_prefetch((const char *)(address), _MM_HINT_T1)
+#else
+#define GFS_PREFETCH_SECOND(address) ((void)(address))
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+#include "choice.h"
+
+#include <stdatomic.h>
+
+#include "entry.h"
+#include "map.h"
+
+/* Up to this number of inputs, kernels for a fixed number of inputs are considered; beyond, only
+ * those for any number. */
+enum { FIXED_MAX = 64 };
+
+typedef _Atomic(gfsmith_kernel *) memory;
+
+/* A cache by operation, inputs (0: any), outputs and path. NULL: not looked up yet. All threads
+ * write the same values, so their order does not matter. */
+static memory met[GFS_OPERATION_xor + 1][FIXED_MAX + 1][GFS_PASS_MAX + 1][GFS_PATHS];
+static memory met_known[GFS_MATRICES + 1][GFS_PATHS]; /* +1: a build may have no known matrix */
+
+/* Marks "there is no kernel" in the cache. */
+static void none(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src,
+                 uint8_t *const *dst) {
+  (void)len, (void)k, (void)coeffs, (void)src, (void)dst;
+}
+
+static gfsmith_kernel *remember(memory *place, gfsmith_kernel *kernel) {
+  atomic_store_explicit(place, kernel != NULL ? kernel : none, memory_order_relaxed);
+  return kernel;
+}
+
+gfsmith_kernel *gfs_isal_kernel(const gfs_isa *isa, gfs_operation operation, size_t inputs,
+                                unsigned outputs, gfs_path path) {
+  unsigned fixed = inputs <= FIXED_MAX ? (unsigned)inputs : 0;
+  memory *place = &met[operation][fixed][outputs][path];
+  gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_relaxed);
+  if (kernel == NULL)
+    return remember(place, gfs_dispatch_kernel(isa, operation, fixed, outputs, path));
+  return kernel != none ? kernel : NULL;
+}
+
+gfsmith_kernel *gfs_isal_known_kernel(const gfs_isa *isa, const gfs_known_matrix *matrix,
+                                      gfs_path path) {
+  memory *place = &met_known[matrix - gfs_baked_matrices][path];
+  gfsmith_kernel *kernel = atomic_load_explicit(place, memory_order_relaxed);
+  if (kernel == NULL)
+    return remember(place, gfs_baked_kernel(isa, matrix, path));
+  return kernel != none ? kernel : NULL;
+}
+
+static bool begin_with(const uint8_t *entries, const gfs_known_matrix *matrix) {
+  size_t elements = (size_t)matrix->outputs * matrix->inputs;
+  for (size_t n = 0; n < elements; n++)
+    if (gfs_isal_coefficient(entries + n * GFS_ISAL_ENTRY) != matrix->elements[n])
+      return false;
+  return true;
+}
+
+/* By number of inputs: begin and end of the matrices with this number in the list, in the low and
+ * the high half; 0: not looked up yet. */
+static _Atomic(uint32_t) ranges[GFSMITH_MAX_SHARDS + 1];
+
+static uint32_t find_range(size_t inputs) {
+  uint32_t begin = GFS_MATRICES, end = GFS_MATRICES;
+  for (uint32_t n = GFS_MATRICES; n-- > 0;)
+    if (gfs_baked_matrices[n].inputs == inputs) {
+      begin = n;
+      end = end == GFS_MATRICES ? n + 1 : end;
+    }
+  uint32_t range = begin | (end + 1) << 16;
+  atomic_store_explicit(&ranges[inputs], range, memory_order_relaxed);
+  return range;
+}
+
+const gfs_known_matrix *gfs_isal_known(const gfs_isa *isa, const uint8_t *entries, size_t inputs,
+                                       size_t left) {
+  if (inputs > GFSMITH_MAX_SHARDS)
+    return NULL;
+  uint32_t range = atomic_load_explicit(&ranges[inputs], memory_order_relaxed);
+  if (range == 0)
+    range = find_range(inputs);
+  const gfs_known_matrix *found = NULL;
+  const gfs_known_matrix *end = gfs_baked_matrices + (range >> 16) - 1;
+  for (const gfs_known_matrix *m = gfs_baked_matrices + (range & 0xffff); m < end; m++)
+    if (m->inputs == inputs && m->outputs <= left && m->polynomial == GFSMITH_POLYNOMIAL &&
+        (found == NULL || m->outputs > found->outputs) && begin_with(entries, m) &&
+        gfs_isal_known_kernel(isa, m, GFS_PATH_cached) != NULL)
+      found = m;
+  return found;
+}

@@ -1,0 +1,1 @@
+"""Oracles: results computed from definitions, without the code under test."""

@@ -1,0 +1,82 @@
+// Command compat answers the requests of tests/oracle/peers.py with klauspost/reedsolomon, the coder of
+// MinIO: parities of given data, or shards with the missing ones rebuilt.
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log"
+	"os"
+
+	"github.com/klauspost/reedsolomon"
+)
+
+type header struct{ Repair, K, M, Length uint32 }
+
+func read(in io.Reader, count, length uint32) [][]byte {
+	shards := make([][]byte, count)
+	for i := range shards {
+		shards[i] = make([]byte, length)
+		check(readFull(in, shards[i]))
+	}
+	return shards
+}
+
+func readFull(in io.Reader, buffer []byte) error {
+	_, err := io.ReadFull(in, buffer)
+	return err
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func answer(in io.Reader, h header) [][]byte {
+	coder, err := reedsolomon.New(int(h.K), int(h.M))
+	check(err)
+	if h.Repair == 0 {
+		shards := append(read(in, h.K, h.Length), read(new(zeros), h.M, h.Length)...)
+		check(coder.Encode(shards))
+		return shards[h.K:]
+	}
+	present := make([]byte, h.K+h.M)
+	check(readFull(in, present))
+	shards := read(in, h.K+h.M, h.Length)
+	for i, is := range present {
+		if is == 0 {
+			shards[i] = nil
+		}
+	}
+	check(coder.Reconstruct(shards))
+	return shards
+}
+
+type zeros struct{}
+
+func (*zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 0
+	}
+	return len(p), nil
+}
+
+func main() {
+	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+	for {
+		var h header
+		err := binary.Read(in, binary.LittleEndian, &h)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		check(err)
+		for _, shard := range answer(in, h) {
+			_, err := out.Write(shard)
+			check(err)
+		}
+	}
+	check(out.Flush())
+}

@@ -1,4 +1,0 @@
-"""How POWER objects are made for tests."""
-
-CLANG = ("clang-19", "--target=powerpc64le-linux-gnu", "-O2", "-std=c11", "-fPIC", "-Wall", "-Werror")
-ASSEMBLER = ("clang-19", "--target=powerpc64le-linux-gnu", "-mcpu=power8")

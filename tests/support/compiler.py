@@ -1,0 +1,47 @@
+"""C programs of tests/system/runtime/native, compiled with the flags of the library."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.support.library import NATIVE
+from tests.support.machines import kernel_sources, runtime_sources
+from tests.support.paths import ROOT
+
+
+class Compiler:
+    """Compiler of the C programs in tests/system/runtime/native, with the flags of the library."""
+
+    INCLUDES = ("-Iruntime/core/include", "-Igen_out", "-Iruntime/core/src")
+    FLAGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wshadow")
+
+    def __init__(self, build: Path, output: Path) -> None:
+        self.build, self.output = build, output
+
+    def run(self, *command: str) -> None:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, " ".join(command) + "\n" + done.stderr
+        assert done.stderr == "", done.stderr
+
+    def link(self, name: str, *flags: str) -> Path:
+        """Compile native/<name>.c and link the static library."""
+        target = self.output / name
+        self.run(
+            *("gcc", *self.FLAGS, "-O1", "-g", *self.INCLUDES, str(NATIVE / f"{name}.c")),
+            *("-o", str(target), str(self.build / "libgfsmith.a"), "-pthread", *flags),
+        )
+        return target
+
+    def link_sources(self, name: str, *flags: str) -> Path:
+        """Compile native/<name>.c together with all C sources of the library, with the same flags.
+
+        The linker takes only the assembly kernels from the static library.
+        """
+        target = self.output / name
+        sources = [NATIVE / f"{name}.c", *runtime_sources(), *kernel_sources("scalar")]
+        self.run(
+            *("gcc", *self.FLAGS, "-Wno-conversion", "-O1", "-g", *self.INCLUDES, *flags),
+            *(*map(str, sources), "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
+        )
+        return target

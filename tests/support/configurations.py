@@ -1,0 +1,39 @@
+"""Configurations with few kernels, and the proofs that `make gen` has already made."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+FEWEST_KERNELS = """
+[generator]
+isas = [{isas}]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+[[kernels]]
+operation = "mad"
+shapes = ["1x1", "nx1"]
+[[kernels]]
+operation = "xor"
+shapes = ["nx1"]
+"""
+
+
+def fewest_kernels(isas: Iterable[str]) -> str:
+    """Return a gfsmith.toml with the fewest kernels with which a codec can do all its operations, slowly."""
+    return FEWEST_KERNELS.format(isas=", ".join(f'"{isa}"' for isa in isas))
+
+
+def known_proofs(cache: Path) -> None:
+    """Copy the proofs of `make gen` into a cache of gfsmith. Results are keyed by content, so they are valid
+    for any run that generates the same kernels. For tests that are not about proving.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in ("proofs.json", "algebra.json"):
+        known = ROOT / ".gfsmith-cache" / name
+        if known.exists():
+            shutil.copy(known, cache)

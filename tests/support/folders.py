@@ -1,0 +1,51 @@
+"""Folders that all processes of one test run share, and builds by `make` in one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Admit one process at a time, by a lock on a file, which is created if necessary."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """Return the temporary folder that all processes of pytest-xdist share."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that `make` fills once for all processes of pytest-xdist."""
+    folder = shared_folder(factory) / name
+    folder.mkdir(exist_ok=True)
+    made = folder / "made"
+    with locked(folder.with_suffix(".lock")):
+        if not made.exists():
+            make(folder)
+            made.touch()
+    return folder
+
+
+@cache
+def built(*targets: str) -> Path:
+    """Run `make` for these targets and return the folder build/ of the checkout."""
+    with locked(ROOT / "Makefile"):
+        done = subprocess.run(["make", *targets], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return ROOT / "build"

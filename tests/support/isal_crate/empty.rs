@@ -1,0 +1,1 @@
+//! Empty source of the stub packages; see Cargo.toml.

@@ -1,0 +1,103 @@
+"""`pytest --level`: the tests of `make test` and of `make test-all`, and the reasons for those left out.
+
+Without the option all tests run whose needs are met; the others are skipped, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import needs
+
+LEVELS = {
+    "test": "tests that need this CPU, a C compiler and Python",
+    "rest": "all other tests",
+}
+_LEFT = pytest.StashKey[Counter[str]]()
+
+
+def first(values: Iterable[Any], count: int = 1) -> list[Any]:
+    """Parameters of which `make test` runs the first `count`; the others are a campaign."""
+    return [
+        pytest.param(value, marks=[pytest.mark.campaign] if number >= count else [])
+        for number, value in enumerate(values)
+    ]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    what = "; ".join(f"{name}: {meaning}" for name, meaning in LEVELS.items())
+    parser.addoption("--level", choices=tuple(LEVELS), help=f"run a part of the tests. {what}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(*names): run by make test-all; tests/support/needs.py")
+    config.addinivalue_line("markers", "campaign: takes long; run by make test-all")
+    config.stash[_LEFT] = Counter()
+    if config.getoption("level") == "rest" and (lacking := needs.missing(needs.NEEDS)):
+        raise pytest.UsageError(f"missing: {', '.join(lacking)}; tools/setup.sh test-all installs them")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip folders and modules that cannot be imported because a package is missing."""
+    lacking = needs.missing(needs.PATHS.get(_below(collection_path), ()))
+    if lacking:
+        config.stash[_LEFT][f"{_below(collection_path)} ({', '.join(lacking)} not installed)"] += 1
+    return True if lacking else None
+
+
+def _below(path: Path) -> str:
+    tests = needs.ROOT / "tests"
+    return path.relative_to(tests).as_posix() if path.is_relative_to(tests) else ""
+
+
+def _reasons(item: pytest.Item) -> list[str]:
+    """Return the reasons why a test is not part of `make test`: its needs, or "campaign"."""
+    marked = [str(name) for mark in item.iter_markers("needs") for name in mark.args]
+    unknown = [name for name in marked if name not in needs.NEEDS]
+    assert not unknown, f"{item.nodeid}: needs {unknown}; allowed: {', '.join(needs.NEEDS)}"
+    campaign = ["campaign"] if item.get_closest_marker("campaign") else []
+    return sorted({*needs.of_path(item.path), *marked}) + campaign
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    level, left = config.getoption("level"), config.stash[_LEFT]
+    chosen: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        reasons = _reasons(item)
+        if level is not None and (level == "rest") != bool(reasons):
+            left[", ".join(reasons) or "make test"] += 1
+            others.append(item)
+            continue
+        if lacking := needs.missing(name for name in reasons if name in needs.NEEDS):
+            item.add_marker(pytest.mark.skip(reason=f"needs {', '.join(lacking)}: tools/setup.sh test-all"))
+        chosen.append(item)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = chosen
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Send the list of tests that a worker of pytest-xdist left out to the main session."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = dict(session.config.stash[_LEFT])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """All workers collect the same tests, so the report of the last one is complete."""
+    node.config.stash[_LEFT] = Counter(getattr(node, "workeroutput", {}).get("left", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    left = config.stash[_LEFT]
+    if left:
+        terminalreporter.section("left out")
+    for reason, count in left.most_common():
+        terminalreporter.write_line(f"{count:6} {reason}")

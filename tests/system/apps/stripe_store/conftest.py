@@ -1,0 +1,61 @@
+"""Fixtures: the programs with their test points, and stores that run them."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.folders import built, once
+from tests.support.paths import ROOT
+from tests.system.apps.stripe_store.support import EXAMPLE, QUICK, Store
+
+HERE = Path(__file__).resolve().parent
+
+
+def call(*command: str | Path) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built("lib", "compose")
+
+    def build(folder: Path) -> None:
+        call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
+        flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
+        call("cc", *flags, "-o", folder / "stripe-store" / QUICK, HERE / "native" / "kallsyms.c")
+
+    return once(tmp_path_factory, "store-programs", build) / "stripe-store"
+
+
+def _stores(programs: Path, folder: Callable[[], Path]) -> Iterator[Callable[..., Store]]:
+    """Yield a maker of stores, each in its own folder; all of them end with it."""
+    made: list[Store] = []
+
+    def make(**options: object) -> Store:
+        store = Store(folder(), programs, **options)  # type: ignore[arg-type]
+        made.append(store)
+        store.start()
+        return store
+
+    yield make
+    for store in made:
+        store.kill_all()
+
+
+@pytest.fixture(scope="module")
+def make_store(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Store]]:
+    """make_store(k=6, m=3, ...): a running store. All stores end with the module."""
+    yield from _stores(programs, lambda: tmp_path_factory.mktemp("s"))
+
+
+@pytest.fixture
+def fresh_store(programs: Path, tmp_path: Path) -> Iterator[Callable[..., Store]]:
+    """The same for one test."""
+    number = itertools.count()
+    yield from _stores(programs, lambda: tmp_path / f"s{next(number)}")

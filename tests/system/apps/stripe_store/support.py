@@ -1,0 +1,208 @@
+"""A stripe store whose processes a test starts, stops, kills and restarts one by one."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pymemcache.client.base import Client
+from pymemcache.exceptions import MemcacheError
+
+from tests.support.paths import ROOT
+
+EXAMPLE = ROOT / "apps" / "stripe-store"
+
+DEADLINE = 30.0
+"""Seconds; only so that a hanging process fails the test."""
+
+
+def wait_for(what: str, condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f"timed out waiting for {what}"
+        time.sleep(0.01)
+
+
+def process_state(pid: int) -> str:
+    """Return the state letter of /proc/PID/stat: T for stopped, Z for dead and not yet waited for."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+QUICK = "kallsyms.so"
+
+
+def environment(programs: Path) -> dict[str, str]:
+    """Return an environment in which the programs start fast (native/kallsyms.c)."""
+    return {**os.environ, "LD_PRELOAD": str(programs / QUICK)}
+
+
+def xxh3_64(data: bytes) -> int:
+    function = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
+    function.restype = ctypes.c_uint64
+    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
+    return int(function(data, len(data)))
+
+
+def holder(key: str, shard: int, shards: int) -> int:
+    """Return the rank of the chunk server that has this shard of a key's value (README: where chunks are)."""
+    return 1 + (shard + xxh3_64(key.encode()) % shards) % shards
+
+
+@dataclass(slots=True)
+class Store:
+    """Processes are named `agent`, `chunk-RANK` and `memcached-RANK`."""
+
+    folder: Path
+    programs: Path
+    k: int = 3
+    m: int = 2
+    agent_options: tuple[str, ...] = ()
+    memory: int = 64
+    item: str = "1m"
+    logs: Path | None = None
+    """Where processes log; None: the folder."""
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> range:
+        return range(1, self.k + self.m + 1)
+
+    def holder(self, key: str, shard: int) -> int:
+        return holder(key, shard, self.k + self.m)
+
+    def command(self, name: str) -> list[str]:
+        kind, _, rank = name.partition("-")
+        if kind == "memcached":
+            path = str(self.folder / name)
+            housekeeping = ["-o", "no_lru_maintainer,lru_crawler"]
+            user = ["-u", "root"] if os.geteuid() == 0 else []
+            size = ["-m", str(self.memory), "-I", self.item]
+            return ["memcached", "-s", path, "-a", "0700", "-M", "-t", "1", *size, *housekeeping, *user]
+        if kind == "chunk":
+            return [str(self.programs / "stripe-chunk"), rank, str(self.folder)]
+        shape = ["-k", str(self.k), "-m", str(self.m)]
+        return [str(self.programs / "stripe-agent"), *shape, *self.agent_options, str(self.folder)]
+
+    def launch(self, *names: str) -> None:
+        for name in names:
+            assert name not in self.running
+            if name == "agent":
+                (self.folder / "client").unlink(missing_ok=True)
+            with self.log_of(name).open("ab") as log:
+                command = self.command(name)
+                self.running[name] = subprocess.Popen(
+                    command, stdout=log, stderr=log, env=environment(self.programs)
+                )
+
+    def start(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        key = self.folder / "key"
+        if not key.exists():
+            key.touch(0o600)
+            key.write_text(secrets.token_hex(32))
+        self.launch(*(f"memcached-{rank}" for rank in self.ranks))
+        self.launch(*(f"chunk-{rank}" for rank in self.ranks), "agent")
+        self.wait_writable()
+
+    def kill(self, *names: str, by: int = signal.SIGKILL) -> None:
+        for name in names:
+            process = self.running.pop(name)
+            process.send_signal(by)
+            process.wait(DEADLINE)
+
+    def kill_all(self) -> None:
+        for process in self.running.values():
+            process.kill()
+        for process in self.running.values():
+            process.wait(DEADLINE)
+        self.running.clear()
+
+    def signal(self, name: str, number: int) -> None:
+        self.running[name].send_signal(number)
+
+    def dead(self) -> list[str]:
+        """Return the names of the store's processes that do not run."""
+        kinds = ("memcached", "chunk")
+        return [
+            n for n in ("agent", *(f"{k}-{r}" for k in kinds for r in self.ranks)) if n not in self.running
+        ]
+
+    def mend(self) -> None:
+        """Start the processes that do not run, and wait until all are up."""
+        for name in self.running:
+            (self.folder / f"fault.{name}").unlink(missing_ok=True)
+            self.signal(name, signal.SIGCONT)
+        self.launch(*sorted(self.dead(), reverse=True))
+        self.wait_writable()
+
+    def log_of(self, name: str) -> Path:
+        return (self.logs or self.folder) / f"{name}.log"
+
+    # -- points at which a process stops ---------------------------------------------------------
+
+    def plan(self, name: str, point: str, action: str = "stop") -> None:
+        """At the next time that `name` reaches `point`, stop it, kill it, or make it fail."""
+        temporary = self.folder / f"plan.{name}"
+        temporary.write_text(f"{action} {point}\n")
+        temporary.rename(self.folder / f"fault.{name}")
+
+    def wait_stopped(self, name: str) -> None:
+        pid = self.running[name].pid
+        wait_for(f"{name} to stop", lambda: process_state(pid) == "T")
+
+    # -- clients -------------------------------------------------------------------------------------
+
+    def address(self) -> tuple[str, int]:
+        path = self.folder / "client"
+        wait_for("the agent to listen", path.exists)
+        host, _, port = path.read_text().strip().rpartition(":")
+        return host, int(port)
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        client = Client(self.address(), connect_timeout=DEADLINE, timeout=DEADLINE, default_noreply=False)
+        try:
+            yield client
+        finally:
+            with suppress(OSError):
+                client.close()
+
+    def set(self, key: str, value: bytes) -> None:
+        """Store a value; returns if it is acknowledged, else raises an exception."""
+        with self.client() as client:
+            assert client.set(key, value) is True
+
+    def get(self, key: str) -> bytes | None:
+        with self.client() as client:
+            value = client.get(key)
+            assert value is None or isinstance(value, bytes)
+            return value
+
+    def refusal(self, act: Callable[[], object]) -> str:
+        """Return the agent's answer to a refused request."""
+        try:
+            result = act()
+        except MemcacheError as error:
+            return str(error.args[0].decode() if isinstance(error.args[0], bytes) else error)
+        raise AssertionError(f"not refused: {result!r}")
+
+    def stats(self) -> dict[str, str]:
+        with self.client() as client:
+            return {
+                name.decode(): value.decode() if isinstance(value, bytes) else str(value)
+                for name, value in client.stats().items()
+            }
+
+    def wait_state(self, name: str, value: str) -> None:
+        wait_for(f"{name} {value}", lambda: self.stats().get(name) == value)
+
+    def wait_writable(self) -> None:
+        self.wait_state("state", "read-write")

@@ -1,0 +1,168 @@
+"""Killed before, during and after each phase of a write, a degraded read and a rebuild: scheme rs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.system.apps.stripe_store.bench import (
+    WRITE_POINTS,
+    Bench,
+    acknowledged,
+    begin_rebuild,
+    content,
+    filled,
+    strike,
+)
+from tests.system.apps.stripe_store.support import DEADLINE, Store
+
+LENGTHS = (0, 1, 2, 3, 100, 4096, 100_001)
+KEY = "value-4096"
+
+
+@pytest.fixture(scope="module")
+def bench(make_store: Callable[..., Store]) -> Iterator[Bench]:
+    with filled(make_store(agent_options=("--deadline", "10000")), LENGTHS, bearable=2) as bench:
+        yield bench
+
+
+VICTIMS = pytest.mark.parametrize("victim", ["chunk", "memcached", "both"])
+
+
+# -- writes ----------------------------------------------------------------------------------------
+
+
+@VICTIMS
+@pytest.mark.parametrize("phase", ["command", "loaded", "received", "stored", "meta.command", "meta.stored"])
+def test_a_chunk_server_dies_in_a_write(bench: Bench, phase: str, victim: str) -> None:
+    store = bench.store
+    new = content(5000, phase, victim)
+    rank = store.holder(KEY, store.k)  # the holder of a parity: it gets the record, too
+    store.plan(f"chunk-{rank}", phase if "." in phase else f"write.{phase}")
+    writing = bench.begin(lambda: store.set(KEY, new))
+    store.wait_stopped(f"chunk-{rank}")
+    strike(store, rank, victim)
+    if acknowledged(writing):
+        assert (phase, victim) == ("meta.stored", "memcached")  # all chunks had been stored before
+        bench.values[KEY] = new
+    bench.check()
+    store.mend()
+    bench.check_after(victim, rank)
+    store.set(KEY, new)
+    bench.values[KEY] = new
+
+
+@pytest.mark.parametrize(("point", "survives"), WRITE_POINTS)
+@pytest.mark.parametrize("gone", [0, 2])
+def test_the_agent_dies_in_a_write(bench: Bench, point: str, survives: bool, gone: int) -> None:
+    store = bench.store
+    new = content(6000, point, gone)
+    store.plan("agent", point)
+    writing = bench.begin(lambda: store.set(KEY, new))
+    store.wait_stopped("agent")
+    store.kill("agent")
+    assert not acknowledged(writing)
+    if survives:
+        bench.values[KEY] = new
+    without = [store.holder(KEY, store.k), store.holder(KEY, 0)][:gone]
+    for rank in without:
+        store.kill(f"chunk-{rank}", f"memcached-{rank}")
+    store.launch("agent")
+    bench.wait_readable()
+    bench.check()
+    store.mend()
+    bench.check_without(*bench.others(*without))
+
+
+@pytest.mark.parametrize("point", ["delete.asked", "delete.removed"])
+def test_the_agent_dies_in_a_removal(bench: Bench, point: str) -> None:
+    store = bench.store
+    store.set("doomed", b"doomed")
+    store.plan("agent", point)
+
+    def delete() -> None:
+        with store.client() as client:
+            client.delete("doomed")
+
+    removal = bench.begin(delete)
+    store.wait_stopped("agent")
+    store.kill("agent")
+    assert not acknowledged(removal)
+    store.mend()
+    assert store.get("doomed") in ((b"doomed", None) if point == "delete.asked" else (None,))
+    bench.check()
+
+
+# -- degraded reads -------------------------------------------------------------------------------------
+
+
+@VICTIMS
+@pytest.mark.parametrize("point", ["repair.command", "repair.loaded", "repair.over"])
+def test_a_chunk_server_dies_in_a_degraded_read(bench: Bench, point: str, victim: str) -> None:
+    store = bench.store
+    gone, rank = store.holder(KEY, 0), store.holder(KEY, 1)
+    store.kill(f"chunk-{gone}")
+    store.plan(f"chunk-{rank}", point)
+    reading = bench.begin(lambda: store.get(KEY))
+    store.wait_stopped(f"chunk-{rank}")
+    strike(store, rank, victim)
+    assert reading.result(DEADLINE) == bench.values[KEY]
+    bench.check()
+    store.mend()
+    bench.check_after(victim, rank, gone)
+
+
+@pytest.mark.parametrize("point", ["get.begin", "get.arrived"])
+def test_the_agent_dies_in_a_degraded_read(bench: Bench, point: str) -> None:
+    store = bench.store
+    gone = store.holder(KEY, 0)
+    store.kill(f"chunk-{gone}")
+    store.plan("agent", point)
+    reading = bench.begin(lambda: store.get(KEY))
+    store.wait_stopped("agent")
+    store.kill("agent")
+    assert not acknowledged(reading)
+    store.launch("agent")
+    bench.wait_readable()
+    bench.check()
+    store.mend()
+
+
+# -- rebuilds ----------------------------------------------------------------------------------------------
+
+
+@VICTIMS
+@pytest.mark.parametrize("phase", ["command", "loaded", "received", "stored"])
+def test_it_dies_while_it_is_rebuilt(bench: Bench, phase: str, victim: str) -> None:
+    store = bench.store
+    rank = store.holder(KEY, 0)
+    begin_rebuild(bench, rank, f"chunk-{rank}", f"rebuild.{phase}")
+    strike(store, rank, victim)
+    bench.check()
+    store.mend()
+    bench.check_after(victim, rank)
+
+
+@VICTIMS
+@pytest.mark.parametrize("phase", ["command", "loaded", "over"])
+def test_a_helper_dies_in_a_rebuild(bench: Bench, phase: str, victim: str) -> None:
+    store = bench.store
+    gone, rank = store.holder(KEY, 0), store.holder(KEY, 1)
+    begin_rebuild(bench, gone, f"chunk-{rank}", f"repair.{phase}")
+    strike(store, rank, victim)
+    bench.check()
+    store.mend()
+    bench.check_after(victim, rank, gone)
+
+
+def test_the_agent_dies_in_a_rebuild(bench: Bench) -> None:
+    store = bench.store
+    gone = store.holder(KEY, 0)
+    begin_rebuild(bench, gone, "agent", "rebuild.begin")
+    store.kill("agent")
+    store.launch("agent")
+    bench.wait_readable()
+    bench.check()
+    store.mend()
+    bench.check_without(*bench.others(gone))

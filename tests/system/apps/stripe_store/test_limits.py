@@ -1,0 +1,238 @@
+"""Too few chunk servers, full memory, too large, wrong or slow: an error is reported, never a wrong value
+returned.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.system.apps.stripe_store.support import Store, wait_for
+from tests.system.apps.stripe_store.wire import Memcached
+
+Make = Callable[..., Store]
+
+
+@pytest.fixture(scope="module")
+def shared(make_store: Make) -> Store:
+    """(3, 2), with a short deadline: a chunk server that does not answer costs a second."""
+    store = make_store(agent_options=("--deadline", "1500", "--value-max", "3000000"), memory=8)
+    store.set("a", b"a" * 999)
+    return store
+
+
+@pytest.fixture
+def store(shared: Store) -> Iterator[Store]:
+    """The store is complete before and after each test."""
+    yield shared
+    shared.mend()
+    shared.set("a", b"a" * 999)
+
+
+def test_more_than_m_are_away(store: Store) -> None:
+    gone = [store.holder("a", shard) for shard in range(3)]
+    store.kill(*(f"chunk-{rank}" for rank in gone))
+    for rank in gone:
+        store.wait_state(f"chunk_server_{rank}", "gone")
+    why = store.refusal(lambda: store.get("a"))
+    assert why.startswith("not available now: 2 of 5 chunks are available, not enough:")
+    assert all(f"chunk server {rank} is gone" in why for rank in gone)
+    assert store.get("never-set") is None  # the index suffices
+    store.mend()
+    assert store.get("a") == b"a" * 999
+
+
+def test_read_only_while_one_is_away(store: Store) -> None:
+    store.kill("chunk-2")
+    store.wait_state("state", "read-only")
+    with store.client() as client:
+        for act in (lambda: client.set("a", b"other"), lambda: client.delete("a")):
+            assert store.refusal(act) == "read-only: chunk server 2 is gone"
+    assert store.get("a") == b"a" * 999
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_more_than_m_have_lost_their_memory(fresh_store: Make, restart: bool) -> None:
+    store = fresh_store()
+    store.set("a", b"lost")
+    lost = [store.holder("a", shard) for shard in (1, 2, 4)]
+    names = [f"{kind}-{rank}" for kind in ("chunk", "memcached") for rank in lost]
+    store.kill(*names, *(["agent"] if restart else []))
+    store.launch(*names, *(["agent"] if restart else []))
+    store.wait_state("state", "waiting" if restart else "read-only")
+    for rank in store.ranks if restart else lost:  # a new agent asks all chunk servers
+        store.wait_state(f"chunk_server_{rank}", "listed" if restart else "rebuilding")
+    why = store.refusal(lambda: store.get("a"))
+    if restart:
+        assert why.startswith("unknown until 3 chunk servers have sent their lists, 2 have:")
+        assert all(f" {rank} has lost its memory" in why for rank in lost)
+        assert store.refusal(lambda: store.get("never-set")) == why  # the agent cannot know
+    else:
+        assert why.startswith("lost: 2 of 5 chunks are available, not enough:")
+        assert all(f"chunk server {rank} has lost its memory" in why for rank in lost)
+    with store.client() as client:
+        assert client.flush_all()
+    assert store.get("a") is None
+    store.set("a", b"begun again")
+    assert store.get("a") == b"begun again"
+
+
+def test_a_value_unknown_for_now_is_not_lost(fresh_store: Make) -> None:
+    """With lrc, k chunk servers can suffice to know of a value but not to read it."""
+    store = fresh_store(k=4, m=4, agent_options=("--scheme", "lrc", "--groups", "2", "--global", "2"))
+    store.set("a", b"value")
+    away = [f"chunk-{store.holder('a', shard)}" for shard in (0, 1, 4, 7)]
+    store.kill("agent", *away)
+    store.launch("agent")
+    wait_for("the index", lambda: "unknown until" not in store.refusal(lambda: store.get("a")))
+    why = store.refusal(lambda: store.get("a"))
+    assert why.startswith("not available now: 4 of 8 chunks are available, not enough:")
+    store.mend()
+    assert store.get("a") == b"value"
+
+
+def test_a_full_memcached(store: Store) -> None:
+    values = {"a": b"a" * 999}
+    why = ""
+    for number in range(100):
+        key, value = f"fill-{number}", secrets.token_bytes(900_000)
+        with store.client() as client:
+            try:
+                client.set(key, value)
+            except Exception as error:
+                why = str(error)
+                break
+        values[key] = value
+    assert re.search(r"out of memory storing object: chunk server \d: memcached is full", why)
+    assert store.stats()["state"] == "read-write"
+    assert store.get(key) is None  # not acknowledged, so not present
+    why = store.refusal(lambda: store.set("fill-0", secrets.token_bytes(900_001)))
+    assert "memcached is full" in why
+    for key, value in values.items():
+        assert store.get(key) == value, key
+    with store.client() as client:
+        for key in values:
+            assert client.delete(key)
+    store.set("a", b"a" * 999)
+
+
+def test_a_value_that_is_too_large(store: Store) -> None:
+    assert store.refusal(lambda: store.set("a", bytes(3_000_001))) == "object too large for cache"
+    assert store.get("a") == b"a" * 999
+
+
+def test_items_larger_than_memcached_takes(fresh_store: Make) -> None:
+    store = fresh_store(agent_options=("--value-max", "8000000"))
+    store.set("a", b"old")
+    why = store.refusal(lambda: store.set("a", bytes(4_000_000)))
+    assert re.fullmatch(
+        r"object too large for cache: chunk server \d: larger than memcached's largest item", why
+    )
+    assert store.get("a") == b"old"
+    assert store.stats()["state"] == "read-write"
+
+
+@pytest.mark.parametrize("phase", ["write.command", "write.received", "meta.command"])
+def test_a_slow_chunk_server_in_a_write(store: Store, phase: str) -> None:
+    rank = store.holder("a", store.k)
+    store.plan(f"chunk-{rank}", phase)
+    began = time.monotonic()
+    why = store.refusal(lambda: store.set("a", b"new"))
+    assert time.monotonic() - began < 15  # less than ten deadlines: it did not hang
+    assert why == f"not stored: no answer within the deadline from chunk server {rank}"
+    assert store.get("a") == b"a" * 999
+    why = store.refusal(lambda: store.set("a", b"new"))
+    assert re.fullmatch(f"read-only: chunk server {rank} (does not answer|is gone)", why)
+    store.mend()
+    assert store.get("a") == b"a" * 999
+    store.set("a", b"a" * 999)
+
+
+@pytest.mark.parametrize("stopped", [1, 2, 3])
+def test_slow_chunk_servers_in_a_read(store: Store, stopped: int) -> None:
+    """Up to m chunk servers that do not answer are bypassed; more are named."""
+    ranks = [store.holder("a", shard) for shard in range(stopped)]
+    for rank in ranks:
+        store.signal(f"chunk-{rank}", signal.SIGSTOP)
+        store.wait_stopped(f"chunk-{rank}")
+    began = time.monotonic()
+    if stopped <= store.m:
+        assert store.get("a") == b"a" * 999
+    else:
+        why = store.refusal(lambda: store.get("a"))
+        for rank in ranks:  # the network may have closed its link by then
+            assert re.search(rf"chunk server {rank} (does not answer|is gone)", why), why
+    assert time.monotonic() - began < 15
+    store.mend()
+    assert store.get("a") == b"a" * 999
+
+
+@pytest.mark.parametrize("point", ["list.begin", "list.part"])
+def test_a_slow_chunk_server_comes_back(store: Store, point: str) -> None:
+    """The chunk server stops while it sends its list; the agent asks again until the list is complete."""
+    rank = store.holder("a", 0)  # it has chunks and records
+    store.kill(f"chunk-{rank}")
+    store.plan(f"chunk-{rank}", point)
+    store.launch(f"chunk-{rank}")
+    store.wait_stopped(f"chunk-{rank}")
+    store.wait_state(f"chunk_server_{rank}", "silent")
+    assert store.get("a") == b"a" * 999
+    store.signal(f"chunk-{rank}", signal.SIGCONT)
+    store.wait_writable()
+
+
+def test_a_slow_memcached(store: Store) -> None:
+    rank = store.holder("a", 0)
+    store.signal(f"memcached-{rank}", signal.SIGSTOP)
+    store.wait_stopped(f"memcached-{rank}")
+    assert store.get("a") == b"a" * 999
+
+
+def test_a_wrong_key(fresh_store: Make) -> None:
+    """A chunk server without the key is treated as missing."""
+    store = fresh_store()
+    store.set("a", b"value")
+    store.kill("chunk-1")
+    key = store.folder / "key"
+    right = key.read_text()
+    key.write_text(secrets.token_hex(32))
+    store.launch("chunk-1")
+    time.sleep(1)  # it retries; there is no event to wait for
+    assert store.stats()["chunk_server_1"] == "gone"
+    assert store.get("a") == b"value"
+    store.kill("chunk-1")
+    key.write_text(right)
+    store.mend()
+
+
+def test_a_wrong_matrix(fresh_store: Make) -> None:
+    store = fresh_store()
+    store.set("a", b"value")
+    store.kill("chunk-3")
+    store.plan("chunk-3", "welcome.matrix", action="fail")
+    store.launch("chunk-3")
+    store.wait_writable()
+    why = store.refusal(lambda: store.set("a", b"new"))
+    assert why == "not stored: chunk server 3: it has another matrix or graph: the hashes differ"
+    assert store.get("a") == b"value"
+
+
+def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
+    """With flipped bytes in a memcached the value is still right, and the chunk is soon rebuilt."""
+    rank = store.holder("a", 0)
+    with Memcached(store.folder / f"memcached-{rank}") as memcached:
+        chunk = next(
+            key for key in memcached.all_keys() if key.startswith("c") and len(memcached.get(key)) == 64 + 333
+        )
+        item = bytearray(memcached.get(chunk))
+        item[100] ^= 1
+        memcached.set(chunk, bytes(item))
+        assert store.get("a") == b"a" * 999
+        store.wait_writable()
+        item[100] ^= 1
+        assert memcached.get(chunk) == item

@@ -1,0 +1,256 @@
+"""stripe-store: one command that starts, watches and stops; refusals; every scheme with it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pymemcache.client.base import Client
+
+from tests.system.apps.stripe_store.support import DEADLINE, environment, wait_for
+
+SCHEMES = {
+    "rs": ("-k", "3", "-m", "2"),
+    "lrc": ("-k", "4", "--groups", "2", "--global", "2"),
+    "ppr": ("-k", "6", "-m", "3"),
+    "ecpipe": ("-k", "6", "-m", "3", "--slice", "1000"),
+    "triec": ("-k", "3", "-m", "2"),
+}
+
+
+def children(pid: int) -> dict[str, int]:
+    """Return the processes that a run has started, named as in support.Store."""
+    found = {}
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        if len(words) < 3:
+            continue  # it has just ended
+        program = Path(words[0].decode()).name
+        name = {"stripe-agent": "agent", "stripe-chunk": f"chunk-{words[1].decode()}"}.get(program)
+        found[name or Path(words[2].decode()).name] = int(child)
+    return found
+
+
+@contextmanager
+def running(
+    programs: Path, folder: Path, *options: str, own: tuple[str, ...] = ()
+) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
+    """Run a store with options of the agent, and of stripe-store itself."""
+    command = [programs / "stripe-store", "run", *own, folder, *options]
+    said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
+    with said.open("w") as out, log.open("w") as err:
+        run = subprocess.Popen(command, stdout=out, stderr=err, env=environment(programs))
+    try:
+        wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
+        assert said.read_text().startswith("ready "), log.read_text()
+        host, _, port = said.read_text().split()[1].rpartition(":")
+        client = Client((host, int(port)), timeout=DEADLINE, connect_timeout=DEADLINE, default_noreply=False)
+        yield run, client
+        client.close()
+    finally:
+        if run.poll() is None:
+            run.terminate()
+        run.wait(DEADLINE)
+
+
+def status(programs: Path, folder: Path) -> tuple[int, str]:
+    command = [programs / "stripe-store", "status", folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_degraded(programs: Path, tmp_path: Path, scheme: str) -> None:
+    """All reads are degraded, at every shard that can be lost."""
+    options = ("--scheme", scheme, *SCHEMES[scheme], "--degraded", "weibull:0.75:1")
+    values = {f"key-{length}": random.Random(length).randbytes(length) for length in (1, 100, 4096, 50_000)}
+    with running(programs, tmp_path / "store", *options) as (_, client):
+        for key, value in values.items():
+            assert client.set(key, value)
+        for _ in range(10):
+            for key, value in values.items():
+                assert client.get(key) == value
+        assert client.stats()[b"reads_degraded"] == 40
+
+
+def test_killed_processes_are_restarted(programs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    with running(programs, folder) as (run, client):
+        before = children(run.pid)
+        names = {"agent", *(f"{kind}-{rank}" for kind in ("chunk", "memcached") for rank in range(1, 6))}
+        assert set(before) == names
+        assert client.set("key", b"value")
+        assert status(programs, folder)[0] == 0
+        for name in ("chunk-2", "memcached-2", "memcached-4"):
+            os.kill(before[name], signal.SIGKILL)
+        assert client.get("key") == b"value"
+        wait_for(
+            "all processes to be up",
+            lambda: set(children(run.pid)) == names and status(programs, folder)[0] == 0,
+        )
+        assert children(run.pid)["agent"] == before["agent"]
+        assert client.get("key") == b"value"
+        os.kill(before["agent"], signal.SIGKILL)
+        wait_for(
+            "all processes to be up",
+            lambda: set(children(run.pid)) == names and status(programs, folder)[0] == 0,
+        )
+        host, _, port = (folder / "client").read_text().strip().rpartition(":")
+        again = Client((host, int(port)), timeout=DEADLINE)
+        assert again.get("key") == b"value"
+        again.close()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "stop"])
+def test_nothing_is_left(programs: Path, tmp_path: Path, how: signal.Signals | str) -> None:
+    folder = tmp_path / "store"
+    with running(programs, folder) as (run, client):
+        client.set("key", b"value")
+        started = children(run.pid)
+        os.kill(started["chunk-3"], signal.SIGSTOP)  # a stopped process is ended, too
+        if isinstance(how, str):
+            subprocess.run([programs / "stripe-store", "stop", folder], check=True, timeout=DEADLINE)
+        else:
+            run.send_signal(how)
+        assert run.wait(DEADLINE) == 0
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started.values())
+    assert sorted(path.name for path in folder.iterdir()) == ["key", "store.lock"]
+    assert status(programs, folder) == (2, f"stripe-store: {folder}: the agent does not answer\n")
+
+
+def test_the_one_that_watches_is_killed(programs: Path, tmp_path: Path) -> None:
+    """The processes of a killed stripe-store end with it; the next run reports that the values are lost, and
+    starts empty.
+    """
+    folder = tmp_path / "store"
+    with running(programs, folder) as (run, client):
+        assert client.set("key", b"value")
+        kill_with_all(run)
+    assert (folder / "group").exists()
+    with running(programs, folder) as (_, client):
+        assert client.get("key") is None
+        assert client.set("key", b"value")
+    line = f"stripe-store: {folder}: the last run was not stopped in order; its values are lost"
+    assert line in folder.with_suffix(".log").read_text().splitlines()
+
+
+def kill_with_all(run: subprocess.Popen[bytes]) -> None:
+    started = children(run.pid)
+    assert len(started) == 11
+    run.kill()
+    run.wait(DEADLINE)
+    wait_for("all to end", lambda: not any(Path(f"/proc/{pid}").exists() for pid in started.values()))
+
+
+def test_one_store_in_a_folder(programs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    with running(programs, folder):
+        line = refusal(programs, "stripe-store", "run", folder)
+        assert line == f"stripe-store: {folder}: a store runs in it already"
+        line = refusal(programs, "stripe-agent", folder)
+        assert line == f"stripe-agent: {folder}/agent.lock: another agent runs"
+    assert refusal(programs, "stripe-store", "stop", folder) == f"stripe-store: {folder}: no store runs in it"
+
+
+def refusal(programs: Path, program: str, *arguments: str | Path) -> str:
+    done = subprocess.run([programs / program, *arguments], capture_output=True, text=True, timeout=DEADLINE)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.count("\n") == 1, done
+    return done.stderr.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--scheme", "xor"), "scheme xor: must be rs, lrc, ppr, ecpipe or triec"),
+        (("-k", "0"), "-k 0: must be a whole number from 1 to 62"),
+        (("-k", "60", "-m", "10"), "k = 60, m = 10: both at least 1, together at most 63"),
+        (("--scheme", "lrc", "-k", "2", "--groups", "3", "--global", "1"), "lrc: 1 <= l <= k, 1 <= r"),
+        (("--groups", "2"), "l and r belong to the scheme lrc"),
+        (("--deadline", "1"), "--deadline 1: must be a whole number from 100 to 600000"),
+        (("--listen", "localhost"), "--listen localhost: must be HOST:PORT"),
+        (("--listen", "localhost:0"), "localhost:0: must be a numeric address and a port"),
+        (("--degraded", "often"), "--degraded often: must be weibull:SHAPE:RATE or"),
+        (("--provider", "none"), "cannot take part: "),
+    ],
+)
+def test_the_agent_refuses(programs: Path, tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
+    key = tmp_path / "key"
+    key.touch(0o600)
+    key.write_text("00" * 32)
+    assert refusal(programs, "stripe-agent", *arguments, tmp_path).startswith(f"stripe-agent: {line}")
+
+
+def test_keys_that_are_refused(programs: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    agent = ("stripe-agent", tmp_path)
+    assert refusal(programs, *agent) == f"stripe-agent: cannot read {key}: No such file or directory"
+    key.touch(0o644)
+    assert refusal(programs, *agent) == f"stripe-agent: {key} is readable by others: chmod 600 it"
+    key.chmod(0o600)
+    for text in ("", "00" * 15, "00" * 65, "zz" * 32):
+        key.write_text(text)
+        assert (
+            refusal(programs, *agent) == f"stripe-agent: {key}: must be 16 to 64 bytes as hexadecimal digits"
+        )
+
+
+def test_another_code_than_the_values_have(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "key").touch(0o600)
+    (tmp_path / "key").write_text("00" * 32)
+    nodes = "".join(f"node {rank} {'ab' * 16}\n" for rank in range(1, 6))
+    (tmp_path / "group").write_text(
+        f"stripe-store group 1\nid {'cd' * 16}\nepoch 3\ncode cauchy 3 2\n{nodes}"
+    )
+    line = refusal(programs, "stripe-agent", "-k", "2", "-m", "3", tmp_path)
+    assert line == f"stripe-agent: {tmp_path} has values in the code cauchy 3 2, not cauchy 2 3"
+    (tmp_path / "group").write_text("stripe-store group 1\nid x\n")
+    line = refusal(programs, "stripe-agent", tmp_path)
+    assert line == f"stripe-agent: {tmp_path}/group is damaged, or has another number of chunk servers than 5"
+
+
+def test_a_memcached_that_evicts(programs: Path, tmp_path: Path) -> None:
+    """The chunk server refuses such a memcached and states the reason."""
+    (tmp_path / "key").touch(0o600)
+    (tmp_path / "key").write_text("00" * 32)
+    user = ["-u", "root"] if os.geteuid() == 0 else []
+    socket = tmp_path / "memcached-1"
+    log = tmp_path / "log"
+    processes = [subprocess.Popen(["memcached", "-s", socket, "-t", "1", *user])]
+    try:
+        wait_for("memcached", socket.exists)
+        with log.open("w") as to:
+            processes.append(subprocess.Popen([programs / "stripe-chunk", "1", tmp_path], stderr=to))
+        wait_for("the message", lambda: "\n" in log.read_text())
+        assert log.read_text() == f"stripe-chunk 1: {socket}: memcached may evict chunks; start it with -M\n"
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait(DEADLINE)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_chunk_server_alone_ends(programs: Path, tmp_path: Path, number: int) -> None:
+    """It ends before any contact with an agent, at any time, and also if the signal was ignored before."""
+    (tmp_path / "key").touch(0o600)
+    (tmp_path / "key").write_text("00" * 32)
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    log = tmp_path / "log"
+    with log.open("w") as to:
+        command = [programs / "stripe-chunk", "1", tmp_path]
+        chunk = subprocess.Popen(command, stderr=to, preexec_fn=ignore)
+    try:
+        wait_for("its loop to run", lambda: "memcached does not answer" in log.read_text())
+        chunk.send_signal(number)
+        assert chunk.wait(DEADLINE) == 0
+    finally:
+        chunk.kill()

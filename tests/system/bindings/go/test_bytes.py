@@ -1,0 +1,98 @@
+"""The kernels have the proved bytes after Go's assembler and linker."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from elftools.dwarf.callframe import FDE
+from elftools.elf.elffile import ELFFile
+
+from gfsmith.emit import golang
+from gfsmith.prove.machine.formats.load import load
+from gfsmith.prove.machine.prove import Report, contract_of, prove_code
+from gfsmith.prove.verdict import Status
+from tests.system.bindings.go.support import KERNELS, Project, proved
+
+RETURN_ADDRESS = 8
+SYMBOL = "gfs_dot_nx1__sse_u4"
+
+
+def _functions(program: Path) -> dict[str, tuple[int, bytes]]:
+    """Return symbol -> address and bytes of every function of a program."""
+    with program.open("rb") as file:
+        elf = ELFFile(file)
+        text = elf.get_section_by_name(".text")
+        code, base = text.data(), text["sh_addr"]
+        return {
+            symbol.name: (symbol["st_value"], code[symbol["st_value"] - base :][: symbol["st_size"]])
+            for symbol in elf.get_section_by_name(".symtab").iter_symbols()
+            if symbol["st_info"]["type"] == "STT_FUNC"
+        }
+
+
+def _differing(program: Path) -> set[str]:
+    linked = _functions(program)
+    return {symbol for symbol, (_, code) in proved().items() if linked[symbol][1][: len(code)] != code}
+
+
+def _prove(program: Path, symbol: str) -> Report:
+    """Prove a kernel without Go's own unwind tables, which the prover does not read: see the test below."""
+    spec = proved()[symbol][0]
+    return prove_code(replace(contract_of(spec, "sysv"), unwind=False), load(program), symbol, False)
+
+
+def test_linked_bytes_are_the_proved_ones(program: Path) -> None:
+    linked = _functions(program)
+    assert len(proved()) > 30
+    assert not _differing(program)
+    assert all(linked[symbol][0] % 32 == 0 for symbol in proved())
+    for symbol, (_, code) in proved().items():
+        assert not linked[symbol][1][len(code) :].strip(b"\xcc"), "bytes follow the kernel"
+
+
+def test_the_prover_reads_the_program(program: Path) -> None:
+    for symbol in (SYMBOL, "gfs_mad_1x4__gfni_avx512_u2_steps", "gfs_dot_10x4_cauchy__gfni_avx512_u1"):
+        report = _prove(program, symbol)
+        assert report, report.reason
+
+
+def test_one_wrong_byte_is_detected(project: Project, tmp_path: Path) -> None:
+    """An addition instead of a lookup is detected by comparison, by proof, and by the package's own tests."""
+    wrong = project.copy(tmp_path / "wrong")
+    source = wrong.folder / KERNELS / "sse_amd64.s"
+    before, kernel = source.read_text().split(f"TEXT {SYMBOL}<>", 1)
+    lookup = re.search(r"00380f4466", kernel)  # 66 44 0f 38 00: pshufb; 01: phaddw
+    assert lookup is not None
+    kernel = kernel[: lookup.start()] + "01" + kernel[lookup.start() + 2 :]
+    source.write_text(f"{before}TEXT {SYMBOL}<>{kernel}")
+    program = tmp_path / "wrong.test"
+    wrong.go("test", "-c", "-o", program, "./gfsmith", CGO_ENABLED="0")
+    assert _differing(program) == {SYMBOL}
+    assert _prove(program, SYMBOL).status is not Status.PROVED
+    done = wrong.run("test", "-run", "TestSuite/sse", "./gfsmith", CGO_ENABLED="0")
+    assert done.returncode != 0
+    assert "differs" in done.stdout
+
+
+def _depths(program: Path) -> dict[int, int]:
+    """Return function's address -> the maximum stack depth in Go's tables, in bytes
+    below the return address.
+    """
+    with program.open("rb") as file:
+        entries = ELFFile(file).get_dwarf_info().CFI_entries()
+        return {
+            entry["initial_location"]: max(row["cfa"].offset for row in entry.get_decoded().table)
+            - RETURN_ADDRESS
+            for entry in entries
+            if isinstance(entry, FDE) and entry.get_decoded().table
+        }
+
+
+def test_go_knows_where_the_stack_is(program: Path) -> None:
+    """A profiler's signal inside a kernel finds its caller: Go's tables include pushes and spills."""
+    linked, depths = _functions(program), _depths(program)
+    wanted = {symbol: golang.listing(code).depth for symbol, (_, code) in proved().items()}
+    assert max(wanted.values()) > 48
+    assert {symbol: depths[linked[symbol][0]] for symbol in wanted} == wanted

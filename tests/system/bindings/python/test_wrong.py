@@ -1,0 +1,239 @@
+"""Objects that are not shards, and wrong sizes: a one-line message, and nothing is written."""
+
+from __future__ import annotations
+
+import array
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gfsmith
+from gfsmith import InvalidError
+from tests.oracle.codec import random_data
+
+LENGTH = 96
+DATA = random_data(4, LENGTH)
+B = bytes(DATA[0])
+PARITY = bytearray(LENGTH)
+WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]] = {
+    "no sequence": (lambda c: c.encode(7), TypeError, "data: <class 'int'> is neither a sequence"),
+    "None": (lambda c: c.encode(None), TypeError, "data: <class 'NoneType'> is neither a sequence"),
+    "str": (lambda c: c.encode("abcd"), TypeError, "data: <class 'str'> is neither"),
+    "set": (lambda c: c.encode({b"a", b"b"}), TypeError, "data: <class 'set'> is neither"),
+    "generator": (lambda c: c.encode(x for x in [B] * 4), TypeError, "'generator'> is neither"),
+    "str inside": (
+        lambda c: c.encode([B, "x", B, B]),
+        TypeError,
+        r"data\[1\]: <class 'str'> is not a buffer",
+    ),
+    "None inside": (lambda c: c.encode([B, B, None, B]), TypeError, r"data\[2\]: <class 'NoneType'> is no"),
+    "flat": (
+        lambda c: c.encode(B * 4),
+        InvalidError,
+        "data: one buffer of 1 dimension, must be a sequence of 4",
+    ),
+    "three dimensions": (lambda c: c.encode(np.zeros((4, 2, 2), np.uint8)), InvalidError, "of 3 dimensions"),
+    "scalar array": (lambda c: c.encode(np.zeros((), np.uint8)), InvalidError, "of 0 dimensions"),
+    "two dimensions inside": (
+        lambda c: c.encode([np.zeros((2, 2), np.uint8)] * 4),
+        InvalidError,
+        r"data\[0\]: has 2 dimensions, must",
+    ),
+    "rows": (lambda c: c.encode(np.zeros((5, 9), np.uint8)), InvalidError, "data: 5 shards, must be 4"),
+    "items": (lambda c: c.encode([B] * 3), InvalidError, "data: 3 shards, must be 4"),
+    "none": (lambda c: c.encode([]), InvalidError, "data: 0 shards, must be 4"),
+    "length": (lambda c: c.encode([B, B, B[:-1], B]), InvalidError, r"data\[2\]: 95 bytes, data\[0\] has 96"),
+    "parity length": (
+        lambda c: c.encode(DATA, [PARITY, bytearray(95)]),
+        InvalidError,
+        r"parity\[1\]: 95 bytes, data\[0\] has 96",
+    ),
+    "parity rows": (
+        lambda c: c.encode(DATA, np.zeros((3, LENGTH), np.uint8)),
+        InvalidError,
+        "parity: 3 shards, must be 2",
+    ),
+    "float": (
+        lambda c: c.encode(np.zeros((4, 9))),
+        TypeError,
+        r"data: elements are of format 'd' \(8 bytes\)",
+    ),
+    "int64": (lambda c: c.encode([np.arange(4)] * 4), TypeError, r"data\[0\]: elements are of format 'l'"),
+    "bool": (lambda c: c.encode(np.zeros((4, 9), bool)), TypeError, "format '\\?'"),
+    "objects": (lambda c: c.encode(np.array([B] * 4, object)), TypeError, "format 'O'"),
+    "dates": (lambda c: c.encode(np.zeros((4, 9), "M8[s]")), ValueError, "dtype"),
+    "gaps": (
+        lambda c: c.encode(DATA[:, ::2]),
+        InvalidError,
+        "data: elements are 2 bytes apart, must be contig",
+    ),
+    "columns": (lambda c: c.encode(np.asfortranarray(DATA)), InvalidError, "elements are 4 bytes apart"),
+    "backwards": (
+        lambda c: c.encode([B[::1], B, memoryview(B)[::-1], B]),
+        InvalidError,
+        r"data\[2\]: .* -1 bytes",
+    ),
+    "bytes as parity": (
+        lambda c: c.encode(DATA, [PARITY, B]),
+        InvalidError,
+        r"parity\[1\]: <class 'bytes'> is read-only",
+    ),
+    "read-only parity": (
+        lambda c: c.encode(DATA, np.broadcast_to(DATA[0], (2, LENGTH))),
+        InvalidError,
+        "parity: .* is read-only",
+    ),
+    "parity twice": (
+        lambda c: c.encode(DATA, [PARITY] * 2),
+        InvalidError,
+        r"parity\[0\] overlaps parity\[1\]",
+    ),
+    "parity in data": (
+        lambda c: c.encode(W := DATA.copy(), W[2:]),
+        InvalidError,
+        r"data\[2\] overlaps|parity\[0\] overlaps data\[2\]",
+    ),
+    "one byte": (
+        lambda c: c.encode(
+            np.lib.stride_tricks.sliding_window_view(np.zeros(200, np.uint8), LENGTH)[:4],
+            (M := np.zeros(200, np.uint8), [M[:96], M[95:191]])[1],
+        ),
+        InvalidError,
+        r"parity\[0\] overlaps parity\[1\]",
+    ),
+    "index": (lambda c: c.update(4, B, [PARITY, bytearray(96)]), InvalidError, "index: 4, must be .* 0 to 3"),
+    "negative": (lambda c: c.append(-1, B, [PARITY, bytearray(96)]), InvalidError, "index: -1, must be"),
+    "float index": (lambda c: c.update(1.0, B, [PARITY, bytearray(96)]), TypeError, "float"),
+    "indices": (
+        lambda c: c.update_many([0, 1], [B], [PARITY, bytearray(96)]),
+        InvalidError,
+        "delta: 1 shards, must be 2",
+    ),
+    "delta": (lambda c: c.update(0, "x", [PARITY, bytearray(96)]), TypeError, "delta"),
+    "where": (
+        lambda c: c.locate([B] * 6, array.array("H", [0] * 3)),
+        InvalidError,
+        "where: 3 numbers for shards of 96",
+    ),
+    "where of bytes": (
+        lambda c: c.locate([B] * 6, bytearray(96)),
+        TypeError,
+        "where: elements are of format 'B'",
+    ),
+    "present": (lambda c: c.reconstruct([B] * 6, [True] * 5), InvalidError, "present: 5 values, must be 6"),
+    "indices as flags": (
+        lambda c: c.plan([0, 1, 2, 3, 4, 5]),
+        InvalidError,
+        r"present\[2\]: 2, must be True or False",
+    ),
+    "no flags": (lambda c: c.plan(5), TypeError, "present: <class 'int'> is not a sequence"),
+    "None as flag": (lambda c: c.determined([None] * 6), InvalidError, r"present\[0\]: None, must be"),
+    "array, no flags": (
+        lambda c: c.reconstruct(np.zeros((6, 9), np.uint8)),
+        InvalidError,
+        "present: must be given",
+    ),
+    "absent but present": (
+        lambda c: c.reconstruct([None] + [B] * 5, [True] * 6),
+        TypeError,
+        r"shards\[0\]: <class 'None",
+    ),
+    "too many": (
+        lambda c: c.reconstruct([None] * 3 + [B] * 3),
+        gfsmith.TooManyLostError,
+        "more shards are missing",
+    ),
+    "shard": (lambda c: c.all_but(6), InvalidError, "shard 6: must be 0 to 5"),
+    "missing and read-only": (
+        lambda c: c.reconstruct([B] * 6, c.all_but(1)),
+        InvalidError,
+        r"shards\[1\]: <class 'bytes'> is read-only",
+    ),
+    "missing elsewhere": (
+        lambda c: c.reconstruct([PARITY, PARITY, B, B, B, B], c.all_but(1)),
+        InvalidError,
+        r"shards\[1\] overlaps shards\[0\]",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def codec() -> gfsmith.Codec:
+    return gfsmith.Codec("cauchy", 4, 2)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_are_named_and_nothing_is_written(name: str, codec: gfsmith.Codec) -> None:
+    call, kind, message = WRONG[name]
+    PARITY[:] = b"\x5a" * LENGTH
+    with pytest.raises(kind, match=message) as raised:
+        call(codec)
+    assert "\n" not in str(raised.value)
+    assert bytes(PARITY) == b"\x5a" * LENGTH
+    PARITY.append(0)  # a BufferError if the call still held the buffer
+    PARITY.pop()
+
+
+CREATIONS = [
+    (lambda: gfsmith.Codec("rs", 4, 2), InvalidError, "code 'rs': must be one of vandermonde, cauchy,"),
+    (lambda: gfsmith.Codec("cauchy", 252, 4), InvalidError, r"k = 252, m = 4: .* k \+ m at most 255"),
+    (lambda: gfsmith.Codec("cauchy", 0, 4), InvalidError, "k = 0, m = 4: each must be 1 or more"),
+    (lambda: gfsmith.Codec("cauchy", 4, -1), InvalidError, "k = 4, m = -1: each must be 1 or more"),
+    (lambda: gfsmith.Codec("cauchy", 1 << 70, 1), InvalidError, "k = 1180591620717411303424"),
+    (lambda: gfsmith.Codec("cauchy", 4.0, 2), TypeError, "float"),
+    (lambda: gfsmith.Codec("raid6", 4, 3), InvalidError, r"Codec\('raid6', k=4, m=3\): the code has no such"),
+    (
+        lambda: gfsmith.Codec("vandermonde", 22, 4),
+        gfsmith.NotMdsError,
+        "cannot repair every loss of m shards",
+    ),
+    (lambda: gfsmith.Codec("cauchy", 4, 2, hint="fast"), InvalidError, "hint 'fast': must be one of auto,"),
+    (
+        lambda: gfsmith.Codec("cauchy", 4, 2, packet=-1),
+        InvalidError,
+        "packet = -1: must be a number of bytes",
+    ),
+    (lambda: gfsmith.Codec.lrc(4, 5, 1), InvalidError, "l = 5: must be at most k = 4"),
+    (lambda: gfsmith.Codec.lrc(250, 5, 1), InvalidError, r"k \+ l \+ r at most 255"),
+    (lambda: gfsmith.Codec.from_matrix([]), InvalidError, "k = 0, m = 0"),
+    (lambda: gfsmith.Codec.from_matrix([[1, 2], [1]]), InvalidError, "row 1 has 1 elements, row 0 has 2"),
+    (
+        lambda: gfsmith.Codec.from_matrix([[1, 256]]),
+        InvalidError,
+        "row 0 has an element that is not in 0 .. 255",
+    ),
+    (lambda: gfsmith.Codec.from_matrix([[1.0]]), TypeError, "float"),
+    (
+        lambda: gfsmith.Codec.from_matrix([[1]], polynomial=0x100),
+        InvalidError,
+        "polynomial is not irreducible",
+    ),
+    (
+        lambda: gfsmith.Codec.from_matrix([[1]], polynomial=0x3D),
+        InvalidError,
+        "polynomial 0x3d: must be of degree 8",
+    ),
+    (lambda: gfsmith.set_isa("mmx"), InvalidError, "instruction set 'mmx': this build has .*, scalar"),
+    (lambda: gfsmith.codec.nothing, AttributeError, "nothing"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), CREATIONS)
+def test_codecs_that_cannot_be(call: Callable[[], object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_errors_carry_the_status_of_the_header(root: Path) -> None:
+    text = (root / "runtime/core/include/gfsmith.h").read_text()
+    numbers = {name: int(value) for name, value in re.findall(r"GFSMITH_(\w+) = (-\d)", text)}
+    kinds = {
+        "EINVAL": InvalidError, "ENOTMDS": gfsmith.NotMdsError, "ETOOMANY": gfsmith.TooManyLostError,
+        "EUNSUPPORTED": gfsmith.UnsupportedError, "ESINGULAR": gfsmith.SingularError,
+    }  # fmt: skip
+    assert {**{name: kind.status for name, kind in kinds.items()}, "ENOMEM": -2} == numbers
+    assert all(issubclass(kind, gfsmith.GfsmithError) for kind in kinds.values())
+    assert issubclass(gfsmith.GfsmithError, ValueError)

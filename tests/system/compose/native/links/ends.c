@@ -1,0 +1,223 @@
+/* Nodes and links that end and return. */
+#include <stdatomic.h>
+
+#include "harness.h"
+#include "scenarios.h"
+
+/* More writes than credits, so that some are posted and some wait. */
+enum { WRITES = 100, SLOT = 1 << 16 };
+typedef struct pending {
+  gfc_registration slot;
+  uint8_t memory[SLOT], source[SLOT];
+  unsigned done[WRITES];
+} pending;
+
+static void grant(gfsmith_node *node, void *context) {
+  pending *shared = context;
+  CHECK(gfc_register(node->engine, shared->memory, SLOT, GFC_TARGET, NULL, &shared->slot) ==
+        GFSMITH_OK);
+}
+
+static void post(gfsmith_node *node, void *context) {
+  pending *shared = context;
+  for (unsigned i = 0; i < WRITES; i++) {
+    gfc_piece piece = {shared->source, SLOT, NULL, shared->slot.base, shared->slot.key};
+    gfc_writing writing = {.piece = &piece,
+                           .pieces = 1,
+                           .data = i + 1,
+                           .delivered = true,
+                           .context = &shared->done[i]};
+    CHECK(gfc_write(node->engine, 0, &writing) == GFSMITH_OK);
+  }
+}
+
+/* Every write is reported once, whichever side ends first: `sent` itself checks that no write is
+ * reported twice. */
+static void end_with_writes(bool sender_first) {
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  pending *shared = calloc(1, sizeof *shared);
+  CHECK(shared != NULL);
+  harness_link(high, low);
+  harness_run(low, grant, shared);
+  harness_run(high, post, shared);
+  if (sender_first) {
+    gfsmith_node_destroy(high);
+    UNTIL(low->operations, low->operations->downs == 1);
+    gfc_unregister(&shared->slot);
+    gfsmith_node_destroy(low);
+  } else {
+    gfc_unregister(&shared->slot);
+    gfsmith_node_destroy(low);
+    UNTIL(high->operations, high->operations->downs == 1);
+    CHECK(high->operations->sents == WRITES);
+    gfsmith_node_destroy(high);
+  }
+  for (unsigned i = 0; i < WRITES; i++)
+    CHECK(shared->done[i] == 1);
+  free(shared);
+}
+
+void destroyed_under_way(void) {
+  end_with_writes(true);
+  end_with_writes(false);
+}
+
+/* A thread that sends until it is stopped. */
+typedef struct caller {
+  gfsmith_node *node;
+  atomic_bool stop;
+} caller;
+
+static void *keep_sending(void *context) {
+  caller *calls = context;
+  static const uint8_t bytes[100];
+  while (!atomic_load(&calls->stop)) {
+    int status = gfsmith_node_send(calls->node, 0, bytes, sizeof bytes);
+    CHECK(status == GFSMITH_OK || status == GFSMITH_EPEER || status == GFSMITH_ELIMIT);
+    gfsmith_node_connected(calls->node, 0);
+  }
+  return NULL;
+}
+
+void destroyed_while_others_call(void) {
+  enum { THREADS = 3, ROUNDS = 3 };
+  gfsmith_node *high = harness_node(1);
+  caller calls = {.node = high};
+  pthread_t thread[THREADS];
+  for (unsigned i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&thread[i], NULL, keep_sending, &calls) == 0);
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    gfsmith_node *low = harness_node(0);
+    harness_link(high, low);
+    gfsmith_node_destroy(low);
+    UNTIL(high->operations, high->operations->downs == round + 1);
+  }
+  atomic_store(&calls.stop, true);
+  for (unsigned i = 0; i < THREADS; i++)
+    CHECK(pthread_join(thread[i], NULL) == 0);
+  gfsmith_node_destroy(high);
+}
+
+void back_at_the_same_port(void) {
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  gfsmith_node_options given = harness_options(0);
+  given.port = gfsmith_node_port(low);
+  harness_link(high, low);
+  gfsmith_node_destroy(low);
+  UNTIL(high->operations, high->operations->downs == 1);
+  CHECK(high->operations->status == GFSMITH_EPEER);
+  low = harness_open(&given);
+  UNTIL(high->operations, high->operations->ups == 2);
+  UNTIL(low->operations, low->operations->ups == 1);
+  gfsmith_node_destroy(high);
+  UNTIL(low->operations, low->operations->downs == 1);
+  gfsmith_node_destroy(low);
+}
+
+void moved(void) {
+  gfsmith_node *low = harness_node(0), *other = harness_node(0), *high = harness_node(1);
+  harness_link(high, low);
+  CHECK(gfsmith_node_peer(high, 0, "127.0.0.1", gfsmith_node_port(low)) == GFSMITH_OK);
+  CHECK(gfsmith_node_peer(high, 0, "127.0.0.1", gfsmith_node_port(other)) == GFSMITH_OK);
+  UNTIL(other->operations, other->operations->ups == 1);
+  UNTIL(low->operations, low->operations->downs == 1);
+  UNTIL(high->operations, high->operations->ups == 2 && high->operations->downs == 1);
+  gfsmith_node_destroy(other);
+  gfsmith_node_destroy(low);
+  gfsmith_node_destroy(high);
+}
+
+/* Of two nodes with one rank, the last to authenticate has the link. */
+void two_of_one_rank(void) {
+  gfsmith_node *low = harness_node(0), *first = harness_node(1), *second = harness_node(1);
+  harness_link(first, low);
+  CHECK(gfsmith_node_peer(second, 0, "127.0.0.1", gfsmith_node_port(low)) == GFSMITH_OK);
+  UNTIL(second->operations, second->operations->ups == 1);
+  UNTIL(first->operations, first->operations->downs >= 1);
+  UNTIL(low->operations, low->operations->downs >= 1 && low->operations->ups >= 2);
+  gfsmith_node_destroy(second);
+  gfsmith_node_destroy(first);
+  gfsmith_node_destroy(low);
+}
+
+/* A peer whose connection stays up, and that sends nothing any more. */
+void silent(void) {
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  CHECK(gfsmith_node_patience(high, 50, 400) == GFSMITH_OK);
+  harness_link(high, low);
+  nanosleep(&(struct timespec){.tv_nsec = 900000000}, NULL);
+  CHECK(high->operations->downs == 0); /* the node sends a keep-alive request and gets an answer */
+  CHECK(gfsmith_node_fault(low, GFC_FAULT_SILENT, 0) == GFSMITH_OK);
+  UNTIL(high->operations, high->operations->downs == 1);
+  CHECK(high->operations->status == GFSMITH_EPEER);
+  CHECK(strstr(high->operations->reason, "silent") != NULL);
+  gfsmith_node_destroy(low);
+  gfsmith_node_destroy(high);
+}
+
+static void drop(gfsmith_node *node, void *context) {
+  (void)context;
+  gfc_drop(node->engine, 0, GFSMITH_ECORRUPT, "said so");
+  CHECK(node->operations->downs == 0); /* not from within the call */
+  CHECK(gfc_control(node->engine, 0, GFC_CONTROL_FIRST, "four", 4) == GFSMITH_EPEER);
+}
+
+void dropped(void) {
+  gfsmith_node *low = harness_node(0), *high = harness_node(1);
+  harness_link(high, low);
+  harness_run(high, drop, NULL);
+  UNTIL(high->operations, high->operations->downs == 1);
+  CHECK(high->operations->status == GFSMITH_ECORRUPT);
+  CHECK(strcmp(high->operations->reason, "said so") == 0);
+  UNTIL(low->operations, low->operations->downs == 1);
+  UNTIL(high->operations, high->operations->ups == 2);
+  gfsmith_node_destroy(low);
+  gfsmith_node_destroy(high);
+}
+
+/* Timers expire in the order of their times, not of their starts; a stopped one does not expire. */
+enum { TIMERS = 6 };
+typedef struct clocks {
+  gfc_operations *record;
+  struct timed {
+    gfc_timer timer;
+    struct clocks *all;
+    unsigned index;
+  } timed[TIMERS];
+  unsigned order[TIMERS + 1], count;
+} clocks;
+
+static void over(gfc_timer *timer) {
+  struct timed *timed = (struct timed *)timer;
+  clocks *all = timed->all;
+  CHECK(gfc_now() >= timer->at && all->count < TIMERS);
+  pthread_mutex_lock(&all->record->mutex);
+  all->order[all->count++] = timed->index;
+  pthread_cond_broadcast(&all->record->changed);
+  pthread_mutex_unlock(&all->record->mutex);
+}
+
+static void start(gfsmith_node *node, void *context) {
+  static const unsigned after[TIMERS] = {50, 10, 30, 20, 60, 40};
+  clocks *all = context;
+  uint64_t now = gfc_now();
+  gfc_timers *list = gfc_engine_timers(node->engine);
+  for (unsigned i = 0; i < TIMERS; i++) {
+    all->timed[i].all = all;
+    all->timed[i].index = i;
+    gfc_timer_start(list, &all->timed[i].timer, now + after[i], over);
+  }
+  gfc_timer_stop(list, &all->timed[2].timer);
+  gfc_timer_stop(list, &all->timed[2].timer);
+  gfc_timer_start(list, &all->timed[1].timer, now + 70, over);
+}
+
+void timers(void) {
+  static const unsigned right[TIMERS - 1] = {3, 5, 0, 4, 1};
+  gfsmith_node *node = harness_node(0);
+  clocks all = {.record = node->operations};
+  harness_run(node, start, &all);
+  UNTIL(node->operations, all.count == TIMERS - 1);
+  CHECK(memcmp(all.order, right, sizeof right) == 0);
+  gfsmith_node_destroy(node);
+}

@@ -1,0 +1,32 @@
+/* The scenarios: each ends the program with status 1 on failure. */
+#ifndef SCENARIOS_H
+#define SCENARIOS_H
+
+/* traffic.c */
+void messages_in_order(void);
+void controls_and_writes_in_order(void);
+void writes_piece_by_piece(void);
+void too_many_messages(void);
+void a_mesh(void);
+/* wrong.c */
+void options(void);
+void wrong_key(void);
+void wrong_rank(void);
+void a_message_that_is_flipped(void);
+void a_message_that_is_cut(void);
+void a_message_that_is_left_out(void);
+void a_message_that_begins_otherwise(void);
+void credits_that_nobody_gave(void);
+void a_write_to_nowhere(void);
+void a_write_that_is_too_long(void);
+/* ends.c */
+void destroyed_under_way(void);
+void destroyed_while_others_call(void);
+void back_at_the_same_port(void);
+void moved(void);
+void two_of_one_rank(void);
+void silent(void);
+void dropped(void);
+void timers(void);
+
+#endif

@@ -1,0 +1,68 @@
+"""Random instances of instruction forms, as assembly text."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+ASSEMBLER = ("clang-19", "--target=powerpc64le-linux-gnu", "-mcpu=power8", "-c")
+#: Operands in which register 0 means no register, which is another form.
+_NO_ZERO = {("addi", 1), ("addis", 1), ("dcbt", 0)}
+BASE, INDEX = 20, 21  #: the registers that address memory
+#: Mnemonics whose v is one of 64 registers, or v0 to v31; in others, f0 to f31.
+_ALL = re.compile(r"xx.*|lxv.*|stxv.*|lxs.*|stxs.*|m[tf]vsrd")
+_IN_FOURS = ("ld", "ldu", "std", "stdu")
+_MEMORY = re.compile(r"(l[bhw]zu?x?|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*)")
+
+
+def write(form: str, rng: Random) -> str:
+    """Return the text of a random instance."""
+    mnemonic, *shapes = form.split()
+    operands = []
+    memory = _MEMORY.fullmatch(mnemonic) is not None
+    for number, shape in enumerate(shapes):
+        if memory and shape != "v" and number > 0:
+            operands.append(_address(mnemonic, shape, last=number == len(shapes) - 1, rng=rng))
+        elif shape == "r":
+            lowest = 1 if (mnemonic, number) in _NO_ZERO else 0
+            operands.append(str(rng.choice((rng.randrange(lowest, 19), rng.randrange(lowest, 4)))))
+        elif shape == "v":
+            operands.append(str(rng.randrange(64 if _ALL.fullmatch(mnemonic) else 32)))
+        elif shape == "cr":
+            operands.append(str(rng.randrange(8)))
+        elif shape == "bit":
+            operands.append(str(4 * rng.randrange(8) + rng.choice((0, 1, 2, rng.randrange(4)))))
+        else:
+            operands.append(str(_number(mnemonic, number, rng)))
+    if mnemonic in ("xxlor", "vaddubm") and rng.getrandbits(1):  # a move: the same register twice
+        operands[2] = operands[1]
+    return f"{mnemonic} {', '.join(operands)}".rstrip()
+
+
+def _address(mnemonic: str, shape: str, last: bool, rng: Random) -> str:
+    if shape == "[r]":
+        offset = rng.randrange(-64, 64)
+        return f"{offset & ~3 if mnemonic in _IN_FOURS else offset}({BASE})"
+    if shape == "#":
+        return "0"
+    return str(INDEX if last else BASE)
+
+
+def _number(mnemonic: str, place: int, rng: Random) -> int:
+    match mnemonic:
+        case "rldicl" | "rldimi" | "clrldi" | "sldi":
+            return rng.choice((rng.randrange(64), 8 * rng.randrange(8)))
+        case "clrlwi":
+            return rng.choice((rng.randrange(32), 8 * rng.randrange(4)))
+        case "andi." | "cmpldi" | "cmplwi":
+            bits = rng.randrange(1, 16)
+            return rng.choice((rng.randrange(1 << 16), (1 << bits) - 1, 1 << bits))
+        case "xxpermdi" | "xxsldwi":
+            return rng.randrange(4)
+        case "dcbt":
+            return 0
+        case "vspltisb":
+            return rng.randrange(-16, 16)
+        case "xxspltd":
+            return rng.randrange(2)
+    return rng.randrange(-(1 << 15), 1 << 15)

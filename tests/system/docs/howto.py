@@ -1,0 +1,145 @@
+"""The how-to pages as programs: the tests apply a reader's edits and commands to a copy of the repository.
+
+A page states actions in three forms; everything else is prose:
+
+    Create `path`:     the fenced block is the file
+    In `path`:         a ```diff block: the lines with " " and "-" occur in the file once and become the
+                       lines with " " and "+"
+    ```sh              commands; a ```text block that follows is their output, with `...` for text that may
+                       differ
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+_LEAD = re.compile(r"^(?P<verb>Create|In) `(?P<path>[^`]+)`:$")
+
+
+class StepError(AssertionError):
+    """A step of a page that cannot be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A file that the reader writes."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines of a file, which occur in it once, and the lines that replace them."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Commands and their output; None if the page does not show it."""
+
+    commands: str
+    printed: str | None
+
+
+Step = Create | Edit | Run
+
+
+def steps(text: str) -> Iterator[Step]:
+    """The steps of a page, in order. Raises StepError for an edit without a block."""
+    blocks = list(_blocks(text))
+    for number, (lead, language, content) in enumerate(blocks):
+        found = _LEAD.match(lead)
+        if found and found["verb"] == "Create":
+            yield Create(found["path"], content)
+        elif found:
+            yield _edit(found["path"], content)
+        elif language == "sh":
+            follows = blocks[number + 1] if number + 1 < len(blocks) else ("", "", "")
+            yield Run(content, follows[2] if follows[1] == "text" else None)
+
+
+def _edit(path: str, diff: str) -> Edit:
+    lines = diff.splitlines(keepends=True)
+    old, new = ("".join(line[1:] or "\n" for line in lines if line[0] in f" {sign}\n") for sign in "-+")
+    return Edit(path, old, new)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (the line of prose before it, language, content) of every fenced block."""
+    lead, lines = "", iter(text.splitlines())
+    for line in lines:
+        if line.startswith("```"):
+            content = []
+            for inner in lines:
+                if inner == "```":
+                    break
+                content.append(inner)
+            yield lead, line[3:].strip(), "".join(f"{each}\n" for each in content)
+            lead = ""
+        elif line.strip():
+            lead = line.strip()
+
+
+def copy_of_the_repository(folder: Path) -> Path:
+    """Copy all files that git tracks into a repository, with the generated kernels
+    and the cache of proofs.
+    """
+    done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT)
+    for name in done.stdout.split("\n"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    for name in ("gen_out", ".gfsmith-cache"):
+        shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True)
+    subprocess.run("git init -q && git add -A", shell=True, check=True, cwd=folder)
+    return folder
+
+
+def follow(step: Step, root: Path) -> None:
+    """Execute a step. Raises StepError if that is impossible or the output differs."""
+    match step:
+        case Create(path, text):
+            if (root / path).exists():
+                raise StepError(f"Create `{path}`: it exists")
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8")
+        case Edit(path, old, new):
+            text = (root / path).read_text(encoding="utf-8")
+            if text.count(old) != 1:
+                raise StepError(f"In `{path}`: {text.count(old)} times\n{old}")
+            (root / path).write_text(text.replace(old, new), encoding="utf-8")
+        case Run(commands, printed):
+            _run(root, commands, printed)
+
+
+def _run(root: Path, commands: str, printed: str | None) -> None:
+    """Run commands in bash with the environment's Python, which imports the package of `root`."""
+    path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
+    python = ":".join(map(str, (root / "generator", root)))
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
+        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise StepError(f"{commands}prints\n{done.stdout}and exits with status {done.returncode}")
+    if printed is not None and not matches(done.stdout, printed):
+        raise StepError(f"{commands}prints\n{done.stdout}instead of\n{printed}")
+
+
+def matches(printed: str, expected: str) -> bool:
+    """Return True if a text is the expected one, in which `...` matches any text."""
+    pattern = ".*".join(re.escape(part) for part in expected.rstrip("\n").split("..."))
+    return re.fullmatch(pattern, printed.rstrip("\n"), re.DOTALL) is not None

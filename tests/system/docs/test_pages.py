@@ -1,0 +1,109 @@
+"""Every link has a target, every page is reachable, every command that a page names exists."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gfsmith.cli.main import main
+from tests.support.paths import ROOT
+from tests.system.docs.pages import anchors, code, links, pages
+
+PAGES = pages()
+
+
+def _broken(page: Path) -> list[str]:
+    """Return the relative links of a page without a target."""
+    found = []
+    for link in links(page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page if not path else (page.parent / path).resolve()
+        if not target.exists():
+            found.append(f"{link}: no such file")
+        elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
+            found.append(f"{link}: no such heading")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    assert _broken(page) == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One `two`, three\n[a](#one-two-three) [b](#four) [c](gone.md) ![d](gone.svg) [e](page.md#x)\n"
+    )
+    assert [line.split(":")[0] for line in _broken(page)] == ["#four", "gone.md", "gone.svg", "page.md#x"]
+
+
+def test_every_page_is_reachable() -> None:
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen or page.suffix != ".md" or not page.exists():
+            continue
+        seen.add(page)
+        text = page.read_text(encoding="utf-8")
+        todo += [(page.parent / link.partition("#")[0]).resolve() for link in links(text) if ":" not in link]
+    folders = [ROOT / name for name in ("docs", "bench", "research")]
+    expected = {page for page in PAGES for folder in folders if page.is_relative_to(folder)}
+    assert expected - {ROOT / "bench" / name / "method.md" for name in ("adaptive", "compose")} <= seen
+
+
+def _named(text: str, command: str) -> set[str]:
+    """Return the words after `command` at the beginning of texts set as code."""
+    lines = (line.strip() for piece in code(text) for line in piece.splitlines())
+    pattern = re.compile(rf"(?:\.venv/bin/)?{command} ((?:[A-Z_]+=(?:\"[^\"]*\"|\S+) )*)([a-z][a-z-]*)")
+    return {found[2] for line in lines if (found := pattern.match(line))}
+
+
+def test_commands_of_pages_exist() -> None:
+    makefiles = [
+        (ROOT / name).read_text()
+        for name in ("Makefile", "runtime/isal/isal.mk", "runtime/compose/compose.mk")
+    ]
+    targets = {t for text in makefiles for t in re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)}
+    missing = []
+    for page in PAGES:
+        if page.parent == ROOT / "docs" / "howto":
+            continue  # these pages add commands, and test_howto.py runs them
+        text = page.read_text(encoding="utf-8")
+        if page.is_relative_to(ROOT / "docs") or page.parent in (ROOT, ROOT / "bench" / "results"):
+            missing += [f"{page.name}: make {word}" for word in _named(text, "make") - targets]
+        missing += [f"{page.name}: gfsmith {word}" for word in _named(text, "gfsmith") - set(main.commands)]
+    assert missing == []
+    assert _named(
+        "    make CROSS=a-b ISA='x' lib\n\n`.venv/bin/gfsmith  x` `gfsmith gone --x`", "gfsmith"
+    ) == {"gone"}
+
+
+def test_readme_states_the_default_set() -> None:
+    kernels = json.loads((ROOT / "gen_out" / "MANIFEST.json").read_text())["kernels"]
+    size = sum(kernel["bytes"] for kernel in kernels)
+    assert f"{len(kernels)} kernels, {size:,} bytes of machine code" in (ROOT / "README.md").read_text()
+
+
+def test_architecture_names_every_folder() -> None:
+    """All folders that git has at the top."""
+    done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT)
+    folders = {line.split("/")[0] for line in done.stdout.splitlines() if "/" in line}
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [
+        row.split("|")[1] for row in text.split("## The packages")[0].splitlines() if row.startswith("| [")
+    ]
+    named = [folder for row in rows for folder in re.findall(r"\[([.a-z_]+)\]", row)]
+    assert sorted(named) == sorted(folders)
+
+
+def test_every_command_is_on_its_page() -> None:
+    assert _named((ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"), "gfsmith") == set(
+        main.commands
+    )

@@ -1,0 +1,184 @@
+"""make fuzz: run every fuzz target of this folder in parallel for some seconds, and report runs and findings.
+
+.venv/bin/python tests/system/fuzz/run.py [--seconds 60 | --runs N] [--seed N] [--teeth] [--fresh] [NAME
+...]
+
+Inputs that reach new code are kept in build/fuzz/corpus/NAME and used again, together with the committed
+ones of corpus/NAME. --teeth: with the error that each target can plant. --fresh: from the committed inputs
+only, and no input is kept. The exit status is 1 if a target found an error: the report names the input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.folders import locked
+from tests.support.paths import ROOT
+
+HERE = Path(__file__).resolve().parent
+BUILD = ROOT / "build" / "fuzz"
+TEETH = "GFSMITH_FUZZ_TEETH"
+
+SANITIZE = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
+FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
+LIBRARY = ROOT / "build" / "libgfsmith.a"
+STRIPE = ("report", "progress", "output", "shardfile", "shardset", "scan")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """sources: compiled with sanitizers; none for a target in Python. options: libFuzzer's."""
+
+    name: str
+    sources: tuple[Path, ...]
+    flags: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def targets() -> dict[str, Target]:
+    runtime = sorted((ROOT / "runtime/core/src").glob("*.c"))
+    scalar = sorted((ROOT / "gen_out/scalar").glob("*.c"))
+    api = [HERE / f"{name}.c" for name in ("api", "api_codec", "api_repair", "api_plain", "arena", "model")]
+    tool = [ROOT / f"apps/stripe/{name}.c" for name in STRIPE]
+    found = (
+        Target("config", (), (), (f"-dict={HERE / 'config.dict'}", "-max_len=4000")),
+        Target(
+            "shard",
+            (HERE / "shard.c", *tool, LIBRARY),
+            ("-Iruntime/core/include", "-Iapps/stripe", "-lxxhash"),
+            ("-max_len=8300", "-close_fd_mask=3", "-malloc_limit_mb=1024"),
+        ),
+        Target(
+            "api",
+            (*api, *runtime, *scalar, LIBRARY),
+            ("-Iruntime/core/include", "-Iruntime/core/src", "-Igen_out"),
+            ("-max_len=1000", "-len_control=0"),
+        ),
+    )
+    return {target.name: target for target in found}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """status: 0 if nothing was found; otherwise `text` has the finding."""
+
+    name: str
+    status: int
+    text: str
+    runs: int
+    coverage: int
+    inputs: int
+
+
+def _current(program: Path, target: Target) -> bool:
+    """Return True if the program exists and is newer than all its sources."""
+    headers = [path for folder in (HERE, ROOT / "runtime") for path in folder.rglob("*.h")]
+    newest = max(path.stat().st_mtime for path in (Path(__file__), *target.sources, *headers))
+    return program.exists() and program.stat().st_mtime > newest
+
+
+def command_of(target: Target) -> list[str]:
+    """Return the program's command after building it if necessary."""
+    if not target.sources:
+        return [sys.executable, str(HERE / f"{target.name}.py")]
+    program = BUILD / target.name
+    with locked(program.with_suffix(".lock")):
+        if not _current(program, target):
+            command = ["clang-19", *FLAGS, *SANITIZE, *target.sources, *target.flags, "-o", program]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit(f"fuzz: {target.name} could not be built:\n{done.stderr}")
+    return [str(program)]
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else 0
+
+
+def run(target: Target, options: argparse.Namespace) -> Outcome:
+    """Build and run one target. Raises SystemExit if it cannot be built."""
+    environment = dict(os.environ)
+    if options.teeth:
+        environment[TEETH] = "1"
+    command = command_of(target)
+    kept = Path(tempfile.mkdtemp(dir=BUILD)) if options.fresh else BUILD / "corpus" / target.name
+    kept.mkdir(parents=True, exist_ok=True)
+    command += [
+        *target.options,
+        "-timeout=60",
+        "-print_final_stats=1",
+        f"-artifact_prefix={BUILD}/{target.name}-",
+    ]
+    command += [f"-runs={options.runs}" if options.runs else f"-max_total_time={options.seconds}"]
+    command += [f"-seed={options.seed}"] if options.seed is not None else []
+    # The search itself must find a planted error, without committed inputs; a text target needs some to
+    # begin.
+    seeds = [] if options.teeth and target.sources else [str(HERE / "corpus" / target.name)]
+    done = subprocess.run(
+        [*command, str(kept), *seeds],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if options.fresh:
+        shutil.rmtree(kept)
+    return Outcome(
+        target.name,
+        done.returncode,
+        done.stderr + done.stdout,
+        _number(r"stat::number_of_executed_units: (\d+)", done.stderr),
+        _number(r"cov: (\d+)", done.stderr),
+        _number(r"corp: (\d+)", done.stderr),
+    )
+
+
+def report(outcome: Outcome) -> str:
+    line = f"{outcome.name}: {outcome.runs} runs, {outcome.coverage} branches, {outcome.inputs} inputs"
+    if outcome.status == 0:
+        return f"{line}: nothing found"
+    tail = "\n".join(outcome.text.splitlines()[-60:])
+    return f"{line}: found something (exit status {outcome.status})\n{tail}"
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    known = targets()
+    parser = argparse.ArgumentParser(prog="fuzz")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--runs", type=int, help="number of inputs, instead of seconds")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--teeth", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("names", nargs="*", choices=[[], *known], metavar="NAME")
+    options = parser.parse_args(arguments)
+    options.names = options.names or list(known)
+    return options
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parse(arguments)
+    if not LIBRARY.exists():
+        sys.exit(f"fuzz: {LIBRARY.relative_to(ROOT)} is missing: make lib")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    known = targets()
+    with ThreadPoolExecutor(len(options.names)) as pool:
+        outcomes = list(pool.map(lambda name: run(known[name], options), options.names))
+    for outcome in outcomes:
+        print(report(outcome))
+    return 1 if any(outcome.status for outcome in outcomes) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

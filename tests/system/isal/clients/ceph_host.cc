@@ -1,0 +1,181 @@
+// ceph_host.cc: loads erasure-code plugins like Ceph and calls them through Ceph's interface.
+// Usage: ceph_host libec_gfsmith.so [libec_isa.so]
+// With Ceph's own plugin "isa" as second argument, it also checks that both give the same chunk sizes
+// and chunks, and that each decodes the other's chunks.
+#include <dlfcn.h>
+#include <rados/librados.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <sstream>
+
+#include "erasure-code/ErasureCodePlugin.h"
+
+using ceph::bufferlist;
+using Chunks = std::map<int, bufferlist>;
+
+ceph::ErasureCodePluginRegistry ceph::ErasureCodePluginRegistry::singleton;
+
+int ceph::ErasureCodePluginRegistry::add(const std::string &name, ErasureCodePlugin *plugin) {
+  plugins[name] = plugin;
+  return 0;
+}
+
+static long checks;
+
+#define EXPECT(condition)                                                                                    \
+  do {                                                                                                       \
+    checks++;                                                                                                \
+    if (!(condition)) {                                                                                      \
+      std::cout << __LINE__ << ": " #condition << std::endl;                                                 \
+      std::exit(1);                                                                                          \
+    }                                                                                                        \
+  } while (0)
+
+// The logger of Ceph's plugins needs a context, which Ceph's daemons normally supply.
+static void give_a_context() {
+  rados_t cluster;
+  void **context = static_cast<void **>(dlsym(RTLD_DEFAULT, "_ZN4ceph6global14g_ceph_contextE"));
+  if (context != nullptr && rados_create(&cluster, nullptr) == 0)
+    *context = rados_cct(cluster);
+}
+
+static void load(const std::string &name, const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    std::cerr << dlerror() << std::endl;
+    std::exit(2);
+  }
+  auto version =
+      reinterpret_cast<decltype(&__erasure_code_version)>(dlsym(library, "__erasure_code_version"));
+  auto init = reinterpret_cast<decltype(&__erasure_code_init)>(dlsym(library, "__erasure_code_init"));
+  EXPECT(version != nullptr && init != nullptr);
+  EXPECT(std::string(version()).rfind("16.2.15", 0) == 0);
+  std::string given = name, directory = ".";
+  EXPECT(init(given.data(), directory.data()) == 0);
+  EXPECT(ceph::ErasureCodePluginRegistry::instance().plugins.count(name) == 1);
+}
+
+static ceph::ErasureCodeInterfaceRef make(const std::string &name, ceph::ErasureCodeProfile profile,
+                                          std::string *said) {
+  ceph::ErasureCodeInterfaceRef made;
+  std::ostringstream text;
+  auto *plugin = ceph::ErasureCodePluginRegistry::instance().plugins.at(name);
+  int status = plugin->factory(".", profile, &made, &text);
+  *said = text.str();
+  return status == 0 ? made : nullptr;
+}
+
+static bufferlist random_object(unsigned size) {
+  static std::mt19937 random(20261122);
+  bufferlist object;
+  // several buffers, as in Ceph's objects
+  for (unsigned done = 0, part; done < size; done += part) {
+    part = std::min(size - done, 1 + unsigned(random() % 5000));
+    ceph::bufferptr piece(ceph::buffer::create_aligned(part, 16));
+    for (unsigned n = 0; n < part; n++)
+      piece.c_str()[n] = char(random());
+    object.push_back(std::move(piece));
+  }
+  return object;
+}
+
+static std::string bytes(bufferlist list) { return std::string(list.c_str(), list.length()); }
+
+static std::set<int> numbers(int end) {
+  std::set<int> all;
+  for (int n = 0; n < end; n++)
+    all.insert(n);
+  return all;
+}
+
+// One loss: checks that a plugin restores the chunks, also if another plugin wrote them.
+static void lose(ceph::ErasureCodeInterface &reader, const Chunks &chunks, const std::set<int> &lost,
+                 const std::string &object) {
+  Chunks left = chunks, decoded;
+  for (int n : lost)
+    left.erase(n);
+  std::set<int> available;
+  for (const auto &chunk : left)
+    available.insert(chunk.first);
+  std::map<int, std::vector<std::pair<int, int>>> minimum;
+  EXPECT(reader.minimum_to_decode(lost, available, &minimum) == 0);
+  EXPECT(minimum.size() == reader.get_data_chunk_count());
+  Chunks needed;
+  for (const auto &one : minimum)
+    needed[one.first] = left.at(one.first);
+  EXPECT(reader.decode(lost, needed, &decoded, int(chunks.at(0).length())) == 0);
+  for (int n : lost)
+    EXPECT(bytes(decoded.at(n)) == bytes(chunks.at(n)));
+  bufferlist whole;
+  EXPECT(reader.decode_concat(needed, &whole) == 0);
+  EXPECT(bytes(whole).compare(0, object.size(), object) == 0);
+}
+
+static void shape(const std::vector<std::string> &plugins, int k, int m, const std::string &technique) {
+  std::string said;
+  std::vector<ceph::ErasureCodeInterfaceRef> codes;
+  for (const auto &name : plugins) {
+    codes.push_back(
+        make(name, {{"k", std::to_string(k)}, {"m", std::to_string(m)}, {"technique", technique}}, &said));
+    EXPECT(codes.back() != nullptr);
+    EXPECT(codes.back()->get_chunk_count() == unsigned(k + m));
+    EXPECT(codes.back()->get_coding_chunk_count() == unsigned(m));
+    EXPECT(codes.back()->get_sub_chunk_count() == 1 && codes.back()->get_chunk_mapping().empty());
+  }
+  for (unsigned size : {1u, 31u, 4096u, 100001u}) {
+    bufferlist object = random_object(size);
+    std::vector<Chunks> written(plugins.size());
+    for (size_t n = 0; n < plugins.size(); n++) {
+      EXPECT(codes[n]->get_chunk_size(size) == codes[0]->get_chunk_size(size));
+      EXPECT(codes[n]->encode(numbers(k + m), object, &written[n]) == 0);
+      EXPECT(written[n].size() == size_t(k + m));
+      for (int c = 0; c < k + m; c++)
+        EXPECT(bytes(written[n][c]) == bytes(written[0][c]));
+    }
+    for (auto &code : codes)
+      for (int first = 0; first < k + m; first += 1 + k / 3)
+        for (int count = 1; count <= m; count++) {
+          std::set<int> lost;
+          for (int n = 0; n < count; n++)
+            lost.insert((first + n * 2) % (k + m));
+          lose(*code, written[plugins.size() - 1], lost, bytes(object));
+        }
+  }
+}
+
+static void refusals() {
+  std::string said;
+  EXPECT(make("gfsmith", {{"k", "none"}}, &said) == nullptr && said.find("k=none") == 0);
+  EXPECT(make("gfsmith", {{"k", "250"}, {"m", "9"}}, &said) == nullptr && said.find("k=250") == 0);
+  EXPECT(make("gfsmith", {{"technique", "liberation"}}, &said) == nullptr && said.find("technique=") == 0);
+  auto code = make("gfsmith", {}, &said);
+  EXPECT(code != nullptr && code->get_data_chunk_count() == 7 && code->get_coding_chunk_count() == 3);
+  EXPECT(code->get_profile().at("technique") == "reed_sol_van");
+  std::map<int, std::vector<std::pair<int, int>>> minimum;
+  EXPECT(code->minimum_to_decode({0}, {1, 2, 3, 4, 5, 6}, &minimum) == -EIO && minimum.empty());
+  bufferlist object = random_object(1000);
+  Chunks chunks, decoded;
+  EXPECT(code->encode(numbers(10), object, &chunks) == 0);
+  for (int n : {0, 1, 2, 8})
+    chunks.erase(n);
+  EXPECT(code->decode({0}, chunks, &decoded, 0) == -EIO);
+}
+
+int main(int count, char **arguments) {
+  std::vector<std::string> plugins = {"gfsmith"};
+  give_a_context();
+  load("gfsmith", arguments[1]);
+  if (count > 2) {
+    load("isa", arguments[2]);
+    plugins.push_back("isa");
+  }
+  refusals();
+  for (const char *technique : {"cauchy", "reed_sol_van"})
+    for (auto [k, m] : {std::pair(2, 1), {4, 2}, {7, 3}, {8, 3}, {10, 4}})
+      shape(plugins, k, m, technique);
+  std::cout << checks << " checks" << std::endl;
+  return 0;
+}

@@ -1,0 +1,76 @@
+"""examples/ceph: the plugin through Ceph's interface, compared with the plugin "isa" of Debian's Ceph.
+
+The headers of the interface are stubs, since Debian ships none. Debian's own libec_isa.so confirms them:
+the same program loads it and calls it through them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.folders import locked
+from tests.support.paths import ROOT
+from tests.system.isal.support import CLIENTS, run, with_library
+
+COMMON = Path("/usr/lib/x86_64-linux-gnu/ceph/libceph-common.so.2")
+PLUGINS = "usr/lib/x86_64-linux-gnu/ceph/erasure-code"
+
+
+@pytest.fixture(scope="session")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    assert COMMON.exists(), "apt-get install libradospp-dev"
+    program = tmp_path_factory.mktemp("ceph") / "host"
+    flags = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-Wl,--no-as-needed"]
+    libraries = ["-lrados", str(COMMON), f"-Wl,-rpath,{COMMON.parent}", "-ldl"]
+    include = f"-I{ROOT / 'examples' / 'ceph' / 'stub'}"
+    run(["g++", *flags, include, str(CLIENTS / "ceph_host.cc"), "-o", str(program), *libraries])
+    return program
+
+
+@pytest.fixture(scope="session")
+def plugin(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plugin")
+    where = [f"BUILD={folder}", f"LIBGFSMITH={build / 'libgfsmith.a'}"]
+    run(["make", "-C", str(ROOT / "examples" / "ceph"), *where])
+    return folder / "libec_gfsmith.so"
+
+
+@pytest.fixture(scope="session")
+def isa() -> Path:
+    """Ceph's plugin from Debian's ceph-base (4.5 MB), unpacked and not installed."""
+    folder = ROOT / "build" / "foreign" / "ceph"
+    with locked(folder / "lock"):
+        found = folder / "ceph-base" / PLUGINS / "libec_isa.so"
+        if not found.exists():
+            run(["apt-get", "download", "--quiet", "ceph-base"], cwd=folder)
+            (package,) = folder.glob("ceph-base_*.deb")
+            run(["dpkg-deb", "-x", str(package), str(folder / "ceph-base")])
+    return found
+
+
+def test_the_plugin_alone(host: Path, plugin: Path) -> None:
+    checks = run([str(host), str(plugin)], env=with_library(None))
+    assert int(checks.split()[0]) > 3000
+
+
+def test_the_plugin_agrees_with_cephs_own(host: Path, plugin: Path, isa: Path) -> None:
+    """Both plugins give the same chunks, and each reads the other's chunks."""
+    checks = run([str(host), str(plugin), str(isa)], env=with_library(None))
+    assert int(checks.split()[0]) > 6000
+
+
+def test_a_wrong_matrix_is_detected(host: Path, build: Path, isa: Path, tmp_path: Path) -> None:
+    example = ROOT / "examples" / "ceph"
+    text = (example / "ErasureCodePluginGfsmith.cc").read_text()
+    assert '? "cauchy" : "vandermonde"' in text
+    mutant = tmp_path / "mutant.cc"
+    mutant.write_text(text.replace('? "cauchy" : "vandermonde"', '? "vandermonde" : "cauchy"'))
+    library = tmp_path / "libec_gfsmith.so"
+    includes = [f"-I{example / 'stub'}", f"-I{ROOT / 'runtime/core/include'}"]
+    flags = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", *includes]
+    run([*flags, "-o", str(library), str(mutant), "-Wl,--exclude-libs,ALL", str(build / "libgfsmith.a")])
+    done = subprocess.run([str(host), str(library), str(isa)], capture_output=True, text=True)
+    assert done.returncode == 1 and "written" in done.stdout

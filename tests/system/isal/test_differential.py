@@ -1,0 +1,97 @@
+"""The drop-in and Debian's libisal give the same bytes in every function; the comparison detects mutants."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.mutation import Mutant, plant
+from tests.support.paths import ROOT
+from tests.system.isal.support import HEADERS, REAL, SHIM, SOURCES, run
+
+ISAS = ("scalar", "sse", "avx2", "avx512", "gfni_sse", "gfni_avx2", "gfni_avx512")
+
+
+def compare(differential: Path, library: Path, isa: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(differential), str(library), str(REAL)],
+        env=os.environ | {"GFSMITH_ISA": isa},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_every_function_agrees_with_the_real_one(differential: Path, shim: Path, isa: str) -> None:
+    done = compare(differential, shim, isa)
+    if "is not supported by this CPU" in done.stderr:
+        pytest.skip(f"this CPU lacks {isa}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert int(done.stdout.split()[0]) > 300_000
+
+
+#: Code, its replacement, the instruction set whose kernels show the error, and the expected message.
+MUTANTS = (
+    (Mutant("((power) >> 7) * 0x11d", "((power) >> 7) * 0x12d"), "avx2", "gf_vect_mul_init"),
+    (Mutant("{0, 0, 1, 1, 0, 0, 1, 1}", "{0, 0, 1, 1, 0, 1, 1, 1}"), "avx2", "gf_vect_mul_init"),
+    (
+        Mutant("((c) >> 7 & 1) * ((in) >> 7)", "((c) >> 7 & 1) * ((in) >> 6)"),
+        "gfni_avx512",
+        "ec_encode_data",
+    ),
+    (Mutant("n < elements", "n + 1 < elements"), "avx2", "ec_encode_data"),
+    (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),
+    (Mutant("call->src + from", "call->src"), "avx2", "ec_encode_data"),
+    (Mutant("call->dst + b->first", "call->dst"), "avx2", "ec_encode_data"),
+    (
+        Mutant(
+            "gfs_isal_plain($len, 1, v + count(vec_i) * GFS_ISAL_ENTRY, $$rest);",
+            "gfs_isal_plain($len, 1, v + GFS_ISAL_ENTRY, from, dest, 1);",
+        ),
+        "avx2",
+        "base",
+    ),
+    (
+        Mutant("g_tbls + count(vec_i) * $entry", "g_tbls + count(vec_i + 1) * $entry"),
+        "avx2",
+        "ec_encode_data_update",
+    ),
+    (Mutant("len % 32 != 0", "len % 16 != 0", everywhere=True), "avx2", "gf_vect_mul"),
+    (Mutant("scale(out + i * n, entry, n);", ";"), "avx2", "gf_invert_matrix: out"),
+    (Mutant("i ^ j", "i + j"), "avx2", "gf_gen_cauchy1_matrix"),
+    (Mutant("bit < 8", "bit < 7", within="add_product"), "avx2", "base"),
+    (Mutant("(unsigned)vects - 1", "(unsigned)vects - 2", everywhere=True), "avx2", "xor"),
+    (Mutant("return (int)n | 2;", "return (int)n | 1;"), "avx2", "pq_check_base"),
+    (
+        Mutant("ec_encode_data(len, vlen, n, $$rest)", "ec_encode_data(len, vlen, n - 1, gftbls, src, dest)"),
+        "avx2",
+        "vect_dot_prod",
+    ),
+)
+
+
+@pytest.mark.parametrize(("mutant", "isa", "noticed"), MUTANTS, ids=str)
+def test_an_error_is_detected(
+    build: Path, differential: Path, tmp_path: Path, mutant: Mutant, isa: str, noticed: str
+) -> None:
+    original, changed = plant(mutant, sorted(SOURCES.glob("*.c")), tmp_path)
+    library = tmp_path / "libisal.so.2"
+    others = [build / "obj" / "runtime/isal/src" / f"{path.stem}.o" for path in SOURCES.glob("*.c")]
+    includes = [f"-I{ROOT / part}" for part in ("runtime/core/include", "runtime/core/src", "gen_out")]
+    run(
+        ["gcc", "-std=c11", "-O1", "-fPIC", "-shared", f"-I{SOURCES}", f"-I{HEADERS}", *includes]
+        + [f"-Wl,--version-script={SHIM / 'libisal.map'}", "-o", str(library), str(changed)]
+        + [str(path) for path in others if path.stem != original.stem]
+        + [str(build / "libgfsmith.a")]
+    )
+    done = compare(differential, library, isa)
+    if "is not supported by this CPU" in done.stderr:
+        pytest.skip(f"this CPU lacks {isa}")
+    assert done.returncode != 0, "a wrong library passes"
+    if done.returncode > 0:  # not ended by a signal, which an access beyond a vector would cause
+        assert re.search(rf"differs: .*{noticed}", done.stdout), done.stdout

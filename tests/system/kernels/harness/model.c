@@ -1,0 +1,185 @@
+/* model.c: the tables that a kernel reads and the bytes that it must write.
+ *
+ * Both follow from the definitions of the formats and from one multiplication table, which comes
+ * from the sympy model; the generator's own table code is not used. */
+#include "machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  POOL_STEP = 211, /* source j begins at byte POOL_STEP * j of the pool: all sources differ */
+  POOL_BYTES = MAX_LEN + POOL_STEP * 2 * MAX_SHARDS,
+  ENTRY_MAX = 32,
+  OUTPUTS_MAX = MAX_SHARDS, /* mul: as many outputs as sources */
+};
+
+static uint8_t random_pool[POOL_BYTES];
+static const uint8_t zero_pool[POOL_BYTES];
+
+/* xorshift64*, Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016). */
+uint64_t next_random(uint64_t *state) {
+  *state ^= *state >> 12;
+  *state ^= *state << 25;
+  *state ^= *state >> 27;
+  return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+void junk_bytes(uint64_t *state, void *to, size_t size) {
+  memcpy(to, random_pool + next_random(state) % (POOL_BYTES - size), size);
+}
+
+static void fill_pool(void) {
+  static bool done;
+  uint64_t state = 0x706f6f6c;
+  for (size_t i = 0; !done && i < POOL_BYTES; i++) {
+    random_pool[i] = (uint8_t)(next_random(&state) >> 32);
+  }
+  done = true;
+}
+
+bool job_create(struct job *job, const struct kernel *kernel, enum abi abi,
+                const uint8_t *multiply) {
+  memset(job, 0, sizeof *job);
+  job->kernel = kernel;
+  job->abi = abi;
+  job->multiply = multiply;
+  fill_pool();
+  size_t rows = kernel->operation == OPERATION_mul ? OUTPUTS_MAX : kernel->outputs;
+  job->table = malloc(rows * MAX_SHARDS * ENTRY_MAX);
+  job->product = malloc(rows * MAX_LEN);
+  return job->table != NULL && job->product != NULL;
+}
+
+void job_destroy(struct job *job) {
+  free(job->table);
+  free(job->product);
+}
+
+const uint8_t *job_source(const struct job *job, size_t index) {
+  return (job->recipe.zero_data ? zero_pool : random_pool) + POOL_STEP * index;
+}
+
+const uint8_t *job_destination(const struct job *job, size_t index) {
+  return (job->recipe.zero_data ? zero_pool : random_pool) + POOL_STEP * (MAX_SHARDS + index);
+}
+
+/* (2^output)^(k - 1 - source) */
+static uint8_t horner_coefficient(const struct job *job, size_t source, size_t output) {
+  uint8_t c = 1;
+  for (size_t n = source + 1; n < job->recipe.k; n++) {
+    c = job->multiply[256 * (1u << output) + c];
+  }
+  return c;
+}
+
+/* Coefficients are numbered as in the table, those of a known matrix row by row. */
+static uint8_t choose_coefficient(const struct job *job, size_t index, uint64_t *state) {
+  const struct recipe *recipe = &job->recipe;
+  const struct kernel *kernel = job->kernel;
+  if (kernel->matrix != NULL) {
+    return kernel->matrix[index % kernel->outputs * kernel->inputs + index / kernel->outputs];
+  }
+  if (kernel->operation == OPERATION_xor) {
+    return 1;
+  }
+  if (kernel->operation == OPERATION_horner) {
+    return horner_coefficient(job, index / kernel->outputs, index % kernel->outputs);
+  }
+  uint64_t random = next_random(state) >> 16;
+  switch (recipe->coefficients) {
+  case COEFFICIENTS_SHIFTED:
+    return (uint8_t)(recipe->value + 37 * index);
+  case COEFFICIENTS_ALL:
+    return recipe->value;
+  case COEFFICIENTS_MIXED:
+    if (random % 5 < 3) {
+      return (const uint8_t[]){0, 1, 255}[random % 5];
+    }
+    return (uint8_t)(random >> 8);
+  case COEFFICIENTS_RANDOM:
+    return (uint8_t)(random >> 8);
+  }
+  return 0;
+}
+
+/* Writes the entry of one coefficient c, in the format of the kernel's tables; returns its size in
+ * bytes. */
+static size_t write_entry(const struct job *job, uint8_t c, uint8_t *entry) {
+  const uint8_t *times_c = job->multiply + 256 * c;
+  switch (job->kernel->tables) {
+  case TABLES_nibble: /* c * n, then c * (n << 4) */
+    for (unsigned n = 0; n < 16; n++) {
+      entry[n] = times_c[n];
+      entry[16 + n] = times_c[n << 4];
+    }
+    return 32;
+  case TABLES_permxor: /* the same, with byte n of each half at n ^ 7 */
+    for (unsigned n = 0; n < 16; n++) {
+      entry[n ^ 7] = times_c[n];
+      entry[16 + (n ^ 7)] = times_c[n << 4];
+    }
+    return 32;
+  case TABLES_affine: /* byte 7 - i: bit b is set if bit b of x contributes to bit i of c * x */
+    for (unsigned i = 0; i < 8; i++) {
+      unsigned row = 0;
+      for (unsigned b = 0; b < 8; b++) {
+        row |= (times_c[1u << b] >> i & 1u) << b;
+      }
+      entry[7 - i] = (uint8_t)row;
+    }
+    return 8;
+  case TABLES_bitplane: /* c * a^b */
+    for (unsigned b = 0; b < 8; b++) {
+      entry[b] = times_c[1u << b];
+    }
+    return 8;
+  case TABLES_mulb:
+    memset(entry, c, 8);
+    return 8;
+  case TABLES_none:
+    return 0;
+  }
+  return 0;
+}
+
+/* Skips the table for c = 0 and c = 1, the most frequent coefficients of packet layout, because
+ * emulated CPUs are slow. */
+static void add_product(uint8_t *sum, const uint8_t *multiply, uint8_t c, const uint8_t *source,
+                        size_t len) {
+  const uint8_t *times_c = multiply + 256 * c;
+  for (size_t n = 0; c == 1 && n < len; n++) {
+    sum[n] ^= source[n];
+  }
+  for (size_t n = 0; c > 1 && n < len; n++) {
+    sum[n] ^= times_c[source[n]];
+  }
+}
+
+/* Source-major: the entry of source j and output i is number j * outputs + i (mul: number j). */
+static void prepare_sums(struct job *job, uint64_t *state) {
+  const struct recipe *recipe = &job->recipe;
+  bool mul = job->kernel->operation == OPERATION_mul;
+  for (size_t i = 0; i < job->outputs; i++) {
+    memset(job->product + i * MAX_LEN, 0, recipe->len);
+  }
+  job->table_bytes = 0;
+  for (size_t j = 0; j < recipe->k; j++) {
+    for (size_t i = mul ? j : 0; i < (mul ? j + 1 : job->outputs); i++) {
+      uint8_t c = choose_coefficient(job, mul ? j : j * job->outputs + i, state);
+      job->table_bytes += write_entry(job, c, job->table + job->table_bytes);
+      add_product(job->product + i * MAX_LEN, job->multiply, c, job_source(job, j), recipe->len);
+    }
+  }
+}
+
+bool job_prepare(struct job *job, struct recipe recipe) {
+  job->recipe = recipe;
+  job->outputs = job->kernel->operation == OPERATION_mul ? recipe.k : job->kernel->outputs;
+  if (recipe.k > MAX_SHARDS || job->outputs > MAX_SHARDS || recipe.len > MAX_LEN) {
+    return false;
+  }
+  uint64_t state = recipe.seed * 2 + 1;
+  prepare_sums(job, &state);
+  return job->table_bytes + CANARY_BYTES + 64 <= REGION_BYTES;
+}

@@ -1,0 +1,141 @@
+"""The lists of gen_out, read by Python: kernels, adaptive, baked and matrices.inc, and sources.mk."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gfsmith.kernel.isa import ISAS
+
+#: The fields of an entry of kernels.inc, in order.
+KERNEL = tuple("symbol isa operation inputs outputs unroll store prefetch tables".split())  # noqa: SIM905
+BAKED = tuple("symbol isa matrix store prefetch".split())  # noqa: SIM905
+ADAPTIVE = tuple("symbol isa outputs walk shuffled lines store tables".split())  # noqa: SIM905
+
+
+#: Instruction set -> architecture.
+ARCHS = {isa.name: isa.arch.value for isa in ISAS}
+
+#: For the harness, as a C definition: bytes of a vector of each set with a fixed vector length.
+WIDTHS = "-DHARNESS_WIDTHS=" + ",".join(
+    f'{{"{isa.name}",{isa.vector_bytes}}}' for isa in ISAS if not isa.scalable
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One entry of matrices.inc: a matrix that kernels know."""
+
+    id: str
+    polynomial: int
+    rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One line of kernels.inc or adaptive.inc, or of baked.inc with its matrix."""
+
+    symbol: str
+    isa: str
+    operation: str
+    inputs: int
+    outputs: int
+    tables: str
+    unroll: int = 0  #: vectors per iteration; 0: the symbol states it
+    matrix: Matrix | None = None
+
+    @property
+    def in_assembly(self) -> bool:
+        return ARCHS[self.isa] == "x86_64"
+
+    @property
+    def runs_here(self) -> bool:
+        """Return True if the kernel is for x86-64 or portable; the others are emulated."""
+        return ARCHS[self.isa] in ("x86_64", "portable")
+
+
+def entries(text: str, macro: str) -> list[list[str]]:
+    """Return the arguments of every call of a macro, in order."""
+    calls = re.findall(rf"^\s*{macro}\(([^()]*)\)", text, re.MULTILINE)
+    return [[argument.strip() for argument in call.split(",")] for call in calls]
+
+
+def parse_kernels(text: str) -> list[Kernel]:
+    """Return the kernels of a file in the form of kernels.inc."""
+    kernels = []
+    for line in entries(text, "GFSMITH_KERNEL"):
+        field = dict(zip(KERNEL, line, strict=True))
+        kernels.append(
+            Kernel(
+                symbol=field["symbol"],
+                isa=field["isa"],
+                operation=field["operation"],
+                inputs=int(field["inputs"]),
+                outputs=int(field["outputs"]),
+                tables=field["tables"],
+                unroll=int(field["unroll"]),
+            )
+        )
+    return kernels
+
+
+def parse_matrices(text: str) -> dict[str, Matrix]:
+    """Return the matrices of a file in the form of matrices.inc, by id."""
+    matrices = {}
+    for name, polynomial, *numbers in entries(text, "GFSMITH_MATRIX"):
+        outputs, inputs, *elements = map(int, numbers)
+        if len(elements) != outputs * inputs:
+            raise ValueError(f"{name}: {len(elements)} elements are not {outputs} x {inputs}")
+        if name in matrices:
+            raise ValueError(f"{name} occurs twice")
+        rows = tuple(tuple(elements[i * inputs : (i + 1) * inputs]) for i in range(outputs))
+        matrices[name] = Matrix(name, int(polynomial, 0), rows)
+    return matrices
+
+
+def parse_baked(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
+    """Return the kernels of a file in the form of baked.inc."""
+    kernels = []
+    for line in entries(text, "GFSMITH_BAKED"):
+        field = dict(zip(BAKED, line, strict=True))
+        matrix = matrices[field["matrix"]]
+        kernels.append(
+            Kernel(
+                symbol=field["symbol"],
+                isa=field["isa"],
+                operation="dot",
+                inputs=len(matrix.rows[0]),
+                outputs=len(matrix.rows),
+                tables="none",
+                matrix=matrix,
+            )
+        )
+    return kernels
+
+
+def parse_adaptive(text: str) -> list[Kernel]:
+    """Return the kernels of a file in the form of adaptive.inc."""
+    fields = (dict(zip(ADAPTIVE, line, strict=True)) for line in entries(text, "GFSMITH_ADAPTIVE"))
+    return [Kernel(f["symbol"], f["isa"], "dot", 0, int(f["outputs"]), f["tables"]) for f in fields]
+
+
+def kernels_of(folder: Path) -> list[Kernel]:
+    """Return the kernels of a folder like gen_out that this machine can run; none without a list."""
+    return [kernel for kernel in all_kernels_of(folder) if kernel.runs_here]
+
+
+def all_kernels_of(folder: Path) -> list[Kernel]:
+    """Return the kernels of a folder like gen_out for every architecture."""
+    if not (folder / "kernels.inc").exists():
+        return []
+    kernels = parse_kernels((folder / "kernels.inc").read_text())
+    matrices = parse_matrices((folder / "matrices.inc").read_text())
+    kernels += parse_baked((folder / "baked.inc").read_text(), matrices)
+    return kernels + parse_adaptive((folder / "adaptive.inc").read_text())
+
+
+def generated_sources(folder: Path) -> list[Path]:
+    """Return the sources of a folder like gen_out, as sources.mk lists them."""
+    listed = (folder / "sources.mk").read_text()
+    return [folder / name for name in re.findall(r"\$\(GFSMITH_GENERATED\)/(\S+\.[cS])\b", listed)]

@@ -1,0 +1,165 @@
+"""C programs with the library: sanitizers, memory, threads; the contents of the object files."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tests.support import needs
+from tests.support.compiler import Compiler
+from tests.support.library import OK, X86_ISAS, Api, Arena, cauchy_shards
+from tests.support.machines import runtime_sources
+
+WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
+LIBC = {
+    *("malloc", "free", "getenv", "fprintf", "stderr", "strcmp", "strlen"),
+    *("memcmp", "memcpy", "memset", "memmove"),
+    *("__fprintf_chk", "__memcpy_chk", "__memset_chk"),  # with _FORTIFY_SOURCE
+}
+STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.campaign
+def test_shapes_under_sanitizers(compiler: Compiler) -> None:
+    """Runtime and scalar kernels with AddressSanitizer, LeakSanitizer and UBSan."""
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    assert run(compiler.link_sources("shapes", *flags), "scalar") == "ok\n"
+
+
+@pytest.mark.parametrize("name", X86_ISAS)
+def test_shapes(compiler: Compiler, api: Api, name: str) -> None:
+    if api.set_isa(name) != OK:
+        pytest.skip(f"this CPU lacks {name}")
+    assert run(compiler.link("shapes"), name) == "ok\n"
+
+
+def test_memory(compiler: Compiler) -> None:
+    """encode, update and check allocate nothing; every failing allocation is reported."""
+    program = compiler.link("memory", *(f"-Wl,--wrap={name}" for name in WRAPPED))
+    assert run(program) == "ok\n"
+
+
+@pytest.mark.campaign
+def test_kernels_for_known_matrices(compiler: Compiler) -> None:
+    """A library with fake lists of known matrices chooses among them correctly."""
+    lists = ("-iquote", "tests/system/runtime/native/fake_set", "-include", "fake_set/kernels.h")
+    flags = ("-Itests/system/runtime/native", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    assert run(compiler.link_sources("baked", *flags, *lists)) == "ok\n"
+
+
+@pytest.mark.needs("clang")
+def test_empty_lists(compiler: Compiler) -> None:
+    """A library without known matrices compiles."""
+    (compiler.output / "matrices.inc").write_text("")
+    (compiler.output / "baked.inc").write_text("")
+    lists = ("-iquote", str(compiler.output))
+    for name in ("gcc", "clang-19"):
+        source = "runtime/core/src/baked.c"
+        compiler.run(name, *STRICT, *lists, *compiler.INCLUDES, "-c", source, "-o", "/dev/null")
+
+
+@pytest.mark.campaign
+def test_threads_under_sanitizer(compiler: Compiler) -> None:
+    assert run(compiler.link_sources("threads", "-fsanitize=thread")) == "ok\n"
+
+
+def test_threads(api: Api, isa: str) -> None:
+    """Several threads use one codec; ctypes releases Python's lock during calls."""
+    k, m, length = 20, 12, 4099
+    codec = api.create("cauchy", k, m)
+    shards = cauchy_shards(k, m, length)
+    failures: list[object] = []
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        try:
+            for _ in range(20):
+                missing = [int(i) for i in rng.permutation(k + m)[:m]]
+                before = shards.copy()
+                before[missing] = 0
+                arena = Arena(before)
+                assert codec.reconstruct(length, arena.pointers(), missing) == OK
+                arena.expect(shards)
+                parity = arena.pointers(range(k, k + m))
+                assert codec.encode(length, arena.pointers(range(k)), parity) == OK
+                assert codec.check(length, arena.pointers()) == (OK, True)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_header_from_cpp(compiler: Compiler) -> None:
+    program = compiler.output / "interface"
+    compiler.run(
+        *("g++", "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"),
+        *("-Iruntime/core/include", "tests/system/runtime/native/interface.cc"),
+        *("build/libgfsmith.a", "-o", str(program)),
+    )
+    assert run(program) == ""
+
+
+@pytest.mark.parametrize("name", needs.params(["gcc", "clang-14", "clang-19", "x86_64-w64-mingw32-gcc"]))
+def test_compiles_without_warnings(compiler: Compiler, name: str) -> None:
+    for source in runtime_sources():
+        compiler.run(name, *STRICT, *compiler.INCLUDES, "-c", str(source), "-o", "/dev/null")
+
+
+@pytest.fixture
+def objects(compiler: Compiler) -> dict[str, ELFFile]:
+    """Return the hand-written part of the static library, by file name."""
+    compiler.run("ar", "x", "--output", str(compiler.output), str(compiler.build / "libgfsmith.a"))
+    stems = [source.stem for source in runtime_sources()]
+    paths = {stem: path for stem in stems for path in compiler.output.glob(f"{stem}.*o")}
+    assert sorted(paths) == sorted(stems)
+    return {stem: ELFFile(path.open("rb")) for stem, path in paths.items()}
+
+
+def test_no_constructors_and_few_variables(objects: dict[str, ELFFile]) -> None:
+    """The variables are the current set and raid.c's cached kernels: atomic pointers, a page or two."""
+    variables = {}
+    for name, elf in objects.items():
+        for section in elf.iter_sections():
+            assert not section.name.startswith((".init", ".ctors", ".preinit", ".tdata", ".tbss"))
+            writable = section.name.startswith((".data", ".bss"))
+            if writable and not section.name.startswith(".data.rel.ro") and section["sh_size"]:
+                variables[name] = section["sh_size"]
+    assert variables.keys() == {"dispatch", "raid"}
+    assert variables["dispatch"] == 8 and variables["raid"] % 8 == 0 and variables["raid"] <= 8192
+
+
+def test_needs_little_of_the_c_library(objects: dict[str, ELFFile]) -> None:
+    defined, needed = set(), set()
+    for elf in objects.values():
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        for symbol in table.iter_symbols():
+            if symbol["st_info"]["bind"] == "STB_GLOBAL":
+                (needed if symbol["st_shndx"] == "SHN_UNDEF" else defined).add(symbol.name)
+    kernels = {name for name in needed if "__" in name and name.startswith("gfs_")}
+    assert needed - defined - kernels - {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"} <= LIBC
+    assert all(name.startswith(("gfs_", "gfsmith_")) for name in defined)
+
+
+def test_stack_is_not_executable(build: Path) -> None:
+    with (build / "libgfsmith.so").open("rb") as file:
+        segments = [s for s in ELFFile(file).iter_segments() if s["p_type"] == "PT_GNU_STACK"]
+    assert [segment["p_flags"] & 1 for segment in segments] == [0]

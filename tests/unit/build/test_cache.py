@@ -1,0 +1,95 @@
+"""The cache of kernels and proofs: shared by processes, bounded, and never the reason of a failure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gfsmith.build import cache, places
+from gfsmith.build.cache import Cache
+
+
+def test_two_processes_keep_the_results_of_both(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "proofs.json"
+    one, other = Cache(path), Cache(path)
+    one.save({"a": {"n": 1}})
+    other.save({"b": {"n": 2}})
+    assert dict(Cache(path).known()) == {"a": {"n": 1}, "b": {"n": 2}}
+    assert [file.name for file in path.parent.iterdir()] == ["proofs.json"]
+
+
+def test_the_least_recently_used_results_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LIMIT", 2)
+    path = tmp_path / "proofs.json"
+    for name in "abca":
+        Cache(path).save({name: {"n": name}})
+    assert list(Cache(path).known()) == ["c", "a"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}'])
+def test_a_file_that_is_none_counts_as_empty(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "proofs.json"
+    path.write_text(text)
+    found = Cache(path)
+    assert dict(found.known()) == {}
+    found.save({"a": {}})
+    assert dict(Cache(path).known()) == {"a": {}}
+
+
+def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    Cache(tmp_path / "file" / "proofs.json").save({"a": {}})
+    assert (tmp_path / "file").read_text() == ""
+
+
+def test_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An export uses the cache next to the configuration if gfsmith gen has made
+    one there, else the user's.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative/is/ignored")
+    project = tmp_path / "gfsmith.toml"
+    assert places.shared_cache(project) == tmp_path / "home/.cache/gfsmith"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert places.shared_cache(project) == tmp_path / "xdg/gfsmith"
+    (tmp_path / ".gfsmith-cache").mkdir()
+    assert places.shared_cache(project) == places.cache_of(project) == tmp_path / ".gfsmith-cache"
+
+
+@pytest.mark.parametrize("forged", [{"n": 2}, {}, {"n": 1, "more": 0}])
+def test_a_changed_record_is_not_used(tmp_path: Path, forged: dict[str, int]) -> None:
+    path = tmp_path / "proofs.json"
+    Cache(path).save({"a": {"n": 1}, "b": {"n": 1}})
+    data = json.loads(path.read_text())
+    data["a"][1] = json.dumps(forged)
+    path.write_text(json.dumps(data))
+    assert dict(Cache(path).known()) == {"b": {"n": 1}}
+
+
+@pytest.mark.parametrize("record", [{"n": 1}, ["", "{}"], ["00", '{"n": 1}'], "a", None])
+def test_a_record_without_its_code_is_not_used(tmp_path: Path, record: object) -> None:
+    path = tmp_path / "proofs.json"
+    path.write_text(json.dumps({"a": record}))
+    assert not Cache(path).known()
+
+
+def test_a_record_under_another_name_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "proofs.json"
+    Cache(path).save({"a": {"n": 1}})
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({"b": data["a"]}))
+    assert not Cache(path).known()
+    (tmp_path / "kernels.json").write_text(json.dumps(data))
+    assert not Cache(tmp_path / "kernels.json").known()
+
+
+def test_records_of_another_user_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "proofs.json"
+    Cache(path).save({"a": {"n": 1}})
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    assert not Cache(path).known()
+    (tmp_path / "other" / "gfsmith" / "cache.key").chmod(0o644)
+    Cache(path).save({"b": {"n": 1}})
+    assert not Cache(path).known()

@@ -1,0 +1,463 @@
+"""The command line: outputs, refusals, and no partly written files."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gfsmith.build import generate, requirements
+from gfsmith.build.requirements import Level
+from gfsmith.cli import main
+from gfsmith.emit.x86 import listing
+from gfsmith.emit.x86.listing import MachineKernel
+from gfsmith.ir import Op, Program
+from gfsmith.kernel.spec import KernelSpec
+from gfsmith.passes import pipeline
+from tests.support.configurations import known_proofs
+
+SMALL = """
+[generator]
+isas = ["avx2", "scalar"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx2", "3x2"]
+[[kernels]]
+operation = "xor"
+shapes = ["nx1"]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "gfsmith.toml").write_text(SMALL)
+    return tmp_path
+
+
+def _run(project: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(
+        main.main, [*arguments, "--config", str(project / "gfsmith.toml")], catch_exceptions=False
+    )
+
+
+def _snapshot(folder: Path) -> dict[str, str]:
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
+
+
+def _gen(project: Path, *arguments: str) -> Result:
+    """Run `gfsmith gen` with existing proofs, which are most of the work."""
+    known_proofs(project / ".gfsmith-cache")
+    return _run(project, "gen", "--jobs", "1", *arguments)
+
+
+def test_gen_writes_the_reported_files(project: Path) -> None:
+    result = _run(project, "gen", "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    assert "6 kernels, all proved" in result.output
+    manifest = json.loads((project / "gen_out" / "MANIFEST.json").read_text())
+    written = _snapshot(project / "gen_out")
+    del written["MANIFEST.json"]
+    assert manifest["files"] == written
+    proofs = json.loads((project / "gen_out" / "PROOFS.json").read_text())["kernels"]
+    assert {(p["isa"], p["abi"]) for p in proofs} == {("avx2", "sysv"), ("avx2", "ms"), ("scalar", "c")}
+    assert {p["status"] for p in proofs} == {"proved"}
+    methods = {p["isa"]: p["method"] for p in proofs}
+    assert methods == {"avx2": ["program", "machine"], "scalar": ["program"]}
+
+
+def test_output_is_the_same_every_time(project: Path) -> None:
+    """Generated with one order of hashes, generated again with another, and taken from the cache."""
+    made = []
+    for seed, flags in (("1", ()), ("2", ("--no-cache",)), ("3", ())):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", "gfsmith", "gen", "-j", "2", *flags, "-o", str(project / seed)]
+        subprocess.run(command, cwd=project, env=environment, check=True, capture_output=True)
+        made.append(_snapshot(project / seed))
+    assert len(made[0]) > 10 and made[0] == made[1] == made[2]
+
+
+def test_output_names_no_date_and_no_place(project: Path) -> None:
+    _gen(project)
+    forbidden = re.compile(r"\b20\d\d-\d\d|/home/|/root/|/work/|/tmp/")
+    texts = [p.read_text() for p in (project / "gen_out").rglob("*") if p.is_file()]
+    assert len(texts) > 10
+    assert not [found for text in texts for found in forbidden.findall(text)]
+    assert forbidden.search(f"made on {time.strftime('%Y-%m-%d')}")
+
+
+def test_stale_kernels_go_and_foreign_files_stay(project: Path) -> None:
+    _gen(project)
+    mine = project / "gen_out" / "notes.txt"
+    mine.write_text("mine")
+    stale = project / "gen_out" / "x86" / "gfs_xor_nx1__avx2_u4.S"
+    assert stale.exists()
+    text = SMALL.replace('[[kernels]]\noperation = "xor"\nshapes = ["nx1"]\n', "")
+    (project / "gfsmith.toml").write_text(text)
+    assert _gen(project).exit_code == 0
+    assert not stale.exists()
+    assert mine.read_text() == "mine"
+
+
+def test_unchanged_files_keep_their_time(project: Path) -> None:
+    _gen(project)
+    path = project / "gen_out" / "kernels.inc"
+    os.utime(path, (1, 1))
+    _gen(project)
+    assert path.stat().st_mtime == 1
+
+
+def _break(kind: Op) -> Callable[[Program, KernelSpec], Program]:
+    """Return a pass with a bug: it drops the last operation of a kind in every loop's first section."""
+
+    def wrong(program: Program, spec: KernelSpec) -> Program:
+        loop = program.loops[0]
+        number = max(n for n, i in enumerate(loop.head) if i.op is kind)
+        head = list(loop.head)
+        head[number] = replace(head[number], args=(head[number].args[0],) * len(head[number].args))
+        return replace(program, loops=(replace(loop, head=tuple(head)), *program.loops[1:]))
+
+    return wrong
+
+
+def test_a_refuted_kernel_stops_gen_and_leaves_the_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _gen(project)
+    before = _snapshot(project / "gen_out")
+
+    def broken(spec: KernelSpec) -> Program:
+        program = pipeline.run(generate.lower(spec), spec)
+        return _break(Op.XOR)(program, spec) if spec.symbol.startswith("gfs_dot_3x2__avx2") else program
+
+    monkeypatch.setattr(generate, "program", broken)
+    (project / "gfsmith.toml").write_text(SMALL.replace("nx2", "nx3"))
+    result = _gen(project, "--no-cache")
+    assert result.exit_code == 1
+    assert "refuted: gfs_dot_3x2__avx2_u2" in result.stderr
+    assert "dst[1]" in result.stderr and "counterexample: " in result.stderr
+    assert _snapshot(project / "gen_out") == before
+
+
+def test_check_names_differences(project: Path) -> None:
+    _gen(project)
+    assert _gen(project, "--check").exit_code == 0
+    folder = project / "gen_out"
+    kernel = folder / "x86" / "gfs_dot_nx2__avx2_u2.S"
+    kernel.write_text(kernel.read_text().replace("0xc5", "0xc4", 1))
+    (folder / "kernels.inc").unlink()
+    (folder / "extra.S").write_text("")
+    before = _snapshot(folder)
+    result = _gen(project, "--check")
+    assert result.exit_code == 1
+    assert "gfs_dot_nx2__avx2_u2.S: differs" in result.output
+    assert "kernels.inc: missing" in result.output
+    assert "extra.S: not an output of the generator" in result.output
+    assert _snapshot(folder) == before
+
+
+def test_list_json_has_the_fixed_keys(project: Path) -> None:
+    result = _run(project, "list", "--json")
+    kernels = json.loads(result.output)["kernels"]
+    assert len(kernels) == 6
+    wanted = {"symbol", "operation", "isa", "inputs", "outputs", "code"}
+    assert all(wanted <= set(kernel) for kernel in kernels)
+    by_symbol = {kernel["symbol"]: kernel for kernel in kernels}
+    assert by_symbol["gfs_dot_nx2__avx2_u2"]["inputs"] is None
+    assert by_symbol["gfs_dot_3x2__scalar_u1"]["inputs"] == 3
+
+
+def test_flags_override_the_file(project: Path) -> None:
+    result = _run(project, "list", "--json", "--isa", "scalar", "--prefix", "my")
+    kernels = json.loads(result.output)["kernels"]
+    assert {kernel["isa"] for kernel in kernels} == {"scalar"}
+    assert all(kernel["symbol"].startswith("my_") for kernel in kernels)
+
+
+def test_explain_shows_formula_program_and_bytes(project: Path) -> None:
+    result = _run(project, "explain", "gfs_dot_3x2__avx2_u2")
+    assert "dst[i] = sum over j < 3 of c[i][j] * src[j], i < 2" in result.output
+    assert re.search(r"c4[0-9a-f]+ +vpshufb ymm.* = lookup v", result.output)
+    missing = _run(project, "explain", "gfs_nothing")
+    assert missing.exit_code == 2
+    assert "no kernel 'gfs_nothing'" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gen", "--isa", "avx3"], "'avx3' is not an instruction set; allowed: gfni_avx512"),
+        (["gen", "--polynomial", "0x11a"], "0x11a is reducible"),
+        (["gen", "--polynomial", "x"], "'x' is not a number"),
+        (["gen", "--prefix", "a-b"], "prefix 'a-b' is not a C identifier"),
+        (["list", "--isa", "avx2", "--isa", "avx2"], "named twice"),
+        (["gen", "--code", "minoi", "--k", "12", "--m", "4"], "'minoi' is unknown; allowed: vandermonde"),
+        (["gen", "--code", "minio", "--m", "4"], "--k missing; allowed: k >= 1, m >= 1"),
+        (["gen", "--code", "minio"], "--k and --m missing"),
+        (["gen", "--k", "12"], "--k and --m need --code"),
+        (["gen", "--code", "minio", "--k", "252", "--m", "4"], "backblaze has no shape 252+4"),
+        (["gen", "--code", "zfs", "--k", "4", "--m", "4"], "raidz has no shape 4+4; allowed: k >= 1, 1 <= m"),
+        (["gen", "--code", "vandermonde", "--k", "6", "--m", "5"], "losing shards 0, 3, 5, 8, 9 cannot be"),
+        (["list", "--code", "minio", "--k", "4", "--m", "2", "--isa", "scalar"], "run-time coefficients"),
+    ],
+)
+def test_bad_flags_get_one_line_and_status_2(project: Path, arguments: list[str], words: str) -> None:
+    result = _run(project, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (project / "gen_out").exists()
+
+
+def test_a_missing_or_broken_file_gets_one_line(tmp_path: Path) -> None:
+    for text, words in ((None, "No such file"), (b"\xff\xfe", "not UTF-8"), (b"[", "not valid TOML")):
+        if text is not None:
+            (tmp_path / "gfsmith.toml").write_bytes(text)
+        result = _run(tmp_path, "list")
+        assert result.exit_code == 2
+        assert words in result.stderr and "gfsmith.toml" in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_written_gets_one_line(project: Path) -> None:
+    (project / "file").write_text("")
+    result = _gen(project, "--output", str(project / "file" / "below"))
+    assert result.exit_code == 1
+    assert "file" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
+    folder = project / "gen_out"
+    folder.mkdir()
+    (folder / "MANIFEST.json").write_text("[]")
+    result = _gen(project)
+    assert result.exit_code == 1
+    assert "not a manifest of gfsmith" in result.stderr
+    assert (folder / "MANIFEST.json").read_text() == "[]"
+
+
+@pytest.mark.parametrize(("number", "whom"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])
+def test_ctrl_c_and_kill_leave_things_as_they_were(
+    project: Path, number: int, whom: Callable[[int, int], None]
+) -> None:
+    """An interrupt during work on a terminal: the bar appears, nothing is written and no process remains."""
+    shapes = ", ".join(f'"{k}x4"' for k in range(4, 44))
+    isas = '["gfni_avx512", "gfni_avx2", "avx2", "sse"]'
+    text = f'[generator]\nisas = {isas}\n[[kernels]]\noperation = "dot"\nshapes = [{shapes}]\n'
+    (project / "gfsmith.toml").write_text(text)
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gfsmith", "gen", "-j", "2"],
+        cwd=project,
+        stderr=slave,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    os.close(slave)
+    seen = b""
+    while b"/160" not in seen:
+        seen += os.read(master, 1024)
+        assert process.poll() is None, seen
+    whom(process.pid, number)
+    deadline = time.monotonic() + 300
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            seen += os.read(master, 1024)
+        except OSError:
+            break
+    assert process.wait(300) == 130
+    assert sorted(p.name for p in project.iterdir()) == ["gfsmith.toml"]
+    assert b"interrupted; nothing was written" in seen
+    assert b"Traceback" not in seen
+    with pytest.raises(ProcessLookupError):  # workers belonged to its process group
+        os.killpg(process.pid, 0)
+
+
+def test_a_pipe_gets_no_bar(project: Path) -> None:
+    command = [sys.executable, "-m", "gfsmith", "gen", "-j", "2"]
+    done = subprocess.run(command, cwd=project, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert done.stdout.count(b"\n") == 1
+
+
+def test_codes_and_doctor_print_json() -> None:
+    runner = CliRunner()
+    families = json.loads(runner.invoke(main.main, ["codes", "--json"]).output)["codes"]
+    named = {"vandermonde", "cauchy", "reed_sol_van", "reed_sol_r6_op", "cauchy_orig", "cauchy_good"}
+    named |= {"backblaze", "hdfs", "raid6", "raidz", "snapraid", "lch", "lrc"}
+    assert {family["code"] for family in families} == named
+    report = json.loads(runner.invoke(main.main, ["doctor", "--json"]).output)
+    assert all(set(r) >= {"name", "present", "command"} for r in report["requirements"])
+
+
+def _codes(*arguments: str) -> Result:
+    return CliRunner().invoke(main.main, ["codes", *arguments])
+
+
+def test_codes_shows_families_and_shapes() -> None:
+    listed = _codes().output
+    assert "= minio" in listed and "SnapRAID" in listed
+    family = json.loads(_codes("vandermonde", "--json").output)
+    assert family["safe"] == "m <= 3; m = 4, k <= 21; m = 5, k <= 5; m <= 21, k <= 4; k <= 3"
+    rows = [(r["first_m"], r["last_m"], r["bound"], r["limit"], r["proof"]) for r in family["staircase"]]
+    assert (2, 2, "k + m", 255, "cauchy") in rows and (3, 3, "k + m", 255, "conic") in rows
+    assert (4, 4, "k", 21, "minors") in rows and (22, 251, "k", 3, "conic") in rows
+    assert "22 .. 251" in _codes("vandermonde").output
+    assert "code:   backblaze, klauspost, minio" in _codes("minio").output
+
+
+def test_codes_shows_matrices_and_why_they_are_mds() -> None:
+    raid = _codes("raid6", "--k", "4")
+    assert raid.exit_code == 0
+    assert raid.output.startswith("01 01 01 01\n01 02 04 08\nraid6 4+2: MDS by certificate 'cauchy'")
+    shown = json.loads(_codes("zfs", "--k", "3", "--m", "3", "--json").output)
+    assert shown["mds"] and shown["matrix"] == [[1, 1, 1], [4, 2, 1], [16, 4, 1]]
+    assert shown["certificate"]["kind"] == "conic" and shown["certificate"]["points"] == [4, 2, 1]
+    bad = _codes("vandermonde", "--k", "22", "--m", "4")
+    assert bad.exit_code == 1
+    assert "not MDS: losing shards 0, 10, 21, 24 cannot be repaired" in bad.output
+    record = json.loads(_codes("vandermonde", "--k", "22", "--m", "4", "--json").output)
+    assert record["counterexample"] == {"rows": [0, 1, 3], "columns": [0, 10, 21], "lost": [0, 10, 21, 24]}
+
+
+def test_codes_shows_local_codes() -> None:
+    shown = _codes("lrc", "--k", "6", "--l", "2", "--r", "1")
+    assert shown.exit_code == 0
+    assert shown.output.startswith("01 01 01 00 00 00\n00 00 00 01 01 01\n")
+    assert "lrc(6, 2, 1) repairs every loss" in shown.output
+    record = json.loads(_codes("lrc", "--k", "6", "--l", "2", "--r", "1", "--json").output)
+    assert (record["m"], record["mds"], record["maximally_recoverable"]) == (3, False, True)
+    assert "MDS:    no, local: any r + 1 losses" in _codes("lrc").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "code 'nothing' is unknown; allowed: vandermonde, "),
+        (["raid6", "--k", "4", "--m", "3"], "raid6 has no shape 4+3; allowed: k >= 1, m = 2"),
+        (["raid6", "--m", "2"], "--k missing"),
+        (["cauchy", "--k", "4"], "--m missing"),
+        (["snapraid", "--k", "0", "--m", "1"], "allowed: 1 <= k <= 251"),
+        (["--k", "4"], "needs the NAME of a code"),
+        (["lrc", "--k", "12", "--m", "4"], "lrc takes --k, --l (groups) and --r"),
+        (["lrc", "--k", "2", "--l", "3", "--r", "1"], "allowed: 1 <= l <= k"),
+        (["cauchy", "--k", "4", "--m", "2", "--l", "2"], "--l and --r are for lrc"),
+    ],
+)
+def test_codes_refuses_in_one_line(arguments: list[str], words: str) -> None:
+    result = _codes(*arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_code_is_added_to_those_of_the_file(project: Path) -> None:
+    """The code appears under its own name, also if an alias was given; a code that the file lists is not
+    repeated.
+    """
+    wanted = ("--code", "zfs", "--k", "3", "--m", "2", "--json")
+    before = json.loads(_run(project, "list", "--json").output)["kernels"]
+    after = json.loads(_run(project, "list", *wanted).output)["kernels"]
+    assert [row for row in after if row not in before] == [
+        row for row in after if (row["code"], row["isa"], row["inputs"]) == ("raidz", "avx2", 3)
+    ]
+    assert len(after) == len(before) + 1
+    group = '[[kernels]]\noperation = "dot"\ncode = "openzfs"\nshapes = ["3x2"]\n'
+    (project / "gfsmith.toml").write_text(SMALL + group)
+    assert json.loads(_run(project, "list", *wanted).output)["kernels"] == after
+
+
+def test_doctor_names_missing_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirements.shutil, "which", lambda name: None)
+    result = CliRunner().invoke(main.main, ["doctor"])
+    assert result.exit_code == 1
+    line = next(x for x in result.output.splitlines() if "clang-19" in x)
+    assert "install what Debian calls clang-19" in line
+
+
+def test_levels_of_set_up_build_upon_others() -> None:
+    """`make test-all` needs everything; other levels do not need each other's packages."""
+    needed = {level: {r.name for r in requirements.requirements(level)} for level in Level}
+    branches = [needed[level] for level in (Level.COMPOSE, Level.PYTHON, Level.WASM)]
+    assert needed[Level.GEN] < needed[Level.LIB]
+    for one, other in itertools.combinations(branches, 2):
+        assert one & other == needed[Level.LIB] != one
+    assert needed[Level.COMPOSE] | needed[Level.PYTHON] < needed[Level.TEST]
+    assert set().union(*needed.values()) == needed[Level.TEST_ALL] != needed[Level.TEST]
+
+
+def test_verify_reads_the_listings_alone(project: Path) -> None:
+    """`verify` reads no Program and no manifest, only the bytes in the .S files, one of which is changed."""
+    _gen(project)
+    done = _run(project, "verify", "--json", "--jobs", "1")
+    assert done.exit_code == 0
+    kernels = json.loads(done.output)["kernels"]
+    assert {(k["abi"], k["status"]) for k in kernels} == {("sysv", "proved"), ("ms", "proved")}
+    assert all(k["covered"] == k["instructions"] > 30 for k in kernels)
+    path = project / "gen_out" / "x86" / "gfs_xor_nx1__avx2_u4.S"
+    text = path.read_text()
+    line = next(x for x in text.splitlines() if "# vpxor ymm" in x and "[r11+rax" in x)
+    byte = line.split(".byte ")[1].split()[0]
+    path.write_text(text.replace(byte, byte.replace("0xef", "0xdb"), 1))
+    wrong = _run(project, "verify", "--jobs", "1")
+    assert wrong.exit_code == 1
+    assert "refuted: gfs_xor_nx1__avx2_u4" in wrong.stderr or "unsupported" in wrong.stderr
+
+
+def test_gen_refuses_machine_code_that_is_wrong(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug after the Program (here: in the emitter) is found before any file is written."""
+    _gen(project)
+    before = _snapshot(project / "gen_out")
+    sound = listing.build
+
+    def careless(spec: KernelSpec, program: Program) -> MachineKernel:
+        tail = program.loops[-1]
+        return sound(
+            spec, replace(program, loops=(*program.loops[:-1], replace(tail, close=tail.close[:-1])))
+        )
+
+    monkeypatch.setattr(listing, "build", careless)
+    result = _gen(project, "--no-cache")
+    assert result.exit_code == 1
+    # The emitter is wrong for every kernel; the order of the workers decides which refutation is first.
+    assert re.search(r"refuted: gfs_dot_\w+__avx2_u2: .* are written", result.stderr)
+    assert _snapshot(project / "gen_out") == before
+
+
+def test_foreign_objects_need_a_description(project: Path, tmp_path: Path) -> None:
+    words = ["verify", str(tmp_path / "none.o")]
+    cases = [
+        ([*words], "needs --symbol"),
+        ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "2", "--isa", "avx2"], "none.o"),
+        ([*words, "--symbol", "f", "--operation", "dt", "--inputs", "2", "--isa", "avx2"], "allowed: dot"),
+        ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "x", "--isa", "avx2"], "inputs 'x'"),
+        ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "2", "--isa", "neon"], "allowed: gfni"),
+    ]
+    for arguments, expected in cases:
+        result = _run(project, *arguments)
+        assert result.exit_code == 2
+        assert expected in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", main.ERRORS)
+def test_errors_are_known_by_the_names_that_they_have(name: str) -> None:
+    module, kind = name.rsplit(".", 1)
+    found = getattr(import_module(module), kind)
+    assert f"{found.__module__}.{found.__qualname__}" == name

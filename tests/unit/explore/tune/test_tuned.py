@@ -1,0 +1,239 @@
+"""Tuned files: written, read, refused, and used by `gen` and dispatch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gfsmith.build import config, tuned
+from gfsmith.build.target import parse
+from gfsmith.cli import main
+from gfsmith.explore.stats import Estimate
+from gfsmith.explore.tune import result, space, tuned_file
+from gfsmith.explore.tune.result import Basis, Choice, Study
+from gfsmith.kernel import microarch
+from gfsmith.kernel.isa import BY_NAME
+from tests.support.paths import ROOT
+
+NATIVE = Path(__file__).parent / "native"
+
+CONFIG = """
+[generator]
+isas = ["sse", "scalar"]
+tuned = ["tuned/znver4.toml"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1", "nx2", "3x2"]
+[[kernels]]
+operation = "dot"
+code = "cauchy"
+shapes = ["3x2"]
+isas = ["sse"]
+"""
+HEAD = 'format = 1\nmicroarchitecture = "znver4"\nbasis = "measured"\n'
+TUNED = (
+    HEAD
+    + """
+[[kernel]]
+spec = "dot:3x2@sse"
+path = "cached"
+unroll = 3
+order = "copies"
+[[kernel]]
+spec = "dot:3x2@sse"
+path = "distant"
+prefetch = 512
+store = "streaming"
+[[kernel]]
+spec = "cauchy:3x2@sse"
+path = "nearby"
+placement = "memory"
+[[kernel]]
+spec = "dot:3x2@avx2"
+path = "cached"
+unroll = 3
+"""
+)
+
+
+NARROW = (
+    HEAD
+    + """
+[[kernel]]
+spec = "dot:3x2@avx512"
+path = "cached"
+width = 256
+unroll = 1
+"""
+)
+
+
+def test_a_tuned_width_is_added_to_the_kernels_of_the_set(tmp_path: Path) -> None:
+    """Vectors of 256 bits belong to the same instruction set, so the build's own kernel serves other CPUs."""
+    _project(tmp_path, NARROW)
+    built = config.specs(
+        config.Config(
+            generator=config.Generator(isas=["avx512"]),
+            kernels=[config.KernelGroup(operation="dot", shapes=["3x2"])],
+        ),
+        "test",
+    )
+    found = tuned.load(["tuned/znver4.toml"], tmp_path, built, "gfs")
+    assert [spec.symbol for spec in found.specs] == ["gfs_dot_3x2__avx512_v256_u1"]
+    assert found.rows[0].added
+
+
+def _project(folder: Path, text: str = TUNED) -> Path:
+    (folder / "tuned").mkdir(exist_ok=True)
+    (folder / "tuned" / "znver4.toml").write_text(text)
+    (folder / "gfsmith.toml").write_text(CONFIG)
+    return folder
+
+
+def _gen(folder: Path, *arguments: str) -> Result:
+    command = ["gen", "--jobs", "1", "--config", str(folder / "gfsmith.toml"), *arguments]
+    return CliRunner().invoke(main.main, command, catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build with tuned kernels, and a program that prints the choices of dispatch."""
+    folder = _project(tmp_path_factory.mktemp("tuned"))
+    result = _gen(folder)
+    assert result.exit_code == 0, result.output
+    generated = folder / "gen_out"
+    kernels = [*generated.rglob("*.S"), *generated.rglob("*.c")]
+    sources = [NATIVE / "dispatch.c", *sorted((ROOT / "runtime/core/src").glob("*.c")), *kernels]
+    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,--wrap=gfs_cpu_identify"]
+    includes = [f"-I{ROOT / 'runtime/core' / part}" for part in ("include", "src")] + [f"-I{generated}"]
+    subprocess.run(["gcc", *flags, *includes, *map(str, sources), "-o", folder / "dispatch"], check=True)
+    return folder
+
+
+def _dispatch(build: Path, vendor: str, family: int, model: int, shape: tuple[int, int]) -> list[str]:
+    command = [build / "dispatch", vendor, *map(str, (family, model, *shape))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"GFSMITH_ISA": "sse"})
+    return done.stdout.split()
+
+
+UNTUNED = ["gfs_dot_3x2__sse_u2"] * 4 + ["gfs_dot_3x2_cauchy__sse_u1"] * 4
+
+
+def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None:
+    zen4 = [
+        "gfs_dot_3x2__sse_u3_copies",
+        "gfs_dot_3x2__sse_u2",
+        "gfs_dot_3x2__sse_u2_p512t0_nt",
+        "gfs_dot_3x2__sse_u2",
+        "gfs_dot_3x2_cauchy__sse_u1",
+        "gfs_dot_3x2_cauchy__sse_u1_mem",
+        "gfs_dot_3x2_cauchy__sse_u1",
+        "gfs_dot_3x2_cauchy__sse_u1",
+    ]
+    for model in (0x10, 0x11, 0x1F, 0x61, 0xA0):
+        assert _dispatch(build, "AuthenticAMD", 0x19, model, (3, 2)) == zen4
+    for vendor, family, model in (
+        ("AuthenticAMD", 0x19, 0x0F),
+        ("AuthenticAMD", 0x19, 0x20),
+        ("AuthenticAMD", 0x1A, 0x11),
+        ("GenuineIntel", 0x19, 0x11),
+        ("", 0, 0),
+    ):
+        assert _dispatch(build, vendor, family, model, (3, 2)) == UNTUNED
+
+
+def test_other_shapes_keep_their_kernels(build: Path) -> None:
+    assert _dispatch(build, "AuthenticAMD", 0x19, 0x11, (9, 2))[:4] == ["gfs_dot_nx2__sse_u2"] * 4
+
+
+def test_gen_lists_and_proves_added_kernels(build: Path) -> None:
+    proofs = json.loads((build / "gen_out" / "PROOFS.json").read_text())["kernels"]
+    added = [p for p in proofs if p["symbol"] == "gfs_dot_3x2__sse_u3_copies"]
+    assert {(p["abi"], p["status"]) for p in added} == {("sysv", "proved"), ("ms", "proved")}
+    assert all("machine" in p["method"] for p in added)
+    text = (build / "gen_out" / "tuned.inc").read_text()
+    assert "avx2" not in text, "an instruction set that the build lacks"
+    assert text.count('GFSMITH_TUNED("znver4"') == 3
+    assert _gen(build, "--check").exit_code == 0
+
+
+def test_a_study_reads_back_as_the_kernels_it_chose(tmp_path: Path) -> None:
+    target = parse("cauchy:3x2@sse", BY_NAME["sse"])
+    point = {"unroll": 3, "order": "steps", "circuit": "dense", "prefetch": 256, "hint": "nta"}
+    plan = space.plan(target, "gfs", point)
+    gains = {4096: Estimate(1.1, 1.05, 1.2), 1024: Estimate(1.2, 1.1, 1.3)}
+    choice = Choice(target.name, "cached", plan.symbols, plan.parameters, gains)
+    study = Study("znver4", Basis.MEASURED, True, 0.95, 1.0, choices=(choice,))
+    text = tuned_file.text(study)
+    folder = _project(tmp_path, text)
+    loaded = config.load(folder / "gfsmith.toml")
+    specs = config.specs(loaded, "gfsmith.toml")
+    added = tuned.load(loaded.generator.tuned, folder, specs, "gfs")
+    assert added.specs == plan.specs
+    (row,) = added.rows
+    assert (row.cpu.name, row.path, row.added) == ("znver4", "cached", True)
+    assert [g.length for g in tuned.read(folder / "tuned" / "znver4.toml").kernel[0].gains] == [1024, 4096]
+    renamed = tuned.load(loaded.generator.tuned, folder, specs, "my")
+    assert renamed.specs[0].symbol.startswith("my_")
+
+
+def _kernel(**keys: object) -> str:
+    entry = {"spec": "dot:3x2@sse", "path": "cached", **keys}
+    return HEAD + "[[kernel]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in entry.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "No such file"),
+        ("[", "not valid TOML"),
+        (HEAD.replace("format = 1", "format = 2"), "format = 2; allowed: 1"),
+        (HEAD.replace("format = 1", ""), "format = missing; allowed: 1"),
+        (HEAD.replace("znver4", "zen4"), "'zen4' is not a microarchitecture; allowed: haswell"),
+        (HEAD.replace("measured", "guessed"), "basis: Input should be 'measured' or 'model'"),
+        (_kernel(path="disk"), "kernel.0.path: Input should be 'cached', 'nearby', 'distant' or 'bulk'"),
+        (_kernel(unrol=2), "kernel.0.unrol: no such key"),
+        (_kernel(spec="dot:3by2"), "kernel[0] (dot:3by2): SPEC 'dot:3by2' cannot be read"),
+        (_kernel(spec="dot:3x9@sse"), "the build has no kernel for this shape on sse"),
+        (_kernel(unroll=8, order="steps"), "needs"),
+        (_kernel(unroll=9), "unroll = 9; allowed: 1..8"),
+        (_kernel(order="copies", unroll=1), "order = copies; allowed with unroll = 1: sums"),
+        (_kernel(circuit="dense"), "circuit = dense; only kernels for a code have circuits"),
+    ],
+)
+def test_a_file_that_cannot_be_used_gets_one_line(tmp_path: Path, text: str | None, words: str) -> None:
+    folder = _project(tmp_path, text or "")
+    if text is None:
+        (folder / "tuned" / "znver4.toml").unlink()
+    result = _gen(folder, "--isa", "sse")
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr and result.stderr.count("\n") == 1
+    assert not (folder / "gen_out").exists()
+
+
+def test_microarchitectures() -> None:
+    def cpuinfo(vendor: str, family: int, model: int) -> str:
+        return f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\nmodel name\t: X\n"
+
+    assert microarch.identify(cpuinfo("AuthenticAMD", 25, 17)).name == "znver4"
+    assert microarch.identify(cpuinfo("GenuineIntel", 6, 0x8F)).name == "sapphirerapids"
+    for text, words in ((cpuinfo("GenuineIntel", 6, 1), "family 0x6, model 0x1"), ("", "does not name")):
+        with pytest.raises(microarch.UnknownMicroarchitecture, match=words):
+            microarch.identify(text)
+    claimed = [
+        (m.vendor, m.family, n) for m in microarch.MICROARCHS for a, b in m.models for n in range(a, b + 1)
+    ]
+    assert len(claimed) == len(set(claimed)), "two microarchitectures claim one CPU"
+
+
+def test_the_files_of_this_repository_are_usable() -> None:
+    loaded = config.load(ROOT / "gfsmith.toml")
+    specs = config.specs(loaded, "gfsmith.toml")
+    files = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "tuned").glob("*.toml"))
+    assert files and tuned.load(files, ROOT, specs, loaded.generator.prefix).rows
+    studies = sorted((ROOT / "bench" / "results" / "studies").rglob("*.json"))
+    assert studies and all(result.read(path).winners for path in studies)

@@ -1,0 +1,141 @@
+"""gfsmith export --form go: every kernel of the default set in Plan 9 assembly, and refusals."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gfsmith.build import config
+from gfsmith.cli.main import main
+from gfsmith.emit import golang
+from gfsmith.kernel.spec import SpecError
+from gfsmith.verify import listings
+
+_ADJUST = {1: ("4883", "ec", "c4"), 4: ("4881", "ec", "c4")}
+_REGISTERS = {"BX": ("53", "5b"), "BP": ("55", "5d")} | {
+    f"R{n}": (f"41{0x50 + n - 8:02x}", f"41{0x58 + n - 8:02x}") for n in range(12, 16)
+}
+
+
+def assemble(row: str) -> bytes:
+    """Return the bytes that Go's assembler makes of a line, by Intel's manual: a
+    second opinion on golang.py.
+    """
+    if row == "RET":
+        return b"\xc3"
+    if found := re.fullmatch(r"(PUSH|POP)Q (\w+)", row):
+        return bytes.fromhex(_REGISTERS[found[2]][found[1] == "POP"])
+    if found := re.fullmatch(r"ADJSP \$(-?)(\d+)", row):
+        width = 1 if int(found[2]) < 128 else 4
+        opcode, sub, add = _ADJUST[width]
+        return bytes.fromhex(opcode + (add if found[1] else sub)) + int(found[2]).to_bytes(width, "little")
+    sizes = {"QUAD": 8, "LONG": 4, "WORD": 2, "BYTE": 1}
+    words = [word.split(" $") for word in row.split("; ")]
+    return b"".join(int(value, 16).to_bytes(sizes[name], "little") for name, value in words)
+
+
+@pytest.fixture(scope="module")
+def kernels(root: Path) -> list[golang.Proved]:
+    """Return the kernels of the default set that Go supports."""
+    specs = config.specs(config.load(root / "gfsmith.toml", {}), "gfsmith.toml")
+    taken = [spec for spec in specs if golang.takes(spec)]
+    found = listings.read_folder(root / "gen_out", taken)
+    return [(spec, code) for spec, abi, code in found if abi == "sysv"]
+
+
+def test_listings_are_the_bytes(kernels: list[golang.Proved]) -> None:
+    assert len(kernels) > 200
+    for spec, code in kernels:
+        assert b"".join(map(assemble, golang.listing(code).rows)) == code, spec.symbol
+
+
+def test_depth_counts_pushes_and_spills(kernels: list[golang.Proved]) -> None:
+    depths = {spec.symbol: golang.listing(code).depth for spec, code in kernels}
+    assert depths["gfs_dot_nx1__sse_u4"] == 0
+    large = {symbol for symbol, depth in depths.items() if depth > golang.MOST_STACK}
+    assert large == {spec.symbol for spec, code in kernels if not golang.fits(code)}
+    assert all("100x20" in symbol for symbol in large) and large
+
+
+def test_frames_of_others_are_refused(kernels: list[golang.Proved]) -> None:
+    code = next(code for _, code in kernels if golang.listing(code).depth > 48)
+    for wrong in (code[4:], code[:-1], code[:-3] + b"\x90" + code[-2:]):
+        with pytest.raises(golang.EmissionError):
+            golang.listing(wrong)
+
+
+def test_a_matrix_must_be_known_whole(kernels: list[golang.Proved]) -> None:
+    """A kernel for two rows of four is useful together with the one for the other two, and not alone."""
+    plain = [(s, c) for s, c in kernels if s.isa.name == "avx2" and s.baked is None]
+    spec, code = next((s, c) for s, c in kernels if s.symbol == "gfs_dot_10x4_cauchy__avx2_u1")
+    assert spec.baked is not None
+    parts = [replace(spec.baked, first=n, rows=spec.baked.rows[n : n + 2]) for n in (0, 2)]
+    halves = [(replace(spec, outputs=2, baked=part), code) for part in parts]
+    half, whole = (golang.files(plain + halves[:n], "k") for n in (1, 2))
+    assert '{"cauchy"' not in half["kernels.go"] and "cauchy" not in half["avx2_amd64.s"]
+    assert '{"cauchy", 10, 4,' in whole["kernels.go"]
+    assert re.search(r"cauchym4r2__avx2_u1\", Dot, 0, 10, 2, None, 0, 2}", whole["kernels_amd64.go"])
+    assert "TEXT ·gfs_dot_10x2_cauchym4r0__avx2_u1(SB)" in whole["avx2_amd64.s"]
+
+
+def test_kernels_that_every_codec_needs(kernels: list[golang.Proved]) -> None:
+    specs = [spec for spec, _ in kernels]
+    golang.check(specs)
+    with pytest.raises(SpecError, match="sse needs a kernel dot nx1"):
+        golang.check([s for s in specs if not s.symbol.startswith("gfs_dot_nx1__sse")])
+    with pytest.raises(SpecError, match="avx2 needs a kernel mad 1x1 or nx1"):
+        golang.check([s for s in specs if s.operation.value != "mad" or s.isa.name != "avx2"])
+
+
+def test_an_archive_holds_the_package_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text(
+        '[generator]\nisas = ["sse", "neon"]\n'
+        '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n[[kernels]]\noperation = "mad"\nshapes = ["1x1"]\n'
+    )
+    command = [
+        "export",
+        "--form",
+        "go",
+        "-c",
+        "c.toml",
+        "--prefix",
+        "acme",
+        "--cache",
+        ".",
+        "-o",
+        "fec.tar.xz",
+    ]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    with tarfile.open("fec.tar.xz") as archive:
+        sources = {"fec/kernels.go", "fec/kernels_amd64.go", "fec/kernels_other.go", "fec/sse_amd64.s"}
+        assert set(archive.getnames()) == sources | {"fec/MANIFEST.json", "fec/PROOFS.json"}
+        member = archive.extractfile("fec/sse_amd64.s")
+        assert member is not None
+        assert set(re.findall(r"TEXT ·(\w+)", member.read().decode())) == {
+            "acme_dot_nx1__sse_u4",
+            "acme_mad_1x1__sse_u4",
+        }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["-o", "Kernels"], "'Kernels' would be the Go package's name"),
+        (["-o", "range"], "'range' would be the Go package's name"),
+        (["-o", "k", "--isa", "neon"], "no kernel for x86-64"),
+    ],
+)
+def test_refusals(arguments: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["export", "--form", "go", "--code", "cauchy", "--k", "4", "--m", "2", *arguments]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 2
+    assert reason in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,66 @@
+"""Table bytes: compared with galois and with the prover's own model; a wrong bit is detected."""
+
+from __future__ import annotations
+
+import galois
+import numpy as np
+import pytest
+
+from gfsmith.field import Field
+from gfsmith.kernel import tables
+from gfsmith.kernel.spec import TableFormat
+from gfsmith.prove.program import model
+from gfsmith.prove.program.model import Coefficient
+from tests.support.specs import FORMATS, Machine, make_program, make_spec
+
+FIELD = Field(0x11D)
+GF = galois.GF(256, irreducible_poly=0x11D)
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_entries_match_the_prover(fmt: TableFormat) -> None:
+    """The prover derives each format from its definition; the bytes must agree for all constants."""
+    where = Coefficient(0, 0)
+    symbolic = model.entry(FIELD, fmt, where)
+    for constant in range(256):
+        ones = {(where, bit) for bit in range(8) if constant >> bit & 1}
+        expected = bytes(sum(poly.value(ones) << bit for bit, poly in enumerate(byte)) for byte in symbolic)
+        assert tables.entry(FIELD, fmt, constant) == expected
+
+
+def test_nibble_tables_multiply() -> None:
+    for constant in range(256):
+        table = tables.nibble(FIELD, constant)
+        product = GF(constant) * GF(np.arange(256))
+        assert [table[x & 15] ^ table[16 + (x >> 4)] for x in range(256)] == product.tolist()
+
+
+def test_affine_matrix_of_doubling_is_the_one_of_the_paper() -> None:
+    """Drucker, Gueron, Krasnov, figure 1: the matrix of multiplication by 2 modulo 0x11d."""
+    assert tables.affine(FIELD, 2) == bytes([0x40, 0x20, 0x10, 0x88, 0x84, 0x82, 0x01, 0x80])
+
+
+def test_table_is_source_major() -> None:
+    matrix = ((1, 2, 3), (4, 5, 6))
+    table = tables.table(FIELD, TableFormat.MULB, matrix)
+    assert [table[8 * n] for n in range(6)] == [1, 4, 2, 5, 3, 6]
+
+
+@pytest.mark.parametrize("isa", ["avx2", "gfni_avx2", "scalar"])
+def test_every_flipped_bit_of_a_table_changes_a_product(isa: str) -> None:
+    spec = make_spec("dot", 1, 1, isa, unroll=1)
+    program = make_program(spec)
+    table = tables.table(FIELD, spec.tables, ((0x8E,),))
+    sources = [bytearray(range(256))]
+
+    def run(entry: bytes) -> bytes:
+        out = [bytearray(256)]
+        Machine(spec, entry, sources, out).run(program)
+        return bytes(out[0])
+
+    right = run(table)
+    assert right == bytes((GF(0x8E) * GF(np.arange(256))).tolist())
+    for bit in range(8 * len(table)):
+        wrong = bytearray(table)
+        wrong[bit // 8] ^= 1 << bit % 8
+        assert run(bytes(wrong)) != right, f"flipping bit {bit} of the table was not detected"

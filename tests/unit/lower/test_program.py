@@ -1,0 +1,105 @@
+"""Programs: executed on real bytes and compared with galois, and proved for every operation and instruction
+set.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import galois
+import numpy as np
+import pytest
+
+from gfsmith.field import Field
+from gfsmith.ir import Op
+from gfsmith.kernel import tables
+from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.spec import KernelSpec, Operation, Store, Technique
+from gfsmith.prove.program.prove import prove
+from tests.support.specs import Machine, make_program, make_spec
+
+SHAPES = [
+    ("dot", None, 1),
+    ("dot", None, 5),
+    ("dot", 1, 1),
+    ("dot", 4, 2),
+    ("dot", 10, 4),
+    ("mad", None, 3),
+    ("mad", 1, 4),
+    ("mad", 3, 2),
+    ("mul", 1, 1),
+    ("mul", None, 1),
+    ("xor", None, 1),
+    ("xor", 5, 1),
+    ("horner", None, 2),
+    ("horner", None, 3),
+]
+CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES]
+
+
+def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before: np.ndarray) -> np.ndarray:
+    field = galois.GF(256, irreducible_poly=spec.field.polynomial)
+    if spec.operation is Operation.XOR:
+        return np.bitwise_xor.reduce(sources, axis=0, keepdims=True)
+    if spec.operation is Operation.HORNER:
+        powers = np.arange(len(sources))[::-1]
+        matrix = np.array([field(1 << i) ** powers for i in range(spec.outputs)], np.uint8)
+    total = np.asarray(field(matrix) @ field(sources))
+    return total ^ before if spec.operation is Operation.MAD else total
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("operation", "inputs", "outputs", "isa"), CASES)
+@pytest.mark.parametrize("unroll", [1, None])
+def test_programs_agree_with_galois(
+    operation: str, inputs: int | None, outputs: int, isa: str, unroll: int | None
+) -> None:
+    spec = make_spec(operation, inputs, outputs, isa, unroll=unroll)
+    program = make_program(spec)
+    vector = spec.isa.vector_bytes
+    counts = (1,) if spec.diagonal else (inputs,) if inputs else (7, 2)
+    rng = np.random.default_rng(17)
+    for length, count in product((0, 1, vector - 1, 3 * vector + 5), counts):
+        sources = rng.integers(0, 256, (count, length), dtype=np.uint8)
+        before = rng.integers(0, 256, (outputs, length), dtype=np.uint8)
+        matrix = rng.integers(0, 256, (outputs, count), dtype=np.uint8)
+        table = tables.table(spec.field, spec.tables, tuple(map(tuple, matrix.tolist())))
+        out = [bytearray(row.tobytes()) for row in before]
+        Machine(spec, table, [bytearray(s.tobytes()) for s in sources], out).run(program)
+        expected = _expected(spec, matrix, sources, before)
+        assert [bytes(row) for row in out] == [row.tobytes() for row in expected]
+
+
+@pytest.mark.parametrize(("operation", "inputs", "outputs", "isa"), CASES)
+def test_programs_are_proved(operation: str, inputs: int | None, outputs: int, isa: str) -> None:
+    for polynomial in (0x11D,) if operation == "horner" else (0x11D, 0x11B, 0x187):
+        spec = make_spec(operation, inputs, outputs, isa, polynomial=polynomial)
+        verdict = prove(spec, make_program(spec))
+        assert verdict, verdict.reason
+
+
+@pytest.mark.parametrize("isa", ["gfni_avx512", "gfni_avx2", "gfni_sse"])
+def test_mulb_is_proved_in_its_field_only(isa: str) -> None:
+    spec = make_spec("dot", 3, 2, isa, technique=Technique.MULB, polynomial=0x11B)
+    program = make_program(spec)
+    assert prove(spec, program)
+    elsewhere = make_spec("dot", 3, 2, isa, polynomial=0x11D)
+    object.__setattr__(elsewhere, "technique", Technique.MULB)
+    verdict = prove(elsewhere, program)
+    assert not verdict
+    assert "counterexample" in verdict.reason
+
+
+@pytest.mark.parametrize("isa", [isa.name for isa in ISAS if Op.STREAM in isa.ops])
+def test_streaming_and_prefetch_are_proved_and_present(isa: str) -> None:
+    spec = make_spec("dot", 4, 2, isa, store=Store.STREAMING, prefetch=512)
+    program = make_program(spec)
+    assert prove(spec, program)
+    names = [i.op.name for i in program.instructions()]
+    assert "STREAM" in names and "STORE" in names
+    ahead = [i.ref.offset for i in program.instructions() if i.op.name == "PREFETCH" and i.ref]
+    assert min(ahead) == 512
+
+
+def test_field_and_default_agree() -> None:
+    assert make_spec("dot", 4, 2, "avx2").field == Field(0x11D)

@@ -1,0 +1,118 @@
+"""Every NEON kernel, as clang-19 compiles it, is proved from its object; and `gfsmith verify --objects`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from gfsmith.build import config
+from gfsmith.kernel.spec import KernelSpec, Operation
+from gfsmith.prove.machine.formats.load import LoadError, load
+from gfsmith.prove.machine.prove import contract_of, prove_code
+from gfsmith.prove.verdict import Status
+from tests.support.paths import ROOT
+from tests.unit.prove import proved_objects
+from tests.unit.prove.aarch64.compile import GEN_OUT, assemble, kernels
+
+ISAS = ("neon", "neon_sha3")
+PARTS = 8  #: parts of the test of all kernels
+TOML = ROOT / "gfsmith.toml"
+TEXT = (Path(__file__).parent / "aarch64" / "dot_2x1.s").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def specs() -> tuple[KernelSpec, ...]:
+    every = config.specs(config.load(TOML), TOML.name)
+    return tuple(spec for spec in every if spec.isa.name in ISAS)
+
+
+def _objects(chosen: Sequence[KernelSpec], folder: Path) -> list[Path]:
+    assert GEN_OUT.is_dir(), "run `gfsmith gen`"
+    return kernels([(spec.isa.name, spec.symbol) for spec in chosen], folder)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The compiler leaves a handful of instructions that no length reaches."""
+    chosen = specs()[part::PARTS]
+    assert len(specs()) > 90
+    images = [load(path) for path in _objects(chosen, tmp_path)]
+    unreached = 0
+    for spec in chosen:
+        image = next(image for image in images if spec.symbol in image.functions)
+        report = prove_code(contract_of(spec, "aapcs64"), image, spec.symbol, exhaustive=False)
+        assert report.status is Status.PROVED, report.reason
+        unreached += report.instructions - report.covered
+    assert unreached < 20
+    proved_objects.confirm(chosen, "clang-19 -O2", request.config.getoption("--update-golden"))
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_the_record_has_every_kernel(isa: str) -> None:
+    assert proved_objects.symbols(isa) == {spec.symbol for spec in specs() if spec.isa.name == isa}
+
+
+@pytest.mark.parametrize(
+    "name, other", [("dot_nx1", "mad_nx1"), ("mad_1x1", "mul_1x1"), ("xor_2x1", "xor_3x1")]
+)
+def test_other_contracts_are_refuted(name: str, other: str, tmp_path: Path) -> None:
+    """No proof is vacuous: each kernel fails another kernel's contract."""
+    spec, claimed = (next(s for s in specs() if f"_{each}__neon_u" in s.symbol) for each in (name, other))
+    image = load(_objects([spec], tmp_path)[0])
+    report = prove_code(contract_of(claimed, "aapcs64"), image, spec.symbol, exhaustive=False)
+    assert report.status is Status.REFUTED, report.reason
+
+
+def _verify(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gfsmith", "verify", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_verify_reads_an_archive(tmp_path: Path) -> None:
+    chosen = [spec for spec in specs() if spec.operation is Operation.MUL]
+    small = _objects(chosen, tmp_path)[0]
+    archive = tmp_path / "lib.a"
+    subprocess.run(["llvm-ar-19", "rc", str(archive), str(small)], check=True)
+    done = _verify("--objects", archive, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(done.stdout)["kernels"]
+    known = {spec.symbol: spec.isa.name for spec in specs()}
+    assert {row["symbol"] for row in rows} == set(load(small).functions) == {spec.symbol for spec in chosen}
+    for row in rows:
+        assert row["isa"] == known[row["symbol"]]
+        assert (row["abi"], row["status"], row["method"]) == ("aapcs64", "proved", ["machine"])
+        assert "clang version 19" in row["compiler"]
+
+
+def test_verify_reports_the_reason(tmp_path: Path) -> None:
+    """A wrong kernel under the name of a right one gives exit status 1 and the reason; a file without kernels
+    one line.
+    """
+    name = "gfs_dot_4x2__neon_u4"
+    assemble(TEXT.replace("kernel", name), tmp_path)
+    done = _verify("--objects", tmp_path / "kernel.o")
+    assert done.returncode == 1
+    assert f"refuted: kernel.o: {name}" in done.stdout
+    assemble(TEXT, tmp_path)
+    done = _verify("--objects", tmp_path / "kernel.o")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "none of the" in done.stderr
+
+
+def test_objects_of_unknown_machines_are_one_line(tmp_path: Path) -> None:
+    for target, name in (("riscv64-linux-gnu", "RISC-V"), ("s390x-linux-gnu", "IBM S/390")):
+        source = tmp_path / "f.c"
+        source.write_text("void gfs_dot_4x2__neon_u4(void) {}\n")
+        found = tmp_path / "f.o"
+        subprocess.run(["clang-19", f"--target={target}", "-c", "-o", str(found), str(source)], check=True)
+        with pytest.raises(LoadError, match=f"for {name}, not for"):
+            load(found)
+        done = _verify("--objects", found)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert name in done.stderr

@@ -1,0 +1,118 @@
+"""The machine-code proof rejects wrong kernels: one error each, for every check of the proof."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from gfsmith.build.generate import generate_one
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.kernel.spec import KernelSpec, Store
+from gfsmith.prove.machine.formats.load import raw
+from gfsmith.prove.machine.prove import Report, contract_of, prove_code
+from gfsmith.prove.verdict import Status
+from tests.support.specs import NARROW, make_spec
+from tests.unit.prove.assembly import NAME, disassemble, edit, image
+from tests.unit.prove.wrong import FINE, UNKNOWN, WRONG, Change
+
+SPECS = {
+    "dot": make_spec("dot", 2, 1, "avx2", unroll=1),
+    "any": make_spec("dot", None, 1, "sse", unroll=1),
+    "pairs": make_spec("dot", None, 2, "gfni_avx512", unroll=1),
+    "horner": make_spec("horner", None, 3, "avx2", unroll=1),
+    "shuffle": make_spec("horner", None, 2, "avx512", unroll=1),
+    "mul": make_spec("mul", None, 1, "sse", unroll=1),
+    "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
+    "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),
+    "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
+}
+
+
+@cache
+def lines(base: str, abi: str) -> tuple[str, ...]:
+    return tuple(disassemble(generate_one(SPECS[base]).code[Abi(abi)]))
+
+
+def prove(spec: KernelSpec, abi: str, text: list[str], folder: Path, unwind: bool = False) -> Report:
+    contract = replace(contract_of(spec, abi), unwind=unwind)
+    return prove_code(contract, image("\n".join(text), folder), NAME, exhaustive=False)
+
+
+def answer(change: Change, folder: Path) -> Report:
+    text = edit(list(lines(change.base, change.abi)), change.old, change.new, change.nth)
+    return prove(SPECS[change.base], change.abi, text, folder)
+
+
+def _name(change: Change) -> str:
+    return f"{change.what} ({change.base}, {change.abi})"
+
+
+@pytest.mark.parametrize("abi", ["sysv", "ms"])
+@pytest.mark.parametrize("base", SPECS)
+def test_unchanged(base: str, abi: str, tmp_path: Path) -> None:
+    report = prove(SPECS[base], abi, list(lines(base, abi)), tmp_path)
+    assert report.status is Status.PROVED, report.reason
+
+
+@pytest.mark.parametrize("change", WRONG, ids=_name)
+def test_refuted(change: Change, tmp_path: Path) -> None:
+    report = answer(change, tmp_path)
+    assert (report.status, change.says in report.reason) == (Status.REFUTED, True), report
+
+
+@pytest.mark.parametrize("change", UNKNOWN, ids=_name)
+def test_unsupported(change: Change, tmp_path: Path) -> None:
+    report = answer(change, tmp_path)
+    assert (report.status, change.says in report.reason) == (Status.UNSUPPORTED, True), report
+
+
+@pytest.mark.parametrize("change", FINE, ids=_name)
+def test_still_proved(change: Change, tmp_path: Path) -> None:
+    report = answer(change, tmp_path)
+    assert report.status is Status.PROVED, report.reason
+
+
+def test_narrow_evex_needs_the_declared_features(tmp_path: Path) -> None:
+    contract = contract_of(SPECS["narrow"], "sysv")
+    without = tuple(feature for feature in contract.features if feature != "AVX512VL")
+    assert without != contract.features
+    code = image("\n".join(lines("narrow", "sysv")), tmp_path)
+    report = prove_code(replace(contract, features=without, unwind=False), code, NAME, exhaustive=False)
+    assert (report.status, "AVX512VL" in report.reason) == (Status.REFUTED, True), report
+
+
+PUSH = "push rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset rbx, 0"
+POP = "pop rbx\n.cfi_adjust_cfa_offset -8\n.cfi_restore rbx"
+
+
+@pytest.mark.parametrize(
+    "push, pop, right",
+    [
+        (PUSH, POP, True),
+        ("push rbx", "pop rbx", False),
+        (PUSH.replace("8", "16"), POP.replace("8", "16"), False),
+        (PUSH.replace("rbx, 0", "r12, 0"), POP, False),
+        (PUSH, "pop rbx", False),
+    ],
+)
+def test_unwind_information(push: str, pop: str, right: bool, tmp_path: Path) -> None:
+    text = edit(edit(list(lines("mul", "sysv")), "push rbx", push), "pop rbx", pop)
+    report = prove(SPECS["mul"], "sysv", [".cfi_startproc", *text, ".cfi_endproc"], tmp_path, unwind=True)
+    assert (report.status is Status.PROVED, "unwind" in report.reason) == (right, not right), report
+
+
+@pytest.mark.parametrize("operation", ["dot", "mad", "mul", "xor", "horner"])
+@pytest.mark.parametrize("isa", ["gfni_avx512", "avx512"])
+def test_masked_tails_are_proved_at_once_and_one_by_one(isa: str, operation: str) -> None:
+    """Both methods agree, and the first does not fall back to the second."""
+    spec = make_spec(operation, None, 2 if operation == "horner" else 1, isa, unroll=1)
+    contract = contract_of(spec, "sysv")
+    code = generate_one(spec).code[Abi.SYSV]
+    at_once = prove_code(contract, raw(NAME, code), NAME, exhaustive=False)
+    one_by_one = prove_code(replace(contract, tail=None), raw(NAME, code), NAME, exhaustive=False)
+    assert at_once.status is Status.PROVED, at_once.reason
+    assert one_by_one.status is Status.PROVED, one_by_one.reason
+    assert 4 * at_once.steps < one_by_one.steps

@@ -1,0 +1,475 @@
+"""Wrong kernels with one error each, grouped by the check that must reject them, as changes of generated
+kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.unit.prove.assembly import NAME
+
+
+@dataclass(frozen=True)
+class Change:
+    """In kernel `base`, the nth line equal to `old` becomes `new`; the refutation's
+    reason contains `says`.
+    """
+
+    what: str
+    base: str
+    old: str
+    new: str
+    says: str
+    nth: int = 0
+    abi: str = "sysv"
+
+
+VALUE = [
+    Change("wrong operand", "dot", "vpxor ymm5, ymm5, ymm7", "vpxor ymm5, ymm5, ymm6", "must be"),
+    Change("product left out", "dot", "vpxor ymm5, ymm5, ymm7", "", "must be"),
+    Change("wrong entry", "dot", "vbroadcasti128 ymm3, [rdx+32]", "vbroadcasti128 ymm3, [rdx]", "must be"),
+    Change("wrong nibble", "dot", "vbroadcasti128 ymm2, [rdx+16]", "vbroadcasti128 ymm2, [rdx]", "must be"),
+    Change("wrong source", "dot", "mov rsi, [rcx+8]", "mov rsi, [rcx]", "must be"),
+    Change("wrong shift", "dot", "vpsrlq ymm6, ymm5, 4", "vpsrlq ymm6, ymm5, 3", "must be"),
+    Change(
+        "constant added",
+        "mad",
+        "vgf2p8affineqb zmm1, zmm1, zmm0, 0",
+        "vgf2p8affineqb zmm1, zmm1, zmm0, 1",
+        "must be",
+    ),
+    Change("sum not cleared", "any", "pxor xmm1, xmm1", "", "must be"),
+    Change("sum not cleared in the tail", "any", "pxor xmm1, xmm1", "", "must be", nth=1),
+    Change(
+        "dot that adds to dst",
+        "dot",
+        "vpxor ymm5, ymm5, ymm7",
+        "vpxor ymm5, ymm5, ymm7\nvpxor ymm5, ymm5, [r9+rax]",
+        "must be",
+    ),
+    Change("mask of a byte less", "mad", "bzhi r11, r11, rdi", "sub rdi, 1\nbzhi r11, r11, rdi", "only"),
+    Change(
+        "mask of a byte more", "mad", "bzhi r11, r11, rdi", "add rdi, 1\nbzhi r11, r11, rdi", "beyond its end"
+    ),
+    Change(
+        "mask of 32 bytes at most", "mad", "bzhi r11, r11, rdi", "bzhi r11, r11, rdi\nmov r11d, r11d", "only"
+    ),
+    Change("mad that does not add", "mad", "vpxord zmm1, zmm1, [r9+rax]", "", "must be"),
+    Change(
+        "36 sources at most",
+        "any",
+        "shl rsi, 3",
+        "cmp rsi, 37\njb few\nmov esi, 36\nfew:\nshl rsi, 3",
+        "must be",
+    ),
+    Change(
+        "255 sources at most",
+        "any",
+        "shl rsi, 3",
+        "cmp rsi, 256\njb few\nmov esi, 255\nfew:\nshl rsi, 3",
+        "must be",
+    ),
+    Change(
+        "255 bytes at most",
+        "dot",
+        "xor eax, eax",
+        "xor eax, eax\ncmp rdi, 256\njb few\nmov edi, 255\nfew:",
+        "bytes are written",
+    ),
+    Change("last byte left out", "dot", "mov [r11], r10b", "", "bytes are written"),
+    Change("tail left out", "dot", "test rdi, rdi", "jmp L13\ntest rdi, rdi", "are written"),
+    Change("block left out", "dot", "vmovdqu [r9+rax], ymm5", "", "are written"),
+]
+
+_SECOND = "vgf2p8affineqb zmm5, zmm3, [r9+16]{1to8}, 0"
+_REST = "vgf2p8affineqb zmm3, zmm2, [r9]{1to8}, 0"
+
+#: A loop over pairs of sources, and a remaining source.
+PAIRS = [
+    Change("second entry is the first's", "pairs", _SECOND, _SECOND.replace("+16", ""), "must be"),
+    Change("second source is the first", "pairs", "mov r11, [r10]", "mov r11, [r10-8]", "must be"),
+    Change("sources change places", "pairs", _SECOND, _SECOND.replace("zmm3", "zmm2"), "must be"),
+    Change(
+        "second product left out",
+        "pairs",
+        "vpternlogd zmm0, zmm4, zmm5, 150",
+        "vpxord zmm0, zmm0, zmm4",
+        "must be",
+    ),
+    Change("a pair with only one source", "pairs", "jb L1", "jbe L1", "beyond its end"),
+    Change("pairs overlap", "pairs", "add r10, 16", "add r10, 8", "beyond its end"),
+    Change("entries run ahead", "pairs", "add r9, 32", "add r9, 48", "beyond its end"),
+    Change("rest omitted for odd k", "pairs", "jne L3", "jmp L3", "must be"),
+    Change("rest for odd k alone", "pairs", "jne L3", "je L3", "beyond its end"),
+    Change("rest for even k too", "pairs", "jne L3", "", "beyond its end"),
+    Change("rest is the pair's second", "pairs", _REST, _REST.replace("r9", "r9+16"), "beyond its end"),
+    Change("starts one source early", "pairs", "lea r10, [rcx+8]", "mov r10, rcx", "before its first byte"),
+    Change("starts one source late", "pairs", "lea r10, [rcx+8]", "lea r10, [rcx+16]", "must be"),
+]
+
+_POLYNOMIAL, _OTHER = 0x1D1D1D1D, 0x1B1B1B1B
+
+#: Sums multiplied by 2 (and by 4) before each source is added.
+HORNER = [
+    Change("sum not doubled", "horner", "vpaddb ymm5, ymm2, ymm2", "vmovdqa ymm5, ymm2", "must be"),
+    Change("carry lost", "horner", "vpxor ymm5, ymm5, ymm6", "", "must be"),
+    Change("modulo 0x11b", "horner", f"mov r11d, {_POLYNOMIAL}", f"mov r11d, {_OTHER}", "must be"),
+    Change(
+        "carry of another sum",
+        "horner",
+        "vpcmpgtb ymm6, ymm6, ymm2",
+        "vpcmpgtb ymm6, ymm6, ymm3",
+        "must be",
+    ),
+    Change("R doubled once", "horner", "vpxor ymm3, ymm6, ymm4", "vpxor ymm3, ymm5, ymm4", "must be"),
+    Change(
+        "R doubled once in the tail",
+        "horner",
+        "vpxor ymm3, ymm6, ymm4",
+        "vpxor ymm3, ymm5, ymm4",
+        "must be",
+        nth=1,
+    ),
+    Change("P is Q", "horner", "vmovdqu [r11+rax], ymm1", "vmovdqu [r11+rax], ymm2", "must be"),
+    Change("Q begins with P", "horner", "vpxor ymm2, ymm2, ymm2", "", "must be"),
+    Change("every other source", "horner", "add r10, 8", "add r10, 16", "must be"),
+    Change(
+        "carry of the source", "shuffle", "vpshufb zmm5, zmm0, zmm2", "vpshufb zmm5, zmm0, zmm3", "must be"
+    ),
+    Change("carry inverted", "shuffle", "vpxord zmm5, zmm5, zmm0", "", "must be"),
+]
+
+BOUNDS = [
+    Change(
+        "reads 1 byte past the end",
+        "dot",
+        "vmovdqu ymm5, [r10+rax]",
+        "vmovdqu ymm5, [r10+rax+1]",
+        "beyond its end",
+    ),
+    Change(
+        "reads 1 byte before the start",
+        "dot",
+        "vmovdqu ymm5, [r10+rax]",
+        "vmovdqu ymm5, [r10+rax-1]",
+        "before its first byte",
+    ),
+    Change("reads a vector of a short shard", "dot", "jb L1", "", "beyond its end"),
+    Change("reads a vector in the tail", "dot", "vmovd xmm6, [r11]", "vmovdqu xmm6, [r11]", "beyond its end"),
+    Change(
+        "reads two bytes of one",
+        "dot",
+        "movzx r11d, byte ptr [r11]",
+        "movzx r11d, word ptr [r11]",
+        "beyond its end",
+    ),
+    Change("loop bound off by one", "dot", "cmp rdi, 32", "cmp rdi, 31", "beyond its end", nth=1),
+    Change(
+        "writes 1 byte past the end",
+        "dot",
+        "vmovdqu [r9+rax], ymm5",
+        "vmovdqu [r9+rax+1], ymm5",
+        "dst[0] beyond its end",
+    ),
+    Change(
+        "writes 1 byte before the start",
+        "dot",
+        "vmovdqu [r9+rax], ymm5",
+        "vmovdqu [r9+rax-1], ymm5",
+        "dst[0] before",
+    ),
+    Change(
+        "writes a vector in the tail",
+        "mad",
+        "vmovdqu8 [r9+rax]{k1}, zmm1",
+        "vmovdqu8 [r9+rax], zmm1",
+        "dst[0] beyond its end",
+    ),
+    Change(
+        "reads a vector, mask forgotten",
+        "mad",
+        "vmovdqu8 zmm2{k1}{z}, [r10+rax]",
+        "vmovdqu8 zmm2, [r10+rax]",
+        "src[0] beyond its end",
+    ),
+    Change(
+        "reads 512 bits of a step of 256",
+        "narrow",
+        "vmovdqu8 ymm1, [r10+rax]",
+        "vmovdqu8 zmm1, [r10+rax]",
+        "src[0] beyond its end",
+    ),
+    Change(
+        "reads 256 bits, mask forgotten",
+        "narrow",
+        "vmovdqu8 ymm2{k1}{z}, [r10+rax]",
+        "vmovdqu8 ymm2, [r10+rax]",
+        "src[0] beyond its end",
+    ),
+    Change("touches memory for len = 0", "dot", "je L13", "", "beyond its end"),
+    Change("reads one source too many", "any", "add rsi, rcx", "lea rsi, [rsi+rcx+8]", "beyond its end"),
+    Change("reads past the pointers", "dot", "mov rsi, [rcx+8]", "mov rsi, [rcx+16]", "&srcs beyond its end"),
+    Change(
+        "reads between two pointers", "dot", "mov rsi, [rcx+8]", "mov rsi, [rcx+4]", "between two pointers"
+    ),
+    Change(
+        "reads past the table",
+        "dot",
+        "vbroadcasti128 ymm4, [rdx+48]",
+        "vbroadcasti128 ymm4, [rdx+49]",
+        "&coeffs beyond its end",
+    ),
+    Change(
+        "writes a source", "dot", "vmovdqu [r9+rax], ymm5", "vmovdqu [r10+rax], ymm5", "not to a destination"
+    ),
+    Change(
+        "writes the table", "dot", "vmovdqu [r9+rax], ymm5", "vmovdqu [rdx], ymm5", "not to a destination"
+    ),
+    Change(
+        "writes the pointers", "dot", "vmovdqu [r9+rax], ymm5", "vmovdqu [r8], ymm5", "not to a destination"
+    ),
+    Change("reads an absolute address", "dot", "xor eax, eax", "xor eax, eax\nmov r11, [rax]", "outside"),
+]
+
+_AFFINE = "vgf2p8affineqb zmm{0}, zmm{0}, zmm0, 0"
+_MUL = """movdqu [r10+rax], xmm5
+movdqu xmm3, [rbx+rax]
+movdqa xmm4, xmm3
+psrlq xmm4, 4
+pand xmm4, xmm0
+pand xmm3, xmm0
+movdqa xmm5, xmm1
+pshufb xmm5, xmm3
+movdqa xmm3, xmm2
+pshufb xmm3, xmm4
+pxor xmm5, xmm3
+movdqu [r10+rax], xmm5"""
+
+#: All three compute the destination twice: right, unless the destination overwrites the source.
+ALIASING = [
+    Change(
+        "mad reads a source after a store",
+        "mad",
+        "vmovdqu8 [r9+rax], zmm1",
+        "vmovdqu8 zmm2, [r9+rax]\nvmovdqu8 [r9+rax], zmm1\nvmovdqu8 zmm1, [r10+rax]\n"
+        + _AFFINE.format(1)
+        + "\nvpxord zmm1, zmm1, zmm2\nvmovdqu8 [r9+rax], zmm1",
+        "in place",
+    ),
+    Change("mul reads a source after a store", "mul", "movdqu [r10+rax], xmm5", _MUL, "in place"),
+    Change(
+        "the tail does",
+        "mad",
+        "vmovdqu8 [r9+rax]{k1}, zmm1",
+        "vmovdqu8 zmm3{k1}{z}, [r9+rax]\nvmovdqu8 [r9+rax]{k1}, zmm1\nvmovdqu8 zmm2{k1}{z}, [r10+rax]\n"
+        + _AFFINE.format(2)
+        + "\nvpxord zmm3, zmm3, zmm2\nvmovdqu8 [r9+rax]{k1}, zmm3",
+        "in place",
+    ),
+]
+
+ABI = [
+    Change("no landing pad", "dot", "endbr64", "nop", "endbr64"),
+    Change("clobbers rbx", "dot", "ret", "xor ebx, ebx\nret", "rbx is not preserved"),
+    Change(
+        "clobbers r15 for short shards",
+        "dot",
+        "mov [r11], r10b",
+        "mov [r11], r10b\nmov r15, rax",
+        "r15 is not preserved",
+    ),
+    Change("clobbers rsi", "dot", "pop rsi", "add rsp, 8", "rsi is not preserved", abi="ms"),
+    Change(
+        "restores the wrong register", "dot", "pop rdi", "pop rsi\npop rdi\nret", "is not preserved", abi="ms"
+    ),
+    Change(
+        "clobbers xmm6",
+        "mad",
+        "vzeroupper",
+        "vpxor xmm6, xmm6, xmm6\nvzeroupper",
+        "xmm6 is not preserved",
+        abi="ms",
+    ),
+    Change(
+        "restores xmm7 from the wrong place",
+        "dot",
+        "movaps xmm7, [rsp+16]",
+        "movaps xmm7, [rsp]",
+        "xmm7 is not preserved",
+        abi="ms",
+    ),
+    Change("pushes without pop", "dot", "ret", "push rax\nret", "rsp is not"),
+    Change("pops without push", "mul", "pop rbx", "pop rbx\npop r11", "rsp is not"),
+    Change("overwrites the return address", "dot", "ret", "mov [rsp], rax\nret", "caller's frame"),
+    Change("overwrites the caller's frame", "dot", "ret", "mov [rsp+16], rax\nret", "caller's frame"),
+    Change("uses shadow space without any", "dot", "ret", "mov [rsp+8], rax\nret", "caller's frame"),
+    Change(
+        "writes above the shadow space", "mad", "ret", "mov [rsp+40], rax\nret", "caller's frame", abi="ms"
+    ),
+    Change("writes below the red zone", "dot", "ret", "mov [rsp-136], rax\nret", "signal handler"),
+    Change("writes below rsp", "mad", "ret", "mov [rsp-8], rax\nret", "signal handler", abi="ms"),
+    Change(
+        "reads popped stack",
+        "mad",
+        "ret",
+        "push rax\npop r11\nmov r11, [rsp-8]\nret",
+        "put nothing",
+        abi="ms",
+    ),
+    Change(
+        "reads what lay below the red zone",
+        "dot",
+        "ret",
+        "sub rsp, 136\nmov [rsp], rax\nadd rsp, 136\nsub rsp, 136\nmov r11, [rsp]\nadd rsp, 136\nret",
+        "put nothing",
+    ),
+    Change("stack depends on the length", "mad", "je L2", "je L2\npush rax", "stack pointer depends"),
+    Change("loses the stack pointer", "mad", "ret", "mov rsp, rcx\nret", "stack pointer is lost"),
+    Change("no vzeroupper", "dot", "vzeroupper", "", "upper halves"),
+    Change("no sfence", "stream", "sfence", "", "fence"),
+    Change("streams without a look at the alignment", "stream", "jne L1", "", "aligned"),
+    Change("streams with half the alignment", "stream", "test r11, 31", "test r11, 15", "aligned"),
+    Change("reads k, which is undefined", "mad", "xor eax, eax", "xor eax, eax\ncmp rsi, 5\nja L2", "junk"),
+    Change(
+        "reads a register that is not an argument",
+        "mad",
+        "xor eax, eax",
+        "add rax, rbx\nadd r9, r11\nxor eax, eax",
+        "junk",
+    ),
+    Change("takes rax for 0", "mad", "xor eax, eax", "", "rax"),
+]
+
+LEAKS = [
+    Change(
+        "branches on data",
+        "mad",
+        "vpxord zmm1, zmm1, [r9+rax]",
+        "vmovq r11, xmm1\ntest r11, r11\nje L2\nvpxord zmm1, zmm1, [r9+rax]",
+        "data",
+    ),
+    Change(
+        "compares data",
+        "mad",
+        "vpxord zmm1, zmm1, [r9+rax]",
+        "vmovd r11d, xmm1\ncmp r11, 3\nje L2\nvpxord zmm1, zmm1, [r9+rax]",
+        "data",
+    ),
+    Change(
+        "branches on the table",
+        "mad",
+        "xor eax, eax",
+        "xor eax, eax\nmov r11, [rdx]\ntest r11, r11\nje L2",
+        "data",
+    ),
+    Change(
+        "looks up by data",
+        "mad",
+        "vpxord zmm1, zmm1, [r9+rax]",
+        "vpxord zmm1, zmm1, [r9+rax]\nmovzx r11d, byte ptr [r10+rax]\nmovzx r11d, byte ptr [rdx+r11]",
+        "depends on r11",
+    ),
+    Change(
+        "prefetches by data",
+        "mad",
+        "vpxord zmm1, zmm1, [r9+rax]",
+        "vpxord zmm1, zmm1, [r9+rax]\nmovzx r11d, byte ptr [r10+rax]\nprefetcht0 [rdx+r11]",
+        "depends on r11",
+    ),
+]
+
+ENCODING = [
+    Change("EVEX in avx2", "dot", "vpxor ymm5, ymm5, ymm7", "vpxord ymm5, ymm5, ymm7", "AVX512"),
+    Change(
+        "xmm16 in avx2",
+        "dot",
+        "vpxor ymm5, ymm5, ymm7",
+        "vpxor ymm5, ymm5, ymm7\nvmovdqu8 xmm16, xmm0",
+        "AVX512",
+    ),
+    Change("GFNI in avx2", "dot", "vpxor ymm5, ymm5, ymm7", "vgf2p8affineqb ymm5, ymm5, ymm7, 0", "GFNI"),
+    Change("VEX in sse", "any", "pxor xmm1, xmm1", "vpxor xmm1, xmm1, xmm1", "AVX"),
+    Change("SSE4.1 in sse", "any", "pxor xmm1, xmm1", "pinsrd xmm1, eax, 0", "SSE4_1"),
+    Change("AES", "any", "pxor xmm1, xmm1", "pxor xmm1, xmm1\naesenc xmm4, xmm4", "AES"),
+]
+
+COVERAGE = [
+    Change("an instruction past the end", "dot", "ret", "ret\nxor eax, eax\nret", "never reached"),
+    Change(
+        "a branch that is never taken",
+        "dot",
+        "mov r10, rcx",
+        "xor esi, esi\ntest rsi, rsi\nje on\nxor eax, eax\non:\nlea rsi, [rcx+16]\nmov r10, rcx",
+        "never reached",
+    ),
+    Change("jumps past the end", "dot", "ret", "jmp . + 4096", "leaves the function"),
+    Change("jumps before the start", "dot", "ret", "jmp . - 4096", "leaves the function"),
+    Change("runs over the end", "dot", "ret", "", "leaves the function"),
+    Change("no instruction", "dot", "ret", ".byte 6", "no valid instruction"),
+]
+
+WRONG = VALUE + PAIRS + HORNER + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
+
+UNKNOWN = [
+    # With one source, the end is passed before it is compared, and addresses outside of the array may wrap.
+    Change(
+        "one source too few", "any", "add rsi, rcx", "lea rsi, [rsi+rcx-8]", "may wrap around in a comparison"
+    ),
+    Change(
+        "XOR instead of a lookup",
+        "dot",
+        "vpshufb ymm5, ymm1, ymm5",
+        "vpxor ymm5, ymm1, ymm5",
+        "raw table bytes",
+    ),
+    Change(
+        "a table that is not linear",
+        "dot",
+        "vpshufb ymm5, ymm1, ymm5",
+        "vpsrldq xmm8, xmm0, 1\nvpshufb ymm5, ymm8, ymm5",
+        "not linear",
+    ),
+    Change("an index that exceeds 15", "dot", "vpand ymm5, ymm5, ymm0", "", "may exceed 15"),
+    Change("no semantics", "dot", "vpxor ymm5, ymm5, ymm7", "vpaddw ymm5, ymm5, ymm7", "no semantics"),
+    Change("a sum with carries", "dot", "vpxor ymm5, ymm5, ymm7", "vpaddb ymm5, ymm5, ymm7", "symbolic"),
+    Change("returns with a number of bytes", "dot", "ret", "ret 8", "ret"),
+    Change("never ends for long shards", "dot", "jae L0", "spin: jae spin", "too many turns"),
+    Change("never ends for many sources", "any", "jb L1", "more: jb more\njmp L1", "too many turns"),
+    Change("a call", "dot", "ret", f"call {NAME}\nret", "call"),
+    Change("an indirect jump", "dot", "ret", "jmp rax", "jmp"),
+    Change("a trap", "dot", "ret", "ud2", "ud2"),
+    Change("the direction flag", "dot", "ret", "std\nret", "no semantics"),
+    Change("a loop instruction", "any", "jae L0", "loopne L0", "loopne"),
+    Change("byte-sized length", "dot", "xor eax, eax", "movzx edi, dil\nxor eax, eax", "cut to 1 bytes"),
+    Change("byte-sized comparison", "dot", "cmp rdi, 32", "cmp dil, 32", "cmp", nth=1),
+    Change("half-sized length", "dot", "xor eax, eax", "mov edi, edi\nxor eax, eax", "cut to 4 bytes"),
+    Change("half-sized comparison", "dot", "cmp rdi, 32", "cmp edi, 32", "cut to 4 bytes", nth=1),
+    Change(
+        "byte-sized number of sources", "any", "shl rsi, 3", "movzx esi, sil\nshl rsi, 3", "cut to 1 bytes"
+    ),
+    Change("signed length", "dot", "jb L1", "jl L1", "wrap around"),
+    Change("signed length in the loop", "dot", "jae L0", "jge L0", "wrap around"),
+]
+
+FINE = [
+    Change("another test for one remaining", "pairs", "jne L3", "ja L3", ""),
+    Change("uses xmm6", "mad", "vzeroupper", "vpxor xmm6, xmm6, xmm6\nvzeroupper", ""),
+    Change("uses shadow space", "mad", "ret", "mov [rsp+8], rax\nmov [rsp+32], rdx\nret", "", abi="ms"),
+    Change("uses the red zone", "dot", "ret", "mov [rsp-8], rax\nmov [rsp-128], rax\nret", ""),
+    Change("saves and restores rbx", "mad", "ret", "push rbx\nxor ebx, ebx\npop rbx\nret", "", abi="ms"),
+    Change(
+        "dot reads a source after a store",
+        "dot",
+        "vmovdqu [r9+rax], ymm5",
+        "vmovdqu [r9+rax], ymm5\nvmovdqu ymm5, [r10+rax]",
+        "",
+    ),
+    Change(
+        "mad reads a source after a store and drops it",
+        "mad",
+        "vmovdqu8 [r9+rax], zmm1",
+        "vmovdqu8 [r9+rax], zmm1\nvmovdqu8 zmm1, [r10+rax]",
+        "",
+    ),
+    Change("k is copied, not looked at", "mad", "xor eax, eax", "mov rax, rsi\nxor eax, eax", ""),
+]

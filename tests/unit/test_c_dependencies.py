@@ -1,0 +1,141 @@
+"""C modules: includes run in one direction between folders, and no modules include each other in a cycle."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ..support.c_modules import Edges, Module, Sources, UnknownInclude, cycles
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Folder -> the folders whose headers its files may include, besides its own.
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "runtime/core/include": (),
+    "runtime/core/src": ("runtime/core/include",),
+    "runtime/adaptive/include": ("runtime/core/include",),
+    "runtime/adaptive/src": ("runtime/adaptive/include", "runtime/core/include", "runtime/core/src"),
+    "runtime/isal/include": ("runtime/isal/include/isa-l",),
+    "runtime/isal/include/isa-l": (),
+    "runtime/isal/src": (
+        *("runtime/isal/include", "runtime/isal/include/isa-l"),
+        *("runtime/core/include", "runtime/core/src"),
+    ),
+    "runtime/compose/include": ("runtime/core/include",),
+    "runtime/compose/src": ("runtime/compose/include", "runtime/core/include"),
+    "apps/stripe": ("runtime/core/include",),
+    "apps/stripe-store/common": ("runtime/compose/include",),
+    "apps/stripe-store/chunk": ("apps/stripe-store/common",),
+    "apps/stripe-store/agent": ("apps/stripe-store/common",),
+    "apps/stripe-store/run": ("apps/stripe-store/common", "apps/stripe-store/agent"),
+}
+
+#: Headers and lists that a build writes.
+GENERATED = re.compile(r"gfsmith_kernels\.h|\w+\.inc")
+
+
+def _edges(root: Path = ROOT) -> Edges:
+    return Sources(root, ALLOWED).edges(ALLOWED, GENERATED)
+
+
+def _forbidden(edges: Edges) -> list[str]:
+    return sorted(
+        f"{module} must not include {other}"
+        for module, others in edges.items()
+        for other in others
+        if other.folder not in (module.folder, *ALLOWED[module.folder])
+    )
+
+
+def _cycles(root: Path = ROOT) -> list[set[str]]:
+    return [{module.name for module in group} for group in cycles(_edges(root))]
+
+
+def test_every_c_file_is_in_the_table() -> None:
+    for top in ("runtime", "apps"):
+        for path in (ROOT / top).rglob("*.[ch]"):
+            assert path.relative_to(ROOT).parent.as_posix() in ALLOWED, path
+
+
+def test_includes_run_one_way() -> None:
+    assert _forbidden(_edges()) == []
+
+
+def test_the_table_allows_nothing_unused() -> None:
+    used = {(module.folder, other.folder) for module, others in _edges().items() for other in others}
+    assert {(folder, other) for folder, others in ALLOWED.items() for other in others} <= used
+
+
+def test_there_are_no_cycles() -> None:
+    assert _cycles() == []
+
+
+def test_no_two_headers_of_the_runtime_have_the_same_guard() -> None:
+    """With equal guards an amalgamation would omit one of the headers."""
+    texts = [path.read_text() for path in ROOT.glob("runtime/*/*/*.h")]
+    guards = [re.findall(r"^#ifndef (\w+)", text, re.MULTILINE)[0] for text in texts]
+    assert len(set(guards)) == len(guards) > 50
+
+
+def _write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+CORE = "runtime/core/src"
+
+
+def test_a_cycle_of_three_headers_is_found(tmp_path: Path) -> None:
+    names = ("red", "green", "blue")
+    headers = {
+        f"{CORE}/{a}.h": f'#include "{b}.h"\n' for a, b in zip(names, names[1:] + names[:1], strict=True)
+    }
+    _write(tmp_path, headers | {f"{CORE}/user.c": '#include "red.h"\n'})
+    assert _cycles(tmp_path) == [set(names)]
+
+
+def test_a_cycle_through_sources_is_found(tmp_path: Path) -> None:
+    """plan.c includes codec.h, and finish.c, which has no header, implements codec.h."""
+    files = {
+        "codec.h": "bool gfs_codec_ready(const codec *c);\n",
+        "finish.c": '#include "codec.h"\n#include "plan.h"\nbool gfs_codec_ready(const codec *c) {\n}\n',
+        "plan.h": "int gfs_plan(void);\n",
+        "plan.c": '#include "plan.h"\n#include "codec.h"\nint gfs_plan(void) { return 1; }\n',
+    }
+    _write(tmp_path, {f"{CORE}/{name}": text for name, text in files.items()})
+    assert _cycles(tmp_path) == [{"codec", "plan"}]
+    (tmp_path / CORE / "plan.c").write_text('#include "plan.h"\n/* #include "codec.h" */\n')
+    assert _cycles(tmp_path) == []
+
+
+def test_a_wrong_direction_is_found(tmp_path: Path) -> None:
+    _write(
+        tmp_path,
+        {
+            f"{CORE}/map.c": '#include "tuner.h"\n',
+            "runtime/adaptive/src/tuner.h": '#include "map.h"\n',
+            f"{CORE}/map.h": "",
+            "runtime/compose/src/graph.c": '#include "map.h"\n#include <gfsmith.h>\n',
+            "runtime/core/include/gfsmith.h": "",
+        },
+    )
+    assert _forbidden(_edges(tmp_path)) == [
+        "runtime/compose/src/graph must not include runtime/core/src/map",
+        "runtime/core/src/map must not include runtime/adaptive/src/tuner",
+    ]
+
+
+def test_an_include_of_no_file_is_found(tmp_path: Path) -> None:
+    _write(tmp_path, {f"{CORE}/map.c": '#include "kernels.inc"\n#include "gone.h"\n'})
+    with pytest.raises(UnknownInclude, match=r"map\.c: gone\.h"):
+        _edges(tmp_path)
+
+
+def test_a_source_of_two_headers_makes_one_module_of_them(tmp_path: Path) -> None:
+    files = {"a.h": "void a(int x,\n       int y);\n", "b.h": "void b(void);\n"}
+    files["both.c"] = "static void c(void) {}\nvoid a(int x,\n       int y) {\n}\nvoid b(void) {}\n"
+    _write(tmp_path, {f"{CORE}/{name}": text for name, text in files.items()})
+    assert set(_edges(tmp_path)) == {Module(CORE, "a+b")}

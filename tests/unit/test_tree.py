@@ -1,0 +1,33 @@
+"""The files that git tracks: none is a link, and an example of a build system
+is complete when copied alone.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+#: The examples that other projects copy.
+ALONE = ("bazel", "cmake", "make", "meson", "wrap")
+
+
+def test_no_link_is_tracked(root: Path) -> None:
+    done = subprocess.run(
+        ["git", "ls-files", "--stage"], cwd=root, capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert lines
+    assert [line for line in lines if line.startswith("120000 ")] == []
+
+
+@pytest.mark.parametrize("example", ALONE)
+def test_an_example_names_nothing_above_it(example: str, root: Path) -> None:
+    top = root / "examples" / example
+    sources = [path for path in top.rglob("*") if path.suffix in (".c", ".build", ".txt", ".toml", ".wrap")]
+    sources += [path for path in top.rglob("*") if path.name in ("Makefile", "BUILD", "WORKSPACE")]
+    assert any(path.name == "main.c" for path in sources)
+    for path in sources:
+        climbs = "../" * (len(path.relative_to(top).parts))
+        assert climbs not in path.read_text(encoding="utf-8"), path

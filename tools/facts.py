@@ -1,0 +1,235 @@
+"""Generated lists inside files that are otherwise written by hand.
+
+python -m tools.facts writes them; with --check it prints the files whose lists are stale. Such a list stands
+between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
+generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
+groups of them (gfsmith.kernel.isa). Lists that depend on a configuration are in gen_out/ instead.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from gfsmith.codes.names import ALIASES, CODES, LRC, Code
+from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architecture
+from gfsmith.kernel.isa import GROUPS, ISAS, Encoding
+
+ROOT = Path(__file__).resolve().parents[1]
+
+_LIST = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<begin>\S.*\bbegin facts: (?P<name>[^\n]*?)(?: \*/| -->)?)\n"
+    r"(?P<body>(?:.*\n)*?)(?P<end>[ \t]*\S+ end facts\b.*\n)",
+    re.MULTILINE,
+)
+
+
+class FactsError(ValueError):
+    """A marker names a list that no table provides."""
+
+
+def _pointer(function: str | None) -> str:
+    return function or "NULL"
+
+
+def _codes_in_c() -> Iterator[str]:
+    yield "/* clang-format off */"
+    for code in CODES:
+        is_mds = _pointer(f"{code.element}_is_mds" if code.nested else None)
+        improve = _pointer(f"{code.improve}_improve" if code.improve else None)
+        shapes = f"{code.greatest_k(code.least_m)}, {code.least_m}, {code.most_m}"
+        yield f'{{"{code.name}", {shapes}, {is_mds}, {code.element}_element, {improve}}},'
+    yield "/* clang-format on */"
+
+
+def _aliases_in_c() -> Iterator[str]:
+    yield "/* clang-format off */"
+    for alias, name in ALIASES.items():
+        yield f'{{"{alias}", "{name}"}},'
+    yield "/* clang-format on */"
+
+
+def _codes_in_python() -> Iterator[str]:
+    for code in CODES:
+        yield f'"{code.name}",'
+
+
+def _aliases_in_python() -> Iterator[str]:
+    for alias in ALIASES:
+        yield f'"{alias}",'
+
+
+def _description(code: Code) -> str:
+    """Return the code's origin and, if not all shapes are allowed, its shapes, for a reader who chooses a
+    code."""
+    limited = "" if code.limits == CODES[0].limits else f" {code.limits}."
+    partly = " Only shapes at which it is MDS." if code.nested else ""
+    return f"{code.source[0].upper()}{code.source[1:]}.{limited}{partly}"
+
+
+def _variants_in_rust() -> Iterator[str]:
+    for code in CODES:
+        yield f"/// {_description(code)}"
+        yield f"{code.identifier},"
+
+
+def _names_in_rust() -> Iterator[str]:
+    for code in CODES:
+        yield f'Code::{code.identifier} => c"{code.name}",'
+
+
+def _identifiers_in_rust() -> Iterator[str]:
+    for code in CODES:
+        yield f"Code::{code.identifier},"
+
+
+def _codes_in_go() -> Iterator[str]:
+    left = max(len(code.identifier) for code in CODES)
+    right = max(len(code.name) for code in CODES) + 2
+    for code in CODES:
+        quoted = f'"{code.name}"'
+        yield f"{code.identifier:{left}} Code = {quoted:{right}} // {_description(code)}"
+
+
+def _codes_in_markdown() -> Iterator[str]:
+    yield "| code | also called | matrix | shapes | from |"
+    yield "|---|---|---|---|---|"
+    for code in (*CODES, LRC):
+        aliases = ", ".join(f"`{alias}`" for alias in code.aliases)
+        cells = (f"`{code.name}`", aliases, code.formula, code.limits, code.source)
+        yield f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|"
+
+
+def _processors_in_make() -> Iterator[str]:
+    for architecture in ARCHITECTURES:
+        for processor in architecture.processors:
+            yield f"ARCH_OF_{processor} := {architecture.arch.value}"
+
+
+def _processors_in_cmake() -> Iterator[str]:
+    yield f"set(architectures {' '.join(architecture.arch.value for architecture in ARCHITECTURES)})"
+    for architecture in ARCHITECTURES:
+        yield f"set(processors_{architecture.arch.value} {' '.join(architecture.processors)})"
+
+
+def _families_in_meson() -> Iterator[str]:
+    for architecture in ARCHITECTURES:
+        yield f"'{architecture.family}': '{architecture.arch.value}',"
+
+
+def _features_in_c() -> Iterator[str]:
+    yield "/* clang-format off */"
+    bit = 0
+    for architecture in ARCHITECTURES:
+        if architecture.features:
+            yield f"/* {architecture.title} */"
+        for feature in architecture.features:
+            note = f" /* {feature.note} */" if feature.note else ""
+            yield f"#define GFSMITH_CPU_{feature.name} (1u << {bit}){note}"
+            bit += 1
+    yield "/* clang-format on */"
+
+
+def _toolchain(architecture: Architecture) -> Iterator[str]:
+    yield f"set(triple {architecture.triple})"
+    yield f"set(CMAKE_SYSTEM_PROCESSOR {architecture.processors[0]})"
+    emulator = f"qemu-{architecture.emulator}-static"
+    yield f"set(CMAKE_CROSSCOMPILING_EMULATOR {emulator} -L /usr/{architecture.triple})"
+
+
+def _sets_in_markdown() -> Iterator[str]:
+    yield "| set | architecture | vectors | features | kernels in |"
+    yield "|---|---|---|---|---|"
+    for isa in ISAS:
+        title = "any" if isa.arch is Arch.PORTABLE else BY_ARCH[isa.arch].title
+        size = f"{isa.vector_bytes} bytes" + (" or more" if isa.scalable else "")
+        form = "C" if isa.encoding is Encoding.C else "machine code"
+        yield f"| `{isa.name}` | {title} | {size} | {', '.join(isa.cpu_flags) or '-'} | {form} |"
+
+
+def _groups_in_markdown() -> Iterator[str]:
+    yield "| group | instruction sets |"
+    yield "|---|---|"
+    for group, names in GROUPS.items():
+        yield f"| `{group}` | {', '.join(f'`{name}`' for name in names)} |"
+
+
+def _webassembly_in_typescript() -> Iterator[str]:
+    for isa in ISAS:
+        if isa.arch in (Arch.WASM, Arch.PORTABLE):
+            yield f"| '{isa.name}'"
+
+
+#: NAME in the markers -> function that yields the lines of the list.
+LISTS: dict[str, Callable[[], Iterator[str]]] = {
+    "codes in C": _codes_in_c,
+    "aliases in C": _aliases_in_c,
+    "codes in Python": _codes_in_python,
+    "aliases in Python": _aliases_in_python,
+    "variants of codes in Rust": _variants_in_rust,
+    "names of codes in Rust": _names_in_rust,
+    "codes in Rust": _identifiers_in_rust,
+    "codes in Go": _codes_in_go,
+    "codes in Markdown": _codes_in_markdown,
+    "processors in Make": _processors_in_make,
+    "processors in CMake": _processors_in_cmake,
+    "families in Meson": _families_in_meson,
+    "features in C": _features_in_c,
+    "instruction sets in Markdown": _sets_in_markdown,
+    "groups in Markdown": _groups_in_markdown,
+    "sets of WebAssembly in TypeScript": _webassembly_in_typescript,
+    **{
+        f"toolchain of {architecture.arch.value}": lambda architecture=architecture: _toolchain(architecture)
+        for architecture in ARCHITECTURES
+        if architecture.emulator
+    },
+}
+
+
+def filled(text: str) -> str:
+    """Return the text of a file with its lists taken from the tables. Raises FactsError."""
+
+    def lines(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name not in LISTS:
+            raise FactsError(f"'{name}' is no list; allowed: {', '.join(LISTS)}")
+        body = "".join(f"{found['indent']}{line}\n" for line in LISTS[name]())
+        return f"{found['indent']}{found['begin']}\n{body}{found['end']}"
+
+    return _LIST.sub(lines, text)
+
+
+def without_lists(text: str) -> str:
+    """Return the text of a file with empty lists."""
+    return _LIST.sub("", text)
+
+
+def files() -> Iterator[Path]:
+    """Yield every file of the checkout that has such a list."""
+    command = ["git", "grep", "-lI", "begin facts: "]
+    for name in subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split():
+        if name not in ("tools/facts.py", "tests/unit/test_facts.py"):
+            yield ROOT / name
+
+
+def main(arguments: list[str]) -> int:
+    """Write the lists; with --check, print the files whose lists are stale."""
+    stale = []
+    for path in files():
+        text = path.read_text(encoding="utf-8")
+        new = filled(text)
+        if new != text:
+            stale.append(path.relative_to(ROOT).as_posix())
+            if arguments != ["--check"]:
+                path.write_text(new, encoding="utf-8")
+    if arguments == ["--check"] and stale:
+        print(f"stale lists, write them with `make facts`: {', '.join(stale)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
