@@ -18,14 +18,18 @@ LEVELS = {
     "test": "tests that need this CPU, a C compiler and Python",
     "rest": "all other tests",
 }
+_PARAM = type(pytest.param())
 _LEFT = pytest.StashKey[Counter[str]]()
 
 
 def first(values: Iterable[Any], count: int = 1) -> list[Any]:
-    """Parameters of which `make test` runs the first `count`; the others are a campaign."""
-    return [
-        pytest.param(value, marks=[pytest.mark.campaign] if number >= count else [])
-        for number, value in enumerate(values)
+    """Parameters of which `make test` runs the first `count`; the others are a campaign. Values may be
+    parameters with marks, as from `needs.params`.
+    """
+    params = [value if isinstance(value, _PARAM) else pytest.param(value) for value in values]
+    return params[:count] + [
+        pytest.param(*param.values, marks=[*param.marks, pytest.mark.campaign], id=param.id)
+        for param in params[count:]
     ]
 
 

@@ -93,6 +93,7 @@ def test_meson(built: Path, tmp_path: Path) -> None:
     _encodes(program, LD_LIBRARY_PATH=f"{there}/lib")
 
 
+@pytest.mark.campaign
 def test_an_amalgamation(tmp_path: Path) -> None:
     """One source and header with another prefix compiles without a warning: its parts share no names."""
     names = Names("acme")
@@ -141,6 +142,7 @@ test "$1 $2 $3" = "gen --adaptive -o" && mkdir -p "$4" && cp -r {generated}/. "$
 """
 
 
+@pytest.mark.campaign
 def test_make_adaptive(built: Path, tmp_path: Path) -> None:
     """In a checkout with generated kernels, the target builds next to the default library."""
     for name in ("Makefile", "packaging", "runtime", "CMakeLists.txt"):

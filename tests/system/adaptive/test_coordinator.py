@@ -41,6 +41,7 @@ def test_results(plain: Path, build: Path, tmp_path: Path, optane: Path) -> None
     assert calls == len(POLICIES) * CALLS
 
 
+@pytest.mark.campaign
 def test_results_under_sanitizers(sanitized: Path, build: Path, tmp_path: Path, optane: Path) -> None:
     """No access outside of shards happens: prefetched pointers are never dereferenced."""
     native = program("results", tmp_path, sanitized, build, *SANITIZE)

@@ -156,6 +156,7 @@ def test_repairs(plain: Library, scheme: str) -> None:
     run(program(plain), scheme, REPAIRS[scheme], False)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("scheme", first(ENCODINGS))
 def test_encodings(plain: Library, scheme: str) -> None:
     run(program(plain), scheme, ENCODINGS[scheme], True)

@@ -11,6 +11,7 @@ import pytest
 
 from gfsmith.graph.types import SCHEMES
 from tests.support.folders import built, once
+from tests.support.levels import first
 from tests.support.paths import ROOT
 from tests.system.compose.graphs import ENCODING, SHAPES, case_line, link_program, run_cases
 
@@ -34,7 +35,7 @@ def runs(program: Path, cases: list[str], provider: str = "tcp") -> None:
     run_cases(program, cases, provider, str(NODES))
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", first(SCHEMES, 2))
 def test_every_lost_shard(program: Path, scheme: str) -> None:
     """And some of the pairs: at their holders and at a reader, composed and incoherent alternately."""
     cases = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import first
 from tests.support.mutation import Mutant
 from tests.system.compose.support import NATIVE, Library, with_error
 
@@ -90,17 +91,19 @@ def test_every_fault(sanitized: Library) -> None:
     assert len(met) == FAULTS and met[0] == 0 and min(met[1:]) > 100
 
 
-@pytest.mark.parametrize("provider", ["tcp", "sockets"])
+@pytest.mark.parametrize("provider", first(["tcp", "sockets"]))
 def test_random_jobs(sanitized: Library, provider: str) -> None:
     assert run(program(sanitized, "loopback"), provider, "8") == "128 jobs\n"
 
 
+@pytest.mark.campaign
 def test_random_jobs_threads(threaded: Library) -> None:
     assert run(program(threaded, "loopback"), "tcp", "6") == "96 jobs\n"
 
 
-@pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 2), (6, 3), (12, 4)])
-def test_shapes(plain: Library, k: int, m: int) -> None:
+@pytest.mark.parametrize("shape", first([(6, 3), (12, 4), (3, 2), (1, 1)], 2))
+def test_shapes(plain: Library, shape: tuple[int, int]) -> None:
+    k, m = shape
     lengths = SMALL if k == 6 else f"{SMALL} {LARGE}"
     run(program(plain, "shapes"), "tcp", str(k), str(m), *lengths.split())
 

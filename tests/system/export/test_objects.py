@@ -87,6 +87,7 @@ def _changed(export: Export, folder: Path, there: str, instead: str) -> Export:
     return Export(folder, export.names)
 
 
+@pytest.mark.campaign
 def test_a_changed_byte_is_detected(plain: Export, tmp_path: Path) -> None:
     """vpxor is changed to vpor, which is not linear."""
     path = compiled(_changed(plain, tmp_path, ",0xef,", ",0xeb,"), ("gcc",))

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import first
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.isal.support import HEADERS, REAL, SHIM, SOURCES, run
 
-ISAS = ("scalar", "sse", "avx2", "avx512", "gfni_sse", "gfni_avx2", "gfni_avx512")
+ISAS = ("scalar", "avx2", "gfni_avx512", "sse", "avx512", "gfni_sse", "gfni_avx2")
 
 
 def compare(differential: Path, library: Path, isa: str) -> subprocess.CompletedProcess[str]:
@@ -25,7 +26,7 @@ def compare(differential: Path, library: Path, isa: str) -> subprocess.Completed
     )
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", first(ISAS, 3))
 def test_every_function_agrees_with_the_real_one(differential: Path, shim: Path, isa: str) -> None:
     done = compare(differential, shim, isa)
     if "is not supported by this CPU" in done.stderr:

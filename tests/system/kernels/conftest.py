@@ -49,6 +49,19 @@ if platform.machine() != "x86_64":  # the trampoline is x86-64
     collect_ignore_glob = ["test_*.py"]
 
 
+def _pairs(kernels: Sequence[Kernel]) -> Iterator[Any]:
+    """Yield the kernels in each of their ABIs; of the Microsoft copies, whose instructions in the loops are
+    the same, all but the first of each instruction set are a campaign.
+    """
+    seen: set[str] = set()
+    for kernel in kernels:
+        yield pytest.param(kernel, "sysv", id=f"{kernel.symbol}-sysv")
+        if kernel.in_assembly:
+            marks = [pytest.mark.campaign] if kernel.isa in seen else []
+            seen.add(kernel.isa)
+            yield pytest.param(kernel, "ms", marks=marks, id=f"{kernel.symbol}-ms")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """`kernel`, `abi`: every x86-64 kernel of gen_out, in each of its ABIs. `emulation`, `kernel`: every
     kernel on each emulated CPU. `isa`: each name.
@@ -61,11 +74,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         ]
         metafunc.parametrize("emulation, kernel", pairs or [pytest.param(None, None, id="no-kernels")])
     elif "kernel" in metafunc.fixturenames:
-        pairs = [
-            pytest.param(kernel, abi, id=f"{kernel.symbol}-{abi}")
-            for kernel in kernels_of(GENERATED)
-            for abi in (ABIS if kernel.in_assembly else ABIS[:1])
-        ]
+        pairs = list(_pairs(kernels_of(GENERATED)))
         # Without a list one test remains; its fixture reports the missing file.
         metafunc.parametrize("kernel, abi", pairs or [pytest.param(None, "", id="no-kernels")])
     if "isa" in metafunc.fixturenames:

@@ -83,6 +83,7 @@ def test_gen_writes_the_reported_files(project: Path) -> None:
     assert methods == {"avx2": ["program", "machine"], "scalar": ["program"]}
 
 
+@pytest.mark.campaign
 def test_output_is_the_same_every_time(project: Path) -> None:
     """Generated with one order of hashes, generated again with another, and taken from the cache."""
     made = []

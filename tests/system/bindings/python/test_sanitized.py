@@ -95,6 +95,7 @@ def run(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.campaign
 def test_nothing_is_touched_outside_buffers(runtime: list[Path], tmp_path: Path) -> None:
     done = run(package(tmp_path, runtime, NATIVE))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
