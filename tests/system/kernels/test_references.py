@@ -82,7 +82,7 @@ def jerasure_encode(matrix: Bytes, sources: Bytes) -> Bytes:
 
 @lru_cache(maxsize=3 * 256)
 def entry(tables: str, c: int) -> bytes:
-    """Return the table entry of one coefficient; the formats are in DESIGN.md."""
+    """Return the table entry of one coefficient; docs/contract.md has the formats."""
     field = galois_field()
     times = [int(x) for x in field(c) * field(np.arange(256, dtype=np.uint8))]
     match tables:

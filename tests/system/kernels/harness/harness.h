@@ -1,9 +1,9 @@
 /* harness.h: executes generated kernels and checks their whole contract.
  *
  * A kernel is void(size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src, uint8_t
- * *const *dst); the contract is in DESIGN.md ("Kernels"). No argument is narrower than a register,
- * so there are no undefined upper halves to fill. A kernel of fixed k gets junk as its argument k,
- * and a kernel without a table gets an unreadable address as its table.
+ * *const *dst); docs/contract.md is its contract. No argument is narrower than a register, so there
+ * are no undefined upper halves to fill. A kernel of fixed k gets junk as its argument k, and a
+ * kernel without a table gets an unreadable address as its table.
  *
  * The parts, each in a file:
  *   kernels.c      the list, from gen_out/kernels.inc, adaptive.inc, baked.inc and matrices.inc
