@@ -58,14 +58,14 @@ class Polynomial:
         return hash(self.terms)
 
     def witness(self) -> frozenset[Variable]:
-        """Variables to set (all others clear) so that a non-zero polynomial is 1.
+        """Return variables to set (all others clear) so that a non-zero polynomial is 1.
 
-        All variables of a monomial of least degree: no other monomial can be a subset of it.
+        They are all variables of a monomial of least degree: no other monomial can be a subset of it.
         """
         return min(self.terms, key=lambda m: (len(m), sorted(map(str, m))))
 
     def value(self, ones: Iterable[Variable]) -> int:
-        """The polynomial's value where exactly the variables `ones` are 1."""
+        """Return the value of the polynomial if exactly the variables `ones` are 1."""
         chosen = set(ones)
         return sum(1 for monomial in self.terms if monomial <= chosen) & 1
 
@@ -80,5 +80,5 @@ def constant_byte(value: int) -> tuple[Polynomial, ...]:
 
 
 def variable_byte(name: Hashable) -> tuple[Polynomial, ...]:
-    """Eight fresh variables (name, 0) ... (name, 7)."""
+    """Return eight fresh variables (name, 0) ... (name, 7)."""
     return tuple(Polynomial.variable((name, bit)) for bit in range(8))

@@ -18,7 +18,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """status, and for anything but PROVED the reason with a counterexample where there is one."""
+    """The answer of a proof: status and, unless proved, the reason with a counterexample if there is one."""
 
     status: Status
     reason: str = ""
@@ -31,4 +31,4 @@ PROVED = Verdict(Status.PROVED)
 
 
 class Refutation(Exception):
-    """Raised inside a proof at the first thing found wrong."""
+    """The exception for the first error that a proof finds."""

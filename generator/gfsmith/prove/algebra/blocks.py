@@ -25,7 +25,7 @@ UNITS = tuple(1 << 7 - n for n in range(WORD))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a sum of products of blocks; number -1: of nothing."""
+    """A row of a sum of products of blocks. number -1: a row of the zero matrix."""
 
     sum: frozenset[Product]
     number: int
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Byte `place` of what AFFINE takes to multiply by a sum of blocks from the right."""
+    """Byte `place` of the operand with which AFFINE multiplies by a sum of blocks from the right."""
 
     sum: frozenset[Product]
     place: int
@@ -84,7 +84,7 @@ def _product(left: frozenset[Product], right: frozenset[Product]) -> frozenset[P
 
 
 def check_lemma() -> None:
-    """AFFINE of a by AFFINE of UNITS by the reversed rows of B is the row a B, for all bits."""
+    """Check for all bits: AFFINE of a by AFFINE of UNITS by the reversed rows of B is the row a B."""
     affine = MEANING[Op.AFFINE].lane
     assert affine is not None
     a, rows = variable_byte("a"), [variable_byte(("b", n)) for n in range(WORD)]

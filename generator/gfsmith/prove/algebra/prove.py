@@ -29,7 +29,7 @@ def _data(array: str, index: int) -> Byte:
 
 
 class _Bits:
-    """Bytes as eight bits each. low: the polynomial of the field without a^8, where there is one."""
+    """Bytes as eight bits each. low: the polynomial of the field without a^8; None without a field."""
 
     zero: Byte = constant_byte(0)
 
@@ -80,7 +80,7 @@ class _Bits:
 
     @staticmethod
     def _scaled(flag: Byte, byte: Byte) -> Byte:
-        """An integer product of 0 or 1; larger flags would carry into other bytes."""
+        """Return an integer product of 0 or 1; larger flags would carry into other bytes."""
         if any(flag[1:]):
             raise Refutation("SCALE of a byte that may be neither 0 nor 1")
         return tuple(flag[0] & bit for bit in byte)
@@ -93,12 +93,13 @@ def _execute(routine: Routine, arithmetic: _Bits) -> list[Byte]:
 
 
 def _sum(terms: list[Polynomial]) -> Polynomial:
-    """All at once, since the terms are different."""
+    """Return the sum of polynomials whose terms are all different."""
     return Polynomial(frozenset().union(*(term.terms for term in terms)))
 
 
 def _matrices8(routine: Routine) -> None:
-    """C[r][c] = sum over k of A[r][k] B[k][c], for every matrix of 8 x 8 bits in the block."""
+    """Check that C[r][c] is the sum over k of A[r][k] B[k][c], for every matrix of 8 x 8 bits in the
+    block."""
     bits = _Bits()
     got = _execute(routine, bits)
     want = []
@@ -111,7 +112,7 @@ def _matrices8(routine: Routine) -> None:
 
 
 def _row_of_matrices64(routine: Routine) -> None:
-    """One row c of C for a row a of A: each step adds row i of B if bit i of a is set."""
+    """Check row c of C for a row a of A: each step adds row i of B if bit i of a is set."""
     bits = _Bits()
     execution = Execution(routine, bits)
     execution.run((*routine.preload, *routine.head))
@@ -161,12 +162,12 @@ def prove(routine: Routine) -> Verdict:
 
 
 def _matrix(operand: int) -> tuple[int, ...]:
-    """The rows of an operand of gf2p8affineqb, as the instruction's definition takes them."""
+    """Return the rows of an operand of gf2p8affineqb, in the order of the instruction's definition."""
     return tuple(operand >> DEGREE * (7 - row) & (ORDER - 1) for row in range(DEGREE))
 
 
 def _check_product(field: Field) -> None:
-    """gf2p8mulb, as its definition has it, is the field's product."""
+    """Check that the definition of gf2p8mulb is the product of the field."""
     x, y = variable_byte("x"), variable_byte("y")
     meaning = MEANING[Op.MULB].lane
     assert meaning is not None
@@ -175,9 +176,10 @@ def _check_product(field: Field) -> None:
 
 
 def prove_isomorphisms(entries: Sequence[Isomorphism]) -> Verdict:
-    """Every field is there once; `forth` and `back` are ring isomorphisms between it and that of 0x11b, one
-    the inverse of the other; gf2p8mulb multiplies in that field, and gf2p8affineinvqb between the maps
-    inverts all 256 elements, as the definitions of the instructions have it (Intel SDM)."""
+    """Return whether the table has every field once with a correct pair of maps. `forth` and `back` must be
+    ring isomorphisms between the field and that of 0x11b, each the inverse of the other. gf2p8mulb must
+    multiply in that field, and gf2p8affineinvqb between the maps must invert all 256 elements, by the
+    definitions of the instructions (Intel SDM)."""
     aes = Field(_AES)
     try:
         _check_product(aes)

@@ -13,7 +13,7 @@ Monomial = tuple[tuple[Name, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """The sum of its monomials."""
+    """A sum of monomials."""
 
     terms: frozenset[Monomial] = frozenset()
 
@@ -35,7 +35,7 @@ class Element:
         return Element(frozenset(total))
 
     def __pow__(self, exponent: int) -> Element:
-        """For an exponent of at least 1."""
+        """Return a power. The exponent is at least 1."""
         if exponent == 1:
             return self
         half: Element = self ** (exponent // 2)

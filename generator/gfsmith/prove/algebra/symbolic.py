@@ -30,7 +30,7 @@ _READS = frozenset({Act.LOAD, Act.COEFFICIENT, Act.ROW})
 
 
 class Arithmetic(Protocol):
-    """The type of the lanes, and the meaning of the instructions that do more than move lanes."""
+    """The type of the lanes, and the effect of the instructions that do more than move lanes."""
 
     zero: Lane
 
@@ -175,7 +175,7 @@ def _elementwise(routine: Routine) -> None:
 
 
 def step(routine: Routine, execution: Execution, part: Step, index: int, state: list[Lane]) -> list[Lane]:
-    """The bytes after a step that starts from `state`."""
+    """Return the bytes after a step that starts from `state`."""
     width = routine.width
     inner = Execution(routine, execution.arithmetic)
     inner.values = dict(execution.values)
@@ -186,8 +186,8 @@ def step(routine: Routine, execution: Execution, part: Step, index: int, state: 
 
 
 def check_order(routine: Routine, execution: Execution) -> None:
-    """The steps take every index once, from the highest; each starts where the last one ended, the first from
-    0."""
+    """Check that the steps use every index once, from the highest, and that each step starts from the result
+    of the previous one, the first from 0."""
     if routine.rolled:
         (part,) = routine.steps
         if any(lane != execution.arithmetic.zero for v in routine.initial for lane in execution.values[v]):
@@ -203,7 +203,7 @@ def check_order(routine: Routine, execution: Execution) -> None:
 
 
 def parts(routine: Routine) -> list[tuple[Step, int]]:
-    """Every step with its index; a loop's code with each of its own."""
+    """Return every step with its index; the code of a loop once for each of its indices."""
     indices = reversed(range(routine.count))
     if routine.rolled:
         return [(routine.steps[0], index) for index in indices]

@@ -1,4 +1,4 @@
-"""The calling conventions that there are contracts for."""
+"""All calling conventions of contracts."""
 
 from __future__ import annotations
 

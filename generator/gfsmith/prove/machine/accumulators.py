@@ -1,4 +1,4 @@
-"""Accumulators of a loop over the sources: what two turns of it show, and the sum at any turn."""
+"""Accumulators of a loop over the sources: their gain in an iteration, and their sum after any iteration."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gfsmith.prove.machine.linear import Word, add, scale, subtract
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, of
-    which each turn takes `count`, or with their ends (masked_tail.py)."""
+    """A stretch of an accumulator: the products of output `output` with the sources from `first` on, `count`
+    of them per iteration, or with the ends of these sources (masked_tail.py)."""
 
     output: Word
     first: Word
@@ -23,12 +23,12 @@ class Sum:
     end: bool
 
     def source(self, turn: Word) -> Word:
-        """The first source of a turn."""
+        """The first source of an iteration."""
         return add(self.first, scale(turn, self.count))
 
 
 def _recognise(contract: Contract, piece: Piece, length: int) -> Sum | None:
-    """The products that `piece` is the sum of, if they are those of one output and successive sources."""
+    """Return the products whose sum is `piece`, if they are products of one output and successive sources."""
     if not isinstance(piece, Form) or piece.is_constant:
         return None
     atom = next(iter(piece.atoms))
@@ -49,13 +49,14 @@ def _gain(contract: Contract, part: Sum, first: Word) -> Form:
 
 
 def _total(contract: Contract, part: Sum, sources: Word) -> Form:
-    """The sum over the first sources."""
+    """Return the sum over the first sources."""
     total = contract.total(part.output, sources, part.start)
     return masked_tail.ended(total) if part.end else total
 
 
 def accumulator(contract: Contract, seen: list[Runs]) -> list[Sum | int] | None:
-    """The stretches of an accumulator (a number: bytes that stay), or None if it is none."""
+    """Return the stretches of an accumulator (a number: bytes that do not change); None if it is no
+    accumulator."""
     if contract.operation == "horner":
         return _horner(contract, *seen)
     first, second = seen
@@ -76,8 +77,9 @@ def accumulator(contract: Contract, seen: list[Runs]) -> list[Sum | int] | None:
 
 
 def _horner(contract: Contract, first: Runs, second: Runs, third: Runs) -> list[Sum | int] | None:
-    """The same by Horner's rule, where a difference shows nothing: all states are sums from source 0 on, and
-    only from the second source on do those of different outputs differ."""
+    """Return the stretches of an accumulator of Horner's rule. Its gain cannot be read from a difference of
+    two states: all states are sums from source 0 on, and the sums of different outputs differ only from the
+    second source on."""
     found: list[Sum | int] = []
     for length, before, after in domain.aligned(second, third):
         position = sum(part if isinstance(part, int) else part.length for part in found)
@@ -112,7 +114,7 @@ def _sources(form: Form) -> int | None:
 
 
 def summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
-    """The accumulator `turn` turns after `first`."""
+    """Return the accumulator `turn` iterations after `first`."""
     total: list[Run] = []
     position = 0
     for part in parts:
@@ -146,7 +148,7 @@ def gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, t
 
 
 def _carried(contract: Contract, part: Sum, runs: Runs) -> Runs:
-    """A stretch of an accumulator, before it gains the sources of a turn."""
+    """Return a stretch of an accumulator before it gains the sources of an iteration."""
     carried: list[Run] = []
     for length, piece in runs:
         if not isinstance(piece, Form):

@@ -37,8 +37,8 @@ RETURN = 1 << 64
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One decoded instruction. filling: it does nothing, and may lie between functions. raw: as the
-    decoder has it; its text is the disassembly."""
+    """One decoded instruction. filling: it has no effect and may lie between functions. raw: the decoder's
+    object, whose text is the disassembly."""
 
     ip: int
     next_ip: int
@@ -81,19 +81,20 @@ class Architecture(Protocol):
     abis: Mapping[str, Abi]
 
     def decode(self, code: bytes, ip: int) -> Instruction | None:
-        """The instruction that `code` begins with, at address `ip`; None if there is none."""
+        """Return the first instruction of `code`, at address `ip`; None if there is none."""
 
     def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
-        """Features that code for an instruction set with these flags (isa.py) may use."""
+        """Return the features that code for an instruction set with these flags (isa.py) may use."""
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
-        """A feature that the instruction needs and that is neither plain nor among these."""
+        """Return a feature that the instruction needs and that is neither plain nor among `features`; None if
+        there is none."""
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
         """Return whether the instruction has a meaning with the number that a linker puts into it."""
 
     def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
-        """The ways in; all are proved."""
+        """Return the entry points; all are proved."""
 
     def execute(self, state: State, instruction: Instruction) -> None:
         """Execute an instruction of Flow.NEXT, or the part of a Flow.BRANCH before its test (counting)."""
@@ -104,7 +105,8 @@ class Architecture(Protocol):
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
     ) -> None:
-        """The file's unwind tables describe every instruction reached, with the states before it."""
+        """Check that the unwind tables of the file describe every reached instruction, with the states before
+        it."""
 
 
 def move_stack(state: State, name: str, alignment: int = 1) -> None:

@@ -1,4 +1,4 @@
-"""The processors that the prover knows, by calling convention."""
+"""The processors that the prover supports, by calling convention."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _BY_ABI = {abi: arch for arch in ALL for abi in arch.abis}
 
 
 def of_abi(name: str) -> Architecture:
-    """The processor that a calling convention is for. Raises KeyError."""
+    """Return the processor of a calling convention. Raises KeyError."""
     return _BY_ABI[name]
 
 
 def of_machine(name: str) -> Architecture:
-    """The processor that an image is for. Raises KeyError."""
+    """Return the processor of an image. Raises KeyError."""
     return {arch.name: arch for arch in ALL}[name]

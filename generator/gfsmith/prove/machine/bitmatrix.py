@@ -16,7 +16,7 @@ HIGH_NIBBLE = _rows([1 << n + 4 for n in range(4)])
 
 @lru_cache(maxsize=1 << 16)
 def compose(outer: int, inner: int) -> int:
-    """The matrix product: row r of the result is the sum of the rows of `inner` that row r names."""
+    """Return the matrix product: row r of the result is the sum of the rows of `inner` that row r selects."""
     result = 0
     for r in range(8):
         select = outer >> 8 * r & 0xFF
@@ -29,11 +29,12 @@ def compose(outer: int, inner: int) -> int:
 
 
 def apply(matrix: int, byte: int) -> int:
-    """Matrix times byte."""
+    """Return the product of a matrix and a byte."""
     return sum(((matrix >> 8 * r & byte & 0xFF).bit_count() & 1) << r for r in range(8))
 
 
 @lru_cache(maxsize=256)
 def row_mask(byte: int) -> int:
-    """0xff in row r for every bit r of `byte`: AND with a constant, on a matrix."""
+    """Return the matrix with 0xff in row r for every bit r of `byte`: AND with a constant, applied to a
+    matrix."""
     return sum(0xFF << 8 * r for r in range(8) if byte >> r & 1)

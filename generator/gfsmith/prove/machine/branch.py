@@ -1,4 +1,4 @@
-"""Decision of a conditional branch, for all values that are possible."""
+"""Decision of a conditional branch for all possible values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SIGNED = frozenset({Condition.LESS, Condition.NOT_LESS, Condition.NOT_GREATER, 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A branch that goes both ways: bounds of `value` if it is taken and if it is not."""
+    """A branch whose both sides are possible: bounds of `value` if it is taken and if it is not."""
 
     value: Linear
     taken: tuple[Bound, Bound]
@@ -76,8 +76,8 @@ def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | A
 
 
 def _check_public(flags: Flags) -> None:
-    """Refute a branch on a callee-saved register, the return address or where the stack is: these are no
-    arguments, and a branch would tell others about them."""
+    """Refute a branch on a callee-saved register, the return address or the position of the stack. These are
+    no arguments, so the branch would reveal them by its time."""
     words: tuple[Word, ...] = ()
     if isinstance(flags, Difference):
         words = flags.left, flags.right
@@ -124,7 +124,7 @@ def _split_zero(value: Linear, low: Bound, high: Bound, negate: bool) -> Split:
 
 
 def _check_no_wrap(state: State, flags: Difference, value: Word, signed: bool) -> None:
-    """Both sides are machine words as they stand, or addresses within one region."""
+    """Check that both sides are machine words without wrap-around, or addresses within one region."""
     if _in_one_region(state, flags, value):
         return
     limit = 1 << 8 * flags.size - signed

@@ -18,7 +18,7 @@ TABLE_OF_CONTENTS = symbol(Address("toc"))
 
 
 def address_of(image: Image, place: int, piece: int | None = None) -> Linear:
-    """The symbolic address of a place of the layout, in its piece or in the one that it is meant to be in."""
+    """Return the symbolic address of a place of the layout, in `piece` or in the piece that has the place."""
     index = image.piece_at(place) if piece is None else piece
     if index is None:
         raise Unsupported(f"an address outside of the file: {place:#x}")
@@ -27,8 +27,8 @@ def address_of(image: Image, place: int, piece: int | None = None) -> Linear:
 
 @dataclass(slots=True)
 class Constants:
-    """The object file, for one function. writable: data in writable sections is assumed to have the bytes of
-    the file. reads: the places that were read as data."""
+    """The object file, as one function reads it. writable: data in writable sections is assumed to have the
+    bytes of the file. reads: the places that were read as data."""
 
     image: Image
     function: Function
@@ -36,7 +36,7 @@ class Constants:
     reads: set[int] = field(default_factory=set)
 
     def extent(self, index: int) -> int:
-        """Bytes of a piece."""
+        """Return the number of bytes of a piece."""
         piece = self.image.pieces[index]
         return piece.end - piece.start
 
@@ -46,9 +46,10 @@ class Constants:
         return fits and self.image.pieces[index].alignment % size == 0
 
     def load(self, index: int, offset: int, size: int) -> bytes | None:
-        """Bytes that are final in the file and that no program changes; None if there are none.
+        """Return bytes that are final in the file and that no program changes; None if there are none.
 
-        Code may be moved or made unreadable as a function, so constants in code lie in the function itself.
+        A linker may move code or make it unreadable function by function, so constants in code must lie in
+        the function itself.
         """
         piece = self.image.pieces[index]
         start = piece.start + offset
@@ -64,7 +65,7 @@ class Constants:
         return self.image.read(start, size)
 
     def pointer(self, index: int, offset: int) -> Word | None:
-        """The pointer that the linker puts to a place, if it does so."""
+        """Return the pointer that the linker writes to a place; None if it writes none."""
         start = self.image.pieces[index].start + offset
         found = self.image.references_in(start, 8)
         segment = self.image.segment_at(start)
@@ -75,15 +76,15 @@ class Constants:
         return address_of(self.image, found[0].goal, found[0].piece)
 
     def relative(self, ip: int, next_ip: int, target: int) -> Word:
-        """The address of an operand relative to the instruction at `ip`: by its relocation, or in the piece
-        of the instruction."""
+        """Return the address of an operand relative to the instruction at `ip`: by its relocation, or in the
+        piece of the instruction."""
         found = self.image.references_in(ip, next_ip - ip)
         if found:
             return address_of(self.image, target, found[0].piece)
         return address_of(self.image, target, self.image.piece_at(ip))
 
     def reference(self, ip: int, size: int) -> Reference | None:
-        """The relocation of an instruction."""
+        """Return the relocation of an instruction."""
         return next(iter(self.image.references_in(ip, size)), None)
 
     def value(self, reference: Reference) -> Word:

@@ -66,7 +66,7 @@ class Layout:
 
 @lru_cache(maxsize=1 << 12)
 def _bit_matrix(polynomial: int, constant: int) -> int:
-    """x -> constant * x as a matrix of bits, row r in byte r."""
+    """Return x -> constant * x as a matrix of bits, row r in byte r."""
     return int.from_bytes(bytes(Field(polynomial).matrix(constant)), "little")
 
 
@@ -124,7 +124,7 @@ class Contract:
     columns: int | None = None
 
     def lengths(self) -> tuple[int, int] | None:
-        """The least and the greatest len that is promised, multiples of the granule; None: there is none."""
+        """The least and the greatest permitted len, multiples of the granule; None: no len is permitted."""
         low = -(-max(self.minimum, 0) // self.granule) * self.granule
         high = min(self.maximum, (1 << 64) - 1) // self.granule * self.granule
         return (low, high) if low <= high else None
@@ -144,7 +144,7 @@ class Contract:
 
     @property
     def turns(self) -> int:
-        """The number of a loop's states that distinguish its sums: with Horner's rule, all sums begin as the
+        """The number of states of a loop that distinguish its sums. With Horner's rule, all sums begin as the
         first source."""
         return 3 if self.operation == "horner" else 2
 
@@ -154,7 +154,8 @@ class Contract:
         return symbol(SOURCES if self.group == 1 else GROUPS)
 
     def cases(self) -> list[Contract]:
-        """This contract for every number of sources that a group does not fill; together they are it."""
+        """Return this contract once for each remainder of the number of sources modulo the group; together
+        the cases are the contract."""
         if self.inputs is not None:
             return [self]
         return [replace(self, left_over=number) for number in range(self.group)]
@@ -164,7 +165,7 @@ class Contract:
         return self.sources if self.per_shard else self.outputs
 
     def product(self, output: Word, source: Word, start: Word) -> Form:
-        """c[output][source] * src[source] from byte `start` on, by the definition of the format."""
+        """Return c[output][source] * src[source] from byte `start` on, by the definition of the format."""
         if self.operation in ("xor", "horner"):
             return domain.variable("src", source, start)
         if self.rows is not None:
@@ -192,9 +193,9 @@ class Contract:
         return domain.make_form(0, {Atom(None, "src", source, start): matrix} if constant else {})
 
     def total(self, output: Word, count: Word, start: Word) -> Form:
-        """The sum of the products of the first `count` sources.
+        """Return the sum of the products of the first `count` sources.
 
-        Where `count` is some whole groups and a rest, the groups' sum is one unknown.
+        If `count` is a number of whole groups and a remainder, the sum of the groups is one unknown.
         """
         if isinstance(count, int):
             return self.products(output, 0, count, start)

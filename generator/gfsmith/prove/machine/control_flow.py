@@ -17,7 +17,8 @@ _NOWHERE = -1
 
 
 class Graph:
-    """The instructions of a function by where control may go. decode: None where there is none."""
+    """The instructions of a function and the possible next instructions of each. decode: returns None where
+    there is no instruction."""
 
     def __init__(self, origin: int, decode: Callable[[int], Instruction | None]) -> None:
         self._origin = origin
@@ -55,7 +56,8 @@ class Graph:
         return end != _NOWHERE and self._component[end] == self._component[branch]
 
     def _reached(self, without: int | None) -> frozenset[int]:
-        """The ends of all runs that control may come to from the first instruction, but by one."""
+        """Return the ends of all runs that control may reach from the first instruction without passing
+        `without`."""
         if without is None and self._from_origin is not None:
             return self._from_origin
         seen, queue = set[int](), [self._origin]
@@ -79,7 +81,7 @@ class Graph:
         return start == by
 
     def _end(self, start: int) -> int:
-        """The last instruction of the run that begins at `start`."""
+        """Return the last instruction of the run that begins at `start`."""
         ip, passed = start, []
         while ip not in self._ends:
             instr = self._decode(ip)

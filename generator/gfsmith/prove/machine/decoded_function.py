@@ -25,7 +25,7 @@ class Text:
         self._decoded: dict[int, Instruction | None] = {}
 
     def decode(self, ip: int) -> Instruction | None:
-        """The instruction at an address; None outside of the function, or if there is none."""
+        """Return the instruction at an address; None outside of the function, or if there is none."""
         if ip not in self._decoded:
             start = ip - self._origin
             inside = 0 <= start < len(self._code)
@@ -34,7 +34,8 @@ class Text:
         return self._decoded[ip]
 
     def instruction(self, ip: int) -> Instruction:
-        """The same for an address that control has reached. Raises Refutation."""
+        """Return the instruction at an address that control has reached. Raises Refutation if there is
+        none."""
         if ip == RETURN:
             return Instruction(ip, ip, Flow.RETURN, "the return of a branch")
         found = self._known.get(ip)

@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class Atom(NamedTuple):
-    """One summand: T, what x is, and where the run begins in it."""
+    """One summand: the map T, the name of x, and the start of the run in x."""
 
     table: Entry | None
     kind: str
@@ -47,7 +47,7 @@ class Atom(NamedTuple):
 
 
 class Form:
-    """constant and atoms with their matrices (none is 0). Immutable by convention."""
+    """A constant and atoms with their matrices, none of which is 0. Immutable by convention."""
 
     __slots__ = ("atoms", "constant")
 
@@ -105,7 +105,7 @@ def variable(kind: str, index: Word, start: Word, matrix: int = IDENTITY) -> For
 
 
 def shift(piece: Piece, by: int) -> Piece:
-    """The form of the run that begins `by` bytes later."""
+    """Return the form of the run that begins `by` bytes later."""
     if isinstance(piece, Table):
         return Table(add(piece.offset, by))
     if not piece.atoms:
@@ -156,7 +156,7 @@ def zeros(length: int) -> Runs:
 
 
 def cut(runs: Runs, low: int, high: int) -> Runs:
-    """Bytes low..high-1."""
+    """Return bytes low..high-1."""
     if low == 0 and runs and runs[0][0] >= high:
         return ((high, runs[0][1]),) if high else ()
     out, position = [], 0
@@ -176,7 +176,7 @@ def cut(runs: Runs, low: int, high: int) -> Runs:
 
 
 def split(runs: Runs, width: int) -> Iterator[Runs]:
-    """Pieces of `width` bytes each, in one pass; the size is a multiple of width."""
+    """Yield pieces of `width` bytes each, in one pass; the size is a multiple of width."""
     out: list[Run] = []
     room = width
     for length, piece in runs:
@@ -194,7 +194,7 @@ def size(runs: Runs) -> int:
 
 
 def aligned(left: Runs, right: Runs) -> Iterator[tuple[int, Piece, Piece]]:
-    """Both vectors cut at the borders of either."""
+    """Yield the pieces of both vectors, cut at the borders of either vector."""
     i = j = 0
     used_l = used_r = 0
     while i < len(left) and j < len(right):
@@ -233,7 +233,7 @@ def xor(left: Runs, right: Runs) -> Runs:
 
 
 def masked(form: Form, byte: int) -> Form:
-    """form & constant."""
+    """Return form & constant."""
     if byte == 0xFF:
         return form
     atoms = {}
@@ -246,7 +246,7 @@ def masked(form: Form, byte: int) -> Form:
 
 
 def and_(left: Runs, right: Runs) -> Runs:
-    """AND, where one side is constant."""
+    """Return the AND of two operands, one of which is constant."""
     out: list[Run] = []
     for length, a, b in aligned(left, right):
         x, y = _form(a), _form(b)
@@ -257,7 +257,8 @@ def and_(left: Runs, right: Runs) -> Runs:
 
 
 def shift_rows(form: Form, by: int) -> Form:
-    """Every bit moved by `by` places towards bit 0 (negative: away); what leaves the byte is lost."""
+    """Return the form with every bit moved by `by` places towards bit 0 (negative: away); bits that leave the
+    byte are lost."""
     atoms = {}
     for atom, matrix in form.atoms.items():
         moved = matrix >> 8 * by if by >= 0 else matrix << -8 * by & _ALL
@@ -270,7 +271,7 @@ def shift_rows(form: Form, by: int) -> Form:
 
 
 def map_table(entry: Entry, form: Form) -> Form:
-    """T of a form."""
+    """Return T of a form."""
     if form.constant:
         raise Unsupported("a table entry applied to a constant")
     if any(atom.table is not None for atom in form.atoms):
@@ -279,7 +280,7 @@ def map_table(entry: Entry, form: Form) -> Form:
 
 
 def map_matrix(matrix: int, form: Form) -> Form:
-    """A known matrix times a form."""
+    """Return a known matrix times a form."""
     atoms = {}
     for atom, inner in form.atoms.items():
         if atom.table is not None:

@@ -70,7 +70,8 @@ def entry_state(
     lengths: tuple[int, int],
     constants: Constants,
 ) -> State:
-    """The machine on entry, for a range of `lengths`: what ABI and contract say, and junk otherwise."""
+    """Return the state on entry for a range of `lengths`: defined by ABI and contract, otherwise
+    arbitrary."""
     abi = arch.abis[contract.abi]
     length, facts = _given(contract, *lengths)
     memory = Memory(

@@ -88,12 +88,12 @@ class Explorer:
 
     @property
     def covered(self) -> set[int]:
-        """The instructions that were reached, but for paths that depend on a withdrawn guess."""
+        """The reached instructions, without paths that depend on a withdrawn guess."""
         holding = (seen for guesses, seen in self._followed if not any(g.withdrawn for g in guesses))
         return set().union(*holding)
 
     def reached(self) -> dict[int, tuple[Instruction, list[State]]]:
-        """Every instruction that was reached, and the states before it that differ in their frames."""
+        """Return every reached instruction, and the states before it that differ in their frames."""
         return {
             ip: (self._text.instruction(ip), states)
             for ip, found in self._frames.items()
@@ -101,9 +101,9 @@ class Explorer:
         }
 
     def run(self, state: State, start: int | None = None) -> list[State]:
-        """All states at ret, from the first instruction or that at `start`.
+        """Return all states at ret, from the first instruction or the one at `start`.
 
-        Raises Refutation or Unsupported, with the place.
+        Raises Refutation or Unsupported, with the address of the instruction.
         """
         ends: list[State] = []
         self._paths = [Path(self.origin if start is None else start, state)]
@@ -143,7 +143,7 @@ class Explorer:
         return self._next() if self._exits else None
 
     def _follow(self, path: Path) -> bool:
-        """Until the path ends: True at ret, False if it was split or closed."""
+        """Execute a path until it ends: True at ret, False if it was split or closed."""
         self._followed.append((path.guesses, path.visited))
         while True:
             self.steps += 1
@@ -189,7 +189,7 @@ class Explorer:
             move_stack(state, name, self.arch.alignment)
 
     def _branch(self, path: Path, instr: Instruction) -> bool:
-        """Go on along one way, or queue both. False: this path ends here."""
+        """Continue along one side of a branch, or queue both sides. Return False if this path ends here."""
         flags, condition = self.arch.test(path.state, instr)
         decision = decide(path.state, flags, condition)
         if isinstance(decision, bool):
@@ -206,7 +206,8 @@ class Explorer:
         return False
 
     def _count_turn(self, path: Path, instr: Instruction, flags: Flags, taken: bool) -> None:
-        """Give up on a loop that goes on and on for all lengths, such as one that never ends."""
+        """Count an iteration of a loop. Raises Unsupported above the limit, for example for a loop that never
+        ends."""
         if isinstance(flags, Difference) and isinstance(flags.left, Linear):
             if self._graph.closes(instr) is taken:
                 path.turns += 1
@@ -216,7 +217,7 @@ class Explorer:
     def _branch_on_alignment(
         self, path: Path, instr: Instruction, flags: Alignment, condition: Condition
     ) -> bool:
-        """Equal: all addresses are multiples. If that is not known, both ways."""
+        """Queue the side on which all addresses are multiples, and continue on the other side."""
         zero, other = instr.target, instr.next_ip
         if condition is Condition.NOT_EQUAL:
             zero, other = other, zero
@@ -263,7 +264,8 @@ class Explorer:
         return list(zip(begins, [*(b - 1 for b in begins[1:]), int(high)], strict=True))[::-1]
 
     def _ways(self, instr: Instruction, decision: Split) -> tuple[Way, Way]:
-        """A branch that closes a loop: the way on in it, and the way out."""
+        """Return the two sides of a branch that closes a loop: the side that stays in the loop, and the
+        exit."""
         taken, other = Way(instr.target, decision.taken), Way(instr.next_ip, decision.other)
         return (taken, other) if self._graph.closes(instr) else (other, taken)
 
@@ -298,7 +300,8 @@ class Explorer:
         return False
 
     def _look(self, path: Path, instr: Instruction, decision: Split, record: Record) -> bool:
-        """Go on for one more turn of a loop, until there are enough to guess from."""
+        """Continue with another iteration of a loop; with enough states, start from a guess and return
+        False."""
         first = record.seen[0]
         if len(record.seen) == self.contract.turns:
             self._start(path, instr, record)

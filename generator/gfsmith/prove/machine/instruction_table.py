@@ -1,4 +1,5 @@
-"""Tables of what instruction forms mean, for processors whose instructions are decoded to named forms."""
+"""Tables of the semantics of instruction forms, for processors whose instructions are decoded to named
+forms."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ Decoded = TypeVar("Decoded", bound=Formed)
 
 
 def forms(meaning: Meaning, *names: str) -> dict[str, Meaning]:
-    """Several forms with one meaning."""
+    """Return entries for several forms with one meaning."""
     return dict.fromkeys(names, meaning)
 
 

@@ -28,7 +28,7 @@ _SPAN = 1 << 64
 
 @dataclass(slots=True)
 class Guess:
-    """The state of turn `turn`, and which vectors are accumulators."""
+    """The guessed state of iteration `turn`, and the vectors that are accumulators."""
 
     state: State
     turn: str
@@ -36,7 +36,7 @@ class Guess:
 
 
 def junk(size: int) -> Runs:
-    """Bytes of which nothing is known."""
+    """Return bytes without any known property."""
     return ((size, domain.variable("junk", next(_junk), 0)),)
 
 
@@ -81,8 +81,8 @@ def _alike(first: Difference, second: Difference) -> bool:
 
 
 def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
-    """The state of turn `name`, after the states of the first turns. Raises Unsupported if the loop does not
-    look like one."""
+    """Return the guessed state of iteration `name`, from the states of the first iterations. Raises
+    Unsupported if the states do not fit a loop."""
     first, second = seen[:2]
     turn = symbol(name)
     state = copy(first)
@@ -129,7 +129,7 @@ def _guess_memory(first: State, second: State, state: State, turn: Linear) -> No
 
 
 def _slot(first: Slot, second: Slot | None) -> Slot:
-    """A slot at any turn: unknown if it is not the same at two of them."""
+    """Return a slot at any iteration: unknown if two iterations differ in it."""
     return first if first == second else (junk(first[1]), first[1])
 
 

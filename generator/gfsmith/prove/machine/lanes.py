@@ -15,12 +15,12 @@ _SIGN = sum(0x80 << 8 * row for row in range(8))  #: the matrix of which every r
 
 
 def known(runs: Runs) -> bytes:
-    """Bytes that must be constant."""
+    """Return bytes that must be constant."""
     return constant_bytes(runs)
 
 
 def groups(runs: Runs, size: int, width: int) -> Iterator[tuple[int, int, Runs]]:
-    """Stretches of equal elements of `width` bytes: (first byte, behind the last, one element)."""
+    """Yield stretches of equal elements of `width` bytes: (first byte, end, one element)."""
     elements = domain.split(runs, width)
     start, last = 0, next(elements)
     for low, element in zip(range(width, size, width), elements, strict=False):
@@ -31,7 +31,7 @@ def groups(runs: Runs, size: int, width: int) -> Iterator[tuple[int, int, Runs]]
 
 
 def table_entry(state: State, runs: Runs, width: int) -> tuple[str, int, Entry] | None:
-    """Format, place and entry if `runs` is one stretch of raw table bytes."""
+    """Return format, place and entry if `runs` is one stretch of raw table bytes; None otherwise."""
     if len(runs) != 1 or runs[0][0] != width or not isinstance(runs[0][1], Table):
         return None
     fmt, source, output, within = state.memory.entry(runs[0][1].offset)
@@ -45,7 +45,7 @@ def is_nibble_table(state: State, table: Runs) -> bool:
 
 
 def look_up(state: State, table: Runs, index: Form, layout: str = "nibble") -> Form:
-    """A 16-byte table at an index that is below 16; a coefficient's must be of the format `layout`."""
+    """Look up an index below 16 in a 16-byte table; a coefficient's table must have the format `layout`."""
     found = table_entry(state, table, 16)
     if found is None:
         return domain.map_matrix(_linear_table(constant_bytes(table)), index)
@@ -78,7 +78,8 @@ def look_up_runs(
 
 @lru_cache(maxsize=4096)
 def _linear_table(table: bytes) -> int:
-    """The matrix of a table that is XOR-linear in its index; Unsupported if it is not."""
+    """Return the matrix of a table that is XOR-linear in its index. Raises Unsupported for any other
+    table."""
     for n in range(16):
         total = 0
         for bit in range(4):
@@ -90,12 +91,12 @@ def _linear_table(table: bytes) -> int:
 
 
 def _arithmetic(shift: int) -> int:
-    """The matrix of an arithmetic right shift of a byte."""
+    """Return the matrix of an arithmetic right shift of a byte."""
     return sum(1 << min(r + shift, 7) + 8 * r for r in range(8))
 
 
 def shift_right(runs: Runs, element: int, count: int, arithmetic: bool) -> Runs:
-    """Every element of `element` bytes (little endian) shifted right by `count` bits."""
+    """Return every element of `element` bytes (little endian) shifted right by `count` bits."""
     limit = 8 * element - 1
     if count > limit:
         if not arithmetic:
@@ -140,12 +141,13 @@ def _shift_element(runs: Runs, element: int, count: int, arithmetic: bool) -> It
 
 
 def sign(piece: Piece) -> Form:
-    """Bit 7 in every bit."""
+    """Return bit 7 in every bit."""
     return domain.map_matrix(_SIGN, _form(piece))
 
 
 def add_bytes(left: Runs, right: Runs) -> Runs:
-    """Sums modulo 256: of known bytes, or of bytes and themselves, which is one place up."""
+    """Return sums modulo 256: of known bytes, or of bytes and themselves, which is a shift to the left by one
+    bit."""
     if left == right:
         return domain.merge([(length, domain.shift_rows(_form(piece), -1)) for length, piece in left])
     pairs = zip(known(left), known(right), strict=True)
@@ -153,7 +155,7 @@ def add_bytes(left: Runs, right: Runs) -> Runs:
 
 
 def signs(runs: Runs) -> Runs:
-    """Bit 7 of each byte in all of its bits."""
+    """Return bit 7 of each byte in all of its bits."""
     return domain.merge([(length, sign(piece)) for length, piece in runs])
 
 

@@ -111,7 +111,7 @@ def subtract(left: Word, right: Word) -> Word:
 
 
 def divide(value: Word, divisor: int) -> Word | None:
-    """value / divisor if that is exact term by term, else None."""
+    """Return value / divisor if the division is exact term by term, else None."""
     if isinstance(value, int):
         return value // divisor if value % divisor == 0 else None
     if value.constant % divisor or any(c % divisor for _, c in value.terms):
@@ -120,7 +120,7 @@ def divide(value: Word, divisor: int) -> Word | None:
 
 
 def substitute(value: Word, name: Symbol, by: Word) -> Word:
-    """`value` with every occurrence of a symbol replaced, inside addresses too."""
+    """Return `value` with every occurrence of a symbol replaced, also inside addresses."""
     if isinstance(value, int):
         return value
     result: Word = value.constant
@@ -136,7 +136,7 @@ def substitute(value: Word, name: Symbol, by: Word) -> Word:
 
 
 def base(value: Word) -> tuple[Address, Word] | None:
-    """The region that an address points into and the offset there; None for a plain number."""
+    """Return the region of an address and the offset in it; None for a plain number."""
     if isinstance(value, int):
         return None
     found = [s for s, c in value.terms if isinstance(s, Address) and c == 1]
@@ -158,7 +158,7 @@ def private(value: Word) -> str | None:
 
 
 def _normal(terms: Terms) -> tuple[Terms, int]:
-    """Terms divided by their common factor, with a positive first coefficient, and that factor."""
+    """Return terms divided by their common factor, with a positive first coefficient, and that factor."""
     factor = 0
     for _, c in terms:
         factor = gcd(factor, c)
@@ -168,7 +168,7 @@ def _normal(terms: Terms) -> tuple[Terms, int]:
 
 
 class Contradiction(Exception):
-    """A fact that cannot hold: the path it was found on does not exist."""
+    """A fact that cannot hold: the path on which it was found does not exist."""
 
 
 class Facts:
@@ -186,7 +186,7 @@ class Facts:
         return facts
 
     def range(self, value: Word) -> tuple[Bound, Bound]:
-        """The least and the greatest value that is possible."""
+        """Return the least and the greatest possible value."""
         if isinstance(value, int):
             return value, value
         found = self._ranges.get(value.terms)
@@ -195,7 +195,7 @@ class Facts:
         return value.constant + found[0], value.constant + found[1]
 
     def _range(self, value: Terms) -> tuple[Bound, Bound]:
-        """The same without the constant."""
+        """Return the range of a form without its constant."""
         terms, factor = _normal(value)
         known = self.bounds.get(terms)
         low, high = self._sum(terms)
@@ -208,7 +208,7 @@ class Facts:
         return factor * low, factor * high
 
     def _combined(self, terms: Terms, low: Bound, high: Bound) -> tuple[Bound, Bound]:
-        """Bounds from those of one known form, some times, and of the single symbols that are left."""
+        """Return bounds from a multiple of one known form and from the remaining single symbols."""
         form = dict(terms)
         for other, ends in self.bounds.items():
             symbol, factor = other[-1]
@@ -222,7 +222,7 @@ class Facts:
         return low, high
 
     def _sum(self, terms: Terms) -> tuple[Bound, Bound]:
-        """Bounds from those of the single symbols."""
+        """Return bounds from the bounds of the single symbols."""
         low: Bound = 0
         high: Bound = 0
         for s, c in terms:
@@ -232,7 +232,7 @@ class Facts:
         return low, high
 
     def assume(self, value: Word, low: Bound, high: Bound) -> None:
-        """low <= value <= high. Raises Contradiction if that is impossible."""
+        """Assume low <= value <= high. Raises Contradiction if that is impossible."""
         if isinstance(value, int):
             if not low <= value <= high:
                 raise Contradiction
@@ -252,7 +252,7 @@ class Facts:
             self._ranges = {}
 
     def tighten(self) -> None:
-        """Bounds of single symbols from those of the forms they are in."""
+        """Tighten bounds of single symbols by those of the forms that contain them."""
         for terms, (low, high) in list(self.bounds.items()):
             if len(terms) == 1:
                 continue

@@ -1,7 +1,7 @@
 """The last bytes of a shard in a vector, followed by zeros, as a write mask loads them.
 
-How many there are need not be known: byte i of such a run is that of the shard if the shard has it, else
-0. That is a variable of its own, and a map that is linear in the bytes of shards is linear in these.
+Their number may be unknown: byte i of such a run is the byte of the shard, or 0 beyond the end of the shard.
+Each such byte is a separate variable, and a map that is linear in the bytes of shards is linear in these.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def is_end(atom: Atom) -> bool:
 
 
 def ended(form: Form) -> Form:
-    """The same sum over the ends of its shards."""
+    """Return the same sum over the ends of its shards."""
     return Form(form.constant, {a._replace(kind=a.kind + _SUFFIX): m for a, m in form.atoms.items()})
 
 
 def whole(runs: Runs, start: Word) -> Runs:
-    """Runs in which the end of a shard, where it begins at `start`, is taken for the shard itself: equal in
-    all bytes that the shard has."""
+    """Return runs in which the end of a shard that begins at `start` is replaced by the shard itself. Both
+    are equal in all bytes of the shard."""
     return tuple((length, _whole(piece, start)) for length, piece in runs)
 
 

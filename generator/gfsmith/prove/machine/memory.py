@@ -87,7 +87,7 @@ class Written:
 class Limits:
     """Sizes: bytes of a shard, sources, outputs, bytes of the table, pointers of src[].
 
-    in_place: a destination may be a source; if per_shard, then only the one of the same number.
+    in_place: a destination may be a source; if per_shard, only the source of the same index.
     """
 
     length: Word
@@ -157,7 +157,7 @@ class Memory:
             raise Refutation(f"touches {what} beyond its end: {size} bytes at {offset}, size {limit}")
 
     def load(self, address: Word, size: int) -> Runs:
-        """Bytes as runs. Raises Refutation outside of everything that may be read."""
+        """Return bytes as runs. Raises Refutation outside of the readable regions."""
         place = base(address)
         if place is None:
             if not isinstance(address, int):
@@ -193,7 +193,7 @@ class Memory:
         raise Refutation(f"reads {size} bytes of {region} at {offset}, outside of its constants")
 
     def relative(self, ip: int, next_ip: int, target: int) -> Word:
-        """The address that the operand of an instruction names, which has it relative to itself."""
+        """Return the address of an operand that is relative to its instruction."""
         return self.constants.relative(ip, next_ip, target)
 
     def is_aligned(self, address: Word, size: int) -> bool:
@@ -204,7 +204,7 @@ class Memory:
         return self.constants.is_aligned(place[0].index, place[1], size)
 
     def _load_source(self, region: Address, offset: Word, size: int) -> Runs:
-        """Source bytes; those that a store in place may have replaced are unknown, and so is any
+        """Return source bytes. Bytes that a store in place may have replaced are unknown, and so is every
         destination byte that depends on them."""
         self.inside(region, offset, size, self.limits.length)
         lost = self._lost(region, offset, size) if self.limits.in_place else 0
@@ -221,7 +221,7 @@ class Memory:
         return max((self._replaced(w, offset, size) for w in self.written.values()), default=0)
 
     def _replaced(self, written: Written, offset: Word, size: int) -> int:
-        """The same for one destination."""
+        """Return the number of _lost for one destination."""
         if not written.overlaps(offset, size, self.facts):
             return 0
         done = subtract(written.prefix, offset)
@@ -263,7 +263,8 @@ class Memory:
         written.prefix = add(offset, count)
 
     def _end(self, address: Word, size: int, count: Word) -> tuple[Address, Word]:
-        """Shard and offset of an access to all bytes from there to its end, 1 to `size` of them."""
+        """Return shard and offset of an access to all bytes from the offset to the end of the shard, 1 to
+        `size` bytes."""
         place = base(address)
         if place is None or place[0].kind not in ("src", "dst"):
             raise Unsupported(f"an unknown part of {size} bytes at {address}")
@@ -277,7 +278,7 @@ class Memory:
         return region, offset
 
     def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
-        """Format, source, output and byte within the entry, of a place in the coefficient table."""
+        """Return format, source, output and byte within the entry for a place in the coefficient table."""
         return self.decode(offset)
 
     def store(self, address: Word, runs: Runs) -> None:
@@ -309,7 +310,7 @@ class Memory:
         return self.load(address, size)
 
     def store_word(self, address: Word, value: Word | Runs, size: int) -> None:
-        """A general or vector register to the stack, or its bytes to a destination."""
+        """Store a general or vector register to the stack, or its bytes to a destination."""
         place = base(address)
         if place is None or place[0].kind != "stack":
             if not isinstance(value, tuple):
@@ -319,7 +320,8 @@ class Memory:
         self.stack.store(place[1], value, size, self.facts)
 
     def pointer(self, region: Address, offset: Word) -> Word:
-        """The pointer at `offset` of src[] or dst[]: a shard's, or one behind the sources'."""
+        """Return the pointer at `offset` of src[] or dst[]: of a shard, or one after the pointers to the
+        sources."""
         sources = self.limits.sources
         kind, limit = ("src", sources) if region.kind == "srcs" else ("dst", self.limits.outputs)
         beyond = region.kind == "srcs" and self.facts.range(subtract(offset, scale(sources, POINTER)))[0] >= 0
@@ -330,7 +332,7 @@ class Memory:
         return symbol(Address("ahead", subtract(index, sources)) if beyond else Address(kind, index))
 
     def extent(self, region: Address) -> tuple[Word, Word]:
-        """The offsets in a region between which an address in it does not wrap around."""
+        """Return the offsets in a region between which its addresses do not wrap around."""
         limits = self.limits
         match region.kind:
             case "src" | "dst":

@@ -15,8 +15,8 @@ from gfsmith.prove.machine.state import State
 
 @dataclass(slots=True)
 class Record:
-    """Knowledge about a loop, found by the branch that closes it: its first turns, the guess for any turn and
-    the bounds that it assumes for the branch's value. withdrawn: the guess was wrong."""
+    """The record of a loop, found by the branch that closes it: its first iterations, the guess for any
+    iteration and the assumed bounds of the value of the branch. withdrawn: the guess was wrong."""
 
     seen: tuple[State, ...] = ()
     guess: Guess | None = None
@@ -46,7 +46,7 @@ class Path:
 
 
 class Way(NamedTuple):
-    """One way of a branch: its target, and the bounds of the branch's value on it."""
+    """One side of a branch: its target, and the bounds of the branch's value on it."""
 
     ip: int
     bounds: tuple[Bound, Bound]

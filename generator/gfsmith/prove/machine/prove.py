@@ -1,4 +1,4 @@
-"""The proof of one function: its promise, its bytes, and the answer."""
+"""The proof of one function against its contract."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """status, the reason if not proved, instructions of the function and how many were reached."""
+    """The answer of a proof: status, reason if not proved, number of instructions, and number of reached
+    instructions."""
 
     status: Status
     reason: str = ""
@@ -108,10 +109,10 @@ def prove_code(
 ) -> Report:
     """Prove or refute one function of an image against its contract, for every length.
 
-    All lengths and numbers of sources at once, by induction over the loops. Bytes left over after them are
-    taken in a few ranges if the contract says how the code takes them; if no proof comes of that, one by
-    one. Then, if `exhaustive`, every length from 0 to four blocks once more without induction. After
-    `max_steps` instructions the answer is "unsupported".
+    The proof covers all lengths and numbers of sources at once, by induction over the loops. The bytes that
+    remain after the loops are taken in a few ranges if the contract states how the code processes them; if
+    this gives no proof, one by one. If `exhaustive`, every length from 0 to four blocks follows without
+    induction. After `max_steps` instructions the answer is "unsupported".
     """
     arch = of_abi(contract.abi)
     if image.machine != arch.name:
@@ -144,14 +145,14 @@ def prove_code(
 
 
 def prove_bytes(contract: Contract, code: bytes, name: str, exhaustive: bool) -> Report:
-    """The same for machine code with no file around it."""
+    """Prove or refute machine code without a file."""
     return prove_code(contract, raw(name, code), name, exhaustive)
 
 
 def _prove(
     contract: Contract, image: Image, name: str, code: bytes, explorer: Explorer, exhaustive: bool
 ) -> Report:
-    """The answer of one exploration."""
+    """Return the answer of one exploration."""
     count = len(_instructions(explorer.arch, code, explorer.origin, set()))
     constants = Constants(image, image.functions[name], contract.frozen_data)
     try:
@@ -177,7 +178,8 @@ def _prove(
 
 
 def _length_ranges(contract: Contract, exhaustive: bool) -> list[tuple[int, int]]:
-    """Never empty: of no length at all, nothing would be shown. Raises Unsupported."""
+    """Return the ranges of lengths to prove. Raises Unsupported for a contract without a length, of which a
+    proof would show nothing."""
     lengths = contract.lengths()
     if lengths is None:
         raise Unsupported(f"no len from {contract.minimum} to {contract.maximum} is promised")

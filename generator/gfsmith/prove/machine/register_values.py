@@ -9,7 +9,7 @@ from gfsmith.prove.machine.state import Opaque, State, Value
 
 
 def narrow(state: State, value: Value | Opaque, size: int) -> Value | Opaque:
-    """The low `size` bytes."""
+    """Return the low `size` bytes."""
     if size == 8 or isinstance(value, Opaque):
         if size != 8:
             raise Unsupported(f"part of {value}")
@@ -25,7 +25,7 @@ def narrow(state: State, value: Value | Opaque, size: int) -> Value | Opaque:
 
 
 def as_bytes(state: State, value: Value | Opaque, size: int) -> Runs:
-    """A general register's value as data."""
+    """Return the value of a general register as data."""
     if isinstance(value, int):
         return domain.constant_runs((value % (1 << 8 * size)).to_bytes(size, "little"))
     if isinstance(value, tuple):
@@ -38,7 +38,7 @@ def wrap(value: Word, size: int) -> Word:
 
 
 def checked(state: State, value: Word, size: int) -> Word:
-    """A sum or difference; 64-bit ones of unknowns are left to the facts, narrower must fit."""
+    """Return a sum or difference. A result narrower than 64 bits must fit; the facts bound other results."""
     if isinstance(value, int):
         return value % (1 << 8 * size)
     if size != 8:

@@ -15,7 +15,7 @@ Value: TypeAlias = Word | Runs
 
 
 class Store(Protocol):
-    """The memory that instructions see."""
+    """The interface of memory for instructions."""
 
     def load(self, address: Word, size: int, /) -> Runs: ...
     def store(self, address: Word, runs: Runs, /) -> None: ...
@@ -60,7 +60,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Flags that differ from turn to turn of a loop, in no way that is understood."""
+    """Flags that differ between iterations of a loop in a way that the prover does not support."""
 
 
 Flags = Difference | Known | Alignment | Unclear
@@ -70,14 +70,14 @@ _ONLY = "flags"
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The bitwise OR of addresses: only good for testing low bits."""
+    """The bitwise OR of addresses, which permits only a test of low bits."""
 
     addresses: frozenset[Word]
 
 
 @dataclass(frozen=True, slots=True)
 class LowBits:
-    """2^count - 1: only good as a write mask."""
+    """The number 2^count - 1, which permits only the use as a write mask."""
 
     count: Word
 
@@ -89,8 +89,8 @@ Opaque: TypeAlias = Joined | LowBits
 @dataclass(slots=True)
 class State:
     """One machine state. conditions: sets of flags by name. dirty: upper halves of vectors may be in use.
-    unfenced: a store around the cache has not been followed by a fence. multiples: what addresses are
-    known to be multiples of."""
+    unfenced: a store around the cache has not been followed by a fence. multiples: the known divisors of
+    addresses."""
 
     gpr: dict[str, Value | Opaque]
     vectors: list[Runs]
@@ -106,7 +106,7 @@ class State:
     def concrete(
         cls, gpr: dict[str, int], vectors: list[bytes], masks: list[int], memory: dict[int, bytes]
     ) -> State:
-        """A state of plain numbers, to compare instructions with the CPU. memory: block by address."""
+        """Return a state of plain numbers, to compare instructions with the CPU. memory: block by address."""
         registers: dict[str, Value | Opaque] = {**gpr}
         runs = [domain.constant_runs(vector) for vector in vectors]
         return cls(registers, runs, list(masks), Block(memory))
@@ -148,7 +148,8 @@ class State:
         return None
 
     def word(self, name: str) -> Word:
-        """A register as number or address. Refutes if it holds data: that would leak by timing."""
+        """Return a register as number or address. Refutes a register that holds data, which could leak by
+        timing."""
         value = self.gpr[name]
         if isinstance(value, Opaque):
             raise Unsupported(f"{name} holds {value}")
@@ -159,7 +160,8 @@ class State:
         return value
 
     def prefetch(self, address: Word) -> None:
-        """A prefetch never faults, but its address shows in the cache. Refutes one that is private."""
+        """Check the address of a prefetch. A prefetch never faults, but its address is visible in the cache,
+        so a private address is refuted."""
         name = private(address)
         if name is not None:
             raise Refutation(f"a prefetch through {name}")
@@ -195,7 +197,7 @@ def _substitute_flags(flags: Flags, name: Symbol, by: Word) -> Flags:
 
 
 def constant_bytes(runs: Runs) -> bytes:
-    """Runs that are all constant, as bytes."""
+    """Return runs as bytes if all are constant."""
     out = bytearray()
     for length, piece in runs:
         if not isinstance(piece, domain.Form) or not piece.is_constant:
@@ -205,7 +207,7 @@ def constant_bytes(runs: Runs) -> bytes:
 
 
 def difference_flags(flags: Difference) -> Known:
-    """The flags of a subtraction, or addition, of plain numbers."""
+    """Return the flags of a subtraction, or addition, of plain numbers."""
     if not isinstance(flags.left, int) or not isinstance(flags.right, int):
         return UNDEFINED
     if flags.summed:
@@ -219,7 +221,7 @@ def difference_flags(flags: Difference) -> Known:
 
 
 def sum_flags(left: int, right: int, size: int) -> Known:
-    """The flags of an addition of plain numbers."""
+    """Return the flags of an addition of plain numbers."""
     span, half = 1 << 8 * size, 1 << 8 * size - 1
     left, right = left % span, right % span
     total = (left + right) % span
@@ -228,7 +230,7 @@ def sum_flags(left: int, right: int, size: int) -> Known:
 
 
 def fork(state: State, memory: Store, facts: Facts) -> State:
-    """An independent copy that shares nothing that changes."""
+    """Return an independent copy, which shares only immutable values."""
     return State(
         dict(state.gpr),
         list(state.vectors),

@@ -26,7 +26,7 @@ _quotients = count()
 
 
 def fix(state: State, value: Linear, number: int) -> None:
-    """value = number: solve for one symbol, a loop's counter if there is one, and replace it everywhere.
+    """Solve value = number for one symbol, a loop's counter if there is one, and replace it everywhere.
 
     Raises Contradiction if there is no solution, Unsupported if none of the symbols can be isolated.
     """
@@ -103,7 +103,7 @@ def _replace(state: State, name: str, by: Word) -> None:
 
 
 class Choice(Exception):
-    """The effect of an instruction depends on whether `value` is negative, and that is not known."""
+    """An effect that depends on the unknown sign of `value`."""
 
     def __init__(self, value: Linear) -> None:
         super().__init__(f"{value} may be negative or not")
@@ -111,14 +111,14 @@ class Choice(Exception):
 
 
 def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
-    """q and r with value = q * divisor + r and 0 <= r < divisor; a negative value wraps around.
+    """Return q and r with value = q * divisor + r and 0 <= r < divisor; a negative value wraps around.
 
-    Where they do not follow from the form of `value`, they are new unknowns, and one of its symbols is
+    If q and r do not follow from the form of `value`, they are new unknowns, and one of its symbols is
     replaced by its expression in them.
 
     Raises:
         Unsupported: the value may be beyond 2^64, or no symbol can be isolated.
-        Choice: it may be negative or not.
+        Choice: the value may be negative or not.
     """
     state.facts.tighten()
     low, high = state.facts.range(value)

@@ -1,5 +1,5 @@
-"""Conditions of the program proof on a Program's loops, independent of values: the bytes that they take, the
-shape of a turn, and its use of the pointers of src[] behind those of the shards."""
+"""Conditions of the program proof on a Program's loops, independent of values: their bytes, the shape of an
+iteration, and the use of the prefetch pointers in src[]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from gfsmith.prove.verdict import Refutation
 
 
 def check_lengths(program: Program) -> None:
-    """Every length is used up: the turn before the tail takes vectors, the tail the rest."""
+    """Check that the loops process every length: the iterations before the tail take vectors, the tail the
+    rest."""
     loops, lanes = program.loops, program.lanes
     if not loops or loops[-1].role is not Role.TAIL or loops[-1].step != lanes:
         raise Refutation("the last loop is not a tail of one vector")
@@ -22,7 +23,8 @@ def check_lengths(program: Program) -> None:
 
 
 def check_joined(loops: tuple[Loop, ...], where: str) -> None:
-    """The loops of one turn are alike, and the first is not joined to nothing."""
+    """Check that the loops of one iteration are alike, and that the first is not joined to a previous
+    loop."""
     first = loops[0]
     kinds = {(loop.role, loop.step, loop.aligned, loop.rolled) for loop in loops}
     if first.joined or len(kinds) > 1:
@@ -30,8 +32,8 @@ def check_joined(loops: tuple[Loop, ...], where: str) -> None:
 
 
 def check_pointers(spec: KernelSpec, loops: tuple[Loop, ...], where: str) -> None:
-    """A turn of a pipelined kernel's main loop takes one pointer for each of its lines and sources, which is
-    as many as there are, and no other loop takes any."""
+    """Check that an iteration of a pipelined kernel's main loop uses one pointer for each of its lines and
+    sources, in order, and that no other loop uses any."""
     main = spec.pipelined and loops[0].role is Role.BLOCK and loops[0].step == spec.block
     taken = 0
     for loop in loops:
@@ -46,5 +48,5 @@ def check_pointers(spec: KernelSpec, loops: tuple[Loop, ...], where: str) -> Non
 
 
 def _pointers(code: tuple[Instr, ...]) -> list[int]:
-    """The numbers of the prefetch pointers that some code takes."""
+    """Return the numbers of the prefetch pointers that some code uses."""
     return [i.ref.index for i in code if i.ref is not None and i.ref.space is Space.AHEAD]

@@ -44,7 +44,7 @@ def coefficient_byte(coefficient: Coefficient) -> Byte:
 
 
 def multiply(field: Field, constant: Byte, x: Byte) -> Byte:
-    """The product in the field, from its bilinear form."""
+    """Return the product in the field, from its bilinear form."""
     result = []
     for pairs in field.bilinear():
         total = ZERO
@@ -57,7 +57,7 @@ def multiply(field: Field, constant: Byte, x: Byte) -> Byte:
 
 @lru_cache(maxsize=1 << 12)
 def entry(field: Field, fmt: TableFormat, coefficient: Coefficient) -> tuple[Byte, ...]:
-    """The bytes of a coefficient's table entry, straight from the definition of the format."""
+    """Return the bytes of a coefficient's table entry, from the definition of the format."""
     c = coefficient_byte(coefficient)
     match fmt:
         case TableFormat.NIBBLE:
@@ -83,7 +83,7 @@ def add(left: Byte, right: Byte) -> Byte:
 
 
 def product(spec: KernelSpec, source: int, output: int, offset: int) -> Byte:
-    """c[output][source] * src[source] at `offset`; for XOR and HORNER the source itself."""
+    """Return c[output][source] * src[source] at `offset`; for XOR and HORNER the source itself."""
     data = Data("src", source, offset)
     if spec.operation in (Operation.XOR, Operation.HORNER):
         return data_byte(data)
@@ -99,9 +99,9 @@ def _product(field: Field, factor: int | Coefficient, data: Data) -> Byte:
 
 
 def advance(spec: KernelSpec, total: Byte, source: int, output: int, offset: int) -> Byte:
-    """The sum over the sources up to `source`, from the one up to the source before it.
+    """Return the sum over the sources up to `source`, given the sum up to the source before it.
 
-    By Horner's rule it is multiplied by 2^output first, which is 1 << output in any field of bytes.
+    Horner's rule first multiplies the sum by 2^output, which is 1 << output in any field of bytes.
     """
     if spec.operation is Operation.HORNER:
         total = multiply(spec.field, constant_byte(1 << output), total)
@@ -116,7 +116,7 @@ def initial(spec: KernelSpec, output: int, offset: int) -> Byte:
 
 
 def expected(spec: KernelSpec, sources: range, output: int, offset: int) -> Byte:
-    """dst[output] at `offset` after the kernel has run over the given sources."""
+    """Return dst[output] at `offset` after the kernel has run over the given sources."""
     total = initial(spec, output, offset)
     for source in sources:
         total = advance(spec, total, source, output, offset)

@@ -45,8 +45,8 @@ _LOADED_BYTES = {Op.TABLE: 16, Op.MATRIX: 8, Op.AFFINE: 8, Op.COLUMN: 1}
 
 @dataclass
 class _Turn:
-    """One turn of a loop: its environment, the bytes that it stored and, inside a loop over the sources, the
-    number of sources that are available."""
+    """One iteration of a loop: its environment, the bytes that it stored and, inside a loop over the sources,
+    the number of available sources."""
 
     values: dict[Value, Lane]
     sources: int = 0
@@ -212,10 +212,11 @@ class _Prover:
         turn.stored[key] = value
 
     def _induction(self, loop: Loop, turn: _Turn, where: str) -> None:
-        """Body and rest, run on unknown sums, take their sources into each as the spec says (model.advance).
+        """Check that body and rest, run on unknown sums, add their sources to each sum as model.advance
+        defines.
 
-        The body takes `group` sources while there are as many, the rest one while there is one: by
-        induction over the turns, all k are taken once.
+        The body takes `group` sources while so many remain, then the rest takes single sources. By induction
+        over the iterations, all k are taken once.
         """
         if loop.group < 1 or (loop.group > 1) != bool(loop.rest):
             raise Refutation(
@@ -256,7 +257,8 @@ class _Prover:
         return sums
 
     def _check_stores(self, loop: Loop, stored: dict[tuple[int, int], Byte], where: str) -> None:
-        """dst holds the expected bytes at every vector of the step, and nothing else is written."""
+        """Check that dst holds the expected bytes at every vector of the step, and that nothing else is
+        written."""
         sources = range(self.spec.inputs or 1)
         for output in range(self.spec.outputs):
             for offset in range(0, loop.step, self.lanes):

@@ -1,4 +1,4 @@
-"""Places of a Program and the bytes that show it wrong, in words."""
+"""Places of a Program, and input bytes for which the Program is wrong, in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def name(ref: Ref) -> str:
 
 
 def counterexample(difference: Polynomial) -> str:
-    """The bytes to choose, all others 0, so that the output bit is wrong."""
+    """Return the bytes to choose, all others 0, so that the output bit is wrong."""
     chosen: dict[str, int] = {}
     for variable in difference.witness():
         assert isinstance(variable, tuple)

@@ -1,4 +1,4 @@
-"""AArch64 as the prover's core sees it."""
+"""The description of AArch64 for the prover's core."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _flow(found: Decoded) -> Flow:
 
 
 def _low_bits(value: Word) -> Word:
-    """The low 12 bits of an address, which adrp leaves out."""
+    """Return the low 12 bits of an address, which adrp clears."""
     return symbol(Address(f"low 12 bits of {value}"))
 
 
@@ -103,7 +103,8 @@ class AArch64:
         return None if needed in features else needed
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
-        """adrp and adr, and the low bits of an address that are added or displace a load."""
+        """Return True for adrp and adr, and for an instruction that adds or displaces by the low bits of an
+        address."""
         found = instruction.raw
         if not isinstance(found, Decoded) or reference.place != instruction.ip:
             return False
@@ -156,4 +157,4 @@ class AArch64:
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
     ) -> None:
-        """Compilers make these tables; they are not checked."""
+        """Check nothing: a compiler writes these tables."""

@@ -46,8 +46,8 @@ ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8}
 
 
 class General(NamedTuple):
-    """A general register, of which `size` bytes are meant, shifted left by `shift`; extended: to 64 bits
-    before that. name "zr": zero."""
+    """The low `size` bytes of a general register, shifted left by `shift`. extended: extended to 64 bits
+    before the shift. name "zr": zero."""
 
     name: str
     size: int
@@ -56,7 +56,8 @@ class General(NamedTuple):
 
 
 class Vector(NamedTuple):
-    """A vector register, of which `size` bytes are meant in elements of `element`; lane: one of them."""
+    """The low `size` bytes of a vector register, in elements of `element` bytes. lane: one of the
+    elements."""
 
     number: int
     size: int
@@ -65,7 +66,7 @@ class Vector(NamedTuple):
 
 
 class Immediate(NamedTuple):
-    """A number; shift: by how many bits to the left."""
+    """A number, to be shifted left by `shift` bits."""
 
     number: int
     shift: int = 0
@@ -114,7 +115,7 @@ def _capstone() -> capstone.Cs:
 
 @lru_cache(maxsize=1 << 16)
 def decode(code: bytes, address: int) -> Decoded | None:
-    """The instruction in four bytes; None if capstone knows none, or one with other operands."""
+    """Return the instruction in four bytes; None if capstone cannot decode it, or decodes other operands."""
     found: Any = next(_capstone().disasm(code[:4], address, 1), None)
     if found is None:
         return None
@@ -149,7 +150,7 @@ def decode(code: bytes, address: int) -> Decoded | None:
 
 
 def _general(name: str, operand: Any) -> tuple[str, General]:
-    """x0-x30, w0-w30, sp, wsp, xzr, wzr, with a shift or an extension."""
+    """Return the operand for x0-x30, w0-w30, sp, wsp, xzr or wzr, with a shift or an extension."""
     narrow = name.startswith("w")
     full = {"wsp": "sp", "sp": "sp", "wzr": "zr", "xzr": "zr", "fp": "x29", "lr": "x30"}
     register = full.get(name) or f"x{name[1:]}"
@@ -180,7 +181,7 @@ def _register(name: str, operand: Any, vectors: Iterator[re.Match[str]]) -> tupl
 
 
 def _place(found: Any, operand: Any, moved: re.Match[str]) -> tuple[str, Place]:
-    """A memory operand; the text says whether it moves its base."""
+    """Return a memory operand. The text of the instruction determines whether the access changes its base."""
     memory = operand.mem
     _, base = _general(found.reg_name(memory.base), _PLAIN)
     after = int(moved[2], 0) if moved[2] else 0

@@ -55,7 +55,7 @@ def _set(build: Builder, place: int, value: int, bits: int, lowest: int, signed:
 
 
 def _set_address(build: Builder, place: int, value: int) -> None:
-    """The immediate of adr or adrp: two low bits at bit 29, 19 at bit 5."""
+    """Set the immediate of adr or adrp: two low bits at bit 29, 19 bits at bit 5."""
     _set(build, place, value >> 2, 19, 5, True)
     _set(build, place, value & 3, 2, 29, False)
 
@@ -70,7 +70,7 @@ class AArch64Relocations:
     )
 
     def trim(self, code: bytes) -> bytes:
-        """Without the nops and zeros at the end."""
+        """Return the code without the nops and zeros at its end."""
         return trimmed(code, bytes(4), b"\x1f\x20\x03\xd5")
 
     def local_entry(self, other: int) -> int:

@@ -34,7 +34,8 @@ _DIRECT = {
 
 
 def load_object(what: str, data: bytes) -> Image:
-    """A COFF object. Raises LoadError for other machines and for relocations that are not handled."""
+    """Return the image of a COFF object. Raises LoadError for other machines and for unsupported
+    relocations."""
     binary = lief.COFF.parse(data)
     if binary is None:
         raise LoadError(f"{what}: damaged COFF file")
@@ -58,7 +59,7 @@ def _is_whole(section: lief.COFF.Section) -> bool:
 
 
 class _Object:
-    """One COFF object on its way to an Image."""
+    """The reader of one COFF object."""
 
     def __init__(self, what: str, binary: lief.COFF.Binary) -> None:
         self.what = what
@@ -93,7 +94,7 @@ class _Object:
         )
 
     def _mark(self, symbol: lief.COFF.Symbol) -> None:
-        """Functions, and external symbols in code, whose type assemblers often leave open."""
+        """Mark functions, and external symbols in code, whose type assemblers often omit."""
         section = self.placed.get(symbol.section_idx)
         name, external = _text(symbol.name), symbol.storage_class.value in (_EXTERNAL, _WEAK)
         if external and symbol.section_idx == 0 and symbol.storage_class.value == _EXTERNAL:
@@ -115,7 +116,7 @@ class _Object:
         return self.placed[symbol.section_idx].address + int(symbol.value)
 
     def _apply(self, section: Section, entry: lief.COFF.Relocation) -> None:
-        """One relocation (Microsoft PE/COFF specification, "x64 processors")."""
+        """Apply one relocation (Microsoft PE/COFF specification, "x64 processors")."""
         kind, place = entry.type, section.address + entry.address
         if kind == _TYPE.AMD64_ABSOLUTE:
             return
@@ -149,12 +150,12 @@ def _is_final(name: str, flags: int) -> bool:
 
 
 def _text(name: str | bytes) -> str:
-    """A name as lief gives it: bytes where it is not UTF-8."""
+    """Return a name from lief, which gives bytes if the name is not UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "replace")
 
 
 def load_image(what: str, data: bytes) -> Image:
-    """A DLL or program at the address it prefers, where it needs no relocation.
+    """Return the image of a DLL or program at its preferred address, where it needs no relocation.
 
     Fields that the loader fills in (import addresses) become holes. The functions are the exported ones; each
     ends at the address in the unwind table or, without one, at the start of the next function.

@@ -64,7 +64,7 @@ def _is_final(section: Any) -> bool:
 
 
 def defined(data: bytes) -> set[str]:
-    """The names of the functions that an ELF file defines."""
+    """Return the names of the functions that an ELF file defines."""
     tables = (s for s in ELFFile(BytesIO(data)).iter_sections() if isinstance(s, SymbolTableSection))
     return {
         str(symbol.name)
@@ -75,7 +75,7 @@ def defined(data: bytes) -> set[str]:
 
 
 class Reader:
-    """One ELF file on its way to an Image.
+    """The reader of one ELF file.
 
     The reader resolves a symbol that the file defines to that definition. The image does not describe a
     program in which another file's definition comes first.
@@ -184,7 +184,7 @@ class Reader:
 
     @property
     def segments(self) -> list[Any]:
-        """The segments that are loaded. Raises LoadError if two share a page."""
+        """Return the segments that are loaded. Raises LoadError if two share a page."""
         found = [s for s in self.elf.iter_segments() if s["p_type"] == "PT_LOAD"]
         pages = sorted((s["p_vaddr"] // PAGE, -(-(s["p_vaddr"] + s["p_memsz"]) // PAGE)) for s in found)
         if any(one[1] > other[0] for one, other in pairwise(pages)):
@@ -216,7 +216,7 @@ class Reader:
         return data
 
     def _mark_functions(self, table: Any) -> None:
-        """Functions, and global symbols in code whose type the assembler was not told."""
+        """Mark functions, and global symbols in code whose type the source does not state."""
         for symbol in table.iter_symbols():
             kind, bind = symbol["st_info"]["type"], symbol["st_info"]["bind"]
             section = self.placed.get(symbol["st_shndx"])
@@ -264,7 +264,7 @@ class Reader:
                 self._apply_dynamic(entry, symbol)
 
     def _apply(self, section: Section, entry: Any, symbol: Any) -> None:
-        """One relocation of an object file."""
+        """Apply one relocation of an object file."""
         kind, index = entry["r_info_type"], entry["r_info_sym"]
         target = 0 if symbol is None else self._target(symbol)
         name = symbol.name if symbol is not None else ""

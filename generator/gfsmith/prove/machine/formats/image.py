@@ -46,8 +46,8 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """The code of a symbol: [address, address + size), without the filling behind it. local: where calls
-    from the same module enter, bytes from the beginning, if that is elsewhere (POWER)."""
+    """The code of a symbol: [address, address + size), without the padding after it. local: the offset at
+    which calls from the same module enter, if it is not 0 (POWER)."""
 
     symbol: str
     address: int
@@ -56,7 +56,7 @@ class Function:
 
 
 class Hole(NamedTuple):
-    """Bytes that only the linker or the dynamic loader knows: they depend on another file's symbol."""
+    """Bytes that the linker or the dynamic loader determines: they depend on another file's symbol."""
 
     address: int
     size: int
@@ -91,7 +91,8 @@ class Reference(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """[address, address + size) of the image is [original, original + size) in a table's numbers."""
+    """Bytes [address, address + size) of the image, which are [original, original + size) in a table's
+    numbers."""
 
     address: int
     size: int
@@ -141,12 +142,12 @@ class Image:
     disputed: frozenset[str] = frozenset()
 
     def piece_at(self, address: int) -> int | None:
-        """The number of the piece that has this address, or ends there."""
+        """Return the number of the piece that has this address, or ends there."""
         index = bisect_right(self.pieces, address, key=attrgetter("start")) - 1
         return index if index >= 0 and address <= self.pieces[index].end else None
 
     def references_in(self, address: int, size: int) -> tuple[Reference, ...]:
-        """The references that have a byte in common with [address, address + size)."""
+        """Return the references that have a byte in common with [address, address + size)."""
         if not self.references:
             return ()
         end = bisect_left(self.references, address + size, key=attrgetter("place"))
@@ -156,14 +157,14 @@ class Image:
         return tuple(r for r in near if r.place + r.size > address)
 
     def segment_at(self, address: int) -> Segment | None:
-        """The segment that has the byte at this address."""
+        """Return the segment that has the byte at this address."""
         index = bisect_right(self.segments, address, key=attrgetter("address")) - 1
         if index < 0 or address >= self.segments[index].end:
             return None
         return self.segments[index]
 
     def read(self, address: int, size: int) -> bytes | None:
-        """The bytes [address, address + size), or None if they do not lie inside one segment."""
+        """Return the bytes [address, address + size), or None if they do not lie inside one segment."""
         segment = self.segment_at(address)
         if segment is None or address + size > segment.end:
             return None
@@ -171,7 +172,7 @@ class Image:
         return segment.data[start : start + size]
 
     def hole_in(self, address: int, size: int) -> Hole | None:
-        """A hole that has a byte in common with [address, address + size)."""
+        """Return a hole that has a byte in common with [address, address + size); None if there is none."""
         overlap = (h for h in self.holes if h.address < address + size and address < h.address + h.size)
         return next(overlap, None)
 
@@ -187,7 +188,7 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True)
 class Section:
-    """A section being laid out: `original` is its address in the file's own numbers."""
+    """A section in the layout: `original` is its address in the file's own numbers."""
 
     name: str
     address: int
@@ -209,7 +210,7 @@ ALIGNMENT = 64
 
 
 def raw(symbol: str, code: bytes, address: int = 0x10000, machine: str = "x86-64") -> Image:
-    """Machine code as bytes, with no file around it, at a multiple of ALIGNMENT."""
+    """Return the image of machine code without a file, at a multiple of ALIGNMENT."""
     segment = Segment(address, code, writable=False, executable=True, name=".text")
     pieces = (Piece(address, segment.end, ALIGNMENT, True),)
     return Image("raw", machine, (segment,), {symbol: Function(symbol, address, len(code))}, pieces=pieces)
@@ -217,9 +218,9 @@ def raw(symbol: str, code: bytes, address: int = 0x10000, machine: str = "x86-64
 
 @dataclass(slots=True)
 class Builder:
-    """Lays sections out, patches them and makes the Image. `what` names the file in messages; `trim` takes
-    what only fills from the end of code. disputed: names that a linker may give to another function than
-    `marks` does; undefined: names that are defined in other files."""
+    """The builder of an Image: it lays sections out and patches them. `what` names the file in messages;
+    `trim` removes padding from the end of code. disputed: names that a linker may give to another function
+    than `marks` does; undefined: names that are defined in other files."""
 
     what: str
     format: str
@@ -277,7 +278,7 @@ class Builder:
         self.references.append(Reference(place, size, goal, target, part, origin))
 
     def _piece(self, address: int) -> tuple[int, int] | None:
-        """Start and end of the piece of a section that has an address, or ends there."""
+        """Return start and end of the piece of a section that has an address, or ends there."""
         for section in self.sections:
             if section.address <= address <= section.end:
                 index = bisect_right(section.starts, address - section.address) - 1
@@ -286,7 +287,8 @@ class Builder:
         return None
 
     def pieces(self) -> tuple[Piece, ...]:
-        """The pieces of all sections; of a linked file, which is loaded at a multiple of a page, one."""
+        """Return the pieces of all sections. A linked file is one piece, which is loaded at a multiple of a
+        page."""
         if self.linked and self.sections:
             low = min(section.address for section in self.sections) // PAGE * PAGE
             return (Piece(low, max(section.end for section in self.sections), PAGE, True),)
@@ -299,14 +301,14 @@ class Builder:
         return tuple(sorted(found))
 
     def section_at(self, address: int, size: int) -> Section:
-        """The section that has all of [address, address + size). Raises LoadError if none has."""
+        """Return the section that has all of [address, address + size). Raises LoadError if none has."""
         for section in self.sections:
             if section.address <= address and address + size <= section.end:
                 return section
         raise LoadError(f"{self.what}: a relocation is outside every section")
 
     def value(self, address: int, size: int) -> int:
-        """The signed little-endian integer at this address."""
+        """Return the signed little-endian integer at this address."""
         section = self.section_at(address, size)
         start = address - section.address
         return int.from_bytes(section.data[start : start + size], "little", signed=True)
@@ -327,7 +329,7 @@ class Builder:
         self.holes.append(Hole(address, size, symbol))
 
     def slot(self, index: int, symbol: str, target: int | None) -> int:
-        """The address of the pointer to the symbol with this index in a global offset table.
+        """Return the address of the pointer to the symbol with this index in a global offset table.
 
         The pointer is a hole if target is None.
         """
@@ -342,7 +344,7 @@ class Builder:
         return self.slots[index]
 
     def image(self, frames: Iterable[FrameTable] = (), base: int = 0) -> Image:
-        """The finished image. Raises LoadError if sections overlap."""
+        """Return the finished image. Raises LoadError if sections overlap."""
         segments = tuple(
             Segment(s.address, bytes(s.data), s.writable, s.executable, s.name)
             for s in sorted(self.sections, key=attrgetter("address"))
@@ -370,7 +372,7 @@ class Builder:
         return replace(image, functions=functions, disputed=frozenset(named - functions.keys()))
 
     def _resolved(self, image: Image, reference: Reference) -> Reference:
-        """A reference with the number of its piece in place of its symbol's address."""
+        """Return a reference with the number of its piece instead of its symbol's address."""
         if reference.piece is None or reference.piece < 0:
             return reference._replace(piece=None)
         return reference._replace(piece=image.piece_at(reference.piece))

@@ -1,8 +1,8 @@
 """The machine code in a generated .S file, read from its text.
 
-A preprocessor and an assembler read such a file, and conditions, macros, comments and several statements in
-one line may make other bytes of it than the listed ones. So each line must be, as a whole, one of the few
-that the template templates/x86_kernel.S.j2 makes, in its order.
+A preprocessor and an assembler read such a file. Conditions, macros, comments and several statements in one
+line may produce other bytes than the listed ones. So each line must be, as a whole, one of the lines of
+templates/x86_kernel.S.j2, in the order of the template.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def _expect(lines: Iterator[str], wanted: str) -> None:
 
 
 def _function(lines: Iterator[str], end: str) -> dict[str, bytes]:
-    """The bytes up to the line `end`. Between #if and #else they are Microsoft's, between #else and #endif
-    System V's, elsewhere of both."""
+    """Return the bytes up to the line `end`, by ABI: lines between #if and #else are Microsoft's, lines
+    between #else and #endif System V's, all others belong to both."""
     code = {"sysv": bytearray(), "ms": bytearray()}
     following = {"": _MS, "ms": _ELSE, "sysv": _END}
     active = ""

@@ -1,9 +1,8 @@
 """Object files, archives and libraries -> Image.
 
-What kind of file it is, its bytes say: ELF for the machines of elf.py, Mach-O, COFF and PE
-for x86-64, and archives of them (ar). A
-relocatable object is laid out and relocated here; see `image.Builder`. Everything that is not understood
-is a LoadError of one line.
+The first bytes of a file determine its kind: ELF for the machines of elf.py, Mach-O, COFF and PE for x86-64,
+and archives of them (ar). This package lays out and relocates a relocatable object; see `image.Builder`.
+Every unsupported construct is a LoadError of one line.
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ lief.logging.disable()
 
 
 def load(path: Path, member: str | None = None) -> Image:
-    """The image of an object file or library, or of one member of an archive.
+    """Return the image of an object file or library, or of one member of an archive.
 
     Args:
         path: .o, .obj, .so, .dylib, .dll, or an archive (.a, .lib).
-        member: the name of the archive's member; may be left out if there is only one.
+        member: the name of the archive's member; may be omitted if there is only one.
 
     Raises:
         LoadError: the file cannot be loaded faithfully: other machine, unknown relocation, damage.
@@ -79,10 +78,10 @@ def load(path: Path, member: str | None = None) -> Image:
 
 
 def load_symbol(path: Path, symbol: str) -> Image:
-    """The image of a file, or of the only member of an archive, that defines the function `symbol`.
+    """Return the image of a file, or of the only member of an archive, that defines the function `symbol`.
 
     Raises:
-        LoadError: no member defines it, or several do, or the one that does cannot be loaded.
+        LoadError: no member defines it, several members do, or its member cannot be loaded.
     """
     data = _contents(path)
     if not data.startswith(_ARCHIVE):
@@ -121,7 +120,7 @@ def members_with(path: Path, symbols: frozenset[str]) -> dict[str | None, set[st
 
 
 def _defined(what: str, data: bytes) -> set[str]:
-    """The functions of one object or library."""
+    """Return the functions of one object or library."""
     if not data.startswith(b"\x7fELF"):
         return set(_parse(what, data).functions)
     try:
@@ -138,7 +137,7 @@ def _contents(path: Path) -> bytes:
 
 
 def _members(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and contents of an archive's members, in their order."""
+    """Yield name and contents of the members of an archive, in their order."""
     try:
         archive = arpy.Archive(fileobj=BytesIO(data))
         for header in archive.infolist():
@@ -148,7 +147,7 @@ def _members(path: Path, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _parse(what: str, data: bytes) -> Image:
-    """The image of the bytes of one object or library."""
+    """Return the image of the bytes of one object or library."""
     try:
         if data.startswith(b"\x7fELF"):
             return elf.Reader(what, data).image()

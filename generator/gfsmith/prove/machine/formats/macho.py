@@ -43,7 +43,7 @@ class _Symbol(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A relocation: `number` is of a symbol if external, of a section otherwise."""
+    """A relocation. number: of a symbol if external, of a section otherwise."""
 
     offset: int
     number: int
@@ -53,12 +53,12 @@ class _Entry(NamedTuple):
 
 
 def _text(name: str | bytes) -> str:
-    """A name as lief gives it: bytes where it is not UTF-8."""
+    """Return a name from lief, which gives bytes if the name is not UTF-8."""
     return name if isinstance(name, str) else name.decode("utf-8", "replace")
 
 
 def load(what: str, data: bytes) -> Image:
-    """A Mach-O object or dynamic library; of a universal file, the part for x86-64."""
+    """Return the image of a Mach-O object or dynamic library; of a universal file, its part for x86-64."""
     fat = lief.MachO.parse(data)
     if fat is None:
         raise LoadError(f"{what}: damaged Mach-O file")
@@ -71,7 +71,7 @@ def load(what: str, data: bytes) -> Image:
 
 
 class _Reader:
-    """One Mach-O file on its way to an Image."""
+    """The reader of one Mach-O file."""
 
     def __init__(self, what: str, data: bytes, binary: lief.MachO.Binary) -> None:
         kinds = lief.MachO.Header.FILE_TYPE
@@ -141,7 +141,8 @@ class _Reader:
         )
 
     def _protection(self, section: lief.MachO.Section) -> int:
-        """The access rights of a linked section's segment; of an object's, all that its name allows."""
+        """Return the access rights of the segment of a linked section; of an object's section, all rights
+        that its name permits."""
         if not self.linked:
             return _PROT_EXECUTE
         segment = section.segment
@@ -157,7 +158,7 @@ class _Reader:
         return tuple(sorted({0, *(offset for offset in offsets if 0 <= offset < section.size)}))
 
     def _mark(self, symbol: _Symbol) -> None:
-        """Symbols in code that are external or spelled like those of C; nasm names loops `_f.loop`."""
+        """Mark symbols in code that are external or spelled like C names; nasm names loops `_f.loop`."""
         section = self.placed.get(symbol.section)
         if symbol.kind & _DEBUG_SYMBOL or symbol.kind & _KIND != _IN_SECTION or section is None:
             return
@@ -199,7 +200,8 @@ class _Reader:
         return value + self.placed[number].address - self.placed[number].original
 
     def _relocate(self, section: Section, entries: list[_Entry]) -> None:
-        """<mach-o/x86_64/reloc.h>. The number in place counts from the end of its own four bytes."""
+        """Apply one relocation (<mach-o/x86_64/reloc.h>). The number in place counts from the end of its own
+        four bytes."""
         subtract: int | None = None
         for entry in entries:
             place = section.address + entry.offset
@@ -250,7 +252,7 @@ class _Reader:
         self.build.refer(place, entry.width, named, goal, part)
 
     def _frames(self, sections: list[lief.MachO.Section]) -> list[FrameTable]:
-        """The .eh_frame tables in the file's own numbers: distances in them have no relocations."""
+        """Return the .eh_frame tables in the file's own numbers: distances in them have no relocations."""
         moved = tuple(Moved(s.address, len(s.data), s.original) for s in self.placed.values())
         tables = []
         for index, section in enumerate(sections, start=1):
@@ -271,6 +273,6 @@ class _Reader:
         return tables
 
     def _filled_in_later(self) -> set[int]:
-        """The places that dyld writes to when it loads a library."""
+        """Return the addresses to which dyld writes when it loads a library."""
         rebased = {int(entry.address) for entry in self.binary.relocations}
         return rebased | {int(entry.address) for entry in self.binary.bindings}

@@ -8,7 +8,7 @@ from gfsmith.prove.machine.formats.image import Builder
 
 
 class Relocation(NamedTuple):
-    """One relocation of an object file: its type, where it is, S (None: another file has it), A, and the
+    """One relocation of an object file: its type, its place, S (None: another file defines it), A, and the
     symbol by number and name."""
 
     kind: int
@@ -29,7 +29,7 @@ class Dynamic(NamedTuple):
 
 
 def trimmed(code: bytes, *filling: bytes) -> bytes:
-    """Code of four-byte instructions without those at the end that only fill."""
+    """Return code of four-byte instructions without the padding at its end."""
     end = len(code) // 4 * 4
     while end and code[end - 4 : end] in filling:
         end -= 4
@@ -37,22 +37,22 @@ def trimmed(code: bytes, *filling: bytes) -> bytes:
 
 
 class Relocations(Protocol):
-    """ELF for one processor. machine: its Architecture's name; little endian, 64 bits."""
+    """The ELF relocations of one processor, 64 bits, little endian. machine: the name of its Architecture."""
 
     machine: str
     dynamic: Dynamic
 
     def trim(self, code: bytes) -> bytes:
-        """Code without what only fills the room behind it."""
+        """Return code without the padding at its end."""
 
     def local_entry(self, other: int) -> int:
-        """Function.local, by the upper three bits of a symbol's st_other."""
+        """Return Function.local, by the upper three bits of a symbol's st_other."""
 
     def is_via_slot(self, kind: int) -> bool:
         """Return True if a type of relocation refers to a pointer to the symbol."""
 
     def part(self, kind: int) -> tuple[str, str, int]:
-        """Reference.part, origin and size of a relocation of this type."""
+        """Return Reference.part, origin and size of a relocation of this type."""
 
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         """Patch an object's section; False if the type is not known. Raises LoadError if it does not fit."""

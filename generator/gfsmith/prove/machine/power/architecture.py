@@ -1,4 +1,4 @@
-"""POWER as the prover's core sees it."""
+"""The description of POWER for the prover's core."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ class Power:
         return _VSX if any(isinstance(operand, Vector) for operand in found.operands) else None
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
-        """addis with the upper half of a number, addi and loads with its lower one or with all of it."""
+        """Return True for addis with the upper half of a number, and for addi and loads with the lower half
+        or the whole number."""
         found = instruction.raw
         if not isinstance(found, Decoded) or not instruction.ip <= reference.place < instruction.next_ip:
             return False
@@ -117,8 +118,9 @@ class Power:
         return reference.part in ("low", "whole") and found.form in _DISPLACED
 
     def starts(self, image: Image, function: Function) -> tuple[Start, ...]:
-        """Through a pointer, with the function's address in r12, or from the same module, with that of its
-        table of contents in r2: two entries where the function uses it, else one, which leaves r2 alone."""
+        """Return the entry points. If the function uses a table of contents there are two: calls through a
+        pointer enter with the function's address in r12, calls from the same module with the address of the
+        table of contents in r2. Otherwise there is one, which does not change r2."""
         if not function.local:
             unchanged: dict[str, Word] = {"r2": symbol("entry_r2")}
             return (Start(function.address, unchanged, unchanged),)
@@ -148,7 +150,7 @@ class Power:
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
     ) -> None:
-        """Compilers make these tables; they are not checked."""
+        """Check nothing: a compiler writes these tables."""
 
 
 def _decreased(counter: Word) -> Word:
@@ -156,7 +158,7 @@ def _decreased(counter: Word) -> Word:
 
 
 def _check_back_chain(state: State) -> None:
-    """r1 always points to where its former value is, up to the frame of the caller (2.2.2.1)."""
+    """Check that r1 always points to its previous value, up to the frame of the caller (2.2.2.1)."""
     pointer = state.gpr["r1"]
     place = base(pointer) if isinstance(pointer, Linear) else None
     if place is None or place[0] != Address("stack"):

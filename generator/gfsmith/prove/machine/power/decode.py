@@ -74,7 +74,7 @@ Operand = General | Vector | Field | Bit | Immediate | Place
 
 
 class Branch(NamedTuple):
-    """When a branch is taken: bit is `wanted`, or, counting, the counter is 0 (`zero`) or not, afterwards;
+    """The condition of a branch: bit is `wanted`; or, counting, the decremented counter is 0 (`zero`) or not;
     neither: always. returns: to the link register. links: it is a call. target: an address."""
 
     target: int
@@ -87,7 +87,7 @@ class Branch(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """An instruction: its form, operands, where it branches, and its text."""
+    """An instruction: its form, operands, branch, and text."""
 
     mnemonic: str
     form: str
@@ -108,7 +108,7 @@ def _capstone() -> capstone.Cs:
 
 @lru_cache(maxsize=1 << 16)
 def decode(code: bytes, address: int) -> Decoded | None:
-    """The instruction in four bytes; None if capstone knows none, or one with other operands."""
+    """Return the instruction in four bytes; None if capstone cannot decode it, or decodes other operands."""
     found: Any = next(_capstone().disasm(code[:4], address, 1), None)
     if found is None:
         return None
@@ -130,8 +130,8 @@ def decode(code: bytes, address: int) -> Decoded | None:
 
 
 def _branch(word: int, target: int) -> Branch | None:
-    """The branch that a word is (Power ISA, 2.4); None if it is another instruction, or one that jumps
-    elsewhere."""
+    """Return the branch of an instruction word (Power ISA, 2.4); None for other instructions and for
+    unsupported branches."""
     links = bool(word & 1)
     if word >> 26 == _B:
         return Branch(target, links=links)

@@ -59,7 +59,7 @@ class PowerRelocations:
     )
 
     def trim(self, code: bytes) -> bytes:
-        """Without the nops and zeros at the end."""
+        """Return the code without the nops and zeros at its end."""
         return trimmed(code, bytes(4), _NOP)
 
     def local_entry(self, other: int) -> int:

@@ -1,4 +1,4 @@
-"""x86-64 as the prover's core sees it."""
+"""The description of x86-64 for the prover's core."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _flow(raw: Raw) -> Flow:
 
 
 def _push_or_pop(state: State, raw: Raw) -> None:
-    """push and pop of 64 bits. `pop rsp` has no meaning here: it is no way to leave a frame."""
+    """Execute push or pop of 64 bits. `pop rsp` is unsupported, because it does not leave a frame."""
     rsp = state.word("rsp")
     name = general_name(raw.op0_register)
     if raw.op0_register == Register.RSP:
@@ -128,7 +128,8 @@ class X86:
         return None
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
-        """An operand relative to the instruction, which is the field, of four bytes."""
+        """Return True for an operand relative to the instruction, whose field of four bytes the linker fills
+        in."""
         raw = instruction.raw
         if isinstance(raw, str) or reference.part != "relative" or not raw.is_ip_rel_memory_operand:
             return False

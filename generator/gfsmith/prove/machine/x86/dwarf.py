@@ -41,7 +41,7 @@ class _Frames:
 
 
 def find(image: Image, function: Function) -> _Frames | None:
-    """The call frame information of a function, or None. Raises UnsupportedTable."""
+    """Return the call frame information of a function, or None. Raises UnsupportedTable."""
     for table in image.frames:
         start = _in_table(table, function.address)
         if start is None:
@@ -66,7 +66,7 @@ def _decoded(entry: FDE, covered: range) -> _Frames:
 
 
 def _in_table(table: FrameTable, address: int) -> int | None:
-    """An address of the image in the table's numbers."""
+    """Return an address of the image in the table's numbers."""
     if not table.moved:
         return address
     for moved in table.moved:
@@ -87,7 +87,8 @@ def _entries(table: FrameTable) -> list[FDE]:
 
 
 def _rules(row: dict[Any, Any]) -> Rules | str:
-    """One row. CFA, the canonical frame address, is rsp at entry + 8 if the table is right."""
+    """Return the rules of one row. CFA, the canonical frame address, is rsp at entry + 8 if the table is
+    right."""
     cfa = row["cfa"]
     if cfa.expr is not None or cfa.reg is None:
         raise UnsupportedTable("the frame address is given by an expression")

@@ -45,7 +45,7 @@ FILLING = _NO_OPS | {Code.INT3}
 
 @lru_cache(maxsize=1024)
 def _demanded(code: int) -> tuple[int, ...]:
-    """The legacy prefixes that an instruction form has, in ascending order."""
+    """Return the legacy prefixes that an instruction form requires, in ascending order."""
     info = OpCodeInfo(code)  # type: ignore[arg-type]
     if info.encoding != EncodingKind.LEGACY:
         return ()
@@ -56,7 +56,7 @@ def _demanded(code: int) -> tuple[int, ...]:
 
 
 def prefixes(code: bytes) -> tuple[bytes, bool]:
-    """The legacy prefixes that an instruction begins with, and whether one follows a REX prefix."""
+    """Return the legacy prefixes of an instruction, and whether one follows a REX prefix."""
     end = 0
     while end < len(code) and code[end] in LEGACY:
         end += 1

@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class UnsupportedTable(Exception):
-    """Something in an unwind table that is not understood; the message says what."""
+    """An unsupported element of an unwind table; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ MACHINE = "x86-64"
 
 
 def without_filling(code: bytes) -> bytes:
-    """Code without the nops, int3s and zeros at its end; as it is if it cannot be decoded."""
+    """Return code without the nops, int3s and zeros at its end; unchanged if it cannot be decoded."""
     end = 0
     for instruction in Decoder(64, code):
         if not any(code[end:]):

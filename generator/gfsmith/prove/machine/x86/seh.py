@@ -67,7 +67,7 @@ class _Frames:
 
 
 def find(image: Image, function: Function) -> _Frames | None:
-    """The unwind information of a function, or None. Raises UnsupportedTable."""
+    """Return the unwind information of a function, or None. Raises UnsupportedTable."""
     start = function.address - image.base
     for segment in image.segments:
         if not segment.name.startswith(".pdata"):
@@ -84,7 +84,7 @@ def find(image: Image, function: Function) -> _Frames | None:
 
 
 def _codes(image: Image, info: int) -> tuple[list[_Effect], int]:
-    """UNWIND_INFO at a relative address: the codes and the length of the prologue in bytes."""
+    """Return the codes and the length of the prologue in bytes, from UNWIND_INFO at a relative address."""
     head = image.read(image.base + info, 4)
     if head is None or info & 1:
         raise UnsupportedTable("the unwind information is not in the image")
@@ -108,7 +108,7 @@ def _codes(image: Image, info: int) -> tuple[list[_Effect], int]:
 
 
 def _code(data: bytes) -> tuple[_Effect, int]:
-    """The first unwind code, and how many units of two bytes it takes."""
+    """Return the first unwind code, and its size in units of two bytes."""
     offset, operation, info = data[0], data[1] & 15, data[1] >> 4
     short = int.from_bytes(data[2:4], "little")
     long = int.from_bytes(data[2:6], "little")
@@ -165,7 +165,7 @@ def _epilogue(code: bytes, step: Step) -> Rules | None:
 
 
 def _leaves(instruction: Instruction, size: int) -> bool:
-    """Return, or a jump out of the function."""
+    """Return True for a return, or a jump out of the function."""
     if instruction.mnemonic != Mnemonic.JMP:
         return instruction.mnemonic == Mnemonic.RET
     if instruction.op0_kind == OpKind.NEAR_BRANCH64:

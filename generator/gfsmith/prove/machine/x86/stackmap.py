@@ -18,7 +18,7 @@ from gfsmith.prove.verdict import Refutation
 
 
 def _saved(state: State, abi: Abi) -> dict[str, int]:
-    """The stack slot, relative to the entry rsp, of each preserved register that has changed."""
+    """Return the stack slot, relative to the entry rsp, of each preserved register that has changed."""
     memory = state.memory
     assert isinstance(memory, Memory)
     slots = {str(c): place for place, (c, _) in memory.stack.slots.items() if isinstance(place, int)}
@@ -37,9 +37,9 @@ def _saved(state: State, abi: Abi) -> dict[str, int]:
 def check_unwind(
     image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]
 ) -> None:
-    """The file's unwind tables describe every instruction that was reached.
+    """Check that the unwind tables of the file describe every reached instruction.
 
-    Raises Refutation where they do not, Unsupported if they are of a kind that is not read.
+    Raises Refutation for a wrong description, Unsupported for an unsupported kind of table.
     """
     if image.format == "raw":
         return  # plain bytes come without tables

@@ -1,4 +1,4 @@
-"""Unwind tables: do they say, at every instruction, what the machine has done to the stack?
+"""Comparison of unwind tables with the stack at every instruction.
 
 An unwinder that stops at an instruction must find the caller's stack pointer and the caller's values of
 the callee-saved registers. The execution of the code yields the `Step`s. This module compares them with
@@ -52,7 +52,7 @@ def check(image: Image, symbol: str, steps: Sequence[Step]) -> list[str]:
 
 
 def _contradictions(table: Table, steps: Sequence[Step]) -> list[str]:
-    """Each line once, at the lowest offset that has it, with how many instructions share it."""
+    """Return each line once, at its lowest offset, with the number of instructions that share it."""
     slots: dict[str, set[int]] = {}
     for step in steps:
         for register, slot in step.saved.items():
