@@ -1,7 +1,7 @@
 """Description of a processor for the prover: the interface between the core and one folder per architecture.
 
-The core (linear, domain, memory, branch, invariant, explore, entry, prove) knows registers by name or
-number and instructions by their control flow. An `Architecture` provides everything else.
+The core (linear, domain, memory, branch, invariant, explore, entry, prove) uses names and numbers of
+registers and the control flow of instructions. An `Architecture` provides everything else.
 """
 
 from __future__ import annotations

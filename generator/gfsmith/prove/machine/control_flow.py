@@ -1,9 +1,10 @@
 """Branches that close loops, found from the code alone.
 
-The nodes are runs: the instructions from where control may arrive to the next one after which it may go
-elsewhere, identified by their last. A way leads back to its branch exactly if its first run lies in the
-strongly connected component of the branch, so all components are found once (Tarjan, "Depth-first search and
-linear graph algorithms", 1972), and only a branch inside a loop is searched for.
+The nodes are runs: a run begins at a possible target of control, ends at the next instruction after which
+control may continue elsewhere, and is identified by its last instruction. A side of a branch leads back to
+the branch exactly if its first run lies in the strongly connected component of the branch. So all components
+are found once (Tarjan, "Depth-first search and linear graph algorithms", 1972), and further searches concern
+branches inside loops only.
 """
 
 from __future__ import annotations

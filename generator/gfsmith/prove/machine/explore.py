@@ -1,11 +1,11 @@
-"""All paths through a kernel: the known facts decide a branch, or the exploration follows both ways.
+"""Exploration of all paths through a function: the known facts decide a branch, or both sides are followed.
 
-A branch that depends on the length is decided for whole ranges of lengths at once. The length left over after
-a loop has a few dozen values, followed one by one or in a few ranges (`Explorer._parts`): in a range the
-number of bytes stays an unknown of which two bounds are known, every check must hold for all values between
-them, and a branch that they do not decide is followed both ways. So the choice of ranges decides how much
-work a proof is and whether it succeeds, but never the meaning of the proof. A loop that cannot be decided is
-closed by induction (invariant.py).
+A branch that depends on the length is decided for whole ranges of lengths at once. The length that remains
+after a loop has a few dozen values, which are followed one by one or in a few ranges (`Explorer._parts`). In
+a range the number of bytes is an unknown with two known bounds, every check must hold for all values between
+them, and both sides of a branch are followed unless the bounds decide it. So the choice of ranges determines
+the work and the success of a proof, but never its meaning. A loop with an undecided branch is closed by
+induction (invariant.py).
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def frame_of(state: State) -> tuple[object, ...]:
 
 
 class Explorer:
-    """Follows every path of one function from given start states.
+    """An exploration of every path of one function from given start states.
 
-    tail: how the values left over after a loop are taken together (`_parts`); None: one by one.
+    tail: the grouping of the values that remain after a loop (`_parts`); None: one by one.
     """
 
     def __init__(
@@ -248,11 +248,12 @@ class Explorer:
             self._paths.append(Path(ip, each, dict(path.loops)))
 
     def _parts(self, low: Bound, high: Bound) -> list[tuple[Bound, Bound]]:
-        """The values low..high, cut into parts that are followed each at once, the last part first.
+        """Return the values low..high, cut into parts, each of which is followed as one; the last part is
+        first.
 
-        A vector or more stays whole. Fewer values are single ones, but for a tail that a mask takes, which
-        stays whole, and one of two overlapping pieces: that is cut where the bytes that are left come to a
-        power of two, since the code takes other pieces there. Every cut is sound, this one makes few.
+        A part of a vector or more stays whole, and so does a tail under a mask. A tail of two overlapping
+        pieces is cut at powers of two of the remaining bytes, because the code takes other pieces there. All
+        other values are single. Every cut is sound; these cuts are few.
         """
         if low < high and (self._tail is Tail.MASKED or high - low >= self.contract.vector):
             return [(low, high)]
@@ -316,8 +317,8 @@ class Explorer:
         return True
 
     def _start(self, path: Path, instr: Instruction, record: Record) -> None:
-        """Guess the state of any turn; queue one turn from there, and, for later, the exit from there: by
-        then the guess has been shown to hold, or replaced."""
+        """Guess the state of any iteration. Queue one iteration from there and, for later, the exit from
+        there: by then the guess has been proved, or replaced."""
         first, turn = record.seen[0], f"t{next(self._turns)}"
         record.guess = invariant.guess(self.contract, record.seen, turn)
         state = record.guess.state
@@ -341,7 +342,7 @@ class Explorer:
         inner.facts.assume(decision.value, *inside.bounds)
         loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
         self._paths.append(Path(inside.ip, inner, {**loops, path.ip: record}))
-        self._exits.pop(id(first), None)  # the exit after any turn includes those before
+        self._exits.pop(id(first), None)  # the exit after any iteration includes the previous exits
         self._exits[id(first)] = Exit(Path(path.ip, state, loops), instr, decision, first)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:

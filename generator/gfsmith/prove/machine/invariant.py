@@ -1,10 +1,11 @@
-"""Loop invariants: from the state at two turns of a loop, the state at any turn.
+"""Loop invariants: the state at any iteration of a loop, from the states at two iterations.
 
-At the branch that closes a loop, let S0 and S1 be the states of two turns. The guess for turn t: equal
-values stay, numbers and addresses grow by the same amount each turn, an accumulator that gained the
-products of the next sources holds the sum of the products so far, and anything else is unknown. The guess
-is then checked: one turn from the state of turn t must lead to the state of turn t + 1. If it does, it
-holds for every t, by induction; if it does not, nothing is claimed.
+At the branch that closes a loop, let S0 and S1 be the states of two iterations. The guess for iteration t:
+equal values do not change, numbers and addresses grow by the same amount in each iteration, an accumulator
+that gained the products of the next sources holds the sum of the products so far, and all other values are
+unknown. The prover then checks the guess: one iteration from the state of iteration t must lead to the state
+of iteration t + 1. If it does, the guess holds for every t, by induction; if it does not, the prover discards
+it.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def _slot(first: Slot, second: Slot | None) -> Slot:
 
 def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
     """Return the registers (names and vector numbers) of `end` that differ from the guess for the next
-    turn."""
+    iteration."""
     following: Word = add(symbol(start.turn), 1)
 
     def move(value: Word) -> Word:

@@ -1,8 +1,8 @@
 """Integers that a kernel computes with: constants plus multiples of unknowns, and facts about them.
 
-An unknown is a parameter (len, k), a loop counter, the entry value of a register, or the address of a
-region. Machine words are taken as integers; where that matters, in comparisons, the facts that the
-branches taken establish must keep them inside [0, 2^64).
+An unknown is a parameter (len, k), a loop counter, the entry value of a register, or the address of a region.
+Machine words are treated as integers. In comparisons, where wrap-around would matter, the facts from the
+taken branches must bound them to [0, 2^64).
 """
 
 from __future__ import annotations

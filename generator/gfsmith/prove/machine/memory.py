@@ -1,9 +1,10 @@
 """Memory that a kernel may access: shards, pointer arrays, the coefficient table, its stack, its constants.
 
-Shards are never stored: a source byte is a variable, a destination byte is one until it is written, and the
+Shards are never stored: a source byte is a variable, and so is a destination byte until it is written. The
 kernel must write the value that the spec defines for that place, once. So the only state of a destination is
-how far it has been written. Every access is checked to lie inside, for all values of the unknowns. A kernel
-may only prefetch through the pointers of src[] behind those of the sources, which is no access.
+the extent of the written bytes. Every access is checked to lie inside its region for all values of the
+unknowns. A kernel may use the pointers of src[] after those of the sources for prefetches only, which are no
+accesses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The stack of one path: the values that the function has stored, by place relative to rsp on entry.
 
-A place is a number, or one less than an alignment's width away from it: `and register, -64` makes an
-address of the frame of which only bounds are known, and slots relative to it.
+A place is a number, or lies at an unknown distance, less than an alignment's width, below a number: `and
+register, -64` makes such an address, and other slots of the frame are relative to it.
 """
 
 from __future__ import annotations

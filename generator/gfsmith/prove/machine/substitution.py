@@ -65,8 +65,8 @@ def settle(state: State) -> None:
 def relate(state: State, value: Linear) -> None:
     """Replace the counters that follow from the facts about `value` and about another form.
 
-    If 0 <= n - 128 * t < 128 and 0 <= n - 128 * u < 128, then 128 * (t - u) lies between -127 and 127, so
-    t = u: a loop that is run again for the same length takes the same number of turns. Raises Contradiction.
+    If 0 <= n - 128 * t < 128 and 0 <= n - 128 * u < 128, then 128 * (t - u) lies between -127 and 127, so t =
+    u: a loop that runs again for the same length has the same number of iterations. Raises Contradiction.
     """
     terms = value.terms
     low, high = state.facts.range(Linear(0, terms))

@@ -1,6 +1,6 @@
 """The required results of a kernel, as polynomials, from its spec and the field alone.
 
-Nothing here looks at how the generator makes tables or code. Coefficients are eight variables each, so a
+This module does not depend on the generator's tables or code. Coefficients are eight variables each, so a
 proof holds for all coefficients at once; data bytes are eight variables per shard and position.
 """
 

@@ -1,17 +1,18 @@
 """Program proof: a Program computes its spec for all data, all coefficients and all lengths.
 
-Each Program is executed over one symbolic lane. A value is (lane, one byte of polynomials); memory is
-addressed relative to the loop's position, so a proof for one turn holds for every turn. The proof shows:
+Each Program is executed over one symbolic lane. A value is (lane, one byte of polynomials). Memory is
+addressed relative to the loop's position, so a proof for one iteration holds for every iteration. The proof
+shows:
 
-- the loops of a turn leave in dst exactly the value that the spec defines, at every offset of their step,
-  once;
-- it reads and writes inside its step only, and never reads a byte that an in-place store may have changed;
-- a loop rolled over the sources is right by induction: it starts from the right initial value and its
+- the loops of an iteration store to dst exactly the value that the spec defines, once at every offset
+  of their step;
+- they read and write inside their step only, and never read a byte that an in-place store may have changed;
+- a loop rolled over the sources is right by induction: it starts from the right initial value, and its
   body adds exactly the product of the current source, for any source;
-- the loops together take every length: block loops, then a tail for the bytes that do not fill a vector;
-- a pipelined kernel takes the pointers behind those of the shards that its contract has, only to prefetch.
+- the loops together process every length: block loops, then a tail for the bytes that do not fill a vector;
+- a pipelined kernel uses the pointers after those of the sources for prefetches only.
 
-Never imports lower, passes or emit.
+This package never imports lower, passes or emit.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class _Prover:
             self._loops(loops, preload.values, where)
 
     def _loops(self, loops: tuple[Loop, ...], preloaded: dict[Value, Lane], where: str) -> None:
-        """Execute the loops of one turn, which share the record of stored bytes."""
+        """Execute the loops of one iteration, which share the record of stored bytes."""
         loop_shape.check_joined(loops, where)
         loop_shape.check_pointers(self.spec, loops, where)
         stored: dict[tuple[int, int], Byte] = {}
@@ -162,7 +163,8 @@ class _Prover:
         return ref.index
 
     def _reload(self, ref: Ref, turn: _Turn) -> Lane:
-        """Return a value that this turn spilled; a value that another turn left in the frame is refused."""
+        """Return a value that this iteration spilled; a value that another iteration left in the frame is
+        refused."""
         slot = self._slot(ref)
         if slot not in turn.slots:
             raise Refutation(f"{witness.name(ref)} is read before this turn has put anything there")

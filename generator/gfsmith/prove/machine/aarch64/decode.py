@@ -1,4 +1,4 @@
-"""AArch64 instructions, decoded with capstone: the form, and the operands as the semantics want them.
+"""AArch64 instructions, decoded with capstone: the form and the operands, for the semantics tables.
 
 A form is the mnemonic and the shapes of the operands:
 

@@ -1,4 +1,4 @@
-"""POWER instructions, decoded with capstone: the form, and the operands as the semantics want them.
+"""POWER instructions, decoded with capstone: the form and the operands, for the semantics tables.
 
 A form is the mnemonic and the shapes of the operands, as they stand in the disassembly:
 

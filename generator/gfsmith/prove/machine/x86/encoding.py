@@ -1,9 +1,9 @@
 """Instruction encodings that every x86-64 CPU decodes alike.
 
-Intel's and AMD's CPUs disagree about some redundant prefixes: an operand-size prefix changes a near branch on
-AMD and is ignored by Intel (Intel SDM, volume 2, "Jcc"; AMD APM, volume 3, 1.2.4). Other prefixes are
-reserved for later meanings. So an instruction counts as known only if it has exactly the prefixes that its
-form demands, each once, and REX directly before the opcode.
+Intel's and AMD's CPUs differ for some redundant prefixes: an operand-size prefix changes a near branch on
+AMD, and Intel ignores it (Intel SDM, volume 2, "Jcc"; AMD APM, volume 3, 1.2.4). Other prefixes are reserved
+for later meanings. So an instruction is supported only if it has exactly the prefixes that its form requires,
+each once, and REX directly before the opcode.
 """
 
 from __future__ import annotations

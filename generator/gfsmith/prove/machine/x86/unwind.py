@@ -1,12 +1,12 @@
 """Comparison of unwind tables with the stack at every instruction.
 
-An unwinder that stops at an instruction must find the caller's stack pointer and the caller's values of
-the callee-saved registers. The execution of the code yields the `Step`s. This module compares them with
-the rules of the table, from .eh_frame (`dwarf.py`) or .pdata/.xdata (`seh.py`).
+An unwinder that stops at an instruction must find the caller's stack pointer and the caller's values of the
+callee-saved registers. The execution of the code yields the `Step`s. This module compares them with the rules
+of the table, from .eh_frame (`dwarf.py`) or .pdata/.xdata (`seh.py`).
 
-Not seen: a rule for a register saved by a mov that comes too early, between the allocation of its slot
-and the mov, while the register still has its value; and a wrong slot of a register that is saved but
-never changed.
+Two errors are not detected: a rule for a register saved by a mov that begins too early, between the
+allocation of the slot and the mov, while the register still has its value; and a wrong slot of a register
+that is saved but never changed.
 """
 
 from __future__ import annotations
