@@ -31,7 +31,7 @@ typedef struct client {
 bool clients_listen(agent *a, const char *host, unsigned short port, char where[80]);
 void clients_close(agent *a);
 
-/* Send a line with its line end to the client, unless it wants no answers. */
+/* Send a line with its line end to the client, unless it requested none. */
 void client_answer(client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Send the value of a key, for get and gets. Takes over the value. */
 void client_send_value(client *c, const record *r, stripe *value);

@@ -29,7 +29,7 @@ typedef struct server {
   char refusal[256]; /* the last complaint, which is reported once */
   char agent[80];    /* its last known address */
   bool linked;       /* is there a link to the agent? */
-  bool greeted;      /* the agent has been told that the memcached is running */
+  bool greeted;      /* the agent has been notified that the memcached is running */
   uint32_t epoch;    /* the highest epoch of an agent so far */
   layout *layout;    /* NULL until the welcome of the agent */
   struct job *jobs;
@@ -42,7 +42,7 @@ typedef struct server {
 void server_tick(server *s);
 void server_link(server *s, uint16_t rank, bool up);
 void server_message(server *s, uint16_t rank, const message *m);
-/* memcached is or was down: tell the agent, drop the jobs. */
+/* memcached is or was down: notify the agent, drop the jobs. */
 void server_lost_kept(server *s);
 /* Answer a request; with KEPT_GONE, also call server_lost_kept. */
 void server_answer(server *s, uint64_t request, int status, const char *reason);

@@ -10,7 +10,7 @@
  * posts the primitive of one node.
  *
  * A *node* is the network endpoint of one process. It has a rank, an engine (a thread) and a link
- * to every peer that it knows. Posting an operation does not block. The outcome is reported once,
+ * to every peer. Posting an operation does not block. The outcome is reported once,
  * by a callback in the engine's thread, by gfsmith_operation_wait, or by both. Every operation has
  * a deadline.
  *
@@ -112,8 +112,8 @@ GFSMITH_API uint16_t gfsmith_node_port(const gfsmith_node *node);
 GFSMITH_API bool gfsmith_node_triggers(const gfsmith_node *node);
 
 /** Set the address of a peer, also after it has changed. Of two nodes, the one with the higher rank
- * connects; it repeats failed attempts (after 10 ms, doubled up to 1 s) as long as it knows the
- * peer. The node with the lower rank accepts the connection and needs no address for that.
+ * connects; it repeats failed attempts (after 10 ms, doubled up to 1 s) as long as it has
+ * the address. The node with the lower rank accepts the connection and needs no address for that.
  *
  * @return GFSMITH_EINVAL (own rank, rank out of range, an invalid address) */
 GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host,

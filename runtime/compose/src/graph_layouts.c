@@ -6,9 +6,9 @@
  *
  * ppr (S. Mitra et al., "Partial-parallel-repair (PPR)", EuroSys 2016): Decode: the sink and the n
  * helpers, in the order of their shards, are the places 0 .. n of a binomial tree. In step d = 1,
- * 2, 4, ... each place i with i mod 2d = d adds what arrived to its own product and sends the sum
- * to place i - d. That takes ceil(log2(n + 1)) steps, and in no step does a node send or receive
- * twice.
+ * 2, 4, ... each place i with i mod 2d = d adds the received sum to its own product and sends the
+ * sum to place i - d. That takes ceil(log2(n + 1)) steps, and in no step does a node send or
+ * receive twice.
  *
  * ecpipe (R. Li et al., "Repair pipelining for erasure-coded storage", USENIX ATC 2017): Decode:
  * the helpers are a chain in the order of their shards. Each adds its product to the sum that it

@@ -86,7 +86,7 @@ GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
  *                  those at k .. k + m - 1     Backblaze JavaReedSolomon, klauspost, MinIO
  *   "lch"          c[i][j] = s(x) / c / (x ^ i), x = M + j, M the least power of two >= m,
  *                  s(x) the product of x ^ v over v < M, c that of v, 0 < v < M; for
- *                  j >= 256 - M, 1 / (x ^ i), x = m + j - (256 - M): gfsmith's fastest
+ *                  j >= 256 - M, 1 / (x ^ i), x = m + j - (256 - M): the fastest with own kernels
  *   "cauchy_orig"  c[i][j] = 1 / (i ^ (m + j)) Jerasure cauchy_original_coding_matrix, w = 8
  *   "cauchy_good"  cauchy_orig with rows and columns scaled so that the bit matrix has few ones
  *                  (see gfsmith_codec_packets)
@@ -213,7 +213,7 @@ GFSMITH_API void gfsmith_codec_destroy(gfsmith_codec *codec);
 /** Compute all parities: parity[i] = sum over j of c[i][j] * data[j].
  *
  * It allocates nothing. Its time does not depend on the data. It depends on len and the shape, and,
- * where the build knows the matrix or the matrix has coefficients of 0 and 1, on the matrix too.
+ * if the build has kernels for the matrix or the matrix has coefficients of 0 and 1, on the matrix.
  *
  * @param codec the code
  * @param len bytes of every shard
@@ -362,7 +362,7 @@ GFSMITH_API const char *gfsmith_isa(void);
 /** Choose the instruction set of codecs created from now on; existing codecs keep theirs.
  *
  * @param name as gfsmith_isa gives it
- * @return GFSMITH_EINVAL (NULL, or a name this build does not know), GFSMITH_EUNSUPPORTED (this CPU
+ * @return GFSMITH_EINVAL (NULL, or a name unknown to this build), GFSMITH_EUNSUPPORTED (this CPU
  *     or its operating system lacks it); the choice is unchanged then */
 GFSMITH_API gfsmith_status gfsmith_set_isa(const char *name);
 

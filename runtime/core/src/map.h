@@ -24,7 +24,7 @@ enum { GFS_PASS_MAX = 8 };
 typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
   const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
-                            NULL for kernels that know their matrix */
+                            NULL for kernels of known matrices */
   unsigned first;        /* its first output */
   unsigned outputs;
 } gfs_pass;

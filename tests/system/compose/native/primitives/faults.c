@@ -19,7 +19,7 @@ typedef struct run {
   mock_fault fault;
   unsigned steps, cancel_step, victim;
   bool canceled;
-  bool early; /* posted before links are up: a peer does not learn of an operation refused then */
+  bool early; /* posted before links are up: a peer is not notified of an operation refused then */
 } run;
 
 static bool may_be(const run *run, int status) {
