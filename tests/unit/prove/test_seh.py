@@ -58,6 +58,8 @@ def _windows(source: str, folder: Path, command: list[str] = COFF) -> list[str]:
         (".seh_savexmm %xmm7, 16", "", "does not say that xmm7 is saved"),
         ("pop %rsi", "test %eax, %eax\n pop %rsi", "72 bytes deep, it is 16"),
         ("pop %rbx", "pop %rbx\n nop", "72 bytes deep, it is 0"),
+        ("ret", ".byte 0x66, 0xc3", "72 bytes deep, it is 0"),
+        ("ret", "ret $8", "72 bytes deep, it is 0"),
         (".seh_stackalloc 56", ".seh_setframe %rsi, 16\n .seh_stackalloc 56", "a frame register"),
         ("f:  push", "f:  .seh_pushframe\n push", "UWOP_PUSH_MACHFRAME"),
     ],

@@ -19,10 +19,12 @@ from gfsmith.lower.baked import lower_baked
 from gfsmith.lower.circuits.choice import candidates
 from gfsmith.lower.circuits.order import scheduled
 from gfsmith.passes import pipeline, spill
+from gfsmith.prove.machine.formats import listing
 from gfsmith.prove.machine.formats.load import raw
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.program.prove import prove
 from gfsmith.prove.verdict import Status
+from tests.support.paths import ROOT
 from tests.support.specs import make_baked
 
 SHAPES = [
@@ -34,6 +36,10 @@ SHAPES = [
 ]
 NAME = "kernel"
 SMALL = "avx2", "backblaze", 16, 8
+PROBE, NOP = (
+    bytes.fromhex("4881ecf00f000048890424"),
+    bytes.fromhex("4881ecf00f00000f1f4000"),
+)  # mov [rsp], rax
 LEA, AND = bytes.fromhex("4c8d4c241f"), bytes.fromhex("4983e1e0")  # lea r9, [rsp+31]; and r9, -32
 
 
@@ -59,6 +65,19 @@ def test_machine_code_is_proved(isa: str, family: str, k: int, m: int, abi: Abi)
     contract = replace(contract_of(wanted, abi.value), unwind=False)
     report = prove_code(contract, raw(NAME, made), NAME, exhaustive=False)
     assert report.status is Status.PROVED, report.reason
+
+
+def test_a_deleted_stack_probe_is_refuted() -> None:
+    """The frame of the wide kernel exceeds a page, so a store touches the first page before the second."""
+    path = ROOT / "gen_out" / "x86" / "gfs_dot_100x20_cauchy__avx512_u1.S"
+    made = listing.read(path.read_text(), path.stem)["ms"]
+    assert made.count(PROBE) == 1
+    wanted = make_baked("avx512", "cauchy", 100, 20)
+    contract = replace(contract_of(wanted, "ms"), unwind=False)
+    for code, expected in ((made, Status.PROVED), (made.replace(PROBE, NOP), Status.REFUTED)):
+        report = prove_code(contract, raw(NAME, code), NAME, exhaustive=False)
+        assert report.status is expected, report.reason
+    assert "page" in report.reason, report.reason
 
 
 def test_frame_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,15 @@
 """Windows x64 unwind tables (.pdata, .xdata) of one function, read as RtlVirtualUnwind reads them.
 
 Source: Microsoft, "x64 exception handling": RUNTIME_FUNCTION, UNWIND_INFO version 1 and the rules for
-epilogues, which have no codes: they are recognised by their instructions.
+epilogues, which have no codes: they are recognised by the bytes of their instructions.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from iced_x86 import Code, Decoder, Instruction, Mnemonic, OpKind, Register
 
 from gfsmith.prove.machine.formats.image import Function, Image
 from gfsmith.prove.machine.x86.frame_rules import Rules, Step, UnsupportedTable
@@ -20,7 +19,6 @@ _PUSH, _ALLOC_LARGE, _ALLOC_SMALL, _SET_FRAME, _SAVE, _SAVE_FAR = range(6)
 _SAVE_XMM, _SAVE_XMM_FAR, _MACHINE_FRAME = 8, 9, 10
 _CHAINED = 4
 _OPERATION = {_SET_FRAME: "UWOP_SET_FPREG", _MACHINE_FRAME: "UWOP_PUSH_MACHFRAME"}
-_POPPED = {getattr(Register, name.upper()): name for name in _GENERAL}
 
 
 class _Effect(NamedTuple):
@@ -144,30 +142,30 @@ def _code(data: bytes) -> tuple[_Effect, int]:
     return effect, needed
 
 
+#: An epilogue by its bytes: a constant is added to rsp, pops, then `ret`, `rep ret` or `jmp`.
+_EPILOGUE = re.compile(
+    rb"(?:\x48\x83\xc4(?P<short>.)|\x48\x81\xc4(?P<long>.{4}))?"
+    rb"(?P<pops>(?:[\x40-\x4f]?[\x58-\x5f])*)"
+    rb"(?:\xf3?\xc3|\xeb(?P<near>.)|\xe9(?P<far>.{4})|\xff\x25)",
+    re.DOTALL,
+)
+_POP = re.compile(rb"([\x40-\x4f]?)([\x58-\x5f])")
+
+
 def _epilogue(code: bytes, step: Step) -> Rules | None:
     """Return the rules of the epilogue (add rsp / pop* / ret) that starts at a step; None without one."""
-    rsp = -step.depth
+    found = _EPILOGUE.match(code, step.offset)
+    jump = None if found is None else found["near"] or found["far"]
+    if found is None or (jump is not None and 0 <= found.end() + _signed(jump) < len(code)):
+        return None
+    rsp = _signed(found["short"] or found["long"] or b"\0") - step.depth
     slots: dict[str, int] = {}
-    decoder = Decoder(64, code[step.offset :], ip=step.offset)
-    for number, instruction in enumerate(decoder):
-        if instruction.code in (Code.ADD_RM64_IMM8, Code.ADD_RM64_IMM32):
-            if number or instruction.op0_register != Register.RSP:
-                return None
-            rsp += instruction.immediate(1)
-        elif instruction.code == Code.POP_R64:
-            slots[_POPPED[instruction.op0_register]] = rsp
-            rsp += 8
-        elif _leaves(instruction, len(code)):
-            return Rules(rsp + step.depth, slots, red_zone=False)
-        else:
-            return None
-    return None
+    for prefix, pop in _POP.findall(found["pops"]):
+        extension = 8 if prefix and prefix[0] & 1 else 0
+        slots[_GENERAL[extension + pop[0] - 0x58]] = rsp
+        rsp += 8
+    return Rules(rsp + step.depth, slots, red_zone=False)
 
 
-def _leaves(instruction: Instruction, size: int) -> bool:
-    """Return True for a return, or a jump out of the function."""
-    if instruction.mnemonic != Mnemonic.JMP:
-        return instruction.mnemonic == Mnemonic.RET
-    if instruction.op0_kind == OpKind.NEAR_BRANCH64:
-        return not instruction.near_branch_target < size
-    return instruction.is_ip_rel_memory_operand
+def _signed(number: bytes) -> int:
+    return int.from_bytes(number, "little", signed=True)
