@@ -1,4 +1,4 @@
-"""The picture of docs/compose.md: the graphs of the schemes in columns, as laid out by gfsmith."""
+"""The picture of docs/compose/guide.md: the graphs of the schemes in columns, as laid out by gfsmith."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from gfsmith.kernel.spec import KernelSpec, Placement
 from gfsmith.passes.sections import Section, map_sections
 
 #: Registers that stay free for a C compiler, which reorders the Program, where vectors are scalable and a
-#: spill is expensive (docs/predicted.md).
+#: spill is expensive (bench/results/predicted.md).
 _SLACK = 3
 
 

@@ -1,4 +1,4 @@
-//! Answers the requests of tests/compat/peers.py with the crate reed-solomon-erasure.
+//! Answers the requests of tests/oracle/peers.py with the crate reed-solomon-erasure.
 
 use reed_solomon_erasure::galois_8::ReedSolomon;
 use std::io::{self, Read, Write};
