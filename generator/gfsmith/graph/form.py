@@ -1,4 +1,4 @@
-"""The JSON text of a graph, identical to that of gfsmith_graph_json, and its hash."""
+"""The JSON text of a graph, and its hash. runtime/compose/src/graph_json.c defines the text."""
 
 from __future__ import annotations
 

@@ -343,7 +343,7 @@ GFSMITH_API uint64_t gfsmith_graph_hash(const gfsmith_graph *graph);
  * @param reason GFSMITH_REASON_MAX bytes for an English description of the error, or NULL
  * @return GFSMITH_OK, GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
 GFSMITH_API int gfsmith_graph_check(const gfsmith_graph *graph, char *reason);
-/** Write the graph as JSON, in the form of `gfsmith graph --json`.
+/** Write the graph as JSON, which `gfsmith graph --json` prints as well.
  *
  * @param text where the JSON goes, terminated by a zero byte and truncated to `size`
  * @return the length of the JSON without the zero byte, even if it was truncated */

@@ -1,4 +1,5 @@
-/* A graph as JSON, byte for byte the text of `gfsmith graph --json`. */
+/* A graph as JSON. This file defines the text; generator/gfsmith/graph/form.py repeats it, and
+ * tests/system/compose compares the two. */
 #include "graph.h"
 
 /* The buffer for the text; bytes that do not fit are only counted. */
