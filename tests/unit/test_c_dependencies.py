@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ..support.c_modules import Edges, Module, Sources, UnknownInclude, cycles
+from tests.support.c_modules import Edges, Module, Sources, UnknownInclude, cycles
+from tests.support.page_tables import listed, section
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +71,38 @@ def test_the_table_allows_nothing_unused() -> None:
 
 def test_there_are_no_cycles() -> None:
     assert _cycles() == []
+
+
+def _early(order: list[str], edges: Edges) -> list[str]:
+    """Return the includes of a module that stands later in `order`."""
+    place = {Module("runtime/adaptive/src", name): n for n, name in enumerate(order)}
+    return [
+        f"{module} includes {other}"
+        for module in place
+        for other in edges[module]
+        if place.get(other, -1) > place[module]
+    ]
+
+
+def test_the_modules_of_the_coordinator_stand_in_the_order_of_includes() -> None:
+    order = [name.removesuffix(".c") for name in listed("Coordinator")]
+    edges = _edges()
+    assert sorted(order) == sorted(m.name for m in edges if m.folder == "runtime/adaptive/src")
+    assert _early(order, edges) == []
+    assert _early(order[::-1], edges) != []
+
+
+@pytest.mark.parametrize(("heading", "part"), [("Core", "core"), ("ISA-L", "isal")])
+def test_the_page_lists_every_module(heading: str, part: str) -> None:
+    folder = ROOT / "runtime" / part / "src"
+    named = [path for name in listed(heading) for path in folder.glob(name)]
+    assert len(named) >= len(listed(heading)) and len(set(named)) == len(named)
+    assert {path.stem for path in named} == {path.stem for path in folder.glob("*.[ch]")}
+
+
+def test_the_page_names_every_source_of_compose() -> None:
+    named = set(re.findall(r"`(\w+\.c)`", section("Coding over nodes")))
+    assert named == {path.name for path in (ROOT / "runtime" / "compose" / "src").glob("*.c")}
 
 
 def test_no_two_headers_of_the_runtime_have_the_same_guard() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.page_tables import listed
 from tests.support.paths import ROOT
 
 #: The folders that contain parts of the package gfsmith.
@@ -147,6 +148,44 @@ def test_no_package_imports_itself_through_others() -> None:
         others = {".".join(other.split(".")[:2]) for other in found} - {top, "gfsmith"}
         tops.setdefault(top, set()).update(others)
     assert not _cycle(tops)
+
+
+MACHINE = "gfsmith.prove.machine."
+
+
+def _places(modules: Set[str]) -> dict[str, int]:
+    """Return module of prove/machine -> its place in the page's table, which lists processors as folders.
+
+    Raises KeyError for a module that is not listed. Packages themselves (`__init__`) have no place.
+    """
+    names = [
+        name.removesuffix(".py").strip("/").replace("/", ".") for name in listed("The machine-code proof")
+    ]
+    order = {name: place for place, name in enumerate(names)}
+    assert len(order) == len(names)
+    inner = {module.removeprefix(MACHINE) for module in modules if module.startswith(MACHINE)}
+    files = {
+        name for name in inner if name in order or not any(each.startswith(f"{name}.") for each in inner)
+    }
+    assert order.keys() <= files, "the table lists a module that does not exist"
+    return {MACHINE + name: order[name if name in order else name.split(".")[0]] for name in files}
+
+
+def _early(graph: Mapping[str, Set[str]], places: Mapping[str, int]) -> list[str]:
+    """Return the imports of a module that the table lists after the importing one."""
+    return [
+        f"{module} imports {other}"
+        for module, place in places.items()
+        for other in graph[module]
+        if places.get(other, place) > place
+    ]
+
+
+def test_the_modules_of_the_prover_stand_in_the_order_of_imports() -> None:
+    places = _places(_here().keys())
+    assert _early(_here(), places) == []
+    (lower, upper) = (MACHINE + name for name in ("linear", "prove"))
+    assert _early({lower: {upper}, upper: set()}, {name: places[name] for name in (lower, upper)})
 
 
 def test_the_rules_can_fail(tmp_path: Path) -> None:
