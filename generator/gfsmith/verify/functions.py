@@ -173,8 +173,6 @@ def verify(path: Path, words: Description, exhaustive: bool) -> Report:
     contract = contract_of(words)
     try:
         image = load_symbol(path, words.symbol)
-    except (LoadError, OSError) as error:
-        raise ForeignError(f"{path}: {error}") from None
-    if words.symbol not in image.functions:
-        raise ForeignError(f"{path}: no function '{words.symbol}'")
+    except LoadError as error:
+        raise ForeignError(str(error)) from None
     return prove_code(contract, image, words.symbol, exhaustive)

@@ -1,0 +1,81 @@
+"""Any function of an object file: its contract from a few words, the proof, one clear line for each error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gfsmith.build.generate import generate_one
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.prove.verdict import Status
+from gfsmith.verify.functions import ForeignError, contract_of, describe, functions, verify
+from gfsmith.verify.report import established, outcome
+from tests.support.specs import make_spec
+from tests.unit.prove.objects import GCC, assemble
+
+NAME = "kernel"
+WORDS: dict[str, Any] = {
+    "operation": "xor",
+    "inputs": "2",
+    "outputs": 1,
+    "tables": "none",
+    "arguments": "len,k,tables,src,dst",
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The object file of a kernel that adds two shards."""
+    code = generate_one(make_spec("xor", 2, 1, "sse", unroll=1)).code[Abi.SYSV]
+    text = f".text\n.globl {NAME}\n.type {NAME}, @function\n{NAME}:\n.byte {','.join(map(str, code))}\n"
+    return assemble(GCC, f"{text}.size {NAME}, . - {NAME}\n", tmp_path_factory.mktemp("verify"), NAME)
+
+
+def test_a_function_is_proved_under_its_contract_and_refuted_under_another(path: Path) -> None:
+    assert functions(path) == [NAME]
+    report = verify(path, describe(NAME, ["sse"], WORDS), exhaustive=False)
+    assert report.status is Status.PROVED, report.reason
+    assert outcome(report)["status"] == "proved"
+    assert f"{report.covered} of {report.instructions} instructions reached" in established(report)
+    assert not verify(path, describe(NAME, ["sse"], WORDS | {"inputs": "3"}), exhaustive=False)
+
+
+def test_a_file_that_has_no_such_function_is_an_error(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(ForeignError, match=rf"^{path}: no function other,"):
+        verify(path, describe("other", ["sse"], WORDS), exhaustive=False)
+    (tmp_path / "text.o").write_text("no object")
+    assert functions(tmp_path / "text.o") == []
+    with pytest.raises(ForeignError, match=rf"^{tmp_path / 'text.o'}: (?!/)"):
+        verify(tmp_path / "text.o", describe(NAME, ["sse"], WORDS), exhaustive=False)
+
+
+def test_narrow_arguments_and_tables_are_in_the_contract() -> None:
+    changes = {"operation": "dot", "tables": "isal-nibble", "arguments": "len:int,k,tables,src,dst0"}
+    contract = contract_of(describe(NAME, ["avx2"], WORDS | changes))
+    assert contract.parameters == ("len", "k", "coeffs", "src", "one_dst")
+    assert contract.narrow == ("len",)
+    assert (contract.layout.format, contract.layout.entry, contract.layout.sources) == ("nibble", 32, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"operation": "sum"}, "operation 'sum' is unknown; allowed: dot"),
+        ({"inputs": "0"}, "inputs '0'; allowed: a number from 1, or n for any"),
+        ({"outputs": 0}, "outputs = 0; allowed: 1 to"),
+        ({"tables": "wide"}, "tables 'wide' is unknown; allowed: nibble"),
+        ({"tables": "isal-affine", "inputs": "n"}, "tables isal-affine need a fixed number of --inputs"),
+        ({"arguments": "len,size"}, "argument 'size' is unknown; allowed: len"),
+        ({"arguments": "index,src0,dst0"}, "an index needs --tables"),
+        ({"aligned": 12}, "aligned = 12; allowed: a power of two"),
+        ({"columns": 1}, "columns = 1; allowed: from inputs = 2"),
+        ({"minimum": 1, "maximum": 15, "granule": 16}, "nothing would be proved"),
+        ({"abi": "fast"}, "abi 'fast' is unknown; allowed: sysv"),
+    ],
+)
+def test_an_invalid_description_gets_one_line(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ForeignError) as error:
+        contract_of(describe(NAME, ["avx2"], WORDS | changes))
+    assert words in str(error.value) and "\n" not in str(error.value)
