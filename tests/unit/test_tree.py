@@ -1,5 +1,5 @@
-"""The files that git tracks: none is a link, and an example of a build system
-is complete when copied alone.
+"""The files that git tracks: none is a link, an example of a build system is complete when copied alone,
+and the folders of tests/unit are the packages of the generator.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import pytest
 
 #: The examples that other projects copy.
 ALONE = ("bazel", "cmake", "make", "meson", "wrap")
+#: The folders of tests/unit with tests of other folders than the generator's packages.
+OTHER = {"bench", "golden", "support", "tools"}
 
 
 def test_no_link_is_tracked(root: Path) -> None:
@@ -31,3 +33,11 @@ def test_an_example_names_nothing_above_it(example: str, root: Path) -> None:
     for path in sources:
         climbs = "../" * (len(path.relative_to(top).parts))
         assert climbs not in path.read_text(encoding="utf-8"), path
+
+
+def _packages(folder: Path) -> set[str]:
+    return {path.parent.name for path in folder.glob("*/__init__.py")}
+
+
+def test_unit_tests_mirror_the_packages_of_the_generator(root: Path) -> None:
+    assert _packages(root / "tests" / "unit") - OTHER == _packages(root / "generator" / "gfsmith")

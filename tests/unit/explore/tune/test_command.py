@@ -220,11 +220,6 @@ def test_no_compiler(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no-such-compiler: No such file or directory; set CC to a C compiler" in done.stderr
 
 
-def test_codes_go_by_their_aliases() -> None:
-    for name in ("backblaze", "minio", "reed-solomon-erasure"):
-        assert parse(f"{name}:12x4@sse", BY_NAME["avx2"]).code == "backblaze"
-
-
 def test_real_kernels_are_loaded_agree_and_can_be_timed(tmp_path: Path) -> None:
     """On any machine: SSE kernels of three kinds, with two passes among them, in both regimes."""
     if not set(BY_NAME["sse"].cpu_flags) <= microarch.host_features():

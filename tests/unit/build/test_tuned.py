@@ -15,7 +15,6 @@ from gfsmith.cli import main
 from gfsmith.explore.stats import Estimate
 from gfsmith.explore.tune import result, space, tuned_file
 from gfsmith.explore.tune.result import Basis, Choice, Study
-from gfsmith.kernel import microarch
 from gfsmith.kernel.isa import BY_NAME
 from tests.support.paths import ROOT
 
@@ -213,21 +212,6 @@ def test_a_file_that_cannot_be_used_gets_one_line(tmp_path: Path, text: str | No
     assert result.exit_code == 2, result.output
     assert words in result.stderr and result.stderr.count("\n") == 1
     assert not (folder / "gen_out").exists()
-
-
-def test_microarchitectures() -> None:
-    def cpuinfo(vendor: str, family: int, model: int) -> str:
-        return f"vendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\nmodel name\t: X\n"
-
-    assert microarch.identify(cpuinfo("AuthenticAMD", 25, 17)).name == "znver4"
-    assert microarch.identify(cpuinfo("GenuineIntel", 6, 0x8F)).name == "sapphirerapids"
-    for text, words in ((cpuinfo("GenuineIntel", 6, 1), "family 0x6, model 0x1"), ("", "does not name")):
-        with pytest.raises(microarch.UnknownMicroarchitecture, match=words):
-            microarch.identify(text)
-    claimed = [
-        (m.vendor, m.family, n) for m in microarch.MICROARCHS for a, b in m.models for n in range(a, b + 1)
-    ]
-    assert len(claimed) == len(set(claimed)), "two microarchitectures claim one CPU"
 
 
 def test_the_files_of_this_repository_are_usable() -> None:

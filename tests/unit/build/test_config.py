@@ -1,0 +1,102 @@
+"""The configuration file: its groups as specs, and one clear line for each error."""
+
+from __future__ import annotations
+
+import pytest
+
+from gfsmith.build import config
+from gfsmith.codes import parity_matrix
+from gfsmith.field import Field
+from gfsmith.field.matrix import bit_matrix
+from gfsmith.kernel.spec import SpecError, Technique
+from tests.support.specs import make_program
+
+GOOD = '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n'
+
+
+def test_a_group_for_packets_has_the_bit_matrix() -> None:
+    text = (
+        '[generator]\nisas = ["avx2", "scalar"]\n[[kernels]]\noperation = "dot"\ncode = "cauchy_good"\n'
+        'packets = true\noutputs = 2\nshapes = ["6x3"]\n'
+    )
+    first, second = config.specs(config.parse(text, "x.toml"), "x.toml")
+    assert (first.inputs, first.outputs, second.inputs, second.outputs) == (48, 16, 48, 8)
+    assert first.baked is not None and second.baked is not None
+    matrix = bit_matrix(Field(), parity_matrix("cauchy_good", 6, 3))
+    assert first.baked.rows + second.baked.rows == matrix
+    assert (first.technique, first.baked.packets, second.baked.first) == (Technique.PLAIN, True, 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = ", "not valid TOML"),
+        ("", "kernels: Field required"),
+        ("kernels = []", "kernels: List should have at least 1"),
+        (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key"),
+        (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),
+        (
+            GOOD.replace("dot", "dott"),
+            "kernels[0].operation: 'dott'; allowed: dot, mad, mul, xor, horner",
+        ),
+        (GOOD.replace("nx1", "4+2"), "kernels[0].shapes: '4+2' is not a shape"),
+        (GOOD + 'unroll = "many"\n', "kernels[0].unroll: "),
+        (GOOD + "unroll = 0\n", "kernels[0].unroll: Input should be greater than or equal to 1"),
+        ("[generator]\npolynomial = 0x100\n" + GOOD, "polynomial 0x100 is reducible"),
+        ("[generator]\nprefix = 7\n" + GOOD, "generator.prefix: Input should be a valid string"),
+        (GOOD + "width = 128\n", "kernels[0].width: Input should be 'auto', 256 or 512"),
+        (
+            GOOD + 'width = 256\nisas = ["avx2"]\n',
+            "kernels[0] (nx1, avx2): width = 256; avx2 has no such choice; "
+            "allowed: 512 or 256 on gfni_avx512, 512 or 256 on avx512",
+        ),
+        (GOOD + 'width = 512\nisas = ["gfni_sse"]\n', "width = 512; gfni_sse has no such choice"),
+        (GOOD + GOOD, "gfs_dot_nx1__gfni_avx512_u4_steps is listed twice"),
+        (GOOD.replace("nx1", "nx99"), ""),
+        (GOOD + "packets = true\n", "only kernels for a code work on packets"),
+        (
+            GOOD.replace("nx1", "4x2") + 'code = "cauchy"\npackets = true\ntechnique = "nibble"\n',
+            "allow no other",
+        ),
+        (GOOD + 'code = "minoi"\n', "kernels[0].code: code 'minoi' is unknown; allowed: vandermonde, cauchy"),
+        (
+            GOOD.replace("nx1", "22x4") + 'code = "vandermonde"\n',
+            "not MDS: losing shards 0, 10, 21, 24 cannot",
+        ),
+        (GOOD.replace("nx1", "4x3") + 'code = "md"\n', "raid6 has no shape 4+3; allowed: k >= 1, m = 2"),
+        (
+            GOOD.replace("nx1", "4x2") + 'code = "cauchy"\npolynomial = 0x11b\n',
+            "polynomial = 0x11b; codes are over 0x11d",
+        ),
+    ],
+)
+def test_bad_configurations_get_one_line(text: str, words: str) -> None:
+    with pytest.raises((config.ConfigError, SpecError)) as error:
+        for spec in config.specs(config.parse(text, "my.toml"), "my.toml"):
+            make_program(spec)
+    assert "\n" not in str(error.value)
+    assert words in str(error.value)
+    if isinstance(error.value, config.ConfigError):
+        assert str(error.value).startswith("my.toml: ")
+
+
+def test_a_group_can_name_a_part_of_the_sets() -> None:
+    text = '[generator]\nisas = ["avx2", "scalar"]\n' + GOOD + 'isas = ["avx2", "sse"]\n'
+    found = config.specs(config.parse(text, "my.toml"), "my.toml")
+    assert [spec.isa.name for spec in found] == ["avx2"]
+
+
+def test_a_group_can_choose_the_width_of_vectors() -> None:
+    text = '[generator]\nisas = ["gfni_avx512", "avx512"]\n' + GOOD + GOOD + "width = 256\n"
+    found = config.specs(config.parse(text, "my.toml"), "my.toml")
+    assert [(spec.isa.name, spec.isa.width) for spec in found] == [
+        (name, width) for name in ("gfni_avx512", "avx512") for width in (512, 256)
+    ]
+
+
+def test_codes_stay_over_their_field() -> None:
+    """With any polynomial of the build, and under the family's name."""
+    text = "[generator]\npolynomial = 0x11b\n" + GOOD.replace("nx1", "4x2") + 'code = "minio"\n'
+    for spec in config.specs(config.parse(text, "my.toml"), "my.toml"):
+        assert spec.field.polynomial == 0x11D
+        assert spec.baked is not None and spec.baked.code == "backblaze"

@@ -1,0 +1,60 @@
+"""Targets: their grammar, and the kernels and paths of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from gfsmith.build.target import TargetError, kernels, parse, path_of, serves
+from gfsmith.kernel.isa import BY_NAME
+
+BEST = BY_NAME["avx2"]
+
+
+def test_a_target_has_a_kind_a_shape_and_a_set() -> None:
+    target = parse("dot:10x4", BEST)
+    assert (target.code, target.inputs, target.outputs, target.isa) == (None, 10, 4, BEST)
+    assert parse("mad:nx2@sse", BEST).name == "mad:nx2@sse"
+    assert parse("cauchy:10x4@sse", BEST).code == "cauchy"
+
+
+def test_codes_go_by_their_aliases() -> None:
+    for name in ("backblaze", "minio", "reed-solomon-erasure"):
+        assert parse(f"{name}:12x4@sse", BEST).code == "backblaze"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("dot:3by2", "cannot be read; allowed: dot:10x4"),
+        ("sum:3x2", "'sum' is neither operation nor code"),
+        ("dot:3x2@scalar", "'scalar' has no machine code to tune"),
+        ("cauchy:nx2", "a code needs a number of inputs, such as cauchy:10x4"),
+        ("dot:250x20", "270 shards; allowed: up to 255"),
+    ],
+)
+def test_an_invalid_target_gets_one_line(text: str, words: str) -> None:
+    with pytest.raises(TargetError) as error:
+        parse(text, BEST)
+    assert words in str(error.value) and "\n" not in str(error.value)
+
+
+def test_passes_are_balanced_and_known_matrices_take_one() -> None:
+    assert [spec.outputs for spec in kernels(parse("dot:10x10", BEST), "gfs", {})] == [5, 5]
+    (whole,) = kernels(parse("cauchy:10x4", BEST), "gfs", {})
+    (tables,) = kernels(parse("dot:10x4", BEST), "gfs", {})
+    assert whole.baked is not None and tables.baked is None
+    assert serves(tables, tables) and not serves(whole, tables)
+
+
+@pytest.mark.parametrize(
+    ("memory", "length", "path"),
+    [
+        (False, 4096, "cached"),
+        (False, 1 << 20, None),
+        (True, 512, "nearby"),
+        (True, 4096, "distant"),
+        (True, 64 << 10, "bulk"),
+    ],
+)
+def test_the_path_depends_on_regime_and_length(memory: bool, length: int, path: str | None) -> None:
+    assert path_of(parse("dot:10x4", BEST), memory, length) == path
