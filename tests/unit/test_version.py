@@ -20,9 +20,12 @@ def test_every_place_states_the_same_version() -> None:
     assert project["version"] == __version__
     assert _stated("CMakeLists.txt", r"^project\(gfsmith VERSION ([\d.]+)") == [__version__]
     assert _stated("bindings/rust/gfsmith/Cargo.toml", r'^version = "([\d.]+)"') == [__version__]
+    assert _stated("bindings/wasm/package.json", r'^  "version": "([\d.]+)"') == [__version__]
 
 
 def test_the_shared_object_is_versioned_alike() -> None:
     (made,) = _stated("packaging/make/library.mk", r"^SOVERSION := (\d+)")
     assert f"libgfsmith.so.{made}`" in (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
     assert _stated("CMakeLists.txt", r"SOVERSION (\d+)") == [made]
+    assert _stated("runtime/compose/compose.cmake", r"SOVERSION (\d+)") == [made]
+    assert _stated("packaging/meson/meson.build", r"^  soversion: '(\d+)'") == [made]
