@@ -3,7 +3,8 @@
 python -m tools.facts writes them; with --check it prints the files whose lists are stale. Such a list stands
 between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
 generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
-groups of them (gfsmith.kernel.isa). Lists that depend on a configuration are in gen_out/ instead.
+groups of them (gfsmith.kernel.isa), keys of gfsmith.toml (gfsmith.build.settings). Lists that depend on a
+configuration are in gen_out/ instead.
 """
 
 from __future__ import annotations
@@ -13,10 +14,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
+from annotated_types import Ge, Le
+from pydantic import AfterValidator
+from pydantic.fields import FieldInfo
+
+from gfsmith.build.settings import KernelGroup, OneOf
+from gfsmith.build.target import Target
 from gfsmith.codes.names import ALIASES, CODES, LRC, Code
+from gfsmith.explore.tune.space import axes
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architecture
 from gfsmith.kernel.isa import GROUPS, ISAS, Encoding
+from gfsmith.kernel.operation import Operation
+from gfsmith.kernel.spec import MAX_PREFETCH, MAX_UNROLL
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -163,6 +174,85 @@ def _webassembly_in_typescript() -> Iterator[str]:
             yield f"| '{isa.name}'"
 
 
+#: Allowed values of keys whose annotation states no range.
+_RANGES = {
+    "unroll": f"1 to {MAX_UNROLL} (cache lines of vectors with `walk`, `shuffled` and `pipelined`)",
+    "prefetch": f"0 to {MAX_PREFETCH}",
+}
+
+
+def _written(value: Any) -> str:
+    """Return a value of gfsmith.toml as Markdown."""
+    if isinstance(value, str):
+        return f'`"{value}"`'
+    return f"`{str(value).lower()}`"
+
+
+def _words(annotation: Any) -> Iterator[Any]:
+    """Yield the values of Literal, and of bool, in an annotation."""
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    elif annotation is bool:
+        yield from (False, True)
+    else:
+        for part in get_args(annotation):
+            yield from _words(part)
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    """Yield the metadata in an annotation and its parts."""
+    for part in (*getattr(annotation, "__metadata__", ()), *get_args(annotation)):
+        yield from part.metadata if isinstance(part, FieldInfo) else (part,)
+        if get_origin(part) is not Literal:
+            yield from _metadata(part)
+
+
+def _allowed(key: str, field: FieldInfo) -> str:
+    """Return the allowed values of a key; "" if they are not a list or a range."""
+    data = [*field.metadata, *_metadata(field.annotation)]
+    ranges = [_RANGES[key]] if key in _RANGES else []
+    least, most = ([each for each in data if isinstance(each, kind)] for kind in (Ge, Le))
+    if least and most:
+        ranges.append(f"{least[0].ge} to {most[0].le}")
+    listed = [each.func for each in data if isinstance(each, AfterValidator)]
+    words = [word for each in listed if isinstance(each, OneOf) for word in each.allowed]
+    return ", ".join([*ranges, *map(_written, words or _words(field.annotation))])
+
+
+def _keys_in_markdown() -> Iterator[str]:
+    yield "| key | allowed values | default |"
+    yield "|---|---|---|"
+    for key, field in KernelGroup.model_fields.items():
+        default = (
+            "required" if field.is_required() else "" if field.default is None else _written(field.default)
+        )
+        cells = (f"`{key}`", _allowed(key, field), default)
+        yield f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|"
+
+
+#: Notes on the settings of `gfsmith tune`.
+_SETTINGS = {
+    "circuit": "for the kernel of a code; some only with more than four outputs",
+    "width": "bits of a vector, on the AVX-512 sets",
+    "unroll": "vectors an iteration, as far as the registers suffice",
+    "order": "the interleaving of these vectors",
+    "placement": "place of the table entries during a call",
+    "prefetch": "bytes ahead; more than {cached} only from memory",
+    "hint": "the level of the prefetch, from memory",
+    "store": "from memory, from 1 KiB on",
+}
+
+
+def _settings_in_markdown() -> Iterator[str]:
+    yield "| setting | values | |"
+    yield "|---|---|---|"
+    target = Target(Operation.DOT, CODES[0].name, 10, 5, ISAS[0])
+    cached = axes(target, "cached")["prefetch"]
+    for name, values in axes(target, "bulk").items():
+        listed = ", ".join(f"`{value}`" if isinstance(value, str) else str(value) for value in values)
+        yield f"| `{name}` | {listed} | {_SETTINGS[name].format(cached=max(map(int, cached)))} |"
+
+
 #: NAME in the markers -> function that yields the lines of the list.
 LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "codes in C": _codes_in_c,
@@ -180,6 +270,8 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "features in C": _features_in_c,
     "instruction sets in Markdown": _sets_in_markdown,
     "groups in Markdown": _groups_in_markdown,
+    "keys of [[kernels]] in Markdown": _keys_in_markdown,
+    "settings of tune in Markdown": _settings_in_markdown,
     "sets of WebAssembly in TypeScript": _webassembly_in_typescript,
     **{
         f"toolchain of {architecture.arch.value}": lambda architecture=architecture: _toolchain(architecture)

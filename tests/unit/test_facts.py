@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith.build.settings import KernelGroup
 from gfsmith.codes import FAMILIES
 from gfsmith.codes.names import ALIASES, CODES, LRC, NAMES
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch
@@ -125,6 +126,22 @@ def test_the_header_names_every_code() -> None:
     start = text.index("/** Create a codec for a code known by name")
     stated = set(re.findall(r'"([\w-]+)"', text[start : text.index("*/", start)]))
     assert stated == {code.name for code in CODES} | set(ALIASES)
+
+
+def test_the_page_describes_every_key() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    described = re.findall(r"^\| `(\w+)` \|", facts.without_lists(text), re.MULTILINE)
+    keys = list(KernelGroup.model_fields)
+    assert [key for key in described if key in keys] == [*keys, "isas", "outputs"]  # the last two: [adaptive]
+
+
+def test_allowed_values_of_keys() -> None:
+    """The generated table has the kinds of values that annotations state."""
+    rows = dict(row.split(" | ", 1) for row in [*facts.LISTS["keys of [[kernels]] in Markdown"]()][2:])
+    assert '`"shift"`' in rows["| `technique`"] and "plain" not in rows["| `technique`"]
+    assert rows["| `outputs`"] == '1 to 32, `"auto"` | `"auto"` |'
+    assert rows["| `width`"].startswith('`"auto"`, `256`, `512`')
+    assert rows["| `packets`"].startswith("`false`, `true`")
 
 
 def test_webassembly_has_a_module_for_each_set() -> None:

@@ -1,42 +1,13 @@
-"""Tables and keys of gfsmith.toml.
+"""The tables and keys of gfsmith.toml; docs/configuration.md describes them.
 
-[generator]
-polynomial = 0x11d               # of the field: for proofs and mulb kernels
-prefix = "gfs"                   # of every symbol
-output = "gen_out"               # folder, relative to the file
-isas = ["avx2", "scalar"]        # or groups of sets: all, c, intrinsics, avx, gfni, x86_64, aarch64, ...
-tuned = ["tuned/znver4.toml"]    # files of `gfsmith tune`, relative to this one
-
-[[kernels]]
-operation = "dot"                # dot, mad, mul, xor, horner
-shapes = ["nx4", "10x4"]         # inputs x outputs; n: any number of inputs
-unroll = "auto"                  # or 1..8 vectors per iteration
-prefetch = 0                     # prefetch distance in bytes
-hint = "t0"                      # t0, t1, t2, nta
-store = "temporal"               # or streaming
-width = "auto"                   # or 256 or 512: bits of a vector (avx512, gfni_avx512)
-order = "auto"                   # or sums, steps, copies: order of the vectors of an iteration
-circuit = "auto"                 # with code: or dense, factored1 .. factored4
-placement = "registers"          # or memory: place of table entries during a call
-technique = "auto"               # or nibble, permxor, affine, mulb, bitplane, shift
-code = "cauchy"                  # or minio, ...: kernels for the parity matrix of this code (dot only)
-local = 2                        # with code = "lrc": number of groups, each with one local parity
-packets = false                  # with code: true for kernels for packet layout
-outputs = "auto"                 # with code: greatest number of parities per kernel
-isas = ["avx2"]                  # a subset of [generator] isas; default: all that can
-polynomial = 0x11b               # if different from [generator]
-walk = "together"                # or rows: one cache line of every source, then the next (dot, nxM)
-shuffled = false                 # true: lines in an order that prefetchers do not follow
-pipelined = false                # true: prefetch from addresses in a second pointer array
-
-[adaptive]                       # kernels for the coordinator (docs/adaptive.md)
-isas = ["avx2"]                  # a subset of [generator] isas; default: all that can
-outputs = [1, 2, 4]              # default: 1 to 8
+The allowed values of a key are the enumerations of gfsmith.kernel, or stand in the key's annotation.
+`make facts` writes them into docs/configuration.md.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -52,16 +23,21 @@ from gfsmith.kernel.tuning_parameters import Circuit, Hint, Order, Placement, St
 SHAPE = re.compile(r"(n|[1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
 
 
-def _one_of(words: type[Enum], *others: str, without: Enum | None = None) -> AfterValidator:
-    """Return a validator for a key whose allowed values are those of an enumeration and `others`."""
-    allowed = (*others, *(word.value for word in words if word is not without))
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The allowed words of a key, as a validator."""
 
-    def check(given: str) -> str:
-        if given not in allowed:
-            raise ValueError(f"'{given}'; allowed: {', '.join(allowed)}")
+    allowed: tuple[str, ...]
+
+    def __call__(self, given: str) -> str:
+        if given not in self.allowed:
+            raise ValueError(f"'{given}'; allowed: {', '.join(self.allowed)}")
         return given
 
-    return AfterValidator(check)
+
+def _one_of(words: type[Enum], *others: str, without: Enum | None = None) -> AfterValidator:
+    """Return a validator for a key whose allowed values are those of an enumeration and `others`."""
+    return AfterValidator(OneOf((*others, *(word.value for word in words if word is not without))))
 
 
 class _Strict(BaseModel):
