@@ -13,7 +13,7 @@
 # make docs    C reference and man pages: build/docs/html, build/man
 # make site    all pages, the C reference and the Python reference as one searchable site: build/site; 10 seconds
 # make pictures draw the pictures of README and of bench/results/performance.md from measured data and PROOFS.json
-# make facts   write the lists of codes and architectures into the files that repeat them: tools/facts.py
+# make facts   write lists (codes, architectures) and values (version) into the files that repeat them: tools/facts.py
 # make check   format, lint, types, reproducibility of gen_out/
 # make abi     record the binary interface of libgfsmith.so after an intended change; docs/hardening.md
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600

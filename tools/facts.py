@@ -1,10 +1,10 @@
-"""Generated lists inside files that are otherwise written by hand.
+"""Generated lists and values inside files that are otherwise written by hand.
 
-python -m tools.facts writes them; with --check it prints the files whose lists are stale. Such a list stands
+python -m tools.facts writes them; with --check it prints the files in which one is stale. A list stands
 between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
 generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
 groups of them (gfsmith.kernel.isa), keys of gfsmith.toml (gfsmith.build.settings). Lists that depend on a
-configuration are in gen_out/ instead.
+configuration are in gen_out/ instead. A value is a part of one line, which a pattern of VALUES describes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -20,6 +21,7 @@ from annotated_types import Ge, Le
 from pydantic import AfterValidator
 from pydantic.fields import FieldInfo
 
+from gfsmith import __version__
 from gfsmith.build.settings import KernelGroup, OneOf
 from gfsmith.build.target import Target
 from gfsmith.codes.names import ALIASES, CODES, LRC, Code
@@ -281,6 +283,51 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A copy of a value: the file, and the pattern whose only group is the value, in one line of the file."""
+
+    path: str
+    pattern: str
+    value: str
+
+
+def _soversion() -> str:
+    """Return the version of the binary interface (docs/versions.md)."""
+    text = (ROOT / "packaging/make/library.mk").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^SOVERSION := (\d+)$", text, re.MULTILINE)
+    return str(found)
+
+
+_NUMBER = r"(\d+\.\d+\.\d+)"
+VALUES: tuple[Value, ...] = (
+    Value("CMakeLists.txt", rf"^project\(gfsmith VERSION {_NUMBER} ", __version__),
+    Value("packaging/meson/meson.build", rf"^  version: '{_NUMBER}'", __version__),
+    Value("bindings/rust/gfsmith/Cargo.toml", rf'^version = "{_NUMBER}"$', __version__),
+    Value("bindings/wasm/package.json", rf'^  "version": "{_NUMBER}",$', __version__),
+    Value("bindings/wasm/README.md", rf"# gfsmith-wasm-{_NUMBER}\.tgz", __version__),
+    Value("examples/wrap/meson.build", rf"gfsmith-{_NUMBER}\.tar\.xz", __version__),
+    Value("examples/wrap/subprojects/gfsmith.wrap", rf"^directory = gfsmith-{_NUMBER}$", __version__),
+    Value("examples/wrap/subprojects/gfsmith.wrap", rf"^source_filename = gfsmith-{_NUMBER}\.", __version__),
+    Value("CMakeLists.txt", r" SOVERSION (\d+)\)", _soversion()),
+    Value("runtime/compose/compose.cmake", r" SOVERSION (\d+)\)", _soversion()),
+    Value("packaging/meson/meson.build", r"^  soversion: '(\d+)'", _soversion()),
+    Value("docs/versions.md", r"SONAME `libgfsmith\.so\.(\d+)`", _soversion()),
+    Value("docs/hardening.md", r"SONAME `libgfsmith\.so\.(\d+)`", _soversion()),
+)
+
+
+def with_values(path: str, text: str) -> str:
+    """Return the text of a file with its values. Raises FactsError if a pattern does not occur once."""
+    for each in VALUES:
+        if each.path == path:
+            places = [found.span(1) for found in re.finditer(each.pattern, text, re.MULTILINE)]
+            if len(places) != 1:
+                raise FactsError(f"{path}: {len(places)} lines match {each.pattern!r}; allowed: 1")
+            text = text[: places[0][0]] + each.value + text[places[0][1] :]
+    return text
+
+
 def filled(text: str) -> str:
     """Return the text of a file with its lists taken from the tables. Raises FactsError."""
 
@@ -300,25 +347,27 @@ def without_lists(text: str) -> str:
 
 
 def files() -> Iterator[Path]:
-    """Yield every file of the checkout that has such a list. How-to pages show markers only."""
+    """Yield every file of the checkout that has a list or a value. How-to pages show markers only."""
     command = ["git", "grep", "-lI", "begin facts: ", "--", ".", ":!docs/howto"]
-    for name in subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split():
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    for name in sorted({*listed, *(each.path for each in VALUES)}):
         if name not in ("tools/facts.py", "tests/unit/test_facts.py"):
             yield ROOT / name
 
 
 def main(arguments: list[str]) -> int:
-    """Write the lists; with --check, print the files whose lists are stale."""
+    """Write lists and values; with --check, print the files in which one is stale."""
     stale = []
     for path in files():
         text = path.read_text(encoding="utf-8")
-        new = filled(text)
+        name = path.relative_to(ROOT).as_posix()
+        new = with_values(name, filled(text))
         if new != text:
-            stale.append(path.relative_to(ROOT).as_posix())
+            stale.append(name)
             if arguments != ["--check"]:
                 path.write_text(new, encoding="utf-8")
     if arguments == ["--check"] and stale:
-        print(f"stale lists, write them with `make facts`: {', '.join(stale)}", file=sys.stderr)
+        print(f"stale lists or values, write them with `make facts`: {', '.join(stale)}", file=sys.stderr)
         return 1
     return 0
 

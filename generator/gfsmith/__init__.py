@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         set_isa,
     )
 
+#: The only version number written by hand; `make facts` copies it (docs/versions.md).
 __version__ = "0.1.0"
 
 # A wheel has gfsmith.codec in this folder, a checkout has it in bindings/python. Only these lines declare the

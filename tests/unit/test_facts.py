@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith import __version__
 from gfsmith.build.settings import KernelGroup
 from gfsmith.codes import FAMILIES
 from gfsmith.codes.names import ALIASES, CODES, LRC, NAMES
@@ -107,6 +108,21 @@ def test_a_list_is_filled_with_the_indentation_of_its_marker(comment: str) -> No
 def test_an_unknown_list_is_an_error() -> None:
     with pytest.raises(facts.FactsError, match="'codes in Cobol' is no list; allowed: codes in C, "):
         facts.filled("# begin facts: codes in Cobol\n# end facts\n")
+
+
+def test_a_stale_value_is_written() -> None:
+    text = "# dependency\nproject(gfsmith VERSION 0.0.9 LANGUAGES C)\nset(x 1 SOVERSION 99)\n"
+    new = facts.with_values("CMakeLists.txt", text)
+    assert f"project(gfsmith VERSION {__version__} LANGUAGES C)" in new and "SOVERSION 99" not in new
+    with pytest.raises(facts.FactsError, match=r"CMakeLists.txt: 2 lines match .*; allowed: 1"):
+        facts.with_values("CMakeLists.txt", text * 2)
+
+
+def test_the_version_has_no_other_copy() -> None:
+    copy = rf"gfsmith(-[a-z]+)?[ -](VERSION )?{re.escape(__version__)}"
+    command = ["git", "grep", "-lIE", copy, "--", ":!bench", ":!gen_out"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert set(found) <= {each.path for each in facts.VALUES}
 
 
 def test_codes_are_named_once() -> None:

@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from gfsmith import __version__
 from tests.support.configurations import fewest_kernels
 from tests.support.paths import ROOT
 
@@ -19,7 +20,7 @@ BIN = ROOT / ".venv" / "bin"
 #: The output of the examples on a CPU with AVX2, and on one without.
 OUTPUT = r"(avx2|scalar): shards 2 and 7 are back\n"
 BOTH = r"gfsmith: (avx2|scalar), archive: avx2\n"
-TREE = "gfsmith-0.1.0"
+TREE = f"gfsmith-{__version__}"
 
 SMALL = fewest_kernels(["scalar"])
 

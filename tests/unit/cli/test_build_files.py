@@ -1,15 +1,13 @@
-"""Files for build systems: their paths, rules of make, and one version in all of them."""
+"""Files for build systems: their paths, and rules of make."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from gfsmith import __version__
 from gfsmith.build.output import OutputError
 from gfsmith.cli.main import main
 from gfsmith.cli.where import PLACES
@@ -59,14 +57,3 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file"):
         depfile(tmp_path / "file" / "rule.d", tmp_path / "target", [])
-
-
-def test_one_version(root: Path) -> None:
-    stated = {
-        "CMakeLists.txt": r"^project\(gfsmith VERSION ([0-9.]+) ",
-        "packaging/meson/meson.build": r"^  version: '([0-9.]+)'",
-        "pyproject.toml": r'^version = "([0-9.]+)"',
-        "examples/wrap/subprojects/gfsmith.wrap": r"^directory = gfsmith-([0-9.]+)$",
-    }
-    for name, pattern in stated.items():
-        assert re.findall(pattern, (root / name).read_text(), re.MULTILINE) == [__version__], name
