@@ -3,8 +3,9 @@
 python -m tools.facts writes them; with --check it prints the files in which one is stale. A list stands
 between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
 generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
-groups of them (gfsmith.kernel.isa), keys of gfsmith.toml (gfsmith.build.settings). Lists that depend on a
-configuration are in gen_out/ instead. A value is a part of one line, which a pattern of VALUES describes.
+groups of them (gfsmith.kernel.isa), keys of gfsmith.toml (gfsmith.build.settings), settings of `gfsmith tune`
+(gfsmith.explore.tune.space); the status codes come from gfsmith.h. Lists that depend on a configuration are
+in gen_out/ instead. A value is a part of one line, which a pattern of VALUES describes.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architectu
 from gfsmith.kernel.isa import GROUPS, ISAS, Encoding
 from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.spec import MAX_PREFETCH, MAX_UNROLL
+from tools import c_values
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -255,6 +257,39 @@ def _settings_in_markdown() -> Iterator[str]:
         yield f"| `{name}` | {listed} | {_SETTINGS[name].format(cached=max(map(int, cached)))} |"
 
 
+HEADER = "runtime/core/include/gfsmith.h"
+
+
+def _statuses() -> dict[str, int]:
+    """Return the status codes of the header without their prefix."""
+    found = c_values.enumerators(HEADER, "gfsmith_status")
+    return {name.removeprefix("GFSMITH_"): number for name, number in found.items()}
+
+
+def _errors() -> dict[str, int]:
+    return {name: number for name, number in _statuses().items() if number}
+
+
+def _statuses_in_rust() -> Iterator[str]:
+    for name, number in _statuses().items():
+        yield f"pub const {name}: Status = {number};"
+
+
+def _errors_in_python() -> Iterator[str]:
+    for name, number in _errors().items():
+        yield f"_{name} = {number}"
+
+
+def _errors_in_javascript() -> Iterator[str]:
+    for name, number in _errors().items():
+        yield f"[{number}]: '{name}',"
+
+
+def _errors_in_typescript() -> Iterator[str]:
+    for name in _errors():
+        yield f"| '{name}'"
+
+
 #: NAME in the markers -> function that yields the lines of the list.
 LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "codes in C": _codes_in_c,
@@ -274,6 +309,10 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "groups in Markdown": _groups_in_markdown,
     "keys of [[kernels]] in Markdown": _keys_in_markdown,
     "settings of tune in Markdown": _settings_in_markdown,
+    "statuses in Rust": _statuses_in_rust,
+    "errors in Python": _errors_in_python,
+    "errors in JavaScript": _errors_in_javascript,
+    "errors in TypeScript": _errors_in_typescript,
     "sets of WebAssembly in TypeScript": _webassembly_in_typescript,
     **{
         f"toolchain of {architecture.arch.value}": lambda architecture=architecture: _toolchain(architecture)

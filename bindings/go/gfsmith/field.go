@@ -1,6 +1,7 @@
 package gfsmith
 
-// GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1, with generator 2.
+// GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1, with generator 2. This package does not link
+// the C library, so it has its own field, matrices and isMDS; its tests compare them with the library's.
 const polynomial = 0x11d
 
 var exponent, logarithm = func() (powers [510]byte, logs [256]int) {

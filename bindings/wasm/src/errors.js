@@ -2,12 +2,14 @@
 
 /** @type {Record<number, import('./index.js').ErrorCode>} */
 const STATUS = {
+  // begin facts: errors in JavaScript
   [-1]: 'EINVAL',
   [-2]: 'ENOMEM',
   [-3]: 'ENOTMDS',
   [-4]: 'ETOOMANY',
   [-5]: 'EUNSUPPORTED',
   [-6]: 'ESINGULAR',
+  // end facts
 };
 
 /** An error of gfsmith; `code` is the status of gfsmith.h. */

@@ -10,7 +10,16 @@ export type Kernels =
   ;
 
 /** Reason of an error: the statuses of gfsmith.h, and EFORMAT for shard files. */
-export type ErrorCode = 'EINVAL' | 'ENOMEM' | 'ENOTMDS' | 'ETOOMANY' | 'EUNSUPPORTED' | 'ESINGULAR' | 'EFORMAT';
+export type ErrorCode =
+  // begin facts: errors in TypeScript
+  | 'EINVAL'
+  | 'ENOMEM'
+  | 'ENOTMDS'
+  | 'ETOOMANY'
+  | 'EUNSUPPORTED'
+  | 'ESINGULAR'
+  // end facts
+  | 'EFORMAT';
 
 /** An error of the library or of a shard file. Wrong arguments are TypeError or RangeError. */
 export class GfsmithError extends Error {

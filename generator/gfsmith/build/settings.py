@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from gfsmith.codes import shape as code_shape
+from gfsmith.field import POLYNOMIAL
 from gfsmith.kernel.isa import BY_NAME, named
 from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.technique import Technique
@@ -90,7 +91,7 @@ class KernelGroup(_Strict):
 class Generator(_Strict):
     """The [generator] table."""
 
-    polynomial: int = 0x11D
+    polynomial: int = POLYNOMIAL
     prefix: str = "gfs"
     output: str = "gen_out"
     isas: list[str] = list(BY_NAME)

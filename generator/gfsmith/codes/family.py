@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gfsmith.codes.names import Code
+from gfsmith.field import POLYNOMIAL as POLYNOMIAL
 from gfsmith.field import Field
 from gfsmith.field.matrix import Matrix
-
-POLYNOMIAL = 0x11D
 
 
 @dataclass(frozen=True, slots=True)

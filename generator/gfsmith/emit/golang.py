@@ -25,9 +25,8 @@ from dataclasses import dataclass
 from gfsmith.emit.template import render
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import ISAS, Isa
-from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store, TableFormat
+from gfsmith.kernel.spec import POLYNOMIAL, KernelSpec, Operation, SpecError, Store, TableFormat
 
-POLYNOMIAL = 0x11D  #: the field of the Go package
 #: Greatest number of stack bytes of a kernel. Go's linker allows 792 for a chain of NOSPLIT functions.
 MOST_STACK = 768
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 DEGREE = 8
 ORDER = 1 << DEGREE
 MASK = ORDER - 1
+POLYNOMIAL = 0x11D  #: GFSMITH_POLYNOMIAL: of the named codes, of RAID and of the Go package
 
 #: Rows of a bit matrix: bit i of row k is set if input bit i contributes to output bit k.
 BitMatrix = tuple[int, ...]
@@ -112,7 +113,7 @@ def _bilinear(polynomial: int) -> _Bilinear:
 class Field:
     """GF(2)[a] / p, 256 elements. Raises FieldError unless p is irreducible of degree 8."""
 
-    polynomial: int = 0x11D
+    polynomial: int = POLYNOMIAL
 
     def __post_init__(self) -> None:
         check_polynomial(self.polynomial)

@@ -14,8 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from gfsmith.field import ORDER, Field, FieldError
 from gfsmith.field.matrix import Matrix, Row, generator_matrix, multiply
 from gfsmith.graph.types import MAX_EDGES, MAX_RANKS, Graph, GraphError, Place, Vertex
-
-MAX_SHARDS = 255
+from gfsmith.kernel.operation import MAX_SHARDS
 
 
 def prove(graph: Graph) -> tuple[int, ...]:

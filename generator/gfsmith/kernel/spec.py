@@ -19,6 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from gfsmith.field import POLYNOMIAL as POLYNOMIAL
 from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
@@ -40,7 +41,6 @@ from gfsmith.kernel.tuning_parameters import Walk as Walk
 MAX_UNROLL = 8
 MAX_PREFETCH = 1 << 16
 MULB_POLYNOMIAL = 0x11B
-RAID_POLYNOMIAL = 0x11D
 
 
 class SpecError(ValueError):
@@ -151,9 +151,9 @@ class KernelSpec:
             raise SpecError(
                 f"technique = {self.technique.value} is not possible on {self.isa.name}; allowed: {allowed}"
             )
-        if horner and self.field.polynomial != RAID_POLYNOMIAL:
+        if horner and self.field.polynomial != POLYNOMIAL:
             raise SpecError(
-                f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {RAID_POLYNOMIAL:#x}"
+                f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {POLYNOMIAL:#x}"
             )
         if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
             raise SpecError(

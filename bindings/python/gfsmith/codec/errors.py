@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+# begin facts: errors in Python
+_EINVAL = -1
+_ENOMEM = -2
+_ENOTMDS = -3
+_ETOOMANY = -4
+_EUNSUPPORTED = -5
+_ESINGULAR = -6
+# end facts
+
 
 class GfsmithError(ValueError):
     """An error of the library. `status` is its number in gfsmith.h.
@@ -17,37 +26,36 @@ class GfsmithError(ValueError):
 class InvalidError(GfsmithError):
     """GFSMITH_EINVAL: an argument is out of range, unknown, or does not fit the others."""
 
-    status = -1
+    status = _EINVAL
 
 
 class NotMdsError(GfsmithError):
     """GFSMITH_ENOTMDS: at this shape the named code cannot repair every loss of m shards."""
 
-    status = -3
+    status = _ENOTMDS
 
 
 class TooManyLostError(GfsmithError):
     """GFSMITH_ETOOMANY: more shards are missing than there are parities."""
 
-    status = -4
+    status = _ETOOMANY
 
 
 class UnsupportedError(GfsmithError):
     """GFSMITH_EUNSUPPORTED: this CPU, this build of the library, or this code cannot do it."""
 
-    status = -5
+    status = _EUNSUPPORTED
 
 
 class SingularError(GfsmithError):
     """GFSMITH_ESINGULAR: this loss cannot be repaired with this matrix."""
 
-    status = -6
+    status = _ESINGULAR
 
 
-_NO_MEMORY = -2
 _BY_STATUS = {kind.status: kind for kind in GfsmithError.__subclasses__()}
 
 
 def of_status(status: int, message: str) -> Exception:
     """The exception for a gfsmith_status other than GFSMITH_OK."""
-    return MemoryError(message) if status == _NO_MEMORY else _BY_STATUS[status](message)
+    return MemoryError(message) if status == _ENOMEM else _BY_STATUS[status](message)

@@ -23,6 +23,7 @@ pub type Hint = c_uint;
 
 pub const MAX_SHARDS: usize = 255;
 
+// begin facts: statuses in Rust
 pub const OK: Status = 0;
 pub const EINVAL: Status = -1;
 pub const ENOMEM: Status = -2;
@@ -30,6 +31,7 @@ pub const ENOTMDS: Status = -3;
 pub const ETOOMANY: Status = -4;
 pub const EUNSUPPORTED: Status = -5;
 pub const ESINGULAR: Status = -6;
+// end facts
 
 pub const HINT_AUTO: Hint = 0;
 pub const HINT_CACHED: Hint = 1;

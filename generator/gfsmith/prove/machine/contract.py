@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from gfsmith.field import Field
+from gfsmith.field import POLYNOMIAL, Field
 from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
@@ -116,7 +116,7 @@ class Contract:
     tail: Tail | None = None
     frozen_data: bool = False
     rows: tuple[tuple[int, ...], ...] | None = None
-    polynomial: int = 0x11D
+    polynomial: int = POLYNOMIAL
     fence: bool = True
     group: int = 1
     left_over: int = 0
