@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from gfsmith import codes
 from gfsmith.build import config
-from gfsmith.kernel.defaults import default_outputs
+from gfsmith.kernel.defaults import PASS_MAX, default_outputs
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.kernel.operation import MAX_SHARDS
 from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store
@@ -29,10 +29,10 @@ _OPERATIONS = ("dot", "mad", "xor")
 ANY = 10  #: number of sources in measurements of kernels for any number
 
 PATHS = ("cached", "nearby", "distant", "bulk")
-STREAM_MIN = 1024  #: GFS_STREAM_MIN of path.h: least bytes of a shard for the path `distant`
-BULK_MIN = 16 << 10  #: GFS_BULK_MIN of path.h: least bytes of a shard for the path `bulk`
-_WIDEST = 8  #: PASS_MAX of map.c: outputs of one pass with tables
-OWN_CACHE = 512 << 10  #: GFS_OWN_CACHE_BYTES: most bytes of all shards for the path `cached`
+# Copies of constants of path.h; tests/unit/test_constants.py compares them.
+STREAM_MIN = 1024  #: GFS_STREAM_MIN, least bytes of a shard for the path `distant`
+BULK_MIN = 16 << 10  #: GFS_BULK_MIN, least bytes of a shard for the path `bulk`
+OWN_CACHE = 512 << 10  #: GFS_OWN_CACHE_BYTES, most bytes of all shards for the path `cached`
 
 
 #: Sets whose kernels are machine code, which can be loaded into this process.
@@ -110,7 +110,8 @@ def path_of(target: Target, memory: bool, length: int) -> str | None:
 
 
 def _passes(target: Target, limit: int) -> list[int]:
-    """Return the outputs of each pass with tables, balanced as in map.c: ten are 5 + 5, not 8 + 2."""
+    """Return the outputs of each pass with tables, balanced like those of the library: ten are 5 + 5, not
+    8 + 2."""
     left, lengths = target.outputs, []
     while left > 0:
         passes = -(-left // limit)
@@ -125,7 +126,7 @@ def kernels(target: Target, prefix: str, parameters: Mapping[str, Any]) -> tuple
     keys = dict(parameters)
     shapes = [target.shape]
     if target.code is None:
-        shapes = [f"{target.inputs or 'n'}x{n}" for n in _passes(target, int(keys.pop("outputs", _WIDEST)))]
+        shapes = [f"{target.inputs or 'n'}x{n}" for n in _passes(target, int(keys.pop("outputs", PASS_MAX)))]
     else:
         keys["code"] = target.code
     generator = config.Generator(isas=[target.isa.name], prefix=prefix)
@@ -176,5 +177,5 @@ def serves(spec: KernelSpec, part: KernelSpec) -> bool:
 
 def pass_limits(target: Target) -> list[int]:
     """Return the numbers of outputs per pass to try: as many as one kernel takes, and half of them."""
-    whole = min(target.outputs, default_outputs(target.isa) if target.code else _WIDEST)
+    whole = min(target.outputs, default_outputs(target.isa) if target.code else PASS_MAX)
     return [whole] if whole < 6 else [whole, (whole + 1) // 2]

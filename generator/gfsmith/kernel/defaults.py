@@ -6,6 +6,8 @@ from gfsmith.ir import Op
 from gfsmith.kernel.isa import Encoding, Isa
 from gfsmith.kernel.tuning_parameters import Order, Store
 
+PASS_MAX = 8  #: GFS_PASS_MAX of map.h: most outputs of one pass with tables
+
 
 def default_unroll(isa: Isa, outputs: int) -> int:
     """Return the vectors per iteration such that unroll * outputs accumulators hide latency.

@@ -1,4 +1,8 @@
-"""Kernels that run a matrix, chosen by the rules of the runtime's map.c, dispatch.c and baked.c.
+"""A forecast of the kernels that the library runs for a matrix, for `gfsmith plan`.
+
+The module repeats the rules of the runtime (map.c, dispatch.c, baked.c) for a configuration, because
+`gfsmith plan` also shows sets that this machine cannot run. So it is no independent evidence about the
+runtime: tests/system/runtime/test_passes.py compares it with the calls of the library, and no proof uses it.
 
 The choice is that for shards in cache, and for CPUs for which the build has no tuned kernel (docs/tuning.md):
 a kernel that neither prefetches nor stores around the cache, for exactly these inputs rather than for any
@@ -10,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gfsmith.kernel.defaults import PASS_MAX
 from gfsmith.kernel.spec import KernelSpec, Operation, Store, default_technique
 from gfsmith.kernel.technique import FORMAT
-
-#: Largest number of outputs of one pass with tables (runtime/core/src/map.h).
-PASS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
