@@ -3,9 +3,9 @@
 python -m tools.facts writes them; with --check it prints the files in which one is stale. A list stands
 between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
 generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
-groups of them (gfsmith.kernel.isa), keys of gfsmith.toml (gfsmith.build.settings), settings of `gfsmith tune`
-(gfsmith.explore.tune.space); the status codes come from gfsmith.h. Lists that depend on a configuration are
-in gen_out/ instead. A value is a part of one line, which a pattern of VALUES describes.
+groups of them (gfsmith.kernel.isa, groups), keys of gfsmith.toml (gfsmith.build.settings), settings of
+`gfsmith tune` (gfsmith.explore.tune.space); the status codes come from gfsmith.h. Lists that depend on a
+configuration are in gen_out/ instead. A value is a part of one line, which a pattern of VALUES describes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from gfsmith.build.target import Target
 from gfsmith.codes.names import ALIASES, CODES, LRC, Code
 from gfsmith.explore.tune.space import axes
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architecture
-from gfsmith.kernel.isa import GROUPS, ISAS, Encoding
+from gfsmith.kernel.groups import GROUPS
+from gfsmith.kernel.isa import ISAS, Encoding
 from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.spec import MAX_PREFETCH, MAX_UNROLL
 from tools import c_values

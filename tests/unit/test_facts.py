@@ -16,7 +16,8 @@ from gfsmith.build.settings import KernelGroup
 from gfsmith.codes import FAMILIES
 from gfsmith.codes.names import ALIASES, CODES, LRC, NAMES
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch
-from gfsmith.kernel.isa import BY_NAME, GROUPS, ISAS, named
+from gfsmith.kernel.groups import GROUPS, named
+from gfsmith.kernel.isa import BY_NAME, ISAS
 from tests.support.paths import ROOT
 from tools import facts
 
@@ -188,6 +189,8 @@ def test_groups_have_the_sets_that_they_say() -> None:
     assert GROUPS["all"] == tuple(BY_NAME)
     assert GROUPS["gfni"] == ("gfni_avx512", "gfni_avx2", "gfni_sse")
     assert GROUPS["avx"] == ("gfni_avx512", "gfni_avx2", "avx512", "avx2")
+    assert GROUPS["paired"] == ("gfni_avx512", "gfni_avx2", "avx512")
+    assert GROUPS["unpaired"] == ("avx2", "gfni_sse", "sse")
     assert set(GROUPS["c"]) == set(BY_NAME) - set(GROUPS["x86_64"])
     assert set(GROUPS["intrinsics"]) == set(GROUPS["c"]) - {"scalar"}
     assert named(["gfni", "scalar"]) == [*GROUPS["gfni"], "scalar"]

@@ -15,7 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from gfsmith.codes import shape as code_shape
 from gfsmith.field import POLYNOMIAL
-from gfsmith.kernel.isa import BY_NAME, named
+from gfsmith.kernel.groups import named
+from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.technique import Technique
 from gfsmith.kernel.tuning_parameters import Circuit, Hint, Order, Placement, Store, Walk

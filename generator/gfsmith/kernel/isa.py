@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from gfsmith.ir import Op
-from gfsmith.kernel.architecture import BY_ARCH, Arch
+from gfsmith.kernel.architecture import Arch
 
 #: Vector lengths of CPUs with scalable sets, in bytes. One kernel serves all of them.
 SCALABLE_BYTES = (16, 32, 64)
@@ -202,35 +201,3 @@ ISAS: tuple[Isa, ...] = (
 )
 
 BY_NAME: dict[str, Isa] = {isa.name: isa for isa in ISAS}
-
-
-def _names(belongs: Callable[[Isa], bool]) -> tuple[str, ...]:
-    return tuple(isa.name for isa in ISAS if belongs(isa))
-
-
-#: Names of groups of sets: all; written in C; in C with intrinsics; encoded with VEX or EVEX; with GFNI; and
-#: one group for each architecture, under its name.
-GROUPS: dict[str, tuple[str, ...]] = {
-    "all": _names(lambda isa: True),
-    "c": _names(lambda isa: isa.encoding is Encoding.C),
-    "intrinsics": _names(lambda isa: isa.encoding is Encoding.C and isa.arch is not Arch.PORTABLE),
-    "avx": _names(lambda isa: isa.encoding in (Encoding.VEX, Encoding.EVEX)),
-    "gfni": _names(lambda isa: Op.AFFINE in isa.ops),
-    **{arch.value: tuple(isa.name for isa in ISAS if isa.arch is arch) for arch in BY_ARCH},
-}
-
-
-def named(names: Iterable[str]) -> list[str]:
-    """Return the sets for names of sets and groups.
-
-    Raises ValueError for an unknown name, and for a set that is named twice."""
-    found: list[str] = []
-    for name in names:
-        if name not in BY_NAME and name not in GROUPS:
-            allowed = f"{', '.join(BY_NAME)}; or a group: {', '.join(GROUPS)}"
-            raise ValueError(f"'{name}' is not an instruction set; allowed: {allowed}")
-        for each in GROUPS.get(name, (name,)):
-            if each in found:
-                raise ValueError(f"an instruction set is named twice: {each}")
-            found.append(each)
-    return found
