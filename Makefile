@@ -37,12 +37,15 @@ GFSMITH := .venv/bin/gfsmith
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include packaging/make/library.mk
 
-.PHONY: gen lib adaptive python tune test test-all check abi fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose predict model-memory dist clean setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-docs setup-site setup-check setup-test setup-test-all setup-bench setup-bench-compose
+# The levels of generator/gfsmith/build/requirements.py.
+SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check test test-all bench bench-compose)
+
+.PHONY: gen lib adaptive python tune test test-all check abi fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose predict model-memory dist clean $(SETUPS)
 
 gen: setup-gen
 	$(GFSMITH) gen
 
-setup-gen setup-lib setup-compose setup-python setup-wasm setup-tune setup-docs setup-site setup-check setup-test setup-test-all setup-bench setup-bench-compose: setup-%:
+$(SETUPS): setup-%:
 	@tools/setup.sh $*
 
 # The library needs generated kernels: generate them if there are none.

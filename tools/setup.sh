@@ -1,11 +1,11 @@
 #!/bin/sh
-# Install the requirements of a level of work and create the virtual environment:
-# tools/setup.sh gen|lib|compose|python|wasm|tune|docs|site|check|test|test-all|bench|bench-compose.
+# Install the requirements of a level of work and create the virtual environment: tools/setup.sh LEVEL.
+# The levels are in generator/gfsmith/build/requirements.py.
 # As root on Debian the script installs everything that is missing; on other systems it lists missing tools and how to
 # install them. It does not change installed tools, and if nothing is missing it downloads nothing.
 set -eu
 
-level=${1:?usage: tools/setup.sh gen|lib|compose|python|wasm|tune|docs|site|check|test|test-all|bench|bench-compose}
+level=${1:?usage: tools/setup.sh LEVEL, such as gen, lib, test}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
@@ -39,10 +39,8 @@ if [ ! -x "$python" ]; then
   fi
 fi
 
-# The bench and tuning need the requirements of the library; the others follow at the end.
-base=$level
-case $level in bench | tune) base=lib ;; bench-compose) base=compose ;; site) base=docs ;; esac
-lacking=$(PYTHONPATH="$root/generator" "$python" -m gfsmith.build.requirements "$base")
+missing_packages() { PYTHONPATH="$root/generator" "$python" -m gfsmith.build.requirements "$1"; }
+lacking=$(missing_packages "$level")
 if [ -n "$lacking" ]; then
   # shellcheck disable=SC2086
   install_packages $lacking
@@ -80,29 +78,15 @@ if [ "$level" = test-all ]; then
   install_more zig
   install_more store
 fi
-want() { # PACKAGE, then a command or a file of it
-  command -v "$2" >/dev/null 2>&1 || [ -e "$2" ] || printf '%s\n' "$1"
-}
-if [ "$level" = bench-compose ]; then
-  ycsb=$(
-    want default-jdk-headless javac
-    want maven mvn
-  )
-  if [ -n "$ycsb" ] && can_install; then
+
+# Programs for benchmarks: a missing one is not an error here; the bench lists the peers that it could not build. The
+# script does not install Go: this version of klauspost/reedsolomon needs 1.24, and Debian 12 has 1.19, which the tests
+# use.
+case $level in bench) more=peers ;; bench-compose) more=ycsb ;; *) exit 0 ;; esac
+if can_install; then
+  lacking=$(missing_packages "$more")
+  if [ -n "$lacking" ]; then
     # shellcheck disable=SC2086
-    install_packages $ycsb
+    install_packages $lacking
   fi
-fi
-[ "$level" = bench ] || exit 0
-# Peers: a missing tool is not an error here; the bench lists the peers that it could not build. The script does not
-# install Go: this version of klauspost/reedsolomon needs 1.24, and Debian 12 has 1.19, which the tests use.
-peers=$(
-  want nasm nasm
-  want cargo-web cargo
-  want libjerasure-dev /usr/include/jerasure.h
-  want libgf-complete-dev /usr/include/gf_complete.h
-)
-if [ -n "$peers" ] && can_install; then
-  # shellcheck disable=SC2086
-  install_packages $peers
 fi

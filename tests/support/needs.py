@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from gfsmith.build.requirements import Level, present, requirements
+from gfsmith.build.requirements import CROSS, Level, present, requirements
+from gfsmith.kernel.architecture import ARCHITECTURES
 from tests.support.paths import ROOT
 
 #: Need -> names of requirements, and modules of .venv.
@@ -37,14 +38,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "fuzzing": ("atheris",),
     "qemu": (
         "qemu-x86_64-static",
-        "aarch64-linux-gnu-gcc",
-        "/usr/aarch64-linux-gnu/lib/libc.a",
-        "powerpc64le-linux-gnu-gcc",
-        "/usr/powerpc64le-linux-gnu/lib/libc.a",
-        "riscv64-linux-gnu-gcc",
-        "/usr/riscv64-linux-gnu/lib/libc.a",
-        "s390x-linux-gnu-gcc",
-        "/usr/s390x-linux-gnu/lib/libc.a",
+        *(name.format(each.triple) for each in ARCHITECTURES if each.debian for name in CROSS),
     ),
     "build systems": (
         "cmake",

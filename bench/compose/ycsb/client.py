@@ -64,7 +64,7 @@ def build() -> None:
     if not all((library / name).exists() for name in ARCHIVES):
         AT.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HERE / "pom.xml", AT / "pom.xml")
-        advice = "Debian's maven and default-jdk-headless run YCSB"
+        advice = "Debian's maven and openjdk-17-jdk-headless run YCSB"
         _run(["mvn", "-q", "-B", "-ntp", COPY, f"-DoutputDirectory={library}"], advice, AT)
     for name, checksum in ARCHIVES.items():
         if hashlib.sha256((library / name).read_bytes()).hexdigest() != checksum:
@@ -72,7 +72,7 @@ def build() -> None:
     source = HERE / "Memcached.java"
     compiled = classes / "gfsmith" / "Memcached.class"
     if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
-        advice = "Debian's default-jdk-headless compiles the client"
+        advice = "Debian's openjdk-17-jdk-headless compiles the client"
         _run(["javac", "-Xlint:all", "-Werror", "-cp", f"{library}/*", "-d", classes, source], advice)
 
 

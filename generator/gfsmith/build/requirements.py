@@ -21,8 +21,15 @@ from gfsmith.kernel.architecture import ARCHITECTURES
 PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
 
 
+#: The compiler and the C library of another architecture, by its triple.
+CROSS = ("{}-gcc", "/usr/{}/lib/libc.a")
+
+
 class Level(Enum):
-    """The purpose of a requirement, named after a target of make."""
+    """The purpose of a requirement, named after a target of make.
+
+    PEERS and YCSB: further programs for the benchmarks. Their absence is no error: the bench lists the peers
+    that it could not build."""
 
     GEN = "gen"
     LIB = "lib"
@@ -33,6 +40,12 @@ class Level(Enum):
     CHECK = "check"
     TEST = "test"
     TEST_ALL = "test-all"
+    TUNE = "tune"
+    SITE = "site"
+    BENCH = "bench"
+    BENCH_COMPOSE = "bench-compose"
+    PEERS = "peers"
+    YCSB = "ycsb"
 
 
 #: The levels whose requirements each level includes.
@@ -46,6 +59,12 @@ _UPON: dict[Level, tuple[Level, ...]] = {
     Level.CHECK: (Level.LIB,),
     Level.TEST: (Level.COMPOSE, Level.PYTHON),
     Level.TEST_ALL: (Level.TEST, Level.WASM, Level.DOCS, Level.CHECK),
+    Level.TUNE: (Level.LIB,),
+    Level.SITE: (Level.DOCS,),
+    Level.BENCH: (Level.LIB,),
+    Level.BENCH_COMPOSE: (Level.COMPOSE,),
+    Level.PEERS: (),
+    Level.YCSB: (),
 }
 
 
@@ -59,13 +78,15 @@ class Probe(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One requirement. name: a command, a Python module or a file. package: Debian's name for it."""
+    """One requirement. name: a command, a Python module or a file. package: Debian's name for it. also: other
+    levels that need it."""
 
     level: Level
     probe: Probe
     name: str
     package: str
     purpose: str
+    also: tuple[Level, ...] = ()
 
 
 _DEBIAN: tuple[Requirement, ...] = (
@@ -135,8 +156,8 @@ _DEBIAN: tuple[Requirement, ...] = (
         Requirement(Level.TEST_ALL, probe, name.format(triple), package, f"compiles for {triple}")
         for triple, debian in ((each.triple, each.debian) for each in ARCHITECTURES if each.debian)
         for probe, name, package in (
-            (Probe.COMMAND, "{}-gcc", f"gcc-{triple}"),
-            (Probe.FILE, "/usr/{}/lib/libc.a", f"libc6-dev-{debian}-cross"),
+            (Probe.COMMAND, CROSS[0], f"gcc-{triple}"),
+            (Probe.FILE, CROSS[1], f"libc6-dev-{debian}-cross"),
         )
     ),
     Requirement(
@@ -170,15 +191,26 @@ _DEBIAN: tuple[Requirement, ...] = (
         "bazel-rules-proto",
         "Bazel itself",
     ),
-    Requirement(Level.TEST_ALL, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L for the prover"),
-    Requirement(Level.TEST_ALL, Probe.COMMAND, "cargo", "cargo-web", "fetches ISA-L 2.32, bindings/rust"),
+    Requirement(
+        Level.TEST_ALL, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L for the prover", (Level.PEERS,)
+    ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "cargo",
+        "cargo-web",
+        "fetches ISA-L 2.32, bindings/rust",
+        (Level.PEERS,),
+    ),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "bindgen", "bindgen", "reads the header for bindings/rust"),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/lib/llvm-14/lib/libclang.so.1", "libclang1-14", "bindgen"),
     Requirement(
         Level.TEST_ALL, Probe.COMMAND, "go", "golang-go", "bindings/go, and builds klauspost/reedsolomon"
     ),
-    Requirement(Level.TEST_ALL, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder"),
-    Requirement(Level.TEST_ALL, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder"),
+    Requirement(
+        Level.TEST_ALL, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder", (Level.YCSB,)
+    ),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder", (Level.YCSB,)),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "snapraid", "snapraid", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
     Requirement(
@@ -191,8 +223,17 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/rados/buffer.h", "libradospp-dev", "examples/ceph"),
     Requirement(Level.TEST_ALL, Probe.MODULE, "pyeclib", "python3-pyeclib", "a program that uses ISA-L"),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/zlib.h", "zlib1g-dev", "a program that uses ISA-L"),
-    Requirement(Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference"),
-    Requirement(Level.TEST, Probe.FILE, "/usr/include/gf_complete.h", "libgf-complete-dev", "reference"),
+    Requirement(
+        Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference", (Level.PEERS,)
+    ),
+    Requirement(
+        Level.TEST,
+        Probe.FILE,
+        "/usr/include/gf_complete.h",
+        "libgf-complete-dev",
+        "reference",
+        (Level.PEERS,),
+    ),
 )
 
 
@@ -223,7 +264,7 @@ def _with_those_below(level: Level) -> set[Level]:
 def requirements(level: Level) -> tuple[Requirement, ...]:
     """Return all requirements of `level` and of the levels that it includes."""
     levels = _with_those_below(level)
-    return tuple(r for r in _DEBIAN if r.level in levels)
+    return tuple(r for r in _DEBIAN if not levels.isdisjoint((r.level, *r.also)))
 
 
 def is_debian() -> bool:

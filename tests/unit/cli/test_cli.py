@@ -392,8 +392,10 @@ def test_doctor_names_missing_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "install what Debian calls clang-19" in line
 
 
-def test_levels_of_set_up_build_upon_others() -> None:
-    """`make test-all` needs everything; other levels do not need each other's packages."""
+def test_levels_of_set_up_build_upon_others(root: Path) -> None:
+    """`make test-all` needs everything; other levels do not need each other's packages. The Makefile has the
+    levels of the enumeration, except those whose absence is no error.
+    """
     needed = {level: {r.name for r in requirements.requirements(level)} for level in Level}
     branches = [needed[level] for level in (Level.COMPOSE, Level.PYTHON, Level.WASM)]
     assert needed[Level.GEN] < needed[Level.LIB]
@@ -401,6 +403,9 @@ def test_levels_of_set_up_build_upon_others() -> None:
         assert one & other == needed[Level.LIB] != one
     assert needed[Level.COMPOSE] | needed[Level.PYTHON] < needed[Level.TEST]
     assert set().union(*needed.values()) == needed[Level.TEST_ALL] != needed[Level.TEST]
+    (line,) = re.findall(r"^SETUPS := .*setup-,(.*)\)$", (root / "Makefile").read_text(), re.MULTILINE)
+    optional = {Level.PEERS, Level.YCSB}
+    assert sorted(line.split()) == sorted(level.value for level in Level if level not in optional)
 
 
 def test_verify_reads_the_listings_alone(project: Path) -> None:
