@@ -4,8 +4,9 @@ python -m tools.facts writes them; with --check it prints the files in which one
 between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
 generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
 groups of them (gfsmith.kernel.isa, groups), keys of gfsmith.toml (gfsmith.build.settings), settings of
-`gfsmith tune` (gfsmith.explore.tune.space); the status codes come from gfsmith.h. Lists that depend on a
-configuration are in gen_out/ instead. A value is a part of one line, which a pattern of VALUES describes.
+`gfsmith tune` (gfsmith.explore.tune.space); status codes come from gfsmith.h, guards from cpu_*.c. Lists that
+depend on a configuration are in gen_out/ instead. A value is a part of one line, which a pattern of VALUES
+describes.
 """
 
 from __future__ import annotations
@@ -146,6 +147,24 @@ def _features_in_c() -> Iterator[str]:
             note = f" /* {feature.note} */" if feature.note else ""
             yield f"#define GFSMITH_CPU_{feature.name} (1u << {bit}){note}"
             bit += 1
+    yield "/* clang-format on */"
+
+
+def _guards_in_c() -> Iterator[str]:
+    """Yield a block for each cpu_*.c of an architecture, with its guard and the functions that it defines."""
+    yield "/* clang-format off */"
+    for path in sorted((ROOT / "runtime/core/src").glob("cpu_*.c")):
+        text = path.read_text(encoding="utf-8")
+        guard = re.search(r"^#if (.+)\n", text, re.MULTILINE)
+        if path.name == "cpu_other.c":
+            continue
+        if guard is None:
+            raise FactsError(f"{path.name} has no #if; allowed: one for its architecture")
+        yield f"#if {guard[1]} /* {path.name} */"
+        for name, function in (("FEATURES", "gfs_cpu_features"), ("IDENTITY", "gfs_cpu_identify")):
+            if f" {function}(" in text[guard.end() :]:
+                yield f"#define HAS_{name}"
+        yield "#endif"
     yield "/* clang-format on */"
 
 
@@ -306,6 +325,7 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "processors in CMake": _processors_in_cmake,
     "families in Meson": _families_in_meson,
     "features in C": _features_in_c,
+    "guards of cpu_*.c in C": _guards_in_c,
     "instruction sets in Markdown": _sets_in_markdown,
     "groups in Markdown": _groups_in_markdown,
     "keys of [[kernels]] in Markdown": _keys_in_markdown,
