@@ -24,6 +24,21 @@ def test_no_link_is_tracked(root: Path) -> None:
     assert [line for line in lines if line.startswith("120000 ")] == []
 
 
+def test_files_that_examples_share_are_equal(root: Path) -> None:
+    """An example cannot refer to a file of another one, so the common files are copies."""
+    copies: dict[str, dict[bytes, list[str]]] = {}
+    for example in ALONE:
+        for name in ("main.c", "both.c", "archive.toml"):
+            path = root / "examples" / example / name
+            if path.exists():
+                copies.setdefault(name, {}).setdefault(path.read_bytes(), []).append(example)
+    assert {name: list(found.values()) for name, found in copies.items()} == {
+        "main.c": [list(ALONE)],
+        "both.c": [list(ALONE[:-1])],
+        "archive.toml": [list(ALONE[:-1])],
+    }
+
+
 @pytest.mark.parametrize("example", ALONE)
 def test_an_example_names_nothing_above_it(example: str, root: Path) -> None:
     top = root / "examples" / example

@@ -1,7 +1,8 @@
-"""Files for build systems: their paths, and rules of make."""
+"""Files for build systems: their paths, rules of make, and the same hardening flags in all."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -57,3 +58,46 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file"):
         depfile(tmp_path / "file" / "rule.d", tmp_path / "target", [])
+
+
+#: Where each build file states hardening flags, and a pattern for a branch by architecture.
+HARDENING = {
+    "packaging/make/library.mk": r"\$\(ARCH\),(\w+)\)",
+    "CMakeLists.txt": r'arch STREQUAL "(\w+)"',
+    "packaging/meson/meson.build": r"arch == '(\w+)'",
+}
+_PARTS = {"runtime": r"harden_runtime|fortify", "kernels": r"harden_kernels", "link": r"harden_link|\blink\b"}
+
+
+def _hardening(path: str, text: str) -> set[tuple[str, str, str]]:
+    """Return (part, architecture, flag) of each flag in the section about hardening; architecture "": all."""
+    section = text.partition("Hardening flags that the compiler accepts")[2]
+    section = re.split(r"\nOBJECTS :=|\nset_source_files|\nheaders = ", section)[0]
+    found: set[tuple[str, str, str]] = set()
+    arch = ""
+    for line in section.replace("\\\n", " ").splitlines():
+        if branch := re.search(HARDENING[path], line):
+            arch = branch[1]
+        elif re.fullmatch(r"\s*(endif(\(\))?)\s*", line):
+            arch = ""
+        if re.search(r"\bif\(|^\s*if |findstring|IN_LIST", line) or line.lstrip().startswith("#"):
+            continue
+        flags = re.findall(r"(?<![\w-])-(?:f[\w-]+|mbranch[\w=-]+|nostartfiles|U\w+|D_FORTIFY\w+)", line)
+        flags += [f"-z {word}" for word in re.findall(r"(?<=[z,])(noexecstack|relro|now)\b", line)]
+        for part, pattern in _PARTS.items():
+            if re.search(pattern, line, re.IGNORECASE):
+                found |= {(part, arch, flag) for flag in flags}
+    return found
+
+
+def test_build_files_have_the_same_hardening_flags(root: Path) -> None:
+    texts = {path: (root / path).read_text(encoding="utf-8") for path in HARDENING}
+    make, cmake, meson = (_hardening(path, text) for path, text in texts.items())
+    assert {("runtime", "x86_64", "-fcf-protection"), ("link", "", "-nostartfiles")} < make
+    assert {arch for _, arch, _ in make} == {"", "x86_64", "aarch64"} and len(make) == 13
+    assert cmake == make
+    assert meson == make
+    for text in texts.values():
+        assert "FORTIFY_SOURCE=3" in text and re.search(r"FORTIFY_SOURCE=2|'3' : '2'", text)
+    wrong = texts["CMakeLists.txt"].replace('"-mbranch-protection=bti" harden_kernels', '"" harden_kernels')
+    assert make - _hardening("CMakeLists.txt", wrong) == {("kernels", "aarch64", "-mbranch-protection=bti")}
