@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from bench.compose import plan
-from gfsmith.graph import form, request
+from gfsmith.graph import request
 from gfsmith.repair import planner
 
 
@@ -15,9 +15,9 @@ def record(cell: plan.Cell) -> dict[str, Any]:
     code = planner.codec("lrc" if cell.l else "cauchy", cell.k, cell.m, cell.l or None)
     last = cell.k + cell.m
     if cell.task == plan.ENCODE:
-        graph = request.encoding(cell.scheme, code, tuple(range(last)), last)
+        text = request.encoding_text(cell.scheme, code, tuple(range(last)), last)
     else:
         holders = tuple(last if n == plan.LOST else n for n in range(last))
-        graph = request.decoding(cell.scheme, code, holders, [plan.LOST], None, {plan.LOST: last})
-    found: dict[str, Any] = json.loads(form.text(graph))
+        text = request.decoding_text(cell.scheme, code, holders, [plan.LOST], None, {plan.LOST: last})
+    found: dict[str, Any] = json.loads(text)
     return found

@@ -13,9 +13,9 @@ from gfsmith.cli.completion import fixed
 from gfsmith.cli.console import fail
 from gfsmith.codes import names, shape
 from gfsmith.codes.lrc import Lrc
-from gfsmith.graph import form, show
+from gfsmith.graph import show
 from gfsmith.graph.check import prove
-from gfsmith.graph.types import MAX_RANKS, SCHEMES, Graph, GraphError
+from gfsmith.graph.types import MAX_RANKS, SCHEMES, GraphError
 from gfsmith.repair import planner
 from gfsmith.repair.planner import PlanError
 
@@ -98,7 +98,7 @@ class _Asked:
             fail(f"--scheme lrc: code '{self.code}' has no groups; allowed: lrc, with --k, --l and --r")
 
 
-def _decoding(scheme: str, asked: _Asked, lost: str, named: _Named, holders: tuple[int, ...]) -> Graph:
+def _decoding(scheme: str, asked: _Asked, lost: str, named: _Named, holders: tuple[int, ...]) -> str:
     from gfsmith.graph import request
 
     what = f"a shard of {named.name}"
@@ -108,11 +108,11 @@ def _decoding(scheme: str, asked: _Asked, lost: str, named: _Named, holders: tup
         if shard not in missing:
             fail(f"--wanted: shard {shard} is not lost; allowed: {', '.join(map(str, sorted(missing)))}")
     sinks = None if asked.sink is None else dict.fromkeys(targets, _rank("--sink", asked.sink, 0))
-    return request.decoding(scheme, named.codec, holders, missing, targets, sinks)
+    return request.decoding_text(scheme, named.codec, holders, missing, targets, sinks)
 
 
-def _lay_out(asked: _Asked) -> tuple[Graph, str]:
-    """Return the graph and the label of its code."""
+def _lay_out(asked: _Asked) -> tuple[str, str]:
+    """Return the library's text of the graph, and the label of its code."""
     from gfsmith.graph import request
 
     if asked.scheme not in SCHEMES:
@@ -125,7 +125,7 @@ def _lay_out(asked: _Asked) -> tuple[Graph, str]:
     try:
         if asked.lost is None:
             source = _rank("--source", asked.source, named.shards)
-            return request.encoding(asked.scheme, named.codec, holders, source), named.name
+            return request.encoding_text(asked.scheme, named.codec, holders, source), named.name
         return _decoding(asked.scheme, asked, asked.lost, named, holders), named.name
     except (GraphError, PlanError) as error:
         fail(str(error))
@@ -135,7 +135,8 @@ def _prove(path: Path) -> None:
     from gfsmith.graph import read
 
     try:
-        found = read.graph(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = read.graph(text)
     except (OSError, UnicodeDecodeError) as error:
         fail(
             f"--prove: {path} cannot be read: {error.strerror if isinstance(error, OSError) else 'not UTF-8'}"
@@ -146,7 +147,23 @@ def _prove(path: Path) -> None:
         prove(found)
     except GraphError as error:
         fail(f"refuted: {error}", REFUTED)
-    print(f"{path}: proved for all data; hash {form.digest(found):016x}")
+    print(f"{path}: proved for all data; hash {read.digest(text):016x}")
+
+
+def _show(text: str, name: str, as_dot: bool, as_json: bool) -> None:
+    """Prove the graph in the library's text and print it: the same text with --json."""
+    from gfsmith.graph import read, request
+
+    try:
+        found = request.proved(text)
+    except GraphError as error:
+        fail(f"refuted: {error}", REFUTED)
+    if as_json:
+        print(text)
+    elif as_dot:
+        print(show.dot(found))
+    else:
+        print("\n".join(show.lines(found, name, read.digest(text))))
 
 
 @click.command("graph")
@@ -189,10 +206,5 @@ def command(path: Path | None, as_dot: bool, as_json: bool, **options: Any) -> N
         _prove(path)
         return
     library.need("gfsmith graph")
-    found, name = _lay_out(_Asked(**options))
-    if as_json:
-        print(form.text(found))
-    elif as_dot:
-        print(show.dot(found))
-    else:
-        print("\n".join(show.lines(found, name)))
+    text, name = _lay_out(_Asked(**options))
+    _show(text, name, as_dot, as_json)

@@ -1,7 +1,8 @@
-"""Parsing of a graph from JSON, such as that of gfsmith_graph_json. check.py proves the result."""
+"""Parsing of a graph from JSON, such as that of gfsmith_graph_json, and its hash. check.py proves graphs."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -73,17 +74,32 @@ class _Graph(_Form):
         )  # fmt: skip
 
 
+def _form(text: str) -> _Graph:
+    """Return the record in a JSON text. Raises GraphError for another structure."""
+    try:
+        return _Graph.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the text"
+        raise GraphError(f"{where}: {first['msg'].splitlines()[0]}") from None
+
+
+def digest(text: str) -> int:
+    """Return the hash of the graph in a JSON text: that of gfsmith_graph_hash, the first 8 bytes, little
+    endian, of BLAKE2b-128 (RFC 7693) of the text without spaces, with keys in the order of the record.
+
+    Raises GraphError for another structure."""
+    plain = _form(text).model_dump_json(by_alias=True)
+    found = hashlib.blake2b(plain.encode(), digest_size=16).digest()
+    return int.from_bytes(found[:8], "little")
+
+
 def graph(text: str) -> Graph:
     """Return the graph in a JSON text.
 
     Raises GraphError for another structure, an unknown scheme, and a primitive that violates the vertex
     rule."""
-    try:
-        form = _Graph.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the text"
-        raise GraphError(f"{where}: {first['msg'].splitlines()[0]}") from None
+    form = _form(text)
     if form.scheme not in SCHEMES:
         raise GraphError(f"scheme '{form.scheme}' is unknown; allowed: {', '.join(SCHEMES)}")
     found = form.graph()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gfsmith.graph.check import prove
-from gfsmith.graph.form import digest
 from gfsmith.graph.types import Graph, Place, Vertex, primitive
 
 
@@ -41,8 +40,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def lines(graph: Graph, code: str) -> Iterator[str]:
-    """Yield a summary of the graph, then a line for every output of every rank."""
+def lines(graph: Graph, code: str, digest: int) -> Iterator[str]:
+    """Yield a summary of the graph with its hash, then a line for every output of every rank."""
     does = "encodes" if graph.encodes else "rebuilds"
     yield f"{graph.scheme} {does} {code}"
     yield f"has      shard {_listed(graph.has)}"
@@ -54,7 +53,7 @@ def lines(graph: Graph, code: str) -> Iterator[str]:
             _counted(max(layers(graph).values()), "layer"),
         )
     )
-    yield f"takes    {size}; hash {digest(graph):016x}"
+    yield f"takes    {size}; hash {digest:016x}"
     width = max(len(primitive(vertex)) for vertex in graph.vertices)
     for vertex in graph.vertices:
         name = f"rank {vertex.rank:<3} {primitive(vertex):<{width}}"

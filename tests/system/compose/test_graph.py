@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gfsmith.graph import form, read
+from gfsmith.graph import read
 from gfsmith.graph.check import prove
 from gfsmith.graph.types import SCHEMES, Graph, GraphError, Place
+from tests.oracle import graph_text
 from tests.oracle import graphs as expected
 from tests.support.folders import once
 from tests.support.library import EINVAL, ESINGULAR, ETOOMANY, EUNSUPPORTED, Plan
@@ -56,7 +57,8 @@ def proved(
     prove(graph)
     assert (graph.scheme, graph.polynomial) == (scheme, polynomial)
     assert graph.parity == tuple(map(tuple, parity))
-    assert (made.text, made.hash) == (form.text(graph), form.digest(graph))
+    assert (made.text, made.hash) == (graph_text.text(graph), graph_text.digest(graph))
+    assert read.digest(made.text) == made.hash
     assert made.ranks == tuple(vertex.rank for vertex in graph.vertices)
     return graph
 

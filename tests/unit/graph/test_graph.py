@@ -19,10 +19,11 @@ from gfsmith import codes
 from gfsmith.cli import main
 from gfsmith.field import Field
 from gfsmith.field.matrix import dot, generator_matrix
-from gfsmith.graph import form, read, show
+from gfsmith.graph import read, show
 from gfsmith.graph.check import prove
 from gfsmith.graph.request import decoding, encoding
 from gfsmith.graph.types import SCHEMES, Edge, Graph, GraphError, Keep, Place, Send, Vertex, primitive
+from tests.oracle import graph_text
 
 CAUCHY = gfsmith.Codec("cauchy", 6, 3)
 PARITY = codes.parity_matrix("cauchy", 6, 3)
@@ -211,7 +212,7 @@ def test_every_number_counts(scheme: str) -> None:
     """Any other changed number in a graph's text is refused, except in the row of shard 8, which is neither
     read nor rebuilt.
     """
-    text = form.text(decoding(scheme, CAUCHY, RANKS, (2, 7)))
+    text = graph_text.text(decoding(scheme, CAUCHY, RANKS, (2, 7)))
     end = text.index(']],"has"')
     unused = range(text.rindex("[", 0, end), end)
     for found in re.finditer(r"\d+", text):
@@ -231,7 +232,10 @@ def test_json_comes_back() -> None:
     for scheme in SCHEMES:
         for lost in [*combinations(range(9), 2)][::3]:
             graph = decoding(scheme, CAUCHY, RANKS, lost)
-            assert read.graph(form.text(graph)) == graph
+            text = graph_text.text(graph)
+            assert read.graph(text) == graph
+            assert read.digest(text) == read.digest(json.dumps(json.loads(text), indent=1))
+            assert read.digest(text) == graph_text.digest(graph)
 
 
 @pytest.mark.parametrize(
@@ -246,13 +250,13 @@ def test_json_comes_back() -> None:
     ],
 )
 def test_texts_that_are_no_graphs(change: dict[str, object], words: str) -> None:
-    record = json.loads(form.text(decoding("rs", CAUCHY, RANKS, (0,)))) | change
+    record = json.loads(graph_text.text(decoding("rs", CAUCHY, RANKS, (0,)))) | change
     with pytest.raises(GraphError, match=words):
         read.graph(json.dumps(record))
 
 
 def test_a_primitive_must_be_the_rules() -> None:
-    text = form.text(decoding("rs", CAUCHY, RANKS, (0,))).replace('"recv-ec"', '"recv-xor"')
+    text = graph_text.text(decoding("rs", CAUCHY, RANKS, (0,))).replace('"recv-ec"', '"recv-xor"')
     with pytest.raises(
         GraphError, match=r"rank 0: primitive 'recv-xor' violates the vertex rule; allowed: recv-ec"
     ):
@@ -274,7 +278,7 @@ def test_text() -> None:
         "gives    shard 2 at rank 2; proved for all data",
     ]
     graph = decoding("ppr", CAUCHY, RANKS, (2,))
-    assert size == f"takes    7 nodes, 6 transfers, 3 layers; hash {form.digest(graph):016x}"
+    assert size == f"takes    7 nodes, 6 transfers, 3 layers; hash {graph_text.digest(graph):016x}"
     assert done.output.splitlines()[4:] == [
         "rank 0   ec-send       e0 to 2 = f5 s0",
         "rank 1   recv-ec-send  e3 to 2 = d2 s1 + e1",
@@ -301,10 +305,10 @@ def test_options_reach_the_graph() -> None:
         *("--holders", holders, "--sink", "20", "--json"),
     )
     expected = decoding("triec", CAUCHY, tuple(range(9, 0, -1)), (2, 8), (2,), {2: 20})
-    assert done.output == form.text(expected) + "\n"
+    assert done.output == graph_text.text(expected) + "\n"
     encode = run("--scheme", "lrc", "--k", "4", "--l", "2", "--r", "2", "--encode", "--source", "3", "--json")
     lrc = gfsmith.Codec.lrc(4, 2, 2)
-    assert encode.output == form.text(encoding("lrc", lrc, tuple(range(8)), 3)) + "\n"
+    assert encode.output == graph_text.text(encoding("lrc", lrc, tuple(range(8)), 3)) + "\n"
     other = run("--scheme", "ppr", "--code", "lrc", "--k", "4", "--l", "2", "--r", "2", "--lost", "0")
     assert "ppr rebuilds lrc(4, 2, 2)" in other.output
 
@@ -351,7 +355,7 @@ def test_prove(tmp_path: Path) -> None:
     path = tmp_path / "graph.json"
     path.write_text(text)
     done = run("--prove", str(path))
-    hash_ = form.digest(read.graph(text))
+    hash_ = graph_text.digest(read.graph(text))
     assert (done.exit_code, done.output) == (0, f"{path}: proved for all data; hash {hash_:016x}\n")
     path.write_text(text.replace('"shard":2,"rank":2', '"shard":3,"rank":2'))
     wrong = run("--prove", str(path))

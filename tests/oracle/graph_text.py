@@ -1,4 +1,5 @@
-"""The JSON text of a graph, and its hash. runtime/compose/src/graph_json.c defines the text."""
+"""A second writer of the JSON text of a graph and of its hash, compared with gfsmith_graph_json and
+gfsmith_graph_hash. It also writes the changed graphs of tests."""
 
 from __future__ import annotations
 
