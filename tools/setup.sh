@@ -69,7 +69,7 @@ install_more() { # NAME of the list
     cp "$lists/$1.txt" "$stamp"
   fi
 }
-case $level in tune | check | test | test-all | bench | bench-compose) install_more tune ;; esac
+case $level in tune | check | test-all | bench | bench-compose) install_more tune ;; esac
 case $level in python | test | test-all) install_more python ;; esac
 case $level in site | test-all) install_more site ;; esac
 if [ "$level" = test-all ]; then

@@ -55,8 +55,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _below(path: Path) -> str:
-    tests = needs.ROOT / "tests"
-    return path.relative_to(tests).as_posix() if path.is_relative_to(tests) else ""
+    below = needs.below_tests(path)
+    return "" if below is None else below.as_posix()
 
 
 def _reasons(item: pytest.Item) -> list[str]:

@@ -66,10 +66,12 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "site": ("doxygen", "sphinx", "furo", "myst_parser", "breathe"),
     "shells": ("zsh", "fish"),
     "abigail": ("abidiff",),
+    "tune": ("matplotlib", "optuna", "scipy"),
 }
 
-#: Folders and modules below tests/ whose tests all have these needs.
+#: Folders and modules below tests/, or below the root, whose tests all have these needs.
 PATHS: dict[str, tuple[str, ...]] = {
+    "research/tests/test_reproduction.py": ("tune",),
     "system/apps/stripe_store": ("store",),
     "system/apps/stripe_store/test_parse.py": ("clang",),
     "system/bindings/go": ("go",),
@@ -82,6 +84,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/cosim/test_aarch64.py": ("clang", "qemu"),
     "system/cosim/test_power.py": ("clang", "qemu"),
     "system/docs/test_manpages.py": ("docs",),
+    "system/docs/test_pictures.py": ("tune",),
     "system/docs/test_reference.py": ("docs",),
     "system/docs/test_site.py": ("site",),
     "system/export/test_zig.py": ("mingw", "wine", "zig"),
@@ -96,7 +99,13 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/kernels/test_emulated.py": ("clang", "qemu"),
     "system/kernels/test_emulated_selftest.py": ("clang", "qemu"),
     "system/runtime/test_machines.py": ("clang", "qemu"),
+    "unit/bench/test_adaptive.py": ("tune",),
+    "unit/bench/test_compose_measure.py": ("tune",),
+    "unit/bench/test_compose_model.py": ("tune",),
     "unit/emit/test_scalable.py": ("clang", "qemu"),
+    "unit/explore/test_picture.py": ("tune",),
+    "unit/explore/tune/test_command.py": ("tune",),
+    "unit/explore/tune/test_study.py": ("tune",),
     "unit/prove/test_aarch64.py": ("clang",),
     "unit/prove/test_aarch64_teeth.py": ("clang", "qemu"),
     "unit/prove/test_foreign.py": ("isal sources",),
@@ -106,11 +115,16 @@ PATHS: dict[str, tuple[str, ...]] = {
 }
 
 
+def below_tests(path: Path) -> Path | None:
+    """Return the key of a path for PATHS; None outside of the repository."""
+    folder = next((each for each in (ROOT / "tests", ROOT) if path.is_relative_to(each)), None)
+    return None if folder is None else path.relative_to(folder)
+
+
 def of_path(path: Path) -> tuple[str, ...]:
     """Return the needs that PATHS states for a file or folder and for its parent folders."""
-    if not path.is_relative_to(ROOT / "tests"):
+    if (below := below_tests(path)) is None:
         return ()
-    below = path.relative_to(ROOT / "tests")
     around = [below, *below.parents]
     return tuple(need for place in reversed(around) for need in PATHS.get(place.as_posix(), ()))
 

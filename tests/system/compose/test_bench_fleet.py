@@ -105,6 +105,7 @@ def _marked(mark: str) -> list[str]:
     return found
 
 
+@pytest.mark.needs("tune")
 def test_ctrl_c_leaves_results_and_no_processes(driver: Path, tmp_path: Path) -> None:
     """After an interrupt following the first cell, as from a terminal, the same command continues."""
     out, mark = tmp_path / "results.json", f"GFSMITH_TEST={tmp_path}"

@@ -88,6 +88,7 @@ def test_cells_have_different_names_and_a_plan() -> None:
         assert (cell.packet is not None) == (f"+packet{cell.packet}" in line)
 
 
+@pytest.mark.needs("tune")
 def test_rank_correlation() -> None:
     assert stats.rank_correlation([1, 2, 3, 4], [10, 20, 30, 400]) == pytest.approx(1)
     assert stats.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)

@@ -60,7 +60,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
         depfile(tmp_path / "file" / "rule.d", tmp_path / "target", [])
 
 
-#: Where each build file states hardening flags, and a pattern for a branch by architecture.
+#: The build files with hardening flags, and the pattern of a branch by architecture.
 HARDENING = {
     "packaging/make/library.mk": r"\$\(ARCH\),(\w+)\)",
     "CMakeLists.txt": r'arch STREQUAL "(\w+)"',

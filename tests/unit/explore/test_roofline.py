@@ -111,6 +111,7 @@ def test_predictions_are_for_64_bytes_of_every_source() -> None:
     assert foresight.predictions(ten, [once], once, "znver3", 1, None, lambda n: None) == ()
 
 
+@pytest.mark.needs("tune")
 def test_correlations_are_of_the_search_in_cache() -> None:
     made = study(shapes=((8, 4),), lengths=(1024, 4096))
     found = foresight.correlations(made.measurements, made.predictions)
