@@ -1,8 +1,11 @@
-#include "agent.h"
+#include "call.h"
+
+#include "common/answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 struct call {
   agent *agent;
@@ -76,7 +79,7 @@ static void on_timer(evutil_socket_t fd, short what, void *owner) {
   fail(c, GFSMITH_ETIMEDOUT, silent != 0 ? reason : "the deadline has passed");
   for (uint16_t rank = 1; rank <= agent_nodes(c->agent); rank++)
     if (silent >> rank & 1)
-      node_silent(c->agent, rank);
+      c->agent->events.silent(c->agent, rank);
   check(c);
 }
 
@@ -104,13 +107,15 @@ uint64_t call_id(const call *c) { return c->id; }
 
 unsigned call_limit(const call *c) { return c->ms + 1000; }
 
-unsigned call_share(const call *c) { return c->ms - c->ms / 4; }
+/* The deadline of a chunk server's part: it ends before the local operation, so that its answer
+ * still arrives. */
+static unsigned share_ms(const call *c) { return c->ms - c->ms / 4; }
 
 void call_ask(call *c, uint16_t rank, message *m) {
   char reason[64];
   m->epoch = c->agent->group.epoch;
   m->request = c->id;
-  m->deadline_ms = call_share(c);
+  m->deadline_ms = share_ms(c);
   c->asked |= UINT64_C(1) << rank;
   if (net_send(c->agent->net, rank, m) == GFSMITH_OK) {
     c->waiting |= UINT64_C(1) << rank;

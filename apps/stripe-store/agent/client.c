@@ -118,7 +118,7 @@ static bool take_line(client *c, struct evbuffer *in) {
     evbuffer_drain(in, evbuffer_get_length(in));
     c->request.verb = VERB_QUIT;
     c->state = CLIENT_BUSY;
-    command_run(c);
+    c->agent->events.request(c);
   }
   if (c->line == NULL)
     return false;
@@ -130,7 +130,7 @@ static bool take_line(client *c, struct evbuffer *in) {
     expect_value(c);
   } else {
     c->state = CLIENT_BUSY;
-    command_run(c);
+    c->agent->events.request(c);
   }
   return true;
 }
@@ -152,7 +152,7 @@ static bool take_value(client *c, struct evbuffer *in) {
     client_answer(c, "CLIENT_ERROR bad data chunk");
     c->request.verb = VERB_QUIT;
   }
-  command_run(c);
+  c->agent->events.request(c);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "parse.h"
+#include "stripe.h"
 
 #include <event2/bufferevent.h>
 
@@ -39,11 +40,5 @@ void client_send_value(client *c, const record *r, stripe *value);
 void client_over(client *c);
 /* Accept no more commands, and close when the answers have been sent. */
 void client_quit(client *c);
-
-/* command.c: run the request, whose value has arrived; ends with client_over. */
-void command_run(client *c);
-
-/* stats.c */
-void stats_answer(client *c);
 
 #endif

@@ -1,6 +1,13 @@
-#include "client.h"
+#include "command.h"
 
 #include "common/fault.h"
+#include "flush.h"
+#include "index.h"
+#include "lock.h"
+#include "read.h"
+#include "recover.h"
+#include "stats.h"
+#include "write.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -223,7 +230,7 @@ static void on_lock(void *owner) {
 
 /* ---- the rest ------------------------------------------------------------------------------- */
 
-static void on_wiped(void *owner, const char *reason) {
+static void on_flushed(void *owner, const char *reason) {
   client *c = owner;
   if (reason != NULL)
     client_answer(c, "SERVER_ERROR %s", reason);
@@ -256,7 +263,7 @@ void command_run(client *c) {
     client_over(c);
     break;
   case VERB_FLUSH_ALL:
-    wipe_begin(c->agent, on_wiped, c);
+    flush_begin(c->agent, on_flushed, c);
     break;
   case VERB_QUIT:
     client_quit(c);

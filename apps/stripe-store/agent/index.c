@@ -1,4 +1,6 @@
-#include "agent.h"
+#include "index.h"
+
+#include "node.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +52,6 @@ void index_clear(agent *a) {
 
 bool index_expired(const entry *e) {
   return e->record.expires != 0 && e->record.expires <= (int64_t)time(NULL);
-}
-
-size_t index_chunk(const agent *a, uint64_t length) {
-  unsigned k = layout_get(a->layout)->k;
-  return length == 0 ? 1 : (size_t)((length + k - 1) / k);
 }
 
 uint64_t index_present(const agent *a, const entry *e) {

@@ -1,7 +1,8 @@
-#include "agent.h"
+#include "lock.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 #include <utlist.h>
 
 typedef struct waiting {
@@ -10,11 +11,11 @@ typedef struct waiting {
   struct waiting *next;
 } waiting;
 
-struct lock {
+typedef struct lock {
   char key[RECORD_KEY_MAX];
   waiting *queue; /* the first one holds the lock */
   UT_hash_handle hh;
-};
+} lock;
 
 void lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner) {
   lock *l;

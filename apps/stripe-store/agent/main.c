@@ -1,11 +1,17 @@
 /* stripe-agent: the agent of one memory stripe. See README.md. */
-#include "agent.h"
+#include "call.h"
 #include "client.h"
+#include "command.h"
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/report.h"
 #include "common/space.h"
 #include "common/stop.h"
+#include "flush.h"
+#include "index.h"
+#include "lock.h"
+#include "membership.h"
+#include "node.h"
 #include "settings.h"
 
 #include <errno.h>
@@ -18,7 +24,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static void on_link(void *owner, uint16_t rank, bool up) { node_link(owner, rank, up); }
+static void on_link(void *owner, uint16_t rank, bool up) { membership_link(owner, rank, up); }
 
 static void on_message(void *owner, uint16_t rank, const message *m) {
   agent *a = owner;
@@ -26,16 +32,16 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
     return;
   switch (m->type) {
   case MESSAGE_HELLO:
-    node_hello(a, rank, m);
+    membership_hello(a, rank, m);
     break;
   case MESSAGE_ANSWER:
     call_answer(a, rank, m);
     break;
   case MESSAGE_LISTED:
-    node_listed(a, rank, m);
+    membership_listed(a, rank, m);
     break;
   case MESSAGE_GONE:
-    node_gone(a, rank, "has no memcached");
+    membership_gone(a, rank, "has no memcached");
     break;
   default:
     break;
@@ -45,8 +51,8 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
 static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
-  node_tick(owner);
-  wipe_tick(owner);
+  membership_tick(owner);
+  flush_tick(owner);
 }
 
 /* Lock the folder: a second agent in it would take the chunk servers away from the first. */
@@ -152,7 +158,7 @@ static void close_all(agent *a) {
     node_forget_lists(&a->nodes[rank]);
   index_clear(a);
   layout_destroy(a->layout);
-  draw_destroy(a->draw);
+  failures_destroy(a->failures);
   event_base_free(a->base);
 }
 
@@ -165,8 +171,8 @@ static bool prepare(agent *a, const settings *o) {
   for (uint16_t rank = 0; rank < RANKS; rank++)
     a->nodes[rank] = (node){.agent = a, .rank = rank};
   if (o->degraded != NULL &&
-      !draw_create(&a->draw, o->degraded, o->layout.m < o->layout.k ? o->layout.m : o->layout.k,
-                   o->seed)) {
+      !failures_create(&a->failures, o->degraded,
+                       o->layout.m < o->layout.k ? o->layout.m : o->layout.k, o->seed)) {
     report("--degraded %s: must be weibull:SHAPE:RATE or weibull:SHAPE:RATE:LOST, shape 0.1 to 10, "
            "rate 0 to 1",
            o->degraded);
@@ -187,6 +193,7 @@ int main(int argc, char **argv) {
          SIG_IGN); /* exceeding the file size limit becomes an error of write, like a full disk */
   agent a = {.folder = o.folder,
              .base = event_base_new(),
+             .events = {.silent = membership_silent, .request = command_run},
              .value_max = o.value_max,
              .memory_max = o.memory_max,
              .deadline_ms = o.deadline_ms};

@@ -1,6 +1,9 @@
-#include "agent.h"
+#include "read.h"
 
+#include "call.h"
 #include "common/fault.h"
+#include "node.h"
+#include "sync.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,32 +28,6 @@ typedef struct reading {
   read_done *done;
   void *owner;
 } reading;
-
-stripe *stripe_new(agent *a, uint64_t length) {
-  size_t chunk = index_chunk(a, length);
-  size_t room = (chunk * layout_get(a->layout)->k + 63) / 64 * 64;
-  if (room > a->memory_max - a->memory)
-    return NULL;
-  stripe *s = calloc(1, sizeof *s);
-  if (s == NULL || (s->bytes = aligned_alloc(64, room)) == NULL)
-    abort();
-  memset(s->bytes + length, 0, room - length);
-  s->agent = a;
-  s->users = 1;
-  s->length = length;
-  s->chunk = chunk;
-  s->room = room;
-  a->memory += room;
-  return s;
-}
-
-void stripe_free(stripe *s) {
-  if (s == NULL || --s->users > 0)
-    return;
-  s->agent->memory -= s->room;
-  free(s->bytes);
-  free(s);
-}
 
 static void finish(reading *r, const char *reason) {
   read_done *done = r->done;
@@ -110,7 +87,7 @@ static void part_over(void *owner, const result *result) {
   r->without |= result->unable;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (result->missing >> rank & 1)
-      node_missing(a, rank, r->version);
+      sync_missing(a, rank, r->version);
   if (--r->running > 0)
     return;
   const entry *e = index_version(a, r->version);
@@ -243,9 +220,9 @@ static void try(reading *r) {
     finish(r, no_memory);
     return;
   }
-  uint64_t drawn = r->tries == 0 ? draw_next(a->draw, layout_get(a->layout)->k) : 0;
-  if (drawn != 0 && index_readable(a, turn, present & ~drawn))
-    present &= ~drawn;
+  uint64_t failed = r->tries == 0 ? failures_next(a->failures, layout_get(a->layout)->k) : 0;
+  if (failed != 0 && index_readable(a, turn, present & ~failed))
+    present &= ~failed;
   begin_parts(r, e, present);
 }
 

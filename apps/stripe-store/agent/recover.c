@@ -4,9 +4,11 @@
  * have sent their lists: for each key, the highest version of which all of them have a chunk, or
  * that can be decoded. All other versions remain from a write that was never acknowledged, or from
  * a value that was replaced or deleted: sync.c removes them. */
-#include "agent.h"
+#include "recover.h"
 
 #include "common/report.h"
+#include "index.h"
+#include "node.h"
 
 #include <stdlib.h>
 #include <string.h>

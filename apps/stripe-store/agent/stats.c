@@ -1,4 +1,8 @@
-#include "client.h"
+#include "stats.h"
+
+#include "index.h"
+#include "node.h"
+#include "recover.h"
 
 #include <inttypes.h>
 #include <unistd.h>

@@ -1,10 +1,11 @@
-/* Synchronization of a chunk server that is back: it deletes chunks and records that are in no
- * value of the index, then gets the missing ones; chunks are rebuilt through a graph whose sink it
- * is. Writes are refused meanwhile, so the index does not change. */
-#include "agent.h"
+#include "sync.h"
 
+#include "call.h"
 #include "common/fault.h"
 #include "common/report.h"
+#include "index.h"
+#include "node.h"
+#include "stripe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { WINDOW = 8, RETRY_TICKS = 3 };
 
 typedef enum phase { PHASE_FORGET, PHASE_CHUNKS, PHASE_RECORDS, PHASE_DONE } phase;
 
-struct sync {
+typedef struct sync {
   node *node; /* NULL: abandoned; the job ends when nothing of it runs */
   agent *agent;
   phase phase;
@@ -22,7 +23,7 @@ struct sync {
   unsigned running; /* calls */
   bool failed, told;
   unsigned rest; /* ticks until the next try */
-};
+} sync_job;
 
 /* A single call of the job. */
 typedef struct step {
@@ -102,6 +103,23 @@ void sync_begin(node *n, bool listed) {
   go_on(s);
 }
 
+void sync_heal(node *n) {
+  if (n->state != NODE_UP)
+    return; /* it is being synchronized anyway */
+  node_set_state(n, NODE_SYNCING);
+  sync_begin(n, false);
+}
+
+void sync_missing(agent *a, uint16_t rank, uint64_t version) {
+  entry *e = index_version(a, version);
+  node *n = &a->nodes[rank];
+  if (e == NULL || !(e->have >> rank & 1))
+    return;
+  e->have &= ~(UINT64_C(1) << rank);
+  report("chunk server %u has lost a chunk", rank);
+  sync_heal(n);
+}
+
 /* The job will be tried again; only the first reason is reported. */
 static void fail(sync_job *s, const char *reason) {
   s->failed = true;
@@ -133,7 +151,7 @@ static void on_step(void *owner, const result *r) {
   }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (r->missing >> rank & 1 && rank != s->node->rank)
-      node_missing(a, rank, version);
+      sync_missing(a, rank, version);
   if (s->node != NULL)
     go_on(s);
 }
@@ -185,7 +203,7 @@ static void rebuild(sync_job *s, const entry *e) {
                .hash = gfsmith_graph_hash(graph),
                .present = wish.present,
                .wanted = wish.wanted,
-               .length = index_chunk(a, e->record.length),
+               .length = stripe_chunk(a, e->record.length),
                .slice = layout_get(a->layout)->slice};
   call *c = begin_step(s, e->record.version);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)

@@ -1,8 +1,12 @@
 /* A write: all k + m chunks, then the m + 1 records, then the index, then the acknowledgement, then
  * the deletion of the old version. The old value is valid until the last record is stored. */
-#include "agent.h"
+#include "write.h"
 
+#include "call.h"
+#include "common/answer.h"
 #include "common/fault.h"
+#include "node.h"
+#include "sync.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +23,8 @@ typedef struct writing {
   void *owner;
 } writing;
 
-void free_version(agent *a, uint64_t ranks, uint64_t version) {
+/* Send these ranks a request to delete a version, without an answer. */
+static void free_version(agent *a, uint64_t ranks, uint64_t version) {
   message m = {.type = MESSAGE_FREE, .epoch = a->group.epoch, .version = version};
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (ranks >> rank & 1)
@@ -170,7 +175,7 @@ static void on_removed(void *owner, const result *r) {
   for (uint16_t rank = 1; e != NULL && rank <= agent_nodes(a); rank++)
     if (e->records >> rank & 1) {
       e->records &= ~(UINT64_C(1) << rank);
-      node_heal(&a->nodes[rank]);
+      sync_heal(&a->nodes[rank]);
     }
   char reason[AGENT_REASON] = "";
   append(reason, "not deleted: %s", copy.reason);

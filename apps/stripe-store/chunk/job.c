@@ -1,9 +1,11 @@
+#include "job.h"
+
 #include "common/answer.h"
 #include "common/fault.h"
-#include "server.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <uthash.h>
 
 /* One posted operation: this chunk server's part of an encoding, a read or a rebuild. */
 typedef struct job {

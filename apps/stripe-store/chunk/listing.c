@@ -1,8 +1,7 @@
-/* The list of a chunk server, sent in parts at the agent's requests: first the versions of all
- * chunks, 8 bytes each, then all records, each after its length in 2 bytes. */
+#include "listing.h"
+
 #include "common/answer.h"
 #include "common/fault.h"
-#include "server.h"
 
 typedef struct part {
   uint8_t bytes[LISTED_ROOM];

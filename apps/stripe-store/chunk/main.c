@@ -3,7 +3,9 @@
 #include "common/files.h"
 #include "common/report.h"
 #include "common/stop.h"
-#include "server.h"
+#include "connection.h"
+#include "job.h"
+#include "request.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -72,13 +74,13 @@ static bool parse(settings *o, int argc, char **argv) {
 static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
-  server_tick(owner);
+  connection_tick(owner);
 }
 
-static void on_link(void *owner, uint16_t rank, bool up) { server_link(owner, rank, up); }
+static void on_link(void *owner, uint16_t rank, bool up) { connection_link(owner, rank, up); }
 
 static void on_message(void *owner, uint16_t rank, const message *m) {
-  server_message(owner, rank, m);
+  request_handle(owner, rank, m);
 }
 
 static bool open_net(server *s, const settings *o) {
@@ -100,7 +102,7 @@ static void run(server *s) {
   const struct timeval interval = {.tv_usec = 100000};
   s->tick = event_new(s->base, -1, EV_PERSIST, on_tick, s);
   event_add(s->tick, &interval);
-  server_tick(s);
+  connection_tick(s);
   event_base_dispatch(s->base);
   event_free(s->tick);
 }
@@ -120,7 +122,10 @@ int main(int argc, char **argv) {
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
   signal(SIGPIPE, SIG_IGN);
-  server s = {.folder = o.folder, .rank = (uint16_t)o.rank, .base = event_base_new()};
+  server s = {.folder = o.folder,
+              .rank = (uint16_t)o.rank,
+              .base = event_base_new(),
+              .drop_jobs = job_drop_all};
   snprintf(s.host, sizeof s.host, "%s", o.host);
   s.kept = kept_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms);
   stop signals;

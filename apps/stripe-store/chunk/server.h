@@ -1,12 +1,11 @@
-/* A chunk server: keeps chunks and records in its memcached, and takes part in graphs. */
+/* The data of a chunk server, which keeps chunks and records in its memcached and takes part in
+ * graphs; its answers to the agent. */
 #ifndef STORE_SERVER_H
 #define STORE_SERVER_H
 
 #include "common/layout.h"
 #include "common/net.h"
 #include "kept.h"
-
-#include <uthash.h>
 
 enum {
   CHUNK_MAX = 64 << 20,      /* most bytes of a chunk */
@@ -33,33 +32,19 @@ typedef struct server {
   uint32_t epoch;    /* the highest epoch of an agent so far */
   layout *layout;    /* NULL until the welcome of the agent */
   struct job *jobs;
+  void (*drop_jobs)(struct server *s); /* of job.c, which depends on this module */
   size_t jobs_bytes;
   kept_list list; /* the list that is being sent */
   size_t told;    /* entries sent so far: chunks, then records */
 } server;
 
-/* server.c: connections to the agent and to memcached. */
-void server_tick(server *s);
-void server_link(server *s, uint16_t rank, bool up);
-void server_message(server *s, uint16_t rank, const message *m);
+/* Report a text, unless it is the last one that was reported. */
+void server_complain(server *s, const char *what);
 /* memcached is or was down: notify the agent, drop the jobs. */
 void server_lost_kept(server *s);
 /* Answer a request; with KEPT_GONE, also call server_lost_kept. */
 void server_answer(server *s, uint64_t request, int status, const char *reason);
 void server_answer_outcome(server *s, uint64_t request, const gfsmith_outcome *outcome);
 void server_answer_kept(server *s, uint64_t request, kept_status status);
-
-/* job.c: encode, fetch, repair. */
-void job_begin(server *s, const message *m);
-void job_cancel(server *s, uint64_t request);
-/* Drop all jobs; their ends are not reported. */
-void job_drop_all(server *s);
-/* Before the net is closed: release the handles of jobs; after it, when no operation runs: free the
- * jobs. */
-void job_let_go(server *s);
-void job_forget_all(server *s);
-
-/* listing.c: handle MESSAGE_LIST. */
-void listing_answer(server *s, const message *m);
 
 #endif

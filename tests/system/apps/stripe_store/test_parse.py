@@ -65,21 +65,21 @@ def test_a_planted_error_is_found(fuzzer: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    path = tmp_path_factory.mktemp("draw") / "draw.so"
-    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", "-o", path, EXAMPLE / "agent/draw.c", "-lm"]
+    path = tmp_path_factory.mktemp("failures") / "failures.so"
+    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", "-o", path, EXAMPLE / "agent/failures.c", "-lm"]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
-    library.draw_next.restype = ctypes.c_uint64
-    library.draw_next.argtypes = (ctypes.c_void_p, ctypes.c_uint)
+    library.failures_next.restype = ctypes.c_uint64
+    library.failures_next.argtypes = (ctypes.c_void_p, ctypes.c_uint)
     return library
 
 
 def draws(library: ctypes.CDLL, text: str, count: int, k: int = 6, most: int = 3, seed: int = 1) -> list[int]:
     handle = ctypes.c_void_p()
-    library.draw_create.restype = ctypes.c_bool
-    assert library.draw_create(ctypes.byref(handle), text.encode(), most, ctypes.c_uint64(seed)), text
-    found = [int(library.draw_next(handle, k)) for _ in range(count)]
-    library.draw_destroy(handle)
+    library.failures_create.restype = ctypes.c_bool
+    assert library.failures_create(ctypes.byref(handle), text.encode(), most, ctypes.c_uint64(seed)), text
+    found = [int(library.failures_next(handle, k)) for _ in range(count)]
+    library.failures_destroy(handle)
     return found
 
 
@@ -136,5 +136,5 @@ def test_lost_shards_of_degraded_reads(drawing: ctypes.CDLL) -> None:
 )
 def test_invalid_distributions(drawing: ctypes.CDLL, text: str) -> None:
     handle = ctypes.c_void_p()
-    drawing.draw_create.restype = ctypes.c_bool
-    assert not drawing.draw_create(ctypes.byref(handle), text.encode(), 3, ctypes.c_uint64(1))
+    drawing.failures_create.restype = ctypes.c_bool
+    assert not drawing.failures_create(ctypes.byref(handle), text.encode(), 3, ctypes.c_uint64(1))

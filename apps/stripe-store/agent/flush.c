@@ -1,32 +1,35 @@
-/* flush_all: every chunk server deletes all values and becomes a new, empty one. The command is
- * over when the agent has admitted all of them. */
-#include "agent.h"
+#include "flush.h"
+
+#include "call.h"
+#include "index.h"
+#include "membership.h"
+#include "node.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct wipe {
+struct flush {
   agent *agent;
   uint64_t began_ms;
   bool answered; /* all chunk servers have deleted their values */
-  write_done *done;
+  flush_done *done;
   void *owner;
 };
 
-static void finish(struct wipe *w, const char *reason) {
-  write_done *done = w->done;
+static void finish(struct flush *w, const char *reason) {
+  flush_done *done = w->done;
   void *owner = w->owner;
   char text[AGENT_REASON];
   if (reason != NULL)
     snprintf(text, sizeof text, "not flushed: %s", reason);
-  w->agent->wipe = NULL;
+  w->agent->flush = NULL;
   free(w);
   done(owner, reason == NULL ? NULL : text);
 }
 
-void wipe_tick(agent *a) {
-  struct wipe *w = a->wipe;
+void flush_tick(agent *a) {
+  struct flush *w = a->flush;
   char reason[AGENT_REASON] = "";
   if (w == NULL || !w->answered)
     return;
@@ -36,8 +39,8 @@ void wipe_tick(agent *a) {
     finish(w, reason);
 }
 
-static void on_wiped(void *owner, const result *r) {
-  struct wipe *w = owner;
+static void on_flushed(void *owner, const result *r) {
+  struct flush *w = owner;
   agent *a = w->agent;
   if (r->status != GFSMITH_OK) {
     finish(w, r->reason);
@@ -46,15 +49,15 @@ static void on_wiped(void *owner, const result *r) {
   index_clear(a);
   a->closed = true;
   w->answered = true;
-  nodes_advance(a);
+  membership_advance(a);
 }
 
-void wipe_begin(agent *a, write_done *done, void *owner) {
+void flush_begin(agent *a, flush_done *done, void *owner) {
   message m = {.type = MESSAGE_WIPE};
   char reason[AGENT_REASON];
-  if (a->wipe != NULL || !a->group.formed) {
-    done(owner, a->wipe != NULL ? "not flushed: another flush_all runs"
-                                : "not flushed: there is no group yet");
+  if (a->flush != NULL || !a->group.formed) {
+    done(owner, a->flush != NULL ? "not flushed: another flush_all runs"
+                                 : "not flushed: there is no group yet");
     return;
   }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
@@ -63,12 +66,12 @@ void wipe_begin(agent *a, write_done *done, void *owner) {
       done(owner, reason);
       return;
     }
-  struct wipe *w = calloc(1, sizeof *w);
+  struct flush *w = calloc(1, sizeof *w);
   if (w == NULL)
     abort();
-  *w = (struct wipe){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
-  a->wipe = w;
-  call *c = call_begin(a, a->deadline_ms, on_wiped, w);
+  *w = (struct flush){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
+  a->flush = w;
+  call *c = call_begin(a, a->deadline_ms, on_flushed, w);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     call_ask(c, rank, &m);
   call_go(c);

@@ -1,10 +1,10 @@
-#include "draw.h"
+#include "failures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct draw {
+struct failures {
   double shape, scale, rate;
   unsigned lost;
   double next;    /* reads until the next failure; below 1: at this read */
@@ -12,7 +12,7 @@ struct draw {
 };
 
 /* Sebastiano Vigna's splitmix64: the same draws on every machine, for a seed. */
-static uint64_t bits(draw *d) {
+static uint64_t bits(failures *d) {
   uint64_t z = d->state += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -20,12 +20,12 @@ static uint64_t bits(draw *d) {
 }
 
 /* Inversion of the distribution function; the interval (0, 1] keeps the logarithm finite. */
-static double interval(draw *d) {
+static double interval(failures *d) {
   double u = (double)((bits(d) >> 11) + 1) / 9007199254740992.0;
   return d->scale * pow(-log(u), 1 / d->shape);
 }
 
-bool draw_create(draw **out, const char *text, unsigned most, uint64_t seed) {
+bool failures_create(failures **out, const char *text, unsigned most, uint64_t seed) {
   double shape, rate;
   unsigned lost = 1;
   int at = 0, more = 0;
@@ -34,7 +34,7 @@ bool draw_create(draw **out, const char *text, unsigned most, uint64_t seed) {
       text[more > 0 ? more : at] != '\0' || !(shape >= 0.1 && shape <= 10) ||
       !(rate >= 0 && rate <= 1) || lost < 1 || lost > most)
     return false;
-  draw *d = calloc(1, sizeof *d);
+  failures *d = calloc(1, sizeof *d);
   if (d == NULL)
     abort();
   d->shape = shape;
@@ -50,12 +50,12 @@ bool draw_create(draw **out, const char *text, unsigned most, uint64_t seed) {
   return true;
 }
 
-void draw_destroy(draw *d) { free(d); }
+void failures_destroy(failures *d) { free(d); }
 
 /* Several failures between two reads are distributed over the following reads, so that the share is
  * `rate`.
  */
-static bool strikes(draw *d) {
+static bool strikes(failures *d) {
   if (d->rate == 0 || d->rate == 1)
     return d->rate == 1;
   if (d->next >= 1) {
@@ -66,7 +66,7 @@ static bool strikes(draw *d) {
   return true;
 }
 
-uint64_t draw_next(draw *d, unsigned k) {
+uint64_t failures_next(failures *d, unsigned k) {
   uint64_t lost = 0;
   if (d == NULL || !strikes(d))
     return 0;

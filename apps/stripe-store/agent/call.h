@@ -1,0 +1,41 @@
+/* A call: a request to several chunk servers, and perhaps a local operation. */
+#ifndef STORE_CALL_H
+#define STORE_CALL_H
+
+#include "agent.h"
+#include "stripe.h"
+
+typedef struct result {
+  int status;       /* GFSMITH_OK, or the status of the first failure */
+  uint64_t missing; /* ranks that do not have their chunk */
+  uint64_t unable;  /* ranks that cannot take part; the next try avoids them */
+  char reason[AGENT_REASON];
+} result;
+
+typedef struct call call;
+typedef void call_done(void *owner, const result *r);
+
+/* Begin a call. `done` is called once, from the loop, after call_go, at the deadline at the latest.
+ * A local operation that failed may end later; its resources are kept until then. */
+call *call_begin(agent *a, unsigned ms, call_done *done, void *owner);
+void call_hold(call *c, stripe *used);
+/* The call is over when the local operation has succeeded: the requested data are then present.
+ * Outstanding answers are not awaited. */
+void call_ours(call *c);
+uint64_t call_id(const call *c);
+/* The deadline of the local operation: it ends first, so that the chunk servers without an answer
+ * are known. */
+unsigned call_limit(const call *c);
+/* Send a request; epoch, request and deadline are filled in. */
+void call_ask(call *c, uint16_t rank, message *m);
+/* The notice of the local operation; pass its status afterwards. */
+gfsmith_notice call_notice(call *c);
+void call_posted(call *c, const gfsmith_notice *notice, int status);
+void call_go(call *c);
+/* Handle an answer. */
+void call_answer(agent *a, uint16_t rank, const message *m);
+void call_lost(agent *a, uint16_t rank, const char *why);
+void calls_let_go(agent *a);
+void calls_free(agent *a);
+
+#endif

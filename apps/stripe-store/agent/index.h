@@ -1,0 +1,28 @@
+/* The index: the existing values. */
+#ifndef STORE_INDEX_H
+#define STORE_INDEX_H
+
+#include "agent.h"
+
+#include <uthash.h>
+
+typedef struct entry {
+  record record;
+  uint64_t have;    /* ranks that have their chunk */
+  uint64_t records; /* ranks that have the record */
+  UT_hash_handle by_key, by_version;
+} entry;
+
+unsigned index_turn(const agent *a, const char *key, size_t bytes);
+entry *index_find(const agent *a, const char *key, size_t bytes);
+entry *index_version(const agent *a, uint64_t version);
+/* Replace the entry of a key. Return the old entry's version, or 0. */
+uint64_t index_put(agent *a, const record *r, uint64_t have, uint64_t records);
+void index_remove(agent *a, entry *e);
+void index_clear(agent *a);
+bool index_expired(const entry *e);
+/* The shards of an entry that are available now, and whether they suffice. */
+uint64_t index_present(const agent *a, const entry *e);
+bool index_readable(agent *a, unsigned turn, uint64_t present);
+
+#endif

@@ -1,0 +1,18 @@
+/* Synchronization of a chunk server that is back: it deletes chunks and records that are in no
+ * value of the index, then gets the missing ones; chunks are rebuilt through a graph whose sink it
+ * is. Writes are refused meanwhile, so the index does not change. */
+#ifndef STORE_SYNC_H
+#define STORE_SYNC_H
+
+#include "agent.h"
+
+/* `listed`: its list must first be compared with the index. */
+void sync_begin(node *n, bool listed);
+void sync_abandon(node *n);
+void sync_tick(agent *a);
+/* The chunk server is up, but lacks some of its chunks or records. */
+void sync_heal(node *n);
+/* A chunk that should be stored is missing: it will be rebuilt. */
+void sync_missing(agent *a, uint16_t rank, uint64_t version);
+
+#endif

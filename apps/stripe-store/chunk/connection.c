@@ -1,0 +1,95 @@
+#include "connection.h"
+
+#include "common/files.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATIENCE = 5 }; /* ticks without a memcached until this is reported: it may be starting */
+
+static void on_watch(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  server_lost_kept(owner);
+}
+
+/* Identify the memcached: an empty one gets an incarnation; one of another rank is refused. */
+static bool identify(server *s) {
+  kept_status status = kept_get_identity(s->kept, &s->who);
+  if (status == KEPT_MISSING) {
+    s->who = (identity){.rank = s->rank};
+    randombytes_buf(s->who.incarnation, KEPT_ID);
+    status = kept_put_identity(s->kept, &s->who);
+  }
+  if (status != KEPT_OK) {
+    server_complain(s, kept_reason(s->kept));
+    kept_disconnect(s->kept);
+    return false;
+  }
+  if (s->who.rank != s->rank) {
+    char text[128];
+    snprintf(text, sizeof text, "the memcached here has the chunks of chunk server %u, not %u",
+             s->who.rank, s->rank);
+    server_complain(s, text);
+    kept_disconnect(s->kept);
+    return false;
+  }
+  return true;
+}
+
+static void connect_kept(server *s) {
+  kept_status status = kept_connect(s->kept);
+  s->failures = status == KEPT_OK ? 0 : s->failures + 1;
+  if (status == KEPT_DAMAGED || s->failures == PATIENCE)
+    server_complain(s, kept_reason(s->kept));
+  if (status != KEPT_OK || !identify(s))
+    return;
+  s->refusal[0] = '\0';
+  s->watch = event_new(s->base, kept_watch(s->kept), EV_READ, on_watch, s);
+  if (s->watch != NULL)
+    event_add(s->watch, NULL);
+}
+
+void connection_greet(server *s) {
+  char text[192], group[2 * KEPT_ID + 1], incarnation[2 * KEPT_ID + 1], where[80];
+  address mine = {.port = gfsmith_node_port(net_node(s->net))};
+  memcpy(mine.host, s->host, sizeof mine.host);
+  address_text(&mine, where);
+  sodium_bin2hex(group, sizeof group, s->who.group, KEPT_ID);
+  sodium_bin2hex(incarnation, sizeof incarnation, s->who.incarnation, KEPT_ID);
+  int bytes = snprintf(text, sizeof text, "%s %s %s", group, incarnation, where);
+  message m = {.type = MESSAGE_HELLO, .body = (const uint8_t *)text, .body_bytes = (uint32_t)bytes};
+  s->greeted = net_send(s->net, LAYOUT_AGENT, &m) == GFSMITH_OK;
+}
+
+/* Read the agent's address again while there is no link: the agent may have moved. */
+static void look_for_agent(server *s) {
+  char text[FILES_TEXT];
+  address a;
+  if (!files_read(s->folder, "agent", text))
+    return;
+  text[strcspn(text, "\r\n")] = '\0';
+  if (strcmp(text, s->agent) == 0 || strlen(text) >= sizeof s->agent || !address_parse(&a, text))
+    return;
+  if (gfsmith_node_peer(net_node(s->net), LAYOUT_AGENT, a.host, a.port) == GFSMITH_OK)
+    strcpy(s->agent, text);
+}
+
+void connection_tick(server *s) {
+  if (!s->linked)
+    look_for_agent(s);
+  if (!kept_connected(s->kept))
+    connect_kept(s);
+  if (s->linked && kept_connected(s->kept) && !s->greeted)
+    connection_greet(s);
+}
+
+void connection_link(server *s, uint16_t rank, bool up) {
+  if (rank != LAYOUT_AGENT)
+    return;
+  s->linked = up;
+  s->greeted = false;
+  if (up)
+    connection_tick(s);
+}

@@ -1,0 +1,118 @@
+#include "request.h"
+
+#include "common/answer.h"
+#include "common/fault.h"
+#include "common/files.h"
+#include "common/report.h"
+#include "connection.h"
+#include "job.h"
+#include "listing.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Handle a welcome: the layout and the group of this chunk server. */
+static void welcome(server *s, const message *m) {
+  char text[LAYOUT_TEXT + 2 * KEPT_ID + 2], reason[GFSMITH_REASON_MAX] = "";
+  layout_options options;
+  uint8_t group[KEPT_ID];
+  layout *fresh;
+  snprintf(text, sizeof text, "%.*s", (int)m->body_bytes, (const char *)m->body);
+  char *space = strrchr(text, ' ');
+  if (space == NULL ||
+      sodium_hex2bin(group, sizeof group, space + 1, strlen(space + 1), NULL, NULL, NULL) != 0 ||
+      (*space = '\0', !layout_parse(&options, text))) {
+    server_answer(s, m->request, ANSWER_REFUSED, "invalid welcome");
+    return;
+  }
+  if (!layout_create(&fresh, &options, reason)) {
+    server_answer(s, m->request, ANSWER_REFUSED, reason);
+    return;
+  }
+  if (fault_point("welcome.matrix") && !layout_spoil(fresh))
+    report("the matrix cannot be spoilt");
+  job_drop_all(s);
+  layout_destroy(s->layout);
+  s->layout = fresh;
+  memcpy(s->who.group, group, KEPT_ID);
+  server_answer_kept(s, m->request, kept_put_identity(s->kept, &s->who));
+}
+
+static void meet(const server *s, const message *m) {
+  char text[80];
+  address a;
+  snprintf(text, sizeof text, "%.*s", (int)m->body_bytes, (const char *)m->body);
+  if (m->sink != s->rank && address_parse(&a, text))
+    gfsmith_node_peer(net_node(s->net), m->sink, a.host, a.port);
+}
+
+static void put_record(server *s, const message *m) {
+  (void)fault_point("meta.command");
+  kept_status status = kept_put_record(s->kept, m->version, m->body, m->body_bytes);
+  (void)fault_point("meta.stored");
+  server_answer_kept(s, m->request, status);
+}
+
+static void forget(server *s, const message *m) {
+  kept_status status = kept_forget_record(s->kept, m->version);
+  if (status == KEPT_OK && m->type == MESSAGE_FREE)
+    status = kept_forget_chunk(s->kept, m->version);
+  server_answer_kept(s, m->request, status);
+}
+
+static void wipe(server *s, const message *m) {
+  job_drop_all(s);
+  randombytes_buf(s->who.incarnation, KEPT_ID);
+  kept_status status = kept_wipe(s->kept);
+  if (status == KEPT_OK)
+    status = kept_put_identity(s->kept, &s->who);
+  server_answer_kept(s, m->request, status);
+  if (status == KEPT_OK)
+    connection_greet(s); /* with another incarnation */
+}
+
+static void obey(server *s, const message *m) {
+  switch (m->type) {
+  case MESSAGE_WELCOME:
+    welcome(s, m);
+    break;
+  case MESSAGE_ENCODE:
+  case MESSAGE_FETCH:
+  case MESSAGE_REPAIR:
+    job_begin(s, m);
+    break;
+  case MESSAGE_META:
+    put_record(s, m);
+    break;
+  case MESSAGE_UNMETA:
+  case MESSAGE_FREE:
+    forget(s, m);
+    break;
+  case MESSAGE_LIST:
+    listing_answer(s, m);
+    break;
+  case MESSAGE_PING:
+    server_answer(s, m->request, GFSMITH_OK, "");
+    break;
+  case MESSAGE_WIPE:
+    wipe(s, m);
+    break;
+  default:
+    break;
+  }
+}
+
+void request_handle(server *s, uint16_t rank, const message *m) {
+  if (rank != LAYOUT_AGENT || m->epoch < s->epoch)
+    return; /* from an agent that has been replaced */
+  s->epoch = m->epoch;
+  if (m->type == MESSAGE_PEER)
+    meet(s, m);
+  else if (m->type == MESSAGE_CANCEL)
+    job_cancel(s, m->version);
+  else if (!kept_connected(s->kept))
+    server_answer(s, m->request, ANSWER_NO_STORE, "its memcached is down");
+  else
+    obey(s, m);
+}
