@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
+from typing import TypeVar
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:"([^"]+)"|<(gfsmith\w*\.h)>)', re.MULTILINE)
@@ -38,6 +40,7 @@ class Module:
 
 
 Edges = dict[Module, set[Module]]
+Node = TypeVar("Node", Module, Path)
 
 
 def _functions(text: str, mark: str) -> set[str]:
@@ -85,8 +88,9 @@ class Sources:
         return edges
 
     def _resolve(self, folder: Path, name: str, allowed: Mapping[str, Sequence[str]]) -> Path | None:
-        if folder / name in self.texts:
-            return folder / name
+        beside = Path(normpath(folder / name))
+        if beside in self.texts:
+            return beside
         same = [path for path in self.texts if path.as_posix().endswith(f"/{name}")]
         for place in allowed.get(folder.as_posix(), ()):
             for path in same:
@@ -110,10 +114,10 @@ def _groups(texts: Mapping[Path, str]) -> list[list[Path]]:
     return [sorted(group) for group in groups]
 
 
-def cycles(edges: Edges) -> list[list[Module]]:
-    """Return the groups of modules in which each module reaches all others."""
+def cycles(edges: Mapping[Node, Set[Node]]) -> list[list[Node]]:
+    """Return the groups of nodes (modules or sources) in which each node reaches all others."""
     reach = {module: _reachable(module, edges) for module in edges}
-    groups: dict[frozenset[Module], list[Module]] = defaultdict(list)
+    groups: dict[frozenset[Node], list[Node]] = defaultdict(list)
     for module in sorted(edges):
         mutual = frozenset(other for other in reach[module] if module in reach[other])
         if mutual:
@@ -121,8 +125,8 @@ def cycles(edges: Edges) -> list[list[Module]]:
     return list(groups.values())
 
 
-def _reachable(module: Module, edges: Edges) -> set[Module]:
-    seen: set[Module] = set()
+def _reachable(module: Node, edges: Mapping[Node, Set[Node]]) -> set[Node]:
+    seen: set[Node] = set()
     left = list(edges[module])
     while left:
         if (other := left.pop()) not in seen:

@@ -1,16 +1,20 @@
-"""C modules: includes run in one direction between folders, and no modules include each other in a cycle."""
+"""C modules: includes run in one direction between folders, and there are no cycles, neither of includes
+between modules nor of used functions between sources.
+"""
 
 from __future__ import annotations
 
 import re
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.support.c_modules import Edges, Module, Sources, UnknownInclude, cycles
+from tests.support.c_symbols import dependencies, symbols
 from tests.support.page_tables import listed, section
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
 
 #: Folder -> the folders whose headers its files may include, besides its own.
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -31,33 +35,79 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "apps/stripe-store/chunk": ("apps/stripe-store/common",),
     "apps/stripe-store/agent": ("apps/stripe-store/common",),
     "apps/stripe-store/run": ("apps/stripe-store/common", "apps/stripe-store/agent"),
+    "bindings/python/native": ("runtime/core/include", "runtime/compose/src", "runtime/adaptive/src"),
+    "bench": ("runtime/core/include",),
+    "bench/driver": ("runtime/core/include",),
+    "bench/peers": ("bench/driver",),
+    "bench/python": ("runtime/core/include",),
+    "bench/raid": ("runtime/core/src",),
+    "bench/adaptive/driver": ("bench/driver", "runtime/adaptive/include"),
+    "bench/compose/driver": ("runtime/compose/include",),
+    "bench/compose/ycsb": ("runtime/compose/include", "apps/stripe-store/common"),
+    "research/memory": ("runtime/adaptive/src",),
+    "research/memory/core": (),
+    "research/tests": ("runtime/adaptive/src",),
 }
+
+#: Tests include each other's headers, and those of the code that they test.
+TESTED = ("tests", "runtime", "apps")
+#: Folders that are no part of the dependencies: expected outputs, generated wrappers, other programs' files.
+APART = ("tests/unit/golden/expected", "bindings/go", "bindings/wasm", "examples", "generator")
+#: Folders whose sources are linked into one library or program.
+LINKED = ("runtime", "apps/stripe", "apps/stripe-store")
 
 #: Headers and lists that a build writes.
 GENERATED = re.compile(r"gfsmith_kernels\.h|\w+\.inc")
 
 
+def _table(root: Path) -> dict[str, tuple[str, ...]]:
+    """Return ALLOWED and the folders of tests."""
+    tests = {path.parent.relative_to(root).as_posix() for path in (root / "tests").rglob("*.[ch]")}
+    return ALLOWED | {folder: TESTED for folder in sorted(tests) if not folder.startswith(APART)}
+
+
 def _edges(root: Path = ROOT) -> Edges:
-    return Sources(root, ALLOWED).edges(ALLOWED, GENERATED)
+    table = _table(root)
+    return Sources(root, table).edges(table, GENERATED)
 
 
-def _forbidden(edges: Edges) -> list[str]:
+def _forbidden(edges: Edges, root: Path = ROOT) -> list[str]:
+    table = _table(root)
     return sorted(
         f"{module} must not include {other}"
         for module, others in edges.items()
         for other in others
-        if other.folder not in (module.folder, *ALLOWED[module.folder])
+        if other.folder != module.folder and not _below(other.folder, table[module.folder])
     )
+
+
+def _below(folder: str, places: Sequence[str]) -> bool:
+    """Return True if a folder is one of the places, or inside one of the top folders among them."""
+    return folder in places or folder.split("/")[0] in places
 
 
 def _cycles(root: Path = ROOT) -> list[set[str]]:
     return [{module.name for module in group} for group in cycles(_edges(root))]
 
 
+def _cycles_of_functions(root: Path, folders: Sequence[str] = LINKED) -> list[list[str]]:
+    """Return the groups of sources that use each other's functions."""
+    found: list[list[str]] = []
+    for folder in folders:
+        sources = {
+            path.relative_to(root): symbols(path.read_text(encoding="utf-8"))
+            for path in sorted((root / folder).rglob("*.c"))
+        }
+        found += [[path.as_posix() for path in group] for group in cycles(dependencies(sources))]
+    return found
+
+
 def test_every_c_file_is_in_the_table() -> None:
-    for top in ("runtime", "apps"):
-        for path in (ROOT / top).rglob("*.[ch]"):
-            assert path.relative_to(ROOT).parent.as_posix() in ALLOWED, path
+    tracked = subprocess.run(
+        ["git", "ls-files", "*.c", "*.h"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    folders = {Path(name).parent.as_posix() for name in tracked.stdout.splitlines()}
+    assert {folder for folder in folders if not folder.startswith(APART)} == set(_table(ROOT))
 
 
 def test_includes_run_one_way() -> None:
@@ -66,11 +116,15 @@ def test_includes_run_one_way() -> None:
 
 def test_the_table_allows_nothing_unused() -> None:
     used = {(module.folder, other.folder) for module, others in _edges().items() for other in others}
-    assert {(folder, other) for folder, others in ALLOWED.items() for other in others} <= used
+    assert {(folder, other) for folder, others in ALLOWED.items() for other in others} - used == set()
 
 
 def test_there_are_no_cycles() -> None:
     assert _cycles() == []
+
+
+def test_no_sources_use_each_others_functions() -> None:
+    assert _cycles_of_functions(ROOT) == []
 
 
 def _early(order: list[str], edges: Edges) -> list[str]:
@@ -155,7 +209,7 @@ def test_a_wrong_direction_is_found(tmp_path: Path) -> None:
             "runtime/core/include/gfsmith.h": "",
         },
     )
-    assert _forbidden(_edges(tmp_path)) == [
+    assert _forbidden(_edges(tmp_path), tmp_path) == [
         "runtime/compose/src/graph must not include runtime/core/src/map",
         "runtime/core/src/map must not include runtime/adaptive/src/tuner",
     ]
@@ -172,3 +226,18 @@ def test_a_source_of_two_headers_makes_one_module_of_them(tmp_path: Path) -> Non
     files["both.c"] = "static void c(void) {}\nvoid a(int x,\n       int y) {\n}\nvoid b(void) {}\n"
     _write(tmp_path, {f"{CORE}/{name}": text for name, text in files.items()})
     assert set(_edges(tmp_path)) == {Module(CORE, "a+b")}
+
+
+def test_a_cycle_of_functions_within_one_header_is_found(tmp_path: Path) -> None:
+    files = {
+        "agent.h": "void call(void);\nvoid node(int node);\nvoid sync(void (*done)(void));\n",
+        "call.c": "static void own(void) {}\nvoid call(void) { own(); node(1); }\n",
+        "node.c": "static void own(void);\nvoid node(int call) { own(); sync(NULL); (void)call; }\n",
+        "sync.c": "void call(void);\nvoid sync(void (*done)(void)) { (void)done; }\n",
+    }
+    _write(tmp_path, {f"{CORE}/{name}": text for name, text in files.items()})
+    assert _cycles_of_functions(tmp_path, ["runtime"]) == []
+    (tmp_path / CORE / "sync.c").write_text("void sync(void (*done)(void)) { start(&call); }\n")
+    assert _cycles_of_functions(tmp_path, ["runtime"]) == [
+        [f"{CORE}/{name}.c" for name in ("call", "node", "sync")]
+    ]

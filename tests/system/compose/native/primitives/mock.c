@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "mock.h"
 #include "mock_world.h"
 
 static mock *the_world; /* gfc_now has no argument */

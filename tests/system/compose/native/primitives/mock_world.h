@@ -5,7 +5,12 @@
 
 #include <sys/queue.h>
 
-#include "mock.h"
+#include "mock_fault.h"
+#include "node.h"
+#include "operations.h"
+#include "scenario.h"
+
+typedef struct mock mock;
 
 /* A control message or write under way. The bytes of a write are read only when it is transmitted,
  * and stored when it is delivered, so the test detects memory that is released too early. */
