@@ -1,6 +1,6 @@
 """The driver and the peers: fetched with ordinary package clients, built under build/bench.
 
-ISA-L's sources are in a crate; tests/support/isal_sources.py fetches and assembles them.
+ISA-L's sources are in a crate; bench/peers/isal_sources.py fetches and assembles them.
 A peer that cannot be built is reported by name with the reason; it is never left out silently.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support import isal_sources
+from bench.peers import isal_sources
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

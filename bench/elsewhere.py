@@ -1,6 +1,6 @@
 """Peers' kernels for unavailable architectures, compiled or assembled, for gfsmith.explore.cost_model.
 
-ISA-L 2.32.0's kernels come from its crate (tests/support/isal_sources.py fetches it) and are compiled by
+ISA-L 2.32.0's kernels come from its crate (bench/peers/isal_sources.py fetches it) and are compiled by
 clang-19 -O2, like gfsmith's. klauspost/reedsolomon's kernels are assembled by Go's own assembler. The number
 of lookups in an iteration of a loop determines the bytes that it reads: each lookup serves one vector of one
 source for one output, half of every byte (two per product) or, with POWER's vpermxor, all of it.
@@ -15,11 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from bench.build import BUILD, HERE, BuildError, _run
+from bench.peers import isal_sources
 from gfsmith.explore.cost_model.assembly import Function, functions
 from gfsmith.explore.cost_model.compiled import CompiledLoop, disassembly, executed, heaviest, listing
 from gfsmith.explore.cost_model.target import TARGETS
 from gfsmith.kernel.architecture import Arch
-from tests.support import isal_sources
 
 _ISAL = "ISA-L 2.32.0"
 _KLAUSPOST = "klauspost 1.14.2"

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.support.clients import Unavailable, run_client
-from tests.support.folders import locked
+from bench.build_lock import locked
+from bench.peers.clients import Unavailable, run_client
 
 Bytes = NDArray[np.uint8]
 

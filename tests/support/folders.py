@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from bench.build_lock import locked
 from tests.support.paths import ROOT
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Admit one process at a time, by a lock on a file, which is created if necessary."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.folders import locked
+from bench.build_lock import locked
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 

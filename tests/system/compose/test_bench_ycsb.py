@@ -12,11 +12,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from bench.build_lock import locked
 from bench.compose.ycsb import client, study
 from bench.compose.ycsb.results import study_json
 from bench.compose.ycsb.server import memcached
 from bench.run import RunError
-from tests.support.folders import locked
 from tests.support.paths import ROOT
 
 LOAD = client.Load(records=120, value=700, threads=2, seconds=1)

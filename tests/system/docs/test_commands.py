@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folders import locked
+from bench.build_lock import locked
 from tests.support.paths import ROOT
 from tests.system.docs import howto
 

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.folders import locked
+from bench.build_lock import locked
 from tests.support.paths import ROOT
 
 HERE = Path(__file__).resolve().parent

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.support.folders import locked
+from bench.build_lock import locked
 from tests.support.paths import ROOT
 
 NATIVE = Path(__file__).resolve().parent / "native"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import isal_sources
+from bench.peers import isal_sources
 from tests.support.paths import ROOT
 from tests.system.isal.support import CLIENTS, REAL, STRICT, pyeclib, run, with_library
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import isal_sources
+from bench.peers import isal_sources
 from tests.system.isal.support import (
     CLIENTS,
     HEADERS,

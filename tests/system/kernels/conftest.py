@@ -22,8 +22,9 @@ from typing import Any
 
 import pytest
 
+from bench.build_lock import locked
 from tests.support.cpu import CPU_FLAGS, missing_flags
-from tests.support.folders import locked, shared_folder
+from tests.support.folders import shared_folder
 from tests.support.paths import ROOT
 from tests.system.kernels.emulated import (
     EMULATIONS,

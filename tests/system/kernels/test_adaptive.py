@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from bench.build_lock import locked
 from gfsmith.build.adaptive_kernels import variants
 from gfsmith.build.generate import generate_one
 from gfsmith.emit import lists
 from gfsmith.field import Field
 from gfsmith.kernel.isa import BY_NAME
-from tests.support.folders import locked, shared_folder
+from tests.support.folders import shared_folder
 from tests.system.kernels.conftest import ABIS, Harness, build, sources_of
 from tests.system.kernels.emulated import AARCH64, S390X, Emulation, build_generated
 from tests.system.kernels.emulator import Emulator

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.build_lock import locked
 from tests.support.configurations import known_proofs
-from tests.support.folders import locked, shared_folder
+from tests.support.folders import shared_folder
 from tests.system.kernels.conftest import ABIS, HERE, Harness, build, sources_of
 from tests.system.kernels.lists import Kernel, kernels_of
 from tests.system.kernels.sweeping import SWEEPS, usual_polynomial

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from bench.build_lock import locked
 from gfsmith.kernel.spec import KernelSpec
-from tests.support.folders import locked
 from tests.support.paths import ROOT
 
 FILE = Path(__file__).resolve().parents[1] / "golden" / "proved_objects.json"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.peers.isal_sources import DEBIAN_LIBRARY, KERNELS, Kernel, objects
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import prove_code
 from gfsmith.prove.verdict import Status
-from tests.support.isal_sources import DEBIAN_LIBRARY, KERNELS, Kernel, objects
 from tests.unit.prove.foreign.contracts import documented, shortfalls, strict
 
 K = 5

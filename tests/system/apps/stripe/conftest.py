@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folders import built, locked
+from bench.build_lock import locked
+from tests.support.folders import built
 from tests.support.paths import ROOT
 from tests.system.apps.stripe.support import EXAMPLE, NATIVE, Stripe, content, make_set
 

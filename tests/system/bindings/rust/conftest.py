@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.support.folders import locked
+from bench.build_lock import locked
 from tests.system.bindings.rust.support import BUILD, CHECKSUMS, TOOLS, Project, environment, lay, sources
 
 #: A second crate with another name, prefix and configuration. Its sources are vendored.

@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from tests.support.folders import built, locked
+from bench.build_lock import locked
+from tests.support.folders import built
 from tests.system.bindings.wasm.support import EXAMPLE, call
 
 

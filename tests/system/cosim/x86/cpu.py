@@ -18,7 +18,7 @@ from pathlib import Path
 
 from iced_x86 import CpuidFeature
 
-from tests.support.folders import locked
+from bench.build_lock import locked
 
 HERE = Path(__file__).parent
 

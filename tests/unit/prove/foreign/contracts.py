@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.peers.isal_sources import Kernel
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
-from tests.support.isal_sources import Kernel
 
 INT_MAX = (1 << 31) - 1
 _SSE = ("SSE3", "SSSE3", "SSE4_1", "SSE4_2")

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.clients import Unavailable, run_client
-from tests.support.folders import locked
+from bench.build_lock import locked
+from bench.peers.clients import Unavailable, run_client
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build" / "foreign"
