@@ -23,7 +23,7 @@ BUILD = ROOT / "build" / "bench"
 RESULTS = HERE / "results"
 LIBRARY = ROOT / "build" / "libgfsmith.a"
 
-_WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 _OPTIMISED = ("-O2", "-std=gnu11")
 
 VERSIONS = {
@@ -53,7 +53,8 @@ class Built:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def _run(command: Sequence[str | Path], advice: str, cwd: Path = ROOT) -> None:
+def run_command(command: Sequence[str | Path], advice: str, cwd: Path = ROOT) -> None:
+    """Run a program. Raises BuildError, with the advice, if it is missing or fails."""
     name = str(command[0])
     if shutil.which(name) is None:
         raise BuildError(f"{name} is missing: {advice}")
@@ -69,9 +70,10 @@ def _newer(target: Path, sources: Sequence[Path]) -> bool:
     return target.exists() and all(s.stat().st_mtime <= target.stat().st_mtime for s in sources)
 
 
-def _compile(output: Path, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str]) -> None:
+def compile_program(output: Path, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str]) -> None:
+    """Compile and link a program or shared object by gcc. Raises BuildError."""
     advice = "gcc and the headers are Debian's gcc, libc6-dev"
-    _run(["gcc", *_OPTIMISED, *flags, "-o", output, *sources, *link], advice)
+    run_command(["gcc", *_OPTIMISED, *flags, "-o", output, *sources, *link], advice)
 
 
 def shared_object(
@@ -82,8 +84,8 @@ def shared_object(
     if not _newer(output, [*sources, *headers]):
         output.parent.mkdir(parents=True, exist_ok=True)
         fresh = output.with_name(f"{output.name}.{os.getpid()}")  # other processes may build it too
-        flags = ("-std=c11", "-O3", *_WARNINGS, "-shared", "-fPIC", *(f"-I{folder}" for folder in folders))
-        _run(["cc", *flags, "-o", fresh, *sources], "a C compiler is Debian's gcc or clang")
+        flags = ("-std=c11", "-O3", *WARNINGS, "-shared", "-fPIC", *(f"-I{folder}" for folder in folders))
+        run_command(["cc", *flags, "-o", fresh, *sources], "a C compiler is Debian's gcc or clang")
         fresh.replace(output)
     return output
 
@@ -97,20 +99,20 @@ def _isal(output: Path) -> None:
     own = [isal / "erasure_code" / name for name in ("ec_highlevel_func.c", "ec_base.c")]
     sources = [HERE / "peers" / "isal.c", *own, *sorted(kernels.glob("*.o"))]
     flags = ("-fPIC", "-shared", "-w", f"-I{isal / 'include'}")
-    _compile(output, sources, flags, ["-Wl,-z,noexecstack,--no-undefined"])
+    compile_program(output, sources, flags, ["-Wl,-z,noexecstack,--no-undefined"])
 
 
 def _jerasure(output: Path) -> None:
     headers = ("/usr/include/jerasure.h", "/usr/include/jerasure/galois.h")
     if not all(Path(header).exists() for header in headers):
         raise BuildError("its headers are missing: apt-get install libjerasure-dev libgf-complete-dev")
-    flags = ("-fPIC", "-shared", *_WARNINGS, "-isystem", "/usr/include/jerasure")
-    _compile(output, [HERE / "peers" / "jerasure.c"], flags, ["-lJerasure"])
+    flags = ("-fPIC", "-shared", *WARNINGS, "-isystem", "/usr/include/jerasure")
+    compile_program(output, [HERE / "peers" / "jerasure.c"], flags, ["-lJerasure"])
 
 
 def _klauspost(output: Path) -> None:
     command = ("go", "build", "-buildmode=c-shared", "-trimpath", "-o", output, ".")
-    _run(command, "Go 1.24 or newer builds klauspost/reedsolomon", HERE / "peers" / "klauspost")
+    run_command(command, "Go 1.24 or newer builds klauspost/reedsolomon", HERE / "peers" / "klauspost")
 
 
 def _rust(output: Path) -> None:
@@ -118,7 +120,7 @@ def _rust(output: Path) -> None:
     project, target = BUILD / "rust", BUILD / "cargo"
     shutil.copytree(HERE / "peers" / "rust", project, dirs_exist_ok=True)
     options = ("--release", "--quiet", "--target-dir", target)
-    _run(("cargo", "build", *options), "cargo 1.82 or newer builds the Rust peers", project)
+    run_command(("cargo", "build", *options), "cargo 1.82 or newer builds the Rust peers", project)
     lock = (project / "Cargo.lock").read_text()
     for crate, checksum in CRATES.items():
         entry = re.search(rf'name = "{crate}"[^\[]*checksum = "(\w+)"', lock)
@@ -148,7 +150,7 @@ def _driver(library: Path) -> Path:
     sources = sorted((HERE / "driver").glob("*.c"))
     include = f"-I{ROOT / 'runtime/core/include'}"
     fresh = output.with_suffix(".new")
-    _compile(fresh, [*sources, library], (*_WARNINGS, include), ["-ldl", "-lpthread"])
+    compile_program(fresh, [*sources, library], (*WARNINGS, include), ["-ldl", "-lpthread"])
     return fresh.replace(output)
 
 

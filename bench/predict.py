@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.build import RESULTS, ROOT, BuildError
-from bench.elsewhere import PEERS, Peer
+from bench.other_architectures import PEERS, Peer
 from gfsmith.build.config import parse, specs
 from gfsmith.explore.cost_model import features, kernels
 from gfsmith.explore.cost_model.mca import Outcome, Prediction, predict_loop

@@ -19,7 +19,7 @@ from bench.adaptive.page import PAGE, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
 from bench.adaptive.results import TABLES, cell_json, change_json, is_behind, method
 from bench.build import BUILD
-from bench.kept import Store, status
+from bench.result_store import Store, status
 from gfsmith.cli.console import progress
 
 RESULTS = HERE.parent / "results" / "adaptive.json"

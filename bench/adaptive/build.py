@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.build import _WARNINGS, BUILD, ROOT, BuildError, _compile, peer
+from bench.build import BUILD, ROOT, WARNINGS, BuildError, compile_program, peer
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = ROOT / "build" / "adaptive" / "libgfsmith.a"
@@ -27,7 +27,7 @@ def _program(name: str, sources: list[Path], link: list[str]) -> Path:
     output = BUILD / f"adaptive-{name}"
     include = [f"-I{ROOT / 'runtime' / part / 'include'}" for part in ("core", "adaptive")]
     fresh = output.with_suffix(".new")
-    _compile(fresh, sources, (*_WARNINGS, *include), link)
+    compile_program(fresh, sources, (*WARNINGS, *include), link)
     return fresh.replace(output)
 
 

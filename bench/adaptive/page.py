@@ -12,7 +12,7 @@ from bench.adaptive.pictures import draw
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
 from bench.adaptive.results import is_behind
 from bench.build import RESULTS
-from bench.kept import Json, fill, table
+from bench.result_store import Json, fill, table
 from gfsmith.explore.stats import Estimate
 
 PAGE = RESULTS / "adaptive.md"

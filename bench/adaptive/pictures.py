@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from bench.adaptive.judge import MARGIN
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
-from bench.kept import Json
+from bench.result_store import Json
 from bench.style import AMBER, GREY, NAVY, RED, STYLE, TEAL, legend, panels, size_axis, write
 
 BEST = "best"  #: represents the static best of a cell

@@ -9,7 +9,7 @@ from bench.adaptive.judge import against_best, behind
 from bench.adaptive.measure import Measured, Samples
 from bench.adaptive.plan import ADAPTIVE, CODE, DEFAULT, ISAL, ISAL_D, SPLIT, Effort, Setting
 from bench.adaptive.recovery import WINDOW, Change, Phase
-from bench.kept import Json
+from bench.result_store import Json
 from gfsmith.explore.stats import CONFIDENCE, Estimate, paired_ratio
 
 #: Tables of the file. `again` has the cells in which the policy was behind, from a second process.

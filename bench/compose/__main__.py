@@ -19,7 +19,7 @@ from bench.compose.page import PAGE, publish
 from bench.compose.results import TABLES, cell_json, graph_json
 from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
-from bench.kept import Json, Store, status
+from bench.result_store import Json, Store, status
 from gfsmith.cli.console import progress
 
 RESULTS = HERE.parent / "results" / "compose.json"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.build import _WARNINGS, BUILD, LIBRARY, ROOT, BuildError, _compile
+from bench.build import BUILD, LIBRARY, ROOT, WARNINGS, BuildError, compile_program
 
 HERE = Path(__file__).resolve().parent
 COMPOSE = ROOT / "build" / "libgfsmith-compose.a"
@@ -39,10 +39,10 @@ def link(output: Path, more: Sequence[Path], options: Sequence[str]) -> None:
     """Link the driver, with further sources and linker flags if given. Raises BuildError."""
     include = [f"-I{ROOT / 'runtime' / part / 'include'}" for part in ("core", "compose")]
     sources = sorted((HERE / "driver").glob("*.c"))
-    _compile(
+    compile_program(
         output,
         [*sources, *more, COMPOSE, LIBRARY],
-        (*_WARNINGS, *include, *flags("--cflags")),
+        (*WARNINGS, *include, *flags("--cflags")),
         [*flags("--libs"), "-lpthread", *options],
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bench.compose.model import LEAST, Fit, Point, fit
 from bench.compose.plan import COMPOSED, CONTENDERS, ENCODE, NAMES, slice_of
 from bench.compose.work import Network, Shared, Work, projected, shared, work_from
-from bench.kept import Json
+from bench.result_store import Json
 
 #: Bytes per second of the paper's links, 100 Gb/s, in each direction.
 LINK = 100e9 / 8

@@ -19,10 +19,10 @@ from typing import IO, Any, Protocol
 from bench.compose.plan import Cell
 from bench.run import RunError
 
-#: As in driver/turns.h: turns of two times and two counts, then space for semaphores.
-TURNS, RANKS = 4096, 32
-TURN = struct.Struct("=QQII")
-PAGE = TURNS * TURN.size + 64 + RANKS * 64
+#: As in driver/rounds.h: rounds of two times and two counts, then space for semaphores.
+ROUNDS, RANKS = 4096, 32
+ROUND = struct.Struct("=QQII")
+PAGE = ROUNDS * ROUND.size + 64 + RANKS * 64
 NEVER = (1 << 64) - 1
 
 CONNECT_MS = 20000
@@ -120,7 +120,7 @@ class Fleet:
     wrong or an operation fails."""
 
     def __init__(self, driver: Path, ranks: int, provider: str) -> None:
-        self._shared = tempfile.NamedTemporaryFile(prefix="gfsmith-turns-")  # noqa: SIM115
+        self._shared = tempfile.NamedTemporaryFile(prefix="gfsmith-rounds-")  # noqa: SIM115
         self._shared.truncate(PAGE)
         self._page = mmap.mmap(self._shared.fileno(), PAGE)
         self._drivers: list[_Driver] = []
@@ -197,11 +197,11 @@ class Fleet:
     def run(self, contender: str, count: int) -> list[tuple[float, float]]:
         """Return for each operation when the first leaf began it and the last sink finished it, in
         seconds."""
-        turn = TURN.pack(NEVER, 0, 0, 0)
-        self._page[: count * TURN.size] = turn * count
+        empty = ROUND.pack(NEVER, 0, 0, 0)
+        self._page[: count * ROUND.size] = empty * count
         self._all(self._playing, f"run {self._job} {count} {contender}")
         self._job += count
-        found = list(TURN.iter_unpack(self._page[: count * TURN.size]))
+        found = list(ROUND.iter_unpack(self._page[: count * ROUND.size]))
         if any(start == NEVER or end == 0 for start, end, _, _ in found):
             raise RunError("an operation without beginning or end")
         return [(start / 1e9, end / 1e9) for start, end, _, _ in found]

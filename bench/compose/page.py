@@ -11,7 +11,7 @@ from bench.compose import tables
 from bench.compose.fits import Graph, graphs
 from bench.compose.pictures import draw
 from bench.compose.plan import KIB, MIB
-from bench.kept import Json, fill
+from bench.result_store import Json, fill
 
 PAGE = RESULTS / "compose.md"
 BEGIN, END = "<!-- measured -->", "<!-- /measured -->"

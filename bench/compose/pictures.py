@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from bench.compose.fits import Graph, product_seconds, projection
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT, LENGTHS, MIB, NAMES
-from bench.kept import Json
+from bench.result_store import Json
 from bench.style import (
     AMBER,
     GREY,

@@ -8,7 +8,7 @@ from bench.compose.measure import Measured
 from bench.compose.plan import COMPOSED, CONTENDERS, INCOHERENT
 from bench.compose.quantiles import PERCENTILES, compare, enough
 from bench.compose.work import work_json, work_of
-from bench.kept import Json
+from bench.result_store import Json
 from gfsmith.explore.stats import Estimate, estimate, paired_ratio
 
 #: Tables of the file, with one line per entry.

@@ -11,7 +11,7 @@ from bench.compose.model import TOLERANCE
 from bench.compose.plan import COMPOSED, CONTENDERS, KIB, MIB, NAMES, size
 from bench.compose.quantiles import PERCENTILES, verdict
 from bench.compose.results import estimate_of
-from bench.kept import Json, table
+from bench.result_store import Json, table
 
 #: The paper's three groups of chunk sizes (section IV-A).
 GROUPS = {"small": (0, 8 * KIB), "medium": (8 * KIB, 512 * KIB), "large": (512 * KIB, 16 * MIB)}

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any, NoReturn
 
 from bench.build import BuildError
-from bench.kept import PageError
+from bench.result_store import PageError
 from gfsmith.build import parallel
 from gfsmith.cli.console import progress
 from gfsmith.emit.files import replacing

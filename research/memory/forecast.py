@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from research.memory import candidates
-from research.memory.climb import climb
+from research.memory.hill_climbing import climb
 from research.memory.machine import run
 from research.memory.policies import STREAM_MIN, VARIANTS, Policy, call
 from research.memory.systems import FIRST_EXTRA, FURTHEST, Setting, furthest, high_pressure, isal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gfsmith.kernel.tuning_parameters import shuffled
 from research.memory.machine import run
 from research.memory.systems import Setting
-from research.memory.walks import Kernel, Walk, call, isal_cost
+from research.memory.traversals import Kernel, Walk, call, isal_cost
 
 TRIGGERS = (2, 3, 4, 8)
 SETTING = Setting(24, length=4096)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bench.kept import fill, table
-from research.memory.here import measured
+from bench.result_store import fill, table
+from research.memory.measurements import measured
 from research.memory.pictures import FOLDER, claim_name, walk
 from research.memory.reproduce import AMPLIFICATION, SPEED
 

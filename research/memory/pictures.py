@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.build import ROOT
-from research.memory.here import measured
+from research.memory.measurements import measured
 from tools.pictures import STYLE, svg
 
 #: Folder of the model's tables, pictures and figures.

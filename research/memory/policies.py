@@ -19,7 +19,7 @@ from gfsmith.kernel.spec import KernelSpec
 from gfsmith.kernel.tuning_parameters import LINE, Store, shuffled
 from research.memory import streams
 from research.memory.machine import Events
-from research.memory.walks import Kernel, Walk, asking, fetched, plan
+from research.memory.traversals import Kernel, Walk, asking, fetched, plan
 
 #: From runtime/core/src/apply.c and path.h; research/tests/test_reproduction.py compares them.
 STEP_BUDGET, STEP_MIN, STEP_MAX = 8192, 128, 1024

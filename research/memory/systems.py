@@ -14,9 +14,9 @@ import functools
 from dataclasses import dataclass, replace
 
 from gfsmith.kernel.tuning_parameters import shuffled
-from research.memory.climb import climb
+from research.memory.hill_climbing import climb
 from research.memory.machine import LINE, Counts, Machine, Work, machine, parameters, run
-from research.memory.walks import Kernel, Walk, call, decomposed, isal_cost
+from research.memory.traversals import Kernel, Walk, call, decomposed, isal_cost
 
 STREAMS = 32
 THREADS = 12

@@ -8,7 +8,7 @@ import pytest
 from research.memory import machine as m
 from research.memory.machine import EVENT, Counts, Events, MachineError, Work, run
 from research.memory.systems import Setting, isal
-from research.memory.walks import Kernel, call, isal_cost
+from research.memory.traversals import Kernel, call, isal_cost
 
 PM = m.machine()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.build import ROOT
-from research.memory.walks import Kernel, Walk, plan
+from research.memory.traversals import Kernel, Walk, plan
 
 HERE = Path(__file__).resolve().parent
 COORDINATOR = ROOT / "runtime/adaptive/src"

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from bench.build import ROOT
-from research.memory import here, page, pictures, policies, reproduce
+from research.memory import measurements, page, pictures, policies, reproduce
 from research.memory.__main__ import RESULTS
-from research.memory.climb import climb
 from research.memory.forecast import forecast
+from research.memory.hill_climbing import climb
 from research.memory.orders import quiet
 from research.memory.reproduce import Claim, excess, observation3, observation4, ratio
 from research.memory.systems import Setting
-from research.memory.walks import Kernel, Walk, plan
+from research.memory.traversals import Kernel, Walk, plan
 
 FOUND: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
 
@@ -60,12 +60,12 @@ def test_page_and_pictures_match_the_results(tmp_path: Path, monkeypatch: pytest
 
 
 def test_measurements_belong_to_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert here.CLAIMS.keys() <= {pictures.claim_name(claim) for claim in FOUND["claims"]}
+    assert measurements.CLAIMS.keys() <= {pictures.claim_name(claim) for claim in FOUND["claims"]}
     cells = {"32+4/1024/1": 1.5, "48+4/1024/1": 1.8, "64+4/1024/2": 9.9, "16+2/1024/1": 9.9}
     file = tmp_path / "results.json"
     gains = {at: {"gain_isal": [gain, 1, 2], "gain_isal_d": [1.2, 1, 2]} for at, gain in cells.items()}
     file.write_text(json.dumps({"cells": gains}))
-    monkeypatch.setattr(here, "MEASURED", file)
+    monkeypatch.setattr(measurements, "MEASURED", file)
     tables = page.tables(FOUND)
     assert "the same, k = 32 | yes | 1.221 | 1.75 | 1.20 |" in tables
     assert [line[-6:] for line in tables.splitlines() if "k = 48 |" in line][:2] == ["1.80 |", "1.50 |"]

@@ -42,7 +42,7 @@ $(BUILD)/libisal_ec.a: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a $(BUILD)/obj/runtim
 .PHONY: bench-isal
 bench-isal: isal lib
 	@mkdir -p $(BUILD)/bench
-	@$(CC) -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime/core/include -o $(BUILD)/bench/dropin bench/dropin.c \
+	@$(CC) -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime/core/include -o $(BUILD)/bench/dropin bench/isal/dropin.c \
 	  $(BUILD)/libgfsmith.a -ldl
 	@$(BUILD)/bench/dropin $(BUILD)/libisal.so.2 codec:$(BUILD)/libgfsmith.so /usr/lib/x86_64-linux-gnu/libisal.so.2 \
 	  $(ISAL_PEERS)

@@ -36,7 +36,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "apps/stripe-store/agent": ("apps/stripe-store/common",),
     "apps/stripe-store/run": ("apps/stripe-store/common", "apps/stripe-store/agent"),
     "bindings/python/native": ("runtime/core/include", "runtime/compose/src", "runtime/adaptive/src"),
-    "bench": ("runtime/core/include",),
+    "bench/isal": ("runtime/core/include",),
     "bench/driver": ("runtime/core/include",),
     "bench/peers": ("bench/driver",),
     "bench/python": ("runtime/core/include",),

@@ -3,7 +3,7 @@
 #define GFSMITH_BENCH_COMPOSE_CELL_H
 
 #include "gfsmith_compose.h"
-#include "turns.h"
+#include "rounds.h"
 
 enum { WINDOW_MAX = 16, REASON = GFSMITH_REASON_MAX + 64 };
 
@@ -39,7 +39,7 @@ typedef struct cell_run {
 
 /* All of these return false on an error and write it to `reason` (REASON bytes). */
 bool cell_open(cell *out, gfsmith_node *node, const shape *shape, char *reason);
-bool cell_go(cell *cell, turns *turns, const cell_run *run, char *reason);
+bool cell_go(cell *cell, rounds *rounds, const cell_run *run, char *reason);
 void cell_close(cell *cell);
 /* The codec of a shape. */
 int cell_codec(gfsmith_codec **out, const shape *shape);

@@ -1,7 +1,7 @@
 /* A driver of bench.compose: one rank. It executes commands, one per line on stdin, and prints one
  * JSON object per line on stdout. Python decides the order of measurements and evaluates them.
  *
- *   driver RANK TURNS PROVIDER           TURNS: the file of the shared page; first line of stdin:
+ *   driver RANK ROUNDS PROVIDER           ROUNDS: the file of the shared page; first line of stdin:
  *                                        the key, in hex
  *
  *   peer RANK PORT                       port of another driver
@@ -26,7 +26,7 @@ enum { LINE = 1024 };
 
 typedef struct driver {
   gfsmith_node *node;
-  turns *turns;
+  rounds *rounds;
   cell cell;
   bool open;
   uint32_t peers;
@@ -57,11 +57,11 @@ static bool do_peer(driver *this, const char *words) {
 }
 
 static bool do_connect(driver *this, const char *words) {
-  uint64_t until = turns_now() + strtoull(words, NULL, 10) * 1000000u;
+  uint64_t until = rounds_now() + strtoull(words, NULL, 10) * 1000000u;
   const struct timespec nap = {.tv_nsec = 2000000};
   for (unsigned rank = 0; rank < RANKS; rank++)
     while ((this->peers >> rank & 1) && !gfsmith_node_connected(this->node, (uint16_t)rank)) {
-      if (turns_now() > until)
+      if (rounds_now() > until)
         return fail("rank %u does not answer", rank);
       nanosleep(&nap, NULL);
     }
@@ -104,10 +104,10 @@ static bool do_roles(driver *this, const char *words) {
 static bool do_run(driver *this, const char *words) {
   cell_run run = {.job = 0};
   char how[16] = "", reason[REASON] = "";
-  if (sscanf(words, "%" SCNu64 " %u %15s", &run.job, &run.count, how) != 3 || run.count > TURNS)
+  if (sscanf(words, "%" SCNu64 " %u %15s", &run.job, &run.count, how) != 3 || run.count > ROUNDS)
     return fail("run JOB COUNT composed|incoherent");
   run.incoherent = strcmp(how, "incoherent") == 0;
-  if (!cell_go(&this->cell, this->turns, &run, reason))
+  if (!cell_go(&this->cell, this->rounds, &run, reason))
     return fail("%s", reason);
   return done();
 }
@@ -131,10 +131,10 @@ static bool do_calc(const char *words) {
     shard[j] = memory + j * cell_pitch(shape.length);
   uint64_t least = UINT64_MAX;
   for (unsigned batch = 0; batch < 9; batch++) {
-    uint64_t start = turns_now();
+    uint64_t start = rounds_now();
     for (unsigned n = 0; n < count; n++)
       gfsmith_encode(codec, shape.length, (const uint8_t *const *)shard, shard + shape.k);
-    uint64_t took = turns_now() - start;
+    uint64_t took = rounds_now() - start;
     least = took < least ? took : least;
   }
   printf("{\"ns\": %.1f}\n", (double)least / count);
@@ -183,11 +183,11 @@ static size_t read_key(uint8_t *key) {
 
 int main(int count, char **words) {
   if (count != 4)
-    return fail("driver RANK TURNS PROVIDER"), 2;
+    return fail("driver RANK ROUNDS PROVIDER"), 2;
   unsigned rank = (unsigned)strtoul(words[1], NULL, 10);
   uint8_t key[GFSMITH_KEY_MAX];
-  driver this = {.turns = rank < RANKS ? turns_map(words[2], rank) : NULL};
-  if (this.turns == NULL)
+  driver this = {.rounds = rank < RANKS ? rounds_map(words[2], rank) : NULL};
+  if (this.rounds == NULL)
     return fail("cannot map the shared page, or rank %u is too high", rank), 1;
   gfsmith_node_options options;
   gfsmith_node_defaults(&options);

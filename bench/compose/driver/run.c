@@ -13,7 +13,7 @@ enum { DEADLINE = 20000, GARBAGE = 0xA5 };
 
 typedef struct running {
   cell *cell;
-  turns *turns;
+  rounds *rounds;
   const cell_run *run;
   char *reason;
   pthread_mutex_t lock; /* of reason */
@@ -34,7 +34,7 @@ static bool wrong(running *this, unsigned n, const char *what, const gfsmith_out
     snprintf(this->reason, REASON, "operation %u: %s", n, what);
   this->failed = true;
   pthread_mutex_unlock(&this->lock);
-  turns_fail(this->turns);
+  rounds_fail(this->rounds);
   return false;
 }
 
@@ -43,16 +43,16 @@ static bool plays(const running *this, uint32_t mask) { return mask >> this->cel
 /* Announce this rank, if operations run one at a time; then a leaf begins. */
 static bool begin(running *this, unsigned n) {
   const roles *roles = &this->cell->roles;
-  if (this->cell->shape.window == 1 && !turns_arrive(this->turns, roles, this->cell->rank, n))
+  if (this->cell->shape.window == 1 && !rounds_arrive(this->rounds, roles, this->cell->rank, n))
     return wrong(this, n, "another rank failed", NULL);
   if (plays(this, roles->leaf))
-    turns_begun(this->turns, n, turns_now());
+    rounds_begun(this->rounds, n, rounds_now());
   return true;
 }
 
 static void end(running *this, unsigned n) {
   if (plays(this, this->cell->roles.sink))
-    turns_over(this->turns, n, turns_now());
+    rounds_over(this->rounds, n, rounds_now());
 }
 
 static bool post(running *this, unsigned n, gfsmith_operation **operation) {
@@ -144,14 +144,14 @@ static bool verified(const cell *cell, unsigned places) {
   return true;
 }
 
-bool cell_go(cell *cell, turns *turns, const cell_run *run, char *reason) {
-  running this = {.cell = cell, .turns = turns, .run = run, .reason = reason};
+bool cell_go(cell *cell, rounds *rounds, const cell_run *run, char *reason) {
+  running this = {.cell = cell, .rounds = rounds, .run = run, .reason = reason};
   unsigned places = run->count < cell->shape.window ? run->count : cell->shape.window;
   for (unsigned j = 0; j < cell->shape.k + cell->shape.m; j++)
     for (unsigned place = 0; cell->gets[j] && place < places; place++)
       memset(cell->shard[place][j], GARBAGE, cell->shape.length);
   pthread_mutex_init(&this.lock, NULL);
-  bool good = cell->shape.window == 1 || turns_arrive(turns, &cell->roles, cell->rank, 0) ||
+  bool good = cell->shape.window == 1 || rounds_arrive(rounds, &cell->roles, cell->rank, 0) ||
               wrong(&this, 0, "another rank failed", NULL);
   good = good && (run->incoherent ? incoherent(&this) : composed(&this));
   pthread_mutex_destroy(&this.lock);

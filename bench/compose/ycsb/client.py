@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.build import BUILD, BuildError, _run
+from bench.build import BUILD, BuildError, run_command
 from bench.run import RunError
 
 HERE = Path(__file__).resolve().parent
@@ -65,7 +65,7 @@ def build() -> None:
         AT.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HERE / "pom.xml", AT / "pom.xml")
         advice = "Debian's maven and openjdk-17-jdk-headless run YCSB"
-        _run(["mvn", "-q", "-B", "-ntp", COPY, f"-DoutputDirectory={library}"], advice, AT)
+        run_command(["mvn", "-q", "-B", "-ntp", COPY, f"-DoutputDirectory={library}"], advice, AT)
     for name, checksum in ARCHIVES.items():
         if hashlib.sha256((library / name).read_bytes()).hexdigest() != checksum:
             raise BuildError(f"{name} has an unexpected SHA-256: {checksum}")
@@ -73,7 +73,7 @@ def build() -> None:
     compiled = classes / "gfsmith" / "Memcached.class"
     if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
         advice = "Debian's openjdk-17-jdk-headless compiles the client"
-        _run(["javac", "-Xlint:all", "-Werror", "-cp", f"{library}/*", "-d", classes, source], advice)
+        run_command(["javac", "-Xlint:all", "-Werror", "-cp", f"{library}/*", "-d", classes, source], advice)
 
 
 def figures(text: str) -> Figures:

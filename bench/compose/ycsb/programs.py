@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.build import BUILD, LIBRARY, ROOT, _compile, _run
+from bench.build import BUILD, LIBRARY, ROOT, compile_program, run_command
 from bench.compose.build import COMPOSE, flags
 from bench.compose.ycsb.client import HERE
 
@@ -15,15 +15,15 @@ INCOHERENTLY = _BUILD / "stripe-store"
 def build() -> None:
     """Raises BuildError."""
     advice = "run make lib compose first; tools/setup.sh compose installs the requirements"
-    _run(["make", "--no-print-directory", "-C", SOURCES], advice)
+    run_command(["make", "--no-print-directory", "-C", SOURCES], advice)
     _BUILD.mkdir(parents=True, exist_ok=True)
     wrapper = _BUILD / "incoherent.o"
     include = [f"-I{ROOT / 'runtime' / part / 'include'}" for part in ("core", "compose")]
     include.append(f"-I{SOURCES}")
-    _compile(
+    compile_program(
         wrapper, [HERE / "incoherent.c"], ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", *include), []
     )
     # The libraries again: the linker does not search the earlier ones for symbols that the wrapper needs.
     link = [str(wrapper), str(COMPOSE), str(LIBRARY), *flags("--libs"), "-Wl,--wrap=gfsmith_graph_post"]
     settings = [f"BUILD={_BUILD}", f"LIBRARIES={ROOT / 'build'}", f"LDFLAGS={' '.join(link)}"]
-    _run(["make", "--no-print-directory", "-C", SOURCES, *settings], advice)
+    run_command(["make", "--no-print-directory", "-C", SOURCES, *settings], advice)

@@ -19,7 +19,7 @@ from bench.adaptive import judge, page, plan
 from bench.adaptive.measure import BATCH, CellMeasurer, Measured, settle
 from bench.adaptive.results import TABLES, cell_json, method
 from bench.build import peer
-from bench.kept import OtherRun, PageError, Store
+from bench.result_store import OtherRun, PageError, Store
 from gfsmith.explore.stats import Estimate
 
 STATIC = [plan.DEFAULT, "policy:row,d=28", "policy:row,d=56", "policy:block,d=112"]

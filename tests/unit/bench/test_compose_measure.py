@@ -17,7 +17,7 @@ from bench.compose.quantiles import verdict
 from bench.compose.ycsb.client import Figures
 from bench.compose.ycsb.results import study_json
 from bench.compose.ycsb.study import ALL, MEMCACHED, STUDIES, Found, Study
-from bench.kept import OtherRun, PageError, Store
+from bench.result_store import OtherRun, PageError, Store
 from gfsmith.explore.stats import Estimate
 from tests.support.bench_graphs import record
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import elsewhere, predict
+from bench import other_architectures, predict
 from gfsmith.explore.cost_model.assembly import functions
 from gfsmith.explore.cost_model.target import TARGETS
 from gfsmith.kernel.architecture import Arch
@@ -45,7 +45,7 @@ def test_missing_features_of_a_core_are_stated_once() -> None:
 @pytest.mark.parametrize(("sources", "outputs"), [(10, 4), (4, 2)])
 def test_power_multiplies_the_first_source_and_adds_the_others(sources: int, outputs: int) -> None:
     """For every source there are outputs / sources calls of mul, and mad for all sources but one."""
-    mul, mad = elsewhere._vsx("dot", sources, outputs)
+    mul, mad = other_architectures._vsx("dot", sources, outputs)
     assert (mul.outputs, mul.weight * sources) == (1, outputs)
     assert (mad.outputs, mad.weight * sources) == (outputs, sources - 1)
 
@@ -55,8 +55,8 @@ def test_bytes_per_iteration_follow_from_lookups() -> None:
     made = {}
     for arch, lookup in ((Arch.POWER, "vpermxor 2, 3, 4, 5"), (Arch.RISCV, "vrgather.vv v1, v2, v3")):
         text = LOOP.format(name="f", lookup=lookup)
-        part = elsewhere.Part("f", "f.c", 2)
-        peer = elsewhere.Peer(
+        part = other_architectures.Part("f", "f.c", 2)
+        peer = other_architectures.Peer(
             "p", arch, (), False, lambda *_, p=part: (p,), lambda _, a=arch, t=text: functions(t, TARGETS[a])
         )
         ((weight, loop),) = peer.loops("mad", 1, 2)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from bench.build import BUILD, HERE, BuildError, _run
+from bench.build import BUILD, HERE, BuildError, run_command
 from bench.peers import isal_sources
 from gfsmith.explore.cost_model.assembly import Function, functions
 from gfsmith.explore.cost_model.compiled import CompiledLoop, disassembly, executed, heaviest, listing
@@ -152,7 +152,7 @@ def _go_functions(_: str) -> Mapping[str, Function]:
         program,
         ".",
     )
-    _run(command, "Go 1.24 or newer builds klauspost/reedsolomon", folder)
+    run_command(command, "Go 1.24 or newer builds klauspost/reedsolomon", folder)
     target = TARGETS[Arch.AARCH64]
     wanted = ",".join(
         f"github.com/klauspost/reedsolomon.mul{kind}_10x4.abi0" for kind in ("Neon", "Neon", "Sve")
