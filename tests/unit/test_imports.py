@@ -1,12 +1,13 @@
-"""Imports run one way: the table in docs/architecture.md states the allowed imports of each package, and
-there are no cycles.
+"""Imports run one way: the table in docs/architecture.md states the allowed imports of each package, TOPS
+those of the top folders, and there are no cycles.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Set
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -20,9 +21,20 @@ from tests.support.paths import ROOT
 SOURCES = (ROOT / "generator", ROOT / "bindings" / "python")
 TABLE = ROOT / "docs" / "architecture.md"
 
+#: Top folder -> the top folders whose modules its modules may import, besides gfsmith's and its own.
+TOPS: dict[str, tuple[str, ...]] = {
+    "generator": (),
+    "bindings": (),
+    "examples": (),
+    "bench": (),
+    "tools": ("bench",),
+    "tests": ("bench", "tools"),
+    "research": ("bench", "tests", "tools"),
+}
+
 #: A row of the table: package, contents, allowed imports.
 ROW = re.compile(r"^\| `gfsmith/([a-z_/]+)/` \|.*\| ([a-z_., ]+|-|all) \|$", re.MULTILINE)
-LONGEST = 45  #: lines of a function
+LONGEST = 40  #: lines of a function
 
 #: The top of the package: the version, and the command's entry.
 ABOVE = {"gfsmith": {"codec"}, "gfsmith.__main__": {"cli"}}
@@ -39,17 +51,17 @@ def _modules(*sources: Path) -> dict[str, Path]:
     return {_name(path, source): path for path, source in found if path.suffix in (".py", ".pyi")}
 
 
-def _imports(path: Path, modules: Set[str]) -> Iterator[str]:
-    """Yield the modules of gfsmith that a file imports at any place: `from package import module` means the
-    module.
+def _imports(path: Path, modules: Set[str], tops: Set[str] = frozenset({"gfsmith"})) -> Iterator[str]:
+    """Yield the modules of some top packages that a file imports at any place: `from package import module`
+    means the module.
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gfsmith":
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in tops:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield inner if inner in modules else node.module
         elif isinstance(node, ast.Import):
-            yield from (a.name for a in node.names if a.name.split(".")[0] == "gfsmith")
+            yield from (a.name for a in node.names if a.name.split(".")[0] in tops)
 
 
 def _graph(*sources: Path) -> dict[str, set[str]]:
@@ -202,6 +214,43 @@ def test_the_rules_can_fail(tmp_path: Path) -> None:
     assert not _cycle(graph)
     (folder / "three.py").write_text("import gfsmith.prove.one\n")
     assert set(_cycle(_graph(tmp_path))) == {f"gfsmith.prove.{name}" for name in ("one", "two", "three")}
+
+
+def _tracked() -> list[Path]:
+    """Return the Python files that git tracks, relative to the root."""
+    command = ["git", "ls-files", "*.py", "*.pyi"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [Path(name) for name in done.stdout.splitlines()]
+
+
+def _top_imports(paths: Iterable[Path], root: Path = ROOT) -> dict[str, set[str]]:
+    """Return top folder -> the other top folders whose modules its modules import."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        if len(path.parts) > 1:
+            others = {name.split(".")[0] for name in _imports(root / path, set(), TOPS.keys())}
+            found.setdefault(path.parts[0], set()).update(others - {path.parts[0]})
+    return found
+
+
+def test_imports_of_top_folders_are_those_of_the_table() -> None:
+    assert _top_imports(_tracked()) == {top: set(others) for top, others in TOPS.items()}
+    assert not _cycle({top: set(others) for top, others in TOPS.items()})
+
+
+def test_modules_outside_the_package_import_no_cycle() -> None:
+    modules = {_name(path, Path()): path for path in _tracked() if path.parts[0] in TOPS}
+    graph = {
+        name: set(_imports(ROOT / path, modules.keys(), TOPS.keys())) - {name}
+        for name, path in modules.items()
+    }
+    assert not _cycle(graph)
+
+
+def test_an_import_of_another_top_folder_is_found(tmp_path: Path) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "run.py").write_text("def late():\n    from tests.support import paths\n")
+    assert _top_imports([Path("bench/run.py")], tmp_path) == {"bench": {"tests"}}
 
 
 @pytest.mark.parametrize("path", _modules(*SOURCES).values(), ids=lambda p: p.relative_to(ROOT).as_posix())

@@ -28,7 +28,6 @@ _OPERATIONS = ("dot", "mad", "xor")
 
 ANY = 10  #: number of sources in measurements of kernels for any number
 
-PATHS = ("cached", "nearby", "distant", "bulk")
 # Copies of constants of path.h; tests/unit/test_constants.py compares them.
 STREAM_MIN = 1024  #: GFS_STREAM_MIN, least bytes of a shard for the path `distant`
 BULK_MIN = 16 << 10  #: GFS_BULK_MIN, least bytes of a shard for the path `bulk`

@@ -45,7 +45,6 @@ IEEE Trans. Inf. Theory 60(9), 2014 (linearised rows); C. Huang, M. Chen, J. Li,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -102,14 +101,6 @@ class Lrc:
             f"{self} repairs every loss with at most {self.r} lost shards in total, not counting one loss "
             f"per group; no code with these groups repairs more"
         )
-
-    def within_bound(self, lost: Iterable[int]) -> bool:
-        """Return True if some code of this topology repairs the loss: condition (1)."""
-        missing = set(lost)
-        beyond = sum(shard >= self.k + self.l for shard in missing)
-        for g, group in enumerate(self.groups):
-            beyond += max(0, len(missing & {*group, self.k + g}) - 1)
-        return beyond <= self.r
 
     def parity(self) -> Matrix:
         """Return the (l + r) x k parity matrix over 0x11d."""

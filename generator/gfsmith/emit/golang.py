@@ -32,7 +32,6 @@ MOST_STACK = 768
 
 _LANDING = bytes.fromhex("f30f1efa")  # endbr64, a no-operation without CET
 _TOUCH = bytes.fromhex("48890424")  # mov [rsp], rax
-_UPPER = bytes.fromhex("c5f877")  # vzeroupper
 _RETURN = b"\xc3"
 _SUB, _ADD = 5, 0  #: the opcode extensions of sub and add with an immediate
 #: Go's name of a register that kernels save -> Go's encodings of its push and pop.

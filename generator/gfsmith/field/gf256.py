@@ -18,7 +18,7 @@ sympy takes most of a second to load, so only the functions that compute with po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -149,11 +149,6 @@ class Field:
         if self._element(element) == 0:
             raise FieldError("0 has no inverse in a field")
         return _inverse(self.polynomial, element)
-
-    @cached_property
-    def is_primitive(self) -> bool:
-        """True if a (the element 2) generates all 255 non-zero elements."""
-        return all(self.power(2, (ORDER - 1) // prime) != 1 for prime in (3, 5, 17))
 
     @staticmethod
     def _element(value: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gfsmith.kernel.isa import BY_NAME, Encoding
+from gfsmith.kernel.isa import BY_NAME, Encoding, Isa
 from gfsmith.kernel.operation import Operation
 from gfsmith.prove.machine.abis import ABIS
 from gfsmith.prove.machine.architectures import of_abi
@@ -76,11 +76,7 @@ def _one_of(what: str, word: str, allowed: list[str]) -> str:
 
 def contract_of(words: Description) -> Contract:
     """Return the contract of a description. Raises ForeignError."""
-    _one_of("operation", words.operation, [operation.value for operation in Operation])
-    _one_of("abi", words.abi, list(ABIS))
-    _one_of("tables", words.tables, list(LAYOUTS))
-    machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]
-    isa = BY_NAME[_one_of("isa", words.isa, machines)]
+    isa = _isa_of(words)
     fmt, entry, output_major, period = LAYOUTS[words.tables]
     columns = words.columns if words.columns is not None else words.inputs
     if output_major and columns is None:
@@ -114,10 +110,24 @@ def contract_of(words: Description) -> Contract:
         landing=words.landing,
         columns=words.columns,
     )
+    _check_lengths(words, contract)
+    return contract
+
+
+def _check_lengths(words: Description, contract: Contract) -> None:
+    """Raises ForeignError if the contract promises no length."""
     if contract.lengths() is None:
         promised = f"{words.minimum} to {words.maximum}"
         raise ForeignError(f"no multiple of granule {words.granule} from {promised}: nothing would be proved")
-    return contract
+
+
+def _isa_of(words: Description) -> Isa:
+    """Return the instruction set of a description. Raises ForeignError for it and for other unknown names."""
+    _one_of("operation", words.operation, [operation.value for operation in Operation])
+    _one_of("abi", words.abi, list(ABIS))
+    _one_of("tables", words.tables, list(LAYOUTS))
+    machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]
+    return BY_NAME[_one_of("isa", words.isa, machines)]
 
 
 def _check_numbers(words: Description) -> None:

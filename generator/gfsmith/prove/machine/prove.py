@@ -13,7 +13,7 @@ from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.entry import check_end, entry_state
 from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
-from gfsmith.prove.machine.formats.image import Image, raw
+from gfsmith.prove.machine.formats.image import Function, Image, raw
 from gfsmith.prove.verdict import Refutation, Status
 
 _PARAMETERS: tuple[Parameter, ...] = ("len", "k", "coeffs", "src", "dst")
@@ -123,15 +123,9 @@ def prove_code(
     code = image.read(function.address, function.size)
     if code is None:
         return Report(Status.UNSUPPORTED, f"{name}: its code is not in the file")
-    segment = image.segment_at(function.address)
-    if segment is None or segment.writable or not segment.executable:
-        return Report(Status.UNSUPPORTED, f"{name}: its code is writable, or not executable")
-    hole = image.hole_in(function.address, function.size)
-    if hole is not None:
-        return Report(Status.UNSUPPORTED, f"{name}: its code depends on {hole.symbol}")
-    fixed = {"absolute", "pointer"}
-    if any(r.part in fixed for r in image.references_in(function.address, function.size)):
-        return Report(Status.UNSUPPORTED, f"{name}: its code depends on where it is linked to")
+    obstacle = _obstacle(image, function)
+    if obstacle:
+        return Report(Status.UNSUPPORTED, f"{name}: its code {obstacle}")
     landing = arch.abis[contract.abi].landing
     if contract.landing and not code.startswith(landing):
         return Report(Status.REFUTED, f"{name}: does not begin with {arch.decode(landing, 0)}")
@@ -142,6 +136,20 @@ def prove_code(
             return report
     explorer = Explorer(contract, arch, code, function.address, max_steps, image=image)
     return _prove(contract, image, name, code, explorer, exhaustive)
+
+
+def _obstacle(image: Image, function: Function) -> str:
+    """Return the reason why the code of a function may change before it runs; "" if it cannot change."""
+    segment = image.segment_at(function.address)
+    if segment is None or segment.writable or not segment.executable:
+        return "is writable, or not executable"
+    hole = image.hole_in(function.address, function.size)
+    if hole is not None:
+        return f"depends on {hole.symbol}"
+    references = image.references_in(function.address, function.size)
+    if any(reference.part in {"absolute", "pointer"} for reference in references):
+        return "depends on where it is linked to"
+    return ""
 
 
 def prove_bytes(contract: Contract, code: bytes, name: str, exhaustive: bool) -> Report:

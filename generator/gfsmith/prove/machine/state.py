@@ -120,14 +120,6 @@ class State:
     def flags(self, flags: Flags) -> None:
         self.conditions[_ONLY] = flags
 
-    def gpr_int(self, name: str) -> int:
-        value = self.gpr[name]
-        if isinstance(value, tuple):
-            return int.from_bytes(constant_bytes(value), "little")
-        if not isinstance(value, int):
-            raise Unsupported(f"{name} is not a number")
-        return value % (1 << 64)
-
     def vector_bytes(self, number: int) -> bytes:
         return constant_bytes(self.vectors[number])
 

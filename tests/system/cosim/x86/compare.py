@@ -9,7 +9,7 @@ from random import Random
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs
-from gfsmith.prove.machine.state import Block, Known, State
+from gfsmith.prove.machine.state import Block, Known, State, constant_bytes
 from gfsmith.prove.machine.x86.semantics import Unsupported, step
 from gfsmith.prove.verdict import Refutation
 from tests.system.cosim.x86.cpu import GPR, Cpu, Fault, Level, Machine
@@ -78,11 +78,21 @@ def has_dirty_uppers(machine: Machine) -> bool:
     return any(any(vector[16:]) for vector in machine.vectors[:16])
 
 
+def gpr_int(state: State, name: str) -> int:
+    """Return the number in a general register. Raises Unsupported."""
+    value = state.gpr[name]
+    if isinstance(value, tuple):
+        return int.from_bytes(constant_bytes(value), "little")
+    if not isinstance(value, int):
+        raise Unsupported(f"{name} is not a number")
+    return value % (1 << 64)
+
+
 def differences(state: State, after: Machine, place: Place) -> Iterator[str]:
     """Yield every part of the state in which the semantics (left) differ from the CPU (right)."""
     for number, name in enumerate(GPR):
-        if state.gpr_int(name) != after.gpr[number]:
-            yield f"{name}: {state.gpr_int(name):#x} / {after.gpr[number]:#x}"
+        if gpr_int(state, name) != after.gpr[number]:
+            yield f"{name}: {gpr_int(state, name):#x} / {after.gpr[number]:#x}"
     assert isinstance(state.vectors, Vectors) and isinstance(state.memory, Memory)
     for number in range(32):
         kept = state.vectors.unwritten(number)

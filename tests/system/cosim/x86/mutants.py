@@ -9,6 +9,7 @@ from iced_x86 import Instruction, OpKind, Register, RegisterExt
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.state import Known, State
+from tests.system.cosim.x86.compare import gpr_int
 from tests.system.cosim.x86.cpu import Level
 
 Meaning = Callable[[State, Instruction], None]
@@ -105,7 +106,7 @@ def _keep_upper_word(before: State, after: State, instr: Instruction) -> None:
         name = f"{RegisterExt.full_register(instr.op0_register)}"
         for register in after.gpr:
             if getattr(Register, register.upper()) == int(name):
-                after.gpr[register] = before.gpr_int(register) >> 32 << 32 | after.gpr_int(register)
+                after.gpr[register] = gpr_int(before, register) >> 32 << 32 | gpr_int(after, register)
 
 
 def _flags(**changes: bool) -> Callable[[State, State, Instruction], None]:

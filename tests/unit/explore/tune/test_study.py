@@ -10,7 +10,7 @@ import optuna
 import pytest
 
 from gfsmith.build import config
-from gfsmith.build.target import PATHS, parse, path_of, reference
+from gfsmith.build.target import parse, path_of, reference
 from gfsmith.explore.tune import search, space, study
 from gfsmith.explore.tune.result import Phase, Regime
 from gfsmith.explore.tune.space import Plan
@@ -144,7 +144,7 @@ def test_the_reference_is_the_kernel_of_the_build() -> None:
     text = BUILD + '[[kernels]]\noperation = "dot"\nshapes = ["nx2"]\nstore = "streaming"\n'
     text += '[[kernels]]\noperation = "dot"\nshapes = ["3x2"]\nprefetch = 256\nisas = ["avx2"]\n'
     specs = config.specs(config.parse("[generator]\nisas = ['avx2']\n" + text, "build"), "build")
-    found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in PATHS}
+    found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in ("cached", "nearby", "distant", "bulk")}
     assert found == {
         "cached": "gfs_dot_3x2__avx2_u2",
         "nearby": "gfs_dot_3x2__avx2_u2_p256t0",

@@ -11,7 +11,6 @@ _CODE_TYPE, _UNINITIALIZED = 0x20, 0x80
 _REMOVED, _INFORMATION, _DISCARDABLE = 0x800, 0x200, 0x0200_0000
 _COMDAT = 0x1000
 _EXECUTE, _WRITE = 0x2000_0000, 0x8000_0000
-_AMD64 = 0x8664
 _EXTERNAL, _WEAK = 2, 105
 _ABSOLUTE = -1
 
@@ -186,6 +185,12 @@ def load_image(what: str, data: bytes) -> Image:
     for library in binary.imports:
         for entry in library.entries:
             build.hole(base + entry.iat_address, 8, _text(entry.name))
+    _mark_exports(build, binary, base)
+    return build.image(base=base)
+
+
+def _mark_exports(build: Builder, binary: lief.PE.Binary, base: int) -> None:
+    """Add the exported functions of a DLL or program."""
     table = [e for e in binary.exceptions if isinstance(e, lief.PE.RuntimeFunctionX64)]
     ends = {entry.rva_start: entry.rva_end for entry in table}
     export = binary.get_export()
@@ -196,4 +201,3 @@ def load_image(what: str, data: bytes) -> Image:
         first = base + start - place.address
         size = len(without_filling(bytes(place.data[first : first + size])))
         build.marks.append(Mark(_text(function.name), base + start, size))
-    return build.image(base=base)
