@@ -1,7 +1,9 @@
-/* errors.c: exceptions of gfsmith.codec.errors for gfsmith_status. */
-#include <stdarg.h>
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
-#include "shards.h"
+#include "errors.h"
+
+#include <stdarg.h>
 
 bool raise_status(int status, const char *format, ...) {
   va_list arguments;

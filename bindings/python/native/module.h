@@ -2,6 +2,7 @@
 #ifndef GFS_PYTHON_MODULE_H
 #define GFS_PYTHON_MODULE_H
 
+#include "errors.h"
 #include "gfsmith.h"
 #include "shards.h"
 

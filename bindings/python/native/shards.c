@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "errors.h"
 #include "gfsmith.h"
 
 /* The name of a shard in messages: "data[3]", or "delta". */
@@ -39,7 +40,9 @@ void shards_end(shards *s) {
   PyMem_Free(s->views);
 }
 
-bool shards_format(const Py_buffer *view, const char *formats, Py_ssize_t size, origin from) {
+/* Does the buffer have elements of one of these formats (module struct) and of this size? `from` is
+ * for the message. */
+static bool has_format(const Py_buffer *view, const char *formats, Py_ssize_t size, origin from) {
   const char *format = view->format == NULL ? "B" : view->format;
   const char *kind = *format != '\0' && strchr("@=<>!|", *format) != NULL ? format + 1 : format;
   if (view->itemsize == size && *kind != '\0' && kind[1] == '\0' && strchr(formats, *kind) != NULL)
@@ -91,7 +94,7 @@ bool shards_view(PyObject *object, origin from, const char *formats, Py_ssize_t 
                  Py_buffer *view) {
   if (!export(object, from, view))
     return false;
-  bool good = shards_format(view, formats, size, from);
+  bool good = has_format(view, formats, size, from);
   if (good && view->ndim != 1)
     good = raise_status(GFSMITH_EINVAL, "%s: has %d dimensions, must have 1", label_of(from).text,
                         view->ndim);
@@ -142,7 +145,7 @@ static bool add_rows(shards *s, PyObject *object, const char *name, unsigned cou
   if (!export(object, whole, view))
     return false;
   s->held++;
-  if (!shards_format(view, "Bbc", 1, whole))
+  if (!has_format(view, "Bbc", 1, whole))
     return false;
   if (view->ndim != 2)
     return raise_status(GFSMITH_EINVAL,

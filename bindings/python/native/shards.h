@@ -52,15 +52,8 @@ bool shards_add_one(shards *s, PyObject *object, const char *name, use use);
 /* Are the written shards disjoint from all other shards? */
 bool shards_apart(const shards *s);
 
-/* Does the buffer have elements of one of these formats (module struct) and of this size? `from` is
- * for the message. */
-bool shards_format(const Py_buffer *view, const char *formats, Py_ssize_t size, origin from);
-
 /* Get a one-dimensional buffer with contiguous elements. The caller releases the view. */
 bool shards_view(PyObject *object, origin from, const char *formats, Py_ssize_t size,
                  Py_buffer *view);
-
-/* errors.c: set the exception of a gfsmith_status with this message; always returns false. */
-bool raise_status(int status, const char *format, ...);
 
 #endif

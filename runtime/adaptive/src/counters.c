@@ -6,6 +6,39 @@
 
 #include "counters.h"
 
+bool gfs_counters_open(gfs_counters *counters, char *why, size_t size) {
+  return gfs_counters_open_on(counters, gfs_counters_kernel, why, size);
+}
+
+#if !defined(GFS_SEES_COUNTERS)
+
+const gfs_counters_system *const gfs_counters_kernel = NULL;
+
+bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *system, char *why,
+                          size_t size) {
+  (void)system;
+  memset(counters, 0, sizeof *counters);
+  snprintf(why, size, "perf_event_open: this library was built without it");
+  return false;
+}
+
+bool gfs_counters_read(gfs_counters *counters, double *latency_ns, double *useless_per_byte) {
+  (void)counters, (void)latency_ns, (void)useless_per_byte;
+  return false;
+}
+
+void gfs_counters_close(gfs_counters *counters) { (void)counters; }
+
+#else
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 /* ---- known cores, by CPUID family and model ----
  *
  * Intel: tools/perf/pmu-events/arch/x86/<core>/cache.json of the Linux kernel (Intel's event
@@ -47,7 +80,8 @@ static const struct {
     {"AuthenticAMD", 0x1a, 0x00, 0x77, &zen5},
 };
 
-const gfs_counters_core *gfs_counters_core_of(const gfs_cpu_identity *identity) {
+/* Return the core type of an identity (cpu.h), or NULL. */
+static const gfs_counters_core *core_of(const gfs_cpu_identity *identity) {
   for (size_t n = 0; n < sizeof known_cores / sizeof known_cores[0]; n++)
     if (strcmp(identity->vendor, known_cores[n].vendor) == 0 &&
         identity->family == known_cores[n].family && known_cores[n].first <= identity->model &&
@@ -55,39 +89,6 @@ const gfs_counters_core *gfs_counters_core_of(const gfs_cpu_identity *identity) 
       return known_cores[n].core;
   return NULL;
 }
-
-bool gfs_counters_open(gfs_counters *counters, char *why, size_t size) {
-  return gfs_counters_open_on(counters, gfs_counters_kernel, why, size);
-}
-
-#if !defined(GFS_SEES_COUNTERS)
-
-const gfs_counters_system *const gfs_counters_kernel = NULL;
-
-bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *system, char *why,
-                          size_t size) {
-  (void)system;
-  memset(counters, 0, sizeof *counters);
-  snprintf(why, size, "perf_event_open: this library was built without it");
-  return false;
-}
-
-bool gfs_counters_read(gfs_counters *counters, double *latency_ns, double *useless_per_byte) {
-  (void)counters, (void)latency_ns, (void)useless_per_byte;
-  return false;
-}
-
-void gfs_counters_close(gfs_counters *counters) { (void)counters; }
-
-#else
-
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* ---- system calls ---- */
 
@@ -141,7 +142,8 @@ static const gfs_counters_system linux_calls = {
 
 const gfs_counters_system *const gfs_counters_kernel = &linux_calls;
 
-void gfs_counters_explain(char *why, size_t size, const char *call, int error) {
+/* Describe a failed system call in one line: its error, and the likely cause. */
+static void explain(char *why, size_t size, const char *call, int error) {
   static const struct {
     int error;
     const char *name, *meaning;
@@ -280,12 +282,12 @@ static bool open_rings(gfs_counters *counters, char *why, size_t size) {
     if (open_ring(&counters->rings[counters->count], counters, processor, ibs_type, &call))
       counters->count++;
     else if (errno != ENODEV) {
-      gfs_counters_explain(why, size, call, errno);
+      explain(why, size, call, errno);
       return false;
     }
   }
   if (counters->count == 0) {
-    gfs_counters_explain(why, size, call, ENODEV);
+    explain(why, size, call, ENODEV);
     return false;
   }
   for (int n = 0; n < counters->count; n++)
@@ -322,7 +324,7 @@ bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *sys
   gfs_cpu_identity identity;
   system->identify(&identity);
   *counters = (gfs_counters){.system = system,
-                             .core = gfs_counters_core_of(&identity),
+                             .core = core_of(&identity),
                              .useless = closed,
                              .lines_in = closed,
                              .cycles = closed,
@@ -337,7 +339,7 @@ bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *sys
     return false;
   }
   if (!open_counts(counters)) {
-    gfs_counters_explain(why, size, "perf_event_open", errno);
+    explain(why, size, "perf_event_open", errno);
     gfs_counters_close(counters);
     return false;
   }

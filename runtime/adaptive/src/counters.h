@@ -40,9 +40,6 @@ typedef struct gfs_counters_core {
   uint64_t lines_in; /* lines fetched into the second-level cache */
 } gfs_counters_core;
 
-/* The core type of an identity (cpu.h), or NULL. */
-const gfs_counters_core *gfs_counters_core_of(const gfs_cpu_identity *identity);
-
 /* The system calls, replaceable for tests. They report errors like the system: -1 and errno. */
 typedef struct gfs_counters_system {
   void (*identify)(gfs_cpu_identity *identity);
@@ -74,9 +71,6 @@ typedef struct gfs_counters {
 
 /* The calls of Linux; NULL in a build without perf_event_open. */
 extern const gfs_counters_system *const gfs_counters_kernel;
-
-/* Describe a failed system call in one line: its error, and the likely cause. */
-void gfs_counters_explain(char *why, size_t size, const char *call, int error);
 
 /* Open the counters. False: nothing is open, and `why` (`size` bytes, 128 suffice) holds the reason
  * in one line. */

@@ -22,9 +22,6 @@ typedef struct gfs_x86_raw {
 
 uint32_t gfs_x86_decode(const gfs_x86_raw *raw);
 
-/* Family and model from CPUID 1, eax. */
-void gfs_x86_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity);
-
 uint32_t gfs_aarch64_decode(gfs_auxv raw);
 
 /* Implementer and part from the register MIDR_EL1. */
@@ -42,9 +39,6 @@ typedef struct gfs_riscv_raw {
   /* largest vl in bytes that vsetvli grants, tail-agnostic; 0: not executed */
   uint64_t vector_bytes;
 } gfs_riscv_raw;
-
-/* Does the kernel report vector instructions? */
-bool gfs_riscv_has_vectors(const gfs_riscv_raw *raw);
 
 uint32_t gfs_riscv_decode(const gfs_riscv_raw *raw);
 

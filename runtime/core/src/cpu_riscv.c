@@ -9,12 +9,13 @@
 /* V 1.0 has vectors of at least 128 bits. */
 enum { VECTOR_BYTES_MIN = 16 };
 
-bool gfs_riscv_has_vectors(const gfs_riscv_raw *raw) {
+/* Does the kernel report vector instructions? */
+static bool has_vectors(const gfs_riscv_raw *raw) {
   return raw->probed ? (raw->ima_ext_0 & IMA_EXT_0_V) != 0 : (raw->hwcap & HWCAP_BIT_V) != 0;
 }
 
 uint32_t gfs_riscv_decode(const gfs_riscv_raw *raw) {
-  return gfs_riscv_has_vectors(raw) && raw->vector_bytes >= VECTOR_BYTES_MIN ? GFSMITH_CPU_RVV : 0;
+  return has_vectors(raw) && raw->vector_bytes >= VECTOR_BYTES_MIN ? GFSMITH_CPU_RVV : 0;
 }
 
 #if defined(__riscv)
@@ -71,7 +72,7 @@ static bool probe(uint64_t *ima_ext_0) {
 uint32_t gfs_cpu_features(void) {
   gfs_riscv_raw raw = {.hwcap = gfs_auxv_read().hwcap};
   raw.probed = probe(&raw.ima_ext_0);
-  if (gfs_riscv_has_vectors(&raw))
+  if (has_vectors(&raw))
     raw.vector_bytes = vector_bytes();
   return gfs_riscv_decode(&raw);
 }

@@ -51,17 +51,6 @@ uint32_t gfs_x86_decode(const gfs_x86_raw *raw) {
   return features;
 }
 
-/* Intel SDM volume 2A, CPUID, figure 3-6: model 0-3 low and 16-19 high, family 8-11 and 20-27. */
-void gfs_x86_decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity) {
-  unsigned family = leaf1_eax >> 8 & 0xf, model = leaf1_eax >> 4 & 0xf;
-  if (family == 6 || family == 15)
-    model |= leaf1_eax >> 12 & 0xf0;
-  if (family == 15)
-    family += leaf1_eax >> 20 & 0xff;
-  identity->family = family;
-  identity->model = model;
-}
-
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
 
 #include <string.h>
@@ -97,6 +86,18 @@ static uint64_t xgetbv(void) {
 
 #endif
 
+/* Family and model from CPUID 1, eax. Intel SDM volume 2A, CPUID, figure 3-6: model 0-3 low and
+ * 16-19 high, family 8-11 and 20-27. */
+static void decode_identity(uint32_t leaf1_eax, gfs_cpu_identity *identity) {
+  unsigned family = leaf1_eax >> 8 & 0xf, model = leaf1_eax >> 4 & 0xf;
+  if (family == 6 || family == 15)
+    model |= leaf1_eax >> 12 & 0xf0;
+  if (family == 15)
+    family += leaf1_eax >> 20 & 0xff;
+  identity->family = family;
+  identity->model = model;
+}
+
 void gfs_cpu_identify(gfs_cpu_identity *identity) {
   uint32_t out[4]; /* eax, ebx, ecx, edx */
   *identity = (gfs_cpu_identity){"", 0, 0};
@@ -105,7 +106,7 @@ void gfs_cpu_identify(gfs_cpu_identity *identity) {
   memcpy(identity->vendor + 4, &out[3], 4);
   memcpy(identity->vendor + 8, &out[2], 4);
   cpuid(1, out);
-  gfs_x86_decode_identity(out[0], identity);
+  decode_identity(out[0], identity);
 }
 
 uint32_t gfs_cpu_features(void) {

@@ -170,15 +170,10 @@ gfsmith_status gfs_map_attach(gfs_map *map, const gfs_isa *isa, gfs_coordinator 
                              : GFSMITH_OK;
 }
 
-void gfs_map_detach(gfs_map *map) {
-  if (map->adaptive != NULL)
-    map->adaptive->detach(map->adaptive);
-  map->adaptive = NULL;
-}
-
 void gfs_map_destroy(gfs_map *map) {
   if (map == NULL)
     return;
-  gfs_map_detach(map);
+  if (map->adaptive != NULL)
+    map->adaptive->detach(map->adaptive);
   free(map);
 }

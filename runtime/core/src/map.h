@@ -53,9 +53,6 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
  * NULL. Errors: GFSMITH_ENOMEM; the map is not attached then. */
 gfsmith_status gfs_map_attach(gfs_map *map, const gfs_isa *isa, gfs_coordinator *coordinator);
 
-/* Detach a map; does nothing if it is not attached. */
-void gfs_map_detach(gfs_map *map);
-
 /* Detach and free a map. NULL is allowed. */
 void gfs_map_destroy(gfs_map *map);
 

@@ -7,21 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef struct cpu_row {
-  const char *name; /* NULL ends the list */
-  const char *vendor;
-  unsigned family, first, last; /* models */
-} cpu_row;
-
-static const cpu_row cpus[] = {
-#define GFSMITH_TUNED_CPU(name, vendor, family, first, last) {name, vendor, family, first, last},
-#define GFSMITH_TUNED(name, path, symbol, added)
-#include "tuned.inc"
-#undef GFSMITH_TUNED_CPU
-#undef GFSMITH_TUNED
-    {NULL, NULL, 0, 0, 0},
-};
-
 typedef struct tuned_row {
   const char *name; /* NULL ends the list */
   gfs_path path;
@@ -38,20 +23,37 @@ static const tuned_row tuned_kernels[] = {
     {NULL, GFS_PATH_cached, NULL, false},
 };
 
-const char *gfs_tuned_name(const gfs_cpu_identity *identity) {
-  for (const cpu_row *row = cpus; row->name != NULL; row++)
-    if (strcmp(row->vendor, identity->vendor) == 0 && row->family == identity->family &&
-        row->first <= identity->model && identity->model <= row->last)
-      return row->name;
-  return "";
-}
-
 #if defined(GFSMITH_SINGLE_ISA)
 
 /* A build for one instruction set does not identify the CPU. */
 static const char *name_here(void) { return ""; }
 
 #else
+
+typedef struct cpu_row {
+  const char *name; /* NULL ends the list */
+  const char *vendor;
+  unsigned family, first, last; /* models */
+} cpu_row;
+
+static const cpu_row cpus[] = {
+#define GFSMITH_TUNED_CPU(name, vendor, family, first, last) {name, vendor, family, first, last},
+#define GFSMITH_TUNED(name, path, symbol, added)
+#include "tuned.inc"
+#undef GFSMITH_TUNED_CPU
+#undef GFSMITH_TUNED
+    {NULL, NULL, 0, 0, 0},
+};
+
+/* The microarchitecture of an identity, among those with tuned kernels in this build; "" for none.
+ */
+static const char *tuned_name(const gfs_cpu_identity *identity) {
+  for (const cpu_row *row = cpus; row->name != NULL; row++)
+    if (strcmp(row->vendor, identity->vendor) == 0 && row->family == identity->family &&
+        row->first <= identity->model && identity->model <= row->last)
+      return row->name;
+  return "";
+}
 
 /* The name of this CPU's microarchitecture; NULL: not yet identified. */
 static _Atomic(const char *) here;
@@ -63,7 +65,7 @@ static const char *name_here(void) {
   if (name == NULL) {
     gfs_cpu_identity identity;
     gfs_cpu_identify(&identity);
-    name = gfs_tuned_name(&identity);
+    name = tuned_name(&identity);
     atomic_store_explicit(&here, name, memory_order_release);
   }
   return name;

@@ -13,10 +13,6 @@ typedef enum gfs_tuning {
   GFS_TUNING_ELSEWHERE, /* tuned for other CPUs or paths only */
 } gfs_tuning;
 
-/* The microarchitecture of an identity, among those with tuned kernels in this build; "" for none.
- * A pure function. */
-const char *gfs_tuned_name(const gfs_cpu_identity *identity);
-
 /* The tuning of a kernel for this CPU. */
 gfs_tuning gfs_tuned(gfsmith_kernel *run, gfs_path path);
 
