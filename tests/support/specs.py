@@ -109,7 +109,7 @@ class Machine:
     def run(self, program: Program) -> None:
         self.constants = program.constants
         position = 0
-        for turn in program.turns():
+        for turn in program.iterations():
             first = turn[0]
             if first.aligned:
                 continue

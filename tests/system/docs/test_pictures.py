@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench import curves
-from tests.unit.prove import proved_objects
-from tools import pictures
+from gfsmith.kernel.architecture import Arch
+from gfsmith.kernel.isa import ISAS
+from tools import pictures, proofs_picture, speed_picture
 
 TEXT = pictures.PERFORMANCE.read_text(encoding="utf-8")
 
 
 def test_speed_shows_the_measurements_of_the_page() -> None:
-    shown = pictures.bars(TEXT)
+    shown = speed_picture.bars(TEXT)
     assert [bar.ratio for bar in shown] == sorted((bar.ratio for bar in shown), reverse=True)
     assert all(bar.low <= bar.ratio <= bar.high for bar in shown)
     assert any(bar.high < 1 for bar in shown), "a case in which a peer is ahead belongs to the picture"
@@ -27,7 +29,7 @@ def test_speed_shows_the_measurements_of_the_page() -> None:
 
 def test_a_missing_cell_is_no_empty_bar() -> None:
     with pytest.raises(ValueError, match="no row '10\\+4 decode'"):
-        pictures.bars(TEXT.replace("10+4 decode", "10+4 something"))
+        speed_picture.bars(TEXT.replace("10+4 decode", "10+4 something"))
 
 
 def test_throughput_needs_the_rows_of_the_page() -> None:
@@ -37,27 +39,47 @@ def test_throughput_needs_the_rows_of_the_page() -> None:
         curves.draw(TEXT.replace("10+4 lch | DRAM", "10+4 lch | elsewhere"))
 
 
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _rows(**changed: Any) -> dict[str, proofs_picture.Row]:
+    """Return the rows by instruction set, from the files, some of them replaced."""
+    data = {
+        "kernels": _json(pictures.PROOFS)["kernels"],
+        "objects": _json(pictures.OBJECTS),
+        "executed": _json(pictures.EXECUTED),
+    }
+    return {row.isa: row for row in proofs_picture.rows(**(data | changed))}
+
+
 def test_proofs_count_the_proved_kernels() -> None:
-    kernels = json.loads(pictures.PROOFS.read_text())["kernels"]
-    before = {row.isa: row for row in pictures.rows(kernels)}
+    kernels, before = _json(pictures.PROOFS)["kernels"], _rows()
     assert all(row.program == row.kernels for row in before.values())
     changed = next(kernel for kernel in kernels if kernel["abi"] == "ms" and kernel["isa"] == "avx2")
     changed["status"] = "refuted"
-    after = {row.isa: row for row in pictures.rows(kernels)}
+    after = _rows(kernels=kernels)
     assert after["avx2"].machine == before["avx2"].machine - 1
     assert after["avx2"].program == before["avx2"].program - 1
     assert after["sse"] == before["sse"]
 
 
-def test_compiled_kernels_are_counted_from_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels = json.loads(pictures.PROOFS.read_text())["kernels"]
-    record = proved_objects.read()
-    before = {row.isa: row for row in pictures.rows(kernels)}
+def test_compiled_kernels_are_counted_from_the_record() -> None:
+    record, before = _json(pictures.OBJECTS), _rows()
     assert before["neon"].compiled == len(record["neon"]["symbols"]) == before["neon"].kernels
     record["neon"]["symbols"].pop()
-    monkeypatch.setattr(proved_objects, "symbols", lambda isa: set(record.get(isa, {}).get("symbols", [])))
-    after = {row.isa: row for row in pictures.rows(kernels)}
-    assert after["neon"].compiled == before["neon"].compiled - 1
+    assert _rows(objects=record)["neon"].compiled == before["neon"].compiled - 1
+
+
+def test_executed_kernels_are_counted_from_the_record() -> None:
+    """The tests that execute kernels write the record with --update-golden. No test executes LoongArch's."""
+    record, before = _json(pictures.EXECUTED), _rows()
+    lacking = {isa for isa, row in before.items() if row.executed < row.kernels}
+    assert lacking == {isa.name for isa in ISAS if isa.arch is Arch.LOONGARCH} & before.keys()
+    record["avx2"]["symbols"].pop()
+    assert _rows(executed=record)["avx2"].executed == before["avx2"].executed - 1
+    del record["neon"]
+    assert _rows(executed=record)["neon"].executed == 0
 
 
 def test_stale_pictures_are_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

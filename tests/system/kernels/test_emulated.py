@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.cpu import CPU_FLAGS
+from tests.support.golden_record import EXECUTED
 from tests.system.kernels.conftest import GENERATED
 from tests.system.kernels.emulated import EMULATIONS, MACHINES, Emulation, kernels_for
 from tests.system.kernels.emulator import Emulator, Emulators, Tracer
@@ -22,7 +23,9 @@ RECIPES = 3  #: sets of coefficients and data for every length of the sweep "ste
 ELSEWHERE = {"wasm", "loongarch"}
 
 
-def test_kernel(emulators: Emulators[Emulator], emulation: Emulation, kernel: Kernel) -> None:
+def test_kernel(
+    emulators: Emulators[Emulator], emulation: Emulation, kernel: Kernel, request: pytest.FixtureRequest
+) -> None:
     process = emulators.process(emulation)
 
     def run(sweep: str, polynomial: int) -> tuple[int, str]:
@@ -32,6 +35,8 @@ def test_kernel(emulators: Emulators[Emulator], emulation: Emulation, kernel: Ke
     turns, rest = divmod(block, emulation.vector_bytes)
     assert rest == 0 and (kernel.unroll == turns or kernel.matrix is not None)
     sweep_all(run, kernel, [sweep for sweep in SWEEPS if sweep != "stepped"], block=block, sets=1)
+    if request.config.getoption("--update-golden") and kernel.isa not in CPU_FLAGS:
+        EXECUTED.add(kernel.isa, [kernel.symbol], "qemu-user")
 
 
 def test_instructions_do_not_depend_on_data(

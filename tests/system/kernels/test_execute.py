@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from gfsmith.kernel.isa import ISAS
+from tests.support.golden_record import EXECUTED
 from tests.system.kernels.lists import Kernel
 from tests.system.kernels.sweeping import SWEEPS, sweep_all
 
 
-def test_kernel(library: Any, kernel: Kernel, abi: str, require_isa: Callable[[str], None]) -> None:
+def test_kernel(
+    library: Any, kernel: Kernel, abi: str, require_isa: Callable[[str], None], request: pytest.FixtureRequest
+) -> None:
     require_isa(kernel.isa)
 
     def run(sweep: str, polynomial: int) -> tuple[int, str]:
@@ -18,6 +23,8 @@ def test_kernel(library: Any, kernel: Kernel, abi: str, require_isa: Callable[[s
         return calls
 
     sweep_all(run, kernel, SWEEPS, block=library.block_bytes(kernel.symbol), sets=4)
+    if request.config.getoption("--update-golden"):
+        EXECUTED.add(kernel.isa, [kernel.symbol], "the CPU")
 
 
 def test_block_of_a_baked_kernel_is_the_listed_one(

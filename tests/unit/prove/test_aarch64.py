@@ -16,6 +16,7 @@ from gfsmith.kernel.spec import KernelSpec, Operation
 from gfsmith.prove.machine.formats.load import LoadError, load
 from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.verdict import Status
+from tests.support.golden_record import PROVED_OBJECTS
 from tests.support.paths import ROOT
 from tests.unit.prove import proved_objects
 from tests.unit.prove.aarch64.compile import GEN_OUT, assemble, kernels
@@ -55,7 +56,7 @@ def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.Fixtu
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_the_record_has_every_kernel(isa: str) -> None:
-    assert proved_objects.symbols(isa) == {spec.symbol for spec in specs() if spec.isa.name == isa}
+    assert PROVED_OBJECTS.symbols(isa) == {spec.symbol for spec in specs() if spec.isa.name == isa}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ import pytest
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.spec import KernelSpec, Operation
+from tests.support.cpu import CPU_FLAGS
+from tests.support.golden_record import EXECUTED
 from tests.system.bindings.wasm.support import (
     HERE,
     OBJECTS,
@@ -53,7 +55,7 @@ def test_every_set_has_a_module() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_kernels(package: None, tmp_path: Path, variant: Variant) -> None:
+def test_kernels(package: None, tmp_path: Path, variant: Variant, request: pytest.FixtureRequest) -> None:
     kernels = [described(n, spec) for n, spec in enumerate(specs(variant.isa))]
     symbols = [kernel["symbol"] for kernel in kernels]
     module = tmp_path / "kernels.wasm"
@@ -71,6 +73,8 @@ def test_kernels(package: None, tmp_path: Path, variant: Variant) -> None:
         assert calls["alignments"] == 16 * 3
         assert (calls["wide"] > 0) == (kernel["inputs"] is None)
         assert (calls["in_place"] > 0) == (kernel["operation"] in ("mad", "mul"))
+    if request.config.getoption("--update-golden") and variant.isa not in CPU_FLAGS:
+        EXECUTED.add(variant.isa, symbols, "Node")
 
 
 #: Kernel: operation, inputs, outputs, and the sweep that must find the fault with its message.
