@@ -57,7 +57,7 @@ def tasks_of(kernels: Sequence[Kernel]) -> list[tuple[KernelSpec, str, bytes]]:
     return [(kernel.spec, abi.value, code) for kernel in kernels for abi, code in kernel.code.items()]
 
 
-def certify(
+def prove_all(
     work: Sequence[tuple[KernelSpec, str, bytes]],
     jobs: int,
     cache: Path | None,

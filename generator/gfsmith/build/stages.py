@@ -35,7 +35,7 @@ def make(build: request.Build, jobs: int, cache: Path | None, progress: Progress
     adaptive_kernels.code((kernel.spec, kernel.size) for kernel in kernels)  # raises before the proofs start
     work = prove_kernels.tasks_of(kernels)
     with progress("prove machine code", len(work)) as advance:
-        certificates = prove_kernels.certify(work, jobs, cache and cache / "proofs.json", advance)
+        certificates = prove_kernels.prove_all(work, jobs, cache and cache / "proofs.json", advance)
     isas = {spec.isa.name for spec in specs}
     routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
     files = lists.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}

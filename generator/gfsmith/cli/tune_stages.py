@@ -71,7 +71,7 @@ def _prove(plans: Sequence[Plan], jobs: int, cache: Path) -> None:
         kernels = generate.generate(specs, jobs, cache / "tuned-kernels.json", advance)
     work = prove_kernels.tasks_of(kernels)
     with progress("prove winners' machine code", len(work)) as advance:
-        prove_kernels.certify(work, jobs, cache / "tuned-proofs.json", advance)
+        prove_kernels.prove_all(work, jobs, cache / "tuned-proofs.json", advance)
 
 
 def _measure(targets: Sequence[Target], host: Microarch, options: Options) -> tuple[Ledger, bool]:

@@ -110,7 +110,7 @@ def command(
         return
     found = listings.read_folder(target, specs)
     with progress("prove machine code", len(found)) as advance:
-        certificates = prove_kernels.certify(found, jobs, None, advance, exhaustive)
+        certificates = prove_kernels.prove_all(found, jobs, None, advance, exhaustive)
     if as_json:
         print_json({"kernels": [report.certificate(c) for c in certificates.values()]})
     else:

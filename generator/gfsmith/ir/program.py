@@ -196,7 +196,7 @@ class Program:
             for section in loop.sections():
                 yield from section
 
-    def turns(self) -> list[tuple[Loop, ...]]:
+    def iterations(self) -> list[tuple[Loop, ...]]:
         """Return the loops of each iteration: one that is not joined, and those that are joined to it."""
         found: list[tuple[Loop, ...]] = []
         for loop in self.loops:

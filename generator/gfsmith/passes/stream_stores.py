@@ -13,7 +13,7 @@ def stream_stores(program: Program, spec: KernelSpec) -> Program:
     """Add a copy of the main loop before it that stores around the cache, for aligned destinations."""
     if spec.store is not Store.STREAMING:
         return program
-    main = program.turns()[0]
+    main = program.iterations()[0]
     shift = 1 + max(v for i in program.instructions() for v in (*i.args, i.result or 0))
     local = {i.result for loop in main for section in loop.sections() for i in section}
     local |= {c.phi for loop in main for c in loop.carries}

@@ -2,12 +2,12 @@
 
 #include <stdalign.h>
 
-#include "choice.h"
-#include "entry.h"
 #include "map.h"
 #include "passes.h"
-#include "plain.h"
+#include "portable.h"
+#include "remembered_kernels.h"
 #include "sizes.h"
+#include "table_entries.h"
 
 /* Size of the tables on the stack: 10+4 needs 320 or 1280 bytes. */
 #define AT_ONCE_BYTES 4096u

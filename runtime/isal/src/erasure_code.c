@@ -2,9 +2,9 @@
 #include "isa-l/erasure_code.h"
 
 #include "apply.h"
-#include "choice.h"
-#include "entry.h"
-#include "plain.h"
+#include "portable.h"
+#include "remembered_kernels.h"
+#include "table_entries.h"
 
 typedef unsigned char byte;
 

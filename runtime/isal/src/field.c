@@ -1,8 +1,8 @@
 /* field.c: elements and matrices of ISA-L's erasure_code.h. */
 #include <string.h>
 
-#include "entry.h"
 #include "isa-l/erasure_code.h"
+#include "table_entries.h"
 
 typedef unsigned char byte;
 

@@ -2,11 +2,11 @@
 
 #include <stdalign.h>
 
-#include "choice.h"
-#include "entry.h"
 #include "map.h"
-#include "plain.h"
+#include "portable.h"
+#include "remembered_kernels.h"
 #include "sizes.h"
+#include "table_entries.h"
 
 /* Size of the tables on the stack: 2048 coefficients of 8 bytes, or 512 of 32. */
 #define TABLE_BYTES 16384u

@@ -1,8 +1,8 @@
-#include "plain.h"
+#include "portable.h"
 
 #include <string.h>
 
-#include "entry.h"
+#include "table_entries.h"
 
 #define EVERY_BYTE UINT64_C(0x0101010101010101)
 

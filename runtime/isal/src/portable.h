@@ -1,9 +1,9 @@
-/* plain.h: the whole interface in plain C, for ISA-L's _base functions and for cases without a
+/* portable.h: the whole interface in plain C, for ISA-L's _base functions and for cases without a
  * kernel.
  *
  * Only the coefficient of an entry is read. Any number of sources, any length, any alignment. */
-#ifndef GFS_ISAL_PLAIN_H
-#define GFS_ISAL_PLAIN_H
+#ifndef GFS_ISAL_PORTABLE_H
+#define GFS_ISAL_PORTABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
-#include "choice.h"
+#include "remembered_kernels.h"
 
 #include <stdatomic.h>
 
-#include "entry.h"
 #include "map.h"
+#include "table_entries.h"
 
 /* Up to this number of inputs, kernels for a fixed number of inputs are considered; beyond, only
  * those for any number. */

@@ -1,10 +1,10 @@
-/* choice.h: the choice of kernels for calls without a codec, cached so that a short call searches
+/* remembered_kernels.h: kernels for calls without a codec, cached so that a short call searches
  * no list.
  *
  * Results are cached permanently in static tables: the instruction set is chosen at the first call
  * and does not change. */
-#ifndef GFS_ISAL_CHOICE_H
-#define GFS_ISAL_CHOICE_H
+#ifndef GFS_ISAL_REMEMBERED_KERNELS_H
+#define GFS_ISAL_REMEMBERED_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>

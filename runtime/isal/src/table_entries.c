@@ -1,4 +1,4 @@
-#include "entry.h"
+#include "table_entries.h"
 
 #include <string.h>
 

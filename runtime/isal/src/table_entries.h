@@ -1,6 +1,6 @@
-/* entry.h: ISA-L's table entries, and their conversion to our kernels' formats. */
-#ifndef GFS_ISAL_ENTRY_H
-#define GFS_ISAL_ENTRY_H
+/* table_entries.h: ISA-L's table entries, and their conversion to our kernels' formats. */
+#ifndef GFS_ISAL_TABLE_ENTRIES_H
+#define GFS_ISAL_TABLE_ENTRIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -122,9 +122,9 @@ def _visits(loops: tuple[Loop, ...]) -> list[int]:
 @pytest.mark.parametrize("spec", [ROWS, BLOCK], ids=lambda spec: spec.walk.value)
 def test_lines_are_visited_in_order(spec: KernelSpec) -> None:
     program = make_program(spec)
-    assert _visits(program.turns()[0]) == list(shuffled(4))
+    assert _visits(program.iterations()[0]) == list(shuffled(4))
     plain = make_program(replace(spec, shuffled=False))
-    assert _visits(plain.turns()[0]) == [0, 1, 2, 3]
+    assert _visits(plain.iterations()[0]) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("isa", SETS)

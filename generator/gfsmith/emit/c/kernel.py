@@ -203,5 +203,5 @@ def build(spec: KernelSpec, program: Program, guard: str) -> str:
         constants=writer.constants(),
         shards=writer.shards(),
         preload=writer.preload(),
-        turns=[writer.turn(loops) for loops in program.turns()],
+        turns=[writer.turn(loops) for loops in program.iterations()],
     )

@@ -115,7 +115,7 @@ class _Emitter:
         ins("jnz", again)
 
     def _loops(self, end: Label) -> None:
-        for number, turn in enumerate(self.program.turns()):
+        for number, turn in enumerate(self.program.iterations()):
             if turn[0].role is Role.TAIL:
                 self._tail(turn[0], end)
             else:

@@ -64,7 +64,7 @@ def _check(path: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunt:
+class Search:
     """One cell's search. budget: number of variants; trials: per variant. known: variants to begin with.
     name: name of the study in the journal."""
 
@@ -90,28 +90,28 @@ class _Grid(optuna.samplers.GridSampler):
         pass
 
 
-def _sampler(hunt: Hunt) -> optuna.samplers.BaseSampler:
-    if space.size(hunt.options) <= hunt.budget:
-        return _Grid(hunt.options, seed=hunt.seed)
-    return optuna.samplers.TPESampler(seed=hunt.seed, n_startup_trials=hunt.budget // 3)
+def _sampler(setup: Search) -> optuna.samplers.BaseSampler:
+    if space.size(setup.options) <= setup.budget:
+        return _Grid(setup.options, seed=setup.seed)
+    return optuna.samplers.TPESampler(seed=setup.seed, n_startup_trials=setup.budget // 3)
 
 
-def _planned(hunt: Hunt, chosen: Mapping[str, Any]) -> Plan | None:
+def _planned(setup: Search, chosen: Mapping[str, Any]) -> Plan | None:
     try:
-        return space.plan(hunt.target, hunt.prefix, chosen)
+        return space.plan(setup.target, setup.prefix, chosen)
     except SpecError:
         return None
 
 
-def _suggest(trial: optuna.Trial, hunt: Hunt) -> dict[str, Any]:
-    return {name: trial.suggest_categorical(name, values) for name, values in hunt.options.items()}
+def _suggest(trial: optuna.Trial, setup: Search) -> dict[str, Any]:
+    return {name: trial.suggest_categorical(name, values) for name, values in setup.options.items()}
 
 
-def _measured(record: Mapping[str, Any], hunt: Hunt, plan: Plan, phase: Phase) -> Measurement:
+def _measured(record: Mapping[str, Any], setup: Search, plan: Plan, phase: Phase) -> Measurement:
     speed, rate = Interval(*record["speed"]), Interval(*record["rate"])
-    first = plan == hunt.reference
+    first = plan == setup.reference
     trials = int(record["trials"])
-    return Measurement(hunt.cell, plan.symbols, plan.parameters, first, phase, trials, speed, rate)
+    return Measurement(setup.cell, plan.symbols, plan.parameters, first, phase, trials, speed, rate)
 
 
 def _record(measurement: Measurement) -> dict[str, Any]:
@@ -124,14 +124,14 @@ def _record(measurement: Measurement) -> dict[str, Any]:
     }
 
 
-def _known(study: optuna.Study, hunt: Hunt) -> dict[Plan, Measurement]:
+def _known(study: optuna.Study, setup: Search) -> dict[Plan, Measurement]:
     """Return the measurements in the journal."""
     found: dict[Plan, Measurement] = {}
     kept = study.user_attrs
     for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-        plan = _planned(hunt, trial.params)
+        plan = _planned(setup, trial.params)
         if plan is not None:
-            found[plan] = _measured(kept[_kept(trial.number)], hunt, plan, Phase.SEARCH)
+            found[plan] = _measured(kept[_kept(trial.number)], setup, plan, Phase.SEARCH)
     return found
 
 
@@ -148,29 +148,33 @@ def _tell(study: optuna.Study, number: int, measurement: Measurement | None) -> 
     study.tell(number, measurement.speed.median)
 
 
-def _batch(study: optuna.Study, hunt: Hunt, size: int) -> dict[int, Plan | None]:
+def _batch(study: optuna.Study, setup: Search, size: int) -> dict[int, Plan | None]:
     """Return trial number -> plan: first those that an interrupted run left open, then new ones."""
     batch: dict[int, Plan | None] = {}
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        complete = set(trial.params) == set(hunt.options)
-        batch[trial.number] = _planned(hunt, trial.params) if complete else None
+        complete = set(trial.params) == set(setup.options)
+        batch[trial.number] = _planned(setup, trial.params) if complete else None
     while len(batch) < size:
         asked = study.ask()
-        batch[asked.number] = _planned(hunt, _suggest(asked, hunt))
+        batch[asked.number] = _planned(setup, _suggest(asked, setup))
     return batch
 
 
 def _take(
-    bench: Bench, hunt: Hunt, batch: Sequence[Plan], found: dict[Plan, Measurement], order: random.Random
+    bench: Bench,
+    setup: Search,
+    batch: Sequence[Plan],
+    found: dict[Plan, Measurement],
+    order: random.Random,
 ) -> None:
     """Measure the new plans of a batch, alternately; equal code is measured once."""
     ready = bench.load([plan for plan in dict.fromkeys(batch) if plan not in found])
     distinct = {digest: plan for plan, digest in reversed(ready.items())}
-    trials = rounds(bench, list(distinct.values()), hunt.reference, hunt.trials, order)
+    trials = rounds(bench, list(distinct.values()), setup.reference, setup.trials, order)
     for plan, digest in ready.items():
         same = trials[distinct[digest]]
         found[plan] = summarise(
-            hunt.cell, plan, hunt.reference, same, Phase.SEARCH, hunt.target.sources, len(distinct)
+            setup.cell, plan, setup.reference, same, Phase.SEARCH, setup.target.sources, len(distinct)
         )
 
 
@@ -179,45 +183,49 @@ def _final_name(plans: Sequence[Plan], trials: int) -> str:
 
 
 def kept_final(
-    hunt: Hunt, kept: BaseStorage, plans: Sequence[Plan], trials: int
+    setup: Search, kept: BaseStorage, plans: Sequence[Plan], trials: int
 ) -> dict[Plan, Measurement] | None:
     """Return the final of exactly these plans if the journal has it."""
-    study = optuna.load_study(study_name=hunt.name, storage=kept)
+    study = optuna.load_study(study_name=setup.name, storage=kept)
     records = study.user_attrs.get(_final_name(plans, trials))
     if records is None:
         return None
     pairs = zip(plans, records, strict=True)
-    return {plan: _measured(record, hunt, plan, Phase.FINAL) for plan, record in pairs}
+    return {plan: _measured(record, setup, plan, Phase.FINAL) for plan, record in pairs}
 
 
-def keep_final(hunt: Hunt, kept: BaseStorage, final: Mapping[Plan, Measurement], trials: int) -> None:
+def keep_final(setup: Search, kept: BaseStorage, final: Mapping[Plan, Measurement], trials: int) -> None:
     """Write a final to the journal."""
-    study = optuna.load_study(study_name=hunt.name, storage=kept)
+    study = optuna.load_study(study_name=setup.name, storage=kept)
     study.set_user_attr(_final_name(list(final), trials), [_record(m) for m in final.values()])
 
 
 def search(
-    hunt: Hunt, bench: Bench, kept: BaseStorage, advance: Advance, found: dict[Plan, Measurement]
+    setup: Search, bench: Bench, kept: BaseStorage, advance: Advance, found: dict[Plan, Measurement]
 ) -> None:
     """Search the cell that is open in the bench. Every variant that was tried goes into `found`, those of the
     journal first, also after Ctrl-C."""
     study = optuna.create_study(
-        study_name=hunt.name, storage=kept, sampler=_sampler(hunt), direction="maximize", load_if_exists=True
+        study_name=setup.name,
+        storage=kept,
+        sampler=_sampler(setup),
+        direction="maximize",
+        load_if_exists=True,
     )
-    found |= _known(study, hunt)
+    found |= _known(study, setup)
     if not study.get_trials(deepcopy=False):
-        for begin in (hunt.reference, *hunt.known):
-            point = space.coordinates(begin, hunt.options)
-            if point is not None and space.size(hunt.options) > hunt.budget:
+        for begin in (setup.reference, *setup.known):
+            point = space.coordinates(begin, setup.options)
+            if point is not None and space.size(setup.options) > setup.budget:
                 study.enqueue_trial(point)
-    order = random.Random(hunt.seed)
-    budget = min(hunt.budget, space.size(hunt.options))
+    order = random.Random(setup.seed)
+    budget = min(setup.budget, space.size(setup.options))
     states = (TrialState.COMPLETE, TrialState.FAIL)
     finished = len(study.get_trials(deepcopy=False, states=states))
     advance(min(finished, budget))
     while finished < budget:
-        batch = _batch(study, hunt, min(_BATCH, budget - finished))
-        _take(bench, hunt, [plan for plan in batch.values() if plan is not None], found, order)
+        batch = _batch(study, setup, min(_BATCH, budget - finished))
+        _take(bench, setup, [plan for plan in batch.values() if plan is not None], found, order)
         for number, plan in batch.items():
             _tell(study, number, found.get(plan) if plan is not None else None)
         finished += len(batch)

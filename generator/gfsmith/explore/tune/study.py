@@ -20,7 +20,7 @@ from gfsmith.explore.tune import choose
 from gfsmith.explore.tune.load import RUNTIME
 from gfsmith.explore.tune.measure import Advance, Bench, rounds, summarise
 from gfsmith.explore.tune.result import Basis, Cell, Choice, Measurement, Phase, Regime, Study, Winner
-from gfsmith.explore.tune.search import Hunt, keep_final, kept_final, search
+from gfsmith.explore.tune.search import Search, keep_final, kept_final, search
 from gfsmith.explore.tune.space import Plan, complexity
 from gfsmith.kernel.spec import KernelSpec
 
@@ -105,19 +105,24 @@ class _Path:
         self.settings = settings
 
     def run(self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance) -> None:
-        hunts: list[Hunt] = []
-        finalists = self._search(found, bench, kept, advance, hunts)
-        finals = {hunt.cell.length: self._final(hunt, finalists, bench, kept) for hunt in hunts}
+        setups: list[Search] = []
+        finalists = self._search(found, bench, kept, advance, setups)
+        finals = {setup.cell.length: self._final(setup, finalists, bench, kept) for setup in setups}
         chosen = choose.choice(self.target.name, found[0].path, finals, self.reference)
         if chosen is not None:
             self.ledger.choices.append(chosen)
             self.ledger.chosen.append((self.target, self.ledger.plans["+".join(chosen.symbols)]))
 
     def _search(
-        self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance, hunts: list[Hunt]
+        self,
+        found: Sequence[Cell],
+        bench: Bench,
+        kept: BaseStorage,
+        advance: Advance,
+        setups: list[Search],
     ) -> list[Plan]:
         """Return the best variant of each cell, the simplest that ties with them, and the reference, simplest
-        first; of equal code the simplest. hunts: receives the search of each cell."""
+        first; of equal code the simplest. setups: receives the search of each cell."""
         known: tuple[Plan, ...] = ()
         best: dict[Plan, None] = {self.reference: None}
         if self.reference not in bench.load([self.reference]):
@@ -133,14 +138,14 @@ class _Path:
                 advance(n)
 
             name = _name(self.ledger.microarchitecture, cell, self.reference, self.settings)
-            hunt = Hunt(
+            setup = Search(
                 name, cell, self.target, self.settings.prefix, self.reference, known, self.settings.budget,
                 self.settings.trials, self.settings.seed,
             )  # fmt: skip
-            hunts.append(hunt)
+            setups.append(setup)
             outcome: dict[Plan, Measurement] = {}
             try:
-                search(hunt, bench, kept, tell, outcome)
+                search(setup, bench, kept, tell, outcome)
             finally:
                 self.ledger.measurements += outcome.values()
             advance(self.settings.budget - told)
@@ -153,14 +158,16 @@ class _Path:
         distinct = {digest: plan for plan, digest in reversed(list(ready.items()))}
         return [plan for plan in ordered if plan in distinct.values()]
 
-    def _final(self, hunt: Hunt, finalists: Sequence[Plan], bench: Bench, kept: BaseStorage) -> choose.Final:
+    def _final(
+        self, setup: Search, finalists: Sequence[Plan], bench: Bench, kept: BaseStorage
+    ) -> choose.Final:
         """Run fresh trials: the trials that selected the finalists favour lucky variants."""
-        final = kept_final(hunt, kept, finalists, self.settings.final)
+        final = kept_final(setup, kept, finalists, self.settings.final)
         if final is None:
-            final = self._measure_final(hunt.cell, finalists, bench)
-            keep_final(hunt, kept, final, self.settings.final)
+            final = self._measure_final(setup.cell, finalists, bench)
+            keep_final(setup, kept, final, self.settings.final)
         self.ledger.measurements += final.values()
-        self.ledger.winners.append(choose.winner(hunt.cell, final, self.reference))
+        self.ledger.winners.append(choose.winner(setup.cell, final, self.reference))
         return final
 
     def _measure_final(self, cell: Cell, finalists: Sequence[Plan], bench: Bench) -> dict[Plan, Measurement]:

@@ -78,7 +78,7 @@ def test_the_sampler_depends_on_the_size() -> None:
     size = space.size(space.axes(TARGET, "cached"))
 
     def sampler(budget: int) -> object:
-        return search._sampler(search.Hunt("n", cell, TARGET, "gfs", start, (), budget, 5, 1))
+        return search._sampler(search.Search("n", cell, TARGET, "gfs", start, (), budget, 5, 1))
 
     assert isinstance(sampler(size), optuna.samplers.GridSampler)
     assert isinstance(sampler(size - 1), optuna.samplers.TPESampler)
