@@ -114,12 +114,7 @@ class _Path:
             self.ledger.chosen.append((self.target, self.ledger.plans["+".join(chosen.symbols)]))
 
     def _search(
-        self,
-        found: Sequence[Cell],
-        bench: Bench,
-        kept: BaseStorage,
-        advance: Advance,
-        setups: list[Search],
+        self, found: Sequence[Cell], bench: Bench, kept: BaseStorage, advance: Advance, setups: list[Search]
     ) -> list[Plan]:
         """Return the best variant of each cell, the simplest that ties with them, and the reference, simplest
         first; of equal code the simplest. setups: receives the search of each cell."""

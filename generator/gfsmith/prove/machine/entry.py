@@ -64,11 +64,7 @@ def _given(contract: Contract, low: int, high: int) -> tuple[Word, Facts]:
 
 
 def entry_state(
-    contract: Contract,
-    arch: Architecture,
-    start: Start,
-    lengths: tuple[int, int],
-    constants: Constants,
+    contract: Contract, arch: Architecture, start: Start, lengths: tuple[int, int], constants: Constants
 ) -> State:
     """Return the state on entry for a range of `lengths`: defined by ABI and contract, otherwise
     arbitrary."""
