@@ -4,15 +4,17 @@ values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from random import Random
 
 import pytest
 
+from gfsmith.prove.machine.branch import Choice
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.linear import Contradiction, Facts, Linear, Word, make, symbol
+from gfsmith.prove.machine.linear import Contradiction, Facts, Linear, Word, make, subtract, symbol
 from gfsmith.prove.machine.state import State
-from gfsmith.prove.machine.substitution import Choice, fix, quotient, relate, settle
+from gfsmith.prove.machine.substitution import fix, quotient, relate, settle
 
 NAMES = ("a", "b", "c")
 MOST = 12
@@ -66,6 +68,17 @@ def test_known_forms_bound_others() -> None:
     assert facts.range(make(-64, {"q": 64, "t": -64, "r": 1}))[0] == 0
 
 
+def _new_unknowns(words: Sequence[Word], numbers: Sequence[int], values: dict[str, int]) -> dict[str, int]:
+    """Return the values of the unknowns that a division made, one at most in each word."""
+    found = {}
+    for word, number in zip(words, numbers, strict=True):
+        made = [str(s) for s, _ in word.terms if s not in values] if isinstance(word, Linear) else []
+        for name in made:
+            found[name] = number - value(subtract(word, symbol(name)), values)
+        assert len(made) < 2
+    return found
+
+
 @pytest.mark.parametrize("divisor", [2, 4, 64])
 def test_quotients(divisor: int) -> None:
     """For all unknowns: with quotient and remainder substituted, every value stays the same."""
@@ -83,10 +96,12 @@ def test_quotients(divisor: int) -> None:
             assert all(factor != 1 for _, factor in asked.terms)
             continue
         replaced += any(state.gpr[name] != symbol(name) for name in NAMES)
+        used = {str(s) for word in (whole, rest) if isinstance(word, Linear) for s, _ in word.terms}
+        assert all(state.gpr[name] == symbol(name) for name in NAMES if name in used)
         for _ in range(20):
             values = {name: rng.randrange(201) for name in NAMES}
             true = divmod(value(asked, values), divisor)
-            new = {str(word): number for word, number in zip((whole, rest), true, strict=True)}
+            new = _new_unknowns((whole, rest), true, values)
             for name in NAMES:
                 word = state.gpr[name]
                 assert isinstance(word, int | Linear)

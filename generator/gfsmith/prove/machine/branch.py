@@ -49,6 +49,14 @@ _RANGES: dict[Condition, tuple[Bound, Bound]] = {
 _SIGNED = frozenset({Condition.LESS, Condition.NOT_LESS, Condition.NOT_GREATER, Condition.GREATER})
 
 
+class Choice(Exception):
+    """An effect that depends on the unknown sign of `value`."""
+
+    def __init__(self, value: Linear) -> None:
+        super().__init__(f"{value} may be negative or not")
+        self.value = value
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """A branch whose both sides are possible: bounds of `value` if it is taken and if it is not."""
@@ -56,6 +64,13 @@ class Split:
     value: Linear
     taken: tuple[Bound, Bound]
     other: tuple[Bound, Bound]
+
+    def choice(self) -> Choice:
+        """Return the same as a choice by a sign: the lower side ends at -1 or at 0."""
+        lower = min(self.taken, self.other)
+        moved = subtract(self.value, int(lower[1]) + 1)
+        assert isinstance(moved, Linear)
+        return Choice(moved)
 
 
 def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | Alignment:
@@ -69,6 +84,8 @@ def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | A
             raise Unsupported("a branch on the sign of an address")
         return flags
     if isinstance(flags, Difference):
+        if flags.logical and condition not in (Condition.EQUAL, Condition.NOT_EQUAL):
+            raise Unsupported(f"a branch on {condition.value} after a logical operation")
         if not isinstance(flags.left, int) or not isinstance(flags.right, int):
             return _difference(state, flags, condition)
         flags = difference_flags(flags)

@@ -16,7 +16,7 @@ from math import inf
 from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine import domain, invariant
 from gfsmith.prove.machine.architecture import Architecture, Flow, Instruction, move_stack
-from gfsmith.prove.machine.branch import Condition, Split, decide
+from gfsmith.prove.machine.branch import Choice, Condition, Split, decide
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.control_flow import Graph
 from gfsmith.prove.machine.decoded_function import Text
@@ -33,7 +33,7 @@ from gfsmith.prove.machine.linear import (
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.paths import Exit, Path, Record, Way
 from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
-from gfsmith.prove.machine.substitution import Choice, fix, relate
+from gfsmith.prove.machine.substitution import fix, relate
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000

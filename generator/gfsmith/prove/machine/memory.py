@@ -29,7 +29,7 @@ from gfsmith.prove.machine.linear import (
     subtract,
     symbol,
 )
-from gfsmith.prove.machine.stack import DEEPEST, Stack
+from gfsmith.prove.machine.stack import DEEPEST, Stack, as_bytes
 from gfsmith.prove.verdict import Refutation
 
 POINTER = 8
@@ -171,10 +171,7 @@ class Memory:
             case "dst":
                 return self._load_destination(region, offset, size)
             case "stack":
-                found = self.stack.load(offset, size)
-                if not isinstance(found, tuple):
-                    raise Unsupported("a saved general register is read as data")
-                return found
+                return as_bytes(self.stack.load(offset, size), size)
             case "coeffs":
                 self.inside(region, offset, size, self.limits.table)
                 return ((size, Table(offset)),)

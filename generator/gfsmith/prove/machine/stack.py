@@ -6,6 +6,7 @@ register, -64` makes such an address, and other slots of the frame are relative 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gfsmith.prove.machine import domain
@@ -53,17 +54,35 @@ class Stack:
         self.slots = {at: slot for at, slot in self.slots.items() if facts.range(at)[0] >= self.floor}
 
     def load(self, place: Word, size: int) -> Word | Runs:
-        if place not in self.slots:
-            raise Refutation(f"reads the stack at {place}, where it has put nothing")
-        content, known = self.slots[place]
+        content, known = self.slots.get(place, (0, 0))
         if known != size:
-            raise Unsupported(f"reads {size} of {known} bytes on the stack")
+            content = self._composed(place, size)
         if isinstance(place, int):
             self.touched = min(self.touched, place)
         return content
 
+    def _composed(self, place: Word, size: int) -> Runs:
+        """Return bytes that several slots hold, or a part of one."""
+        found: list[domain.Run] = []
+        at = place
+        while isinstance(at, int) and isinstance(place, int) and at < place + size:
+            start, content, length = self._slot_at(at)
+            high = min(length, place + size - start)
+            found += domain.cut(as_bytes(content, length), at - start, high)
+            at = start + high
+        if not found:
+            raise Refutation(f"reads the stack at {place}, where it has put nothing")
+        return domain.merge(found)
+
+    def _slot_at(self, at: int) -> tuple[int, Word | Runs, int]:
+        """Return the slot that contains a byte: its place, content and size."""
+        for start, (content, length) in self.slots.items():
+            if isinstance(start, int) and start <= at < start + length:
+                return start, content, length
+        raise Refutation(f"reads the stack at {at}, where it has put nothing")
+
     def store(self, place: Word, content: Word | Runs, size: int, facts: Facts) -> None:
-        """Store `content` at `place`; the slots that it may overlap are lost."""
+        """Store `content` at `place`. Of overlapped slots, only the bytes beside it remain."""
         low, high = facts.range(place)
         if high > -size and not (self.home[0] <= low and high <= self.home[1] - size):
             raise Refutation(f"writes the caller's frame, at {place} from the entry rsp")
@@ -72,9 +91,10 @@ class Stack:
         if low < self.touched - self.guard:
             raise Refutation(f"writes the stack at {place}, beyond a guard page that it has not touched")
         self.touched = min(self.touched, int(high))
-        for other, (_, length) in list(self.slots.items()):
-            if other != place and _may_overlap(facts, place, size, other, length):
+        for other, slot in list(self.slots.items()):
+            if _may_overlap(facts, place, size, other, slot[1]):
                 del self.slots[other]
+                self.slots.update(_remains(other, slot, place, size))
         self.slots[place] = content, size
 
 
@@ -82,6 +102,25 @@ def _may_overlap(facts: Facts, place: Word, size: int, other: Word, length: int)
     gap = subtract(place, other)
     low, high = (gap, gap) if isinstance(gap, int) else facts.range(gap)
     return low < length and high > -size
+
+
+def _remains(at: Word, slot: Slot, place: Word, size: int) -> Iterator[tuple[Word, Slot]]:
+    """Yield the slots below and above `size` bytes at `place` that remain of a slot of data."""
+    content, length = slot
+    if not isinstance(content, tuple) or not isinstance(at, int) or not isinstance(place, int):
+        return
+    for low, high in ((0, place - at), (place + size - at, length)):
+        if low < high:
+            yield at + low, (domain.cut(content, low, high), high - low)
+
+
+def as_bytes(content: Word | Runs, size: int) -> Runs:
+    """Return the content of a slot as data."""
+    if isinstance(content, int):
+        return domain.constant_runs((content % (1 << 8 * size)).to_bytes(size, "little"))
+    if not isinstance(content, tuple):
+        raise Unsupported("a saved general register is read as data")
+    return content
 
 
 def _substitute(content: Word | Runs, name: Symbol, by: Word) -> Word | Runs:

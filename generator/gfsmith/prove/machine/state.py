@@ -32,12 +32,14 @@ class Store(Protocol):
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Flags of left - right, both `size` bytes wide. summed: an addition of left and -right made them,
-    so that only SF != OF, the sign of the exact result, is that of a subtraction."""
+    so that only SF != OF, the sign of the exact result, is that of a subtraction. logical: a logical
+    operation with the result `left` made them, so that only ZF is that of left - 0."""
 
     left: Word
     right: Word
     size: int
     summed: bool = False
+    logical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,8 @@ def difference_flags(flags: Difference) -> Known:
     """Return the flags of a subtraction, or addition, of plain numbers."""
     if not isinstance(flags.left, int) or not isinstance(flags.right, int):
         return UNDEFINED
+    if flags.logical:
+        return Known(None, flags.left == 0, None, None)
     if flags.summed:
         return sum_flags(flags.left, -flags.right, flags.size)
     bits = 8 * flags.size

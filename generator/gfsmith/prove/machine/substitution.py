@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from math import gcd, inf
 
+from gfsmith.prove.machine.branch import Choice
 from gfsmith.prove.machine.contract import INDEX
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import (
@@ -14,6 +15,7 @@ from gfsmith.prove.machine.linear import (
     add,
     divide,
     make,
+    private,
     scale,
     subtract,
     symbol,
@@ -102,14 +104,6 @@ def _replace(state: State, name: str, by: Word) -> None:
     state.facts.assume(by, *known)
 
 
-class Choice(Exception):
-    """An effect that depends on the unknown sign of `value`."""
-
-    def __init__(self, value: Linear) -> None:
-        super().__init__(f"{value} may be negative or not")
-        self.value = value
-
-
 def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
     """Return q and r with value = q * divisor + r and 0 <= r < divisor; a negative value wraps around.
 
@@ -120,6 +114,8 @@ def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
         Unsupported: the value may be beyond 2^64, or no symbol can be isolated.
         Choice: the value may be negative or not.
     """
+    if private(value) is not None:
+        raise Unsupported(f"{value} is divided by {divisor}")
     state.facts.tighten()
     low, high = state.facts.range(value)
     if high < 0:
@@ -129,24 +125,65 @@ def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
         raise Choice(value)
     if low < 0 or high >= _SPAN:
         raise Unsupported(f"{value} is divided by {divisor}")
-    left = {s: c % divisor for s, c in value.terms}
-    rest = make(value.constant % divisor, left)
-    if state.facts.range(rest)[0] >= 0 and state.facts.range(rest)[1] < divisor:
-        whole = divide(subtract(value, rest), divisor)
-        assert whole is not None
+    whole, rest = _residue(value, divisor)
+    least, greatest = state.facts.range(rest)
+    if least >= 0 and greatest < divisor:
         return whole, rest
-    names = [(s, c) for s, c in value.terms if isinstance(s, str) and abs(c) == 1]
+    if least < 0 or greatest == inf or not _isolated(rest) or _share(whole, rest):
+        whole, rest, least, greatest = 0, value, low, high
+    upper, lower = _divide(state, rest, divisor, (int(least) // divisor, int(greatest) // divisor))
+    return add(whole, upper), lower
+
+
+def _residue(value: Linear, divisor: int) -> tuple[Word, Word]:
+    """Return q and r with value = q * divisor + r; the factors in r lie between 0 and divisor - 1."""
+    rest = make(value.constant % divisor, {s: c % divisor for s, c in value.terms})
+    whole = divide(subtract(value, rest), divisor)
+    assert whole is not None
+    return whole, rest
+
+
+def _isolated(value: Word) -> list[tuple[str, int]]:
+    """Return the symbols for which value = number can be solved, with their factors."""
+    if isinstance(value, int):
+        return []
+    return [(s, c) for s, c in value.terms if isinstance(s, str) and abs(c) == 1]
+
+
+def _share(left: Word, right: Word) -> bool:
+    """Return whether a symbol is in both."""
+    if isinstance(left, int) or isinstance(right, int):
+        return False
+    return not {s for s, _ in left.terms}.isdisjoint(s for s, _ in right.terms)
+
+
+def _divide(state: State, value: Word, divisor: int, bounds: tuple[int, int]) -> tuple[Word, Word]:
+    """Return new unknowns q, within the bounds, and r, and replace a symbol of `value` by them."""
+    names = _isolated(value)
     if not names:
         raise Unsupported(f"{value} is divided by {divisor}, and has nothing to solve for")
-    name, own = max(names, key=lambda item: _age(str(item[0])))
+    name, own = max(names, key=lambda item: _age(item[0]))
     number = next(_quotients)
     whole, rest = symbol(f"q{number}"), symbol(f"r{number}")
-    state.facts.assume(whole, low // divisor, high // divisor)
+    state.facts.assume(whole, *bounds)
     state.facts.assume(rest, 0, divisor - 1)
     others = subtract(value, Linear(0, ((name, own),)))
     by = scale(subtract(add(scale(whole, divisor), rest), others), own)
-    _replace(state, str(name), by)
+    _replace(state, name, by)
     return whole, rest
+
+
+def field(state: State, value: Word, low: int, width: int) -> Word:
+    """Return bits low .. low + width - 1 of a 64-bit number, by division (see quotient)."""
+    if isinstance(value, int):
+        return value % _SPAN >> low & (1 << width) - 1
+    upper, _ = quotient(state, value, 1 << low)
+    if isinstance(upper, int):
+        return upper & (1 << width) - 1
+    if low + width >= 64 or state.facts.range(upper)[1] < 1 << width:
+        return upper
+    _, rest = quotient(state, upper, 1 << width)
+    return rest
 
 
 def _age(name: str) -> tuple[bool, int]:

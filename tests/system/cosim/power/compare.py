@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from random import Random
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.branch import decide
+from gfsmith.prove.machine.branch import Choice, decide
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, symbol
 from gfsmith.prove.machine.power.decode import Bit, Decoded, General, Vector, decode
 from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.power.semantics.conditions import test_bit
 from gfsmith.prove.machine.state import Known, State, Value
-from gfsmith.prove.machine.substitution import Choice
 from gfsmith.prove.verdict import Refutation
 from tests.system.cosim.power.emulator import Machine, PowerEmulator
 from tests.system.cosim.power.instances import BASE, INDEX
 from tests.system.cosim.scalar64.emulator import BLOCK_BYTES
 from tests.system.cosim.scalar64.instances import Instance
 from tests.system.cosim.x86.symbolic import Memory
-from tests.system.cosim.x86.unknowns import NUMBERS, Unknowns, undetermined
+from tests.system.cosim.x86.unknowns import Unknowns, undetermined
 
 _MIDDLE = BLOCK_BYTES // 2
 _SPECIAL = (0, 1, 15, 16, (1 << 64) - 1, 1 << 63, (1 << 63) - 1, (1 << 32) - 1, 1 << 31)
 _NAMED, _OTHER = 10, 1  #: how many of 16 registers get unknowns: the named ones, and others
+_ALIGNED = ("lvx", "stvx")
 _BITS = ("lt", "gt", "eq")
 #: Random vectors, and random memory within the reach of instructions.
 _POOL = [Random(number).randbytes(16) for number in range(64)]
@@ -36,7 +34,6 @@ _BLOCKS = [
     for number in range(4)
 ]
 _RUNS = {content: domain.constant_runs(content) for content in (*_POOL, *_BLOCKS)}
-_WITNESS = "witness of "
 
 Meanings = dict[str, Callable[[State, Decoded], None]]
 
@@ -61,7 +58,7 @@ class Trial:
 def random_machine(rng: Random, block: int, decoded: Decoded) -> Machine:
     general = [rng.choice((rng.getrandbits(64), rng.getrandbits(16), rng.choice(_SPECIAL))) for _ in GENERAL]
     general[BASE] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
-    general[INDEX] = rng.randrange(8)
+    general[INDEX] = 16 * rng.randrange(2) if decoded.mnemonic in _ALIGNED else rng.randrange(8)
     if decoded.form.endswith("# r"):  # addressed by the last register only
         general[BASE], general[INDEX] = general[INDEX], general[BASE]
     return Machine(general, rng.getrandbits(32), rng.choices(_POOL, k=64), rng.choice(_BLOCKS))
@@ -100,8 +97,7 @@ def _fill(trial: Trial, rng: Random) -> None:
         assert isinstance(memory, Memory)
         memory.store(memory.address + _MIDDLE - 64, (*unknowns.data(64), *unknowns.data(64)))
         machine.memory = unknowns.value(memory.runs)
-    for name in NUMBERS:
-        state.gpr[_WITNESS + name] = symbol(name)
+    unknowns.watch(state)
 
 
 def trials(
@@ -131,26 +127,7 @@ def execute(trial: Trial, meanings: Meanings) -> None:
     except (Unsupported, Refutation, Choice):
         trial.refused = True
         return
-    trial.unknowns = copy(trial.unknowns)
-    trial.unknowns.numbers = dict(trial.unknowns.numbers)
-    for name in NUMBERS:
-        witness = trial.state.gpr.pop(_WITNESS + name, None)
-        if isinstance(witness, Linear):
-            _solve(trial.unknowns, witness, trial.unknowns.word(symbol(name)))
-
-
-def _solve(unknowns: Unknowns, witness: Linear, value: int) -> None:
-    """Compute quotients and remainders that replace an unknown, from its value: digits of mixed radix."""
-    new = sorted(((abs(c), str(s)) for s, c in witness.terms if str(s)[0] in "qr"), reverse=True)
-    if not new:
-        return
-    sign = 1 if next(c for s, c in witness.terms if str(s) == new[0][1]) > 0 else -1
-    left = sign * (value - witness.constant)
-    assert len(new) == len(witness.terms)
-    for factor, name in new:
-        number, left = divmod(left, factor)
-        unknowns.numbers[name] = number
-    assert left == 0
+    trial.unknowns = trial.unknowns.resolved(trial.state)
 
 
 def differences(trial: Trial, after: Machine) -> Iterator[str]:

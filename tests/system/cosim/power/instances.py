@@ -12,7 +12,7 @@ BASE, INDEX = 20, 21  #: the registers that address memory
 #: Mnemonics whose v is one of 64 registers, or v0 to v31; in others, f0 to f31.
 _ALL = re.compile(r"xx.*|lxv.*|stxv.*|lxs.*|stxs.*|m[tf]vsrd")
 _IN_FOURS = ("ld", "ldu", "std", "stdu")
-_MEMORY = re.compile(r"(l[bhw]zu?x?|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*)")
+_MEMORY = re.compile(r"(l[bhw]zu?x?|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*|s?t?l?vx)")
 
 
 def write(form: str, rng: Random) -> str:
@@ -34,7 +34,7 @@ def write(form: str, rng: Random) -> str:
             operands.append(str(4 * rng.randrange(8) + rng.choice((0, 1, 2, rng.randrange(4)))))
         else:
             operands.append(str(_number(mnemonic, number, rng)))
-    if mnemonic in ("xxlor", "vaddubm") and rng.getrandbits(1):  # a move: the same register twice
+    if mnemonic in ("xxlor", "vaddubm", "or.") and rng.getrandbits(1):  # a move: the same register twice
         operands[2] = operands[1]
     return f"{mnemonic} {', '.join(operands)}".rstrip()
 
@@ -54,6 +54,8 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
             return rng.choice((rng.randrange(64), 8 * rng.randrange(8)))
         case "clrlwi":
             return rng.choice((rng.randrange(32), 8 * rng.randrange(4)))
+        case "ori":
+            return rng.choice((0, rng.randrange(1 << 16)))
         case "andi." | "cmpldi" | "cmplwi":
             bits = rng.randrange(1, 16)
             return rng.choice((rng.randrange(1 << 16), (1 << bits) - 1, 1 << bits))

@@ -9,6 +9,7 @@ from random import Random
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded, General, Vector, decode
 from gfsmith.prove.machine.aarch64.semantics import TABLE
+from gfsmith.prove.machine.branch import Choice
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.state import Known, State, Unclear, Value
 from gfsmith.prove.verdict import Refutation
@@ -95,6 +96,7 @@ def _fill(trial: Trial, rng: Random) -> None:
         assert isinstance(memory, Memory)
         memory.store(memory.address + _MIDDLE - 64, _stretch(unknowns, 128))
         machine.memory = unknowns.value(memory.runs)
+    unknowns.watch(state)
 
 
 def _stretch(unknowns: Unknowns, size: int) -> Runs:
@@ -123,8 +125,10 @@ def execute(trial: Trial, meanings: Meanings) -> None:
     """Execute the instance by the semantics."""
     try:
         meanings[trial.decoded.form](trial.state, trial.decoded)
-    except (Unsupported, Refutation):
+    except (Unsupported, Refutation, Choice):
         trial.refused = True
+        return
+    trial.unknowns = trial.unknowns.resolved(trial.state)
 
 
 def differences(trial: Trial, after: Machine) -> Iterator[str]:

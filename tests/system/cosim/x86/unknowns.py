@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from random import Random
@@ -9,7 +10,7 @@ from random import Random
 from gfsmith.prove.machine import bitmatrix, domain
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Table, Unsupported
 from gfsmith.prove.machine.linear import Facts, Linear, Word, symbol
-from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Known, Value
+from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Known, State, Value
 from gfsmith.prove.machine.state import difference_flags as known_flags
 
 #: Kinds of unknowns with which an instruction replaces untracked values.
@@ -26,6 +27,7 @@ X86_FORMATS = ("nibble", "affine", "mulb")
 
 #: Numbers that a kernel computes with, and their upper bounds.
 NUMBERS = {"small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
+_WITNESS = "witness of "
 
 _HIGH_TO_LOW = bitmatrix.HIGH_NIBBLE >> 32  # row r selects bit 4 + r: the high nibble, shifted down
 _MATRICES = (bitmatrix.IDENTITY, bitmatrix.IDENTITY, bitmatrix.LOW_NIBBLE, bitmatrix.LOW_NIBBLE, _HIGH_TO_LOW)
@@ -104,6 +106,21 @@ def undetermined(runs: Runs) -> bytes:
     return out
 
 
+def _digits(witness: Linear, value: int) -> dict[str, int]:
+    """Return the quotients and remainders that replace a number: its digits of mixed radix."""
+    new = sorted(((abs(c), str(s)) for s, c in witness.terms if str(s)[0] in "qr"), reverse=True)
+    if not new:
+        return {}
+    sign = 1 if next(c for s, c in witness.terms if str(s) == new[0][1]) > 0 else -1
+    left = sign * (value - witness.constant)
+    assert len(new) == len(witness.terms)
+    digits = {}
+    for factor, name in new:
+        digits[name], left = divmod(left, factor)
+    assert left == 0
+    return digits
+
+
 class Unknowns:
     """Random shards, a random coefficient table, random numbers; symbolic values
     and their concrete values.
@@ -180,6 +197,24 @@ class Unknowns:
         for name, bound in NUMBERS.items():
             facts.assume(symbol(name), 0, bound - 1)
         return facts
+
+    # ---- quotients ----
+
+    @staticmethod
+    def watch(state: State) -> None:
+        """Put every number into a register of its own, which shows by what a division replaces it."""
+        for name in NUMBERS:
+            state.gpr[_WITNESS + name] = symbol(name)
+
+    def resolved(self, state: State) -> Unknowns:
+        """Return the unknowns with the values of new quotients and remainders; remove the registers."""
+        found = copy(self)
+        found.numbers = dict(self.numbers)
+        for name in NUMBERS:
+            witness = state.gpr.pop(_WITNESS + name, None)
+            if isinstance(witness, Linear):
+                found.numbers |= _digits(witness, self.numbers[name])
+        return found
 
     # ---- concrete values ----
 

@@ -28,9 +28,10 @@ from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
-from gfsmith.prove.machine.linear import Address, Linear, Word, subtract, symbol
+from gfsmith.prove.machine.linear import Address, Word, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.state import Difference, Flags, Known, State
+from gfsmith.prove.machine.state import Difference, Flags, State
+from gfsmith.prove.machine.substitution import field
 
 _BRANCHES = frozenset({"cbz x #", "cbz w #", "cbnz x #", "cbnz w #"})
 _BIT_BRANCHES = frozenset({"tbz x # #", "tbz w # #", "tbnz x # #", "tbnz w # #"})
@@ -146,13 +147,12 @@ class AArch64:
                 raise Unsupported(f"a branch of condition '{found.condition}'")
             return state.flags, CONDITIONS[found.condition]
         condition = Condition.NOT_EQUAL if "nz" in found.mnemonic else Condition.EQUAL
-        value = word(state, found.operands[0], found)
+        register = general(found.operands[0])
         if found.form not in _BIT_BRANCHES:
-            return Difference(value, 0, general(found.operands[0]).size), condition
-        bit = immediate(found.operands[1])
-        if isinstance(value, Linear):
-            raise Unsupported(f"a branch on a bit of {value}")
-        return Known(None, not value >> bit & 1, None, None), condition
+            return Difference(word(state, register, found), 0, register.size), condition
+        value = word(state, register._replace(size=8), found)
+        bit = field(state, value, immediate(found.operands[1]), 1)
+        return Difference(bit, 0, 8, logical=True), condition
 
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.aarch64.decode import Decoded, General, Operand
+from gfsmith.prove.machine.aarch64.decode import Decoded, General, Immediate, Operand
 from gfsmith.prove.machine.aarch64.semantics.operands import (
     SPAN,
     Semantics,
@@ -24,9 +24,10 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
 )
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
-from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
+from gfsmith.prove.machine.linear import Linear, Word, base, scale, subtract
 from gfsmith.prove.machine.register_values import checked
-from gfsmith.prove.machine.state import Alignment, Known, State
+from gfsmith.prove.machine.state import Alignment, Difference, Known, State
+from gfsmith.prove.machine.substitution import field
 
 
 def logic_flags(result: int, size: int) -> Known:
@@ -44,20 +45,33 @@ def low_bits(value: Word, mask: int) -> int | None:
     return value.constant & mask
 
 
-def _and(left: Word, right: Word) -> Word | None:
-    """left & right, where one side is a mask 2^b - 1 or -2^b and that suffices."""
-    if isinstance(left, int) and isinstance(right, int):
-        return left & right
+def _and(state: State, left: Word, mask: int) -> Word:
+    """Return left & mask; for an unknown, the ones of the mask must be adjacent."""
+    if isinstance(left, int):
+        return left & mask
+    low = low_bits(left, mask)
+    if low is not None:
+        return low
+    shift = (mask & -mask).bit_length() - 1
+    width = mask.bit_length() - shift
+    if mask >> shift != (1 << width) - 1:
+        raise Unsupported(f"and of {left} and {mask:#x}")
+    rest = low_bits(left, (1 << shift) - 1)
+    if shift + width == 64 and rest is not None:
+        return subtract(left, rest)
+    return scale(field(state, left, shift, width), 1 << shift)
+
+
+def _operands(state: State, first: Operand, second: Operand, instr: Decoded) -> tuple[Word, int]:
+    """Return a word and a mask. A mask of 32 bits needs no bits of the word above them."""
+    if general(first).size == 4 and isinstance(second, Immediate) and not general(first).shift:
+        return word(state, general(first)._replace(size=8), instr), second.value % (1 << 32)
+    left, right = word(state, first, instr), word(state, second, instr)
     if isinstance(left, int):
         left, right = right, left
     if not isinstance(right, int):
-        return None
-    mask = right % SPAN
-    low = low_bits(left, mask)
-    if low is None and (SPAN - mask) & (SPAN - mask - 1) == 0:
-        rest = low_bits(left, SPAN - mask - 1)
-        return None if rest is None else subtract(left, rest)
-    return low
+        raise Unsupported(f"{instr} on {left} and {right}")
+    return left, right % SPAN
 
 
 def _and_operation(flags: bool) -> Semantics:
@@ -66,29 +80,27 @@ def _and_operation(flags: bool) -> Semantics:
     def run(state: State, instr: Decoded) -> None:
         *target, first, second = instr.operands
         size = general(first).size
-        left, right = word(state, first, instr), word(state, second, instr)
-        result = _and(left, right)
-        if flags and not target and _tests_addresses(state, left, right):
+        left, mask = _operands(state, first, second, instr)
+        if flags and not target and _tests_addresses(state, left, mask):
             return
-        if result is None:
-            raise Unsupported(f"{instr} on {left} and {right}")
-        if flags:
-            if not isinstance(result, int):
-                raise Unsupported(f"{instr} on {left}")
+        result = _and(state, left, mask)
+        if flags and isinstance(result, int):
             state.flags = logic_flags(result, size)
+        elif flags:
+            state.flags = Difference(result, 0, size, logical=True)
         if target:
             write(state, general(target[0]), checked(state, result, size))
 
     return run
 
 
-def _tests_addresses(state: State, left: Word, right: Word) -> bool:
+def _tests_addresses(state: State, left: Word, mask: int) -> bool:
     """tst of an address: whether it is a multiple."""
-    if not isinstance(left, Linear) or not isinstance(right, int) or low_bits(left, right) is not None:
+    if not isinstance(left, Linear) or base(left) is None or low_bits(left, mask) is not None:
         return False
-    if right & right + 1:
+    if mask & mask + 1:
         return False
-    state.flags = Alignment(frozenset({left}), right)
+    state.flags = Alignment(frozenset({left}), mask)
     return True
 
 
@@ -138,7 +150,7 @@ def _shift(left: bool) -> Semantics:
             result = wrap(scale(word(state, first, instr), 1 << count), size)
             write(state, general(target), checked(state, result, size))
         else:
-            write(state, general(target), number(state, first, instr) >> count)
+            write(state, general(target), field(state, word(state, first, instr), count, 8 * size - count))
 
     return run
 
@@ -146,17 +158,11 @@ def _shift(left: bool) -> Semantics:
 def _field(state: State, instr: Decoded) -> None:
     """ubfx, ubfiz: a field of a number, taken from or put to a place."""
     target, first, place, width = instr.operands
-    mask = (1 << immediate(width)) - 1
-    value, at = word(state, first, instr), immediate(place)
+    value, at, bits = word(state, first, instr), immediate(place), immediate(width)
     if instr.mnemonic == "ubfx":
-        result = low_bits(value, mask << at | (1 << at) - 1)
-        result = None if result is None else result >> at & mask
+        write(state, general(target), field(state, value, at, bits))
     else:
-        result = low_bits(value, mask)
-        result = None if result is None else result << at
-    if result is None:
-        raise Unsupported(f"{instr} on {value}")
-    write(state, general(target), result)
+        write(state, general(target), scale(field(state, value, 0, bits), 1 << at))
 
 
 def _insert(state: State, instr: Decoded) -> None:

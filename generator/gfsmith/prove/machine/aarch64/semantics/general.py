@@ -22,7 +22,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     wrap,
     write,
 )
-from gfsmith.prove.machine.branch import decide
+from gfsmith.prove.machine.branch import Split, decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
@@ -96,6 +96,12 @@ def _write(state: State, instr: Decoded, value: Word) -> None:
     write(state, target, checked(state, value, target.size))
 
 
+def _invert(state: State, instr: Decoded) -> None:
+    """mvn: -1 - x."""
+    target, source = (general(operand) for operand in instr.operands)
+    _write(state, instr, wrap(subtract(-1, _nearest(word(state, source, instr), target.size)), target.size))
+
+
 def _multiply(state: State, instr: Decoded) -> None:
     """mul, madd: at most one factor is unknown."""
     left, right = (word(state, operand, instr) for operand in instr.operands[1:3])
@@ -118,12 +124,14 @@ def _multiply_high(state: State, instr: Decoded) -> None:
 
 
 def holds(state: State, condition: str) -> bool:
-    """Return True if a condition holds. Raises Unsupported if the flags do not decide it."""
+    """Return True if a condition holds. Raises Choice if both are possible."""
     if condition not in CONDITIONS:
         raise Unsupported(f"condition '{condition}'")
     decision = decide(state, state.flags, CONDITIONS[condition])
+    if isinstance(decision, Split):
+        raise decision.choice()
     if not isinstance(decision, bool):
-        raise Unsupported("a choice by an unknown condition")
+        raise Unsupported("a choice by the alignment of an address")
     return decision
 
 
@@ -190,6 +198,7 @@ TABLE: dict[str, Semantics] = {
     **arithmetic("subs", _subtract(flags=True)),
     **comparison("cmp", _subtract(flags=True)),
     **forms(_subtract(flags=False), "neg x x", "neg w w"),
+    **forms(_invert, "mvn x x", "mvn w w"),
     **forms(_multiply, "mul x x x", "mul w w w", "madd x x x x", "madd w w w w"),
     **forms(_multiply_high, "umulh x x x"),
     **forms(_select(0), "csel x x x", "csel w w w"),

@@ -9,7 +9,7 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
-from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.decode import Decoded, Immediate
 from gfsmith.prove.machine.power.semantics.conditions import compare_with_zero
 from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
@@ -27,7 +27,7 @@ from gfsmith.prove.machine.power.semantics.operands import (
     write,
 )
 from gfsmith.prove.machine.state import State
-from gfsmith.prove.machine.substitution import quotient
+from gfsmith.prove.machine.substitution import field
 
 _SPECIAL = {"mtctr": "ctr", "mfctr": "ctr", "mtlr": "lr", "mflr": "lr"}
 
@@ -93,21 +93,6 @@ def _touch(state: State, instr: Decoded) -> None:
     """dcbt: never faults, but the address shows in the cache: it must not depend on data."""
     for operand in instr.operands[:2]:
         state.prefetch(word(state, operand))
-
-
-def field(state: State, value: Word, low: int, width: int) -> Word:
-    """Bits low .. low + width - 1 of a number. The function divides unknowns (substitution.quotient)."""
-    if isinstance(value, int):
-        return value % SPAN >> low & (1 << width) - 1
-    upper, _ = quotient(state, value, 1 << low)
-    if isinstance(upper, int):
-        return upper & (1 << width) - 1
-    if low + width >= 64 or state.facts.range(upper)[1] < 1 << width:
-        return upper
-    if isinstance(upper, int):
-        return upper & (1 << width) - 1
-    _, rest = quotient(state, upper, 1 << width)
-    return rest
 
 
 def _rotate(state: State, value: Word, by: int, clear: int) -> Word:
@@ -188,6 +173,17 @@ def _and(state: State, instr: Decoded) -> None:
     compare_with_zero(state, instr)
 
 
+def _or(state: State, instr: Decoded) -> None:
+    """or., which compares as well; ori. Of a register with itself, or with the number 0: a move."""
+    target, left, right = instr.operands
+    if left == right or (isinstance(right, Immediate) and not immediate(right)):
+        _move(state, instr._replace(operands=(target, left)))
+    else:
+        write(state, target, number(state, left, instr) | number(state, right, instr))
+    if instr.mnemonic.endswith("."):
+        compare_with_zero(state, instr)
+
+
 def _exclusive_or(state: State, instr: Decoded) -> None:
     """xor: of data too."""
     target, left, right = instr.operands
@@ -213,5 +209,6 @@ TABLE: dict[str, Semantics] = {
     **forms(_shift_left, "sldi r r #"),
     **forms(_insert, "rldimi r r # #"),
     **forms(_and, "andi. r r #"),
+    **forms(_or, "or. r r r", "ori r r #"),
     **forms(_exclusive_or, "xor r r r"),
 }

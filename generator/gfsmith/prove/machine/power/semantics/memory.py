@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Linear, Word, base
@@ -67,6 +67,30 @@ def _store_vector(state: State, instr: Decoded) -> None:
     state.memory.store_word(place(state, instr), read_vector(state, instr.operands[0]), 16)
 
 
+def _aligned(state: State, instr: Decoded) -> Word:
+    """Return the address of lvx or stvx, which clear its low four bits: they must be 0 already."""
+    at = place(state, instr)
+    if not state.memory.is_aligned(at, 16):
+        raise Unsupported(f"{instr}: {at} may be no multiple of 16")
+    return at
+
+
+def _swapped(runs: Runs) -> Runs:
+    """Exchange the doublewords: the first byte in memory is the register's last one."""
+    return domain.merge([*domain.cut(runs, 8, 16), *domain.cut(runs, 0, 8)])
+
+
+def _load_whole(state: State, instr: Decoded) -> None:
+    """lvx."""
+    write_vector(state, instr.operands[0], _swapped(state.memory.load(_aligned(state, instr), 16)))
+
+
+def _store_whole(state: State, instr: Decoded) -> None:
+    """stvx."""
+    at = _aligned(state, instr)
+    state.memory.store_word(at, _swapped(read_vector(state, instr.operands[0])), 16)
+
+
 def _load_double(state: State, instr: Decoded) -> None:
     """lfd, lxsdx: doubleword 0; the other one is undefined."""
     first = state.memory.load(place(state, instr), 8)
@@ -118,6 +142,8 @@ TABLE: dict[str, Semantics] = {
     **_plain(),
     **_indexed("lxvd2x", _load_vector),
     **_indexed("stxvd2x", _store_vector),
+    **_indexed("lvx", _load_whole),
+    **_indexed("stvx", _store_whole),
     **forms(_load_double, "lfd v [r]"),
     **_indexed("lfdx", _load_double),
     **_indexed("lxsdx", _load_double),
