@@ -1,5 +1,4 @@
-/* A graph as JSON. This file defines the text; generator/gfsmith/graph/form.py repeats it, and
- * tests/system/compose compares the two. */
+/* A graph as JSON. This file defines the text; tests/system/compose compares it with an independent writer. */
 #include "graph.h"
 
 /* The buffer for the text; bytes that do not fit are only counted. */

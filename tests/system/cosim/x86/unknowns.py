@@ -202,7 +202,7 @@ class Unknowns:
 
     @staticmethod
     def watch(state: State) -> None:
-        """Put every number into a register of its own, which shows by what a division replaces it."""
+        """Put every number into its own register; a division may replace the number there."""
         for name in NUMBERS:
             state.gpr[_WITNESS + name] = symbol(name)
 
