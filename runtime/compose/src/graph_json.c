@@ -1,4 +1,5 @@
-/* A graph as JSON. This file defines the text; tests/system/compose compares it with an independent writer. */
+/* A graph as JSON. This file defines the text; tests/system/compose compares it with another
+ * writer. */
 #include "graph.h"
 
 /* The buffer for the text; bytes that do not fit are only counted. */
