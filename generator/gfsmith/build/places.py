@@ -23,5 +23,5 @@ def user_folder() -> Path:
 def shared_cache(path: Path) -> Path:
     """Return the cache folder of a build inside another project: that of `gfsmith gen` if it exists, else the
     user's, so that no folder is added to the sources of another project."""
-    beside = cache_of(path)
-    return beside if beside.is_dir() else user_folder()
+    local = cache_of(path)
+    return local if local.is_dir() else user_folder()

@@ -153,7 +153,7 @@ def spill(program: Program, spec: KernelSpec) -> Program:
     result = replace(program, loops=loops)
     if result.slots * program.lanes > MAX_FRAME:
         raise SpecError(
-            f"{spec.symbol} needs {result.slots * program.lanes} bytes of stack beside its registers; "
+            f"{spec.symbol} needs {result.slots * program.lanes} bytes of stack for spilled values; "
             f"allowed: {MAX_FRAME}; use fewer outputs ({spec.outputs}) or a smaller unroll ({spec.unroll})"
         )
     return result

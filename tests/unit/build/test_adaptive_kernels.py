@@ -330,4 +330,4 @@ def test_explain_shows_rows_and_pointers(tmp_path: Path) -> None:
     symbol = "gfs_dot_nx2__avx2_u8_rows_pipet1"
     done = CliRunner().invoke(main, ["explain", "-c", str(tmp_path / "x.toml"), "--adaptive", symbol])
     assert done.exit_code == 0, done.output
-    assert "in the same turn" in done.output and "prefetch ahead[0]" in done.output
+    assert "in the same iteration" in done.output and "prefetch ahead[0]" in done.output

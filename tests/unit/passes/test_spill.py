@@ -85,7 +85,7 @@ def test_frame_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     cheapest = circuits(wanted)[0].circuit
     assert pipeline.run(lower_baked(wanted, cheapest), wanted).slots > 2
     monkeypatch.setattr(spill, "MAX_FRAME", 64)
-    with pytest.raises(SpecError, match=r"needs \d+ bytes of stack beside its registers; allowed: 64"):
+    with pytest.raises(SpecError, match=r"needs \d+ bytes of stack for spilled values; allowed: 64"):
         pipeline.run(lower_baked(wanted, cheapest), wanted)
 
 

@@ -36,9 +36,9 @@ WRONG = [
     Change("a store through one", "rows", "prefetcht0 [r11+rax]", "vmovdqu8 [r11+rax], zmm0",
            "not to a destination"),
     Change("pointers beyond the end of the array", "rows", "mov rbx, rsi", "lea rbx, [rsi+8]",
-           "touches &srcs beyond its end"),
+           "accesses &srcs beyond its end"),
     Change("pointers taken twice as fast", "block", "add rbx, 16", "add rbx, 24",
-           "touches &srcs beyond its end"),
+           "accesses &srcs beyond its end"),
     Change("a source from where prefetch pointers are", "rows", "mov r11, [r10]", "mov r11, [rbx]",
            "only good for prefetching"),
     Change("the caller's rbx", "rows", "mov rbx, rsi", "nop", "no address of the contract"),
@@ -108,7 +108,7 @@ def test_pointers_that_advance_between_iterations(tmp_path: Path) -> None:
         edit(list(lines("rows")), "mov rbx, rsi", "nop"), "xor eax, eax", "xor eax, eax\nmov rbx, rsi"
     )
     report = prove(SPECS["rows"], text, tmp_path)
-    assert report.status is Status.REFUTED and "touches &srcs beyond its end" in report.reason
+    assert report.status is Status.REFUTED and "accesses &srcs beyond its end" in report.reason
 
 
 def test_a_row_done_twice_instead_of_another(tmp_path: Path) -> None:
@@ -126,4 +126,4 @@ def test_a_kernel_that_is_not_pipelined_has_no_such_pointers(tmp_path: Path) -> 
     fields = {name: getattr(contract, name) for name in Contract.__dataclass_fields__}
     plain = Contract(**{**fields, "unwind": False, "ahead": 0})
     report = prove_code(plain, image("\n".join(lines("rows")), tmp_path), NAME, exhaustive=False)
-    assert report.status is Status.REFUTED and "touches &srcs beyond its end" in report.reason
+    assert report.status is Status.REFUTED and "accesses &srcs beyond its end" in report.reason

@@ -51,11 +51,11 @@ def _windows(source: str, folder: Path, command: list[str] = COFF) -> list[str]:
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        (".seh_pushreg %rsi", ".seh_pushreg %rdi", "does not say that rsi is saved"),
+        (".seh_pushreg %rsi", ".seh_pushreg %rdi", "no rule for the saved rsi"),
         (".seh_pushreg %rsi", "", "64 bytes deep, it is 72"),
         (".seh_stackalloc 56", ".seh_stackalloc 64", "80 bytes deep, it is 72"),
         (".seh_savexmm %xmm6, 0", ".seh_savexmm %xmm6, 32", "xmm6 at entry rsp -40, it is at -72"),
-        (".seh_savexmm %xmm7, 16", "", "does not say that xmm7 is saved"),
+        (".seh_savexmm %xmm7, 16", "", "no rule for the saved xmm7"),
         ("pop %rsi", "test %eax, %eax\n pop %rsi", "72 bytes deep, it is 16"),
         ("pop %rbx", "pop %rbx\n nop", "72 bytes deep, it is 0"),
         ("ret", ".byte 0x66, 0xc3", "72 bytes deep, it is 0"),

@@ -115,12 +115,12 @@ def test_a_frame_is_accepted(tmp_path: Path) -> None:
         (".cfi_def_cfa_offset 16\n    .cfi_offset rbx", ".cfi_offset rbx", "8 bytes deep, it is 0"),
         (".cfi_def_cfa_offset 64", ".cfi_def_cfa_offset 56", "48 bytes deep, it is 56"),
         (".cfi_def_cfa_offset 64", "", "16 bytes deep, it is 56"),
-        (".cfi_offset rbx, -16", "", "does not say that rbx is saved"),
+        (".cfi_offset rbx, -16", "", "no rule for the saved rbx"),
         (".cfi_offset rbx, -16", ".cfi_offset rbx, -24", "rbx at entry rsp -16, it is at -8"),
         (".cfi_offset rbx, -16", ".cfi_offset rbp, -24", "rbp at entry rsp -16, which is not saved yet"),
         (".cfi_offset rbx, -16", ".cfi_offset r12, -32", "r12 at entry rsp -24, which is not saved"),
         (".cfi_offset rbp, -24", ".cfi_offset rbp, -16", "rbp at entry rsp -8, where it never is"),
-        (".cfi_offset rbp, -24", ".cfi_same_value rbp", "does not say that rbp is saved"),
+        (".cfi_offset rbp, -24", ".cfi_same_value rbp", "no rule for the saved rbp"),
         ("ret\n", ".cfi_offset 16, -16\n ret\n", "the return address where it is"),
         ("ret\n", ".cfi_endproc\n ret\n .cfi_startproc\n", "no unwind information here"),
         (".cfi_def_cfa_offset 64", ".cfi_def_cfa rbp, 64", "given by rbp, not by rsp"),
@@ -189,7 +189,7 @@ def test_the_vectors_of_the_microsoft_frame_need_rules_in_elf(tmp_path: Path) ->
     """
     for text, expected in (
         (source, []),
-        (source.replace(".cfi_offset xmm6, -32", ""), ["does not say that xmm6 is saved"]),
+        (source.replace(".cfi_offset xmm6, -32", ""), ["no rule for the saved xmm6"]),
         (
             source.replace(".cfi_offset xmm6, -32", ".cfi_offset xmm6, -24"),
             ["where it never", "-16, it is at"],

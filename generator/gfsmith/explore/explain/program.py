@@ -41,9 +41,9 @@ def line(instr: Instr) -> str:
 
 def _loop(loop: Loop) -> list[str]:
     guard = ", destinations aligned" if loop.aligned else ""
-    lines = [f"{loop.role.name.lower()} loop, {loop.step} bytes a turn{guard}"]
+    lines = [f"{loop.role.name.lower()} loop, {loop.step} bytes per iteration{guard}"]
     if loop.joined:
-        lines = ["  in the same turn"]
+        lines = ["  in the same iteration"]
     lines += [f"  {line(i)}" for i in loop.head]
     if loop.rolled:
         lines += [f"  v{c.phi} = v{c.initial}" for c in loop.carries]

@@ -22,9 +22,9 @@ class Sum:
     length: int
     end: bool
 
-    def source(self, turn: Word) -> Word:
+    def source(self, iteration: Word) -> Word:
         """The first source of an iteration."""
-        return add(self.first, scale(turn, self.count))
+        return add(self.first, scale(iteration, self.count))
 
 
 def _recognise(contract: Contract, piece: Piece, length: int) -> Sum | None:
@@ -113,8 +113,8 @@ def _sources(form: Form) -> int | None:
     return len(shards) if shards == set(range(len(shards))) else None
 
 
-def summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) -> Runs:
-    """Return the accumulator `turn` iterations after `first`."""
+def summed(contract: Contract, first: Runs, parts: list[Sum | int], iteration: Word) -> Runs:
+    """Return the accumulator `iteration` iterations after `first`."""
     total: list[Run] = []
     position = 0
     for part in parts:
@@ -122,14 +122,16 @@ def summed(contract: Contract, first: Runs, parts: list[Sum | int], turn: Word) 
         runs = domain.cut(first, position, position + length)
         position += length
         if not isinstance(part, int):
-            now, before = (_total(contract, part, sources) for sources in (part.source(turn), part.first))
-            beside = domain.xor(runs, ((length, before),))  # the value to which the sum is added
-            runs = domain.xor(beside, ((length, now),))
+            now, before = (
+                _total(contract, part, sources) for sources in (part.source(iteration), part.first)
+            )
+            rest = domain.xor(runs, ((length, before),))  # the value to which the sum is added
+            runs = domain.xor(rest, ((length, now),))
         total += runs
     return domain.merge(total)
 
 
-def gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, turn: Word) -> bool:
+def gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, iteration: Word) -> bool:
     """Return whether an accumulator gained the products of exactly the iteration's sources."""
     want: list[Run] = []
     position = 0
@@ -140,7 +142,7 @@ def gained(contract: Contract, parts: list[Sum | int], start: Runs, end: Runs, t
             position += length
             if not isinstance(part, int):
                 runs = _carried(contract, part, runs)
-                runs = domain.xor(runs, ((length, _gain(contract, part, part.source(turn))),))
+                runs = domain.xor(runs, ((length, _gain(contract, part, part.source(iteration))),))
             want += runs
         return domain.xor(domain.merge(want), end) == domain.zeros(position)
     except Unsupported:

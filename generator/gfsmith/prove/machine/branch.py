@@ -78,7 +78,7 @@ def decide(state: State, flags: Flags, condition: Condition) -> bool | Split | A
     the answer cannot be determined, Refutation for a branch on undefined flags."""
     _check_public(flags)
     if isinstance(flags, Unclear):
-        raise Unsupported("a branch on flags that differ from turn to turn of a loop")
+        raise Unsupported("a branch on flags that differ between the iterations of a loop")
     if isinstance(flags, Alignment):
         if condition not in (Condition.EQUAL, Condition.NOT_EQUAL):
             raise Unsupported("a branch on the sign of an address")

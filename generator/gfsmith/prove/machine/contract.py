@@ -76,7 +76,7 @@ class Contract:
 
     operation: dot, mad, mul, xor, or horner: P, Q and R of RAID, sums that are multiplied by 2^output before
     a source is added. per_shard: shard j goes to destination j alone (mul). features: of the CPU, beyond the
-    plain architecture, that may be used. minimum: the least len that is promised; granule: len is a multiple
+    plain architecture, that may be used. minimum: the least permitted len; granule: len is a multiple
     of it. maximum: the greatest len. block: the main loop's step; vector: the vector's bytes. clean_upper:
     vectors' upper halves are cleared on return. fence: streaming stores are fenced. narrow: parameters of 32
     bits, with junk above. indexed: the one source is number `index` of the table. aligned: single shards
@@ -143,7 +143,7 @@ class Contract:
         return add(scale(self.groups, self.group), self.left_over)
 
     @property
-    def turns(self) -> int:
+    def loop_states(self) -> int:
         """The number of states of a loop that distinguish its sums. With Horner's rule, all sums begin as the
         first source."""
         return 3 if self.operation == "horner" else 2

@@ -37,7 +37,7 @@ from gfsmith.prove.machine.substitution import fix, relate
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
-_MAX_TURNS = 4096  #: of a loop that is not closed by induction though its end depends on the length
+_MAX_ITERATIONS = 4096  #: of a loop that is not closed by induction though its end depends on the length
 _MAX_TRIES = 3
 _ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
 
@@ -78,7 +78,7 @@ class Explorer:
         self._followed: list[tuple[tuple[Record, ...], set[int]]] = []
         self._pointers: dict[int, Value | Opaque] = {}
         self._frames: dict[int, list[tuple[Path, State]]] = {}
-        self._turns = count()
+        self._iterations = count()
         self._paths: list[Path] = []
         self._graph = Graph(self.origin, self._text.decode)
         #: By id of a loop's first state: how the loop is left there, until induction covers that.
@@ -127,7 +127,7 @@ class Explorer:
                 state.facts.assume(value, *bounds)
             except Contradiction:
                 continue
-            self._paths.append(Path(path.ip, state, dict(path.loops), path.turns))
+            self._paths.append(Path(path.ip, state, dict(path.loops), path.iterations))
 
     def _next(self) -> Path | None:
         while self._exits and not self._paths:
@@ -193,7 +193,7 @@ class Explorer:
         flags, condition = self.arch.test(path.state, instr)
         decision = decide(path.state, flags, condition)
         if isinstance(decision, bool):
-            self._count_turn(path, instr, flags, decision)
+            self._count_iteration(path, instr, flags, decision)
             path.ip = instr.target if decision else instr.next_ip
             return True
         if isinstance(decision, Alignment):
@@ -205,14 +205,14 @@ class Explorer:
         self._take(path, instr.next_ip, decision.value, decision.other)
         return False
 
-    def _count_turn(self, path: Path, instr: Instruction, flags: Flags, taken: bool) -> None:
+    def _count_iteration(self, path: Path, instr: Instruction, flags: Flags, taken: bool) -> None:
         """Count an iteration of a loop. Raises Unsupported above the limit, for example for a loop that never
         ends."""
         if isinstance(flags, Difference) and isinstance(flags.left, Linear):
             if self._graph.closes(instr) is taken:
-                path.turns += 1
-            if path.turns > _MAX_TURNS:
-                raise Unsupported("too many turns of a loop")
+                path.iterations += 1
+            if path.iterations > _MAX_ITERATIONS:
+                raise Unsupported("too many iterations of a loop")
 
     def _branch_on_alignment(
         self, path: Path, instr: Instruction, flags: Alignment, condition: Condition
@@ -304,7 +304,7 @@ class Explorer:
         """Continue with another iteration of a loop; with enough states, start from a guess and return
         False."""
         first = record.seen[0]
-        if len(record.seen) == self.contract.turns:
+        if len(record.seen) == self.contract.loop_states:
             self._start(path, instr, record)
             return False
         if len(record.seen) == 1:
@@ -319,8 +319,8 @@ class Explorer:
     def _start(self, path: Path, instr: Instruction, record: Record) -> None:
         """Guess the state of any iteration. Queue one iteration from there and, for later, the exit from
         there: by then the guess has been proved, or replaced."""
-        first, turn = record.seen[0], f"t{next(self._turns)}"
-        record.guess = invariant.guess(self.contract, record.seen, turn)
+        first, iteration = record.seen[0], f"t{next(self._iterations)}"
+        record.guess = invariant.guess(self.contract, record.seen, iteration)
         state = record.guess.state
         for register in record.unknown:
             if isinstance(register, str):
@@ -331,12 +331,12 @@ class Explorer:
         record.bounds = min(r[0] for r in ranges), max(r[1] for r in ranges)
         flags, condition = self.arch.test(state, instr)
         if not isinstance(flags, Difference):
-            raise Unsupported("a loop whose condition does not change by the same amount each turn")
+            raise Unsupported("a loop whose condition does not change by the same amount in each iteration")
         state.facts.assume(subtract(flags.left, flags.right), *record.bounds)
         decision = decide(state, flags, condition)
         if not isinstance(decision, Split):
-            raise Unsupported("a loop whose condition is decided after two turns")
-        record.guess = Guess(copy(state), turn, record.guess.sums)
+            raise Unsupported("a loop whose condition is decided after two iterations")
+        record.guess = Guess(copy(state), iteration, record.guess.sums)
         inside, _ = self._ways(instr, decision)
         inner = copy(state)
         inner.facts.assume(decision.value, *inside.bounds)
@@ -354,5 +354,5 @@ class Explorer:
     def _value_range(self, state: State, instr: Instruction) -> tuple[Bound, Bound]:
         decision = decide(state, *self.arch.test(state, instr))
         if not isinstance(decision, Split):
-            raise Unsupported("a loop that ends in some turns only")
+            raise Unsupported("a loop that ends only in some iterations")
         return state.facts.range(decision.value)

@@ -29,10 +29,10 @@ _SPAN = 1 << 64
 
 @dataclass(slots=True)
 class Guess:
-    """The guessed state of iteration `turn`, and the vectors that are accumulators."""
+    """The guessed state of iteration number `iteration`, and the vectors that are accumulators."""
 
     state: State
-    turn: str
+    iteration: str
     sums: dict[int, list[sums_of.Sum | int]]
 
 
@@ -47,31 +47,31 @@ def copy(state: State) -> State:
     return fork(state, state.memory.copy(facts), facts)
 
 
-def _grow(first: Word, second: Word, turn: Linear) -> Word | None:
+def _grow(first: Word, second: Word, iteration: Linear) -> Word | None:
     step = subtract(second, first)
     if not isinstance(step, int):
         return None
     if isinstance(first, int) and abs(step) >= _SPAN // 2:
         step -= _SPAN if step > 0 else -_SPAN  # a number that is counted down past 0
-    return add(first, scale(turn, step))
+    return add(first, scale(iteration, step))
 
 
-def _value(first: Value | Opaque, second: Value | Opaque, turn: Linear) -> Value | Opaque:
+def _value(first: Value | Opaque, second: Value | Opaque, iteration: Linear) -> Value | Opaque:
     if first == second:
         return first
     if isinstance(first, int | Linear) and isinstance(second, int | Linear):
-        grown = _grow(first, second, turn)
+        grown = _grow(first, second, iteration)
         if grown is not None:
             return grown
     return junk(8)
 
 
-def _flags(first: Flags, second: Flags, turn: Linear) -> Flags:
+def _flags(first: Flags, second: Flags, iteration: Linear) -> Flags:
     if first == second:
         return first
     if isinstance(first, Difference) and isinstance(second, Difference):
-        left = _grow(first.left, second.left, turn)
-        right = _grow(first.right, second.right, turn)
+        left = _grow(first.left, second.left, iteration)
+        right = _grow(first.right, second.right, iteration)
         if left is not None and right is not None and _alike(first, second):
             return replace(first, left=left, right=right)
     return Unclear()
@@ -85,10 +85,10 @@ def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
     """Return the guessed state of iteration `name`, from the states of the first iterations. Raises
     Unsupported if the states do not fit a loop."""
     first, second = seen[:2]
-    turn = symbol(name)
+    iteration = symbol(name)
     state = copy(first)
     for register, value in first.gpr.items():
-        state.gpr[register] = _value(value, second.gpr[register], turn)
+        state.gpr[register] = _value(value, second.gpr[register], iteration)
     sums: dict[int, list[sums_of.Sum | int]] = {}
     for number, runs in enumerate(first.vectors):
         if runs == second.vectors[number]:
@@ -98,32 +98,32 @@ def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
             state.vectors[number] = junk(domain.size(runs))
         else:
             sums[number] = parts
-            state.vectors[number] = sums_of.summed(contract, runs, parts, turn)
+            state.vectors[number] = sums_of.summed(contract, runs, parts, iteration)
     pairs = zip(first.masks, second.masks, strict=True)
     state.masks = [a if a == b else None for a, b in pairs]
     state.conditions = {
-        name: _flags(first.conditions.get(name, Unclear()), second.conditions.get(name, Unclear()), turn)
+        name: _flags(first.conditions.get(name, Unclear()), second.conditions.get(name, Unclear()), iteration)
         for name in {**first.conditions, **second.conditions}
     }
     state.dirty = first.dirty or second.dirty
     state.unfenced = first.unfenced or second.unfenced
     state.multiples = {a: m for a, m in first.multiples.items() if second.multiples.get(a) == m}
-    _guess_memory(first, second, state, turn)
+    _guess_memory(first, second, state, iteration)
     return Guess(state, name, sums)
 
 
-def _guess_memory(first: State, second: State, state: State, turn: Linear) -> None:
+def _guess_memory(first: State, second: State, state: State, iteration: Linear) -> None:
     a, b, memory = first.memory, second.memory, state.memory
     assert isinstance(a, Memory) and isinstance(b, Memory) and isinstance(memory, Memory)
     memory.stack.slots = {
         place: _slot(slot, b.stack.slots.get(place)) for place, slot in a.stack.slots.items()
     }
-    complete = _grow(a.complete, b.complete, turn)
+    complete = _grow(a.complete, b.complete, iteration)
     if complete is None or set(a.written) != set(b.written):
-        raise Unsupported("a loop that writes other destinations each turn")
+        raise Unsupported("a loop that writes other destinations in each iteration")
     memory.complete = complete
     for index, written in a.written.items():
-        prefix = _grow(written.prefix, b.written[index].prefix, turn)
+        prefix = _grow(written.prefix, b.written[index].prefix, iteration)
         if prefix is None or written.pieces != b.written[index].pieces:
             raise Unsupported("a loop that does not write its destinations from start to end")
         memory.written[index] = Written(prefix, list(written.pieces))
@@ -137,10 +137,10 @@ def _slot(first: Slot, second: Slot | None) -> Slot:
 def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
     """Return the registers (names and vector numbers) of `end` that differ from the guess for the next
     iteration."""
-    following: Word = add(symbol(start.turn), 1)
+    following: Word = add(symbol(start.iteration), 1)
 
     def move(value: Word) -> Word:
-        return substitute(value, start.turn, following)
+        return substitute(value, start.iteration, following)
 
     wrong: list[str | int] = []
     for register, value in start.state.gpr.items():
@@ -154,17 +154,17 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
             continue
         parts = start.sums.get(number)
         if parts is None:
-            same = end.vectors[number] == domain.substitute_runs(runs, start.turn, following)
+            same = end.vectors[number] == domain.substitute_runs(runs, start.iteration, following)
         else:
-            same = sums_of.gained(contract, parts, runs, end.vectors[number], symbol(start.turn))
+            same = sums_of.gained(contract, parts, runs, end.vectors[number], symbol(start.iteration))
         if not same:
             wrong.append(number)
     _check_memory(start.state, end, move)
     if not end.conditions.keys() <= start.state.conditions.keys():
-        raise Unsupported("a loop that sets flags in some turns only")
+        raise Unsupported("a loop that sets flags only in some iterations")
     for name, flags in start.state.conditions.items():
         if not isinstance(flags, Unclear) and end.conditions.get(name) != _move_flags(flags, move):
-            raise Unsupported("a loop whose condition is not the same each turn")
+            raise Unsupported("a loop whose condition is not the same in each iteration")
     return wrong
 
 
@@ -206,4 +206,4 @@ def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> Non
         and all(end.multiples.get(x) == y for x, y in start.multiples.items())
     )
     if not same:
-        raise Unsupported("a loop whose effect on memory is not the same each turn")
+        raise Unsupported("a loop whose effect on memory is not the same in each iteration")

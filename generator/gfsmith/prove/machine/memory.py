@@ -153,9 +153,9 @@ class Memory:
     def inside(self, what: Address, offset: Word, size: int, limit: Word) -> None:
         """Refute unless 0 <= offset and offset + size <= limit, always."""
         if self.facts.range(offset)[0] < 0:
-            raise Refutation(f"touches {what} before its first byte, at {offset}")
+            raise Refutation(f"accesses {what} before its first byte, at {offset}")
         if self.facts.range(subtract(limit, add(offset, size)))[0] < 0:
-            raise Refutation(f"touches {what} beyond its end: {size} bytes at {offset}, size {limit}")
+            raise Refutation(f"accesses {what} beyond its end: {size} bytes at {offset}, size {limit}")
 
     def load(self, address: Word, size: int) -> Runs:
         """Return bytes as runs. Raises Refutation outside of the readable regions."""

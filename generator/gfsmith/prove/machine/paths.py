@@ -31,7 +31,7 @@ class Path:
     ip: int
     state: State
     loops: dict[int, Record] = field(default_factory=dict)
-    turns: int = 0
+    iterations: int = 0
     guesses: tuple[Record, ...] = ()
     visited: set[int] = field(default_factory=set)
 

@@ -190,7 +190,7 @@ def _length_ranges(contract: Contract, exhaustive: bool) -> list[tuple[int, int]
     proof would show nothing."""
     lengths = contract.lengths()
     if lengths is None:
-        raise Unsupported(f"no len from {contract.minimum} to {contract.maximum} is promised")
+        raise Unsupported(f"no len from {contract.minimum} to {contract.maximum} is permitted")
     low, high = lengths
     ranges = [(low, high)]
     short = min(4 * contract.block // contract.granule * contract.granule, high)

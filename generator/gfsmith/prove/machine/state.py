@@ -251,7 +251,7 @@ class Block:
             for start, data in self._blocks.items():
                 if start <= address and address + size <= start + len(data):
                     return data, address - start
-        raise Refutation(f"touches {size} bytes at {address}, outside of every block")
+        raise Refutation(f"accesses {size} bytes at {address}, outside of every block")
 
     def load(self, address: Word, size: int) -> Runs:
         data, offset = self._find(address, size)

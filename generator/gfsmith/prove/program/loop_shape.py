@@ -19,7 +19,7 @@ def check_lengths(program: Program) -> None:
     if any(loop.step <= 0 or loop.step % lanes for loop in loops):
         raise Refutation("a loop's step is not a whole number of vectors")
     if len(loops) < 2 or loops[-2].step != lanes or loops[-2].aligned:
-        raise Refutation("no loop over single vectors stands before the tail")
+        raise Refutation("no loop over single vectors precedes the tail")
 
 
 def check_joined(loops: tuple[Loop, ...], where: str) -> None:

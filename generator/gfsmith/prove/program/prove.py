@@ -45,7 +45,7 @@ _LOADED_BYTES = {Op.TABLE: 16, Op.MATRIX: 8, Op.AFFINE: 8, Op.COLUMN: 1}
 
 
 @dataclass
-class _Turn:
+class _Iteration:
     """One iteration of a loop: its environment, the bytes that it stored and, inside a loop over the sources,
     the number of available sources."""
 
@@ -62,7 +62,7 @@ class _Prover:
         self.lanes = program.lanes
 
     def run(self) -> None:
-        preload = _Turn({})
+        preload = _Iteration({})
         for instr in self.program.preload:
             if instr.op in STORES or (instr.ref and instr.ref.space not in _FIXED):
                 raise Refutation(f"preload has {instr.op.name}, which depends on the position")
@@ -78,40 +78,40 @@ class _Prover:
         loop_shape.check_pointers(self.spec, loops, where)
         stored: dict[tuple[int, int], Byte] = {}
         for loop in loops:
-            self._loop(loop, _Turn(dict(preloaded), stored=stored), where)
+            self._loop(loop, _Iteration(dict(preloaded), stored=stored), where)
         self._check_stores(loops[0], stored, where)
 
-    def _loop(self, loop: Loop, turn: _Turn, where: str) -> None:
-        self._section(loop.head, turn, loop)
+    def _loop(self, loop: Loop, iteration: _Iteration, where: str) -> None:
+        self._section(loop.head, iteration, loop)
         if loop.rolled:
-            self._induction(loop, turn, where)
+            self._induction(loop, iteration, where)
         elif self.spec.inputs is None and not self.spec.diagonal:
             raise Refutation(f"{where}: not rolled, but the number of sources is not fixed")
-        self._section(loop.close, turn, loop)
+        self._section(loop.close, iteration, loop)
 
-    def _section(self, code: tuple[Instr, ...], turn: _Turn, loop: Loop) -> None:
+    def _section(self, code: tuple[Instr, ...], iteration: _Iteration, loop: Loop) -> None:
         for instr in code:
-            self._execute(instr, turn, loop.step)
+            self._execute(instr, iteration, loop.step)
 
-    def _execute(self, instr: Instr, turn: _Turn, step: int) -> None:
+    def _execute(self, instr: Instr, iteration: _Iteration, step: int) -> None:
         if instr.op is Op.PREFETCH:
             return
         if instr.op not in self.spec.isa.ops:
             raise Refutation(f"{instr.op.name} does not exist on {self.spec.isa.name}")
-        args: list[Lane] = [self._value(turn, a) for a in instr.args]
+        args: list[Lane] = [self._value(iteration, a) for a in instr.args]
         if instr.ref is not None and instr.op not in STORES | {Op.SPILL}:
-            args.append(self._load(instr, instr.ref, turn, step))
+            args.append(self._load(instr, instr.ref, iteration, step))
         if instr.op in STORES:
             self._check_operands(instr, args)
-            self._store(instr, args[0], turn, step)
+            self._store(instr, args[0], iteration, step)
             return
         if instr.op is Op.SPILL:
             self._check_operands(instr, args[:1])
-            turn.slots[self._slot(instr.ref)] = args[0]
+            iteration.slots[self._slot(instr.ref)] = args[0]
             return
-        if instr.result is None or instr.result in turn.values:
+        if instr.result is None or instr.result in iteration.values:
             raise Refutation(f"{instr.op.name} does not define one new value")
-        turn.values[instr.result] = self._evaluate(instr, args)
+        iteration.values[instr.result] = self._evaluate(instr, args)
 
     def _evaluate(self, instr: Instr, args: list[Lane]) -> Lane:
         if instr.op in (Op.ZERO, Op.CONST):
@@ -132,26 +132,26 @@ class _Prover:
             raise Refutation(f"{instr.op.name} takes other operands: {names}")
 
     @staticmethod
-    def _value(turn: _Turn, value: Value) -> Lane:
-        if value not in turn.values:
+    def _value(iteration: _Iteration, value: Value) -> Lane:
+        if value not in iteration.values:
             raise Refutation(f"value {value} is read before it is defined")
-        return turn.values[value]
+        return iteration.values[value]
 
-    def _load(self, instr: Instr, ref: Ref, turn: _Turn, step: int) -> Lane:
+    def _load(self, instr: Instr, ref: Ref, iteration: _Iteration, step: int) -> Lane:
         if instr.op is Op.RELOAD or ref.space is Space.SCRATCH:
-            return self._reload(ref, turn)
+            return self._reload(ref, iteration)
         reads_table = instr.op in _LOADED_BYTES
         if reads_table != (ref.space in _FIXED) or ref.space is Space.AHEAD:
             raise Refutation(f"{instr.op.name} cannot read {witness.name(ref)}")
         if ref.space is Space.CONSTANT:
             return self._load_constant(instr, ref)
         if reads_table:
-            return self._load_entry(instr, ref, turn)
+            return self._load_entry(instr, ref, iteration)
         self._check_inside(ref, step)
         if ref.space is Space.SOURCE:
-            self._check_source(ref, turn)
+            self._check_source(ref, iteration)
         may_change = self.spec.in_place or ref.space is Space.DESTINATION
-        if may_change and any(abs(offset - ref.offset) < self.lanes for _, offset in turn.stored):
+        if may_change and any(abs(offset - ref.offset) < self.lanes for _, offset in iteration.stored):
             raise Refutation(f"{witness.name(ref)} is read after it may have been written in place")
         space = "src" if ref.space is Space.SOURCE else "dst"
         return model.data_byte(Data(space, ref.index, ref.offset))
@@ -162,13 +162,13 @@ class _Prover:
             raise Refutation("a spill that is not to a slot of the frame")
         return ref.index
 
-    def _reload(self, ref: Ref, turn: _Turn) -> Lane:
+    def _reload(self, ref: Ref, iteration: _Iteration) -> Lane:
         """Return a value that this iteration spilled; a value that another iteration left in the frame is
         refused."""
         slot = self._slot(ref)
-        if slot not in turn.slots:
-            raise Refutation(f"{witness.name(ref)} is read before this turn has put anything there")
-        return turn.slots[slot]
+        if slot not in iteration.slots:
+            raise Refutation(f"{witness.name(ref)} is read before this iteration writes to it")
+        return iteration.slots[slot]
 
     def _load_constant(self, instr: Instr, ref: Ref) -> Lane:
         count = _LOADED_BYTES[instr.op]
@@ -178,13 +178,13 @@ class _Prover:
         lanes = tuple(constant_byte(byte) for byte in loaded)
         return lanes[0] if instr.op is Op.COLUMN else lanes
 
-    def _load_entry(self, instr: Instr, ref: Ref, turn: _Turn) -> Lane:
+    def _load_entry(self, instr: Instr, ref: Ref, iteration: _Iteration) -> Lane:
         spec = self.spec
         count = _LOADED_BYTES[instr.op]
         last = spec.tables.entry_bytes - count
         if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
             raise Refutation(f"{witness.name(ref)} is outside the entry of output {ref.output}")
-        self._check_source(ref, turn)
+        self._check_source(ref, iteration)
         coefficient = Coefficient(ref.index, ref.output)
         entry = model.entry(spec.field, spec.tables, coefficient)
         loaded = entry[ref.offset : ref.offset + count]
@@ -196,24 +196,24 @@ class _Prover:
         if ref.space is Space.DESTINATION and not 0 <= ref.index < self.spec.outputs:
             raise Refutation(f"{witness.name(ref)}: there are {self.spec.outputs} outputs")
 
-    def _check_source(self, ref: Ref, turn: _Turn) -> None:
-        if not CURRENT - turn.sources < ref.index < (self.spec.inputs or 1):
+    def _check_source(self, ref: Ref, iteration: _Iteration) -> None:
+        if not CURRENT - iteration.sources < ref.index < (self.spec.inputs or 1):
             inputs = self.spec.inputs or "k"
             raise Refutation(
-                f"{witness.name(ref)}: there are {inputs} inputs, and {turn.sources} at hand here"
+                f"{witness.name(ref)}: there are {inputs} inputs, and {iteration.sources} available here"
             )
 
-    def _store(self, instr: Instr, value: Lane, turn: _Turn, step: int) -> None:
+    def _store(self, instr: Instr, value: Lane, iteration: _Iteration, step: int) -> None:
         ref = instr.ref
         if ref is None or ref.space is not Space.DESTINATION:
             raise Refutation("a store that is not to a destination")
         self._check_inside(ref, step)
         key = (ref.index, ref.offset)
-        if key in turn.stored:
+        if key in iteration.stored:
             raise Refutation(f"{witness.name(ref)} is stored twice")
-        turn.stored[key] = value
+        iteration.stored[key] = value
 
-    def _induction(self, loop: Loop, turn: _Turn, where: str) -> None:
+    def _induction(self, loop: Loop, iteration: _Iteration, where: str) -> None:
         """Check that body and rest, run on unknown sums, add their sources to each sum as model.advance
         defines.
 
@@ -222,16 +222,16 @@ class _Prover:
         """
         if loop.group < 1 or (loop.group > 1) != bool(loop.rest):
             raise Refutation(
-                f"{where}: {loop.group} sources a turn, and a rest of {len(loop.rest)} operations"
+                f"{where}: {loop.group} sources per iteration, and a rest of {len(loop.rest)} operations"
             )
         sums = self._sums(loop, where)
         for carry in loop.carries:
             output, offset = sums[carry.phi]
-            start = self._value(turn, carry.initial)
+            start = self._value(iteration, carry.initial)
             self._compare(start, model.initial(self.spec, output, offset), output, offset, where)
         before: dict[Value, Byte] = {phi: variable_byte(("sum", phi)) for phi in sums}
         for code, count in ((loop.body, loop.group), (loop.rest, 1)) if loop.rest else ((loop.body, 1),):
-            inner = _Turn({**turn.values, **before}, sources=count)
+            inner = _Iteration({**iteration.values, **before}, sources=count)
             self._section(code, inner, loop)
             if inner.stored:
                 raise Refutation(f"{where}: stores inside the loop over the sources")
@@ -245,7 +245,7 @@ class _Prover:
                     want = model.advance(self.spec, want, CURRENT - n, output, offset)
                 self._compare(self._value(inner, after), want, output, offset, where)
         for phi, (output, offset) in sums.items():
-            turn.values[phi] = variable_byte(("total", output, offset))
+            iteration.values[phi] = variable_byte(("total", output, offset))
 
     def _sums(self, loop: Loop, where: str) -> dict[Value, tuple[int, int]]:
         """Return the output and offset of each carried sum: the place where close stores it."""

@@ -135,7 +135,7 @@ def check(instance: Instance, cpu: Cpu, place: Place, level: Level) -> Outcome:
             raise Mismatch(f"{instance}: faults (signal {fault}), but has a meaning") from None
         return Outcome.FAULT
     if isinstance(refusal, Refutation) and instance.whole:
-        raise Mismatch(f"{instance}: is refuted ({refusal}), but touches its operand only")
+        raise Mismatch(f"{instance}: is refuted ({refusal}), but accesses only its operand")
     if refusal is not None:
         return Outcome.REFUSED
     found = list(differences(state, after, place))

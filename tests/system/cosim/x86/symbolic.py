@@ -37,7 +37,7 @@ class Memory:
             raise Unsupported(f"{address} is not a number")
         offset = address - self.address
         if not 0 <= offset <= domain.size(self.runs) - size:
-            raise Refutation(f"touches {size} bytes at {offset}, outside of the block")
+            raise Refutation(f"accesses {size} bytes at {offset}, outside of the block")
         return offset
 
     def relative(self, ip: int, next_ip: int, target: int, /) -> Word:

@@ -48,7 +48,7 @@ REFUTED = (
     # every byte
     Change("a byte never written", "strb w12, [x8, x9]", "nop", "of dst[0] only"),
     Change("len below 16 forgotten", "b.lo .L6", "b.lo .L5", "of dst[0] only"),
-    Change("one turn only", "b.hi .L3", "nop", "of dst[0] only"),
+    Change("one iteration only", "b.hi .L3", "nop", "of dst[0] only"),
     # ABI
     Change("x19 overwritten", "mov x9, xzr", "mov x9, xzr\nmov x19, x0", "x19 is not preserved"),
     Change("v8 overwritten", "movi v0.16b, #15", "movi v0.16b, #15\nmovi v8.16b, #1", "d8 is not preserved"),

@@ -291,7 +291,7 @@ class Reader:
         section = self.placed.get(symbol["st_shndx"]) if symbol is not None else None
         named = target
         if section is not None and len(section.starts) > 1 and symbol["st_info"]["type"] == "STT_SECTION":
-            if part == "relative" and addend:  # linkers disagree about which entry is meant
+            if part == "relative" and addend:  # linkers disagree about the chosen entry
                 self.build.hole(place, size, section.name)
                 return
             named = target + addend

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 _BYTE = "0x[0-9a-f]{2}"
-#: A comment beside bytes: no quotes, backslashes, semicolons and slashes, which could end or continue it.
+#: A comment next to bytes: no quotes, backslashes, semicolons and slashes, which could end or continue it.
 _COMMENT = r"[ +,\-.0-9A-Za-z\[\]{}()_:=^*]*"
 _BYTES = re.compile(rf"    \.byte ({_BYTE}(?:,{_BYTE})*)(?: *| +# {_COMMENT})")
 _LABEL = re.compile(r"# \.L[0-9]+:")

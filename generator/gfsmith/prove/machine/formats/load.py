@@ -72,7 +72,7 @@ def load(path: Path, member: str | None = None) -> Image:
     chosen = [found for found in members if member is None or found[0] == member]
     if len(chosen) != 1:
         what = f"{len(chosen)} members" + (f" are called {member}" if member is not None else "")
-        raise LoadError(f"{path}: {what}; say which symbol or member is meant")
+        raise LoadError(f"{path}: {what}; name the symbol or member")
     name, content = chosen[0]
     return _parse(f"{path}({name})", content)
 

@@ -77,7 +77,7 @@ def _compare(step: Step, rules: Rules, known: Mapping[str, set[int]]) -> list[st
     for register, slot in step.saved.items():
         told = rules.slots.get(register)
         if told is None:
-            lines.append(f"the table does not say that {register} is saved")
+            lines.append(f"the table has no rule for the saved {register}")
         elif told != slot:
             lines.append(f"the table has {register} at entry rsp {told:+}, it is at {slot:+}")
     lowest = -step.depth - (RED_ZONE if rules.red_zone and step.in_epilogue else 0)
