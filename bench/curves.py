@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.build import ROOT
 from bench.style import GREY, NAVY, RED, STYLE, legend, panels, size_axis, svg
 from bench.table import TITLES
 
+MANIFEST = ROOT / "gen_out" / "MANIFEST.json"
 Table = list[dict[str, str]]
 UNITS = {"B": 1, "KiB": 1024}
 #: Column of the tables -> label, colour, style of the line.
@@ -79,17 +83,31 @@ def draw_lengths(page: dict[str, Table]) -> Figure:
         rows = _rows(page, TITLES["length"], code, regime)
         _draw(axis, rows, _length)
         lengths = [_length(row) for row in rows]
-        size_axis(axis, lengths[:: 2 if len(lengths) > 6 else 1], "bytes of a shard")
+        step = 3 if len(lengths) > 6 else 1
+        size_axis(axis, lengths[::-step][::-1], "bytes of a shard")
         axis.set_title(f"{CODES[code]}, {'in cache' if regime == 'in cache' else 'from DRAM'}")
     legend(figure, axes, 2)
     return figure
 
 
+def known_matrices() -> set[tuple[int, str]]:
+    """Return (k, code) of the default set's kernels for known matrices with 4 outputs."""
+    kernels = json.loads(MANIFEST.read_text(encoding="utf-8"))["kernels"]
+    found = (re.match(r"gfs_dot_(\d+)x4_([a-z]+)__gfni_avx512_", kernel["symbol"]) for kernel in kernels)
+    return {(int(one[1]), one[2]) for one in found if one}
+
+
 def draw_sources(page: dict[str, Table]) -> Figure:
-    """Draw throughput by number of data shards: two codes, in cache."""
+    """Draw throughput by number of data shards: two codes, in cache. Rings mark the shapes with a kernel for
+    their known matrix, which explains the peaks."""
     figure, axes = panels("Encoding k+4 on one thread, shards of 4 KiB in cache", 2, height=3.0)
+    own = known_matrices()
     for axis, code in zip(axes, CODES, strict=True):
-        _draw(axis, _rows(page, TITLES["k"], code, "in cache"), _sources)
+        rows = _rows(page, TITLES["k"], code, "in cache")
+        _draw(axis, rows, _sources)
+        marked = [(_sources(row), float(row["gfsmith"])) for row in rows if (_sources(row), code) in own]
+        axis.plot(*zip(*marked, strict=True), "o", color=RED, fillstyle="none", markersize=9,
+                  label="gfsmith with a kernel for the known matrix")  # fmt: skip
         axis.set_xlabel("data shards, k")
         axis.set_title(CODES[code])
     legend(figure, axes, 2)
@@ -105,7 +123,8 @@ PICTURES: dict[str, tuple[str, Callable[[dict[str, Table]], Figure]]] = {
     ),
     "throughput-k.svg": (
         "Throughput of k+4 by number of data shards, 4 KiB in cache, with a Cauchy matrix and with lch: "
-        "gfsmith, the fastest peer, a touch loop and the port bound of a dense product",
+        "gfsmith, the fastest peer, a touch loop and the port bound of a dense product. Rings and peaks: "
+        "shapes with a kernel for their known matrix",
         draw_sources,
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -85,14 +86,22 @@ def microseconds(value: float) -> str:
     return f"{value:g} µs"
 
 
+def described(drawn: str, description: str) -> str:
+    """Return an SVG text with a title and a description for screen readers. The title is the description up
+    to its first colon or full stop."""
+    title = re.split(r"[:.]", description, maxsplit=1)[0]
+    head, mark, rest = drawn.partition(" <metadata>")
+    named = f" <title>{escape(title)}</title>\n <desc>{escape(description)}</desc>\n"
+    return f"{head}{named}{mark}{rest}"
+
+
 def svg(figure: Figure, description: str) -> str:
-    """Return a figure as SVG with a title for screen readers, and close it."""
+    """Return a figure as SVG with title and description, and close it."""
     drawn = io.StringIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None}, facecolor="white")
     pyplot.close(figure)
     text = "\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n"
-    head, mark, rest = text.partition(" <metadata>")
-    return f"{head} <title>{escape(description)}</title>\n{mark}{rest}"
+    return described(text, description)
 
 
 def write(figure: Figure, path: Path, description: str) -> None:

@@ -22,12 +22,12 @@ def graphs() -> tuple[tuple[str, Graph], ...]:
     six, three = gfsmith.Codec("cauchy", 6, 3), gfsmith.Codec("cauchy", 3, 2)
     to_reader = {0: 5, 1: 5}
     return (
-        ("rs (6,3): shard 2 is rebuilt", decoding("rs", six, tuple(range(9)), (2,))),
-        ("ppr (6,3): the same", decoding("ppr", six, tuple(range(9)), (2,))),
-        ("ecpipe (6,3): the same", decoding("ecpipe", six, tuple(range(9)), (2,))),
-        ("triec (3,2): rank 5 encodes", encoding("triec", three, tuple(range(5)), 5)),
+        ("rs 6+3: shard 2 is rebuilt", decoding("rs", six, tuple(range(9)), (2,))),
+        ("ppr 6+3: shard 2 is rebuilt", decoding("ppr", six, tuple(range(9)), (2,))),
+        ("ecpipe 6+3: shard 2 is rebuilt", decoding("ecpipe", six, tuple(range(9)), (2,))),
+        ("triec 3+2: rank 5 encodes", encoding("triec", three, tuple(range(5)), 5)),
         (
-            "triec (3,2): rank 5 reads shards 0 and 1",
+            "triec 3+2: rank 5 reads shards 0 and 1",
             decoding("triec", three, tuple(range(5)), (0, 1), None, to_reader),
         ),
     )

@@ -21,6 +21,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from bench import curves
+from bench.style import described
 from tools import graph_picture, proofs_picture, speed_picture
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,15 +31,20 @@ GOLDEN = ROOT / "tests" / "unit" / "golden"
 OBJECTS, EXECUTED = GOLDEN / "proved_objects.json", GOLDEN / "executed_kernels.json"
 TOP = ROOT  #: folder of the written pictures
 
+ABOUT_GRAPHS = (
+    "Graphs of the composed primitives: rs, ppr and ecpipe rebuild shard 2 of a 6+3 stripe; triec encodes a "
+    "3+2 stripe and reads two of its shards. Each box names the rank, its shard and its primitive"
+)
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "gfsmith", "font.size": 9, "font.family": "DejaVu Sans"}
 
 
-def svg(figure: Figure) -> str:
-    """Return the picture as text, equal for equal data."""
+def svg(figure: Figure, description: str) -> str:
+    """Return the picture as text, equal for equal data, with a title and a description."""
     kept = io.StringIO()
     figure.savefig(kept, format="svg", metadata={"Date": None, "Creator": "gfsmith: make pictures"})
     pyplot.close(figure)
-    return "\n".join(line.rstrip() for line in kept.getvalue().splitlines()) + "\n"
+    text = "\n".join(line.rstrip() for line in kept.getvalue().splitlines()) + "\n"
+    return described(text, description)
 
 
 def proofs() -> list[proofs_picture.Row]:
@@ -56,9 +62,9 @@ def pictures() -> dict[str, str]:
         text = PERFORMANCE.read_text(encoding="utf-8")
         return {
             **{f"bench/results/{file}": drawn for file, drawn in curves.draw(text).items()},
-            "bench/results/speed.svg": svg(speed_picture.draw(text)),
-            "docs/pictures/proofs.svg": svg(proofs_picture.draw(proofs())),
-            "docs/pictures/graphs.svg": svg(graph_picture.draw()),
+            "bench/results/speed.svg": svg(speed_picture.draw(text), speed_picture.ABOUT),
+            "docs/pictures/proofs.svg": svg(proofs_picture.draw(proofs()), proofs_picture.ABOUT),
+            "docs/pictures/graphs.svg": svg(graph_picture.draw(), ABOUT_GRAPHS),
         }
 
 

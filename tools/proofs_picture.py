@@ -14,6 +14,10 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+ABOUT = (
+    "Proofs by instruction set: a table of the kernels, and of those with a program proof, with a "
+    "machine-code proof, and executed in tests"
+)
 GREY, FULL = "#5b6878", "#d8ecd9"
 
 #: A record: instruction set -> symbols ("symbols"), and the program that made the evidence.

@@ -56,7 +56,7 @@ def behind(ratio: Estimate) -> bool:
     return ratio.median > 1 + MARGIN
 
 
-def surely_behind(ratio: Estimate) -> bool:
+def significantly_behind(ratio: Estimate) -> bool:
     """Return whether the whole interval is more than the margin behind."""
     return ratio.low > 1 + MARGIN
 

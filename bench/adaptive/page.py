@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from bench.adaptive.judge import MARGIN, surely_behind
+from bench.adaptive.judge import MARGIN, significantly_behind
 from bench.adaptive.pictures import draw
 from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
 from bench.adaptive.results import is_behind
@@ -37,8 +37,8 @@ def _near(cell: Json) -> bool:
     return not is_behind(cell)
 
 
-def _surely_behind(cell: Json) -> bool:
-    return surely_behind(ratio(cell, "over_static_best"))
+def _significantly_behind(cell: Json) -> bool:
+    return significantly_behind(ratio(cell, "over_static_best"))
 
 
 def _behind_isal(cell: Json) -> bool:
@@ -83,7 +83,7 @@ def summary(cells: Sequence[Json]) -> Iterator[str]:
     rows: list[tuple[str, Callable[[Sequence[Json]], str]]] = [
         ("cells", lambda some: str(len(some))),
         (f"within {MARGIN:.0%} of the static best", lambda some: _share(some, _near)),
-        ("behind it with the whole interval", lambda some: _share(some, _surely_behind)),
+        ("behind it with the whole interval", lambda some: _share(some, _significantly_behind)),
         ("faster than ISA-L", lambda some: _share(some, lambda c: not _behind_isal(c))),
         ("time / static best's", lambda some: _middle(some, "over_static_best")),
         ("speed / static default's", lambda some: _middle(some, "gain_default")),
@@ -137,7 +137,7 @@ def _lost(first: dict[str, Json], again: dict[str, Json]) -> Iterator[str]:
     twice = {id for id in lost if id in again and not _near(again[id])}
     yield f"## Cells more than {MARGIN:.0%} behind the static best: {len(lost)}\n"
     if again:
-        sure = sum(_surely_behind(lost[id]) and _surely_behind(again[id]) for id in twice)
+        sure = sum(_significantly_behind(lost[id]) and _significantly_behind(again[id]) for id in twice)
         yield (
             f"They were measured a second time, by another process with a new coordinator: {len(twice)} of "
             f"{len(again)} are behind again (first in the table), {sure} of them with the whole interval "

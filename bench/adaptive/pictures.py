@@ -116,24 +116,25 @@ def _recovery(content: Json) -> Figure | None:
     changes = content["changes"]
     if not changes:
         return None
+    effort = content["method"]["effort"]
     figure, axes = panels("One condition changes (shaded) and changes back", len(changes))
     for axis, (what, change) in zip(axes, changes.items(), strict=True):
         start = 0
         for number, phase in enumerate(change["phases"]):
             lines = phase["gigabytes_per_second"]
-            length = len(lines["adaptive"])
+            rounds = effort["phase"] / len(lines["adaptive"])  # of which each point is a median
             for who, (label, colour) in PHASES.items():
-                x = range(start, start + length)
+                x = [start + n * rounds for n in range(len(lines[who]))]
                 axis.plot(
                     x, lines[who], "-", color=colour, linewidth=1.2, label=label if number == 0 else None
                 )
             if number == 1:
-                axis.axvspan(start, start + length, color="#e8eef5", zorder=0)
-            start += length
+                axis.axvspan(start, start + effort["phase"], color="#e8eef5", zorder=0)
+            start += effort["phase"]
         axis.set_title(what)
         axis.set_ylim(bottom=0)
         axis.set_ylabel(SPEED)
-        axis.set_xlabel("rounds of the measurement")
+        axis.set_xlabel(f"rounds of {effort['slice'] / 1000:g} ms for each policy")
     legend(figure, axes, 4)
     return figure
 

@@ -29,7 +29,7 @@ class Graph:
 
     @property
     def title(self) -> str:
-        return f"{NAMES[self.scheme]}({self.shape}) {self.task}"
+        return f"{NAMES[self.scheme]} {self.shape.replace(',', '+')} {self.task}"
 
     @property
     def encodes(self) -> bool:

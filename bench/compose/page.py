@@ -25,9 +25,9 @@ def _pictures(pictures: Sequence[tuple[str, str]], about: str) -> Iterator[str]:
 
 
 VERDICTS = """\
-Cells in which composed is surely faster / surely slower / neither, by the 95 % interval of the ratio
-of percentiles. A percentile is reported if at least three operations lie above it. With so many cells, some
-verdicts (5 % of those without a difference) are chance.
+Cells in which composed is significantly faster / significantly slower / neither, by the 95 % interval of the
+ratio of percentiles. A percentile is reported if at least three operations lie above it. With so many cells,
+some verdicts (5 % of those without a difference) are chance.
 """
 BANDWIDTH = """\
 MB/s of produced bytes, as the paper defines it (section IV-A): m chunks of an encoding, one of a repair, over
@@ -66,14 +66,14 @@ def _bandwidth(content: Json, pictures: Sequence[tuple[str, str]]) -> Iterator[s
     yield BANDWIDTH.format(window=content["method"]["window"])
     yield from tables.bandwidth(content)
     behind = tables.bandwidth_lost(content)
-    yield f"Composed is surely slower in: {'; '.join(behind) or 'none of the measured cells'}.\n"
+    yield f"Composed is significantly slower in: {'; '.join(behind) or 'none of the measured cells'}.\n"
     yield from _pictures(pictures, "bandwidth")
 
 
 def _slices(content: Json) -> Iterator[str]:
     rows = list(tables.slices(content))
     if rows:
-        yield "## Slices of ECPipe(6,3): a chunk of 1 MiB\n"
+        yield "## Slices of ECPipe 6+3: a chunk of 1 MiB\n"
         yield from rows
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
+from statistics import median
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -31,6 +33,8 @@ from bench.style import (
 
 COLOURS = {COMPOSED: RED, INCOHERENT: NAVY}
 SCHEMES = {"rs": NAVY, "lrc": TEAL, "ppr": AMBER, "ecpipe": RED, "triec": GREY}
+#: A graph is drawn by name if its median is this many times above or below the line at some size.
+OUTLIER = 1.5
 TICKS = [LENGTHS[n] for n in (0, 3, 5, 7, 9)]
 WIDE_TICKS = [length for length in LENGTHS if length != 8 * MIB]
 
@@ -68,28 +72,53 @@ def _latency(content: Json, found: Sequence[Graph]) -> Figure | None:
     return figure
 
 
+def _deviation(graph: Graph, who: str) -> dict[int, float]:
+    """Return the measured median over the fitted line, by bytes of a chunk."""
+    line = graph.fits[who]
+    return {n: graph.cells[n][who]["p50"][0] / (line.at(n) * 1e6) for n in sorted(graph.cells)}
+
+
+def _is_outlier(ratios: Mapping[int, float]) -> bool:
+    return any(max(ratio, 1 / ratio) > OUTLIER for ratio in ratios.values())
+
+
+def _deviations(axes: Axes, found: Sequence[Graph], who: str) -> None:
+    """Draw the range and the median over the graphs, and a line for each graph outside of OUTLIER."""
+    ratios = [(graph, _deviation(graph, who)) for graph in found]
+    outliers = [(graph, points) for graph, points in ratios if _is_outlier(points)]
+    others = [points for _, points in ratios if not _is_outlier(points)]
+    lengths = sorted({n for points in others for n in points})
+    by_length = [[points[n] for points in others if n in points] for n in lengths]
+    if by_length:
+        low, high = [min(some) for some in by_length], [max(some) for some in by_length]
+        axes.fill_between(
+            lengths, low, high, color=NAVY, alpha=0.18, linewidth=0, label=f"range of {len(others)} graphs"
+        )
+        axes.plot(
+            lengths, [median(some) for some in by_length], color=NAVY, linewidth=1.4, label="their median"
+        )
+    for (graph, points), style in zip(outliers, cycle(("o-", "s--", "^:", "d-.")), strict=False):
+        colour = SCHEMES[graph.scheme]
+        axes.plot(*zip(*points.items(), strict=True), style, color=colour, markersize=3.5, linewidth=1.2,
+                  label=graph.title)  # fmt: skip
+
+
 def _model(content: Json, found: Sequence[Graph]) -> Figure | None:
-    """Draw the medians over the fitted line, a curve for each graph."""
+    """Draw the medians over the fitted line: the range of the graphs, and the outliers by name."""
     if not found:
         return None
-    figure, axes = panels(
-        "Measured latency over the fitted line alpha c + beta, one curve for each graph", 2, 1, 2.7
-    )
+    figure, axes = panels("Measured latency over the fitted line alpha c + beta, all graphs", 2, 1, 3.0)
     for axis, who in zip(axes, CONTENDERS, strict=True):
-        for graph in found:
-            lengths = sorted(graph.cells)
-            line = graph.fits[who]
-            ratios = [graph.cells[n][who]["p50"][0] / (line.at(n) * 1e6) for n in lengths]
-            style = "-" if graph.encodes else "--"
-            axis.plot(lengths, ratios, style, color=SCHEMES[graph.scheme], linewidth=1.3)
+        _deviations(axis, found, who)
         axis.axhline(1, color="black", linewidth=1, linestyle=":")
         size_axis(axis, WIDE_TICKS, "bytes of a chunk")
         axis.set_yscale("log", base=2)
         axis.yaxis.set_major_locator(FixedLocator([0.5, 0.7, 1, 1.4, 2]))
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_ylim(0.6, 2.6)
         axis.set_ylabel("median / line")
-        axis.set_title(who)
-    _legend_of_schemes(figure, {graph.scheme for graph in found}, {"encode": "-", "repair": "--"})
+        axis.set_title(f"{who} (named: more than {OUTLIER:g} times off the line at some size)")
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
@@ -103,7 +132,7 @@ def _bandwidth(content: Json, found: Sequence[Graph]) -> Figure | None:
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     if not cells:
         return None
-    figure, axes = panels("Bandwidth: bytes of shards made, over time", 2, 1, 3.2)
+    figure, axes = panels("Bandwidth: bytes produced per second", 2, 1, 3.2)
     styles = dict(zip(CONTENDERS, ("-", "--"), strict=True))
     for axis, task in zip(axes, ("encode", "repair"), strict=True):
         for scheme, colour in SCHEMES.items():
@@ -115,7 +144,7 @@ def _bandwidth(content: Json, found: Sequence[Graph]) -> Figure | None:
         axis.set_title(task)
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axis.set_ylabel("MB/s")
+        axis.set_ylabel("MB produced per second")
         size_axis(axis, WIDE_TICKS, "bytes of a chunk")
     _legend_of_schemes(figure, {cell["scheme"] for cell in cells}, styles)
     return figure
@@ -199,7 +228,7 @@ PICTURES: tuple[tuple[str, str, Callable[[Json, Sequence[Graph]], Figure | None]
     (
         "compose-latency.svg",
         "Latency by bytes of a chunk, composed and incoherent, a panel for each graph of shapes "
-        "6,3 and 6,2,2: median, and a band up to the 99th percentile",
+        "6+3 and 6+2+2: median, and a band up to the 99th percentile",
         _latency,
     ),
     (
@@ -210,8 +239,8 @@ PICTURES: tuple[tuple[str, str, Callable[[Json, Sequence[Graph]], Figure | None]
     ),
     (
         "compose-model.svg",
-        "Measured latency over the fitted line by bytes of a chunk, a curve for each graph, "
-        "composed and incoherent",
+        "Measured latency over the fitted line by bytes of a chunk, composed and incoherent: range and "
+        "median over the graphs, and a curve for each graph more than 1.5 times off the line",
         _model,
     ),
     (

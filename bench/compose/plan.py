@@ -83,7 +83,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        return f"{NAMES[self.scheme]}({self.shape}) {self.task}"
+        return f"{NAMES[self.scheme]} {self.shape.replace(',', '+')} {self.task}"
 
     @property
     def made(self) -> int:

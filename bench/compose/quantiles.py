@@ -84,5 +84,5 @@ def compare(above: Rounds, below: Rounds) -> Comparison:
 
 
 def verdict(figure: Estimate) -> int:
-    """Return the verdict on a ratio of times: 1 surely slower, -1 surely faster, 0 undecided."""
+    """Return 1 if a ratio of times means significantly slower, -1 if significantly faster, else 0."""
     return int(figure.low > 1) - int(figure.high < 1)

@@ -19,7 +19,7 @@ PROJECTED = (8 * KIB, 128 * KIB, 2 * MIB, 16 * MIB)
 
 
 def name(cell: Json) -> str:
-    return f"{NAMES[cell['scheme']]}({cell['shape']}) {cell['task']}"
+    return f"{NAMES[cell['scheme']]} {cell['shape'].replace(',', '+')} {cell['task']}"
 
 
 def microseconds(value: float) -> str:
@@ -40,8 +40,8 @@ def _grouped(cells: Sequence[Json], group: str) -> list[Json]:
 
 
 def summary(content: Json) -> Iterator[str]:
-    """Yield the table of the number of cells in which composed is surely faster, surely slower, or
-    neither."""
+    """Yield the table of the numbers of cells in which composed is significantly faster, significantly
+    slower, or neither."""
     cells, rows = latency_cells(content), []
     for group, (_, upto) in GROUPS.items():
         for task in ("encode", "repair"):
@@ -75,10 +75,10 @@ def latency(found: Sequence[Graph], lengths: Sequence[int]) -> Iterator[str]:
 
 
 def lost(content: Json) -> Iterator[str]:
-    """Yield the cells in which composed is surely slower, worst first."""
+    """Yield the cells in which composed is significantly slower, worst first."""
     cells = [c for c in latency_cells(content) if verdict(estimate_of(c["ratio"]["p50"])) > 0]
     cells.sort(key=lambda cell: -float(cell["ratio"]["p50"][0]))
-    yield f"## Cells in which composed is surely slower at the median: {len(cells)}\n"
+    yield f"## Cells in which composed is significantly slower at the median: {len(cells)}\n"
     if not cells:
         yield "None of the measured cells.\n"
     rows = (
@@ -94,7 +94,7 @@ def lost(content: Json) -> Iterator[str]:
 
 
 def bandwidth_lost(content: Json) -> list[str]:
-    """Return the cells in which composed has surely less bandwidth."""
+    """Return the cells in which composed has significantly less bandwidth."""
     cells = [cell for key, cell in content["cells"].items() if key.startswith("bandwidth/")]
     return [
         f"{name(cell)} of {size(cell['length'])} ({cell['ratio'][0]:.2f})"
@@ -206,7 +206,7 @@ def ycsb(content: Json) -> Iterator[str]:
     """Yield throughput and latencies of every study."""
     rows = []
     for study in content["ycsb"].values():
-        shape = f"({','.join(map(str, study['shape']))})" if study["shape"] else ""
+        shape = " " + "+".join(map(str, study["shape"])) if study["shape"] else ""
         title = f"{NAMES.get(study['scheme'], study['scheme'])}{shape}"
         for workload, found in study["workloads"].items():
             for who in (w for w in found if w != "gain"):

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.result_store import fill, table
 from research.memory.measurements import measured
-from research.memory.pictures import FOLDER, claim_name, walk
+from research.memory.pictures import ABOUT_POLICIES, FOLDER, claim_name, walk
 from research.memory.reproduce import AMPLIFICATION, SPEED
 
 PAGE = FOLDER / "memory.md"
@@ -141,7 +141,7 @@ def tables(found: Mapping[str, Any]) -> str:
             "## gfsmith's policies on persistent memory (predicted)\n",
             "Kernels for AVX-512 without GFNI, four outputs, on the paper's CPU; hill climbing finds the",
             "best distances of every policy, without the limit of equation (1).\n",
-            "![best policy](memory-policies.svg)\n",
+            f"![{ABOUT_POLICIES}](memory-policies.svg)\n",
         ],
         _winners(found["forecasts"]),
         _choices(found["forecasts"]),

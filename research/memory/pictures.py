@@ -17,6 +17,19 @@ from tools.pictures import STYLE, svg
 #: Folder of the model's tables, pictures and figures.
 FOLDER = ROOT / "research" / "results"
 
+ABOUT_CLAIMS = (
+    "Claims of the papers about ratios of speeds, a row each: the range of the paper, the figure of the "
+    "model, and the figure measured on the DRAM of this machine"
+)
+ABOUT_OBSERVATIONS = (
+    "Predicted throughput of ISA-L and DIALGA on persistent memory: by number of data shards, by bytes of a "
+    "block, and by threads for blocks of 4 KiB and 1 KiB, with and without the hardware prefetcher"
+)
+ABOUT_POLICIES = (
+    "Predicted best policy on persistent memory: a map of data shards and bytes of a shard for each number "
+    "of threads. The colour is the traversal order, the number is the speed over the default policy"
+)
+
 PAPER, MODEL, HERE_MEASURED, GREY = "#8d99ae", "#c1121f", "#2a9d8f", "#8d99ae"
 #: Policy -> colour.
 COLOURS = {
@@ -154,7 +167,7 @@ def pictures(found: Mapping[str, Any]) -> dict[str, str]:
     matplotlib.use("svg")
     with matplotlib.rc_context(STYLE):
         return {
-            "memory-claims.svg": svg(draw_claims(found)),
-            "memory-observations.svg": svg(draw_observations(found)),
-            "memory-policies.svg": svg(draw_policies(found)),
+            "memory-claims.svg": svg(draw_claims(found), ABOUT_CLAIMS),
+            "memory-observations.svg": svg(draw_observations(found), ABOUT_OBSERVATIONS),
+            "memory-policies.svg": svg(draw_policies(found), ABOUT_POLICIES),
         }

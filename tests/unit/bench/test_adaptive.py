@@ -45,7 +45,7 @@ def test_a_slower_contender_is_reported(time: float, lost: bool) -> None:
     found = judge.against_best(noisy(times, 41, seed=5, spread=0.02), "adaptive", STATIC)
     assert found.winners == ("policy:row,d=28", "policy:row,d=28")
     assert judge.behind(found.ratio) is lost
-    assert judge.surely_behind(found.ratio) is lost
+    assert judge.significantly_behind(found.ratio) is lost
 
 
 def test_five_percent_without_noise() -> None:

@@ -176,8 +176,8 @@ def test_the_page_says_where_composed_loses(content: dict[str, Any]) -> None:
     lost = list(tables.lost(content))
     slow = [c for name, c in content["cells"].items() if name.startswith("latency/ppr/repair/6+3/")]
     assert lost[0].endswith(f" {len(slow)}\n") and slow
-    assert sum("PPR(6,3)" in line for line in lost) == len(slow)
-    assert not any("RS(6,3)" in line for line in lost)
+    assert sum("PPR 6+3" in line for line in lost) == len(slow)
+    assert not any("RS 6+3" in line for line in lost)
     behind = tables.ycsb_lost(content)
     assert behind and all(one.startswith("rs/6+3/none") for one in behind)
 
@@ -204,7 +204,7 @@ def test_publishing(content: dict[str, Any], tmp_path: Path, monkeypatch: pytest
     assert first.startswith("# Composed\n\nWords.\n") and first.count(page.BEGIN) == 1
     assert set(drawn) == {file for file, _, _ in pictures.PICTURES} - {"compose-projection.svg"}
     assert all(f"]({name})" in first for name in drawn)
-    for words in ("not measured", "Cells in which composed is surely slower", "Limits of one machine"):
+    for words in ("not measured", "Cells in which composed is significantly slower", "Limits of one machine"):
         assert words in first
     page.publish(kept)
     assert target.read_text() == first
