@@ -93,7 +93,7 @@ def decode(k: int, m: int) -> Matrix:
     """Return the matrix that rebuilds the first m data shards of the Cauchy code from the other data and all
     parities.
 
-    No library knows this matrix by name: its coefficients are known at run time only.
+    No library has a name for this matrix: its coefficients are known at run time only.
     """
     rows: list[Sequence[int]] = [[int(i == j) for j in range(k)] for i in range(m, k)]
     return invert([*rows, *cauchy(k, m)])[:m]
@@ -133,7 +133,7 @@ CODES = {
 
 
 def hexadecimal(code: str, k: int, m: int) -> str:
-    """Return the matrix in the form that the driver reads; "-" for a code that only gfsmith knows."""
+    """Return the matrix in the form that the driver reads; "-" for a code that only gfsmith has."""
     if code not in CODES:
         return "-"
     return "".join(f"{value:02x}" for row in CODES[code](k, m) for value in row)

@@ -34,7 +34,7 @@ ANY = 10  #: sources for kernels that take any number
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One computation. code: a matrix that gfsmith's kernel knows; the peer has it in tables."""
+    """One computation. code: the known matrix of gfsmith's kernel; the peer has it in tables."""
 
     operation: str
     inputs: int | None

@@ -29,7 +29,7 @@ class Setting:
 class Samples:
     """A cell's nanoseconds per stripe, by contender, one for each round; and the missing contenders.
 
-    named: whether gfsmith knows the code by name (otherwise it got the matrix).
+    named: whether gfsmith has the code by name (otherwise it got the matrix).
     """
 
     cell: Cell

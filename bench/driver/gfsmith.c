@@ -1,4 +1,4 @@
-/* gfsmith as a contender: the public interface, by code name if the library knows the name. */
+/* gfsmith as a contender: the public interface, by code name if the library has the code. */
 #include <gfsmith.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void update(const contender *peer, const bench_job *job, uint8_t *const *
 
 static void run(void *opaque, const bench_job *job) {
   const contender *peer = opaque;
-  /* The driver learns the matrix from shards of a few bytes, which are shorter than packets. */
+  /* The driver computes the matrix from shards of a few bytes, which are shorter than packets. */
   const gfsmith_codec *codec = job->len % peer->region == 0 ? peer->codec : peer->ordinary;
   uint8_t *shard[BENCH_MAX_SHARDS];
   bench_point(job, 0, shard);

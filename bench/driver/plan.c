@@ -2,7 +2,7 @@
  *
  *   ID CODE K M LEN resident|dram|sequential ROUNDS MICROSECONDS MATRIX CONTENDER...
  *
- * MATRIX: m x k elements in hexadecimal, or "-" if only gfsmith knows the code. A contender is
+ * MATRIX: m x k elements in hexadecimal, or "-" if only gfsmith has the code. A contender is
  * library:variant, with "~" before it if it computes another code, and "!" if it starts threads.
  */
 #include <stdio.h>

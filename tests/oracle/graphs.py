@@ -1,7 +1,7 @@
 """Pairs of ranks (sender, receiver) in each scheme, from the papers' descriptions (docs/compose/guide.md).
 
 The oracle uses no part of the layouts: no sums, no vertices, no numbers of transfers. gfsmith.graph.check
-proves the result of a graph and knows no schemes; these pairs show that the graph follows its scheme.
+proves the result of a graph and has no schemes; these pairs show that the graph follows its scheme.
 """
 
 from __future__ import annotations

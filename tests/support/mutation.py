@@ -65,7 +65,7 @@ def _places(mutant: Mutant, text: bytes) -> Iterator[tuple[int, int, Holes]]:
         for node in _nodes(root):
             holes = _match(pattern, node, {})
             if holes is not None and mutant.within in ("", _function(node)):
-                assert not node.has_error, f"{_text(node)!r} is not C that the parser knows"
+                assert not node.has_error, f"{_text(node)!r} is not C that the parser supports"
                 yield node.start_byte + offset, node.end_byte + offset, holes
 
 

@@ -48,8 +48,8 @@ static void check(call *c) {
     done(owner, &r);
 }
 
-/* The first failure counts. The other participants are told to stop, so that they do not wait in
- * vain. */
+/* The first failure counts. The other participants receive a cancellation, so that they do not wait
+ * in vain. */
 static void fail(call *c, int status, const char *reason) {
   if (c->result.status != GFSMITH_OK)
     return;

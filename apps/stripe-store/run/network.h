@@ -3,7 +3,7 @@
  *
  * The namespaces have no names, and none of their interfaces is in the namespace of this process:
  * the kernel removes them, with bridge and cables, when their last process and this one have ended,
- * in whatever way. So there is nothing to clean up, and two stores cannot interfere. */
+ * even after a crash. So there is nothing to clean up, and two stores cannot interfere. */
 #ifndef STORE_NETWORK_H
 #define STORE_NETWORK_H
 

@@ -50,7 +50,7 @@ func newLinear(set int, operation kernels.Operation, rows [][]byte) *linear {
 func choose(set int, operation kernels.Operation, rows [][]byte) pass {
 	best, most := portable, 0
 	for n, kernel := range kernels.Kernels {
-		if kernel.Set == set && kernel.Operation == operation && knows(kernel, rows) && kernel.Outputs > most {
+		if kernel.Set == set && kernel.Operation == operation && hasMatrix(kernel, rows) && kernel.Outputs > most {
 			best, most = n, kernel.Outputs
 		}
 	}
@@ -65,8 +65,8 @@ func choose(set int, operation kernels.Operation, rows [][]byte) pass {
 	return made
 }
 
-// knows returns whether a kernel has the matrix of these rows.
-func knows(kernel kernels.Kernel, rows [][]byte) bool {
+// hasMatrix returns whether a kernel has the matrix of these rows.
+func hasMatrix(kernel kernels.Kernel, rows [][]byte) bool {
 	if kernel.Matrix < 0 || kernel.Outputs > len(rows) || kernel.Inputs != len(rows[0]) {
 		return false
 	}

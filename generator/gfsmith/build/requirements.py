@@ -238,7 +238,7 @@ _DEBIAN: tuple[Requirement, ...] = (
 
 
 def _system_module(name: str) -> bool:
-    """Return True if the system's Python, whose packages the virtual environment sees, has the module."""
+    """Return True if the system's Python, whose packages the virtual environment uses, has the module."""
     if Path(sys.prefix) == Path("/usr") or importlib.util.find_spec(name) is not None:
         return importlib.util.find_spec(name) is not None
     if not Path(PYTHON).exists():
@@ -276,7 +276,7 @@ def remedy(requirement: Requirement) -> str:
     if is_debian():
         sudo = "" if os.geteuid() == 0 else "sudo "
         return f"{sudo}apt-get install -y --no-install-recommends {requirement.package}"
-    return f"install what Debian calls {requirement.package} with this system's package manager"
+    return f"install {requirement.package} (its name in Debian) with this system's package manager"
 
 
 def missing(level: Level) -> list[Requirement]:

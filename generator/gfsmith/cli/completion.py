@@ -57,5 +57,5 @@ def command(context: click.Context, shell: str) -> None:
     docs/command-line.md names the file where each shell expects the script.
     """
     chosen = get_completion_class(shell)
-    assert chosen is not None  # SHELLS are names that click knows
+    assert chosen is not None  # SHELLS are names that click has
     print(chosen(context.find_root().command, {}, "gfsmith", VARIABLE).source())

@@ -54,7 +54,7 @@ class Choice:
         return min(suiting, key=lambda spec: spec.inputs is None, default=None)
 
     def _known(self, polynomial: int, rows: Sequence[Sequence[int]]) -> KernelSpec | None:
-        """Return the kernel that knows the most of the first rows."""
+        """Return the kernel for a known matrix that has the most of the first rows."""
         found = [
             spec
             for spec in self._baked

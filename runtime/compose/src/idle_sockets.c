@@ -96,7 +96,7 @@ static int listener(gfc_idle_sockets *sockets) {
 void gfc_idle_sockets_end(gfc_idle_sockets *sockets) {
   if (sockets->descriptors == NULL)
     return;
-  /* When the provider closes, it forgets accepted connections that have not sent anything yet, and
+  /* When the provider closes, it loses accepted connections that have not sent anything yet, and
    * leaks their descriptors. */
   int fd = listener(sockets);
   if (fd >= 0) {

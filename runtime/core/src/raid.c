@@ -25,7 +25,7 @@ gfsmith_kernel *gfs_raid_kernel(const gfs_isa *isa, gfs_operation operation, uns
   return kernel;
 }
 
-/* The most data shards for which P and Q are computed by a kernel that knows their matrix, if there
+/* The most data shards for which P and Q are computed by a kernel for their known matrix, if there
  * is one. Measured on Zen 4 (docs/raid.md): 1.1 to 1.7 times as fast as Horner's rule at 4; from 8
  * on as fast with GFNI and slower without. */
 #define KNOWN_MAX 7u

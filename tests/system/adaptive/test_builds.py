@@ -137,7 +137,7 @@ def test_a_checkout_without_variants(plain: Path, tmp_path: Path) -> None:
 
 
 STUB = """#!/bin/sh
-# What `gfsmith gen --adaptive -o FOLDER` would have written.
+# The output of `gfsmith gen --adaptive -o FOLDER`.
 test "$1 $2 $3" = "gen --adaptive -o" && mkdir -p "$4" && cp -r {generated}/. "$4"
 """
 

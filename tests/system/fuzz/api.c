@@ -26,7 +26,7 @@ static bool shape_valid(unsigned k, unsigned m) {
   return k >= 1 && m >= 1 && (uint64_t)k + m <= GFSMITH_MAX_SHARDS;
 }
 
-/* Learns the matrix, as the parities of unit vectors. */
+/* Computes the matrix, as the parities of unit vectors. */
 static void learn(subject *s) {
   uint8_t unit[MODEL_SHARDS] = {0}, *data[MODEL_SHARDS], out[MODEL_SHARDS], *parity[MODEL_SHARDS];
   for (unsigned j = 0; j < s->k; j++)

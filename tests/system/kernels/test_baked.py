@@ -203,7 +203,7 @@ def test_kernels_agree_with_galois(library: Any, baked: list[Kernel], listed: Li
     """The test runs all kernels of the code that this CPU can execute, with every value of every source."""
     field = galois_field()
     chosen = [kernel for kernel in baked if code_of(kernel, listed)[0] == code]
-    assert bool(chosen) == (code not in NOT_BAKED), f"no kernel knows {code}"
+    assert bool(chosen) == (code not in NOT_BAKED), f"no kernel for {code}"
     for kernel in chosen:
         if missing_flags(kernel.isa):
             continue

@@ -110,7 +110,7 @@ RISCV = {  # probed, IMA_EXT_0, AT_HWCAP, bytes granted
     "kernel before 6.4 with v": ((0, 0, LETTER_V, 32), {"RVV"}),
     "kernel before 6.4 without": ((0, IMA_V, 0, 32), set()),
     "draft 0.7.1": ((0, 0, LETTER_V, 0), set()),
-    "draft 0.7.1, kernel knows": ((1, 0, LETTER_V, 16), set()),
+    "draft 0.7.1, kernel supports": ((1, 0, LETTER_V, 16), set()),
     "short vectors": ((1, IMA_V, LETTER_V, 8), set()),
     "unrelated bits": ((1, IMA_V ^ 2**64 - 1, LETTER_V ^ 2**64 - 1, 64), set()),
 }

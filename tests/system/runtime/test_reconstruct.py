@@ -286,7 +286,7 @@ def test_flags_as_bool_arrays_of_c(api: Api) -> None:
 
 
 def test_repeated_losses(api: Api, isa: str) -> None:
-    """More losses than a codec remembers (256), each three times, in mixed order."""
+    """More losses than a codec records (256), each three times, in mixed order."""
     k, m, length = 10, 4, 130
     codec = api.create("cauchy", k, m)
     shards = cauchy_shards(k, m, length)

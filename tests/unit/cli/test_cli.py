@@ -389,7 +389,7 @@ def test_doctor_names_missing_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(main.main, ["doctor"])
     assert result.exit_code == 1
     line = next(x for x in result.output.splitlines() if "clang-19" in x)
-    assert "install what Debian calls clang-19" in line
+    assert "install clang-19 (its name in Debian)" in line
 
 
 def test_levels_of_set_up_build_upon_others(root: Path) -> None:

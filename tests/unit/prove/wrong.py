@@ -12,7 +12,7 @@ from tests.unit.prove.assembly import NAME
 @dataclass(frozen=True)
 class Change:
     """In kernel `base`, the nth line equal to `old` becomes `new`; the refutation's
-    reason contains `says`.
+    reason contains the expected words.
     """
 
     what: str
@@ -317,7 +317,7 @@ ABI = [
         abi="ms",
     ),
     Change(
-        "reads what lay below the red zone",
+        "reads bytes below the red zone",
         "dot",
         "ret",
         "sub rsp, 136\nmov [rsp], rax\nadd rsp, 136\nsub rsp, 136\nmov r11, [rsp]\nadd rsp, 136\nret",

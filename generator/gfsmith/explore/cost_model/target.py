@@ -104,7 +104,7 @@ def target_of(arch: Arch, name: str) -> Target:
 
 @lru_cache(maxsize=8)
 def known_cpus(triple: str) -> tuple[str, ...]:
-    """Return the cores that this llvm-mca knows. Raises ToolMissing."""
+    """Return the cores that this llvm-mca supports. Raises ToolMissing."""
     lines = run(MCA, [f"-mtriple={triple}", "-mcpu=help"]).stderr.splitlines()
     start = next(n for n, line in enumerate(lines) if line.startswith("Available CPUs"))
     end = next(n for n, line in enumerate(lines) if line.startswith("Available features"))

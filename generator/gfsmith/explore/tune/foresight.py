@@ -21,7 +21,7 @@ def predictions(
     cache: Path | None,
     advance: Callable[[int], None],
 ) -> tuple[Prediction, ...]:
-    """Return a prediction for each plan whose kernels the model knows, the sum of its passes. Raises
+    """Return a prediction for each plan whose kernels the model supports, the sum of its passes. Raises
     ModelError."""
     specs = list(dict.fromkeys(spec for plan in plans for spec in plan.specs))
     found = kernels.predict_all(specs, [cpu], jobs, cache, advance)

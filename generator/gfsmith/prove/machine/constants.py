@@ -1,7 +1,7 @@
 """Addresses and bytes of the file in which a function lies.
 
 A linker lays out every section separately, so an address is the symbol of a piece plus an offset. The
-prover knows that the symbol is a multiple of the piece's alignment. It knows no number for it, and no
+prover assumes that the symbol is a multiple of the piece's alignment. It assumes no number for it, and no
 distance between two pieces.
 """
 

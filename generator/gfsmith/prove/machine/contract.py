@@ -82,7 +82,7 @@ class Contract:
     bits, with junk above. indexed: the one source is number `index` of the table. aligned: single shards
     (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind tables, where it has any
     format for them, describe the stack at every instruction. reach_all: every instruction is reached under
-    this contract. landing: it begins as its ABI wants the target of an indirect call to begin. tail: how the
+    this contract. landing: it begins as its ABI requires of targets of indirect calls. tail: how the
     code processes the bytes that do not fill a vector, a hint for how its lengths may be proved together;
     None: one by one. frozen_data: constants may lie in writable data that no code writes. rows: the
     coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group: the

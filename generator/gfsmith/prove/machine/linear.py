@@ -182,7 +182,7 @@ class Facts:
 
     def copy(self) -> Facts:
         facts = Facts(dict(self.bounds))
-        facts._ranges = self._ranges  # until either learns more, and takes a new one
+        facts._ranges = self._ranges  # until either gets a new fact, and a new dictionary
         return facts
 
     def range(self, value: Word) -> tuple[Bound, Bound]:

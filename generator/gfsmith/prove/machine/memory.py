@@ -47,7 +47,7 @@ class Written:
         return Written(self.prefix, list(self.pieces))
 
     def add(self, start: Word, size: int, facts: Facts) -> None:
-        """Record a write. Pieces that touch become one, and what continues the prefix becomes part of it."""
+        """Record a write. Adjacent pieces become one, and a piece that continues the prefix joins it."""
         for piece in list(self.pieces):
             gap = subtract(start, piece[0])
             if isinstance(gap, int) and -size <= gap <= piece[1]:

@@ -44,7 +44,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Flags as values; None: undefined. cf: a subtraction borrows (what Arm calls no carry)."""
+    """Flags as values; None: undefined. cf: a subtraction borrows (Arm's term: no carry)."""
 
     cf: bool | None
     zf: bool | None

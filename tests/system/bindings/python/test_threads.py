@@ -119,7 +119,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 def test_threads_share_a_codec(pool: ThreadPoolExecutor) -> None:
-    """Encoding and repairs of many losses, which the codec remembers from their first repair."""
+    """Encoding and repairs of many losses, which the codec records at their first repair."""
     codec = gfsmith.Codec("cauchy", 10, 4)
 
     def work(seed: int) -> bool:

@@ -182,7 +182,7 @@ bool graph_run(graph_case *run, uint64_t id) {
     transfers[e].bytes = NULL;
   }
   if (status == GFSMITH_OK && !refuses(run))
-    status = wrong("posted what should have been refused");
+    status = wrong("posted an invalid graph");
   if (status != GFSMITH_OK)
     printf("status %d\n", status);
   return status == GFSMITH_OK;

@@ -42,7 +42,7 @@ static bool run_everywhere(struct job *job, size_t len, unsigned shift) {
 }
 
 /* Every length until all loops and tails have run several times. The sets differ in k and
- * coefficients; a kernel that knows both needs only one. */
+ * coefficients; a kernel that has both fixed needs only one. */
 static bool sweep_lengths(struct job *job) {
   static const struct recipe sets[] = {
       {.k = 3, .coefficients = COEFFICIENTS_MIXED, .seed = 11},

@@ -40,7 +40,7 @@ def load_object(what: str, data: bytes) -> Image:
         raise LoadError(f"{what}: damaged COFF file")
     if binary.header.machine != lief.PE.Header.MACHINE_TYPES.AMD64:
         raise LoadError(f"{what}: COFF for {binary.header.machine.name}, not for x86-64")
-    # lief takes what there is of a file that is cut off.
+    # lief accepts the remainder of a truncated file.
     records = sum(1 + len(symbol.auxiliary_symbols) for symbol in binary.symbols)
     whole = records == binary.header.nb_symbols and len(binary.sections) == binary.header.nb_sections
     if not whole or not all(_is_whole(section) for section in binary.sections):

@@ -164,7 +164,7 @@ class Reader:
 
     def _check_mapped(self, section: Any) -> None:
         """Raise LoadError unless the dynamic loader, which reads program headers only, maps a section as its
-        header says."""
+        header states."""
         start, size, flags = section["sh_addr"], section["sh_size"], section["sh_flags"]
         if not size or (flags & _TLS and section["sh_type"] == "SHT_NOBITS"):
             return
@@ -180,7 +180,7 @@ class Reader:
             executable = bool(segment["p_flags"] & _PF_X) >= bool(flags & _EXECUTE)
             if stored and zeroed and writable and executable:
                 return
-        raise LoadError(f"{self.what}: section {section.name} is not mapped as its header says")
+        raise LoadError(f"{self.what}: section {section.name} is not mapped as its header states")
 
     @property
     def segments(self) -> list[Any]:

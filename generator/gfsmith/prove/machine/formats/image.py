@@ -314,7 +314,7 @@ class Builder:
         return int.from_bytes(section.data[start : start + size], "little", signed=True)
 
     def patch(self, address: int, size: int, value: int, signed: bool | None) -> None:
-        """Store a relocated value; `signed` None takes what fits either way. Raises LoadError."""
+        """Store a relocated value; `signed` None: the value may fit either way. Raises LoadError."""
         low = 0 if signed is False else -(1 << 8 * size - 1)
         high = 1 << 8 * size - (1 if signed else 0)
         if not low <= value < high:

@@ -1,4 +1,4 @@
-"""Vectors, after the Power ISA, book I, 6.8, 6.11 and 7.6.3. registers.py says in which order bytes are."""
+"""Vectors, after the Power ISA, book I, 6.8, 6.11 and 7.6.3. registers.py states the order of bytes."""
 
 from __future__ import annotations
 
