@@ -3,7 +3,7 @@
  * kernel:    gfs_dot_3x2_cauchy__gfni_avx512_u2
  * computes:  dst[i] = sum over j < 3 of c[i][j] * src[j], i < 2, in GF(2^8), for every byte position
  * set:       gfni_avx512 (AVX512F, AVX512BW, AVX512VL, BMI2, GFNI)
- * technique: affine, 2 x 64 bytes a turn, temporal stores, prefetch 0 bytes ahead
+ * technique: affine, 2 x 64 bytes per iteration, temporal stores, prefetch 0 bytes ahead
  * arguments: size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src, uint8_t *const *dst
  * coeffs:    not read; c is cauchy_3x2_11d of matrices.inc
  * reads:     [src[j], src[j] + len), its constants, the two pointer arrays
@@ -11,7 +11,7 @@
  * in place:  no overlap of dst with src
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 14 zmm registers, k1
  *
- * The bytes are the kernel; the text beside them is their disassembly in Intel operand order.
+ * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
  */
 #include "gfsmith_asm.h"
 #if defined(GFSMITH_ASM_X86_64)

@@ -3,7 +3,7 @@
  * kernel:    gfs_mad_2x2__gfni_avx512_u1
  * computes:  dst[i] ^= sum over j < 2 of c[i][j] * src[j], i < 2, in GF(2^8), for every byte position
  * set:       gfni_avx512 (AVX512F, AVX512BW, AVX512VL, BMI2, GFNI)
- * technique: affine, 1 x 64 bytes a turn, temporal stores, prefetch 0 bytes ahead
+ * technique: affine, 1 x 64 bytes per iteration, temporal stores, prefetch 0 bytes ahead
  * arguments: size_t len, size_t k, const uint8_t *coeffs, const uint8_t *const *src, uint8_t *const *dst
  * coeffs:    affine, 8 bytes a coefficient, source-major
  * reads:     [src[j], src[j] + len), [dst[i], dst[i] + len), coeffs, the two pointer arrays
@@ -11,7 +11,7 @@
  * in place:  dst may be src
  * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 8 zmm registers, k1
  *
- * The bytes are the kernel; the text beside them is their disassembly in Intel operand order.
+ * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
  */
 #include "gfsmith_asm.h"
 #if defined(GFSMITH_ASM_X86_64)

@@ -2,14 +2,14 @@
  *
  * Every kernel of this build. All have one signature:
  *
- *   len     bytes of every shard, any value; 0 touches nothing
- *   k       sources, where the name says n; otherwise ignored
- *   coeffs  coefficient table in the format named beside the kernel, any alignment. The entry of source
+ *   len     bytes of every shard, any value; 0 accesses nothing
+ *   k       sources, where the name has n; otherwise ignored
+ *   coeffs  coefficient table in the format named next to the kernel, any alignment. The entry of source
  *           j and output i starts at byte (j * outputs + i) * E (mul: j * E):
  *             nibble   E = 32  c * n for n = 0..15, then c * (n << 4)
  *             permxor  E = 32  the same with byte n of either at n ^ 7 (POWER, lxvd2x and vpermxor)
- *             affine   E = 8   byte 7-i is row i of the 8 x 8 bit matrix of x -> c * x; its bit b says
- *                              that bit b of x contributes to bit i of the product
+ *             affine   E = 8   byte 7-i is row i of the 8 x 8 bit matrix of x -> c * x; its bit b is
+ *                              1 if bit b of x contributes to bit i of the product
  *             bitplane E = 8   byte b is c * 2^b
  *             mulb     E = 8   c eight times (polynomial 0x11b only)
  *             none             nothing is read; may be NULL
@@ -20,7 +20,7 @@
  * line (64 bytes) of an iteration of their main loop: the prefetch addresses, of any value. With L lines an iteration,
  * src[k + n] is for the n-th line that an iteration visits: with _rows, one line of every source and then the next
  * line of every source, n = k * row + source, else n = L * source + line; _shuffled visits rows or lines in the
- * order that adaptive.inc says. An iteration at position p of the shards prefetches the address src[k + n] + p. Bytes
+ * order in adaptive.inc. An iteration at position p of the shards prefetches the address src[k + n] + p. Bytes
  * after the last whole iteration are processed without prefetching.
  *
  *   dot  dst[i]  = sum over j of c[i][j] * src[j]      destinations overlap nothing
