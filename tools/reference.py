@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The parts of the runtime whose public headers docs/Doxyfile lists.
-PARTS = ("core", "adaptive")
+PARTS = ("core", "adaptive", "compose")
 
 
 def _described(element: ElementTree.Element) -> bool:

@@ -49,7 +49,10 @@ typedef enum gfsmith_compose_status {
   GFSMITH_ELIMIT = -39     /**< the shards in transit need more memory than the node may use */
 } gfsmith_compose_status;
 
-/** A short English sentence for a status of either kind. */
+/** Describe a status of either kind.
+ *
+ * @param status a gfsmith_status or a gfsmith_compose_status
+ * @return a short English sentence; never NULL */
 GFSMITH_API const char *gfsmith_compose_strerror(int status);
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -86,7 +89,9 @@ typedef struct gfsmith_node_options {
   void *context;                    /**< first argument of both handlers [NULL] */
 } gfsmith_node_options;
 
-/** Write the default settings. */
+/** Write the default settings.
+ *
+ * @param options where they go */
 GFSMITH_API void gfsmith_node_defaults(gfsmith_node_options *options);
 
 /** Create a node and listen.
@@ -101,29 +106,52 @@ GFSMITH_API int gfsmith_node_create(gfsmith_node **out, const gfsmith_node_optio
                                     char *reason);
 
 /** Cancel all posted operations, close all links and stop the engine. NULL is allowed. Must not be
- * called from a callback. */
+ * called from a callback.
+ *
+ * @param node the node, or NULL */
 GFSMITH_API void gfsmith_node_destroy(gfsmith_node *node);
 
-/** The node's rank. */
+/** Return the rank of a node.
+ *
+ * @param node the node
+ * @return its rank */
 GFSMITH_API uint16_t gfsmith_node_rank(const gfsmith_node *node);
-/** The port on which the node listens. */
+/** Return the port on which a node listens.
+ *
+ * @param node the node
+ * @return its port */
 GFSMITH_API uint16_t gfsmith_node_port(const gfsmith_node *node);
-/** Does the provider support triggered operations? */
+/** Return whether the provider of a node supports triggered operations.
+ *
+ * @param node the node
+ * @return true if it supports them */
 GFSMITH_API bool gfsmith_node_triggers(const gfsmith_node *node);
 
 /** Set the address of a peer, also after it has changed. Of two nodes, the one with the higher rank
  * connects; it repeats failed attempts (after 10 ms, doubled up to 1 s) as long as it has
  * the address. The node with the lower rank accepts the connection and needs no address for that.
  *
+ * @param node the node
+ * @param rank the rank of the peer
+ * @param host the numeric address of the peer
+ * @param port the port of the peer
  * @return GFSMITH_EINVAL (own rank, rank out of range, an invalid address) */
 GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host,
                                   uint16_t port);
-/** Is there an authenticated link to this peer now? */
+/** Return whether there is an authenticated link to a peer now.
+ *
+ * @param node the node
+ * @param rank the rank of the peer
+ * @return true if there is one */
 GFSMITH_API bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank);
 
 /** Send a short message to a peer. The messages of a link arrive in order and exactly once, or the
  * link goes down. May be called from any thread, also from callbacks.
  *
+ * @param node the node
+ * @param rank the rank of the peer
+ * @param bytes the message
+ * @param length its bytes, 1 to GFSMITH_MESSAGE_MAX
  * @return GFSMITH_EPEER (no link now), GFSMITH_EINVAL (length 0 or over GFSMITH_MESSAGE_MAX),
  *     GFSMITH_ELIMIT (more than 16 MiB are queued for this peer), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes,
@@ -141,7 +169,7 @@ typedef enum gfsmith_calculator {
 
 /** Parameters of a computation. */
 typedef struct gfsmith_calc {
-  gfsmith_calculator calculator;
+  gfsmith_calculator calculator; /**< the computation */
   unsigned polynomial; /**< of the field, irreducible and of degree 8, for example 0x11d */
   unsigned outputs;    /**< 1 to 255: rows of the matrix for EC, 1 for XOR, the number of inputs for
                           FORWARD */
@@ -155,10 +183,15 @@ typedef struct gfsmith_region gfsmith_region;
 /** Register memory.
  *
  * @param out where the region goes; on failure *out = NULL
+ * @param node the node that sends from the memory
+ * @param memory the first byte
+ * @param bytes its size
  * @return GFSMITH_EINVAL (a NULL argument, no bytes), GFSMITH_ENOMEM, GFSMITH_EFABRIC */
 GFSMITH_API int gfsmith_region_create(gfsmith_region **out, gfsmith_node *node, void *memory,
                                       size_t bytes);
-/** Undo a registration, after all operations that use it. */
+/** Undo a registration, after all operations that use it.
+ *
+ * @param region the region */
 GFSMITH_API void gfsmith_region_destroy(gfsmith_region *region);
 
 /** The memory of an operation. All shards have `length` bytes; their memory must remain valid until
@@ -185,8 +218,8 @@ typedef struct gfsmith_source {
 } gfsmith_source;
 /** The shards to receive. */
 typedef struct gfsmith_wait {
-  unsigned count;
-  const gfsmith_source *source;
+  unsigned count;               /**< number of shards */
+  const gfsmith_source *source; /**< an entry for each of them */
 } gfsmith_wait;
 
 /** A shard to send (an entry of the paper's stripe descriptor). */
@@ -197,8 +230,8 @@ typedef struct gfsmith_target {
 } gfsmith_target;
 /** The shards to send. */
 typedef struct gfsmith_stripe {
-  unsigned count;
-  const gfsmith_target *target;
+  unsigned count;               /**< number of transfers */
+  const gfsmith_target *target; /**< an entry for each of them */
 } gfsmith_stripe;
 
 /** The job that an operation belongs to. */
@@ -226,9 +259,9 @@ typedef void gfsmith_done(void *context, const gfsmith_outcome *outcome);
  * any time, also after the node is destroyed. Calls of gfsmith_operation_wait return after the
  * callback has returned. */
 typedef struct gfsmith_notice {
-  gfsmith_done *done;
-  void *context;
-  gfsmith_operation **operation;
+  gfsmith_done *done;            /**< callback, or NULL */
+  void *context;                 /**< first argument of the callback */
+  gfsmith_operation **operation; /**< where the handle goes, or NULL */
 } gfsmith_notice;
 
 /** ec/xor-send: compute on local shards and send the outputs. The operation is complete when the
@@ -238,7 +271,12 @@ typedef struct gfsmith_notice {
  * Limits: 255 inputs; GFSMITH_MAX_SHARDS inputs and computed outputs together; GFSMITH_EDGES_MAX
  * targets; GFSMITH_SLICES_MAX slices. A node cannot send to itself.
  *
- * @param notice NULL: the outcome is not reported
+ * @param node the node that runs the operation
+ * @param job the job that the operation belongs to
+ * @param calc the computation
+ * @param memory the shards in memory
+ * @param stripe the shards to send
+ * @param notice receivers of the outcome; NULL: the outcome is not reported
  * @return GFSMITH_EINVAL (a descriptor is invalid or out of range), GFSMITH_ENOMEM, GFSMITH_ELIMIT,
  *     GFSMITH_ECANCELED (the node is being destroyed); nothing is posted then. An edge that is
  *     posted twice is reported in the outcome, as GFSMITH_EINVAL */
@@ -246,7 +284,16 @@ GFSMITH_API int gfsmith_ec_send(gfsmith_node *node, const gfsmith_job *job,
                                 const gfsmith_calc *calc, const gfsmith_memory *memory,
                                 const gfsmith_stripe *stripe, const gfsmith_notice *notice);
 /** recv-ec/xor-send: receive shards, compute on local and received shards, send the outputs.
- * Otherwise as gfsmith_ec_send. */
+ * Otherwise as gfsmith_ec_send.
+ *
+ * @param node the node that runs the operation
+ * @param job the job that the operation belongs to
+ * @param wait the shards to receive
+ * @param calc the computation
+ * @param memory the shards in memory
+ * @param stripe the shards to send
+ * @param notice receivers of the outcome, or NULL
+ * @return as gfsmith_ec_send */
 GFSMITH_API int gfsmith_recv_ec_send(gfsmith_node *node, const gfsmith_job *job,
                                      const gfsmith_wait *wait, const gfsmith_calc *calc,
                                      const gfsmith_memory *memory, const gfsmith_stripe *stripe,
@@ -254,7 +301,13 @@ GFSMITH_API int gfsmith_recv_ec_send(gfsmith_node *node, const gfsmith_job *job,
 /** recv-ec/xor: receive shards, compute on local and received shards, store the outputs. Otherwise
  * as gfsmith_ec_send.
  *
- * @param wait NULL or count 0: all inputs are local */
+ * @param node the node that runs the operation
+ * @param job the job that the operation belongs to
+ * @param wait the shards to receive; NULL or count 0: all inputs are local
+ * @param calc the computation
+ * @param memory the shards in memory
+ * @param notice receivers of the outcome, or NULL
+ * @return as gfsmith_ec_send */
 GFSMITH_API int gfsmith_recv_ec(gfsmith_node *node, const gfsmith_job *job,
                                 const gfsmith_wait *wait, const gfsmith_calc *calc,
                                 const gfsmith_memory *memory, const gfsmith_notice *notice);
@@ -264,7 +317,12 @@ GFSMITH_API int gfsmith_recv_ec(gfsmith_node *node, const gfsmith_job *job,
  * sends and waits for them. The call returns when the operation has ended. Peers see no difference.
  * Must not be called from a callback.
  *
- * @param wait,stripe NULL: none
+ * @param node the node that runs the operation
+ * @param job the job that the operation belongs to
+ * @param wait the shards to receive; NULL: none
+ * @param calc the computation
+ * @param memory the shards in memory
+ * @param stripe the shards to send; NULL: none
  * @param outcome written if the result is GFSMITH_OK; may be NULL
  * @return as gfsmith_ec_send */
 GFSMITH_API int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job,
@@ -276,15 +334,20 @@ GFSMITH_API int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job,
  * one second after its deadline (docs/compose/guide.md). In a callback this function returns
  * without waiting.
  *
+ * @param operation the handle
+ * @param ms most milliseconds to wait
  * @param outcome written if the operation has ended; may be NULL
  * @return whether the operation has ended */
 GFSMITH_API bool gfsmith_operation_wait(gfsmith_operation *operation, unsigned ms,
                                         gfsmith_outcome *outcome);
 /** Cancel an operation that has not ended; its outcome is GFSMITH_ECANCELED. It may still be
  * running when this function returns.
- */
+ *
+ * @param operation the handle */
 GFSMITH_API void gfsmith_operation_cancel(gfsmith_operation *operation);
-/** Release the handle; the operation continues. NULL is allowed. */
+/** Release a handle; the operation continues.
+ *
+ * @param operation the handle, or NULL */
 GFSMITH_API void gfsmith_operation_release(gfsmith_operation *operation);
 
 /* ---- graphs --------------------------------------------------------------------------------- */
@@ -329,41 +392,68 @@ typedef struct gfsmith_graph_request {
  *     cannot do this, or not with these ranks), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_graph_create(gfsmith_graph **out, const gfsmith_graph_request *request,
                                      char *reason);
-/** Free a graph. NULL is allowed. */
+/** Free a graph.
+ *
+ * @param graph the graph, or NULL */
 GFSMITH_API void gfsmith_graph_destroy(gfsmith_graph *graph);
-/** A 64-bit hash of the whole graph (field, matrix parts, vertices and edges), for gfsmith_job: the
- * first 8 bytes, least significant first, of the 128-bit BLAKE2b hash (RFC 7693) of its JSON text.
- * 0 for NULL.
- */
+/** Return a 64-bit hash of the whole graph (field, matrix parts, vertices and edges), for
+ * gfsmith_job: the first 8 bytes, least significant first, of the 128-bit BLAKE2b hash (RFC 7693)
+ * of its JSON text.
+ *
+ * @param graph the graph, or NULL
+ * @return the hash; 0 for NULL */
 GFSMITH_API uint64_t gfsmith_graph_hash(const gfsmith_graph *graph);
 /** Check that the graph is acyclic, that every transfer has a sender and a receiver, and that every
  * sink computes exactly the wanted shards for all data. The check is exact: it computes with linear
  * forms in the data.
  *
+ * @param graph the graph
  * @param reason GFSMITH_REASON_MAX bytes for an English description of the error, or NULL
  * @return GFSMITH_OK, GFSMITH_ENOMEM, or GFSMITH_EINVAL with the reason */
 GFSMITH_API int gfsmith_graph_check(const gfsmith_graph *graph, char *reason);
 /** Write the graph as JSON, which `gfsmith graph --json` prints as well.
  *
+ * @param graph the graph
  * @param text where the JSON goes, terminated by a zero byte and truncated to `size`
+ * @param size bytes of `text`
  * @return the length of the JSON without the zero byte, even if it was truncated */
 GFSMITH_API size_t gfsmith_graph_json(const gfsmith_graph *graph, char *text, size_t size);
-/** Does this rank have a vertex in the graph? */
+/** Return whether a rank has a vertex in a graph.
+ *
+ * @param graph the graph
+ * @param rank the rank
+ * @return true if it has one */
 GFSMITH_API bool gfsmith_graph_has(const gfsmith_graph *graph, uint16_t rank);
 
 /** Post the part of this node; the vertex rule of section III-D chooses primitive and calculator.
  *
+ * @param node the node
+ * @param graph the graph, the same at all nodes
+ * @param job number of the job: the same at all nodes for one run, different for different runs
+ * @param deadline_ms deadline, counted from the call; 0: the deadline of the node
+ * @param length bytes of every shard; may be 0
+ * @param slice as in gfsmith_memory
  * @param shards k + m addresses: of the shards that this node reads, and of those that it is to
  *     store. A shard that this node receives unchanged as an input (a surviving shard at the sink
  *     of "rs" and "lrc") is stored at its address too, unless that is NULL. Other entries are
  *     ignored
- * @param length,slice as in gfsmith_memory
+ * @param notice receivers of the outcome, or NULL
  * @return GFSMITH_EINVAL (the node has no vertex in the graph, a required address is NULL),
  *     GFSMITH_ENOMEM, GFSMITH_ELIMIT */
 GFSMITH_API int gfsmith_graph_post(gfsmith_node *node, const gfsmith_graph *graph, uint64_t job,
                                    unsigned deadline_ms, size_t length, size_t slice,
                                    uint8_t *const *shards, const gfsmith_notice *notice);
-/** Run the part of this node in the calling thread, as gfsmith_incoherent. */
+/** Run the part of this node in the calling thread, as gfsmith_incoherent.
+ *
+ * @param node the node
+ * @param graph the graph, the same at all nodes
+ * @param job number of the job: the same at all nodes for one run, different for different runs
+ * @param deadline_ms deadline, counted from the call; 0: the deadline of the node
+ * @param length bytes of every shard; may be 0
+ * @param slice as in gfsmith_memory
+ * @param shards as in gfsmith_graph_post
+ * @param outcome written if the result is GFSMITH_OK; may be NULL
+ * @return as gfsmith_graph_post */
 GFSMITH_API int gfsmith_graph_incoherent(gfsmith_node *node, const gfsmith_graph *graph,
                                          uint64_t job, unsigned deadline_ms, size_t length,
                                          size_t slice, uint8_t *const *shards,

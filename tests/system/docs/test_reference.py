@@ -11,7 +11,11 @@ import pytest
 
 from tests.support.paths import ROOT
 
-HEADERS = [path for part in ("core", "adaptive") for path in sorted(ROOT.glob(f"runtime/{part}/include/*.h"))]
+HEADERS = [
+    path
+    for part in ("core", "adaptive", "compose")
+    for path in sorted(ROOT.glob(f"runtime/{part}/include/*.h"))
+]
 
 
 def _reference(*words: Path) -> subprocess.CompletedProcess[str]:
