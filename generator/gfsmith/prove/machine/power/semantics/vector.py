@@ -71,6 +71,21 @@ def _subtract(state: State, instr: Decoded) -> None:
     write_vector(state, target, domain.constant_runs(bytes((a - b) & 0xFF for a, b in pairs)))
 
 
+def _shift(towards_zero: int) -> Semantics:
+    """vslb (-1), vsrb (1): each byte by the low three bits of its count."""
+
+    def run(state: State, instr: Decoded) -> None:
+        target, source, count = instr.operands
+        out: list[Run] = []
+        for length, piece, by in domain.aligned(read_vector(state, source), read_vector(state, count)):
+            if not isinstance(piece, Form) or not isinstance(by, Form) or not by.is_constant:
+                raise Unsupported(f"{instr} on {piece} by {by}")
+            out.append((length, domain.shift_rows(piece, towards_zero * (by.constant & 7))))
+        write_vector(state, target, domain.merge(out))
+
+    return run
+
+
 def _shift_signed(state: State, instr: Decoded) -> None:
     """vsrab, by the low three bits of each count: by 7 everywhere, or known bytes."""
     target, source, count = instr.operands
@@ -171,6 +186,8 @@ TABLE: dict[str, Semantics] = {
     **forms(_splat_immediate, "vspltisb v #"),
     **forms(_add, "vaddubm v v v"),
     **forms(_subtract, "vsububm v v v"),
+    **forms(_shift(-1), "vslb v v v"),
+    **forms(_shift(1), "vsrb v v v"),
     **forms(_shift_signed, "vsrab v v v"),
     **forms(_move, "vmr v v"),
     **forms(_permute_xor, "vpermxor v v v v"),
