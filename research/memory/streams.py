@@ -48,11 +48,11 @@ _LOOKUPS = frozenset({Op.LOOKUP, Op.LOOKUP_LOW, Op.LOOKUP2})
 _FREE = frozenset(
     {Op.LOAD, Op.STORE, Op.STREAM, Op.PREFETCH, Op.TABLE, Op.MATRIX, Op.COLUMN, Op.CONST, Op.ZERO}
 )
-_TURN = 3  #: instructions of one iteration over sources in addition to the Program's
+_ITERATION = 3  #: instructions of one iteration over sources in addition to the Program's
 
 
 @dataclass(slots=True)
-class _Turn:
+class _Iteration:
     """One iteration of the main loop over bytes, at position 0, during its execution."""
 
     k: int
@@ -101,30 +101,30 @@ class _Turn:
         if loop.rolled:
             whole = self.k - self.k % loop.group
             for source in range(0, whole, loop.group):
-                self.section(loop.body, source, _TURN)
+                self.section(loop.body, source, _ITERATION)
             for source in range(whole, self.k):
-                self.section(loop.rest, source, _TURN)
+                self.section(loop.rest, source, _ITERATION)
         self.section(loop.close, 0, 2)
 
 
-def _turn(turn: Sequence[Loop], k: int, lanes: int, size: int) -> Accesses:
-    run = _Turn(k, lanes, size, [])
-    for loop in turn:
+def _iteration(iteration: Sequence[Loop], k: int, lanes: int, size: int) -> Accesses:
+    run = _Iteration(k, lanes, size, [])
+    for loop in iteration:
         run.loop(loop)
     return np.array(run.rows, ACCESS)
 
 
 def _parts(program: Program, k: int, length: int) -> Iterator[Accesses]:
     position = 0
-    for turn in program.turns():
-        step, left = turn[0].step, length - position
-        if turn[0].role is Role.TAIL:
+    for iteration in program.iterations():
+        step, left = iteration[0].step, length - position
+        if iteration[0].role is Role.TAIL:
             if left:
-                part = _turn(turn, k, program.lanes, left)
+                part = _iteration(iteration, k, program.lanes, left)
                 part["offset"] += position
                 yield part
         elif left >= step:
-            one = _turn(turn, k, program.lanes, program.lanes)
+            one = _iteration(iteration, k, program.lanes, program.lanes)
             starts = position + step * np.arange(left // step)
             part = np.tile(one, len(starts))
             moved = np.repeat(starts, len(one))

@@ -290,14 +290,6 @@ def test_text() -> None:
     ]
 
 
-def test_the_page_shows_the_output(root: Path) -> None:
-    page = (root / "docs" / "compose" / "guide.md").read_text(encoding="utf-8")
-    command, shown = page.split("    $ gfsmith graph ")[1].split("\n\n")[0].split("\n", 1)
-    assert [line.removeprefix("    ") for line in shown.splitlines()] == run(
-        *command.split()
-    ).output.splitlines()
-
-
 def test_options_reach_the_graph() -> None:
     holders = "9,8,7,6,5,4,3,2,1"
     done = run(
