@@ -5,6 +5,7 @@
 # make adaptive build/adaptive/libgfsmith.a and .so: with the coordinator and its kernels; docs/adaptive.md
 # make isal    build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's: docs/isal.md
 # make compose build/libgfsmith-compose.a and .so: primitives and graphs over libfabric; docs/compose/guide.md
+# make check-linked compare the kernels in the libraries with gen_out/MANIFEST.json again; docs/build.md
 # make install headers, libraries, gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md;
 #              make install-compose installs libgfsmith-compose as well
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md

@@ -26,6 +26,15 @@ mkdir -p "$work" dist
   cat "$work/audit" >&2
   exit 1
 }
+
+# Compare the kernels in the extension of .venv and in that of the wheel with the proved ones: docs/build.md.
+native=gfsmith/codec/_native.abi3.so
+mkdir "$work/unpacked"
+for wheel in "$work"/tagged/*.whl; do
+  "$bin"/python -m zipfile --extract "$wheel" "$work/unpacked"
+done
+"$bin"/python packaging/check_linked.py gen_out/MANIFEST.json "bindings/python/$native" "$work/unpacked/$native"
+
 rm -f dist/gfsmith-*.whl
 for wheel in "$work"/tagged/*.whl; do
   mv "$wheel" dist/

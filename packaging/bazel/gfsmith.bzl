@@ -17,6 +17,9 @@ def gfsmith_generate(
         **kwargs):
     """A cc_library of the runtime and of kernels with a known matrix.
 
+    The target NAME_linked, which `bazel build //...` includes, compares its kernels with the digests of the proved
+    machine code; it needs python3.
+
     Args:
       name: name of the library.
       code: the code whose matrix the kernels know, for example "cauchy"; this or config is required.
@@ -50,7 +53,7 @@ def gfsmith_generate(
     native.genrule(
         name = folder,
         srcs = [config] if config else [],
-        outs = sources + [folder + "/PROOFS.json", folder + "/MANIFEST.json"],
+        outs = sources + [folder + "/" + file for file in ("PROOFS.json", "MANIFEST.json", "check_linked.py")],
         cmd = "%s export -o $(RULEDIR)/%s %s >/dev/null" % (program, folder, " ".join(flags)),
         message = "Generating and proving",
     )
@@ -61,4 +64,12 @@ def gfsmith_generate(
         copts = ["-std=c11", "-fvisibility=hidden"],
         includes = [folder],
         **kwargs
+    )
+    needed = [folder + "/check_linked.py", folder + "/MANIFEST.json", name]
+    native.genrule(
+        name = name + "_linked",
+        srcs = needed,
+        outs = [name + ".linked"],
+        cmd = "python3 $(location %s) --stamp $@ $(location %s) $(locations %s)" % tuple(needed),
+        message = "Comparing linked kernels with the proved ones",
     )

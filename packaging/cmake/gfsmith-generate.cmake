@@ -17,6 +17,8 @@ find_program(GFSMITH_EXECUTABLE gfsmith
 mark_as_advanced(GFSMITH_EXECUTABLE)
 set(GFSMITH_CACHE "" CACHE PATH "Cache of gfsmith's proofs; empty: the default")
 mark_as_advanced(GFSMITH_CACHE)
+find_program(GFSMITH_PYTHON python3 DOC "Python 3, which compares linked kernels with the proved ones; optional")
+mark_as_advanced(GFSMITH_PYTHON)
 if(POLICY CMP0116) # the functions below run with the policies of this file
   cmake_policy(SET CMP0116 NEW)
 endif()
@@ -75,7 +77,7 @@ function(gfsmith_generate)
     COMMAND ${command}
     ${touch}
     DEPENDS ${needed}
-    BYPRODUCTS "${folder}/PROOFS.json" "${folder}/MANIFEST.json"
+    BYPRODUCTS "${folder}/PROOFS.json" "${folder}/MANIFEST.json" "${folder}/check_linked.py"
     WORKING_DIRECTORY "${parent}"
     ${depfile}
     COMMENT "Generating and proving ${arg_TARGET}"
@@ -84,6 +86,12 @@ function(gfsmith_generate)
   target_include_directories(${arg_TARGET} PUBLIC "$<BUILD_INTERFACE:${folder}>")
   target_compile_features(${arg_TARGET} PRIVATE c_std_11)
   set_target_properties(${arg_TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  # Compares the kernels in the library with the digests of the proved machine code.
+  if(GFSMITH_PYTHON)
+    add_custom_command(TARGET ${arg_TARGET} POST_BUILD
+      COMMAND "${GFSMITH_PYTHON}" "${folder}/check_linked.py" "${folder}/MANIFEST.json" "$<TARGET_FILE:${arg_TARGET}>"
+      VERBATIM)
+  endif()
 endfunction()
 
 # Checks before the generator runs, with errors in one line. The macro reads the caller's variables.

@@ -93,13 +93,23 @@ HARDEN_LINK += -nostartfiles
 endif
 endif
 
+# Compares the kernels in a built file with the digests of the proved machine code: docs/build.md. Folder of the
+# manifest: that of the kernels in a checkout, the top one in an exported tree.
+PYTHON3 := $(firstword $(wildcard .venv/bin/python) $(shell command -v python3))
+MANIFEST = $(firstword $(wildcard $(GFSMITH_GENERATED)/MANIFEST.json) MANIFEST.json)
+ifneq ($(PYTHON3),)
+check_linked = $(PYTHON3) packaging/check_linked.py $(if $(ISA),--isa $(ISA)) $(MANIFEST) $(1)
+else
+check_linked = echo "$(1): not compared with $(MANIFEST): python3 is missing"
+endif
+
 OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SOURCES)))
 HEADERS := $(wildcard $(foreach part,core adaptive,runtime/$(part)/include/*.h runtime/$(part)/src/*.h) \
   $(GFSMITH_GENERATED)/*.h $(GFSMITH_GENERATED)/*.inc)
 
 LIBRARIES := $(BUILD)/lib$(NAME).a $(if $(findstring mingw,$(TRIPLE)),,$(BUILD)/lib$(NAME).so)
 
-.PHONY: install ALWAYS
+.PHONY: install check-linked ALWAYS
 .DELETE_ON_ERROR:
 
 $(BUILD)/obj/%.o: %.c $(HEADERS) $(BUILD)/obj/flags
@@ -121,12 +131,18 @@ $(BUILD)/lib$(NAME).a: $(OBJECTS)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 	@echo "built $@"
+	@$(call check_linked,$@)
 
 # Programs that are linked with it load lib$(NAME).so.$(SOVERSION).
 $(BUILD)/lib$(NAME).so: $(OBJECTS)
 	@$(CC) $(LDFLAGS) -shared -Wl,-soname,lib$(NAME).so.$(SOVERSION) $(HARDEN_LINK) -o $@ $^
 	@ln -sf lib$(NAME).so $@.$(SOVERSION)
 	@echo "built $@"
+	@$(call check_linked,$@)
+
+# Compares existing libraries again.
+check-linked: lib
+	@$(call check_linked,$(LIBRARIES))
 
 # PREFIX appears in programs and in the pkg-config file; DESTDIR is a staging folder that replaces / during
 # installation.

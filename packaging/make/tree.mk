@@ -1,5 +1,6 @@
 # make              build/libgfsmith.a and build/libgfsmith.so
 # make install      headers, libraries and gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX
+# make check-linked compare the kernels in the libraries with MANIFEST.json again, as each build does
 # make isal         build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's
 # make CROSS=aarch64-linux-gnu, make ISA=avx2: for another machine, for one instruction set
 

@@ -11,3 +11,4 @@ target_compile_definitions(gfsmith_isal PRIVATE $<$<BOOL:${GFSMITH_SINGLE_ISA}>:
 target_link_options(gfsmith_isal PRIVATE "LINKER:--version-script=${map}" ${link})
 set_source_files_properties(${shim} PROPERTIES COMPILE_OPTIONS "${harden_runtime}")
 set_target_properties(gfsmith_isal PROPERTIES C_EXTENSIONS OFF OUTPUT_NAME isal VERSION 2 SOVERSION 2 LINK_DEPENDS "${map}")
+gfsmith_check_linked(gfsmith_isal)

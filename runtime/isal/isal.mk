@@ -25,6 +25,7 @@ $(BUILD)/libisal.so.2: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a runtime/isal/libisa
 	@$(CC) $(LDFLAGS) -shared -Wl,-soname,libisal.so.2 $(HARDEN_LINK) \
 	  -Wl,--version-script=runtime/isal/libisal.map -o $@ $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a
 	@echo "built $@"
+	@$(call check_linked,$@)
 
 # The names of the version script, one pattern per line.
 $(BUILD)/obj/runtime/isal/names: runtime/isal/libisal.map
@@ -37,6 +38,7 @@ $(BUILD)/libisal_ec.a: $(ISAL_OBJECTS) $(BUILD)/libgfsmith.a $(BUILD)/obj/runtim
 	@$(OBJCOPY) --wildcard --keep-global-symbols=$(BUILD)/obj/runtime/isal/names $(BUILD)/obj/isal_ec.o
 	@$(AR) rcs $@ $(BUILD)/obj/isal_ec.o
 	@echo "built $@"
+	@$(call check_linked,$@)
 
 # Compares with Debian's libisal and with our codec, alternately; ISAL_PEERS: further libraries. docs/isal.md
 .PHONY: bench-isal

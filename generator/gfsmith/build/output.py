@@ -44,15 +44,27 @@ def manifest(kernels: Sequence[Kernel], files: Mapping[str, str]) -> str:
             "kernels": [
                 {
                     "symbol": kernel.spec.symbol,
+                    "isa": kernel.spec.isa.name,
                     "bytes": kernel.size,
                     "sha256": kernel.digest,
                     "proof": methods(kernel),
+                    **_code(kernel),
                 }
                 for kernel in kernels
             ],
             "files": {path: _digest(text) for path, text in sorted(files.items())},
         }
     )
+
+
+def _code(kernel: Kernel) -> dict[str, Any]:
+    """Return size and SHA-256 of the machine code of each ABI, which packaging/check_linked.py compares with
+    linked functions; nothing for C."""
+    code = {
+        abi.value: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for abi, data in kernel.code.items()
+    }
+    return {"code": code} if code else {}
 
 
 def methods(kernel: Kernel) -> list[str]:

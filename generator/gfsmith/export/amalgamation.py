@@ -15,7 +15,7 @@ from gfsmith.export.assembly import statement
 from gfsmith.export.documents import LICENSE
 from gfsmith.export.inline import Inliner
 from gfsmith.export.names import LIBRARY, Names
-from gfsmith.export.parts import COORDINATOR, has_coordinator
+from gfsmith.export.parts import CHECKER, COORDINATOR, checker, has_coordinator
 from gfsmith.export.parts import runtime as parts_of_runtime
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
@@ -26,7 +26,7 @@ INLINE_ASM = "gfsmith_inline_asm.h"
 
 
 def amalgamate(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
-    """Return path -> text of the header, the source and the proofs. files: those of the build."""
+    """Return path -> text of the header, the source, the proofs and the checker. files: those of the build."""
     own = parts_of_runtime(kernels)
     texts = {Path(path).name: text for path, text in {**files, **own}.items()}
     texts[INLINE_ASM] = render(f"{INLINE_ASM}.j2")
@@ -35,6 +35,7 @@ def amalgamate(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names
         f"{names.library}.h": names.text(_header(texts, title)),
         f"{names.library}.c": names.text(_source(kernels, texts, list(own), title)),
         output.PROOFS: names.text(files[output.PROOFS]),
+        Path(CHECKER).name: checker(),
     }
 
 

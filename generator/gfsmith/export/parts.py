@@ -10,11 +10,17 @@ from gfsmith.emit.files import share
 #: Parts of the runtime, in the order of an amalgamation. The second only occurs with a coordinator.
 PARTS = ("core", "adaptive")
 COORDINATOR = "gfsmith_adaptive.h"  #: its public header
+CHECKER = "packaging/check_linked.py"
 
 
 def has_coordinator(kernels: Sequence[Kernel]) -> bool:
     """Return True if the build has variants, so that its runtime has a coordinator (docs/adaptive.md)."""
     return any(kernel.spec.pipelined for kernel in kernels)
+
+
+def checker() -> str:
+    """Return the script that compares linked kernels with the manifest (docs/build.md). No name in it changes."""
+    return share(CHECKER).read_text(encoding="utf-8")
 
 
 def runtime(kernels: Sequence[Kernel]) -> dict[str, str]:

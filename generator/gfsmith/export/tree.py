@@ -8,7 +8,7 @@ from gfsmith.build.generate import Kernel
 from gfsmith.emit.files import share
 from gfsmith.emit.template import render
 from gfsmith.export.names import Names
-from gfsmith.export.parts import PARTS, has_coordinator, runtime
+from gfsmith.export.parts import CHECKER, PARTS, checker, has_coordinator, runtime
 
 #: Files for build systems -> their paths in this repository. The library's bare name changes in both.
 BUILD_FILES = {
@@ -30,6 +30,7 @@ def tree(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> d
     found = {f"{GENERATED}/{path}": text for path, text in files.items()}
     found |= {f"runtime/{path}": text for path, text in runtime(kernels).items()}
     written = {names.text(path): names.text(text) for path, text in found.items()}
+    written[CHECKER] = checker()
     written[f"{GENERATED}/meson.build"] = _meson(kernels, written)
     for name, source in BUILD_FILES.items():
         written[names.build_text(name)] = names.build_text(share(source).read_text(encoding="utf-8"))

@@ -1,0 +1,124 @@
+"""`make lib`, `make isal`, the Makefile of a tree, the amalgamation and the wheel detect a changed kernel."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.system.linked.support import (
+    CHECKER,
+    DIFFERS,
+    RIGHT,
+    SYMBOL,
+    call,
+    check,
+    refused,
+    run,
+    tamper,
+)
+
+
+def _make(small: Path, build: Path, *targets: str) -> tuple[str, ...]:
+    """Return the command that builds the checkout's runtime with the small build's kernels."""
+    return ("make", "-C", str(ROOT), f"GFSMITH_GENERATED={small}", f"BUILD={build}", *targets)
+
+
+def test_make_lib(small: Path, tmp_path: Path) -> None:
+    """The build compares each library, deletes a wrong one, and `make check-linked` compares again."""
+    gen, build = Path(shutil.copytree(small / "gen", tmp_path / "gen")), tmp_path / "build"
+    said = call(*_make(gen, build, "lib"))
+    for name in ("libgfsmith.a", "libgfsmith.so"):
+        assert f"{build}/{name}: {RIGHT}\n" in said
+    assert RIGHT not in call(*_make(gen, build, "lib"))
+    assert call(*_make(gen, build, "check-linked")).count(RIGHT) == 2
+
+    tamper(gen / "x86" / f"{SYMBOL}.S")
+    for name in ("libgfsmith.a", "libgfsmith.so"):
+        refused(run(*_make(gen, build, f"{build}/{name}")))
+        assert not (build / name).exists()
+
+
+def test_a_changed_library_is_detected(small: Path, tmp_path: Path) -> None:
+    """The library was changed after its build: ISA-L's replacement is linked with it, and compared."""
+    build = tmp_path / "build"
+    isal = ("runtime/isal/isal.mk", f"{build}/libisal.so.2", f"{build}/libisal_ec.a")
+    said = call(*_make(small / "gen", build, *isal[1:]))
+    assert said.count(RIGHT) == 3
+    gen = Path(shutil.copytree(small / "gen", tmp_path / "gen"))
+    source = gen / "x86" / f"{SYMBOL}.S"
+    tamper(source)
+    call("gcc", f"-I{gen}", "-c", source, "-o", tmp_path / f"{SYMBOL}.o")
+    call("ar", "r", build / "libgfsmith.a", tmp_path / f"{SYMBOL}.o")
+    refused(run(*_make(small / "gen", build, "check-linked")))
+    for path in isal[1:]:
+        refused(run(*_make(small / "gen", build, path)))
+        assert not Path(path).exists()
+
+
+def test_a_tree(small: Path, tmp_path: Path) -> None:
+    tree = Path(shutil.copytree(small / "tree", tmp_path / "tree"))
+    assert call("make", cwd=tree).count(RIGHT) == 2
+    tamper(tree / "gen_out" / "x86" / f"{SYMBOL}.S")
+    refused(run("make", cwd=tree))
+
+
+def test_one_instruction_set(small: Path, tmp_path: Path) -> None:
+    tree = Path(shutil.copytree(small / "tree", tmp_path / "tree"))
+    assert "4 functions compared, 0 compiled from C" in call("make", "ISA=avx2", cwd=tree)
+    assert "0 functions compared, 4 compiled from C" in call("make", "ISA=scalar", cwd=tree)
+
+
+def test_without_python(small: Path, tmp_path: Path) -> None:
+    """A build without Python says that it compares nothing."""
+    tree = Path(shutil.copytree(small / "tree", tmp_path / "tree"))
+    said = call("make", "PYTHON3=", cwd=tree)
+    assert said.count("not compared with MANIFEST.json: python3 is missing") == 2
+
+
+@pytest.mark.parametrize("optimised", ["-O2", "-O2 -flto"])
+def test_an_amalgamation(optimised: str, small: Path, tmp_path: Path) -> None:
+    """The object, or after link-time optimisation the program."""
+    folder = Path(shutil.copytree(small / "amalgamation", tmp_path / "sources"))
+    source, program = folder / "gfsmith.c", tmp_path / "program"
+    main = tmp_path / "main.c"
+    main.write_text('#include "gfsmith.h"\nint main(void) { return gfsmith_isa() == 0; }\n')
+    build = ("gcc", "-std=c11", *optimised.split(), f"-I{folder}", main, source, "-o", program)
+    call(*build)
+    said = call("python3", folder / "check_linked.py", folder / "MANIFEST.json", program)
+    assert "4 functions compared" in said
+    tamper(source)
+    call(*build)
+    refused(run("python3", folder / "check_linked.py", folder / "MANIFEST.json", program))
+
+
+def test_exports_contain_the_script(small: Path) -> None:
+    for path in ("tree/packaging", "amalgamation"):
+        assert (small / path / CHECKER.name).read_bytes() == CHECKER.read_bytes()
+
+
+def test_a_wheel(tmp_path: Path) -> None:
+    """The extension in the built wheel has no symbols; tools/python.sh compares it, as this test does."""
+    (wheel,) = (ROOT / "dist").glob("gfsmith-*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        extension = Path(file.extract("gfsmith/codec/_native.abi3.so", tmp_path))
+    manifest = ROOT / "gen_out" / "MANIFEST.json"
+    done = check(manifest, extension)
+    assert "functions found by their bytes" in done.stdout, done.stderr
+    script = (ROOT / "tools" / "python.sh").read_text()
+    assert "check_linked.py gen_out/MANIFEST.json" in script
+    code = call("readelf", "-sW", ROOT / "build" / "libgfsmith.so")
+    row = next(line.split() for line in code.splitlines() if line.endswith(" gfs_xor_nx1__avx2_u4"))
+    library = (ROOT / "build" / "libgfsmith.so").read_bytes()
+    start, size = int(row[1], 16), int(row[2])
+    kernel = library[start : start + size]
+    data = extension.read_bytes()
+    assert data.count(kernel) == 1
+    place = data.index(kernel) + size // 2
+    extension.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+    refused(check(manifest, extension), "gfs_xor_nx1__avx2_u4: its proved machine code is not in the file")
+    assert os.access(extension, os.R_OK) and DIFFERS
