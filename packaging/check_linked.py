@@ -305,7 +305,7 @@ def _read(path: Path) -> memoryview:
     try:
         return memoryview(path.read_bytes())
     except OSError as error:
-        raise Wrong(f"{path}: {error.strerror}") from None
+        raise Wrong(f"cannot read {path}: {error.strerror}") from None
 
 
 # --- Comparison --------------------------------------------------------------------------------------------
@@ -343,12 +343,12 @@ def difference(function: Function, code: Code) -> str:
 
 
 def search(image: Image, code: dict[str, Code]) -> set[str]:
-    """Return the symbols whose code occurs in an image without symbols."""
+    """Return the symbols whose code occurs in an image without symbols, as often as it has symbols."""
     wanted: dict[Code, list[str]] = {}
     for symbol, known in code.items():
         wanted.setdefault(known, []).append(symbol)
     sizes = sorted({size for size, _ in wanted})
-    found: set[str] = set()
+    found: list[str] = []
     for section in image.sections:
         data = bytes(section.data) if section.executable and not section.writable else b""
         at = data.find(ENDBR64)
@@ -359,9 +359,10 @@ def search(image: Image, code: dict[str, Code]) -> set[str]:
                     break
                 digest.update(data[done : at + size])
                 done = at + size
-                found.update(wanted.get(Code(size, digest.hexdigest()), ()))
+                left = wanted.get(Code(size, digest.hexdigest()))
+                found += [left.pop()] if left else []
             at = data.find(ENDBR64, at + 1)
-    return found
+    return set(found)
 
 
 def check(path: Path, manifest: dict[str, Any], isas: Sequence[str]) -> str:
