@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from gfsmith.build import adaptive_kernels, generate, output, prove_kernels, request
 from gfsmith.build.algebra import generate as generate_routines
 from gfsmith.build.generate import Kernel
-from gfsmith.emit import lists
+from gfsmith.emit import digests, lists
 
 
 class Progress(Protocol):
@@ -40,5 +40,6 @@ def make(build: request.Build, jobs: int, cache: Path | None, progress: Progress
     routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
     files = lists.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}
     files |= routines.files
+    files |= digests.build([(kernel.spec, kernel.code) for kernel in kernels])
     files[output.PROOFS] = output.proofs(kernels, certificates, routines.proofs)
     return Made(kernels, files)

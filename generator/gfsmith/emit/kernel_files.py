@@ -17,6 +17,13 @@ def guard(isa: Isa) -> str:
     return f"({arch}) && ({spelling.compilers})"
 
 
+def condition(isa: Isa) -> str:
+    """Return the preprocessor condition under which a build contains the kernels of a set."""
+    able = guard(isa)
+    chosen = f"GFSMITH_BUILDS({isa.name})"
+    return f"({able}) && {chosen}" if able else chosen
+
+
 def source_path(spec: KernelSpec) -> str:
     """Return the path of a kernel's source in the output folder."""
     if spec.machine_code:

@@ -6,19 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gfsmith.emit.c.kernel import SPELLINGS
-from gfsmith.emit.kernel_files import guard, source_path
+from gfsmith.emit.kernel_files import condition, guard, source_path
 from gfsmith.emit.template import render
 from gfsmith.kernel.isa import ISAS, Isa
 from gfsmith.kernel.microarch import Microarch
 from gfsmith.kernel.spec import KernelSpec, Operation, default_technique
 from gfsmith.kernel.technique import FORMAT
-
-
-def _condition(isa: Isa) -> str:
-    """Return the preprocessor condition under which a build contains the kernels of a set."""
-    able = guard(isa)
-    chosen = f"GFSMITH_BUILDS({isa.name})"
-    return f"({able}) && {chosen}" if able else chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +58,7 @@ class TunedKernel:
 
     @property
     def condition(self) -> str:
-        return _condition(self.spec.isa)
+        return condition(self.spec.isa)
 
 
 def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
@@ -74,7 +67,7 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         name=isa.name,
         arch=isa.arch.value,
         guard=guard(isa),
-        condition=_condition(isa),
+        condition=condition(isa),
         tables=FORMAT[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in mine if s.baked is None and not s.pipelined),

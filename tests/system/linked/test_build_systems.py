@@ -28,8 +28,7 @@ def _tree(small: Path, folder: Path, wrong: bool) -> Path:
     return tree
 
 
-@pytest.mark.parametrize("shared", ["OFF", "ON"])
-@pytest.mark.parametrize("generator", ["Unix Makefiles", "Ninja"])
+@pytest.mark.parametrize(("generator", "shared"), [("Unix Makefiles", "OFF"), ("Ninja", "ON")])
 def test_cmake(generator: str, shared: str, small: Path, tmp_path: Path) -> None:
     for wrong in (False, True):
         tree = _tree(small, tmp_path, wrong)
