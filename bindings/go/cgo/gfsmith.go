@@ -67,6 +67,17 @@ func NewMatrix(parity [][]byte) (*Codec, error) {
 	return own(made, k, len(parity)), nil
 }
 
+// VerifyKernels compares the kernels in this program with the digests of the proved machine code. It returns the number
+// of kernels that are equal and the number of those that a compiler translated, which have no digest. The error names
+// the first kernel that differs.
+func VerifyKernels() (compared, compiled int, err error) {
+	var equal, others C.uint
+	if different := C.gfsmith_check_kernels(&equal, &others); different != nil {
+		err = fmt.Errorf("gfsmith: %s: its machine code is not the proved one", C.GoString(different))
+	}
+	return int(equal), int(others), err
+}
+
 // ISA returns the instruction set of codecs created from now on: the last choice of SetISA; before that the one
 // that the environment variable GFSMITH_ISA names, else the best.
 func ISA() string { return C.GoString(C.gfsmith_isa()) }

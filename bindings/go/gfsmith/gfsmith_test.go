@@ -10,6 +10,14 @@ var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: S
 
 func TestSuite(t *testing.T) { suite.Run(t, this) }
 
+func TestKernels(t *testing.T) {
+	compared, compiled, err := VerifyKernels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d functions compared, %d compiled", compared, compiled)
+}
+
 func FuzzCodec(f *testing.F) { suite.Fuzz(f, this) }
 
 // Calls with any number of shards allocate nothing if the shards have memory.

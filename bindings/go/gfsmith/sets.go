@@ -74,6 +74,17 @@ func usable() []string {
 	return append(names, scalar)
 }
 
+// VerifyKernels compares the kernels in this program with the digests of the proved machine code. It returns the number
+// of kernels that are equal and the number of those that a compiler translated, which have no digest: the one in Go.
+// The error names the first kernel that differs.
+func VerifyKernels() (compared, compiled int, err error) {
+	compared, different := kernels.Verify()
+	if different != "" {
+		err = fmt.Errorf("gfsmith: %s: its machine code is not the proved one", different)
+	}
+	return compared, 1, err
+}
+
 // ISA returns the instruction set of codecs created from now on: the last choice of SetISA; before that the one
 // that the environment variable GFSMITH_ISA names, else the best.
 func ISA() string {

@@ -19,6 +19,7 @@ short.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -85,6 +86,16 @@ class _Row:
     matrix: int
     first: int
     listing: Listing
+    code: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.code)
+
+    @property
+    def digest(self) -> str:
+        """The bytes of the code's SHA-256 as a list."""
+        return ", ".join(map(str, hashlib.sha256(self.code).digest()))
 
 
 def takes(spec: KernelSpec) -> bool:
@@ -182,12 +193,12 @@ def _shape(spec: KernelSpec) -> _Shape:
     return spec.baked.code, spec.inputs, spec.baked.parities
 
 
-def _row(spec: KernelSpec, lines: Listing, isas: Sequence[Isa], shapes: Sequence[_Shape]) -> _Row:
+def _row(spec: KernelSpec, code: bytes, isas: Sequence[Isa], shapes: Sequence[_Shape]) -> _Row:
     number, first = -1, 0
     if spec.baked is not None:
         number, first = shapes.index(_shape(spec)), spec.baked.first
     place = [isa.name for isa in isas].index(spec.isa.name)  # by name, since a kernel may have another width
-    return _Row(spec, _OPERATIONS[spec.operation], place, _TABLES[spec.tables], number, first, lines)
+    return _Row(spec, _OPERATIONS[spec.operation], place, _TABLES[spec.tables], number, first, listing(code), code)
 
 
 def check(specs: Sequence[KernelSpec]) -> None:
@@ -218,7 +229,7 @@ def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
     isas, matrices = _isas(specs), _matrices(specs)
     shapes = [(m.code, m.k, m.m) for m in matrices]
     rows = [
-        _row(spec, listing(code), isas, shapes)
+        _row(spec, code, isas, shapes)
         for spec, code in kernels
         if spec.baked is None or _shape(spec) in shapes
     ]
@@ -227,6 +238,7 @@ def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
         "kernels.go": render("golang_kernels.go.j2", package=package, matrices=matrices),
         "kernels_amd64.go": render("golang_amd64.go.j2", package=package, isas=isas, rows=rows),
         "kernels_other.go": render("golang_other.go.j2", package=package),
+        "kernels_test.go": render("golang_test.go.j2", package=package),
     }
     for number, isa in enumerate(isas):
         own = [row for row in rows if row.isa == number]

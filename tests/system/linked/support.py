@@ -19,13 +19,13 @@ SYMBOL = "gfs_xor_nx1__avx2_u4"
 DIFFERS = f"{SYMBOL}: its machine code is not the proved one"
 
 
-def tamper(source: Path, symbol: str = SYMBOL) -> None:
-    """Change one byte of a kernel in a .S file or an amalgamation: vpxor to vpor."""
+def tamper(source: Path, symbol: str = SYMBOL, macro: str = "GFSMITH") -> None:
+    """Change one byte of a kernel in a .S file or an amalgamation: vpxor to vpor. macro: prefix of macros."""
     text = source.read_text()
-    quote = '"' if f'GFSMITH_END("{symbol}")' in text else ""
-    start = text.index(f"GFSMITH_FUNCTION({quote}{symbol}{quote})")
+    quote = '"' if f'{macro}_END("{symbol}")' in text else ""
+    start = text.index(f"{macro}_FUNCTION({quote}{symbol}{quote})")
     place = text.index(",0xef,", start)
-    assert place < text.index(f"GFSMITH_END({quote}{symbol}{quote})")
+    assert place < text.index(f"{macro}_END({quote}{symbol}{quote})")
     source.write_text(text[:place] + ",0xeb," + text[place + 6 :])
 
 

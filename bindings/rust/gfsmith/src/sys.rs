@@ -92,6 +92,7 @@ library! {
     fn plan_run(plan: *const Plan, len: usize, shards: *const *mut u8) -> Status;
     fn plan_destroy(plan: *mut Plan);
     fn determined(codec: *const Codec, present: *const bool, determined: *mut bool) -> Status;
+    fn check_kernels(compared: *mut c_uint, compiled: *mut c_uint) -> *const c_char;
     fn isa() -> *const c_char;
     fn set_isa(name: *const c_char) -> Status;
 }

@@ -14,6 +14,7 @@ from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.system.bindings.go.support import KERNELS, Project, proved
+from tests.system.linked.support import check, refused, tamper
 
 RETURN_ADDRESS = 8
 SYMBOL = "gfs_dot_nx1__sse_u4"
@@ -59,7 +60,7 @@ def test_the_prover_reads_the_program(program: Path) -> None:
 
 
 def test_one_wrong_byte_is_detected(project: Project, tmp_path: Path) -> None:
-    """An addition instead of a lookup is detected by comparison, by proof, and by the package's own tests."""
+    """An addition instead of a lookup is detected by digest, comparison, proof, and the package's tests."""
     wrong = project.copy(tmp_path / "wrong")
     source = wrong.folder / KERNELS / "sse_amd64.s"
     before, kernel = source.read_text().split(f"TEXT {SYMBOL}<>", 1)
@@ -67,13 +68,34 @@ def test_one_wrong_byte_is_detected(project: Project, tmp_path: Path) -> None:
     assert lookup is not None
     kernel = kernel[: lookup.start()] + "01" + kernel[lookup.start() + 2 :]
     source.write_text(f"{before}TEXT {SYMBOL}<>{kernel}")
+    for package in (f"./{KERNELS}", "./gfsmith"):
+        done = wrong.run("test", "-run", "TestVerify|TestKernels", package, CGO_ENABLED="0")
+        assert f"{SYMBOL}: its machine code is not the proved one" in done.stdout
     program = tmp_path / "wrong.test"
     wrong.go("test", "-c", "-o", program, "./gfsmith", CGO_ENABLED="0")
     assert _differing(program) == {SYMBOL}
+    manifest = wrong.folder / KERNELS / "MANIFEST.json"
+    refused(check(manifest, program), f"{SYMBOL}: its machine code is not the proved one")
     assert _prove(program, SYMBOL).status is not Status.PROVED
     done = wrong.run("test", "-run", "TestSuite/sse", "./gfsmith", CGO_ENABLED="0")
     assert done.returncode != 0
     assert "differs" in done.stdout
+
+
+def test_digests(project: Project, program: Path) -> None:
+    """`go test` compares the digests, and packaging/check_linked.py those of the linked program."""
+    for package in (f"./{KERNELS}", "./gfsmith", "./cgo"):
+        assert "functions compared" in project.go("test", "-v", "-run", "TestVerify|TestKernels", package)
+    done = check(project.folder / KERNELS / "MANIFEST.json", program)
+    assert f"{len(proved())} functions compared" in done.stdout, done.stderr
+
+
+def test_one_wrong_byte_is_detected_with_cgo(project: Project, tmp_path: Path) -> None:
+    wrong = project.copy(tmp_path / "wrong")
+    symbol = "gfs_xor_2x1__sse_u4"
+    tamper(wrong.folder / "cgo" / "gfsmith.c", symbol)
+    done = wrong.run("test", "-run", "TestKernels", "./cgo")
+    assert f"{symbol}: its machine code is not the proved one" in done.stdout, done.stdout + done.stderr
 
 
 def _depths(program: Path) -> dict[int, int]:

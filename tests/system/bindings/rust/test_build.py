@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.folders import locked
 from tests.support.paths import ROOT
-from tests.system.bindings.rust.support import TOOLS, Project, environment, has, symbols
+from tests.system.bindings.rust.support import BUILD, TOOLS, Project, environment, has, lay, symbols
+from tests.system.linked.support import tamper
 
 PREFIX = "gfrust"
 #: CODE, SHAPE and SETS of build.rs; the sets for x86-64 have kernels in the program.
@@ -28,7 +30,7 @@ def test_a_clean_copy_builds_and_passes(project: Project) -> None:
     """All tests of the crate: behaviour, properties, shards of reed-solomon-erasure, documentation."""
     told = project.cargo("test", *ALL, "--quiet")
     results = re.findall(r"test result: ok\. (\d+) passed; 0 failed; 0 ignored", told)
-    assert len(results) == 6 and sum(map(int, results)) >= 25, told
+    assert len(results) == 7 and sum(map(int, results)) >= 25, told
 
 
 def test_the_program_has_only_the_selected_kernels(project: Project) -> None:
@@ -50,6 +52,20 @@ def test_everything_has_the_prefix(project: Project) -> None:
     assert not {
         name for name in names if name.startswith(("gfsmith_", "gfs_")) and not name.startswith(PREFIX)
     }
+
+
+def test_a_changed_kernel_fails_the_tests(pair: Project) -> None:
+    """One byte of a kernel in vendored sources: `cargo test` names the function."""
+    files = {str(p.relative_to(pair.folder)): p.read_bytes() for p in pair.folder.rglob("*") if p.is_file()}
+    changed = Project(BUILD / "changed")
+    with locked(BUILD / "lock"):
+        lay(changed.folder, files)
+    told = changed.cargo("test", "--package", "zeta", "--test", "kernels", "--", "--nocapture")
+    assert re.search(r"\d functions compared, 0 compiled from C", told)
+    tamper(changed.folder / "zeta" / "vendor" / "zeta.c", "zeta_xor_nx1__sse_u4", "ZETA")
+    done = changed.run("test", "--package", "zeta", "--test", "kernels")
+    assert done.returncode != 0
+    assert "zeta_xor_nx1__sse_u4: its machine code is not the proved one" in done.stdout + done.stderr
 
 
 def test_a_changed_generator_is_run_again(project: Project) -> None:
