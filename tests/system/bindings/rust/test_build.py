@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.folders import locked
 from tests.support.paths import ROOT
-from tests.system.bindings.rust.support import BUILD, TOOLS, Project, environment, has, lay, symbols
+from tests.system.bindings.rust.support import BUILD, TOOLS, Project, environment, has, lay, sources, symbols
 from tests.system.linked.support import tamper
 
 PREFIX = "gfrust"
@@ -54,18 +54,24 @@ def test_everything_has_the_prefix(project: Project) -> None:
     }
 
 
-def test_a_changed_kernel_fails_the_tests(pair: Project) -> None:
+def test_a_changed_kernel_fails_the_tests(project: Project) -> None:
     """One byte of a kernel in vendored sources: `cargo test` names the function."""
-    files = {str(p.relative_to(pair.folder)): p.read_bytes() for p in pair.folder.rglob("*") if p.is_file()}
+    _, out = project.build_script("gfsmith")
+    vendored = {f"gfsmith/vendor/{path.name}": path.read_bytes() for path in (out / "kernels").iterdir()}
     changed = Project(BUILD / "changed")
-    with locked(BUILD / "lock"):
-        lay(changed.folder, files)
-    told = changed.cargo("test", "--package", "zeta", "--test", "kernels", "--", "--nocapture")
-    assert re.search(r"\d functions compared, 0 compiled from C", told)
-    tamper(changed.folder / "zeta" / "vendor" / "zeta.c", "zeta_xor_nx1__sse_u4", "ZETA")
-    done = changed.run("test", "--package", "zeta", "--test", "kernels")
+    with locked(BUILD / "changed.lock"):
+        # Another version, since cargo regards the same crate in two folders as one in a shared target/.
+        manifest = sources()["gfsmith/Cargo.toml"].replace(b'version = "0.1.0"', b'version = "0.1.1"', 1)
+        lay(changed.folder, sources() | vendored | {"gfsmith/Cargo.toml": manifest})
+        shutil.copy(project.folder / "Cargo.lock", changed.folder)
+        test = ("test", "--package", "gfsmith", "--test", "kernels", "--", "--nocapture")
+        told = changed.cargo(*test)
+        assert re.search(r"\d functions compared, \d+ compiled from C", told)
+        symbol = f"{PREFIX}_xor_nx1__avx2_u4"
+        tamper(changed.folder / "gfsmith" / "vendor" / f"{PREFIX}.c", symbol, PREFIX.upper())
+        done = changed.run(*test)
     assert done.returncode != 0
-    assert "zeta_xor_nx1__sse_u4: its machine code is not the proved one" in done.stdout + done.stderr
+    assert f"{symbol}: its machine code is not the proved one" in done.stdout + done.stderr
 
 
 def test_a_changed_generator_is_run_again(project: Project) -> None:
