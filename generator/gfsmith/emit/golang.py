@@ -198,7 +198,8 @@ def _row(spec: KernelSpec, code: bytes, isas: Sequence[Isa], shapes: Sequence[_S
     if spec.baked is not None:
         number, first = shapes.index(_shape(spec)), spec.baked.first
     place = [isa.name for isa in isas].index(spec.isa.name)  # by name, since a kernel may have another width
-    return _Row(spec, _OPERATIONS[spec.operation], place, _TABLES[spec.tables], number, first, listing(code), code)
+    operation, tables = _OPERATIONS[spec.operation], _TABLES[spec.tables]
+    return _Row(spec, operation, place, tables, number, first, listing(code), code)
 
 
 def check(specs: Sequence[KernelSpec]) -> None:

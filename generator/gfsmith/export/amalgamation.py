@@ -26,7 +26,7 @@ INLINE_ASM = "gfsmith_inline_asm.h"
 
 
 def amalgamate(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> dict[str, str]:
-    """Return path -> text of the header, the source, the proofs and the checker. files: those of the build."""
+    """Return path -> text of the header, source, proofs and checker. files: those of the build."""
     own = parts_of_runtime(kernels)
     texts = {Path(path).name: text for path, text in {**files, **own}.items()}
     texts[INLINE_ASM] = render(f"{INLINE_ASM}.j2")

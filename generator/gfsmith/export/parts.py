@@ -19,7 +19,7 @@ def has_coordinator(kernels: Sequence[Kernel]) -> bool:
 
 
 def checker() -> str:
-    """Return the script that compares linked kernels with the manifest (docs/build.md). No name in it changes."""
+    """Return the script that compares linked kernels with the manifest, the same for every prefix."""
     return share(CHECKER).read_text(encoding="utf-8")
 
 
