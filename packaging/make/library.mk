@@ -96,7 +96,7 @@ endif
 # Compares the kernels in a built file with the digests of the proved machine code: docs/build.md. Folder of the
 # manifest: that of the kernels in a checkout, the top one in an exported tree.
 PYTHON3 := $(firstword $(wildcard .venv/bin/python) $(shell command -v python3))
-MANIFEST = $(firstword $(wildcard $(GFSMITH_GENERATED)/MANIFEST.json $(GFSMITH_GENERATED)/../MANIFEST.json))
+MANIFEST = $(firstword $(wildcard $(GFSMITH_GENERATED)/MANIFEST.json $(GFSMITH_GENERATED)/../MANIFEST.json) MANIFEST.json)
 ifneq ($(PYTHON3),)
 check_linked = $(PYTHON3) packaging/check_linked.py $(if $(ISA),--isa $(ISA)) $(MANIFEST) $(1)
 else

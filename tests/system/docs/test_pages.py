@@ -68,7 +68,12 @@ def _named(text: str, command: str) -> set[str]:
 def test_commands_of_pages_exist() -> None:
     makefiles = [
         (ROOT / name).read_text()
-        for name in ("Makefile", "runtime/isal/isal.mk", "runtime/compose/compose.mk")
+        for name in (
+            "Makefile",
+            "packaging/make/library.mk",
+            "runtime/isal/isal.mk",
+            "runtime/compose/compose.mk",
+        )
     ]
     targets = {t for text in makefiles for t in re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)}
     missing = []

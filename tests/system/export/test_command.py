@@ -77,7 +77,7 @@ def test_a_folder_holds_the_files_of_its_manifest(config: Path, tmp_path: Path) 
         assert listed == proved and len(listed) == 8
         assert all(symbol.startswith(f"{prefix}_") for symbol in listed)
     assert sorted(_files(tmp_path / "amalgamation")) == [
-        "MANIFEST.json", "PROOFS.json", "gfsmith.c", "gfsmith.h",
+        "MANIFEST.json", "PROOFS.json", "check_linked.py", "gfsmith.c", "gfsmith.h",
     ]  # fmt: skip
 
 
@@ -151,7 +151,14 @@ def test_files_of_the_user_stay(config: Path, tmp_path: Path) -> None:
     (folder / "main.c").write_text("int main;\n")
     assert _export(config, "-o", folder).exit_code == 0
     assert _export(config, "-o", folder, "--prefix", "acme").exit_code == 0
-    assert sorted(_files(folder)) == ["MANIFEST.json", "PROOFS.json", "acme.c", "acme.h", "main.c"]
+    assert sorted(_files(folder)) == [
+        "MANIFEST.json",
+        "PROOFS.json",
+        "acme.c",
+        "acme.h",
+        "check_linked.py",
+        "main.c",
+    ]
     (folder / "acme.c").write_text("edited\n")
     assert _export(config, "-o", folder, "--prefix", "acme").exit_code == 0
     assert "edited" not in (folder / "acme.c").read_text()
