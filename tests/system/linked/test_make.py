@@ -73,7 +73,7 @@ def test_one_instruction_set(small: Path, tmp_path: Path) -> None:
 
 
 def test_without_python(small: Path, tmp_path: Path) -> None:
-    """A build without Python says that it compares nothing."""
+    """A build without Python reports that nothing was compared."""
     tree = Path(shutil.copytree(small / "tree", tmp_path / "tree"))
     said = call("make", "PYTHON3=", cwd=tree)
     assert said.count("MANIFEST.json: python3 is missing") == 2
