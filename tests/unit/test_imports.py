@@ -26,6 +26,7 @@ TOPS: dict[str, tuple[str, ...]] = {
     "generator": (),
     "bindings": (),
     "examples": (),
+    "packaging": (),
     "bench": (),
     "tools": ("bench",),
     "tests": ("bench", "tools"),
