@@ -90,14 +90,14 @@ def _pairs(headers: list[Row], sections: list[Section]) -> Iterator[tuple[Row, S
 
 
 def elf(data: memoryview) -> Image:
-    """Return the contents of a 64-bit ELF file of either byte order."""
-    if data[4] != 2:
-        raise Wrong("not a 64-bit ELF file")
-    order = "<" if data[5] == 1 else ">"
+    """Return the contents of an ELF file of either width and byte order."""
+    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     kind, machine = struct.unpack_from(order + "HH", data, 16)
-    (table,) = struct.unpack_from(order + "Q", data, 40)
-    size, count = struct.unpack_from(order + "HH", data, 58)
-    header = order + "IIQQQQIIQQ"
+    if machine == X86_ELF and not wide:
+        raise Wrong("code of x86-64 in a 32-bit ELF file (x32)")
+    (table,) = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32)
+    size, count = struct.unpack_from(order + "HH", data, 58 if wide else 46)
+    header = order + ("IIQQQQIIQQ" if wide else "10I")
     if table and not count:  # more than 65,279 sections: the number is in the first header
         count = struct.unpack_from(header, data, table)[5]
     headers = list(_records(data, header, table, count, size))
@@ -111,7 +111,8 @@ def elf(data: memoryview) -> Image:
         )
         for h in headers
     ]
-    _elf_relocations(order, kind, headers, sections)
+    if wide:
+        _elf_relocations(order, kind, headers, sections)
     functions = list(_elf_functions(order, kind, headers, sections)) if machine else []
     return Image(SYSV if machine == X86_ELF else None, sections, functions)
 
@@ -121,9 +122,11 @@ def _elf_functions(order: str, kind: int, headers: list[Row], sections: list[Sec
         if header[1] not in (_SHT_SYMTAB, _SHT_DYNSYM):
             continue
         names = sections[header[6]].data
-        for name, _, _, index, value, size in _records(
-            section.data, order + "IBBHQQ", 0, len(section.data) // 24
+        form = order + ("I2xHQQ" if header[9] == 24 else "I8x2xH")
+        for name, index, *where in _records(
+            section.data, form, 0, len(section.data) // struct.calcsize(form)
         ):
+            value, size = where or (0, 0)  # no machine code of 32 bits has a digest
             if 0 < index < len(sections) and sections[index].executable:
                 base = 0 if kind == _ET_REL else sections[index].address
                 yield Function(_text(names, name), sections[index], value - base, size)

@@ -138,7 +138,7 @@ def test_a_checkout_without_variants(plain: Path, tmp_path: Path) -> None:
 
 STUB = """#!/bin/sh
 # The output of `gfsmith gen --adaptive -o FOLDER`.
-test "$1 $2 $3" = "gen --adaptive -o" && mkdir -p "$4" && cp -r {generated}/. "$4"
+test "$1 $2 $3" = "gen --adaptive -o" && mkdir -p "$4" && cp -r {tree}/gen_out/. {tree}/MANIFEST.json "$4"
 """
 
 
@@ -148,7 +148,7 @@ def test_make_adaptive(built: Path, tmp_path: Path) -> None:
     for name in ("Makefile", "packaging", "runtime", "CMakeLists.txt"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "tools").mkdir()
-    scripts = {"gfsmith": STUB.format(generated=built.parent / "gen_out"), "tools/setup.sh": "#!/bin/sh\n"}
+    scripts = {"gfsmith": STUB.format(tree=built.parent), "tools/setup.sh": "#!/bin/sh\n"}
     for name, text in scripts.items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)

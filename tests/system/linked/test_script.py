@@ -21,6 +21,7 @@ CROSS = {
     "coff": ("clang-19", "--target=x86_64-w64-windows-gnu"),
     "aarch64": ("clang-19", "--target=aarch64-linux-gnu"),
     "s390x": ("clang-19", "--target=s390x-linux-gnu"),
+    "arm": ("clang-19", "--target=arm-linux-gnueabihf"),
 }
 
 
@@ -164,7 +165,8 @@ def test_a_missing_kernel(objects: list[Path], manifest: Path, tmp_path: Path) -
         (b"", "neither ELF nor Mach-O nor COFF nor PE"),
         (b"BC\xc0\xde", "no machine code; compare the linked library or program instead"),
         (b"!<arch>\n", "no machine code; compare the linked library or program instead"),
-        (b"\x7fELF\x01\x01\x01", "not a 64-bit ELF file"),
+        (b"\x7fELF\x01\x01\x01", "cannot be read"),
+        (b"\x7fELF\x01\x01\x01" + bytes(9) + b"\x01\0\x3e\0" + bytes(40), "32-bit ELF file (x32)"),
         (b"\x7fELF\x02\x01\x01", "unpack_from requires"),
     ],
 )
