@@ -151,6 +151,7 @@ def program(library: Library) -> Path:
     return library.program("graph_node", *SOURCES, options=OPTIONS)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("scheme", first(REPAIRS))
 def test_repairs(plain: Library, scheme: str) -> None:
     run(program(plain), scheme, REPAIRS[scheme], False)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.levels import first
 from tests.system.compose.support import NATIVE, Library
 
 LINKS = NATIVE / "links"
@@ -46,7 +47,7 @@ def test_every_scenario_is_run(plain: Library) -> None:
     assert listed.stdout.split() == SCENARIOS
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", first(SCENARIOS, 8))
 def test_tcp(sanitized: Library, scenario: str) -> None:
     run(links(sanitized), "tcp", scenario)
 

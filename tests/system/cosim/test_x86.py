@@ -82,6 +82,7 @@ def test_form(cpu: Cpu, place: Place, code: int) -> None:
     assert outcomes[Outcome.EQUAL] >= INSTANCES, f"too few instances have a meaning: {outcomes}"
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("code", sorted(FORMS), ids=CODE_NAMES.get)
 def test_form_on_unknowns(cpu: Cpu, place: Place, code: int) -> None:
     require(code)

@@ -104,6 +104,7 @@ def _verdicts(export: Export, path: Path) -> dict[str, Status]:
     return {proof.symbol: proof.report.status for proof in objects.prove(tasks, 1, lambda _: None)}
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("compiler", needs.params(["gcc", "clang-19", "x86_64-w64-mingw32-gcc"]))
 def test_the_object_is_proved(compiler: str, plain: Export) -> None:
     """Code, and unwind tables (.eh_frame; .pdata and .xdata), by the prover of the .S files' objects."""

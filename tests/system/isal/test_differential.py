@@ -14,7 +14,7 @@ from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.isal.support import HEADERS, REAL, SHIM, SOURCES, run
 
-ISAS = ("scalar", "avx2", "gfni_avx512", "sse", "avx512", "gfni_sse", "gfni_avx2")
+ISAS = ("gfni_avx512", "avx2", "scalar", "sse", "avx512", "gfni_sse", "gfni_avx2")
 
 
 def compare(differential: Path, library: Path, isa: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +26,7 @@ def compare(differential: Path, library: Path, isa: str) -> subprocess.Completed
     )
 
 
-@pytest.mark.parametrize("isa", first(ISAS, 3))
+@pytest.mark.parametrize("isa", first(ISAS))
 def test_every_function_agrees_with_the_real_one(differential: Path, shim: Path, isa: str) -> None:
     done = compare(differential, shim, isa)
     if "is not supported by this CPU" in done.stderr:

@@ -79,6 +79,7 @@ def test_without_python(small: Path, tmp_path: Path) -> None:
     assert said.count("MANIFEST.json: python3 is missing") == 2
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("optimised", ["-O2", "-O2 -flto"])
 def test_an_amalgamation(optimised: str, small: Path, tmp_path: Path) -> None:
     """The object, or after link-time optimisation the program."""
@@ -116,6 +117,7 @@ def _changed_library(folder: Path) -> Path:
     return library
 
 
+@pytest.mark.campaign
 def test_a_wheel(tmp_path: Path) -> None:
     """The wheel of `make python`, whose extension has no symbols; a changed library makes no wheel."""
     built("python")

@@ -101,6 +101,7 @@ def test_nothing_is_touched_outside_buffers(runtime: list[Path], tmp_path: Path)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
+@pytest.mark.campaign
 def test_a_missing_check_is_detected(runtime: list[Path], tmp_path: Path) -> None:
     """Without the check of its length, the extension writes past the end of `where` of Codec.locate."""
     native = tmp_path / "native"
