@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gfsmith.build import config, request, stages
+from gfsmith.build import config, output, request, stages
 from gfsmith.cli.console import progress
 from gfsmith.export.amalgamation import amalgamate
 from gfsmith.export.names import Names
@@ -90,7 +90,9 @@ def amalgamation(prefix: str, folder: Path) -> Export:
 
 
 def write_tree(prefix: str, folder: Path) -> None:
-    write(folder, tree(made(prefix).kernels, made(prefix).files, Names(prefix)))
+    kernels = made(prefix).kernels
+    files = tree(kernels, made(prefix).files, Names(prefix))
+    write(folder, files | {output.MANIFEST: output.manifest(kernels, files)})
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
