@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pygments.lexers.special import TextLexer
+
 ROOT = Path(os.environ["GFSMITH_ROOT"])
 
 
@@ -80,4 +82,5 @@ def _fields(app: Any, kind: str, name: str, thing: Any, options: Any, lines: lis
 
 
 def setup(app: Any) -> None:
+    app.add_lexer("meson", TextLexer)  # that of Pygments does not accept the index 0
     app.connect("autodoc-process-docstring", _fields)
