@@ -46,7 +46,7 @@ check)
     echo "abi: $library has functions that $record lacks; if they are intended: make abi" >&2
   else
     echo "abi: programs that were linked with an earlier libgfsmith.so may break with $library (see above)." >&2
-    echo "abi: if that is intended, raise SOVERSION in packaging/make/library.mk and record it: make facts abi" >&2
+    echo "abi: if that is intended, raise SOVERSION in packaging/make/library.mk, then: make facts && make abi" >&2
   fi
   exit 1
   ;;
