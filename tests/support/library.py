@@ -309,7 +309,7 @@ class Api:
         lib = self.lib = ctypes.CDLL(str(path))
         pointer, size, unsigned = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
         out = ctypes.POINTER(ctypes.c_void_p)
-        lib.gfsmith_strerror.restype = ctypes.c_char_p
+        lib.gfsmith_strerror.restype = lib.gfsmith_version.restype = ctypes.c_char_p
         lib.gfsmith_isa.restype = ctypes.c_char_p
         lib.gfsmith_set_isa.argtypes = [ctypes.c_char_p]
         lib.gfsmith_codec_create.argtypes = [out, ctypes.c_char_p, unsigned, unsigned]

@@ -91,6 +91,14 @@ static PyObject *update(PyObject *module, PyObject *const *given, Py_ssize_t cou
   return result;
 }
 
+/* Are more than m shards missing? The library finds that too, but only for shards of one length. */
+static bool too_many(const handle *h, const bool *present) {
+  unsigned missing = 0;
+  for (unsigned i = 0; i < h->k + h->m; i++)
+    missing += !present[i];
+  return missing > h->m;
+}
+
 /* reconstruct(codec, shards, present, wanted) */
 static PyObject *reconstruct(PyObject *module, PyObject *const *given, Py_ssize_t count) {
   (void)module;
@@ -101,6 +109,8 @@ static PyObject *reconstruct(PyObject *module, PyObject *const *given, Py_ssize_
   if (h == NULL || !flags_of(given[2], "present", n, present) ||
       !flags_of(given[3], "wanted", n, wanted))
     return NULL;
+  if (too_many(h, present))
+    return done(GFSMITH_ETOOMANY, "reconstruct");
   uses_of(n, present, wanted, uses);
   shards s;
   PyObject *result = NULL;

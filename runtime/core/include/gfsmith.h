@@ -17,8 +17,9 @@
  * with the function. A call that does not return GFSMITH_OK has written nothing to a shard (nor to
  * *ok of gfsmith_check).
  *
- * Empty shards: with len = 0 no array is read, and every call with a codec that is not NULL
- * succeeds, except gfsmith_locate, which first checks whether the code can tell shards apart.
+ * Empty shards: with len = 0 no array of shards is read, and every call with a codec that is not
+ * NULL succeeds, except gfsmith_locate, which first checks whether the code can tell shards apart,
+ * and gfsmith_reconstruct, which fails for the same losses as with any other length.
  *
  * Threads: every function may be called from any thread at any time. Any number of threads may use
  * a codec at once, each on its own shards. The functions that change a codec, gfsmith_codec_hint,
@@ -52,6 +53,10 @@
 extern "C" {
 #endif
 
+/** The version of these headers, "MAJOR.MINOR.PATCH". gfsmith_version() gives that of the library.
+ */
+#define GFSMITH_VERSION "0.1.0"
+
 /** The most shards a codec has: k + m <= GFSMITH_MAX_SHARDS. */
 #define GFSMITH_MAX_SHARDS 255
 
@@ -77,6 +82,11 @@ typedef struct gfsmith_codec gfsmith_codec;
  * @param status the result of a call
  * @return a static string, never NULL; "unknown status" for any other number */
 GFSMITH_API const char *gfsmith_strerror(gfsmith_status status);
+
+/** The version of the library that the program runs with: GFSMITH_VERSION of the headers with which
+ * it was built. docs/versions.md has the guarantees from one version to the next.
+ * @return a static string */
+GFSMITH_API const char *gfsmith_version(void);
 
 /** Create a codec for a code known by name, over x^8 + x^4 + x^3 + x^2 + 1 (0x11d):
  * ~~~{.unparsed}
@@ -292,8 +302,8 @@ GFSMITH_API gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len
  * @param present k + m flags, whether shard i is intact
  * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a
  *     shard that is present does nothing
- * @return errors in the order of their detection: GFSMITH_EINVAL (codec NULL; with len > 0, shards
- *     or present NULL), GFSMITH_ETOOMANY (more than m shards missing, wanted or not),
+ * @return errors in the order of their detection: GFSMITH_EINVAL (codec or present NULL;
+ *     with len > 0, shards NULL), GFSMITH_ETOOMANY (more than m shards missing, wanted or not),
  *     GFSMITH_ENOMEM, GFSMITH_ESINGULAR (the present shards do not determine a wanted shard),
  *     GFSMITH_EINVAL (the pointer of a wanted or needed shard is NULL) */
 GFSMITH_API gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_t len,

@@ -16,7 +16,8 @@
  * shard that is input and write exactly len bytes of each that is output; outputs must not overlap
  * other shards. They keep no state between calls, may be used from any thread, and allocate
  * nothing; they take up to 32 KiB of stack. They use the instruction set that gfsmith_isa() names.
- * With len = 0 they succeed for every valid k (and m) and read no array.
+ * With len = 0 they read no array of shards and succeed for every valid k (and m), except
+ * gfsmith_raid_recover, which fails for the same losses as with any other length.
  *
  * Errors, found before anything is written: GFSMITH_EINVAL (k out of range; with len > 0, shards or
  * a pointer that the call needs NULL), GFSMITH_EUNSUPPORTED (the build lacks the kernels; not so
@@ -99,8 +100,8 @@ GFSMITH_API gfsmith_status gfsmith_pqr_check(unsigned k, size_t len, const uint8
  * @param len bytes of every shard
  * @param shards k + m shards: missing ones are written, those needed for the recovery are read
  * @param present k + m flags, whether shard i is intact
- * @return GFSMITH_OK or an error as above, and GFSMITH_EINVAL (m out of range, present NULL with
- *     len > 0), GFSMITH_ETOOMANY (more than m shards are missing) */
+ * @return GFSMITH_OK or an error as above, and GFSMITH_EINVAL (m out of range, present NULL),
+ *     GFSMITH_ETOOMANY (more than m shards are missing) */
 GFSMITH_API gfsmith_status gfsmith_raid_recover(unsigned k, unsigned m, size_t len,
                                                 uint8_t *const *shards, const bool *present);
 

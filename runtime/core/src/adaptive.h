@@ -25,7 +25,7 @@ struct gfs_adaptive_map {
   gfs_coordinator *coordinator;
   /* Length of calls that skip the coordinator until the thread's next timed call, because its
    * overhead is largest for the shortest calls. 0: none. */
-  _Atomic size_t quiet;
+  _Atomic(size_t) quiet;
 };
 
 /* The interface through which maps are attached. */
@@ -33,7 +33,7 @@ struct gfs_coordinator {
   /* *out is valid until the map is detached. Errors: GFSMITH_ENOMEM, *out NULL then. */
   gfsmith_status (*attach)(gfs_coordinator *self, const gfs_isa *isa, const struct gfs_map *map,
                            gfs_adaptive_map **out);
-  _Atomic uint32_t forced; /* the policy of all calls, packed; 0: adapt */
+  _Atomic(uint32_t) forced; /* the policy of all calls, packed; 0: adapt */
 };
 
 /* Attach a new codec to the program's common coordinator if GFSMITH_ADAPT=1. Only in builds with

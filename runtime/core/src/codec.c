@@ -6,6 +6,8 @@
 #include "codes.h"
 #include "syndrome.h"
 
+const char *gfsmith_version(void) { return GFSMITH_VERSION; }
+
 const char *gfsmith_strerror(gfsmith_status status) {
   switch (status) {
   case GFSMITH_OK:

@@ -4,6 +4,8 @@
 
 gfsmith_status gfs_plan_run(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
                             uint8_t *const *shards) {
+  if (len == 0)
+    return GFSMITH_OK;
   const uint8_t *src[GFSMITH_MAX_SHARDS];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
   for (unsigned n = 0; n < plan->read.count; n++)
@@ -38,11 +40,8 @@ const uint8_t *gfsmith_plan_matrix(const gfsmith_plan *plan) {
 bool gfsmith_plan_is_least(const gfsmith_plan *plan) { return plan != NULL && plan->least; }
 
 gfsmith_status gfsmith_plan_run(const gfsmith_plan *plan, size_t len, uint8_t *const *shards) {
-  if (plan == NULL)
-    return GFSMITH_EINVAL;
-  if (len == 0)
-    return GFSMITH_OK;
-  if (shards == NULL || (plan->packet > 0 && len % (GFS_PACKETS * plan->packet) != 0))
+  if (plan == NULL || (len > 0 && shards == NULL) ||
+      (plan->packet > 0 && len % (GFS_PACKETS * plan->packet) != 0))
     return GFSMITH_EINVAL;
   return gfs_plan_run(plan, plan->hint, len, shards);
 }

@@ -183,16 +183,13 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
 
 gfsmith_status gfsmith_raid_recover(unsigned k, unsigned m, size_t len, uint8_t *const *shards,
                                     const bool *present) {
-  if (!gfs_raid_count_valid(k) || m < 1 || m > PARITIES)
-    return GFSMITH_EINVAL;
-  if (len == 0)
-    return GFSMITH_OK;
-  if (shards == NULL || present == NULL)
+  if (!gfs_raid_count_valid(k) || m < 1 || m > PARITIES || present == NULL ||
+      (len > 0 && shards == NULL))
     return GFSMITH_EINVAL;
   loss l;
   if (!survey(&l, k, m, present))
     return GFSMITH_ETOOMANY;
-  if (l.lost_data + l.lost_parities == 0)
+  if (len == 0 || l.lost_data + l.lost_parities == 0)
     return GFSMITH_OK;
   const uint8_t *src[DATA];
   uint8_t *dst[PARITIES];

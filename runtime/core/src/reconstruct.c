@@ -3,11 +3,8 @@
 
 gfsmith_status gfsmith_reconstruct(const gfsmith_codec *codec, size_t len, uint8_t *const *shards,
                                    const bool *present, const bool *wanted) {
-  if (codec == NULL)
-    return GFSMITH_EINVAL;
-  if (len == 0)
-    return GFSMITH_OK;
-  if (shards == NULL || present == NULL || !gfs_length_valid(codec, len))
+  if (codec == NULL || present == NULL || (len > 0 && shards == NULL) ||
+      !gfs_length_valid(codec, len))
     return GFSMITH_EINVAL;
   gfs_loss loss;
   if (gfs_loss_describe(codec, present, wanted, &loss) > codec->m)

@@ -21,7 +21,7 @@
  * can stop at an empty slot. If a codec has more losses than slots, the plans of the others are
  * computed each time. */
 struct gfs_repairs {
-  _Atomic size_t bytes;
+  _Atomic(size_t) bytes;
   _Atomic(gfsmith_plan *) slot[SLOTS];
 };
 

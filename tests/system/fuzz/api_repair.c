@@ -110,11 +110,9 @@ void api_reconstruct(input *in, const subject *s) {
   require_repaired(&l, status == GFSMITH_OK && len > 0, original);
   for (unsigned n = 0; n < l.shards; n++)
     any = any || target(&l, n);
-  if (fault == 1 ||
-      (len > 0 && (fault == 2 || fault == 3 || (s->packet > 0 && len % (8 * s->packet) != 0))))
+  if (fault == 1 || fault == 3 ||
+      (len > 0 && (fault == 2 || (s->packet > 0 && len % (8 * s->packet) != 0))))
     REQUIRE(status == GFSMITH_EINVAL);
-  else if (len == 0)
-    REQUIRE(status == GFSMITH_OK);
   else if (l.missing > s->m)
     REQUIRE(status == GFSMITH_ETOOMANY);
   else if (!any)
@@ -122,8 +120,9 @@ void api_reconstruct(input *in, const subject *s) {
   else if (!possible(s, &l, &known))
     REQUIRE(status == GFSMITH_ESINGULAR);
   else if (known)
-    REQUIRE(status == GFSMITH_OK ? !target_dropped
-                                 : status == GFSMITH_EINVAL && (target_dropped || present_dropped));
+    REQUIRE(status == GFSMITH_OK
+                ? len == 0 || !target_dropped
+                : len > 0 && status == GFSMITH_EINVAL && (target_dropped || present_dropped));
 }
 
 /* Checks a plan's description: targets in order, reads of present shards in order. */

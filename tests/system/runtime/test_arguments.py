@@ -6,6 +6,7 @@ import ctypes
 
 import pytest
 
+from gfsmith import __version__
 from tests.support.library import (
     EINVAL,
     ENOMEM,
@@ -56,6 +57,10 @@ def create_matrix(api: Api, polynomial: int, k: int, m: int, matrix: bytes | Non
     if status == OK:
         api.lib.gfsmith_codec_destroy(out)
     return int(status)
+
+
+def test_version(api: Api) -> None:
+    assert api.lib.gfsmith_version() == __version__.encode()
 
 
 def test_strerror(api: Api) -> None:
@@ -134,14 +139,23 @@ def test_length_zero_touches_nothing(api: Api, isa: str) -> None:
     assert codec.update(0, 9, None, None) == OK
     assert codec.check(0, None) == (OK, True)
     assert api.lib.gfsmith_check(codec.handle, 0, None, None) == OK
-    assert api.lib.gfsmith_reconstruct(codec.handle, 0, None, None, None) == OK
     nulls = (ctypes.c_void_p * 14)()
     assert codec.encode(0, nulls, nulls) == OK
     assert codec.check(0, nulls) == (OK, True)
-    assert codec.reconstruct(0, nulls, range(14)) == OK
+    assert codec.reconstruct(0, None, range(4)) == codec.reconstruct(0, nulls, range(4)) == OK
     wild = (ctypes.c_void_p * 14)(*[1] * 14)
     assert codec.encode(0, wild, wild) == OK
     assert codec.check(0, wild) == (OK, True)
+
+
+def test_losses_of_empty_shards(api: Api) -> None:
+    """The same losses are too many, or not determined, at every length."""
+    codec, local = api.create("cauchy", 4, 2), api.create_lrc(6, 2, 2)
+    assert api.lib.gfsmith_reconstruct(codec.handle, 0, None, None, None) == EINVAL
+    for missing in ((0, 1, 2), range(6)):
+        assert codec.reconstruct(0, None, missing) == ETOOMANY
+    lost = (0, 1, 2, 6)  # a group with its local parity
+    assert local.reconstruct(0, None, lost) == ESINGULAR
 
 
 def test_null_arrays_and_pointers(api: Api) -> None:

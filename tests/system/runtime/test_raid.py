@@ -180,6 +180,8 @@ def test_refused_calls_write_nothing(api: Api) -> None:
             assert recover(api, k, m, length, arena.pointers([0, -1, 2, 3, 4, 5, 6]), [0]) == EINVAL
             assert recover(api, k, m, length, arena.pointers([-1, 1, 2, 3, 4, 5, 6]), [0]) == EINVAL
         assert recover(api, k, m, length, good, range(m + 1)) == ETOOMANY
+        assert recover(api, k, m, 0, None, range(m + 1)) == ETOOMANY
+        assert recover(api, k, m, 0, None, range(m)) == OK
         assert recover(api, k, m, length, None, [0]) == EINVAL
         function = getattr(api.lib, f"gfsmith_{NAMES[m]}_check")
         assert function(ctypes.c_uint(k), ctypes.c_size_t(length), good, None) == EINVAL

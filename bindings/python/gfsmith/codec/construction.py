@@ -227,3 +227,7 @@ class Construction:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._handle = self._created(self._packet)
+
+
+#: Python names this function in messages about missing arguments.
+Construction.__init__.__qualname__ = "Codec.__init__"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import inspect
 import itertools
 
 import numpy as np
@@ -174,6 +175,11 @@ def test_every_instruction_set_computes_the_same(isa: str) -> None:
         np.testing.assert_array_equal(gfsmith.Codec("cauchy", 10, 4).encode(data), expected)
     finally:
         gfsmith.set_isa(before)
+
+
+def test_the_signature_names_the_arguments() -> None:
+    names = ["code", "k", "m", "hint", "packet"]
+    assert list(inspect.signature(gfsmith.Codec).parameters) == names
 
 
 @pytest.mark.parametrize("hint", ["auto", "cached", "streaming"])

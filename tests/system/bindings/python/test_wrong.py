@@ -146,6 +146,21 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         gfsmith.TooManyLostError,
         "more shards are missing",
     ),
+    "too many, all lost": (
+        lambda c: c.reconstruct([None] * 6),
+        gfsmith.TooManyLostError,
+        "more shards are missing",
+    ),
+    "too many, of different lengths": (
+        lambda c: c.reconstruct([None] * 3 + [B, B[1:], b""]),
+        gfsmith.TooManyLostError,
+        "more shards are missing",
+    ),
+    "no arguments": (
+        lambda c: gfsmith.Codec(),
+        TypeError,
+        r"^Codec.__init__\(\) missing 3 required positional arguments: 'code', 'k', and 'm'$",
+    ),
     "shard": (lambda c: c.all_but(6), InvalidError, "shard 6: must be 0 to 5"),
     "missing and read-only": (
         lambda c: c.reconstruct([B] * 6, c.all_but(1)),
