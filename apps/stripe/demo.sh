@@ -105,7 +105,6 @@ if [ "$size" -lt "$WANTED" ]; then
   exit 1
 fi
 before=$(checksum "$input")
-mkdir "$shards"
 
 step "split $input ($size bytes) into $k + $m shards, $code"
 run split -c "$code" -k "$k" -m "$m" "$input" "$shards"

@@ -120,7 +120,7 @@ static int flush_file(output *out) {
   return failed ? refuse("cannot write %s: %s", out->final_path, strerror(reason)) : STRIPE_OK;
 }
 
-static int flush_folder(const char *folder) {
+int output_flush_folder(const char *folder) {
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int status = STRIPE_OK;
   /* EINVAL: this file system does not support fsync for folders. */
@@ -161,7 +161,7 @@ int output_commit(output *outs, size_t count, bool replace) {
   for (size_t i = 0; i < done; i++) {
     /* There is nearly always one folder: it is flushed once, after its last rename. */
     bool last = i + 1 == done || strcmp(outs[i].folder, outs[i + 1].folder) != 0;
-    if (last && flush_folder(outs[i].folder) != STRIPE_OK)
+    if (last && output_flush_folder(outs[i].folder) != STRIPE_OK)
       status = STRIPE_REFUSED;
   }
   return status;

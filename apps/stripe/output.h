@@ -30,6 +30,8 @@ int output_write(output *out, const void *bytes, size_t size, uint64_t offset);
  * false and a final path exists by now, the call is refused, and earlier renames are undone.
  */
 int output_commit(output *outs, size_t count, bool replace);
+/* Make the names in a folder permanent. */
+int output_flush_folder(const char *folder);
 /* Free the outputs, and remove uncommitted files. Zeroed outputs are skipped. */
 void output_discard(output *outs, size_t count);
 

@@ -16,6 +16,9 @@ typedef struct split {
   shard_header header;
   unsigned shards;
   const char *input_path;
+  const char *folder;
+  char *parent;     /* of the folder */
+  bool made_folder; /* by this run */
   int input;
   struct stat input_info;
   gfsmith_codec *codec;
@@ -55,17 +58,17 @@ static int fill_header(split *job, const options *opt) {
   return shard_codec(&job->codec, job->input_path, h->code, h->k, h->m);
 }
 
-static char *shard_path(const split *job, const char *folder, unsigned index) {
+static char *shard_path(const split *job, unsigned index) {
   char name[SHARD_NAME_BYTES + 16];
   snprintf(name, sizeof name, "%s.%03u.gfs", job->header.name, index);
-  return path_join(folder, name);
+  return path_join(job->folder, name);
 }
 
 /* No shard with these names may exist, except those that --force will replace. */
-static int look_at_folder(const split *job, const char *folder, bool force) {
+static int look_at_folder(const split *job, bool force) {
   int status = STRIPE_OK;
   for (unsigned i = 0; i < SHARD_MAX_SHARDS && status == STRIPE_OK; i++) {
-    char *path = shard_path(job, folder, i);
+    char *path = shard_path(job, i);
     if (path_exists(path) && !force)
       status = refuse("%s already exists (--force replaces it)", path);
     else if (path_exists(path) && i >= job->shards)
@@ -75,19 +78,29 @@ static int look_at_folder(const split *job, const char *folder, bool force) {
   return status;
 }
 
-static int open_outputs(split *job, const options *opt) {
-  const char *folder = opt->paths[1];
+/* Creates the folder if it is missing; its parent must exist. */
+static int make_folder(split *job) {
   struct stat info;
-  if (stat(folder, &info) != 0)
-    return refuse("cannot write to %s: %s", folder, strerror(errno));
-  if (!S_ISDIR(info.st_mode))
-    return refuse("cannot write to %s: it is not a folder", folder);
-  int status = look_at_folder(job, folder, opt->force);
+  if (stat(job->folder, &info) == 0)
+    return S_ISDIR(info.st_mode) ? STRIPE_OK
+                                 : refuse("cannot write to %s: it is not a folder", job->folder);
+  if (errno != ENOENT)
+    return refuse("cannot write to %s: %s", job->folder, strerror(errno));
+  if (mkdir(job->folder, 0777) != 0)
+    return refuse("cannot create the folder %s: %s", job->folder, strerror(errno));
+  job->made_folder = true;
+  return STRIPE_OK;
+}
+
+static int open_outputs(split *job, const options *opt) {
+  int status = look_at_folder(job, opt->force);
   for (unsigned i = 0; i < job->shards && status == STRIPE_OK; i++) {
-    char *path = shard_path(job, folder, i);
+    char *path = shard_path(job, i);
     output_plan(&job->outs[i], path);
     free(path);
   }
+  if (status == STRIPE_OK)
+    status = make_folder(job);
   return status == STRIPE_OK ? output_open(job->outs, job->shards, job->input_info.st_mode)
                              : status;
 }
@@ -177,23 +190,30 @@ static int split_run(split *job, const options *opt) {
     status = write_headers(job);
   if (status == STRIPE_OK)
     status = output_commit(job->outs, job->shards, opt->force);
+  if (status == STRIPE_OK && job->made_folder)
+    status = output_flush_folder(job->parent);
   if (status == STRIPE_OK)
-    say("%s: %u shards in %s", job->header.name, job->shards, opt->paths[1]);
+    say("%s: %u shards in %s", job->header.name, job->shards, job->folder);
   return status;
 }
 
 int command_split(const options *opt) {
   split *job = must_alloc(1, sizeof *job);
   job->input_path = opt->paths[0];
+  job->folder = opt->paths[1];
+  job->parent = path_join(job->folder, "..");
   job->input = -1;
   int status = split_run(job, opt);
   output_discard(job->outs, SHARD_MAX_SHARDS);
+  if (status != STRIPE_OK && job->made_folder)
+    rmdir(job->folder); /* refused by the system if shards are in it */
   if (job->input >= 0)
     close(job->input);
   for (unsigned i = 0; i < job->shards; i++)
     XXH3_freeState(job->sums[i]);
   XXH3_freeState(job->original);
   gfsmith_codec_destroy(job->codec);
+  free(job->parent);
   free(job->memory);
   free(job);
   return status;

@@ -212,7 +212,8 @@ def test_split_from_or_to_the_wrong_place(stripe: Stripe, tmp_path: Path) -> Non
     no_such = "No such file or directory"
     assert stripe.refusal("split", missing, tmp_path) == f"cannot open {missing}: {no_such}"
     assert stripe.refusal("split", tmp_path, tmp_path) == f"{tmp_path} is not a regular file"
-    assert stripe.refusal("split", file, missing) == f"cannot write to {missing}: {no_such}"
+    below = missing / "below"
+    assert stripe.refusal("split", file, below) == f"cannot create the folder {below}: {no_such}"
     assert stripe.refusal("split", file, file) == f"cannot write to {file}: it is not a folder"
     # Not even root can create a file in /proc.
     assert stripe.refusal("split", file, "/proc").startswith("cannot create a file in /proc: ")
@@ -231,6 +232,14 @@ def test_a_file_size_limit_is_an_error_like_a_full_disk(stripe: Stripe, tmp_path
     line = stripe.refusal("split", "-k", "4", file, tmp_path / "out", before=limit_file_size)
     assert line == f"cannot write {shard(tmp_path / 'out', 0)}: File too large"
     assert snapshot(tmp_path / "out") == {}
+
+
+def test_a_failed_split_removes_the_folder_that_it_created(stripe: Stripe, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content(100_000))
+    line = stripe.refusal("split", "-k", "4", file, tmp_path / "out", before=limit_file_size)
+    assert line == f"cannot write {shard(tmp_path / 'out', 0)}: File too large"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize(

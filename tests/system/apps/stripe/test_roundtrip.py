@@ -196,3 +196,12 @@ def test_permissions_are_those_of_the_original(stripe: Stripe, tmp_path: Path) -
     for path in (*(tmp_path / "shards").iterdir(), tmp_path / "joined"):
         assert path.stat().st_mode & 0o777 == 0o600
     assert temporaries(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["shards", "shards/"])
+def test_split_creates_the_folder(stripe: Stripe, tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_bytes(content(999))
+    done = stripe.run("split", "-k", "4", "-m", "2", "file", name, cwd=tmp_path)
+    assert (done.status, done.stdout) == (0, f"file: 6 shards in {name}\n")
+    stripe.ok("join", tmp_path / "shards", "-o", tmp_path / "joined")
+    assert (tmp_path / "joined").read_bytes() == content(999)
