@@ -15,7 +15,7 @@ from setuptools.command.build_py import build_py
 SHARED = (
     *("templates", "runtime", "docs", "tuned/devices"),
     *("packaging/cmake", "packaging/make", "packaging/meson", "packaging/bazel"),
-    *("packaging/check_linked.py", "CMakeLists.txt", "LICENSE", "SOUNDNESS.md"),
+    *("packaging/check_linked.py", "CMakeLists.txt", "LICENSE", "SOUNDNESS.md", "gfsmith.toml"),
 )
 CODEC = Path("bindings/python/gfsmith/codec")
 NATIVE = Path("bindings/python/native")

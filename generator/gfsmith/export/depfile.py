@@ -26,7 +26,7 @@ def depfile(path: Path, target: Path, inputs: Sequence[Path]) -> None:
         with replacing(path) as stage:
             stage.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise OutputError(f"{error.filename or path}: {error.strerror}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _spelled(path: Path) -> str:

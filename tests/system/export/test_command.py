@@ -47,10 +47,8 @@ def _export(config: Path, *arguments: str | Path) -> Result:
 
 
 def _refusal(result: Result) -> str:
-    """Check for a single line, with status 2 for an invalid request, 1 for an error of the disk; return the
-    line.
-    """
-    assert result.exit_code in (1, 2)
+    """Check for a single line and status 2; return the line."""
+    assert result.exit_code == 2
     assert result.stderr.count("\n") == 1 and result.stderr.startswith("gfsmith: ")
     return result.stderr
 

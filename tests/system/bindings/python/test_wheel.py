@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 from tests.oracle.codec import random_data
 from tests.support.paths import ROOT
+from tests.system.docs.pages import fences
 
 EXAMPLE = ROOT / "examples" / "python"
 DOT, FOLDER = "gfsmith/codec/_native.abi3.so", Path(__file__).parent
@@ -30,14 +32,20 @@ def run(*command: str | Path, folder: Path, status: int = 0) -> subprocess.Compl
 class Environment:
     """A virtual environment without access to the system's packages and to this project."""
 
-    def __init__(self, folder: Path) -> None:
-        run(sys.executable, "-m", "venv", "--without-pip", folder, folder=folder.parent)
+    def __init__(self, folder: Path, interpreter: str = sys.executable, pip: bool = False) -> None:
+        run(interpreter, "-m", "venv", *(() if pip else ("--without-pip",)), folder, folder=folder.parent)
         self.python = folder / "bin" / "python"
         self.packages = next(folder.glob("lib/python3*/site-packages"))
 
     def install(self, *what: str | Path, links: Path) -> None:
         pip = [sys.executable, "-m", "pip", "--python", self.python, "--disable-pip-version-check", "--quiet"]
         run(*pip, "install", "--no-index", "--find-links", links, *what, folder=links)
+
+    def bash(self, commands: str, folder: Path, **variables: str) -> str:
+        """Run a user's commands in the activated environment and return their output."""
+        path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
+        settings = [f"{name}={value}" for name, value in {**variables, "PATH": path}.items()]
+        return run("env", *settings, "bash", "-ec", commands, folder=folder).stdout
 
     def add_numpy(self) -> None:
         """Add .venv's NumPy."""
@@ -106,9 +114,87 @@ def test_types(version: str, numeric: Environment, tmp_path: Path) -> None:
 def test_the_generator_names_missing_packages(environment: Environment, tmp_path: Path) -> None:
     done = run(environment.python.with_name("gfsmith"), "gen", folder=tmp_path, status=2)
     assert done.stdout == "" and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("gfsmith: the generator needs the Python package ")
-    assert "pip install 'gfsmith[generator]'" in done.stderr and "python3-peachpy" in done.stderr
+    assert done.stderr.startswith("gfsmith: the command needs the Python package click: ")
+    assert "pip install 'WHEEL[generator]'" in done.stderr and "peachpy" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def interpreters() -> list[str]:
+    """Return the Python of the tests, and one of every other supported version in PATH."""
+    found = {sys.version_info[:2]: sys.executable}
+    for minor in range(11, 20):
+        command = shutil.which(f"python3.{minor}")
+        if command and subprocess.run([command, "-c", "import venv"], capture_output=True).returncode == 0:
+            found.setdefault((3, minor), command)
+    return list(found.values())
+
+
+def declared(wheel: Path) -> list[metadata.Distribution]:
+    """Return the packages of .venv that the extra `generator` of the wheel names, with their requirements."""
+    with zipfile.ZipFile(wheel) as archive:
+        text = archive.read(next(name for name in archive.namelist() if name.endswith("/METADATA"))).decode()
+    todo = re.findall(r"^Requires-Dist: ([\w-]+).*extra == .generator.$", text, re.MULTILINE)
+    found: dict[str, metadata.Distribution] = {}
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found[name] = metadata.distribution(name)
+            needed = (line for line in found[name].requires or () if ";" not in line)  # unconditional
+            todo += [re.split(r"[^\w-]", line)[0] for line in needed]
+    assert {"click", "sympy"} <= set(found) and "peachpy" not in {name.lower() for name in found}
+    return list(found.values())
+
+
+@pytest.fixture(scope="module", params=interpreters(), ids=lambda path: Path(path).name)
+def generator(
+    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Environment:
+    """An environment without PeachPy: the wheel, installed by the command of docs/python.md, and the declared
+    packages of .venv.
+    """
+    made = Environment(tmp_path_factory.mktemp("generator") / "venv", request.param, pip=True)
+    install = page_commands().splitlines()[0]
+    assert install.startswith("pip install ")
+    made.bash(install, ROOT, PIP_NO_INDEX="1", PIP_NO_DEPS="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+    for each in declared(wheel):
+        for top in {file.parts[0] for file in each.files or ()} - {"..", "__pycache__"}:
+            (made.packages / top).symlink_to(Path(each.locate_file(top)))
+    return made
+
+
+def page_commands() -> str:
+    """Return the commands of docs/python.md that install the generator and call it."""
+    (fence,) = (f for f in fences((ROOT / "docs/python.md").read_text()) if f.language == "sh")
+    return fence.text
+
+
+@pytest.mark.campaign
+def test_commands_need_no_peachpy(generator: Environment, tmp_path: Path) -> None:
+    run(generator.python, "-c", "import peachpy", folder=tmp_path, status=1)
+    commands = page_commands().split("\n", 1)[1]
+    assert {"gfsmith --version", "gfsmith codes", "gfsmith where cmake"} == set(commands.splitlines())
+    said = generator.bash(commands, tmp_path)
+    assert said.startswith("gfsmith, version 0.") and "vandermonde" in said
+    assert Path(said.splitlines()[-1]).is_relative_to(generator.packages)
+    generator.bash("gfsmith init", tmp_path)
+    assert (tmp_path / "gfsmith.toml").read_bytes() == (ROOT / "gfsmith.toml").read_bytes()
+
+
+def test_kernels_for_x86_name_peachpy(wheel: Path, tmp_path: Path) -> None:
+    """The generator uses .venv's packages, among which PeachPy is hidden."""
+    (tmp_path / "gfsmith.toml").write_text(
+        '[generator]\nisas = ["sse"]\n[[kernels]]\noperation = "xor"\nshapes = ["2x1"]\n'
+    )
+    program = """
+import sys
+sys.modules["peachpy"] = None
+sys.argv = ["gfsmith", "gen", "-j", "1"]
+from gfsmith.__main__ import main
+main()
+"""
+    done = run(sys.executable, "-c", program, folder=tmp_path, status=2)
+    assert done.stderr.count("\n") == 1
+    assert "needs the Python package peachpy: install Debian's python3-peachpy, or build it" in done.stderr
 
 
 def test_the_generator_works_from_the_wheel(wheel: Path, tmp_path: Path) -> None:

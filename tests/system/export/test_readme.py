@@ -1,0 +1,46 @@
+"""The README of an archive works literally, in the unpacked archive alone."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gfsmith.cli import main
+from tests.support.configurations import fewest_kernels
+from tests.system.docs.pages import fences
+from tests.system.export.support import CACHE
+
+
+def _unpacked(form: str, prefix: str, folder: Path) -> Path:
+    """Return the folder of an unpacked archive."""
+    (folder / "small.toml").write_text(fewest_kernels(["avx2", "scalar"]))
+    archive = folder / "lib.tar.xz"
+    words = ["export", "-c", folder / "small.toml", "--cache", CACHE, "-j", "1", "--prefix", prefix]
+    words += ["--form", form, "-o", archive]
+    result = CliRunner().invoke(main.main, [str(word) for word in words], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder)
+    return folder / "lib"
+
+
+@pytest.mark.parametrize("prefix", ["gfs", "acme"])
+@pytest.mark.parametrize(
+    "form", [pytest.param("amalgamation"), pytest.param("tree", marks=pytest.mark.needs("build systems"))]
+)
+def test_the_readme_of_an_archive_works(form: str, prefix: str, tmp_path: Path) -> None:
+    folder = _unpacked(form, prefix, tmp_path)
+    found = {fence.language: fence.text for fence in fences((folder / "README.md").read_text())}
+    library = "gfsmith" if prefix == "gfs" else prefix
+    assert set(found) == {"sh", "c"} and f"#include <{library}.h>" in found["c"]
+    (folder / "program.c").write_text(found["c"])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", found["sh"]], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "success" in done.stdout.splitlines()
+    assert f"{library}.o: " in done.stdout or form == "tree"
