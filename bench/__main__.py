@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -17,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bench import cells as plan
 from bench import paper
 from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, build
+from bench.options import OneLineParser
 from bench.page import write_page
 from bench.plots import write_plots
 from bench.publish import publish
@@ -27,14 +27,6 @@ from bench.table import show
 OUT = HERE / "out"
 LEAST_POOL = 2048
 WIDTH = 150  #: of tables that do not go to a terminal
-
-
-class OneLineParser(argparse.ArgumentParser):
-    """Parser that reports bad arguments in one line on stderr, with exit status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"bench: {message} (see --help)", file=sys.stderr)
-        raise SystemExit(2)
 
 
 def _pool(text: str) -> int:

@@ -9,7 +9,6 @@ from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
 
-from bench.__main__ import OneLineParser
 from bench.adaptive import plan
 from bench.adaptive.build import HERE, LIBRARY, build
 from bench.adaptive.driver import Driver
@@ -19,6 +18,7 @@ from bench.adaptive.page import PAGE, publish
 from bench.adaptive.recovery import CHANGES, RecoveryMeasurer
 from bench.adaptive.results import TABLES, cell_json, change_json, is_behind, method
 from bench.build import BUILD
+from bench.options import OneLineParser
 from bench.result_store import Store, status
 from gfsmith.cli.console import progress
 

@@ -9,7 +9,6 @@ from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
 
-from bench.__main__ import OneLineParser
 from bench.build import BUILD
 from bench.compose import plan
 from bench.compose.build import HERE, Built, build
@@ -19,6 +18,7 @@ from bench.compose.page import PAGE, publish
 from bench.compose.results import TABLES, cell_json, graph_json
 from bench.compose.ycsb import client, programs, study
 from bench.compose.ycsb.results import study_json
+from bench.options import OneLineParser
 from bench.result_store import Json, Store, status
 from gfsmith.cli.console import progress
 

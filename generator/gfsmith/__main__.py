@@ -6,6 +6,12 @@ from __future__ import annotations
 import sys
 
 
+def _remedy(package: str) -> str:
+    if package == "peachpy":
+        return "install Debian's python3-peachpy, or build it as docs/python.md describes"
+    return "pip install 'WHEEL[generator]', where WHEEL is gfsmith's wheel file (docs/python.md)"
+
+
 def main() -> None:
     try:
         from gfsmith.cli.main import main as command
@@ -14,10 +20,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("gfsmith"):
             raise
-        remedy = (
-            "pip install 'gfsmith[generator]', and Debian's python3-peachpy (the one on PyPI does not work)"
-        )
-        print(f"gfsmith: the generator needs the Python package {error.name}: {remedy}", file=sys.stderr)
+        package = error.name.split(".")[0]
+        print(f"gfsmith: the command needs the Python package {package}: {_remedy(package)}", file=sys.stderr)
         sys.exit(2)
 
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from gfsmith import codes
 from gfsmith.build.adaptive_kernels import able, variants
+from gfsmith.build.places import CONFIGURATION
 from gfsmith.build.settings import SHAPE
 from gfsmith.build.settings import Adaptive as Adaptive
 from gfsmith.build.settings import Config as Config
@@ -37,6 +38,12 @@ from gfsmith.kernel.spec import (
     Walk,
     default_technique,
     with_width,
+)
+
+#: For a user in a folder without a configuration.
+_HINT = (
+    "; `gfsmith init` writes one, and `gfsmith gen` and `export` need none with a code: "
+    "--code cauchy --k 10 --m 4"
 )
 
 
@@ -92,6 +99,8 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> Config:
     """Return the configuration in a file. Raises ConfigError, also if the file cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file{_HINT if path == CONFIGURATION else ''}") from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:

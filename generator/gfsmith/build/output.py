@@ -108,8 +108,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{folder / MANIFEST}: cannot be read: {error}") from None
+    except OSError as error:
+        raise OutputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise OutputError(f"{folder / MANIFEST}: not a manifest of gfsmith: {error}") from None
     if not isinstance(data, dict) or not isinstance(data.get("files"), dict):
         raise OutputError(f"{folder / MANIFEST}: not a manifest of gfsmith")
     return data
@@ -170,7 +172,7 @@ def write(folder: Path, files: Mapping[str, str], record: str) -> int:
             with _uninterrupted():
                 _commit(folder, stage, [*changed, MANIFEST], [p for p in old if p not in files])
     except OSError as error:
-        raise OutputError(f"{error.filename or folder}: {error.strerror}") from None
+        raise OutputError(f"cannot write {folder}: {error.strerror}") from None
     return len(changed)
 
 

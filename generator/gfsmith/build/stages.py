@@ -37,7 +37,9 @@ def make(build: request.Build, jobs: int, cache: Path | None, progress: Progress
     with progress("prove machine code", len(work)) as advance:
         certificates = prove_kernels.prove_all(work, jobs, cache and cache / "proofs.json", advance)
     isas = {spec.isa.name for spec in specs}
-    routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
+    with progress("prove algebra routines", 1) as advance:
+        routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
+        advance(1)
     files = lists.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}
     files |= routines.files
     files |= digests.build([(kernel.spec, kernel.code) for kernel in kernels])

@@ -10,6 +10,7 @@ import click
 
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import fixed
+from gfsmith.cli.console import OutputPath
 from gfsmith.codes import names
 from gfsmith.kernel.isa import BY_NAME
 
@@ -29,7 +30,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
                      shell_complete=fixed(BY_NAME)),
         click.option("--prefix", help="Prefix of every symbol."),
         click.option("--polynomial", help="Polynomial of the field, such as 0x11d."),
-        click.option("-o", "--output", "folder", help="Output folder."),
+        click.option("-o", "--output", "folder", type=OutputPath(), help="Output folder."),
         click.option("--code", help="Add kernels for this code's matrix (`gfsmith codes`); without a "
                      "configuration file also a small set of kernels for any code.",
                      shell_complete=fixed(names.NAMES)),

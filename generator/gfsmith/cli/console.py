@@ -1,19 +1,32 @@
-"""Output of commands: one-line errors, JSON, tables, and a progress bar on a terminal."""
+"""Output of commands: one-line errors, JSON, tables, the progress of long work, and paths of output."""
 
 from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 BAD_INPUT = 2
+PIPE_INTERVAL = 15.0  #: seconds between two lines of progress in a pipe
+
+
+class OutputPath(click.Path):
+    """A path that a command writes. It refuses "-", which other programs use for standard output."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("'-' (standard output) is not supported; allowed: a path, such as ./-", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 @cache
@@ -36,9 +49,11 @@ def print_json(data: Any) -> None:
 
 @contextmanager
 def progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on a terminal and nothing in a pipe. The value is the function that advances it."""
+    """Show a progress bar on a terminal, and in a pipe a line every PIPE_INTERVAL seconds. The value is the
+    function that advances it."""
     if not sys.stderr.isatty():
-        yield lambda n: None
+        with _lines(text, total) as advance:
+            yield advance
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -52,3 +67,26 @@ def progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(text, total=total)
         yield lambda n: bar.advance(task, n)
+
+
+@contextmanager
+def _lines(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Print the number of completed steps every PIPE_INTERVAL seconds, from a thread, since a step may take
+    longer."""
+    done, ended = 0, threading.Event()
+
+    def advance(steps: int) -> None:
+        nonlocal done
+        done += steps
+
+    def report() -> None:
+        while not ended.wait(PIPE_INTERVAL):
+            print(f"gfsmith: {text}: {done} of {total}", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield advance
+    finally:
+        ended.set()
+        thread.join()

@@ -12,7 +12,7 @@ import click
 
 from gfsmith.build.places import shared_cache
 from gfsmith.cli import build_options
-from gfsmith.cli.console import fail, progress
+from gfsmith.cli.console import OutputPath, fail, progress
 from gfsmith.emit.files import replacing
 from gfsmith.export.names import Names, PrefixError
 
@@ -47,7 +47,7 @@ _OF_GEN = "kernels.inc"  #: `gen` always writes this file; an export never has i
 @click.option(
     "--depfile",
     "rule",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False),
     help="Write a make rule here that lists the files on which the output depends.",
 )
 def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **options: Any) -> None:
@@ -142,4 +142,4 @@ def pack(target: Path, files: Mapping[str, str]) -> None:
                 entry.size, entry.mode = len(content), _READABLE
                 archive.addfile(entry, io.BytesIO(content))
     except OSError as error:
-        raise output.OutputError(f"{error.filename or target}: {error.strerror}") from None
+        raise output.OutputError(f"cannot write {target}: {error.strerror}") from None

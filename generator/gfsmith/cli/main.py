@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -14,15 +17,15 @@ from gfsmith.cli.console import fail
 
 #: Subcommands. Each is the `command` of the module of its name in this package.
 NAMES = (
-    *("adapt", "codes", "completion", "doctor", "explain", "export", "gen", "graph", "list", "plan", "tune"),
-    *("verify", "where"),
+    *("adapt", "codes", "completion", "doctor", "explain", "export", "gen", "graph", "init", "list", "plan"),
+    *("tune", "verify", "where"),
 )
 
 #: Errors that users can correct -> exit status and prefix of the message. The classes are given as text so
 #: that only the commands that can raise them import their modules.
 ERRORS = {
     "gfsmith.build.config.ConfigError": (2, ""),
-    "gfsmith.build.output.OutputError": (1, ""),
+    "gfsmith.build.output.OutputError": (2, ""),
     "gfsmith.build.generate.Refuted": (1, "refuted: "),
     "gfsmith.codes.names.CodeError": (2, ""),
     "gfsmith.explore.cost_model.tools.ModelError": (2, ""),
@@ -58,24 +61,61 @@ class _Commands(MutableMapping[str, click.Command]):
         raise TypeError("commands are modules of gfsmith.cli")
 
 
+@contextmanager
+def _usage_in_one_line(command: str) -> Iterator[None]:
+    """Replace click's message about wrong arguments, of up to four lines, by one line."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # its message is the help
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else command
+        text = " ".join(error.format_message().split())
+        stop = "" if text.endswith((".", "?")) else "."
+        fail(f"{text}{stop} See `{path} --help`.", error.exit_code)
+
+
+def _cannot_access(error: OSError) -> NoReturn:
+    """Exit with one line for a file that cannot be read or written. A stream has no name."""
+    if error.filename is not None:
+        fail(f"{error.filename}: {error.strerror}")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest when it ends
+    fail(f"cannot write to standard output: {error.strerror}")
+
+
 class _Main(click.Group):
     """A command group that turns ERRORS into one line and an exit status, and treats SIGTERM like Ctrl-C."""
+
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
+        with _usage_in_one_line("gfsmith"):
+            return super().make_context(info_name, args, *rest, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            return super().invoke(ctx)
+            with _usage_in_one_line(ctx.command_path):
+                try:
+                    return super().invoke(ctx)
+                finally:
+                    sys.stdout.flush()
         except KeyboardInterrupt:
             fail("interrupted; nothing was written", INTERRUPTED)
+        except BrokenPipeError:
+            raise  # click ends silently: the reader has seen enough
         except Exception as error:
             for kind in type(error).__mro__:
                 if found := ERRORS.get(f"{kind.__module__}.{kind.__qualname__}"):
                     status, prefix = found
                     fail(f"{prefix}{error}", status)
+            if isinstance(error, OSError):
+                _cannot_access(error)
             raise
 
 
-@click.group(cls=_Main, commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "gfsmith", cls=_Main, commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="gfsmith")
 def main() -> None:
     """Generate and prove erasure-coding kernels over GF(2^8)."""

@@ -10,6 +10,7 @@ import click
 
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import listed
+from gfsmith.cli.console import OutputPath
 from gfsmith.cli.tune_options import LENGTHS, Options
 from gfsmith.explore.tune.regime import Regime
 from gfsmith.kernel import microarch
@@ -67,20 +68,20 @@ from gfsmith.kernel import microarch
     "-o",
     "--output",
     "target",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False),
     help="Tuned file [default: tuned/<microarchitecture>.toml next to the configuration].",
 )
 @click.option(
-    "--study", type=click.Path(path_type=Path, dir_okay=False), help="Write all figures to this file as JSON."
+    "--study", type=OutputPath(path_type=Path, dir_okay=False), help="Write all figures to this file as JSON."
 )
 @click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=OutputPath(path_type=Path),
     help="Write a page with diagrams of all results to this folder.",
 )
 @click.option(
     "--journal",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputPath(path_type=Path, dir_okay=False),
     help="File from which an interrupted study resumes [default: .gfsmith-cache/tune.journal].",
 )
 @click.option(

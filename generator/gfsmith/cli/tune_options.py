@@ -59,9 +59,9 @@ def parse_lengths(text: str) -> tuple[int, ...]:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file atomically, through a temporary file."""
+    """Write a file atomically, through a temporary file. Exits with a one-line message if that fails."""
     try:
         with replacing(path) as stage:
             stage.write_text(text, encoding="utf-8")
     except OSError as error:
-        fail(f"{error.filename or path}: {error.strerror}", 1)
+        fail(f"cannot write {path}: {error.strerror}")

@@ -147,7 +147,7 @@ def test_ctrl_c_shows_and_keeps_the_measurements(project: Path, use: Use) -> Non
         (["dot:3x2", "--lengths", "1x"], "'1x' is not a shard length; allowed: 64 .. 16m bytes"),
         (["dot:3x2", "--lengths", "32"], "'32' is not a shard length"),
         (["dot:3x2", "--lengths", "1m", "--regime", "cached"], "with none of them do all shards fit"),
-        (["dot:3x2", "--config", "nowhere.toml"], "nowhere.toml: No such file"),
+        (["dot:3x2", "--config", "nowhere.toml"], "nowhere.toml: no such file"),
     ],
 )
 def test_bad_input_gets_one_line(project: Path, use: Use, arguments: list[str], words: str) -> None:

@@ -1,0 +1,179 @@
+"""The first commands of a user in an empty folder: one line for every mistake, and no unexpected files."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gfsmith.build import config
+from gfsmith.cli import console, main
+from tests.support.configurations import known_proofs
+from tests.support.paths import ROOT
+from tests.support.progress import without_progress
+
+SMALL = '[generator]\nisas = ["scalar"]\n[[kernels]]\noperation = "xor"\nshapes = ["2x1"]\n'
+COMMAND = (sys.executable, "-m", "gfsmith")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(main.main, arguments, catch_exceptions=False)
+
+
+def _refusal(*arguments: str) -> str:
+    """Check that a command refuses with one line and status 2 and writes no file; return the line."""
+    before = sorted(Path().iterdir())
+    result = _run(*arguments)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert result.stderr.startswith("gfsmith: ") and result.stderr.count("\n") == 1
+    assert sorted(Path().iterdir()) == before
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--bogus"], "No such option '--bogus'. See `gfsmith --help`."),
+        (["generate"], "No such command 'generate'"),
+        (["gen", "--job", "x"], "See `gfsmith gen --help`."),
+        (["gen", "--jobs", "0"], "0 is not in the range 1<=x<=256. See `gfsmith gen --help`."),
+        (["codes", "cauchy", "more"], "unexpected extra argument (more)"),
+        (["explain"], "Missing argument 'SYMBOL'"),
+        (["where"], "Choose from: bazel, cmake, make. See `gfsmith where --help`."),
+        (["verify", "nosuch.o"], "'nosuch.o' does not exist"),
+        (["verify", "nosuch.o", "--symbol", "f"], "'nosuch.o' does not exist"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_usage_errors_take_one_line(arguments: list[str], words: str) -> None:
+    assert words in _refusal(*arguments)
+
+
+def test_no_arguments_show_the_help() -> None:
+    result = _run()
+    assert result.exit_code == 2 and "Commands:" in result.output
+
+
+@pytest.mark.parametrize(
+    "command", [("gen",), ("list",), ("explain", "x"), ("export", "-o", "out")], ids=" ".join
+)
+def test_an_empty_folder_gets_a_hint(command: tuple[str, ...]) -> None:
+    said = _refusal(*command)
+    assert "gfsmith.toml: no such file" in said
+    assert "`gfsmith init`" in said and "--code cauchy --k 10 --m 4" in said
+
+
+def test_another_missing_configuration_gets_no_hint() -> None:
+    assert _refusal("list", "-c", "other.toml") == "gfsmith: other.toml: no such file\n"
+
+
+def test_init_writes_the_default_set() -> None:
+    assert _run("init").exit_code == 0
+    assert [path.name for path in Path().iterdir()] == ["gfsmith.toml"]
+    written = Path("gfsmith.toml").read_text(encoding="utf-8")
+    assert written.startswith("# The default set")
+    assert config.parse(written, "written") == config.load(ROOT / "gfsmith.toml")
+    assert _run("list", "--isa", "scalar", "--json").exit_code == 0
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+def test_init_overwrites_nothing(dangling: bool, folder: Path) -> None:
+    if dangling:
+        (folder / "gfsmith.toml").symlink_to("nowhere")
+    else:
+        (folder / "gfsmith.toml").write_text("mine")
+    assert "gfsmith.toml: exists already" in _refusal("init")
+    assert (folder / "gfsmith.toml").is_symlink() or (folder / "gfsmith.toml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("gen", "-o", "-"),
+        ("export", "-o", "-"),
+        ("export", "-o", "out", "--depfile", "-"),
+        ("tune", "cauchy:4x2", "-o", "-"),
+        ("tune", "cauchy:4x2", "--study", "-"),
+        ("tune", "cauchy:4x2", "--report", "-"),
+    ],
+    ids=" ".join,
+)
+def test_a_dash_is_no_output(arguments: tuple[str, ...], folder: Path) -> None:
+    (folder / "gfsmith.toml").write_text(SMALL)
+    assert "'-' (standard output) is not supported; allowed: a path" in _refusal(*arguments)
+
+
+@pytest.mark.parametrize("command", ["gen", "export"])
+@pytest.mark.parametrize("target", ["file/below", "file", "file/below.tar.xz"])
+def test_an_unwritable_output_gets_one_line(command: str, target: str, folder: Path) -> None:
+    (folder / "gfsmith.toml").write_text(SMALL)
+    (folder / "file").write_text("")
+    known_proofs(folder / ".gfsmith-cache")
+    said = _refusal(command, "-j", "1", "-o", target)
+    assert target in said and "Errno" not in said and ".file" not in said and ".below" not in said
+
+
+@pytest.mark.parametrize("command", [("gen",), ("export", "-o", "out.tar.xz")], ids=" ".join)
+def test_a_full_disk_gets_one_line(command: tuple[str, ...], folder: Path) -> None:
+    """A limit for the size of files takes the place of a full disk."""
+    (folder / "gfsmith.toml").write_text(SMALL)
+    known_proofs(folder / ".gfsmith-cache")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    done = subprocess.run([*COMMAND, *command, "-j", "1"], preexec_fn=limit, capture_output=True, text=True)
+    target = command[-1] if len(command) > 1 else "gen_out"
+    assert (done.returncode, done.stderr) == (2, f"gfsmith: cannot write {target}: File too large\n")
+    assert not [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and "gfsmith" not in str(path.relative_to(folder))
+    ]
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize("command", [("where", "cmake"), ("codes",)], ids=" ".join)
+def test_a_full_disk_for_standard_output_gets_one_line(command: tuple[str, ...], buffered: bool) -> None:
+    with Path("/dev/full").open("w") as full:
+        interpreter = [sys.executable] if buffered else [sys.executable, "-u"]
+        done = subprocess.run(
+            [*interpreter, "-m", "gfsmith", *command], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "gfsmith: cannot write to standard output: No space left on device\n"
+
+
+def test_a_pipe_gets_lines_of_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also during a single long step."""
+    assert console.PIPE_INTERVAL <= 15
+    monkeypatch.setattr(console, "PIPE_INTERVAL", 0.05)
+    seen = ""
+    with console.progress("prove all", 3) as advance:
+        advance(2)
+        deadline = time.monotonic() + 60
+        while seen.count("\n") < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+            seen += capsys.readouterr().err
+    assert set(seen.splitlines()) == {"gfsmith: prove all: 2 of 3"}
+    assert without_progress(seen) == "" and without_progress("gfsmith: 2 of 3\n") != ""
+
+
+def test_short_work_in_a_pipe_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress("prove all", 1) as advance:
+        advance(1)
+    assert capsys.readouterr().err == ""
