@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gfsmith.build import parallel
+from gfsmith.build import certificates, parallel
 from gfsmith.build.cache import Cache, key
 from gfsmith.build.generate import Kernel, Refuted
 from gfsmith.kernel.spec import KernelSpec
@@ -40,6 +40,7 @@ class _Task:
     code: bytes
     contract: Contract
     exhaustive: bool
+    kernel: KernelSpec
 
     @property
     def key(self) -> str:
@@ -69,7 +70,9 @@ def prove_all(
     Known verdicts come from the cache file, and new ones are added to it, also after an interruption. Raises
     Refuted for the first function that is refuted or unsupported.
     """
-    tasks = [_Task(spec.symbol, abi, code, contract_of(spec, abi), exhaustive) for spec, abi, code in work]
+    tasks = [
+        _Task(spec.symbol, abi, code, contract_of(spec, abi), exhaustive, spec) for spec, abi, code in work
+    ]
     store = Cache(cache)
     found: dict[str, dict[str, Any]] = {}
     for task in tasks:
@@ -83,11 +86,7 @@ def prove_all(
         report, seconds = answer
         if not report:
             raise Refuted(f"{report.reason} ({todo[number].abi}, {report.status.value})")
-        found[todo[number].key] = {
-            "instructions": report.instructions,
-            "covered": report.covered,
-            "seconds": round(seconds, 3),
-        }
+        found[todo[number].key] = _record(todo[number], report, seconds)
         advance(1)
 
     try:
@@ -95,6 +94,16 @@ def prove_all(
     finally:
         store.save(found)
     return {(task.symbol, task.abi): _certificate(task, found[task.key]) for task in tasks}
+
+
+def _record(task: _Task, report: Report, seconds: float) -> dict[str, Any]:
+    """Return the cache record of a proved function."""
+    return {
+        "instructions": report.instructions,
+        "covered": report.covered,
+        "seconds": round(seconds, 3),
+        **certificates.record(task.kernel, task.abi, task.code, report.certificate),
+    }
 
 
 def _certificate(task: _Task, record: Mapping[str, Any]) -> Certificate:

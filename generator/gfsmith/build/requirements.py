@@ -28,8 +28,8 @@ CROSS = ("{}-gcc", "/usr/{}/lib/libc.a")
 class Level(Enum):
     """The purpose of a requirement, named after a target of make.
 
-    PEERS and YCSB: further programs for the benchmarks. Their absence is no error: the bench lists the peers
-    that it could not build."""
+    PEERS, YCSB and FOREIGN: further programs for the benchmarks and for `make verdicts`. Their absence is no
+    error: these list the peers and libraries that they could not build."""
 
     GEN = "gen"
     LIB = "lib"
@@ -38,14 +38,17 @@ class Level(Enum):
     WASM = "wasm"
     DOCS = "docs"
     CHECK = "check"
+    ANALYZE = "analyze"
     TEST = "test"
     TEST_ALL = "test-all"
     TUNE = "tune"
     SITE = "site"
     BENCH = "bench"
     BENCH_COMPOSE = "bench-compose"
+    VERDICTS = "verdicts"
     PEERS = "peers"
     YCSB = "ycsb"
+    FOREIGN = "foreign"
 
 
 #: The levels whose requirements each level includes.
@@ -57,14 +60,17 @@ _UPON: dict[Level, tuple[Level, ...]] = {
     Level.WASM: (Level.LIB,),
     Level.DOCS: (Level.GEN,),
     Level.CHECK: (Level.LIB,),
+    Level.ANALYZE: (Level.GEN,),
     Level.TEST: (Level.COMPOSE, Level.PYTHON),
-    Level.TEST_ALL: (Level.TEST, Level.WASM, Level.DOCS, Level.CHECK),
+    Level.TEST_ALL: (Level.TEST, Level.WASM, Level.DOCS, Level.CHECK, Level.ANALYZE),
     Level.TUNE: (Level.LIB,),
     Level.SITE: (Level.DOCS,),
     Level.BENCH: (Level.LIB,),
     Level.BENCH_COMPOSE: (Level.COMPOSE,),
+    Level.VERDICTS: (Level.LIB,),
     Level.PEERS: (),
     Level.YCSB: (),
+    Level.FOREIGN: (),
 }
 
 
@@ -111,9 +117,12 @@ _DEBIAN: tuple[Requirement, ...] = (
     ),
     Requirement(Level.COMPOSE, Probe.COMMAND, "memcached", "memcached", "apps/stripe-store"),
     Requirement(Level.PYTHON, Probe.COMMAND, "python3-config", "python3-dev", "compiles for Python"),
-    Requirement(Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler"),
+    Requirement(
+        Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler", (Level.FOREIGN,)
+    ),
     Requirement(Level.WASM, Probe.COMMAND, "ld.lld-19", "lld-19", "links for other machines"),
     Requirement(Level.WASM, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "bindings/wasm"),
+    Requirement(Level.WASM, Probe.COMMAND, "wasm-objdump", "wabt", "decodes modules for their proof"),
     Requirement(
         Level.WASM,
         Probe.FILE,
@@ -167,6 +176,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "libclang-rt-19-dev",
         "sanitizers and libFuzzer",
     ),
+    Requirement(Level.ANALYZE, Probe.COMMAND, "frama-c", "frama-c-base", "make analyze"),
     Requirement(Level.CHECK, Probe.COMMAND, "abidiff", "abigail-tools", "compares the binary interface"),
     Requirement(Level.TEST, Probe.COMMAND, "readelf", "binutils", "reads the flags of objects"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "tsc", "node-typescript", "types of bindings/wasm"),
@@ -192,7 +202,12 @@ _DEBIAN: tuple[Requirement, ...] = (
         "Bazel itself",
     ),
     Requirement(
-        Level.TEST_ALL, Probe.COMMAND, "nasm", "nasm", "assembles ISA-L for the prover", (Level.PEERS,)
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "nasm",
+        "nasm",
+        "assembles ISA-L for the prover",
+        (Level.PEERS, Level.FOREIGN),
     ),
     Requirement(
         Level.TEST_ALL,
@@ -200,12 +215,18 @@ _DEBIAN: tuple[Requirement, ...] = (
         "cargo",
         "cargo-web",
         "fetches ISA-L 2.32, bindings/rust",
-        (Level.PEERS,),
+        (Level.PEERS, Level.FOREIGN),
     ),
+    Requirement(Level.FOREIGN, Probe.COMMAND, "dpkg-source", "dpkg-dev", "unpacks source packages"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "bindgen", "bindgen", "reads the header for bindings/rust"),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/lib/llvm-14/lib/libclang.so.1", "libclang1-14", "bindgen"),
     Requirement(
-        Level.TEST_ALL, Probe.COMMAND, "go", "golang-go", "bindings/go, and builds klauspost/reedsolomon"
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "go",
+        "golang-go",
+        "bindings/go, and builds klauspost/reedsolomon",
+        (Level.FOREIGN,),
     ),
     Requirement(
         Level.TEST_ALL, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder", (Level.YCSB,)

@@ -16,9 +16,8 @@ from gfsmith.prove.machine.abis import ABIS
 from gfsmith.verify.layouts import LAYOUTS
 
 if TYPE_CHECKING:
-    from gfsmith.prove.machine.prove import Report
     from gfsmith.prove.verdict import Status
-    from gfsmith.verify import objects
+    from gfsmith.verify import functions, objects
 
 UNSUPPORTED = 3  #: exit status
 
@@ -43,9 +42,14 @@ def _functions(context: click.Context) -> list[str]:
     "paths",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Prove the configuration's kernels in this .o, .a or .so; repeatable.",
+    help="Prove the configuration's kernels in this .o, .a, .so or .wasm; repeatable.",
 )
-@click.argument("object_file", required=False, type=click.Path(path_type=Path))
+@click.argument("object_file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--contracts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Prove the functions of OBJECT_FILE that this TOML file describes.",
+)
 @click.option("--symbol", help="The function of OBJECT_FILE.", shell_complete=words(_functions))
 @click.option(
     "--operation",
@@ -62,10 +66,12 @@ def _functions(context: click.Context) -> list[str]:
 )
 @click.option("--arguments", default="len,k,tables,src,dst", help="C parameters of the function, in order.")
 @click.option("--abi", type=click.Choice(ABIS), help="Calling convention; default: the file's.")
+@click.option("--matrix", help="The coefficients are those of the parities of this code (gfsmith codes).")
 @click.option("--columns", type=int, help="Number of sources in the table.")
 @click.option("--minimum", type=int, default=0, help="Least len that callers pass.")
 @click.option("--maximum", type=int, default=(1 << 64) - 1, help="Greatest len that callers pass.")
 @click.option("--granule", type=int, default=1, help="len is a multiple of this.")
+@click.option("--start-granule", type=int, default=1, help="start is a multiple of this.")
 @click.option("--aligned", type=int, default=1, help="src0 and dst0 are multiples of this.")
 @click.option("--in-place", is_flag=True, help="A destination may be a source.")
 @click.option("--dirty-upper", is_flag=True, help="The function may return without vzeroupper.")
@@ -75,6 +81,7 @@ def _functions(context: click.Context) -> list[str]:
     multiple=True,
     help="Additional CPUID feature that the function may use; repeatable.",
 )
+@click.option("--frozen-data", is_flag=True, help="Constants in writable sections keep their values.")
 @click.option("--reach-all", is_flag=True, help="Every instruction must be reached.")
 @click.option("--landing", is_flag=True, help="The function must begin with endbr64.")
 @click.option("--unwind", is_flag=True, help="Also check the unwind tables.")
@@ -84,21 +91,26 @@ def _functions(context: click.Context) -> list[str]:
 def command(
     jobs: int, as_json: bool, exhaustive: bool, object_file: Path | None, symbol: str | None,
     path: Path, isas: tuple[str, ...], prefix: str | None, polynomial: str | None,
-    folder: str | None, adaptive: bool, paths: tuple[Path, ...], abi: str | None, **words: Any,
+    folder: str | None, adaptive: bool, paths: tuple[Path, ...], contracts: Path | None, abi: str | None,
+    **words: Any,
 ) -> None:  # fmt: skip
     """Prove machine code again, from the .S files of the output folder alone.
 
-    With --objects: prove the same kernels in the output of a compiler or assembler, for x86-64, AArch64 or
-    POWER. With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract that the
-    options describe; --isa names the instruction sets that it may use.
+    With --objects: prove the same kernels in the output of a compiler or assembler, for x86-64, AArch64,
+    POWER or WebAssembly. With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract
+    that the options describe; --isa names the instruction sets that it may use. With --contracts: prove all
+    functions of a TOML file whose keys are these options.
     """
     from gfsmith.build import prove_kernels, report, request
     from gfsmith.verify import functions, listings, objects
 
     code = {flag: words.pop(flag) for flag in request.CODE}
+    if contracts is not None:
+        _verify_contracts(object_file, contracts, jobs, exhaustive, as_json)
+        return
     if object_file is not None:
-        described = functions.describe(symbol, isas, {**words, "abi": abi or "sysv"})
-        _report_function(functions.verify(object_file, described, exhaustive), as_json)
+        described = functions.describe(symbol, isas, {**words, "abi": abi})
+        _verify_function(object_file, described, exhaustive, as_json)
         return
     (specs, _), target = request.load(path, isas, prefix, polynomial, folder, adaptive, **code)
     if paths:
@@ -117,6 +129,25 @@ def command(
         out().print(report.proof_table(specs, certificates))
 
 
+def _verify_contracts(
+    object_file: Path | None, path: Path, jobs: int, exhaustive: bool, as_json: bool
+) -> None:
+    """Prove the functions of a TOML file; the exit status is 0 if every verdict is the expected one."""
+    from gfsmith.verify import contracts, functions, report
+
+    if object_file is None:
+        raise functions.ForeignError(f"{path}: --contracts needs OBJECT_FILE")
+    tasks = [contracts.Task(object_file, entry, exhaustive) for entry in contracts.read(path)]
+    with progress("prove machine code", len(tasks)) as advance:
+        answers = contracts.prove(tasks, jobs, advance)
+    found = [(task.entry, answer) for task, answer in zip(tasks, answers, strict=True)]
+    if as_json:
+        print_json({"functions": [report.described(*each) for each in found]})
+    else:
+        print("\n".join(report.line(*each) for each in found))
+    _exit(report.unexpected(*each) for each in found)
+
+
 def _report_objects(proofs: list[objects.Proof], as_json: bool) -> None:
     """Print the proofs, and exit with the same status as for one function."""
     from gfsmith.verify import report
@@ -131,9 +162,12 @@ def _report_objects(proofs: list[objects.Proof], as_json: bool) -> None:
     _exit(proof.report.status for proof in proofs)
 
 
-def _report_function(outcome: Report, as_json: bool) -> None:
-    from gfsmith.verify import report
+def _verify_function(path: Path, described: functions.Description, exhaustive: bool, as_json: bool) -> None:
+    """Prove one function, and exit with the status of the answer."""
+    from gfsmith.verify import functions, report
 
+    with progress(f"prove {described.symbol}", 1):
+        outcome = functions.verify(path, described, exhaustive)
     if as_json:
         print_json(report.outcome(outcome))
     else:
@@ -142,7 +176,7 @@ def _report_function(outcome: Report, as_json: bool) -> None:
 
 
 def _exit(statuses: Iterable[Status]) -> None:
-    """Exit with status 0 if all are proved, 1 if one is refuted, else 3 (one is unsupported)."""
+    """Exit with status 0 if all are proved, 3 if one is unsupported and none refuted, else 1."""
     from gfsmith.prove.verdict import Status
 
     found = set(statuses)

@@ -7,18 +7,22 @@ gfsmith verify isal.o --symbol gf_4vect_dot_prod_avx2 --operation dot --inputs 1
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gfsmith.kernel.isa import BY_NAME, Encoding, Isa
+from gfsmith.codes import parity_matrix
+from gfsmith.codes.names import CodeError
+from gfsmith.kernel.isa import BY_NAME, Isa
 from gfsmith.kernel.operation import Operation
 from gfsmith.prove.machine.abis import ABIS
 from gfsmith.prove.machine.architectures import of_abi
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
+from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import LoadError, load, load_symbol
 from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.verify.layouts import LAYOUTS
+from gfsmith.verify.machines import MACHINES, default_abi, is_provable
 
 _TOKENS: dict[str, Parameter] = {
     "len": "len",
@@ -30,8 +34,18 @@ _TOKENS: dict[str, Parameter] = {
     "dst": "dst",
     "src0": "one_src",
     "dst0": "one_dst",
+    "low": "low",
+    "high": "high",
+    "start": "start",
+    "shards": "shards",
+    "sources": "sources",
+    "any": "any",
 }
-_NARROW = ":int"
+_NARROW, _SLICE = ":int", ":slice"
+#: Parameter of a Go slice -> the number of elements behind the pointer; the capacity, and other numbers of
+#: elements, may be anything.
+_COUNTS: dict[Parameter, Parameter] = {"one_src": "len", "src": "sources"}
+_SLICE_POINTERS = 3
 
 
 class ForeignError(ValueError):
@@ -43,7 +57,11 @@ class Description:
     """The values of the command-line options. columns: number of sources in the table (default: inputs).
 
     arguments: C parameters in order: len, k, index, tables, src and dst (arrays of pointers), src0 and dst0
-    (a single shard). The suffix `:int` on len, k or index means 32 bits with undefined upper bits.
+    (a single shard), low and high (halves of a nibble entry), start (the offset from the pointers to the
+    shards), shards (one array of pointers: src, then dst), sources (their number), any (a value that is not
+    used). The suffix `:slice` on a pointer means a Go slice, and on src and
+    dst a slice of slices. The suffix `:int` on len, k or index means 32 bits with undefined upper bits. abi:
+    None for that of the file.
     """
 
     symbol: str
@@ -53,15 +71,18 @@ class Description:
     tables: str
     arguments: str
     isa: str
-    abi: str = "sysv"
+    abi: str | None = None
+    matrix: str | None = None
     columns: int | None = None
     minimum: int = 0
     maximum: int = (1 << 64) - 1
     granule: int = 1
     aligned: int = 1
+    start_granule: int = 1
     in_place: bool = False
     dirty_upper: bool = False
     unfenced: bool = False
+    frozen_data: bool = False
     unwind: bool = False
     reach_all: bool = False
     landing: bool = False
@@ -77,22 +98,20 @@ def _one_of(what: str, word: str, allowed: list[str]) -> str:
 def contract_of(words: Description) -> Contract:
     """Return the contract of a description. Raises ForeignError."""
     isa = _isa_of(words)
-    fmt, entry, output_major, period = LAYOUTS[words.tables]
+    abi = _abi_of(words, isa)
+    fmt, entry, output_major, period, part = LAYOUTS[words.tables]
     columns = words.columns if words.columns is not None else words.inputs
-    if output_major and columns is None:
-        raise ForeignError(f"tables {words.tables} need a fixed number of --inputs")
     parameters, narrow = _parameters(words.arguments)
     _check_numbers(words)
-    if "index" in parameters and (columns is None or not entry):
-        raise ForeignError("an index needs --tables and --columns or a fixed number of --inputs")
+    _check_tables(words, parameters)
     contract = Contract(
         operation=words.operation,
         inputs=words.inputs,
         outputs=words.outputs,
-        layout=Layout(fmt, entry, words.outputs, columns if output_major else None, period),
+        layout=Layout(fmt, entry, words.outputs, columns if output_major else None, period, part),
         parameters=parameters,
-        abi=words.abi,
-        features=tuple(sorted({*of_abi(words.abi).features(isa.cpu_flags), *words.features})),
+        abi=abi,
+        features=of_abi(abi).features(isa, words.features),
         in_place=words.in_place,
         block=4 * isa.vector_bytes,
         vector=isa.vector_bytes,
@@ -108,10 +127,39 @@ def contract_of(words: Description) -> Contract:
         unwind=words.unwind,
         reach_all=words.reach_all,
         landing=words.landing,
+        frozen_data=words.frozen_data,
         columns=words.columns,
+        rows=_rows(words),
+        stride=_stride(words.arguments),
+        start_granule=words.start_granule,
     )
     _check_lengths(words, contract)
     return contract
+
+
+def _check_tables(words: Description, parameters: Sequence[Parameter]) -> None:
+    """Raises ForeignError for tables that do not fit the other options."""
+    _, entry, output_major, _, _ = LAYOUTS[words.tables]
+    fixed = words.columns is not None or words.inputs is not None
+    if output_major and not fixed:
+        raise ForeignError(f"tables {words.tables} need a fixed number of --inputs")
+    single = (words.tables, words.inputs, words.outputs) == ("nibble", 1, 1)
+    if {"low", "high"} & set(parameters) and not single:
+        raise ForeignError("low and high need --tables nibble, --inputs 1 and --outputs 1")
+    if "index" in parameters and not (fixed and entry):
+        raise ForeignError("an index needs --tables and --columns or a fixed number of --inputs")
+
+
+def _rows(words: Description) -> tuple[tuple[int, ...], ...] | None:
+    """Return the coefficients of a kernel for a known matrix. Raises ForeignError."""
+    if words.matrix is None:
+        return None
+    if words.inputs is None:
+        raise ForeignError(f"matrix {words.matrix} needs a fixed number of --inputs")
+    try:
+        return parity_matrix(words.matrix, words.inputs, words.outputs)
+    except CodeError as error:
+        raise ForeignError(str(error)) from None
 
 
 def _check_lengths(words: Description, contract: Contract) -> None:
@@ -124,15 +172,23 @@ def _check_lengths(words: Description, contract: Contract) -> None:
 def _isa_of(words: Description) -> Isa:
     """Return the instruction set of a description. Raises ForeignError for it and for other unknown names."""
     _one_of("operation", words.operation, [operation.value for operation in Operation])
-    _one_of("abi", words.abi, list(ABIS))
     _one_of("tables", words.tables, list(LAYOUTS))
-    machines = [name for name, isa in BY_NAME.items() if isa.encoding is not Encoding.C]
-    return BY_NAME[_one_of("isa", words.isa, machines)]
+    return BY_NAME[_one_of("isa", words.isa, [isa.name for isa in BY_NAME.values() if is_provable(isa)])]
+
+
+def _abi_of(words: Description, isa: Isa) -> str:
+    """Return the calling convention: the first of the set's architecture if none is given. A convention of
+    another architecture decides the machine; the set then gives only the size of a vector. Raises
+    ForeignError."""
+    if words.abi is None:
+        return next(name for name in ABIS if of_abi(name).name == MACHINES[isa.arch])
+    return _one_of("abi", words.abi, list(ABIS))
 
 
 def _check_numbers(words: Description) -> None:
     """Raises ForeignError for numbers of which a proof would show nothing."""
-    least = {"outputs": 1, "columns": 1, "granule": 1, "aligned": 1, "minimum": 0, "maximum": 0}
+    positive = ("outputs", "columns", "granule", "start_granule", "aligned")
+    least = {**dict.fromkeys(positive, 1), "minimum": 0, "maximum": 0}
     for name, bound in least.items():
         value = getattr(words, name)
         if value is not None and not bound <= value < 1 << 64:
@@ -144,17 +200,34 @@ def _check_numbers(words: Description) -> None:
 
 
 def _parameters(text: str) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
+    """Return the parameters, and the names of those of 32 bits. Raises ForeignError."""
     parameters: list[Parameter] = []
     narrow: list[str] = []
-    for word in text.split(","):
-        token = word.strip()
-        bare = token.removesuffix(_NARROW)
-        allowed = [*_TOKENS, *(f"{name}{_NARROW}" for name in ("len", "k", "index"))]
-        _one_of("argument", token, allowed)
+    for word in map(str.strip, text.split(",")):
+        bare = word.removesuffix(_NARROW).removesuffix(_SLICE)
+        _one_of("argument", word, _arguments())
         parameters.append(_TOKENS[bare])
-        if token != bare:
+        if word.endswith(_NARROW):
             narrow.append(bare)
+        if word.endswith(_SLICE):
+            parameters += [_COUNTS.get(_TOKENS[bare], "any"), "any"]
     return tuple(parameters), tuple(narrow)
+
+
+def _arguments() -> list[str]:
+    """Return all words for parameters."""
+    numbers = ("len", "k", "index")
+    pointers = [name for name in _TOKENS if name not in (*numbers, "start", "shards", "sources", "any")]
+    return [*_TOKENS, *(name + _NARROW for name in numbers), *(name + _SLICE for name in pointers)]
+
+
+def _stride(text: str) -> int:
+    """Return the distance of two pointers to shards. Raises ForeignError if src and dst differ."""
+    words = [word.strip() for word in text.split(",")]
+    kinds = {word.endswith(_SLICE) for word in words if word.removesuffix(_SLICE) in ("src", "dst")}
+    if len(kinds) > 1:
+        raise ForeignError("src and dst must both be slices, or none of them")
+    return _SLICE_POINTERS if True in kinds else 1
 
 
 def functions(path: Path) -> list[str]:
@@ -180,9 +253,15 @@ def describe(symbol: str | None, isas: Sequence[str], words: Mapping[str, Any]) 
 def verify(path: Path, words: Description, exhaustive: bool) -> Report:
     """Prove one function of an object file. Raises ForeignError if the file cannot be read or lacks the
     function."""
-    contract = contract_of(words)
+    contract_of(words)
     try:
         image = load_symbol(path, words.symbol)
     except LoadError as error:
         raise ForeignError(str(error)) from None
+    return verify_image(image, words, exhaustive)
+
+
+def verify_image(image: Image, words: Description, exhaustive: bool) -> Report:
+    """Prove one function of a loaded object file. Raises ForeignError."""
+    contract = contract_of(replace(words, abi=words.abi or default_abi(image)))
     return prove_code(contract, image, words.symbol, exhaustive)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-#: Name -> format, bytes of an entry, output-major, period.
+#: Name -> format, bytes of an entry, output-major, period, part (contract.Layout).
 LAYOUTS = {
-    "nibble": ("nibble", 32, False, 0),
-    "affine": ("affine", 8, False, 0),
-    "mulb": ("mulb", 8, False, 8),
-    "none": ("none", 0, False, 0),
-    "isal-nibble": ("nibble", 32, True, 0),
-    "isal-affine": ("affine", 32, True, 8),
+    "nibble": ("nibble", 32, False, 0, 0),
+    "affine": ("affine", 8, False, 0, 0),
+    "mulb": ("mulb", 8, False, 8, 0),
+    "klauspost-nibble": ("nibble", 64, False, 16, 32),
+    "permxor": ("permxor", 32, False, 0, 0),
+    "ones": ("ones", 0, False, 0, 0),
+    "none": ("none", 0, False, 0, 0),
+    "isal-nibble": ("nibble", 32, True, 0, 0),
+    "isal-affine": ("affine", 32, True, 8, 0),
 }

@@ -12,18 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from gfsmith.build import parallel
-from gfsmith.kernel.architecture import Arch
-from gfsmith.kernel.isa import Isa
 from gfsmith.kernel.spec import KernelSpec
-from gfsmith.prove.machine.architectures import of_machine
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import LoadError, load, members_with
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
-
-#: Architectures that the prover supports, except for scalable vectors -> the prover's names for them.
-_MACHINES = {Arch.X86_64: "x86-64", Arch.AARCH64: "AArch64", Arch.POWER: "POWER"}
-#: Sets of these architectures whose instructions the prover does not support.
-_UNKNOWN = frozenset({"vsx_p10"})
+from gfsmith.verify.machines import default_abi, is_provable
 
 
 class ObjectError(ValueError):
@@ -60,13 +53,6 @@ def _image(path: Path, member: str | None) -> Image:
     return load(path, member)
 
 
-def _default_abi(image: Image) -> str:
-    """Return the calling convention for a file's format."""
-    if image.machine == _MACHINES[Arch.X86_64]:
-        return "ms" if image.format == "coff" else "sysv"
-    return next(iter(of_machine(image.machine).abis))
-
-
 def _prove(task: Task) -> Proof:
     """Return the proof of one function. Raises ObjectError for a file that cannot be loaded."""
     start = time.process_time()
@@ -74,20 +60,16 @@ def _prove(task: Task) -> Proof:
         image = _image(task.path, task.member)
     except LoadError as error:
         raise ObjectError(str(error)) from None
-    abi = task.abi if task.abi is not None else _default_abi(image)
+    abi = task.abi if task.abi is not None else default_abi(image)
     report = prove_code(contract_of(task.spec, abi), image, task.spec.symbol, task.exhaustive)
     file = task.path.name if task.member is None else f"{task.path.name}({task.member})"
     seconds = time.process_time() - start
     return Proof(task.spec.symbol, task.spec.isa.name, abi, file, image.producer, report, seconds)
 
 
-def _is_provable(isa: Isa) -> bool:
-    return isa.arch in _MACHINES and not isa.scalable and isa.name not in _UNKNOWN
-
-
 def find(paths: Sequence[Path], specs: Sequence[KernelSpec], abi: str | None, exhaustive: bool) -> list[Task]:
     """Return the functions to prove. Raises ObjectError."""
-    provable = (spec for spec in specs if _is_provable(spec.isa))
+    provable = (spec for spec in specs if is_provable(spec.isa))
     known: Mapping[str, KernelSpec] = {spec.symbol: spec for spec in provable}
     tasks = []
     for path in paths:

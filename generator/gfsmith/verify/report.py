@@ -9,7 +9,8 @@ from typing import Any
 from rich.table import Table
 
 from gfsmith.prove.machine.prove import Report
-from gfsmith.prove.verdict import METHOD_MACHINE
+from gfsmith.prove.verdict import METHOD_MACHINE, Status
+from gfsmith.verify.contracts import Answer, Entry
 from gfsmith.verify.objects import Proof
 
 
@@ -36,6 +37,33 @@ def compiled(proof: Proof) -> dict[str, Any]:
         **outcome(proof.report),
         "seconds": round(proof.seconds, 3),
     }
+
+
+def described(entry: Entry, answer: Answer) -> dict[str, Any]:
+    """Return the record of one function in `gfsmith verify OBJECT --contracts --json`."""
+    return {
+        "symbol": entry.words.symbol,
+        "contract": entry.contract,
+        "expected": entry.expect.value,
+        **outcome(answer.report),
+        "seconds": round(answer.seconds, 3),
+    }
+
+
+def line(entry: Entry, answer: Answer) -> str:
+    """Return the line about one function in `gfsmith verify OBJECT --contracts`."""
+    report = answer.report
+    text = report.reason if not report else f"{entry.words.symbol}: {established(report)}"
+    unlike = "" if report.status is entry.expect else f" (expected: {entry.expect.value})"
+    contract = f" [{entry.contract}]" if entry.contract else ""
+    return f"{report.status.value}{unlike}{contract}: {text}"
+
+
+def unexpected(entry: Entry, answer: Answer) -> Status:
+    """Return proved for the expected verdict; otherwise the verdict, refuted if a proof was not expected."""
+    if answer.report.status is entry.expect:
+        return Status.PROVED
+    return Status.REFUTED if answer.report else answer.report.status
 
 
 def compiled_table(proofs: Sequence[Proof]) -> Table:

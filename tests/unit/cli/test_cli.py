@@ -29,6 +29,8 @@ from gfsmith.ir import Op, Program
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.passes import pipeline
 from tests.support.configurations import known_proofs
+from tests.support.progress import without_progress
+from tests.unit.prove.objects import xor_kernels
 
 SMALL = """
 [generator]
@@ -228,7 +230,7 @@ def test_bad_flags_get_one_line_and_status_2(project: Path, arguments: list[str]
 
 
 def test_a_missing_or_broken_file_gets_one_line(tmp_path: Path) -> None:
-    for text, words in ((None, "No such file"), (b"\xff\xfe", "not UTF-8"), (b"[", "not valid TOML")):
+    for text, words in ((None, "no such file"), (b"\xff\xfe", "not UTF-8"), (b"[", "not valid TOML")):
         if text is not None:
             (tmp_path / "gfsmith.toml").write_bytes(text)
         result = _run(tmp_path, "list")
@@ -240,7 +242,7 @@ def test_a_missing_or_broken_file_gets_one_line(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_gets_one_line(project: Path) -> None:
     (project / "file").write_text("")
     result = _gen(project, "--output", str(project / "file" / "below"))
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "file" in result.stderr and result.stderr.count("\n") == 1
 
 
@@ -249,7 +251,7 @@ def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
     folder.mkdir()
     (folder / "MANIFEST.json").write_text("[]")
     result = _gen(project)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "not a manifest of gfsmith" in result.stderr
     assert (folder / "MANIFEST.json").read_text() == "[]"
 
@@ -293,9 +295,9 @@ def test_ctrl_c_and_kill_leave_things_as_they_were(
 
 def test_a_pipe_gets_no_bar(project: Path) -> None:
     command = [sys.executable, "-m", "gfsmith", "gen", "-j", "2"]
-    done = subprocess.run(command, cwd=project, capture_output=True, check=True)
-    assert done.stderr == b""
-    assert done.stdout.count(b"\n") == 1
+    done = subprocess.run(command, cwd=project, capture_output=True, check=True, text=True)
+    assert without_progress(done.stderr) == ""
+    assert done.stdout.count("\n") == 1
 
 
 def test_codes_and_doctor_print_json() -> None:
@@ -393,18 +395,20 @@ def test_doctor_names_missing_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_levels_of_set_up_build_upon_others(root: Path) -> None:
-    """`make test-all` needs everything; other levels do not need each other's packages. The Makefile has the
-    levels of the enumeration, except those whose absence is no error.
+    """`make test-all` needs everything that is not optional; other levels do not need each other's packages.
+
+    The Makefile has the levels of the enumeration, except the optional ones.
     """
+    optional = {Level.PEERS, Level.YCSB, Level.FOREIGN}
     needed = {level: {r.name for r in requirements.requirements(level)} for level in Level}
     branches = [needed[level] for level in (Level.COMPOSE, Level.PYTHON, Level.WASM)]
     assert needed[Level.GEN] < needed[Level.LIB]
     for one, other in itertools.combinations(branches, 2):
         assert one & other == needed[Level.LIB] != one
     assert needed[Level.COMPOSE] | needed[Level.PYTHON] < needed[Level.TEST]
-    assert set().union(*needed.values()) == needed[Level.TEST_ALL] != needed[Level.TEST]
+    required = set().union(*(names for level, names in needed.items() if level not in optional))
+    assert required == needed[Level.TEST_ALL] != needed[Level.TEST]
     (line,) = re.findall(r"^SETUPS := .*setup-,(.*)\)$", (root / "Makefile").read_text(), re.MULTILINE)
-    optional = {Level.PEERS, Level.YCSB}
     assert sorted(line.split()) == sorted(level.value for level in Level if level not in optional)
 
 
@@ -447,19 +451,50 @@ def test_gen_refuses_machine_code_that_is_wrong(project: Path, monkeypatch: pyte
 
 
 def test_foreign_objects_need_a_description(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.o").write_text("no object")
     words = ["verify", str(tmp_path / "none.o")]
     cases = [
         ([*words], "needs --symbol"),
         ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "2", "--isa", "avx2"], "none.o"),
         ([*words, "--symbol", "f", "--operation", "dt", "--inputs", "2", "--isa", "avx2"], "allowed: dot"),
         ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "x", "--isa", "avx2"], "inputs 'x'"),
-        ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "2", "--isa", "neon"], "allowed: gfni"),
+        ([*words, "--symbol", "f", "--operation", "dot", "--inputs", "2", "--isa", "sve"], "allowed: gfni"),
     ]
     for arguments, expected in cases:
         result = _run(project, *arguments)
         assert result.exit_code == 2
         assert expected in result.stderr
         assert result.stderr.count("\n") == 1
+
+
+def test_contracts_in_a_file_determine_the_exit_status(project: Path, tmp_path: Path) -> None:
+    path, contracts = xor_kernels(tmp_path / "objects"), tmp_path / "kernels.toml"
+    text = """
+[defaults]
+operation = "xor"
+inputs = 2
+isa = "sse"
+[[functions]]
+symbol = "xor_2"
+granule = {}
+[[functions]]
+symbol = "wrong_2"
+expect = "{}"
+"""
+    for granule, expect, status in ((16, "refuted", 0), (16, "proved", 1), (1, "unsupported", 1)):
+        contracts.write_text(text.format(granule, expect))
+        done = _run(project, "verify", str(path), "--contracts", str(contracts), "--jobs", "1")
+        assert done.exit_code == status, done.output
+        assert done.output.count("xor_2") == done.output.count("wrong_2") == 1
+    contracts.write_text(text.format(16, "refuted"))
+    done = _run(project, "verify", str(path), "--contracts", str(contracts), "--jobs", "1", "--json")
+    found = json.loads(done.output)["functions"]
+    assert [(each["symbol"], each["status"]) for each in found] == [
+        ("xor_2", "proved"),
+        ("wrong_2", "refuted"),
+    ]
+    done = _run(project, "verify", "--contracts", str(contracts))
+    assert (done.exit_code, "--contracts needs OBJECT_FILE" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("name", main.ERRORS)

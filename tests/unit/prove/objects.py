@@ -29,6 +29,31 @@ MACHO = ["clang-19", "--target=x86_64-apple-macos11"]
 COFF = ["clang-19", "--target=x86_64-pc-windows-gnu"]
 MINGW = ["x86_64-w64-mingw32-gcc"]
 
+#: Adds two shards, vector by vector: f(len, k, tables, src, dst). With second = 0 it adds a shard to itself.
+_XOR = """
+.text
+.globl {name}
+.type {name}, @function
+{name}:
+  mov (%rcx), %rax
+  mov {second}(%rcx), %rcx
+  mov (%r8), %r8
+  test %rdi, %rdi
+  je 2f
+  xor %r9, %r9
+1:
+  movdqu (%rax,%r9), %xmm0
+  movdqu (%rcx,%r9), %xmm1
+  pxor %xmm1, %xmm0
+  movdqu %xmm0, (%r8,%r9)
+  add $16, %r9
+  cmp %rdi, %r9
+  jne 1b
+2:
+  ret
+.size {name}, . - {name}
+"""
+
 _WRITES = {OpAccess.WRITE, OpAccess.READ_WRITE, OpAccess.COND_WRITE, OpAccess.READ_COND_WRITE}
 _VECTOR_LOADS = {Code.MOVAPS_XMM_XMMM128, Code.VEX_VMOVAPS_XMM_XMMM128}
 _VECTOR_STORES = {Code.MOVAPS_XMMM128_XMM, Code.VEX_VMOVAPS_XMMM128_XMM}
@@ -46,6 +71,12 @@ def assemble(command: list[str], source: str, folder: Path, name: str = "unit") 
     path.write_text(source)
     run(*command, "-c", f"-I{GEN_OUT}", "-o", folder / f"{name}.o", path)
     return folder / f"{name}.o"
+
+
+def xor_kernels(folder: Path) -> Path:
+    """Return an object file with xor_2, which adds two shards, and wrong_2, which adds a shard to itself."""
+    text = _XOR.format(name="xor_2", second=8) + _XOR.format(name="wrong_2", second=0)
+    return assemble(GCC, text, folder, "kernels")
 
 
 def kernel(command: list[str], symbol: str, folder: Path) -> Path:

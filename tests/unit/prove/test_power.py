@@ -1,8 +1,9 @@
-"""Every VSX kernel, as clang compiles it, is proved from its object; and `gfsmith verify --objects`."""
+"""Every VSX kernel, as gcc and clang compile it, is proved from its object; `gfsmith verify --objects`."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from tests.support.golden_record import PROVED_OBJECTS
 from tests.support.paths import ROOT
 from tests.unit.prove import proved_objects
 from tests.unit.prove.aarch64.compile import GEN_OUT, kernels
-from tests.unit.prove.power.targets import CLANG
+from tests.unit.prove.power.targets import CLANG, FLAGS, GCC
 
 TOML = ROOT / "gfsmith.toml"
 PARTS = 8
@@ -62,15 +63,58 @@ def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.Fixtu
     proved_objects.confirm(chosen, "clang-19 -O2", request.config.getoption("--update-golden"))
 
 
-@pytest.mark.parametrize(
-    ("release", "level"), [("clang-14", "-O2"), ("clang-14", "-O3"), ("clang-19", "-O3")]
-)
-def test_every_kernel_of_other_compilers(release: str, level: str, tmp_path: Path) -> None:
-    """The objects of gcc are unsupported."""
-    images = _images(specs(), tmp_path, (release, CLANG[1], level, *CLANG[3:]))
+CLANG_14 = ("clang-14", CLANG[1])
+#: Compiler and level -> the command.
+OTHERS = {
+    "gcc-12 -O2": (*GCC, "-O2"),
+    "gcc-12 -O3": (*GCC, "-O3"),
+    "clang-14 -O2": (*CLANG_14, "-O2"),
+    "clang-14 -O3": (*CLANG_14, "-O3"),
+    "clang-19 -O3": (*CLANG[:2], "-O3"),
+}
+
+
+@pytest.mark.needs("qemu")
+@pytest.mark.parametrize("compiler", OTHERS)
+def test_every_kernel_of_other_compilers(compiler: str, tmp_path: Path) -> None:
+    images = _images(specs(), tmp_path, (*OTHERS[compiler], *FLAGS))
     for spec in specs():
         report = prove_code(contract_of(spec, "elfv2"), images[spec.symbol], spec.symbol, exhaustive=False)
         assert report.status is Status.PROVED, report.reason
+
+
+#: Kernel, a pattern in gcc's assembly, its replacement.
+GCC_MUTANTS = (
+    ("dot_nx1", r"rldicr\. (\d+),(\d+),58,1", r"rldicr. \1,\2,59,1"),
+    ("dot_nx1", r"rldicr\. (\d+),(\d+),58,1", r"rldicr. \1,\2,58,0"),
+    ("dot_nx1", r"mtvsrd (\d+),4", r"mtvsrd \1,3"),
+    ("dot_nx1", r"vspltisw 10,0", "vspltisw 10,1"),
+    ("dot_6x3", r"andi\. 9,30,0x30", "andi. 9,30,32"),
+    ("mul_nx1", r"subfic (\d+),(\d+),63", r"subfic \1,\2,127"),
+    ("mul_nx1", r"rlwinm (\d+),(\d+),0,26,27", r"rlwinm \1,\2,0,26,26"),
+    ("mad_1x3", r"stvx 28,1,0", "stvx 29,1,0"),
+    ("mad_1x1", r"lxsiwzx (\d+),0,(\d+)", r"lxsdx \1,0,\2"),
+)
+
+
+@pytest.mark.needs("qemu")
+@pytest.mark.parametrize(("name", "pattern", "instead"), GCC_MUTANTS)
+def test_wrong_masks_and_saved_numbers_are_not_proved(
+    name: str, pattern: str, instead: str, tmp_path: Path
+) -> None:
+    """gcc keeps numbers in vector registers and computes lengths by rotations and masks."""
+    spec = next(spec for spec in specs() if f"_{name}__" in spec.symbol)
+    source, listing, found = GEN_OUT / "vsx" / f"{spec.symbol}.c", tmp_path / "f.s", tmp_path / "f.o"
+    gcc = (*OTHERS["gcc-12 -O2"], *FLAGS)
+    subprocess.run([*gcc, f"-I{GEN_OUT}", "-S", "-o", listing, source], check=True)
+    text = listing.read_text(encoding="utf-8")
+    wrong, changes = re.subn(pattern, instead, text, count=1)
+    assert changes == 1
+    for code, proved in ((text, True), (wrong, False)):
+        listing.write_text(code, encoding="utf-8")
+        subprocess.run([GCC[0], "-c", "-o", found, listing], check=True)
+        report = prove_code(contract_of(spec, "elfv2"), load(found), spec.symbol, exhaustive=False)
+        assert (report.status is Status.PROVED) is proved, report
 
 
 def test_the_record_has_every_kernel() -> None:

@@ -72,9 +72,11 @@ def _new_unknowns(words: Sequence[Word], numbers: Sequence[int], values: dict[st
     """Return the values of the unknowns that a division made, one at most in each word."""
     found = {}
     for word, number in zip(words, numbers, strict=True):
-        made = [str(s) for s, _ in word.terms if s not in values] if isinstance(word, Linear) else []
-        for name in made:
-            found[name] = number - value(subtract(word, symbol(name)), values)
+        made = [(str(s), c) for s, c in word.terms if s not in values] if isinstance(word, Linear) else []
+        for name, factor in made:
+            left = number - value(subtract(word, make(0, {name: factor})), values)
+            assert left % factor == 0
+            found[name] = left // factor
         assert len(made) < 2
     return found
 
@@ -111,6 +113,27 @@ def test_quotients(divisor: int) -> None:
                 low, high = state.facts.range(word)
                 assert low <= number <= high
     assert replaced > 20
+
+
+def test_quotients_that_facts_give() -> None:
+    """A bound of n - 64 t gives the quotient and the remainder of n."""
+    state = State.concrete({}, [], [], {})
+    state.facts.assume(symbol("t"), 0, 50)
+    state.facts.assume(left := make(0, {"n": 1, "t": -64}), 64, 127)
+    n = symbol("n")
+    assert quotient(state, n, 64) == (make(1, {"t": 1}), subtract(left, 64))
+    assert quotient(state, Linear(-64, n.terms), 64) == (symbol("t"), subtract(left, 64))
+
+
+@pytest.mark.parametrize(("low", "high"), [(63, 126), (64, 128)])
+def test_quotients_that_facts_leave_open(low: int, high: int) -> None:
+    """Two quotients are possible: the answer is a new unknown, within their bounds."""
+    state = State.concrete({}, [], [], {})
+    state.facts.assume(symbol("t"), 0, 50)
+    state.facts.assume(make(0, {"n": 1, "t": -64}), low, high)
+    whole, _ = quotient(state, symbol("n"), 64)
+    least, greatest = state.facts.range(subtract(whole, symbol("t")))
+    assert least <= low // 64 < high // 64 <= greatest
 
 
 def test_values_that_may_be_negative_are_a_choice() -> None:

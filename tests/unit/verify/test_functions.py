@@ -59,6 +59,28 @@ def test_narrow_arguments_and_tables_are_in_the_contract() -> None:
     assert (contract.layout.format, contract.layout.entry, contract.layout.sources) == ("nibble", 32, 2)
 
 
+def test_the_first_convention_of_the_architecture_is_the_default() -> None:
+    found = {isa: contract_of(describe(NAME, [isa], WORDS)).abi for isa in ("sse", "neon", "vsx")}
+    assert found == {"sse": "sysv", "neon": "aapcs64", "vsx": "elfv2"}
+
+
+def test_a_convention_decides_the_machine() -> None:
+    contract = contract_of(describe(NAME, ["sse"], WORDS | {"abi": "aapcs64"}))
+    assert (contract.abi, contract.vector) == ("aapcs64", 16)
+
+
+def test_a_slice_is_a_pointer_and_two_numbers() -> None:
+    words = WORDS | {"arguments": "tables:slice,src:slice,dst:slice,start,len", "tables": "klauspost-nibble"}
+    contract = contract_of(describe(NAME, ["avx2"], words | {"operation": "dot", "abi": "go-amd64"}))
+    assert contract.parameters == (
+        *("coeffs", "any", "any"),
+        *("src", "sources", "any"),
+        *("dst", "any", "any"),
+        *("start", "len"),
+    )
+    assert contract.stride == 3
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -69,6 +91,13 @@ def test_narrow_arguments_and_tables_are_in_the_contract() -> None:
         ({"tables": "isal-affine", "inputs": "n"}, "tables isal-affine need a fixed number of --inputs"),
         ({"arguments": "len,size"}, "argument 'size' is unknown; allowed: len"),
         ({"arguments": "index,src0,dst0"}, "an index needs --tables"),
+        (
+            {"arguments": "low,high,src0,dst0"},
+            "low and high need --tables nibble, --inputs 1 and --outputs 1",
+        ),
+        ({"arguments": "src:slice,dst,len"}, "src and dst must both be slices, or none of them"),
+        ({"arguments": "len:slice"}, "argument 'len:slice' is unknown; allowed: len"),
+        ({"start_granule": 0}, "start_granule = 0; allowed: 1 to"),
         ({"aligned": 12}, "aligned = 12; allowed: a power of two"),
         ({"columns": 1}, "columns = 1; allowed: from inputs = 2"),
         ({"minimum": 1, "maximum": 15, "granule": 16}, "nothing would be proved"),

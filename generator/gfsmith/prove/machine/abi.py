@@ -14,20 +14,25 @@ class Abi:
 
     arguments: registers of the first parameters, the others lie on the stack from `stack_arguments` on.
     preserved: general registers that keep their value; preserved_vectors: vector register -> how many of
-    its low bytes. preserved_conditions: sets of flags that keep their value. return_address: a register, or
-    a place on the stack. Places are relative to the stack pointer on entry. home, red_zone, guard: as in
-    stack.Stack. landing: the bytes that begin every function that may be called by address where branch
-    protection is on.
+    its low bytes. preserved_conditions: sets of flags that keep their value. anchored: general registers that
+    hold the entry value of the stack pointer plus a number, on entry and at return. stack_multiple: a place,
+    and a number of which its address is a multiple. return_address: a register, a place, or None if no
+    instruction can reach it. pointer: bytes of an address and of a length. Places are relative to the stack
+    pointer on entry. home, red_zone, guard: as in stack.Stack. landing: the bytes that begin every function
+    that may be called by address where branch protection is on.
     """
 
     name: str
     arguments: tuple[str, ...]
     preserved: tuple[str, ...]
-    return_address: str | int
+    return_address: str | int | None
     stack_arguments: int
+    pointer: int = 8
     preserved_vectors: Mapping[int, int] = field(default_factory=dict)
     preserved_conditions: tuple[str, ...] = ()
     home: tuple[int, int] = (0, 0)
     red_zone: int = 0
     guard: int = DEEPEST
+    anchored: Mapping[str, int] = field(default_factory=dict)
+    stack_multiple: tuple[int, int] = (0, 1)
     landing: bytes = b""

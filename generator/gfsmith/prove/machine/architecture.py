@@ -6,17 +6,18 @@ registers and the control flow of instructions. An `Architecture` provides every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
+from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.domain import Runs
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.linear import Address, Linear, Word, base
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.state import Flags, State
+from gfsmith.prove.machine.state import Condition, Flags, State
 from gfsmith.prove.verdict import Refutation
 
 
@@ -51,13 +52,32 @@ class Instruction:
         return str(self.raw)
 
 
+#: The instruction of a function at an address, which its code contains; None if there is none.
+Decode = Callable[[int], Instruction | None]
+
+
+def by_bytes(
+    decode: Callable[[bytes, int], Instruction | None], longest: int, image: Image, function: Function
+) -> Decode:
+    """Return the decoder for a processor that decodes an instruction from its bytes and its address alone.
+    longest: bytes of the longest instruction."""
+    code = image.read(function.address, function.size) or b""
+
+    def at(ip: int) -> Instruction | None:
+        start = ip - function.address
+        return decode(code[start : start + longest], ip)
+
+    return at
+
+
 class Start(NamedTuple):
     """One entry point: its address, the values of registers there besides the parameters, and the values that
-    registers must have on return."""
+    registers must have on return. vectors: the values of the vector registers; None: unknown."""
 
     ip: int
     holds: Mapping[str, Word]
     leaves: Mapping[str, Word]
+    vectors: tuple[Runs, ...] | None = None
 
 
 class Architecture(Protocol):
@@ -65,8 +85,8 @@ class Architecture(Protocol):
 
     general: names of the general registers, the stack pointer among them. vectors, vector_bytes, masks: the
     number of vector registers, their bytes, the number of mask registers. vector_name: the name of a vector
-    register in messages about `preserved_vectors`. longest: bytes of the longest instruction. alignment: the
-    stack pointer always moves by multiples of this number of bytes.
+    register in messages about `preserved_vectors`. alignment: the stack pointer always moves by multiples of
+    this number of bytes.
     """
 
     name: str
@@ -77,14 +97,13 @@ class Architecture(Protocol):
     vector_bytes: int
     vector_name: str
     masks: int
-    longest: int
     abis: Mapping[str, Abi]
 
-    def decode(self, code: bytes, ip: int) -> Instruction | None:
-        """Return the first instruction of `code`, at address `ip`; None if there is none."""
+    def decoder(self, image: Image, function: Function) -> Decode:
+        """Return the decoder of a function."""
 
-    def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
-        """Return the features that code for an instruction set with these flags (isa.py) may use."""
+    def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the features that code for an instruction set may use, with those that are granted."""
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         """Return a feature that the instruction needs and that is neither plain nor among `features`; None if

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from math import inf
 
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Address, Bound, Linear, Word, base, private, subtract
-from gfsmith.prove.machine.state import Alignment, Difference, Flags, Known, State, Unclear, difference_flags
+from gfsmith.prove.machine.state import (
+    Alignment,
+    Condition,
+    Difference,
+    Flags,
+    Known,
+    State,
+    Unclear,
+    difference_flags,
+)
 from gfsmith.prove.verdict import Refutation
 
 _PAGE = 4096
 #: Regions that arguments point to.
-ARGUMENTS = frozenset({"src", "dst", "srcs", "dsts", "coeffs", "ahead"})
-
-
-class Condition(Enum):
-    """The condition of a branch on left - right: unsigned, equality, signed, and the sign of the result."""
-
-    BELOW = "below"
-    NOT_BELOW = "not below"
-    NOT_ABOVE = "not above"
-    ABOVE = "above"
-    EQUAL = "equal"
-    NOT_EQUAL = "not equal"
-    LESS = "less"
-    NOT_LESS = "not less"
-    NOT_GREATER = "not greater"
-    GREATER = "greater"
-    NEGATIVE = "negative"
-    NOT_NEGATIVE = "not negative"
+ARGUMENTS = frozenset({"src", "dst", "srcs", "dsts", "coeffs", "ahead", "low", "high"})
 
 
 #: condition -> bounds of left - right where it holds.
@@ -45,7 +36,11 @@ _RANGES: dict[Condition, tuple[Bound, Bound]] = {
     Condition.NOT_LESS: (0, inf),
     Condition.NOT_GREATER: (-inf, 0),
     Condition.GREATER: (1, inf),
+    Condition.NEGATIVE: (-inf, -1),
+    Condition.NOT_NEGATIVE: (0, inf),
 }
+_SIGNS = frozenset({Condition.NEGATIVE, Condition.NOT_NEGATIVE})
+_EQUALITY = frozenset({Condition.EQUAL, Condition.NOT_EQUAL})
 _SIGNED = frozenset({Condition.LESS, Condition.NOT_LESS, Condition.NOT_GREATER, Condition.GREATER})
 
 
@@ -110,14 +105,20 @@ def _check_public(flags: Flags) -> None:
 
 
 def _difference(state: State, flags: Difference, condition: Condition) -> bool | Split:
-    if condition not in _RANGES:
-        raise Unsupported(f"a branch on {condition.value} on unknown values")
-    if flags.summed and condition not in _SIGNED:
+    if flags.summed and condition not in _SIGNED | _SIGNS | _EQUALITY:
         raise Unsupported(f"a branch on {condition.value} after an addition")
     value = subtract(flags.left, flags.right)
-    _check_no_wrap(state, flags, value, condition in _SIGNED)
+    if condition in _SIGNS:
+        _check_sign(state, flags, value)
+    elif flags.summed and condition in _EQUALITY:
+        _check_zero(state, flags, value)
+    else:
+        _check_no_wrap(state, flags, value, condition in _SIGNED)
     bounds, negate = _RANGES[condition], condition == Condition.NOT_EQUAL
     low, high = state.facts.range(value)
+    if bounds == (0, 0) and low < 0 < high:
+        state.facts.tighten()
+        low, high = state.facts.range(value)
     if bounds[0] <= low and high <= bounds[1]:
         return not negate
     if high < bounds[0] or low > bounds[1]:
@@ -155,10 +156,29 @@ def _check_no_wrap(state: State, flags: Difference, value: Word, signed: bool) -
             raise Unsupported(f"{side} may wrap around in a comparison")
 
 
+def _check_sign(state: State, flags: Difference, value: Word) -> None:
+    """Check that the top bit of a result, which is exact modulo the machine word, is the value's sign."""
+    low, high = state.facts.range(value)
+    half = 1 << 8 * flags.size - 1
+    if low < -half or high >= half:
+        raise Unsupported(f"{value} may wrap around, and its sign decides a branch")
+
+
+def _check_zero(state: State, flags: Difference, value: Word) -> None:
+    """Check that a result, which is exact modulo the machine word, is 0 only if the value is."""
+    low, high = state.facts.range(value)
+    if low <= -(1 << 8 * flags.size) or high >= 1 << 8 * flags.size:
+        raise Unsupported(f"{value} may wrap around to 0, which decides a branch")
+
+
 def _in_one_region(state: State, flags: Difference, value: Word) -> bool:
     """Return whether both sides are addresses in one region or less than a page behind it. These do not wrap
     around, since no system maps the last page of the address space."""
-    if flags.size != 8 or isinstance(flags.left, int) or isinstance(flags.right, int):
+    if (
+        flags.size != state.memory.pointer_bytes
+        or isinstance(flags.left, int)
+        or isinstance(flags.right, int)
+    ):
         return False
     if isinstance(value, Linear) and any(isinstance(s, Address) for s, _ in value.terms):
         return False

@@ -5,32 +5,54 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import gcd
 from typing import Literal
 
 from gfsmith.field import POLYNOMIAL, Field
 from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
-from gfsmith.prove.machine.domain import Atom, Entry, Form, Runs, Unsupported
+from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, symbol
 
-LENGTH, SOURCES, GROUPS, INDEX = "n", "k", "g", "i"
+LENGTH, SOURCES, GROUPS, INDEX, START = "n", "k", "g", "i", "start"
+
 
 #: Table offset -> format, source, output, byte within the entry.
 Decode = Callable[[Word], tuple[str, Word, Word, int]]
 
-#: Parameter by name: len, k, coeffs, src, dst; `one_src`, `one_dst` are the shard itself.
-Parameter = Literal["len", "k", "coeffs", "src", "dst", "one_src", "one_dst", "index"]
+#: Parameter by name: len, k, coeffs, src, dst; `one_src`, `one_dst` are the shard itself; `low`, `high` the
+#: halves of a single coefficient's nibble entry; `start` the offset from the pointers in src[] and dst[] to
+#: the shards; `shards` one array of pointers to the sources and then to the destinations; `sources` the
+#: number of sources, also if it is fixed; `any` a value of which the contract states nothing.
+Parameter = Literal[
+    "len",
+    "k",
+    "coeffs",
+    "src",
+    "dst",
+    "one_src",
+    "one_dst",
+    "index",
+    "low",
+    "high",
+    "start",
+    "shards",
+    "sources",
+    "any",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Position of a coefficient's entry in the table.
 
-    format: nibble, permxor, affine, mulb or none; entry: bytes. Source-major: entry (j, i) at
-    (j * outputs + i) * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known number of
-    sources. period: the entry repeats itself after so many bytes (ISA-L keeps four copies of a matrix); 0: it
-    does not.
+    format: nibble, permxor, affine, mulb, ones (all coefficients are 1) or none; entry: bytes. Source-major:
+    entry (j, i) at (j * outputs + i) * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known
+    number of sources. period: the entry repeats itself after so many bytes (ISA-L keeps four copies of a
+    matrix); 0: it does not. part: each part of so many bytes repeats itself, not the whole entry
+    (klauspost/reedsolomon keeps two copies of the low half, then two of the high one); 0: the entry is one
+    part.
     """
 
     format: str
@@ -38,6 +60,7 @@ class Layout:
     outputs: int
     sources: int | None = None
     period: int = 0
+    part: int = 0
 
     def decode(self, offset: Word) -> tuple[str, Word, Word, int]:
         """Raises Unsupported for an offset that varies by other than whole groups of entries."""
@@ -57,7 +80,8 @@ class Layout:
         else:
             output, source = divmod(number, self.sources)
         if self.period:
-            within %= self.period
+            part = self.part or self.entry
+            within = within // part * self.period + within % part % self.period
         return self.format, add(varying, source), output, within
 
     def size(self, sources: Word) -> Word:
@@ -79,8 +103,8 @@ class Contract:
     plain architecture, that may be used. minimum: the least permitted len; granule: len is a multiple
     of it. maximum: the greatest len. block: the main loop's step; vector: the vector's bytes. clean_upper:
     vectors' upper halves are cleared on return. fence: streaming stores are fenced. narrow: parameters of 32
-    bits, with junk above. indexed: the one source is number `index` of the table. aligned: single shards
-    (one_src, one_dst) are at multiples of so many bytes. unwind: the file's unwind tables, where it has any
+    bits, with junk above. indexed: the one source is number `index` of the table. aligned: shards are at
+    multiples of so many bytes, if their number is fixed. unwind: the file's unwind tables, where it has any
     format for them, describe the stack at every instruction. reach_all: every instruction is reached under
     this contract. landing: it begins as its ABI requires of targets of indirect calls. tail: how the
     code processes the bytes that do not fill a vector, a hint for how its lengths may be proved together;
@@ -89,7 +113,8 @@ class Contract:
     number of sources that an iteration of a loop may take, so k is group * g + left_over, and each left_over
     below group has its own proof. ahead: the number of pointers per source that src holds behind those of the
     sources; the kernel may only prefetch from them. columns: the number of sources in the table; None: the
-    sources of the kernel or of the layout.
+    sources of the kernel or of the layout. stride: the distance of two pointers in src[] and in dst[], in
+    pointers; more than 1 if they are elements of structs. start_granule: `start` is a multiple of it.
     """
 
     operation: str
@@ -122,11 +147,14 @@ class Contract:
     left_over: int = 0
     ahead: int = 0
     columns: int | None = None
+    stride: int = 1
+    start_granule: int = 1
 
-    def lengths(self) -> tuple[int, int] | None:
-        """The least and the greatest permitted len, multiples of the granule; None: no len is permitted."""
+    def lengths(self, size: int = 8) -> tuple[int, int] | None:
+        """The least and the greatest permitted len of `size` bytes, multiples of the granule; None: no len is
+        permitted."""
         low = -(-max(self.minimum, 0) // self.granule) * self.granule
-        high = min(self.maximum, (1 << 64) - 1) // self.granule * self.granule
+        high = min(self.maximum, (1 << 8 * size) - 1) // self.granule * self.granule
         return (low, high) if low <= high else None
 
     @property
@@ -135,6 +163,11 @@ class Contract:
         if self.columns is not None:
             return self.columns
         return self.sources if self.layout.sources is None else self.layout.sources
+
+    @property
+    def start(self) -> Word:
+        """The offset from the pointers in src[] and dst[] to the shards."""
+        return scale(symbol(START), self.start_granule) if "start" in self.parameters else 0
 
     @property
     def sources(self) -> Word:
@@ -166,7 +199,7 @@ class Contract:
 
     def product(self, output: Word, source: Word, start: Word) -> Form:
         """Return c[output][source] * src[source] from byte `start` on, by the definition of the format."""
-        if self.operation in ("xor", "horner"):
+        if self.operation in ("xor", "horner") or self.layout.format == "ones":
             return domain.variable("src", source, start)
         if self.rows is not None:
             return self._known_product(output, source, start)
@@ -188,6 +221,8 @@ class Contract:
     def _known_product(self, output: Word, source: Word, start: Word) -> Form:
         if not isinstance(output, int) or not isinstance(source, int):
             raise Unsupported("a known coefficient of an unknown source or output")
+        if self.rows is not None and not 0 <= source < len(self.rows[0]):
+            raise Unsupported(f"a known coefficient of source {source}")
         constant = self.rows[output][source] if self.rows else 0
         matrix = _bit_matrix(self.polynomial, constant)
         return domain.make_form(0, {Atom(None, "src", source, start): matrix} if constant else {})
@@ -210,6 +245,27 @@ class Contract:
         total = domain.ZERO
         for number in range(count):
             total = _add(self.carried(total, output, 1), self.product(output, add(first, number), start))
+        return total
+
+    def expanded(self, runs: Runs) -> Runs:
+        """Return runs in which each sum over a number a * x + b of sources, b < a, is written as the sum over
+        a * x sources and the gain by b sources."""
+        return domain.merge([(length, self._expanded(piece)) for length, piece in runs])
+
+    def _expanded(self, piece: Piece) -> Piece:
+        if not isinstance(piece, Form):
+            return piece
+        total = domain.make_form(piece.constant, {})
+        for atom, matrix in piece.atoms.items():
+            found = Form(0, {atom: matrix})
+            output = atom.kind.removeprefix("sum")
+            if atom.kind != output and output.isdigit() and isinstance(atom.shard, Linear):
+                rest = atom.shard.constant % gcd(*(factor for _, factor in atom.shard.terms))
+                whole = add(atom.shard, -rest)
+                before = self.carried(domain.variable(atom.kind, whole, atom.start), int(output), rest)
+                found = _add(before, self.products(int(output), whole, rest, atom.start))
+                found = found if matrix == IDENTITY else domain.map_matrix(matrix, found)
+            total = _add(total, found)
         return total
 
     def carried(self, total: Form, output: Word, count: int) -> Form:

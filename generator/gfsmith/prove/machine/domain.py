@@ -27,6 +27,7 @@ class Unsupported(Exception):
 
 
 _ALL = (1 << 64) - 1
+NUMBER = "number"  #: the kind of an atom whose x is the bytes of the word that is its shard
 
 
 class Entry(NamedTuple):
@@ -102,6 +103,21 @@ def make_form(constant: int, atoms: dict[Atom, int]) -> Form:
 
 def variable(kind: str, index: Word, start: Word, matrix: int = IDENTITY) -> Form:
     return Form(0, {Atom(None, kind, index, start): matrix})
+
+
+def number(word: Word) -> Runs:
+    """Return the eight bytes of a number or an address in a vector, lowest first."""
+    return ((8, variable(NUMBER, word, 0)),)
+
+
+def number_in(runs: Runs) -> Word | None:
+    """Return the number of which `runs` is the eight bytes; None for other data."""
+    piece = runs[0][1]
+    if len(runs) > 1 or not isinstance(piece, Form) or len(piece.atoms) != 1:
+        return None
+    ((atom, matrix),) = piece.atoms.items()
+    whole = atom.kind == NUMBER and atom.table is None and atom.start == 0 and runs[0][0] == 8
+    return atom.shard if whole and matrix == IDENTITY and not piece.constant else None
 
 
 def shift(piece: Piece, by: int) -> Piece:
@@ -292,7 +308,35 @@ def map_matrix(matrix: int, form: Form) -> Form:
 
 
 def substitute_runs(runs: Runs, name: Symbol, by: Word) -> Runs:
-    return tuple((length, _substitute(piece, name, by)) for length, piece in runs)
+    moved = tuple((length, _substitute(piece, name, by)) for length, piece in runs)
+    return (
+        merge([run for length, piece in moved for run in _settled(length, piece)])
+        if _numbers(moved)
+        else moved
+    )
+
+
+def _numbers(runs: Runs) -> bool:
+    """Return whether a number that is known now is part of some bytes."""
+    atoms = (atom for _, piece in runs if isinstance(piece, Form) for atom in piece.atoms)
+    return any(atom.kind == NUMBER and isinstance(atom.shard, int) for atom in atoms)
+
+
+def _settled(length: int, piece: Piece) -> Iterator[Run]:
+    """Yield a run byte by byte, with the values of the numbers that are known."""
+    if not isinstance(piece, Form):
+        yield length, piece
+        return
+    for place in range(length):
+        form = shift(piece, place)
+        assert isinstance(form, Form)
+        constant, atoms = form.constant, {}
+        for atom, matrix in form.atoms.items():
+            if atom.kind == NUMBER and isinstance(atom.shard, int) and isinstance(atom.start, int):
+                constant ^= apply(matrix, atom.shard >> 8 * atom.start & 0xFF)
+            else:
+                atoms[atom] = matrix
+        yield 1, make_form(constant, atoms)
 
 
 def _substitute(piece: Piece, name: Symbol, by: Word) -> Piece:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.abi import Abi
 from gfsmith.prove.machine.architecture import Architecture, Start
 from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.invariant import junk
-from gfsmith.prove.machine.linear import Address, Facts, Word, scale, subtract, symbol
+from gfsmith.prove.machine.linear import Address, Facts, Word, add, scale, subtract, symbol
 from gfsmith.prove.machine.memory import Limits, Memory
 from gfsmith.prove.machine.stack import Stack
 from gfsmith.prove.machine.state import Opaque, State, Value
 from gfsmith.prove.verdict import Refutation
 
-_MAX_SOURCES = 1 << 60  #: an array of more pointers does not fit into the address space
+_MAX_OFFSET = (1 << 63) - 1
 _RETURN = symbol("return_address")
 
 
@@ -24,31 +25,45 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
     addresses: dict[str, Value] = {
         "coeffs": symbol(Address("coeffs")),
         "src": symbol(Address("srcs")),
+        "shards": symbol(Address("srcs")),
         "dst": symbol(Address("dsts")),
         "one_src": symbol(Address("src", 0)),
         "one_dst": symbol(Address("dst", 0)),
         "len": length,
         "k": contract.sources if contract.inputs is None else junk(8),
         "index": symbol(INDEX),
+        "low": symbol(Address("low")),
+        "high": symbol(Address("high")),
+        "start": contract.start,
+        "sources": contract.sources,
     }
     if columns is not None:
         addresses["k"] = columns
     return addresses | {name: junk(8) for name in contract.narrow}
 
 
-def _limits(contract: Contract, length: Word) -> Limits:
+def _limits(contract: Contract, length: Word, pointer: int) -> Limits:
     return Limits(
         length,
         contract.sources,
         contract.destinations,
         contract.layout.size(contract.table_columns),
         scale(contract.sources, 1 + contract.ahead),
+        pointer,
         contract.in_place,
         contract.per_shard,
+        contract.stride * pointer,
+        contract.start,
+        "shards" in contract.parameters,
     )
 
 
-def _given(contract: Contract, low: int, high: int) -> tuple[Word, Facts]:
+def _most_sources(pointer: int) -> int:
+    """Return 2^60, or 2^28 in 32 bits: an array of more pointers does not fit into the address space."""
+    return 1 << 8 * pointer - 4
+
+
+def _given(contract: Contract, pointer: int, low: int, high: int) -> tuple[Word, Facts]:
     """Return the length of a shard, and the facts about it and about the other numbers."""
     facts = Facts()
     length = low if low == high else scale(symbol(LENGTH), contract.granule)
@@ -58,9 +73,17 @@ def _given(contract: Contract, low: int, high: int) -> tuple[Word, Facts]:
         if not isinstance(columns, int) or not contract.layout.entry:
             raise Unsupported("an index into a table whose number of columns is not known")
         facts.assume(symbol(INDEX), 0, columns - 1)
+    facts.assume(contract.start, 0, _MAX_OFFSET)
     if contract.inputs is None:
-        facts.assume(contract.groups, 0, _MAX_SOURCES // contract.group)
+        facts.assume(contract.groups, 0, _most_sources(pointer) // contract.group)
     return length, facts
+
+
+def _vectors(arch: Architecture, start: Start) -> list[Runs]:
+    """Return the vector registers on entry."""
+    if start.vectors is not None:
+        return list(start.vectors)
+    return [((arch.vector_bytes, domain.variable("entry", number, 0)),) for number in range(arch.vectors)]
 
 
 def entry_state(
@@ -69,11 +92,12 @@ def entry_state(
     """Return the state on entry for a range of `lengths`: defined by ABI and contract, otherwise
     arbitrary."""
     abi = arch.abis[contract.abi]
-    length, facts = _given(contract, *lengths)
+    length, facts = _given(contract, abi.pointer, *lengths)
     memory = Memory(
-        _limits(contract, length),
+        _limits(contract, length, abi.pointer),
         facts,
         contract.expect,
+        contract.expanded,
         constants,
         contract.layout.decode,
         Stack(abi.home, abi.red_zone, guard=abi.guard),
@@ -82,24 +106,30 @@ def entry_state(
     for name in abi.preserved:
         gpr[name] = symbol(f"entry_{name}")
     gpr |= start.holds
+    gpr |= {name: add(symbol(Address("stack")), offset) for name, offset in abi.anchored.items()}
     gpr[arch.stack_pointer] = symbol(Address("stack"))
     memory.stack.move(0, facts)
     if isinstance(abi.return_address, str):
         gpr[abi.return_address] = _RETURN
-    else:
+    elif abi.return_address is not None:
         memory.stack.slots[abi.return_address] = (_RETURN, 8)
     values = _arguments(contract, length)
-    given = [values[parameter] for parameter in contract.parameters]
+    given = [junk(8) if parameter == "any" else values[parameter] for parameter in contract.parameters]
     gpr |= dict(zip(abi.arguments, given, strict=False))
     for number, value in enumerate(given[len(abi.arguments) :]):
         memory.stack.slots[abi.stack_arguments + 8 * number] = (value, 8)
-    vectors: list[Runs] = [
-        ((arch.vector_bytes, domain.variable("entry", number, 0)),) for number in range(arch.vectors)
-    ]
-    state = State(gpr, vectors, [None] * arch.masks, memory, facts)
-    for kind in ("src", "dst"):
-        state.multiples[symbol(Address(kind, 0))] = contract.aligned
+    state = State(gpr, _vectors(arch, start), [None] * arch.masks, memory, facts)
+    state.multiples = _multiples(contract, abi)
     return state
+
+
+def _multiples(contract: Contract, abi: Abi) -> dict[Word, int]:
+    """Return the divisors of addresses that convention and contract promise."""
+    place, multiple = abi.stack_multiple
+    found: dict[Word, int] = {add(symbol(Address("stack")), place): multiple}
+    for kind, number in (("src", contract.inputs or 1), ("dst", contract.outputs)):
+        found |= {symbol(Address(kind, index)): contract.aligned for index in range(number)}
+    return found
 
 
 def check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
@@ -111,10 +141,13 @@ def check_end(contract: Contract, arch: Architecture, start: Start, state: State
     if isinstance(abi.return_address, str):
         if state.gpr[abi.return_address] != _RETURN:
             raise Refutation(f"{abi.return_address} is not the return address")
-    elif memory.stack.slots.get(abi.return_address) != (_RETURN, 8):
+    elif abi.return_address is not None and memory.stack.slots.get(abi.return_address) != (_RETURN, 8):
         raise Refutation("the return address is overwritten")
     for name in abi.preserved:
         if state.gpr[name] != symbol(f"entry_{name}"):
+            raise Refutation(f"{name} is not preserved")
+    for name, offset in abi.anchored.items():
+        if state.gpr[name] != add(symbol(Address("stack")), offset):
             raise Refutation(f"{name} is not preserved")
     for name, value in start.leaves.items():
         if state.gpr[name] != value:

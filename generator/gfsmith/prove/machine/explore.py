@@ -10,18 +10,21 @@ induction (invariant.py).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from math import inf
 
 from gfsmith.kernel.isa import Tail
-from gfsmith.prove.machine import domain, invariant
+from gfsmith.prove.machine import certificate, domain, invariant
+from gfsmith.prove.machine.abi import Abi
 from gfsmith.prove.machine.architecture import Architecture, Flow, Instruction, move_stack
-from gfsmith.prove.machine.branch import Choice, Condition, Split, decide
+from gfsmith.prove.machine.branch import Choice, Split, decide
+from gfsmith.prove.machine.certificate import Node
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.control_flow import Graph
 from gfsmith.prove.machine.decoded_function import Text
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.formats.image import Image
+from gfsmith.prove.machine.formats.image import Function, Image
 from gfsmith.prove.machine.invariant import Guess, copy
 from gfsmith.prove.machine.linear import (
     Bound,
@@ -32,8 +35,8 @@ from gfsmith.prove.machine.linear import (
 )
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.paths import Exit, Path, Record, Way
-from gfsmith.prove.machine.state import Alignment, Difference, Flags, Opaque, State, Value
-from gfsmith.prove.machine.substitution import fix, relate
+from gfsmith.prove.machine.state import Alignment, Condition, Difference, Flags, Opaque, State, Value
+from gfsmith.prove.machine.substitution import fix, relate, settle
 from gfsmith.prove.verdict import Refutation
 
 MAX_STEPS = 5_000_000
@@ -42,13 +45,16 @@ _MAX_TRIES = 3
 _ENUMERATED = 8  #: blocks: a branch over a wider range of values, backwards, is a loop to be closed
 
 
-def frame_of(state: State) -> tuple[object, ...]:
+Frame = tuple[object, ...]
+
+
+def _frame(state: State, abi: Abi) -> Frame:
     """Return the part of a state that an unwind table describes: the registers and slots with the caller's
     values."""
     assert isinstance(state.memory, Memory)
     kept = tuple((name, str(v)) for name, v in state.gpr.items() if isinstance(v, Linear) and private(v))
     slots = tuple((place, str(content)) for place, (content, _) in state.memory.stack.slots.items())
-    vectors = tuple(str(domain.cut(runs, 0, 16)) for runs in state.vectors[6:16])
+    vectors = tuple(str(domain.cut(state.vectors[n], 0, size)) for n, size in abi.preserved_vectors.items())
     return kept, slots, vectors
 
 
@@ -62,27 +68,30 @@ class Explorer:
         self,
         contract: Contract,
         arch: Architecture,
-        code: bytes,
-        origin: int,
+        image: Image,
+        function: Function,
         max_steps: int = MAX_STEPS,
         tail: Tail | None = None,
-        image: Image | None = None,
     ) -> None:
         self.contract = contract
         self.arch = arch
+        self._abi = arch.abis[contract.abi]
         self._tail = tail
-        self.origin = origin
+        self.origin = function.address
         #: True if unwind tables will be compared with the states.
-        self._watched = contract.unwind and image is not None and image.format != "raw"
-        self._text = Text(arch, code, origin, contract.features, image)
+        self._watched = contract.unwind and image.format != "raw"
+        self.text = Text(arch, image, function, contract.features)
         self._followed: list[tuple[tuple[Record, ...], set[int]]] = []
         self._pointers: dict[int, Value | Opaque] = {}
-        self._frames: dict[int, list[tuple[Path, State]]] = {}
+        #: By instruction, then by frame and the guesses of the path: the first such path and its state there.
+        self._frames: dict[int, dict[tuple[Frame, tuple[int, ...]], tuple[Path, State]]] = {}
         self._iterations = count()
         self._paths: list[Path] = []
-        self._graph = Graph(self.origin, self._text.decode)
+        self._graph = Graph(self.origin, self.text.decode)
         #: By id of a loop's first state: how the loop is left there, until induction covers that.
         self._exits: dict[int, Exit] = {}
+        #: The tree of the last run (certificate.py).
+        self.certificate: Node = []
         self.steps = 0
         self._max_steps = max_steps
 
@@ -95,9 +104,9 @@ class Explorer:
     def reached(self) -> dict[int, tuple[Instruction, list[State]]]:
         """Return every reached instruction, and the states before it that differ in their frames."""
         return {
-            ip: (self._text.instruction(ip), states)
+            ip: (self.text.instruction(ip), states)
             for ip, found in self._frames.items()
-            if (states := [state for path, state in found if path.holds])
+            if (states := [state for path, state in found.values() if path.holds])
         }
 
     def run(self, state: State, start: int | None = None) -> list[State]:
@@ -106,13 +115,16 @@ class Explorer:
         Raises Refutation or Unsupported, with the address of the instruction.
         """
         ends: list[State] = []
-        self._paths = [Path(self.origin if start is None else start, state)]
+        self.certificate = []
+        first = self.origin if start is None else start
+        self._paths = [Path(first, state, node=self.certificate)]
         while path := self._next():
             try:
                 if self._follow(path):
+                    path.node[:] = ["ret"]
                     ends.append(path.state)
             except Contradiction:
-                continue
+                path.node[:] = ["never"]
             except Choice as choice:
                 self._choose(path, choice.value)
             except (Refutation, Unsupported) as error:
@@ -125,17 +137,18 @@ class Explorer:
             state = copy(path.state)
             try:
                 state.facts.assume(value, *bounds)
+                settle(state)
             except Contradiction:
                 continue
             self._paths.append(Path(path.ip, state, dict(path.loops), path.iterations))
 
     def _next(self) -> Path | None:
         while self._exits and not self._paths:
-            path, instr, decision, _ = self._exits.popitem()[1]
+            path, instr, decision, _, parts = self._exits.popitem()[1]
             if not path.holds:
                 continue
             _, outside = self._ways(instr, decision)
-            self._take(path, outside.ip, decision.value, outside.bounds)
+            self._take(path, outside.ip, decision.value, outside.bounds, parts)
         while self._paths:
             path = self._paths.pop()
             if path.holds:
@@ -149,7 +162,7 @@ class Explorer:
             self.steps += 1
             if self.steps > self._max_steps:
                 raise Unsupported("too many steps")
-            instr = self._text.instruction(path.ip)
+            instr = self.text.instruction(path.ip)
             self._observe(path)
             flow = instr.flow
             if flow is Flow.NEXT:
@@ -174,9 +187,11 @@ class Explorer:
         if self._pointers.setdefault(path.ip, pointer) != pointer:
             raise Refutation("the stack pointer depends on the way taken")
         if self._watched:
-            known = self._frames.setdefault(path.ip, [])
-            if not any(frame_of(state) == frame_of(path.state) for _, state in known):
-                known.append((path, copy(path.state)))
+            known = self._frames.setdefault(path.ip, {})
+            frame = _frame(path.state, self._abi)
+            guesses = tuple(map(id, path.guesses))
+            if (frame, guesses) not in known:
+                known[frame, guesses] = path, copy(path.state)
 
     def _stack_pointer(self, state: State) -> Value | Opaque:
         return state.gpr[self.arch.stack_pointer]
@@ -201,8 +216,10 @@ class Explorer:
         low, high = path.state.facts.range(decision.value)
         if high - low > _ENUMERATED * self.contract.block and self._is_loop(instr, decision):
             return self._loop(path, instr, decision)
-        self._take(path, instr.target, decision.value, decision.taken)
-        self._take(path, instr.next_ip, decision.value, decision.other)
+        sides: tuple[Node, Node] = [], []
+        path.node[:] = ["split", path.ip - self.origin, *sides]
+        self._take(path, instr.target, decision.value, decision.taken, sides[0])
+        self._take(path, instr.next_ip, decision.value, decision.other, sides[1])
         return False
 
     def _count_iteration(self, path: Path, instr: Instruction, flags: Flags, taken: bool) -> None:
@@ -224,19 +241,24 @@ class Explorer:
         aligned = copy(path.state)
         for address in flags.addresses:
             aligned.multiples[address] = flags.mask + 1
-        self._paths.append(Path(zero, aligned, dict(path.loops)))
-        path.ip = other
+        yes: Node = []
+        no: Node = []
+        path.node[:] = ["align", path.ip - self.origin, yes, no]
+        self._paths.append(Path(zero, aligned, dict(path.loops), node=yes))
+        path.ip, path.node = other, no
         return True
 
-    def _take(self, path: Path, ip: int, value: Linear, bounds: tuple[Bound, Bound]) -> None:
-        """Queue one way of a branch, part by part if few values are left and they may differ."""
+    def _take(self, path: Path, ip: int, value: Linear, bounds: tuple[Bound, Bound], parts: Node) -> None:
+        """Queue one way of a branch, part by part if few values are left and they may differ. parts: the
+        certificate's list of them."""
         state = copy(path.state)
         try:
             state.facts.assume(value, *bounds)
         except Contradiction:
             return
         for low, high in self._parts(*state.facts.range(value)):
-            each = copy(state)
+            each, node = copy(state), Node()
+            parts.append(certificate.part(low, high, each.hints, node))
             try:
                 if low == high:
                     fix(each, value, int(low))
@@ -244,8 +266,9 @@ class Explorer:
                     each.facts.assume(value, low, high)
                     relate(each, value)
             except Contradiction:
+                node[:] = ["never"]
                 continue
-            self._paths.append(Path(ip, each, dict(path.loops)))
+            self._paths.append(Path(ip, each, dict(path.loops), node=node))
 
     def _parts(self, low: Bound, high: Bound) -> list[tuple[Bound, Bound]]:
         """Return the values low..high, cut into parts, each of which is followed as one; the last part is
@@ -282,12 +305,13 @@ class Explorer:
         """Close a loop by induction."""
         assert isinstance(path.state.memory, Memory)
         path.state.memory.settle()
-        record = path.loops.get(path.ip, Record())
+        record = path.loops.get(path.ip, Record(node=path.node))
         if record.guess is None:
-            return self._look(path, instr, decision, Record((*record.seen, copy(path.state))))
+            return self._look(path, instr, decision, replace(record, seen=(*record.seen, copy(path.state))))
         wrong = invariant.mismatch(self.contract, record.guess, path.state)
         if not wrong:
             self._check_bounds(path.state, instr, record)
+            path.node[:] = ["close"]
             return False
         record.withdrawn = True
         if record.tries >= _MAX_TRIES:
@@ -295,9 +319,8 @@ class Explorer:
         unknown = record.unknown | frozenset(wrong)
         outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
         tries = record.tries + 1
-        self._start(
-            Path(path.ip, path.state, outside), instr, Record(record.seen, unknown=unknown, tries=tries)
-        )
+        again = Record(record.seen, unknown=unknown, tries=tries, node=record.node)
+        self._start(Path(path.ip, path.state, outside), instr, again)
         return False
 
     def _look(self, path: Path, instr: Instruction, decision: Split, record: Record) -> bool:
@@ -309,12 +332,24 @@ class Explorer:
             return False
         if len(record.seen) == 1:
             outside = {ip: r for ip, r in path.loops.items() if ip != path.ip}
-            self._exits[id(first)] = Exit(Path(path.ip, first, outside), instr, decision, first)
+            exit_parts, path.node = self._fork(path.node, instr, decision)
+            self._exits[id(first)] = Exit(Path(path.ip, first, outside), instr, decision, first, exit_parts)
         path.loops[path.ip] = record
         inside, _ = self._ways(instr, decision)
         path.state.facts.assume(decision.value, *inside.bounds)
         path.ip = inside.ip
         return True
+
+    def _fork(self, node: Node, instr: Instruction, decision: Split, *loop: object) -> tuple[Node, Node]:
+        """Set the certificate's node of a branch that closes a loop. loop: the iteration's name, bounds and
+        claims, if the state is any iteration's. Returns the list for the exit, and the node of the way that
+        stays in the loop."""
+        inside, outside, again = Node(), Node(), Node()
+        inside.append(certificate.part(-inf, inf, [], again))
+        taken = self._ways(instr, decision)[0].ip == instr.target
+        sides = (inside, outside) if taken else (outside, inside)
+        node[:] = ["loop" if loop else "split", instr.ip - self.origin, *loop, *sides]
+        return outside, again
 
     def _start(self, path: Path, instr: Instruction, record: Record) -> None:
         """Guess the state of any iteration. Queue one iteration from there and, for later, the exit from
@@ -341,9 +376,12 @@ class Explorer:
         inner = copy(state)
         inner.facts.assume(decision.value, *inside.bounds)
         loops = {ip: r for ip, r in path.loops.items() if ip != path.ip}
-        self._paths.append(Path(inside.ip, inner, {**loops, path.ip: record}))
+        claims = certificate.invariant(record.guess, first)
+        limits = [certificate.bound(limit) for limit in record.bounds]
+        exit_parts, node = self._fork(record.node, instr, decision, iteration, limits, claims)
+        self._paths.append(Path(inside.ip, inner, {**loops, path.ip: record}, node=node))
         self._exits.pop(id(first), None)  # the exit after any iteration includes the previous exits
-        self._exits[id(first)] = Exit(Path(path.ip, state, loops), instr, decision, first)
+        self._exits[id(first)] = Exit(Path(path.ip, state, loops), instr, decision, first, exit_parts)
 
     def _check_bounds(self, state: State, instr: Instruction, record: Record) -> None:
         """Check that the assumed bounds of the branch's value hold again after the iteration."""

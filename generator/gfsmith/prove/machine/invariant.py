@@ -21,7 +21,7 @@ from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
-from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Unclear, Value, fork
+from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Truth, Unclear, Value, fork
 
 _junk = count()
 _SPAN = 1 << 64
@@ -63,6 +63,9 @@ def _value(first: Value | Opaque, second: Value | Opaque, iteration: Linear) -> 
         grown = _grow(first, second, iteration)
         if grown is not None:
             return grown
+    if isinstance(first, Truth) and isinstance(second, Truth) and first.condition is second.condition:
+        flags = _flags(first.flags, second.flags, iteration)
+        return junk(8) if isinstance(flags, Unclear) else Truth(flags, first.condition)
     return junk(8)
 
 
@@ -147,10 +150,10 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if isinstance(value, int | Linear):
             if not _equal(end.gpr[register], move(value)):
                 wrong.append(register)
-        elif not _is_junk(value) and end.gpr[register] != value:
+        elif not is_junk(value) and end.gpr[register] != _move_truth(value, move):
             wrong.append(register)
     for number, runs in enumerate(start.state.vectors):
-        if _is_junk(runs):
+        if is_junk(runs):
             continue
         parts = start.sums.get(number)
         if parts is None:
@@ -176,13 +179,17 @@ def _equal(value: Value | Opaque, other: Word) -> bool:
     return isinstance(gap, int) and gap % _SPAN == 0
 
 
+def _move_truth(value: Value | Opaque, move: Callable[[Word], Word]) -> Value | Opaque:
+    return Truth(_move_flags(value.flags, move), value.condition) if isinstance(value, Truth) else value
+
+
 def _move_flags(flags: Flags, move: Callable[[Word], Word]) -> Flags:
     if isinstance(flags, Difference):
         return replace(flags, left=move(flags.left), right=move(flags.right))
     return flags
 
 
-def _is_junk(value: object) -> bool:
+def is_junk(value: object) -> bool:
     if not isinstance(value, tuple) or len(value) != 1 or not isinstance(value[0][1], Form):
         return False
     form = value[0][1]
@@ -194,7 +201,7 @@ def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> Non
     a, b = start.memory, end.memory
     assert isinstance(a, Memory) and isinstance(b, Memory)
     same = (
-        all(_is_junk(s[0]) or b.stack.slots.get(p) == s for p, s in a.stack.slots.items())
+        all(is_junk(s[0]) or b.stack.slots.get(p) == s for p, s in a.stack.slots.items())
         and move(a.complete) == b.complete
         and set(a.written) == set(b.written)
         and all(

@@ -65,6 +65,13 @@ class Linear:
 Word: TypeAlias = int | Linear
 
 
+def plain(value: Word) -> int | list[object]:
+    """Return a number, or [constant, [[name, factor], ...]], as certificates have it."""
+    if isinstance(value, int):
+        return value
+    return [value.constant, [[str(name), factor] for name, factor in value.terms]]
+
+
 def symbol(name: Symbol) -> Linear:
     return Linear(0, ((name, 1),))
 

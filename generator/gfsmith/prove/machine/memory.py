@@ -32,7 +32,7 @@ from gfsmith.prove.machine.linear import (
 from gfsmith.prove.machine.stack import DEEPEST, Stack, as_bytes
 from gfsmith.prove.verdict import Refutation
 
-POINTER = 8
+_HALF = 16  #: bytes of a nibble entry's half
 _reads = count()
 
 
@@ -86,9 +86,11 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes: bytes of a shard, sources, outputs, bytes of the table, pointers of src[].
+    """Sizes: bytes of a shard, sources, outputs, bytes of the table, pointers of src[], bytes of a pointer.
 
-    in_place: a destination may be a source; if per_shard, only the source of the same index.
+    in_place: a destination may be a source; if per_shard, only the source of the same index. stride: the
+    distance of two pointers; start: the offset from them to the shards; joined: src[] also has the pointers
+    of dst[], after those of the sources.
     """
 
     length: Word
@@ -96,8 +98,12 @@ class Limits:
     outputs: Word
     table: Word
     pointers: Word
+    pointer: int
     in_place: bool
     per_shard: bool
+    stride: int
+    start: Word
+    joined: bool
 
 
 #: dst index, offset, size, number of sources -> the bytes that must be there in the end.
@@ -106,22 +112,28 @@ Expect = Callable[[Word, Word, int, Word], Runs]
 
 @dataclass(slots=True)
 class Memory:
-    """The memory of one path."""
+    """The memory of one path. expanded: returns runs in the form in which equal sums are equal."""
 
     limits: Limits
     facts: Facts
     expect: Expect
+    expanded: Callable[[Runs], Runs]
     constants: Constants
     decode: Callable[[Word], tuple[str, Word, Word, int]]
     stack: Stack = field(default_factory=Stack)
     written: dict[Word, Written] = field(default_factory=dict)
     complete: Word = 0
 
+    @property
+    def pointer_bytes(self) -> int:
+        return self.limits.pointer
+
     def copy(self, facts: Facts) -> Memory:
         return Memory(
             self.limits,
             facts,
             self.expect,
+            self.expanded,
             self.constants,
             self.decode,
             self.stack.copy(),
@@ -137,8 +149,12 @@ class Memory:
             substitute(limits.outputs, name, by),
             substitute(limits.table, name, by),
             substitute(limits.pointers, name, by),
+            limits.pointer,
             limits.in_place,
             limits.per_shard,
+            limits.stride,
+            substitute(limits.start, name, by),
+            limits.joined,
         )
         self.stack.substitute(name, by)
         self.complete = substitute(self.complete, name, by)
@@ -175,6 +191,9 @@ class Memory:
             case "coeffs":
                 self.inside(region, offset, size, self.limits.table)
                 return ((size, Table(offset)),)
+            case "low" | "high":
+                self.inside(region, offset, size, _HALF)
+                return ((size, Table(add(offset, _HALF if region.kind == "high" else 0))),)
             case "image":
                 return domain.constant_runs(self._constant(region, offset, size))
             case "ahead":
@@ -288,14 +307,14 @@ class Memory:
         size = domain.size(runs)
         self.inside(region, offset, size, self.limits.length)
         want = self.expect(region.index, offset, size, self.limits.sources)
-        if runs != want:
+        if runs != want and self.expanded(runs) != self.expanded(want):
             raise Refutation(f"{region} at {offset}: {_difference(runs, want)}")
         self.written.setdefault(region.index, Written()).add(offset, size, self.facts)
 
     def load_word(self, address: Word, size: int) -> Word | Runs:
         """Return the value that a general register loads: a pointer, a saved register, or bytes."""
         place = base(address)
-        if place is not None and size == POINTER:
+        if place is not None and size == self.pointer_bytes:
             region, offset = place
             if region.kind in ("srcs", "dsts"):
                 return self.pointer(region, offset)
@@ -320,14 +339,20 @@ class Memory:
     def pointer(self, region: Address, offset: Word) -> Word:
         """Return the pointer at `offset` of src[] or dst[]: of a shard, or one after the pointers to the
         sources."""
-        sources = self.limits.sources
-        kind, limit = ("src", sources) if region.kind == "srcs" else ("dst", self.limits.outputs)
-        beyond = region.kind == "srcs" and self.facts.range(subtract(offset, scale(sources, POINTER)))[0] >= 0
-        self.inside(region, offset, POINTER, scale(self.limits.pointers if beyond else limit, POINTER))
-        index = divide(offset, POINTER)
+        limits, stride, size = self.limits, self.limits.stride, self.pointer_bytes
+        sources = scale(limits.sources, stride)
+        beyond = region.kind == "srcs" and self.facts.range(subtract(offset, sources))[0] >= 0
+        if beyond and limits.joined:
+            region, offset, beyond = Address("dsts"), subtract(offset, sources), False
+        kind, limit = ("src", limits.sources) if region.kind == "srcs" else ("dst", limits.outputs)
+        self.inside(region, offset, size, scale(limits.pointers if beyond else limit, stride))
+        index = divide(offset, stride)
+        if index is None and stride > size:
+            raise Unsupported(f"reads {region} at {offset}, beside a pointer")
         if index is None:
             raise Refutation(f"reads {region} at {offset}, between two pointers")
-        return symbol(Address("ahead", subtract(index, sources)) if beyond else Address(kind, index))
+        ahead = Address("ahead", subtract(index, limits.sources))
+        return subtract(symbol(ahead if beyond else Address(kind, index)), limits.start)
 
     def extent(self, region: Address) -> tuple[Word, Word]:
         """Return the offsets in a region between which its addresses do not wrap around."""
@@ -336,9 +361,9 @@ class Memory:
             case "src" | "dst":
                 return 0, limits.length
             case "srcs":
-                return 0, scale(limits.pointers, POINTER)
+                return 0, scale(limits.pointers, limits.stride)
             case "dsts":
-                return 0, scale(limits.outputs, POINTER)
+                return 0, scale(limits.outputs, limits.stride)
             case "coeffs":
                 return 0, limits.table
             case "stack":

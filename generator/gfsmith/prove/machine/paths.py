@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gfsmith.prove.machine.architecture import Instruction
 from gfsmith.prove.machine.branch import Split
@@ -16,7 +16,8 @@ from gfsmith.prove.machine.state import State
 @dataclass(slots=True)
 class Record:
     """The record of a loop, found by the branch that closes it: its first iterations, the guess for any
-    iteration and the assumed bounds of the value of the branch. withdrawn: the guess was wrong."""
+    iteration and the assumed bounds of the value of the branch. withdrawn: the guess was wrong. node: the
+    loop's node of the certificate."""
 
     seen: tuple[State, ...] = ()
     guess: Guess | None = None
@@ -24,6 +25,7 @@ class Record:
     unknown: frozenset[str | int] = frozenset()
     tries: int = 0
     withdrawn: bool = False
+    node: list[Any] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -34,9 +36,11 @@ class Path:
     iterations: int = 0
     guesses: tuple[Record, ...] = ()
     visited: set[int] = field(default_factory=set)
+    node: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """guesses: those on which the path depends. visited: the instructions that it has come to."""
+        """guesses: those on which the path depends. visited: the instructions that it has come to. node: the
+        part of the certificate for the rest of the path (certificate.py)."""
         self.guesses = tuple(record for record in self.loops.values() if record.guess is not None)
 
     @property
@@ -53,9 +57,11 @@ class Way(NamedTuple):
 
 
 class Exit(NamedTuple):
-    """An exit from a loop: a path at its branch. first: the loop's first state, which identifies it."""
+    """An exit from a loop: a path at its branch. first: the loop's first state, which identifies it. parts:
+    the list in the certificate for the parts of this side."""
 
     path: Path
     instr: Instruction
     decision: Split
     first: State
+    parts: list[Any]

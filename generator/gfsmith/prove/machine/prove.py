@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 
 from gfsmith.kernel.isa import Tail
 from gfsmith.kernel.spec import KernelSpec, Operation
-from gfsmith.prove.machine.architecture import Architecture
+from gfsmith.prove.machine.architecture import Architecture, Instruction
 from gfsmith.prove.machine.architectures import of_abi
+from gfsmith.prove.machine.certificate import Node
 from gfsmith.prove.machine.constants import Constants
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
+from gfsmith.prove.machine.decoded_function import Text
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.entry import check_end, entry_state
 from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
@@ -34,7 +36,7 @@ CHECKS = (
 @dataclass(frozen=True, slots=True)
 class Report:
     """The answer of a proof: status, reason if not proved, number of instructions, and number of reached
-    instructions."""
+    instructions. certificate: a tree for each case of the contract (certificate.py)."""
 
     status: Status
     reason: str = ""
@@ -42,6 +44,7 @@ class Report:
     covered: int = 0
     steps: int = 0
     checks: tuple[str, ...] = field(default=())
+    certificate: tuple[Node, ...] = ()
 
     def __bool__(self) -> bool:
         return self.status is Status.PROVED
@@ -57,7 +60,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         layout=Layout(spec.tables.label, spec.tables.entry_bytes, spec.outputs),
         parameters=_PARAMETERS,
         abi=abi,
-        features=of_abi(abi).features(spec.isa.cpu_flags),
+        features=of_abi(abi).features(spec.isa),
         in_place=spec.in_place,
         block=spec.block,
         vector=spec.isa.vector_bytes,
@@ -73,26 +76,26 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
     )
 
 
-def _instructions(arch: Architecture, code: bytes, origin: int, data: set[int]) -> list[int]:
+def _instructions(text: Text, function: Function, data: set[int]) -> list[int]:
     """Return the addresses at which instructions begin; bytes that are read as data are no instructions."""
-    places, start = [], 0
-    while start < len(code):
-        if origin + start in data:
-            start += 1
+    places, ip = [], function.address
+    while ip < function.address + function.size:
+        if ip in data:
+            ip += 1
             continue
-        places.append(origin + start)
-        found = arch.decode(code[start : start + arch.longest], origin + start)
-        start += found.next_ip - found.ip if found is not None else 1
+        places.append(ip)
+        found = text.decode(ip)
+        ip = found.next_ip if found is not None else ip + 1
     return places
 
 
-def _check_coverage(explorer: Explorer, code: bytes, data: set[int]) -> tuple[int, int]:
-    places = _instructions(explorer.arch, code, explorer.origin, data)
+def _check_coverage(explorer: Explorer, function: Function, data: set[int]) -> tuple[int, int]:
+    places = _instructions(explorer.text, function, data)
     covered = explorer.covered
     missed = [ip for ip in places if ip not in covered]
     real = []
     for ip in missed:
-        instr = explorer.arch.decode(code[ip - explorer.origin :], ip)
+        instr = explorer.text.decode(ip)
         if instr is None or not instr.filling:
             real.append(ip - explorer.origin)
     if real and explorer.contract.reach_all:
@@ -128,14 +131,21 @@ def prove_code(
         return Report(Status.UNSUPPORTED, f"{name}: its code {obstacle}")
     landing = arch.abis[contract.abi].landing
     if contract.landing and not code.startswith(landing):
-        return Report(Status.REFUTED, f"{name}: does not begin with {arch.decode(landing, 0)}")
+        return Report(Status.REFUTED, f"{name}: does not begin with {_first(arch, landing)}")
     if contract.tail is not None and not exhaustive:
-        at_once = Explorer(contract, arch, code, function.address, max_steps, tail=contract.tail, image=image)
-        report = _prove(contract, image, name, code, at_once, exhaustive)
+        at_once = Explorer(contract, arch, image, function, max_steps, tail=contract.tail)
+        report = _prove(contract, image, function, at_once, exhaustive)
         if report.status is Status.PROVED:
             return report
-    explorer = Explorer(contract, arch, code, function.address, max_steps, image=image)
-    return _prove(contract, image, name, code, explorer, exhaustive)
+    explorer = Explorer(contract, arch, image, function, max_steps)
+    return _prove(contract, image, function, explorer, exhaustive)
+
+
+def _first(arch: Architecture, code: bytes) -> Instruction | None:
+    """Return the first instruction of `code`."""
+    image = raw("", code, machine=arch.name)
+    function = image.functions[""]
+    return arch.decoder(image, function)(function.address)
 
 
 def _obstacle(image: Image, function: Function) -> str:
@@ -143,9 +153,6 @@ def _obstacle(image: Image, function: Function) -> str:
     segment = image.segment_at(function.address)
     if segment is None or segment.writable or not segment.executable:
         return "is writable, or not executable"
-    hole = image.hole_in(function.address, function.size)
-    if hole is not None:
-        return f"depends on {hole.symbol}"
     references = image.references_in(function.address, function.size)
     if any(reference.part in {"absolute", "pointer"} for reference in references):
         return "depends on where it is linked to"
@@ -158,23 +165,26 @@ def prove_bytes(contract: Contract, code: bytes, name: str, exhaustive: bool) ->
 
 
 def _prove(
-    contract: Contract, image: Image, name: str, code: bytes, explorer: Explorer, exhaustive: bool
+    contract: Contract, image: Image, function: Function, explorer: Explorer, exhaustive: bool
 ) -> Report:
     """Return the answer of one exploration."""
-    count = len(_instructions(explorer.arch, code, explorer.origin, set()))
-    constants = Constants(image, image.functions[name], contract.frozen_data)
+    name = function.symbol
+    count = len(_instructions(explorer.text, function, set()))
+    trees: list[Node] = []
+    constants = Constants(image, function, contract.frozen_data)
     try:
         for case in contract.cases():
             explorer.contract = case
-            for low, high in _length_ranges(case, exhaustive):
-                for start in explorer.arch.starts(image, image.functions[name]):
+            for low, high in _length_ranges(case, explorer.arch, exhaustive):
+                for start in explorer.arch.starts(image, function):
                     state = entry_state(case, explorer.arch, start, (low, high), constants)
                     ends = explorer.run(state, start.ip)
+                    trees.append(explorer.certificate)
                     if not ends:
                         raise Unsupported("no path returns")
                     for end in ends:
                         check_end(case, explorer.arch, start, end)
-        covered, count = _check_coverage(explorer, code, constants.reads)
+        covered, count = _check_coverage(explorer, function, constants.reads)
         if contract.unwind:
             explorer.arch.check_unwind(image, name, explorer.arch.abis[contract.abi], explorer.reached())
     except Refutation as found:
@@ -182,13 +192,13 @@ def _prove(
     except Unsupported as found:
         return Report(Status.UNSUPPORTED, f"{name}: {found}", count, len(explorer.covered), explorer.steps)
     checks = tuple(check for check in CHECKS if check != _COVERAGE or contract.reach_all)
-    return Report(Status.PROVED, "", count, covered, explorer.steps, checks)
+    return Report(Status.PROVED, "", count, covered, explorer.steps, checks, tuple(trees))
 
 
-def _length_ranges(contract: Contract, exhaustive: bool) -> list[tuple[int, int]]:
+def _length_ranges(contract: Contract, arch: Architecture, exhaustive: bool) -> list[tuple[int, int]]:
     """Return the ranges of lengths to prove. Raises Unsupported for a contract without a length, of which a
     proof would show nothing."""
-    lengths = contract.lengths()
+    lengths = contract.lengths(arch.abis[contract.abi].pointer)
     if lengths is None:
         raise Unsupported(f"no len from {contract.minimum} to {contract.maximum} is permitted")
     low, high = lengths

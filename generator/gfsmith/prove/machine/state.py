@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Protocol, TypeAlias
 
 from gfsmith.prove.machine import domain
@@ -17,6 +18,8 @@ Value: TypeAlias = Word | Runs
 class Store(Protocol):
     """The interface of memory for instructions."""
 
+    @property
+    def pointer_bytes(self) -> int: ...
     def load(self, address: Word, size: int, /) -> Runs: ...
     def store(self, address: Word, runs: Runs, /) -> None: ...
     def load_end(self, address: Word, size: int, count: Word, /) -> Runs: ...
@@ -27,6 +30,23 @@ class Store(Protocol):
     def extent(self, region: Address, /) -> tuple[Word, Word]: ...
     def relative(self, ip: int, next_ip: int, target: int, /) -> Word: ...
     def is_aligned(self, address: Word, size: int, /) -> bool: ...
+
+
+class Condition(Enum):
+    """The condition of a branch on left - right: unsigned, equality, signed, and the sign of the result."""
+
+    BELOW = "below"
+    NOT_BELOW = "not below"
+    NOT_ABOVE = "not above"
+    ABOVE = "above"
+    EQUAL = "equal"
+    NOT_EQUAL = "not equal"
+    LESS = "less"
+    NOT_LESS = "not less"
+    NOT_GREATER = "not greater"
+    GREATER = "greater"
+    NEGATIVE = "negative"
+    NOT_NEGATIVE = "not negative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +92,11 @@ _ONLY = "flags"
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The bitwise OR of addresses, which permits only a test of low bits."""
+    """The bitwise OR of addresses and then the AND with `mask`, 2^b - 1, which permits only a test of low
+    bits."""
 
     addresses: frozenset[Word]
+    mask: int = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +106,23 @@ class LowBits:
     count: Word
 
 
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The number 1 if a condition on flags holds, else 0."""
+
+    flags: Flags
+    condition: Condition
+
+
 #: A value of a general register that can be neither computed with nor stored.
-Opaque: TypeAlias = Joined | LowBits
+Opaque: TypeAlias = Joined | LowBits | Truth
 
 
 @dataclass(slots=True)
 class State:
     """One machine state. conditions: sets of flags by name. dirty: upper halves of vectors may be in use.
     unfenced: a store around the cache has not been followed by a fence. multiples: the known divisors of
-    addresses."""
+    addresses. hints: the unknowns replaced since the state was copied, for the certificate."""
 
     gpr: dict[str, Value | Opaque]
     vectors: list[Runs]
@@ -103,6 +133,7 @@ class State:
     dirty: bool = False
     unfenced: bool = False
     multiples: dict[Word, int] = field(default_factory=dict)
+    hints: list[list[object]] = field(default_factory=list)
 
     @classmethod
     def concrete(
@@ -169,9 +200,11 @@ class State:
                 self.gpr[register] = domain.substitute_runs(value, name, by)
             elif isinstance(value, Joined):
                 moved = frozenset(substitute(a, name, by) for a in value.addresses)
-                self.gpr[register] = Joined(moved)
+                self.gpr[register] = Joined(moved, value.mask)
             elif isinstance(value, LowBits):
                 self.gpr[register] = LowBits(substitute(value.count, name, by))
+            elif isinstance(value, Truth):
+                self.gpr[register] = replace(value, flags=_substitute_flags(value.flags, name, by))
         for number, mask in enumerate(self.masks):
             if isinstance(mask, LowBits):
                 self.masks[number] = LowBits(substitute(mask.count, name, by))
@@ -242,6 +275,8 @@ def fork(state: State, memory: Store, facts: Facts) -> State:
 
 class Block:
     """Plain memory for State.concrete: blocks of bytes by address."""
+
+    pointer_bytes = 8
 
     def __init__(self, blocks: dict[int, bytes]) -> None:
         self._blocks = {address: bytearray(data) for address, data in blocks.items()}

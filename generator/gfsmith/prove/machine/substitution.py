@@ -15,6 +15,7 @@ from gfsmith.prove.machine.linear import (
     add,
     divide,
     make,
+    plain,
     private,
     scale,
     subtract,
@@ -81,9 +82,11 @@ def relate(state: State, value: Linear) -> None:
             continue
         number, lowest = int(high - least) // factor, -(int(greatest - low) // factor)
         if number < lowest:
+            state.hints.append(["-", plain(Linear(0, terms)), plain(Linear(0, other))])
             raise Contradiction
         if number > lowest:
             continue
+        state.hints.append(["-", plain(Linear(0, terms)), plain(Linear(0, other))])
         fix(state, gap, number * factor)
         relate(state, value)
         return
@@ -97,6 +100,7 @@ def _counters(gap: Linear) -> bool:
 def _replace(state: State, name: str, by: Word) -> None:
     """Replace a symbol by `by`, and keep the facts about the symbol."""
     known = state.facts.range(symbol(name))
+    state.hints.append(["=", name, plain(by)])
     state.substitute(name, by)
     state.facts.substitute(name, by)
     if isinstance(state.memory, Memory):
@@ -125,13 +129,15 @@ def quotient(state: State, value: Linear, divisor: int) -> tuple[Word, Word]:
         raise Choice(value)
     if low < 0 or high >= _SPAN:
         raise Unsupported(f"{value} is divided by {divisor}")
+    known = _known_quotient(state, value, divisor)
+    if known is not None:
+        return known, subtract(value, scale(known, divisor))
     whole, rest = _residue(value, divisor)
     least, greatest = state.facts.range(rest)
-    if least >= 0 and greatest < divisor:
-        return whole, rest
     if least < 0 or greatest == inf or not _isolated(rest) or _share(whole, rest):
         whole, rest, least, greatest = 0, value, low, high
     upper, lower = _divide(state, rest, divisor, (int(least) // divisor, int(greatest) // divisor))
+    state.facts.assume(add(whole, upper), int(low) // divisor, int(high) // divisor)
     return add(whole, upper), lower
 
 
@@ -141,6 +147,23 @@ def _residue(value: Linear, divisor: int) -> tuple[Word, Word]:
     whole = divide(subtract(value, rest), divisor)
     assert whole is not None
     return whole, rest
+
+
+def _known_quotient(state: State, value: Linear, divisor: int) -> Word | None:
+    """Return the quotient that follows from the form of `value`, or from a fact about `value` less multiples
+    of the divisor: if n - 64 * t lies between 64 and 127, then n / 64 is t + 1. Otherwise None."""
+    quotient, rest = _residue(value, divisor)
+    least, greatest = state.facts.range(rest)
+    if least >= 0 and greatest < divisor:
+        return quotient
+    for terms, (low, high) in state.facts.bounds.items():
+        whole = divide(subtract(Linear(0, value.terms), Linear(0, terms)), divisor)
+        if whole is None or isinstance(whole, int) or -inf in (low, -high):
+            continue
+        least, greatest = (int(bound + value.constant) // divisor for bound in (low, high))
+        if least == greatest:
+            return add(whole, least)
+    return None
 
 
 def _isolated(value: Word) -> list[tuple[str, int]]:
@@ -160,6 +183,14 @@ def _share(left: Word, right: Word) -> bool:
 def _divide(state: State, value: Word, divisor: int, bounds: tuple[int, int]) -> tuple[Word, Word]:
     """Return new unknowns q, within the bounds, and r, and replace a symbol of `value` by them."""
     names = _isolated(value)
+    if not names and isinstance(value, Linear):
+        factor = gcd(divisor, *(c for _, c in value.terms))
+        if factor > 1:  # value = factor * less + below, where below < factor
+            below = value.constant % factor
+            less = divide(subtract(value, below), factor)
+            assert less is not None
+            whole, rest = _divide(state, less, divisor // factor, bounds)
+            return whole, add(scale(rest, factor), below)
     if not names:
         raise Unsupported(f"{value} is divided by {divisor}, and has nothing to solve for")
     name, own = max(names, key=lambda item: _age(item[0]))
@@ -177,13 +208,45 @@ def field(state: State, value: Word, low: int, width: int) -> Word:
     """Return bits low .. low + width - 1 of a 64-bit number, by division (see quotient)."""
     if isinstance(value, int):
         return value % _SPAN >> low & (1 << width) - 1
-    upper, _ = quotient(state, value, 1 << low)
+    known = _known_quotient(state, value, 1 << low + width)
+    if known is not None:
+        value = subtract(value, scale(known, 1 << low + width))
+    upper, _ = (value >> low, 0) if isinstance(value, int) else quotient(state, value, 1 << low)
     if isinstance(upper, int):
         return upper & (1 << width) - 1
     if low + width >= 64 or state.facts.range(upper)[1] < 1 << width:
         return upper
     _, rest = quotient(state, upper, 1 << width)
     return rest
+
+
+def low_bits(value: Word, mask: int) -> int | None:
+    """Return value & mask, where mask is 2^b - 1 and only the constant of value has bits below 2^b; None for
+    other values."""
+    if isinstance(value, int):
+        return value & mask
+    if mask & mask + 1 or any(not isinstance(s, str) or c % (mask + 1) for s, c in value.terms):
+        return None
+    return value.constant & mask
+
+
+def masked(state: State, value: Word, mask: int) -> Word:
+    """Return value & mask, both of 64 bits; for an unknown, the ones of the mask must be adjacent."""
+    if isinstance(value, int):
+        return value & mask
+    if not mask:
+        return 0
+    low = low_bits(value, mask)
+    if low is not None:
+        return low
+    shift = (mask & -mask).bit_length() - 1
+    width = mask.bit_length() - shift
+    if mask >> shift != (1 << width) - 1:
+        raise Unsupported(f"and of {value} and {mask:#x}")
+    rest = low_bits(value, (1 << shift) - 1)
+    if shift + width == 64 and rest is not None:
+        return subtract(value, rest)
+    return scale(field(state, value, shift, width), 1 << shift)
 
 
 def _age(name: str) -> tuple[bool, int]:

@@ -12,8 +12,8 @@ from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.power.decode import Bit, Decoded, General, Vector, decode
 from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
-from gfsmith.prove.machine.power.semantics.conditions import test_bit
-from gfsmith.prove.machine.state import Known, State, Value
+from gfsmith.prove.machine.power.semantics.conditions import CARRY, test_bit
+from gfsmith.prove.machine.state import UNDEFINED, Known, State, Value
 from gfsmith.prove.verdict import Refutation
 from tests.system.cosim.power.emulator import Machine, PowerEmulator
 from tests.system.cosim.power.instances import BASE, INDEX
@@ -57,11 +57,14 @@ class Trial:
 
 def random_machine(rng: Random, block: int, decoded: Decoded) -> Machine:
     general = [rng.choice((rng.getrandbits(64), rng.getrandbits(16), rng.choice(_SPECIAL))) for _ in GENERAL]
+    if decoded.mnemonic == "and":  # known for masks of zeros or of ones
+        general = [rng.choice((number, 0, (1 << 64) - 1)) for number in general]
     general[BASE] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
     general[INDEX] = 16 * rng.randrange(2) if decoded.mnemonic in _ALIGNED else rng.randrange(8)
     if decoded.form.endswith("# r"):  # addressed by the last register only
         general[BASE], general[INDEX] = general[INDEX], general[BASE]
-    return Machine(general, rng.getrandbits(32), rng.choices(_POOL, k=64), rng.choice(_BLOCKS))
+    carry = rng.getrandbits(1) << 29
+    return Machine(general, rng.getrandbits(32), carry, rng.choices(_POOL, k=64), rng.choice(_BLOCKS))
 
 
 def model(machine: Machine, unknowns: Unknowns, block: int) -> State:
@@ -73,6 +76,7 @@ def model(machine: Machine, unknowns: Unknowns, block: int) -> State:
     for number in range(8):
         for name in _BITS:
             state.conditions[f"cr{number}{name}"] = Known(None, machine.bit(number, name), None, None)
+    state.conditions[CARRY + "lt"] = Known(None, not machine.carry, None, None)
     return state
 
 
@@ -163,6 +167,10 @@ def _bit_differences(state: State, unknowns: Unknowns, after: Machine) -> Iterat
             ours = decide(state, unknowns.flags(flags), condition)
             if ours != after.bit(number, name):
                 yield f"cr{number}{name}: {ours} / {after.bit(number, name)}"
+    if state.conditions.get(CARRY) is not UNDEFINED:
+        flags, condition = test_bit(state, Bit(CARRY, "lt"), wanted=False)
+        if decide(state, unknowns.flags(flags), condition) != after.carry:
+            yield f"carry: {flags} / {after.carry}"
 
 
 def check(found: Sequence[Trial], emulator: PowerEmulator) -> None:

@@ -23,6 +23,7 @@ class Machine:
 
     general: list[int]
     cr: int
+    xer: int
     vectors: list[bytes]
     memory: bytes = field(repr=False)
 
@@ -30,14 +31,20 @@ class Machine:
         """Return a bit of a field of the condition register."""
         return bool(self.cr >> 31 - (4 * number + _BITS.index(name)) & 1)
 
+    @property
+    def carry(self) -> bool:
+        return bool(self.xer >> 29 & 1)
+
     def pack(self, instruction: int) -> bytes:
-        return _LAYOUT.pack(instruction, 0, *self.general, self.cr, 0, b"".join(self.vectors), self.memory)
+        return _LAYOUT.pack(
+            instruction, 0, *self.general, self.cr, self.xer, b"".join(self.vectors), self.memory
+        )
 
     @classmethod
     def unpack(cls, data: bytes) -> Machine:
-        _, _, *general, cr, _, vectors, memory = _LAYOUT.unpack(data)
+        _, _, *general, cr, xer, vectors, memory = _LAYOUT.unpack(data)
         rows = [vectors[start : start + 16] for start in range(0, 1024, 16)]
-        return cls(general, cr, rows, memory)
+        return cls(general, cr, xer, rows, memory)
 
 
 class PowerEmulator(Emulator):

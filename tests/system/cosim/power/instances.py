@@ -12,7 +12,9 @@ BASE, INDEX = 20, 21  #: the registers that address memory
 #: Mnemonics whose v is one of 64 registers, or v0 to v31; in others, f0 to f31.
 _ALL = re.compile(r"xx.*|lxv.*|stxv.*|lxs.*|stxs.*|m[tf]vsrd")
 _IN_FOURS = ("ld", "ldu", "std", "stdu")
-_MEMORY = re.compile(r"(l[bhw]zu?x?|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*|s?t?l?vx)")
+_MEMORY = re.compile(
+    r"(l[bhw]zu?x?|lfiwzx|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*|s?t?l?vx)"
+)
 
 
 def write(form: str, rng: Random) -> str:
@@ -36,6 +38,8 @@ def write(form: str, rng: Random) -> str:
             operands.append(str(_number(mnemonic, number, rng)))
     if mnemonic in ("xxlor", "vaddubm", "or.") and rng.getrandbits(1):  # a move: the same register twice
         operands[2] = operands[1]
+    if mnemonic == "subfe":
+        operands[2] = operands[1]
     return f"{mnemonic} {', '.join(operands)}".rstrip()
 
 
@@ -52,6 +56,12 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
     match mnemonic:
         case "rldicl" | "rldimi" | "clrldi" | "sldi":
             return rng.choice((rng.randrange(64), 8 * rng.randrange(8)))
+        case "rldicr" | "rldicr.":
+            return rng.choice(
+                (rng.randrange(64), 58, 0) if place == 2 else (rng.randrange(64), rng.randrange(6))
+            )
+        case "rlwinm":
+            return 0 if place == 2 else rng.randrange(16 * (place - 3), 16 * (place - 2))
         case "clrlwi":
             return rng.choice((rng.randrange(32), 8 * rng.randrange(4)))
         case "ori":
@@ -63,7 +73,7 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
             return rng.randrange(4)
         case "dcbt":
             return 0
-        case "vspltisb":
+        case "vspltisb" | "vspltisw":
             return rng.randrange(-16, 16)
         case "xxspltd":
             return rng.randrange(2)

@@ -2,6 +2,6 @@
 #include <stdint.h>
 
 struct state {
-  uint64_t general[32], lr, ctr, cr, reserved;
+  uint64_t general[32], lr, ctr, cr, xer;
   uint8_t vectors[64][16]; /* as stxvd2x stores them */
 };

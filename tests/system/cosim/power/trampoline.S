@@ -8,6 +8,7 @@
     .set LR, 256
     .set CTR, 264
     .set CR, 272
+    .set XER, 280
     .set VECTORS, 288
     .set OWN, 0
 
@@ -52,6 +53,8 @@ cosim_run:
     mtctr 6
     ld 6, CR(3)
     mtcr 6
+    ld 6, XER(3)
+    mtxer 6
     general ld, 4, 31, 3
     general ld, 0, 2, 3
     ld 3, 24(3)
@@ -70,6 +73,8 @@ cosim_after:
     std 3, CTR(31)
     mfcr 3
     std 3, CR(31)
+    mfxer 3
+    std 3, XER(31)
     vectors stxvd2x, 31, 3
     point 5, own
     vectors lxvd2x, 5, 6

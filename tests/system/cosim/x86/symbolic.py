@@ -13,6 +13,7 @@ from random import Random
 from iced_x86 import OpKind, Register, RegisterExt
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.branch import Choice
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Word
 from gfsmith.prove.machine.state import Value
@@ -31,6 +32,10 @@ class Memory:
     address: int
     runs: Runs
     unknowns: Unknowns
+
+    @property
+    def pointer_bytes(self) -> int:
+        return 8
 
     def _offset(self, address: Word, size: int) -> int:
         if not isinstance(address, int):
@@ -142,9 +147,8 @@ class _Trial:
             free = undetermined(symbolic) if isinstance(symbolic, tuple) else b""
             if (value ^ after.gpr[number]) & ~int.from_bytes(free, "little"):
                 yield f"{name}: {value:#x} / {after.gpr[number]:#x}"
-        assert isinstance(state.vectors, Vectors)
         for number, theirs in enumerate(after.vectors):
-            if theirs == state.vectors.unwritten(number):
+            if isinstance(state.vectors, Vectors) and theirs == state.vectors.unwritten(number):
                 continue
             runs = state.vectors[number]
             content = unknowns.value(runs)
@@ -166,10 +170,12 @@ class _Trial:
 def check_symbolic(instance: Instance, cpu: Cpu, place: Place, level: Level, rng: Random) -> Outcome:
     """Compare one instance with unknowns, which changes its machine state. Raises Mismatch."""
     trial = _Trial(instance, place, level, rng)
+    trial.unknowns.watch(trial.state)
     try:
         step(trial.state, instance.instruction)
-    except (Unsupported, Refutation):
+    except (Choice, Unsupported, Refutation):
         return Outcome.REFUSED
+    trial.unknowns = trial.unknowns.resolved(trial.state)
     try:
         after = cpu.run(instance.encoded, instance.machine, level)
     except Fault as fault:

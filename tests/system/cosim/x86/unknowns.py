@@ -235,7 +235,7 @@ class Unknowns:
             result = 0
             for address in value.addresses:
                 result |= self.word(address)
-            return result
+            return result & value.mask
         return self.word(value)
 
     def flags(self, flags: Flags) -> Known:
@@ -258,6 +258,10 @@ class Unknowns:
             if atom.kind in FRESH:
                 continue
             start = self._known(atom.start)
+            if atom.kind == domain.NUMBER:
+                data = self.word(atom.shard).to_bytes(8, "little")[start : start + length]
+                result = _xor(result, data.translate(translation(matrix)))
+                continue
             data = self._shards[self._known(atom.shard)][start : start + length]
             data = data.translate(translation(matrix))
             result = _xor(result, data if atom.table is None else self._through(atom.table, data))

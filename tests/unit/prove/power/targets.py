@@ -1,4 +1,6 @@
 """Commands that make POWER objects for tests."""
 
-CLANG = ("clang-19", "--target=powerpc64le-linux-gnu", "-O2", "-std=c11", "-fPIC", "-Wall", "-Werror")
+FLAGS = ("-std=c11", "-fPIC", "-Wall", "-Werror")
+CLANG = ("clang-19", "--target=powerpc64le-linux-gnu", "-O2", *FLAGS)
+GCC = ("powerpc64le-linux-gnu-gcc",)
 ASSEMBLER = ("clang-19", "--target=powerpc64le-linux-gnu", "-mcpu=power8")

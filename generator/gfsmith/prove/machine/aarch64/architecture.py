@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.aarch64.decode import Decoded, Place, decode
 from gfsmith.prove.machine.aarch64.registers import (
     ABIS,
@@ -23,14 +24,13 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write,
 )
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import Flow, Instruction, Start
-from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.architecture import Decode, Flow, Instruction, Start, by_bytes
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Address, Word, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.state import Difference, Flags, State
+from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 from gfsmith.prove.machine.substitution import field
 
 _BRANCHES = frozenset({"cbz x #", "cbz w #", "cbnz x #", "cbnz w #"})
@@ -80,7 +80,6 @@ class AArch64:
     vector_bytes = VECTOR_BYTES
     vector_name = "d"
     masks = 0
-    longest = _WORD
     abis: Mapping[str, Abi] = ABIS
 
     def decode(self, code: bytes, ip: int) -> Instruction | None:
@@ -94,8 +93,11 @@ class AArch64:
         target = immediate(found.operands[-1]) if flow in (Flow.JUMP, Flow.BRANCH) else 0
         return Instruction(ip, ip + _WORD, flow, found, target, found.form == "nop")
 
-    def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
-        return tuple(sorted(cpu_flags))
+    def decoder(self, image: Image, function: Function) -> Decode:
+        return by_bytes(self.decode, _WORD, image, function)
+
+    def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
+        return tuple(sorted({*isa.cpu_flags, *granted}))
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         if not isinstance(instruction.raw, Decoded):

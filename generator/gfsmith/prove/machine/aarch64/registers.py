@@ -1,4 +1,4 @@
-"""Registers of AArch64 and its calling convention (Arm, Procedure Call Standard, IHI 0055)."""
+"""Registers of AArch64 and its calling conventions (Arm, Procedure Call Standard, IHI 0055; Go's ABI0)."""
 
 from __future__ import annotations
 
@@ -23,4 +23,17 @@ AAPCS64 = Abi(
 )
 #: Windows and macOS keep x18 for themselves.
 AAPCS64_X18 = replace(AAPCS64, name="aapcs64-x18", preserved=("x18", *AAPCS64.preserved))
-ABIS = {abi.name: abi for abi in (AAPCS64, AAPCS64_X18)}
+#: Go's ABI0 for assembly functions (cmd/compile/abi-internal.md, "arm64 architecture"): all arguments are on
+#: the stack, above the slot for x30. A function that calls others has its frame pointer, x29, 8 bytes below
+#: sp, where the caller's x29 is saved; so signal handlers have their own stack. x28 is the goroutine; Go does
+#: not use x18.
+GO = Abi(
+    name="go-arm64",
+    arguments=(),
+    preserved=("x18", "x28"),
+    return_address="x30",
+    stack_arguments=8,
+    red_zone=8,
+    anchored={"x29": -8},
+)
+ABIS = {abi.name: abi for abi in (AAPCS64, AAPCS64_X18, GO)}

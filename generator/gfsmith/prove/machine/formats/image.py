@@ -7,7 +7,7 @@ sections out and applies relocations; the readers (`elf.py`, `coff.py`, `macho.p
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -111,22 +111,41 @@ class FrameTable:
     moved: tuple[Moved, ...] = ()
 
 
+class Line(NamedTuple):
+    """One instruction of a disassembly: [address, address + size), and its text."""
+
+    address: int
+    size: int
+    text: str
+
+
+class Listing(NamedTuple):
+    """The disassembly of a function whose instructions depend on those before them (WebAssembly): the types
+    of its parameters, results and further local variables, and its instructions."""
+
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+    variables: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """Code and data at their addresses.
 
     Args:
-        format: "elf", "coff", "macho" or "raw".
+        format: "elf", "coff", "macho", "wasm" or "raw".
         machine: whose code it is: an Architecture's name.
         segments: disjoint, in the order of their addresses.
         functions: symbol -> its code. Symbols of Mach-O are without the leading underscore.
         holes: bytes whose value is not known; `segments` has the bytes of the file there.
         frames: the DWARF unwind tables (ELF, Mach-O).
         base: the origin of the relative addresses in COFF unwind tables.
-        producer: the compilers and assemblers that the file names (ELF).
+        producer: the compilers and assemblers that the file names (ELF, WebAssembly).
         pieces: in the order of their addresses; a linked file is one.
         references: by place.
         disputed: names that the file defines, but not as one function that stays.
+        listings: the disassembly of each function (WebAssembly).
     """
 
     format: str
@@ -140,6 +159,7 @@ class Image:
     pieces: tuple[Piece, ...] = ()
     references: tuple[Reference, ...] = ()
     disputed: frozenset[str] = frozenset()
+    listings: Mapping[str, Listing] = field(default_factory=dict)
 
     def piece_at(self, address: int) -> int | None:
         """Return the number of the piece that has this address, or ends there."""

@@ -1,7 +1,8 @@
 """Object files, archives and libraries -> Image.
 
 The first bytes of a file determine its kind: ELF for the machines of elf.py, Mach-O, COFF and PE for x86-64,
-and archives of them (ar). This package lays out and relocates a relocatable object; see `image.Builder`.
+linked modules of WebAssembly, and archives of them (ar). This package lays out and relocates a relocatable
+object; see `image.Builder`.
 Every unsupported construct is a LoadError of one line.
 """
 
@@ -17,7 +18,7 @@ import lief
 from elftools.common.exceptions import DWARFError, ELFError
 from elftools.construct import ConstructError
 
-from gfsmith.prove.machine.formats import coff, elf, macho
+from gfsmith.prove.machine.formats import coff, elf, macho, wasm
 from gfsmith.prove.machine.formats.image import Function, Hole, Image, LoadError, Segment, raw
 
 __all__ = [
@@ -57,7 +58,7 @@ def load(path: Path, member: str | None = None) -> Image:
     """Return the image of an object file or library, or of one member of an archive.
 
     Args:
-        path: .o, .obj, .so, .dylib, .dll, or an archive (.a, .lib).
+        path: .o, .obj, .so, .dylib, .dll, .wasm, or an archive (.a, .lib).
         member: the name of the archive's member; may be omitted if there is only one.
 
     Raises:
@@ -151,6 +152,8 @@ def _parse(what: str, data: bytes) -> Image:
     try:
         if data.startswith(b"\x7fELF"):
             return elf.Reader(what, data).image()
+        if data.startswith(wasm.MAGIC):
+            return wasm.load(what, data)
         if data[:4] in _MACHO:
             return macho.load(what, data)
         if data.startswith(b"MZ"):
@@ -159,4 +162,4 @@ def _parse(what: str, data: bytes) -> Image:
             return coff.load_object(what, data)
     except _DAMAGE as error:
         raise LoadError(f"{what}: damaged file ({type(error).__name__})") from error
-    raise LoadError(f"{what}: neither ELF nor Mach-O nor COFF for x86-64")
+    raise LoadError(f"{what}: neither ELF nor Mach-O nor COFF for x86-64, nor WebAssembly")

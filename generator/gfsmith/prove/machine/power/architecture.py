@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import RETURN, Flow, Instruction, Start
-from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.architecture import RETURN, Decode, Flow, Instruction, Start, by_bytes
 from gfsmith.prove.machine.constants import TABLE_OF_CONTENTS, address_of
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
@@ -24,7 +24,7 @@ from gfsmith.prove.machine.power.registers import (
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.power.semantics.conditions import test_bit
 from gfsmith.prove.machine.power.semantics.operands import total, word, write
-from gfsmith.prove.machine.state import Difference, Flags, State
+from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 from gfsmith.prove.verdict import Refutation
 
 _WORD = 4
@@ -82,7 +82,6 @@ class Power:
     vector_bytes = VECTOR_BYTES
     vector_name = "vs"
     masks = 0
-    longest = _WORD
     abis: Mapping[str, Abi] = ABIS
 
     def decode(self, code: bytes, ip: int) -> Instruction | None:
@@ -97,8 +96,11 @@ class Power:
             target = RETURN if found.branch.returns else found.branch.target
         return Instruction(ip, ip + _WORD, flow, found, target, found.form == "nop")
 
-    def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
-        features = set(cpu_flags)
+    def decoder(self, image: Image, function: Function) -> Decode:
+        return by_bytes(self.decode, _WORD, image, function)
+
+    def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
+        features = {*isa.cpu_flags, *granted}
         return tuple(sorted(features | {_IMPLIED[flag] for flag in features if flag in _IMPLIED}))
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:

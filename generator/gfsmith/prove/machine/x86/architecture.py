@@ -5,37 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from iced_x86 import ConditionCode, CpuidFeature, Decoder, FlowControl, OpKind, Register
+from iced_x86 import CpuidFeature, Decoder, FlowControl, OpKind, Register
 from iced_x86 import Instruction as Raw
 
+from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import Flow, Instruction, Start, move_stack
-from gfsmith.prove.machine.branch import Condition
+from gfsmith.prove.machine.architecture import Decode, Flow, Instruction, Start, by_bytes, move_stack
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.linear import add
-from gfsmith.prove.machine.state import Flags, Opaque, State
+from gfsmith.prove.machine.state import Condition, Flags, Opaque, State
 from gfsmith.prove.machine.x86 import encoding
 from gfsmith.prove.machine.x86.padding import MACHINE
 from gfsmith.prove.machine.x86.registers import ABIS, GENERAL, MASKS, VECTOR_BYTES, VECTORS
 from gfsmith.prove.machine.x86.semantics import step
+from gfsmith.prove.machine.x86.semantics.conditions import CONDITIONS
 from gfsmith.prove.machine.x86.semantics.operands import general_name
 from gfsmith.prove.machine.x86.stackmap import check_unwind
 
-_CONDITIONS = {
-    ConditionCode.B: Condition.BELOW,
-    ConditionCode.AE: Condition.NOT_BELOW,
-    ConditionCode.BE: Condition.NOT_ABOVE,
-    ConditionCode.A: Condition.ABOVE,
-    ConditionCode.E: Condition.EQUAL,
-    ConditionCode.NE: Condition.NOT_EQUAL,
-    ConditionCode.L: Condition.LESS,
-    ConditionCode.GE: Condition.NOT_LESS,
-    ConditionCode.LE: Condition.NOT_GREATER,
-    ConditionCode.G: Condition.GREATER,
-    ConditionCode.S: Condition.NEGATIVE,
-    ConditionCode.NS: Condition.NOT_NEGATIVE,
-}
 #: Immediates of other sizes than one byte, in no instruction that has a reference.
 _IMMEDIATES = frozenset(
     getattr(OpKind, name) for name in dir(OpKind) if name.startswith("IMMEDIATE") and name != "IMMEDIATE8"
@@ -85,6 +72,9 @@ def _push_or_pop(state: State, raw: Raw) -> None:
         state.gpr["rsp"] = add(rsp, 8)
 
 
+_LONGEST = 15  #: bytes of an instruction
+
+
 class X86:
     """x86-64 with up to AVX-512, gfni."""
 
@@ -96,7 +86,6 @@ class X86:
     vector_bytes = VECTOR_BYTES
     vector_name = "xmm"
     masks = MASKS
-    longest = 15
     abis: Mapping[str, Abi] = ABIS
 
     def decode(self, code: bytes, ip: int) -> Instruction | None:
@@ -111,8 +100,11 @@ class X86:
         target = raw.near_branch_target if flow in (Flow.JUMP, Flow.BRANCH) else 0
         return Instruction(ip, raw.next_ip, flow, raw, target, filling)
 
-    def features(self, cpu_flags: Iterable[str]) -> tuple[str, ...]:
-        features = set(cpu_flags)
+    def decoder(self, image: Image, function: Function) -> Decode:
+        return by_bytes(self.decode, _LONGEST, image, function)
+
+    def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
+        features = {*isa.cpu_flags, *granted}
         for feature, implied in _IMPLIED:
             if feature in features:
                 features |= implied
@@ -151,9 +143,9 @@ class X86:
 
     def test(self, state: State, instruction: Instruction) -> tuple[Flags, Condition]:
         code = instruction.raw.condition_code
-        if code not in _CONDITIONS:
+        if code not in CONDITIONS:
             raise Unsupported(f"a branch of condition {code}")
-        return state.flags, _CONDITIONS[code]
+        return state.flags, CONDITIONS[code]
 
     def check_unwind(
         self, image: Image, name: str, abi: Abi, reached: Mapping[int, tuple[Instruction, list[State]]]

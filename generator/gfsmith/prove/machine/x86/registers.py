@@ -1,4 +1,4 @@
-"""Registers of x86-64 and the two calling conventions, System V's and Microsoft's."""
+"""Registers of x86-64 and the calling conventions: System V's, Microsoft's and that of Go's assembly."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ MASKS = 8
 
 #: Pages of x86-64, of which the guard page of a stack is one.
 _PAGE = 4096
+#: A caller's stack pointer is a multiple of 16 before the return address is pushed.
+_CALLED = (8, 16)
 _ENDBR64 = bytes.fromhex("f30f1efa")
 
 SYSV = Abi(
@@ -24,6 +26,7 @@ SYSV = Abi(
     stack_arguments=8,
     red_zone=128,
     guard=_PAGE,
+    stack_multiple=_CALLED,
     landing=_ENDBR64,
 )
 MS = Abi(
@@ -35,6 +38,11 @@ MS = Abi(
     preserved_vectors=dict.fromkeys(range(6, 16), 16),
     home=(8, 40),
     guard=_PAGE,
+    stack_multiple=_CALLED,
     landing=_ENDBR64,
 )
-ABIS = {abi.name: abi for abi in (SYSV, MS)}
+#: Go's ABI0 for assembly functions (Go, "A Quick Guide to Go's Assembler"; cmd/compile/abi-internal.md): all
+#: arguments are on the stack; only rsp and the frame pointer are preserved. There is no red zone, and the
+#: stack is aligned to 8 bytes.
+GO = Abi(name="go-amd64", arguments=(), preserved=("rbp",), return_address=0, stack_arguments=8, guard=_PAGE)
+ABIS = {abi.name: abi for abi in (SYSV, MS, GO)}

@@ -24,42 +24,16 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
 )
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
-from gfsmith.prove.machine.linear import Linear, Word, base, scale, subtract
+from gfsmith.prove.machine.linear import Linear, Word, base, scale
 from gfsmith.prove.machine.register_values import checked
 from gfsmith.prove.machine.state import Alignment, Difference, Known, State
-from gfsmith.prove.machine.substitution import field
+from gfsmith.prove.machine.substitution import field, low_bits, masked
 
 
 def logic_flags(result: int, size: int) -> Known:
     """Return the flags after ands: the carry is clear, as after a borrow."""
     result %= 1 << 8 * size
     return Known(True, result == 0, result >> 8 * size - 1 == 1, False)
-
-
-def low_bits(value: Word, mask: int) -> int | None:
-    """value & mask, where mask is 2^b - 1 and only the constant of value has bits below 2^b."""
-    if isinstance(value, int):
-        return value & mask
-    if mask & mask + 1 or any(not isinstance(s, str) or c % (mask + 1) for s, c in value.terms):
-        return None
-    return value.constant & mask
-
-
-def _and(state: State, left: Word, mask: int) -> Word:
-    """Return left & mask; for an unknown, the ones of the mask must be adjacent."""
-    if isinstance(left, int):
-        return left & mask
-    low = low_bits(left, mask)
-    if low is not None:
-        return low
-    shift = (mask & -mask).bit_length() - 1
-    width = mask.bit_length() - shift
-    if mask >> shift != (1 << width) - 1:
-        raise Unsupported(f"and of {left} and {mask:#x}")
-    rest = low_bits(left, (1 << shift) - 1)
-    if shift + width == 64 and rest is not None:
-        return subtract(left, rest)
-    return scale(field(state, left, shift, width), 1 << shift)
 
 
 def _operands(state: State, first: Operand, second: Operand, instr: Decoded) -> tuple[Word, int]:
@@ -80,10 +54,13 @@ def _and_operation(flags: bool) -> Semantics:
     def run(state: State, instr: Decoded) -> None:
         *target, first, second = instr.operands
         size = general(first).size
+        if not target and first == second:
+            state.flags = Difference(word(state, first, instr), 0, size, logical=True)
+            return
         left, mask = _operands(state, first, second, instr)
         if flags and not target and _tests_addresses(state, left, mask):
             return
-        result = _and(state, left, mask)
+        result = masked(state, left, mask)
         if flags and isinstance(result, int):
             state.flags = logic_flags(result, size)
         elif flags:

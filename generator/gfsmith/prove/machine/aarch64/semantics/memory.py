@@ -152,7 +152,7 @@ def _pairs(load: Semantics, store: Semantics) -> dict[str, Semantics]:
 
 
 def _structures(name: str, meaning: Semantics) -> dict[str, Semantics]:
-    vectors = [" ".join(["16b"] * count) for count in range(1, _MOST + 1)]
+    vectors = [" ".join([shape] * count) for shape in ("16b", "2d") for count in range(1, _MOST + 1)]
     elements = [f"{element}[]" for element in "bhsd"]
     return forms(
         meaning, *(f"{name} {what} {where}" for what in vectors + elements for where in ("[x]", "[x], #"))

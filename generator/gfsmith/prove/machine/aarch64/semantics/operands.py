@@ -8,11 +8,10 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded, General, Immediate, Operand, Place, Vector
 from gfsmith.prove.machine.aarch64.registers import STACK_ALIGNMENT, VECTOR_BYTES
 from gfsmith.prove.machine.architecture import move_stack
-from gfsmith.prove.machine.branch import Condition
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, make, scale
 from gfsmith.prove.machine.register_values import narrow
-from gfsmith.prove.machine.state import Opaque, State, Value, constant_bytes
+from gfsmith.prove.machine.state import Condition, Opaque, State, Value, constant_bytes
 from gfsmith.prove.verdict import Refutation
 
 Semantics = Callable[[State, Decoded], None]

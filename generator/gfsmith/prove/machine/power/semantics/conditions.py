@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gfsmith.prove.machine.branch import Condition, decide
+from gfsmith.prove.machine.branch import Split, decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word
@@ -22,7 +22,7 @@ from gfsmith.prove.machine.power.semantics.operands import (
     signed,
     word,
 )
-from gfsmith.prove.machine.state import UNDEFINED, Difference, Flags, Known, State
+from gfsmith.prove.machine.state import UNDEFINED, Condition, Difference, Flags, Known, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Compared(Difference):
     signed: bool = False
 
 
+#: The carry, XER's bit CA, as a field: the comparison of which the lower side clears it.
+CARRY = "carry"
 _SIGNED = {"lt": Condition.LESS, "gt": Condition.GREATER, "eq": Condition.EQUAL}
 _UNSIGNED = {"lt": Condition.BELOW, "gt": Condition.ABOVE, "eq": Condition.EQUAL}
 _OPPOSITE = {
@@ -62,6 +64,11 @@ def _set_field(state: State, field: str, flags: Flags) -> None:
     for name in BITS:
         state.conditions.pop(field + name, None)
     state.conditions[field] = flags
+
+
+def forget(state: State, field: str) -> None:
+    """Make the conditions of a field unknown."""
+    _set_field(state, field, UNDEFINED)
 
 
 def compare(state: State, field: str, left: Word, right: Word, size: int, is_signed: bool) -> None:
@@ -95,6 +102,8 @@ def holds(state: State, bit: Operand) -> bool:
     if not isinstance(bit, Bit):
         raise Unsupported(f"{bit} is no bit of the condition register")
     decision = decide(state, *test_bit(state, bit, wanted=True))
+    if isinstance(decision, Split):
+        raise decision.choice()
     if not isinstance(decision, bool):
         raise Unsupported("a choice by an unknown condition")
     return decision

@@ -1,6 +1,7 @@
 """Numbers and addresses in general registers, after the Power ISA, book I, 3.3.9 and 3.3.14.
 
-The carry is not modelled: no form that reads it is known.
+The carry is modelled for subfic and subfe of a register from itself: no other form that sets or reads it is
+known.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
-from gfsmith.prove.machine.power.decode import Decoded, Immediate
-from gfsmith.prove.machine.power.semantics.conditions import compare_with_zero
+from gfsmith.prove.machine.power.decode import Bit, Decoded, Immediate
+from gfsmith.prove.machine.power.semantics.conditions import CARRY, compare, compare_with_zero, forget, holds
 from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
     Semantics,
@@ -50,10 +51,34 @@ def _add(shift: int) -> Semantics:
     return run
 
 
+def _add_with_carry(state: State, instr: Decoded) -> None:
+    """addic., which compares as well; the carry is not known afterwards."""
+    _add(0)(state, instr)
+    forget(state, CARRY)
+    compare_with_zero(state, instr)
+
+
 def _subtract(state: State, instr: Decoded) -> None:
     """subf: operand 2 - operand 1."""
     target, taken, first = instr.operands
     write(state, target, wrap(subtract(_nearest(word(state, first)), _nearest(word(state, taken)))))
+
+
+def _subtract_from(state: State, instr: Decoded) -> None:
+    """subfic: a number - operand 1. The carry is set if it does not borrow."""
+    target, taken, first = instr.operands
+    left, right = immediate(first), word(state, taken)
+    compare(state, CARRY, left % SPAN, right, 8, is_signed=False)
+    write(state, target, wrap(subtract(left, _nearest(right))))
+
+
+def _carry_mask(state: State, instr: Decoded) -> None:
+    """subfe of a register from itself: 0 if the carry is set, all ones otherwise."""
+    target, left, right = instr.operands
+    if left != right:
+        raise Unsupported(f"{instr} of two registers")
+    borrows = holds(state, Bit(CARRY, "lt"))
+    write(state, target, SPAN - 1 if borrows else 0)
 
 
 def _negate(state: State, instr: Decoded) -> None:
@@ -138,6 +163,22 @@ def _shift_left(state: State, instr: Decoded) -> None:
     write(state, target, wrap(scale(word(state, source), 1 << count)))
 
 
+def _rotate_clear_right(state: State, instr: Decoded) -> None:
+    """rldicr: adjacent bits of the source as the first ones, up to bit `last`; all others become 0. With a
+    dot, it compares as well."""
+    target, source, by, last = instr.operands
+    width = immediate(last) + 1
+    low = (64 - width - immediate(by)) % 64
+    if low + width > 64:
+        raise Unsupported(f"{instr} wraps around")
+    value = word(state, source)
+    if not state.memory.is_aligned(value, 1 << low) or immediate(by):
+        value = scale(field(state, value, low, width), 1 << 64 - width)
+    write(state, target, value)
+    if instr.mnemonic.endswith("."):
+        compare_with_zero(state, instr)
+
+
 def _insert(state: State, instr: Decoded) -> None:
     """rldimi: the source's low bits are put into the target's from `by` on, below its first ones."""
     target, source, by, above = instr.operands
@@ -173,6 +214,29 @@ def _and(state: State, instr: Decoded) -> None:
     compare_with_zero(state, instr)
 
 
+def _and_registers(state: State, instr: Decoded) -> None:
+    """and: of numbers, or of anything with a mask of zeros or of ones."""
+    target, first, second = instr.operands
+    left, right = word(state, first), word(state, second)
+    if isinstance(left, int):
+        left, right = right, left
+    if isinstance(left, int) and isinstance(right, int):
+        write(state, target, left & right)
+    elif right not in (0, SPAN - 1):
+        raise Unsupported(f"{instr} on {left} and {right}")
+    else:
+        write(state, target, left if right else 0)
+
+
+def _word_field(state: State, instr: Decoded) -> None:
+    """rlwinm without rotation: adjacent bits of the lower word, counted from its left; others become 0."""
+    target, source, by, first, last = instr.operands
+    low, width = 31 - immediate(last), immediate(last) - immediate(first) + 1
+    if immediate(by) or width < 1:
+        raise Unsupported(f"{instr} rotates")
+    write(state, target, scale(field(state, word(state, source), low, width), 1 << low))
+
+
 def _or(state: State, instr: Decoded) -> None:
     """or., which compares as well; ori. Of a register with itself, or with the number 0: a move."""
     target, left, right = instr.operands
@@ -197,7 +261,9 @@ def _exclusive_or(state: State, instr: Decoded) -> None:
 TABLE: dict[str, Semantics] = {
     **forms(_add(0), "add r r r", "addi r r #", "li r #"),
     **forms(_add(16), "addis r r #", "lis r #"),
+    **forms(_add_with_carry, "addic. r r #"),
     **forms(_subtract, "subf r r r"),
+    **forms(_subtract_from, "subfic r r #"),
     **forms(_negate, "neg r r"),
     **forms(_multiply, "mulld r r r", "mulli r r #"),
     **forms(_move, "mr r r"),
@@ -207,8 +273,12 @@ TABLE: dict[str, Semantics] = {
     **forms(_touch, "dcbt r r", "dcbt # r"),
     **forms(_rotate_clear_left, "rldicl r r # #", "clrldi r r #", "clrlwi r r #"),
     **forms(_shift_left, "sldi r r #"),
+    **forms(_rotate_clear_right, "rldicr r r # #", "rldicr. r r # #"),
     **forms(_insert, "rldimi r r # #"),
     **forms(_and, "andi. r r #"),
+    **forms(_and_registers, "and r r r"),
+    **forms(_word_field, "rlwinm r r # # #"),
+    **forms(_carry_mask, "subfe r r r"),
     **forms(_or, "or. r r r", "ori r r #"),
     **forms(_exclusive_or, "xor r r r"),
 }

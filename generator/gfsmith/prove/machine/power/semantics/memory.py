@@ -8,6 +8,7 @@ from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Linear, Word, base
 from gfsmith.prove.machine.power.decode import Decoded
+from gfsmith.prove.machine.power.registers import STACK_ALIGNMENT
 from gfsmith.prove.machine.power.semantics.operands import (
     Semantics,
     as_bytes,
@@ -70,9 +71,17 @@ def _store_vector(state: State, instr: Decoded) -> None:
 def _aligned(state: State, instr: Decoded) -> Word:
     """Return the address of lvx or stvx, which clear its low four bits: they must be 0 already."""
     at = place(state, instr)
-    if not state.memory.is_aligned(at, 16):
+    if not state.memory.is_aligned(at, 16) and not _on_stack(at):
         raise Unsupported(f"{instr}: {at} may be no multiple of 16")
     return at
+
+
+def _on_stack(at: Word) -> bool:
+    """Return whether a place is on the stack, a multiple of the alignment from the stack pointer on entry."""
+    found = base(at) if isinstance(at, Linear) else None
+    if found is None or found[0] != Address("stack") or not isinstance(found[1], int):
+        return False
+    return found[1] % STACK_ALIGNMENT == 0
 
 
 def _swapped(runs: Runs) -> Runs:
@@ -91,10 +100,15 @@ def _store_whole(state: State, instr: Decoded) -> None:
     state.memory.store_word(at, _swapped(read_vector(state, instr.operands[0])), 16)
 
 
-def _load_double(state: State, instr: Decoded) -> None:
-    """lfd, lxsdx: doubleword 0; the other one is undefined."""
-    first = state.memory.load(place(state, instr), 8)
-    write_vector(state, instr.operands[0], domain.merge([*first, *junk(8)]))
+def _load_low(size: int) -> Semantics:
+    """lfd, lxsdx, and lfiwzx, lxsiwzx of 4 bytes: doubleword 0, extended with zeros; the other one is
+    undefined."""
+
+    def run(state: State, instr: Decoded) -> None:
+        first = state.memory.load(place(state, instr), size)
+        write_vector(state, instr.operands[0], domain.merge([*first, *domain.zeros(8 - size), *junk(8)]))
+
+    return run
 
 
 def _store_low(size: int) -> Semantics:
@@ -144,9 +158,11 @@ TABLE: dict[str, Semantics] = {
     **_indexed("stxvd2x", _store_vector),
     **_indexed("lvx", _load_whole),
     **_indexed("stvx", _store_whole),
-    **forms(_load_double, "lfd v [r]"),
-    **_indexed("lfdx", _load_double),
-    **_indexed("lxsdx", _load_double),
+    **forms(_load_low(8), "lfd v [r]"),
+    **_indexed("lfdx", _load_low(8)),
+    **_indexed("lxsdx", _load_low(8)),
+    **_indexed("lfiwzx", _load_low(4)),
+    **_indexed("lxsiwzx", _load_low(4)),
     **forms(_store_low(8), "stfd v [r]"),
     **_indexed("stfdx", _store_low(8)),
     **_indexed("stxsdx", _store_low(8)),

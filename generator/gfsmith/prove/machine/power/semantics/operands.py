@@ -74,6 +74,8 @@ def write(state: State, operand: Operand, value: Value) -> None:
     """Write a general register; narrower data is extended with zeros."""
     if isinstance(value, tuple):
         value = domain.merge([*value, *domain.zeros(8 - domain.size(value))])
+        known = domain.number_in(value)
+        value = value if known is None else known
     elif isinstance(value, int):
         value %= SPAN
     state.gpr[general(operand)] = value
@@ -124,7 +126,7 @@ def as_bytes(value: Value, size: int) -> Runs:
     if isinstance(value, int):
         return domain.constant_runs((value % (1 << 8 * size)).to_bytes(size, "little"))
     if isinstance(value, Linear):
-        raise Unsupported(f"{value} is used as data")
+        return domain.cut(domain.number(value), 0, size)
     return domain.cut(value, 0, size)
 
 

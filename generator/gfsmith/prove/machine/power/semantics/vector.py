@@ -52,10 +52,14 @@ def _or(state: State, instr: Decoded) -> None:
     write_vector(state, target, domain.merge(out))
 
 
-def _splat_immediate(state: State, instr: Decoded) -> None:
-    """vspltisb: a signed number of five bits in every byte."""
-    byte = immediate(instr.operands[1]) & 0xFF
-    write_vector(state, instr.operands[0], domain.constant_runs(bytes([byte]) * 2 * _HALF))
+def _splat_immediate(size: int) -> Semantics:
+    """vspltisb, vspltisw: a signed number of five bits in every element."""
+
+    def run(state: State, instr: Decoded) -> None:
+        element = immediate(instr.operands[1]).to_bytes(size, "little", signed=True)
+        write_vector(state, instr.operands[0], domain.constant_runs(element * (2 * _HALF // size)))
+
+    return run
 
 
 def _add(state: State, instr: Decoded) -> None:
@@ -183,7 +187,8 @@ TABLE: dict[str, Semantics] = {
     **forms(_exclusive_or, "xxlxor v v v", "vxor v v v"),
     **forms(_and, "xxland v v v", "vand v v v"),
     **forms(_or, "xxlor v v v"),
-    **forms(_splat_immediate, "vspltisb v #"),
+    **forms(_splat_immediate(1), "vspltisb v #"),
+    **forms(_splat_immediate(4), "vspltisw v #"),
     **forms(_add, "vaddubm v v v"),
     **forms(_subtract, "vsububm v v v"),
     **forms(_shift(-1), "vslb v v v"),

@@ -13,7 +13,7 @@ from iced_x86 import Code, Instruction
 
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.state import State
-from gfsmith.prove.machine.x86.semantics import bits, general, moves, shuffles, vector
+from gfsmith.prove.machine.x86.semantics import bits, conditions, general, moves, shuffles, vector
 from gfsmith.prove.machine.x86.semantics.operands import Semantics
 
 __all__ = ["FORMS", "Unsupported", "step"]
@@ -21,7 +21,7 @@ __all__ = ["FORMS", "Unsupported", "step"]
 
 def _by_code() -> dict[int, Semantics]:
     table: dict[int, Semantics] = {}
-    for part in (bits.TABLE, general.TABLE, moves.TABLE, shuffles.TABLE, vector.TABLE):
+    for part in (bits.TABLE, conditions.TABLE, general.TABLE, moves.TABLE, shuffles.TABLE, vector.TABLE):
         for name, meaning in part.items():
             table[getattr(Code, name)] = meaning
     return table

@@ -13,11 +13,12 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
-from gfsmith.prove.machine.linear import Address, Linear, Word, base, scale, subtract, symbol
+from gfsmith.prove.machine.linear import Address, Linear, Word, base, private, scale, subtract, symbol
 from gfsmith.prove.machine.register_values import checked, wrap
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
+from gfsmith.prove.machine.substitution import field, masked
 from gfsmith.prove.machine.x86.semantics.general import SPAN, arithmetic, number, size_of, word
-from gfsmith.prove.machine.x86.semantics.operands import Semantics, read_general, write_general
+from gfsmith.prove.machine.x86.semantics.operands import Semantics, general_name, read_general, write_general
 
 
 def _logic_flags(result: int, size: int) -> Known:
@@ -31,27 +32,55 @@ def _test(state: State, instr: Instruction) -> None:
     if same and isinstance(left, Linear):
         state.flags = Difference(left, 0, size_of(instr))
         return
-    low = _low_bits(state, instr)
-    if low is not None:
-        state.flags = _logic_flags(low, size_of(instr))
+    if same and isinstance(left, Joined):
+        state.flags = Alignment(left.addresses, left.mask)
         return
-    right = read_general(state, instr, 1)
-    if isinstance(right, int) and isinstance(left, Joined | Linear) and right + 1 & right == 0:
-        addresses = left.addresses if isinstance(left, Joined) else frozenset({left})
-        state.flags = Alignment(addresses, right)
+    addresses = _remainder(state, instr)
+    if addresses is not None:
+        state.flags = Alignment(addresses.addresses, addresses.mask)
         return
-    both = number(state, instr, 0) & number(state, instr, 1)
-    state.flags = _logic_flags(both, size_of(instr))
+    result = _masked(state, instr)
+    if result is None:
+        result = number(state, instr, 0) & number(state, instr, 1)
+    _logic_result(state, result, size_of(instr))
 
 
-def _low_bits(state: State, instr: Instruction) -> int | None:
-    """AND of an unknown with 2^b - 1, if only its constant has bits below 2^b."""
+def _test_byte(state: State, instr: Instruction) -> None:
+    """test of the low byte of a register, which may hold an unknown of any size."""
+    whole = state.gpr[general_name(instr.op0_register)] if instr.op0_kind == OpKind.REGISTER else None
+    if isinstance(whole, Linear):
+        _logic_result(state, masked(state, whole, instr.immediate(1) & 0xFF), 1)
+    else:
+        _test(state, instr)
+
+
+def _masked(state: State, instr: Instruction) -> Word | None:
+    """Return the AND of an unknown and a number; None for other operands."""
     left, right = read_general(state, instr, 0), read_general(state, instr, 1)
-    if not isinstance(left, Linear) or not isinstance(right, int) or right < 0 or right & right + 1:
+    if not isinstance(left, Linear) or not isinstance(right, int):
         return None
-    if any(not isinstance(s, str) or c % (right + 1) for s, c in left.terms):
+    return masked(state, left, right % (1 << 8 * size_of(instr)))
+
+
+def _logic_result(state: State, result: Word, size: int) -> None:
+    """Set the flags of a logical operation."""
+    if isinstance(result, int):
+        state.flags = _logic_flags(result, size)
+    else:
+        state.flags = Difference(result, 0, size, logical=True)
+
+
+def _remainder(state: State, instr: Instruction) -> Joined | None:
+    """Return the AND of addresses, or of a value that must not decide anything, and 2^b - 1; None for other
+    operands."""
+    left, right = read_general(state, instr, 0), read_general(state, instr, 1)
+    if not isinstance(right, int) or right < 0 or right & right + 1:
         return None
-    return left.constant & right
+    if isinstance(left, Joined):
+        return Joined(left.addresses, left.mask & right)
+    if isinstance(left, Linear) and (base(left) is not None or private(left) is not None):
+        return Joined(frozenset({left}), right)
+    return None
 
 
 def _align_down(state: State, instr: Instruction) -> bool:
@@ -77,12 +106,17 @@ def _align_down(state: State, instr: Instruction) -> bool:
 def _and(state: State, instr: Instruction) -> None:
     if _align_down(state, instr):
         return
-    low = _low_bits(state, instr)
-    if low is None:
+    addresses = _remainder(state, instr)
+    if addresses is not None:
+        state.flags = Alignment(addresses.addresses, addresses.mask)
+        write_general(state, instr, addresses)
+        return
+    result = _masked(state, instr)
+    if result is None:
         _bitwise(lambda a, b: a & b)(state, instr)
         return
-    state.flags = _logic_flags(low, size_of(instr))
-    write_general(state, instr, low)
+    _logic_result(state, result, size_of(instr))
+    write_general(state, instr, result)
 
 
 def _bitwise(combine: Callable[[int, int], int]) -> Semantics:
@@ -108,13 +142,22 @@ def _or(state: State, instr: Instruction) -> None:
     if same and isinstance(left, Linear):
         state.flags = Difference(left, 0, size_of(instr))
     elif isinstance(left, Joined | Linear) and isinstance(right, Joined | Linear):
-        addresses = frozenset[Word]()
-        for side in (left, right):
-            addresses |= side.addresses if isinstance(side, Joined) else {side}
-        state.flags = UNDEFINED
-        write_general(state, instr, Joined(addresses))
+        joined = _join(_joined(left), _joined(right))
+        state.flags = Alignment(joined.addresses, joined.mask)
+        write_general(state, instr, joined)
     else:
         _bitwise(lambda a, b: a | b)(state, instr)
+
+
+def _joined(value: Joined | Linear) -> Joined:
+    return value if isinstance(value, Joined) else Joined(frozenset({value}))
+
+
+def _join(left: Joined, right: Joined) -> Joined:
+    """Return the OR of the low bits of addresses."""
+    if left.mask != right.mask:
+        raise Unsupported("the OR of different numbers of low bits of addresses")
+    return Joined(left.addresses | right.addresses, left.mask)
 
 
 def _shift_left(state: State, instr: Instruction) -> None:
@@ -125,14 +168,19 @@ def _shift_left(state: State, instr: Instruction) -> None:
 
 
 def _shift_right(state: State, instr: Instruction) -> None:
-    count = number(state, instr, 1) % (8 * size_of(instr))
+    """shr by a constant; the flags of a shift by 0 are those of before, which are given up here."""
+    size = size_of(instr)
+    count = number(state, instr, 1) % (8 * size)
     state.flags = UNDEFINED
     value = read_general(state, instr, 0)
     if isinstance(value, tuple) and count % 8 == 0:
         kept = domain.cut(value, count // 8, domain.size(value))
         write_general(state, instr, domain.merge([*kept, *domain.zeros(count // 8)]))
         return
-    write_general(state, instr, number(state, instr, 0) >> count)
+    result = field(state, word(state, instr, 0), count, 8 * size - count)
+    if count and not isinstance(result, int):
+        state.flags = Difference(result, 0, size, logical=True)
+    write_general(state, instr, result)
 
 
 def _zero_high_bits(state: State, instr: Instruction) -> None:
@@ -181,6 +229,7 @@ TABLE: dict[str, Semantics] = {
     **arithmetic("OR", _or),
     **arithmetic("XOR", _xor),
     **forms(_test, "TEST_RM64_R64", "TEST_RM64_IMM32", "TEST_RM32_R32", "TEST_RAX_IMM32"),
+    **forms(_test_byte, "TEST_RM8_IMM8"),
     **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1"),
     **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1"),
     **forms(_zero_high_bits, "VEX_BZHI_R64_RM64_R64"),

@@ -12,10 +12,12 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Word, add, scale, subtract
-from gfsmith.prove.machine.register_values import checked
+from gfsmith.prove.machine.register_values import checked, narrow
 from gfsmith.prove.machine.state import (
     UNDEFINED,
+    Alignment,
     Difference,
+    Joined,
     Known,
     Opaque,
     State,
@@ -78,10 +80,32 @@ def _move_zero_extended(state: State, instr: Instruction) -> None:
     write_general(state, instr, value)
 
 
+def _sign_extended(state: State, value: Value | Opaque) -> Word:
+    """Return a number of 32 bits with its sign, as one of 64 bits; an unknown must not be negative."""
+    if isinstance(value, Opaque):
+        raise Unsupported(f"the sign of {value}")
+    if isinstance(value, tuple):
+        value = int.from_bytes(constant_bytes(value), "little")
+    if isinstance(value, int):
+        return (value - (1 << 32) if value >> 31 else value) % SPAN
+    if state.facts.range(value)[1] >= 1 << 31:
+        raise Unsupported(f"{value} may be negative as a number of 32 bits")
+    return value
+
+
+def _move_sign_extended(state: State, instr: Instruction) -> None:
+    """movsxd."""
+    write_general(state, instr, _sign_extended(state, read_general(state, instr, 1)))
+
+
+def _extend_accumulator(state: State, instr: Instruction) -> None:
+    """cdqe."""
+    state.gpr["rax"] = _sign_extended(state, narrow(state, state.gpr["rax"], 4))
+
+
 def _address(state: State, instr: Instruction) -> None:
-    if register_size(instr.op0_register) != 8:
-        raise Unsupported("lea to a 32-bit register")
-    write_general(state, instr, address(state, instr))
+    place, size = address(state, instr), register_size(instr.op0_register)
+    write_general(state, instr, checked(state, place, size))
 
 
 def _add(state: State, instr: Instruction) -> None:
@@ -106,12 +130,16 @@ def _unsigned(value: Word, size: int) -> Word:
 
 
 def _compare(state: State, instr: Instruction) -> None:
+    low = read_general(state, instr, 0)
+    if isinstance(low, Joined) and read_general(state, instr, 1) == 0:
+        state.flags = Alignment(low.addresses, low.mask)
+        return
     left, right, size = word(state, instr, 0), word(state, instr, 1), size_of(instr)
     state.flags = Difference(_unsigned(left, size), _unsigned(right, size), size)
 
 
 def _step(by: int) -> Semantics:
-    """inc and dec: the carry flag stays."""
+    """inc and dec: the carry flag stays, and is given up for an unknown."""
 
     def run(state: State, instr: Instruction) -> None:
         value, size = word(state, instr, 0), size_of(instr)
@@ -120,7 +148,7 @@ def _step(by: int) -> Semantics:
             full = sum_flags(value, by, size)
             state.flags = Known(carry, full.zf, full.sf, full.of)
         else:
-            state.flags = UNDEFINED
+            state.flags = Difference(add(value, by), 0, size, logical=True)
         write_general(state, instr, checked(state, add(value, by), size))
 
     return run
@@ -177,7 +205,9 @@ TABLE: dict[str, Semantics] = {
         "MOV_R8_IMM8",
     ),
     **forms(_move_zero_extended, "MOVZX_R32_RM8", "MOVZX_R32_RM16"),
-    **forms(_address, "LEA_R64_M"),
+    **forms(_move_sign_extended, "MOVSXD_R64_RM32"),
+    **forms(_extend_accumulator, "CDQE"),
+    **forms(_address, "LEA_R64_M", "LEA_R32_M"),
     **arithmetic("ADD", _add),
     **arithmetic("SUB", _subtract),
     **arithmetic("CMP", _compare),

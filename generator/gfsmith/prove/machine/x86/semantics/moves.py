@@ -7,7 +7,7 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
-from gfsmith.prove.machine.linear import Linear, Word, add, subtract
+from gfsmith.prove.machine.linear import Word, add
 from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.state import LowBits, State
 from gfsmith.prove.machine.x86.registers import VECTOR_BYTES
@@ -15,6 +15,7 @@ from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
     general_name,
+    is_multiple,
     low_bits,
     mask_bits,
     mask_element,
@@ -24,7 +25,6 @@ from gfsmith.prove.machine.x86.semantics.operands import (
     read_vector,
     register_size,
     spans,
-    stack_aligned,
     vector_number,
     vector_size,
     write_general,
@@ -93,22 +93,8 @@ def _stream(state: State, instr: Instruction) -> None:
 
 
 def _require_multiple(state: State, place: Word, size: int) -> None:
-    known = isinstance(place, Linear) and _is_multiple(state, place, size)
-    if not known and not state.memory.is_aligned(place, size):
+    if not is_multiple(state, place, size):
         raise Refutation(f"an access that must be aligned to {size} bytes, at {place}")
-
-
-def _is_multiple(state: State, place: Linear, size: int) -> bool:
-    for known, multiple in state.multiples.items():
-        if multiple % size == 0 and _divides(subtract(place, known), size):
-            return True
-    return size <= 16 and stack_aligned(place, size)
-
-
-def _divides(value: Word, size: int) -> bool:
-    if isinstance(value, int):
-        return value % size == 0
-    return value.constant % size == 0 and all(c % size == 0 and isinstance(s, str) for s, c in value.terms)
 
 
 def _low_move(size: int) -> Semantics:
@@ -187,6 +173,7 @@ TABLE: dict[str, Semantics] = {
         "VEX_VMOVDQA_XMM_XMMM128",
         "VEX_VMOVDQA_XMMM128_XMM",
         "VEX_VMOVDQA_YMM_YMMM256",
+        "VEX_VMOVDQA_YMMM256_YMM",
         "VEX_VMOVNTDQA_XMM_M128",
         "VEX_VMOVNTDQA_YMM_M256",
         "EVEX_VMOVDQA64_YMM_K1Z_YMMM256",

@@ -18,7 +18,7 @@ from iced_x86 import (
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, add, scale
+from gfsmith.prove.machine.linear import Linear, Word, add, scale, subtract
 from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import LowBits, Opaque, State, Value
 from gfsmith.prove.machine.x86.registers import GENERAL, VECTOR_BYTES
@@ -175,17 +175,23 @@ def _must_align(instr: Instruction, size: int) -> bool:
 
 
 def _check_alignment(state: State, place: Word, size: int) -> None:
-    if state.memory.is_aligned(place, size):
-        return
-    if isinstance(place, Linear) and stack_aligned(place, size):
-        return
-    raise Unsupported(f"an aligned access at {place}")
+    if not is_multiple(state, place, size):
+        raise Unsupported(f"an aligned access at {place}")
 
 
-def stack_aligned(place: Linear, size: int) -> bool:
-    """The entry rsp is 8 modulo 16 under both ABIs."""
-    (name, factor), *others = place.terms
-    return str(name) == "&stack" and factor == 1 and not others and (place.constant + 8) % size == 0
+def is_multiple(state: State, place: Word, size: int) -> bool:
+    """Return whether an address is known to be a multiple of `size`."""
+    if isinstance(place, Linear):
+        for known, multiple in state.multiples.items():
+            if multiple % size == 0 and _divides(subtract(place, known), size):
+                return True
+    return state.memory.is_aligned(place, size)
+
+
+def _divides(value: Word, size: int) -> bool:
+    if isinstance(value, int):
+        return value % size == 0
+    return value.constant % size == 0 and all(c % size == 0 and isinstance(s, str) for s, c in value.terms)
 
 
 def write_vector(state: State, instr: Instruction, runs: Runs, masked: bool = False) -> None:

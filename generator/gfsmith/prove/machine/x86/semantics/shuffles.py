@@ -167,6 +167,7 @@ TABLE: dict[str, Semantics] = {
         _broadcast(8),
         "VEX_VPBROADCASTQ_YMM_XMMM64",
         "VEX_VBROADCASTSD_YMM_M64",
+        "EVEX_VBROADCASTF32X2_ZMM_K1Z_XMMM64",
         "EVEX_VPBROADCASTQ_YMM_K1Z_XMMM64",
         "EVEX_VPBROADCASTQ_ZMM_K1Z_XMMM64",
     ),

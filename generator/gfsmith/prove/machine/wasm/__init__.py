@@ -1,0 +1,1 @@
+"""WebAssembly: the architecture of linked modules."""
