@@ -1,0 +1,111 @@
+"""`python -m judge`: replay the certificates of all x86 kernels that ship, on all cores."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import os
+import signal
+import sys
+import zlib
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from hashlib import sha256
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+from judge import forms, listing, spec
+from judge.integers import Rejected, require
+from judge.replay import replay
+
+#: (symbol, ABI, SHA-256 of the code) -> the record of a proof.
+Records = dict[tuple[str, str, str], dict[str, Any]]
+
+
+def certificates(path: Path) -> Records:
+    """Return the records of the prover's cache. Nothing in them is trusted."""
+    found: Records = {}
+    for _, text in json.loads(path.read_text(encoding="utf-8")).values():
+        record = json.loads(text)
+        if "kernel" in record:  # records of older releases have none
+            found[record["kernel"]["symbol"], record["abi"], record["sha256"]] = record
+    return found
+
+
+def examine(listed: Path, kernel: dict[str, Any], records: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return, for each ABI of a kernel, the reason of a rejection, "" if there is none. kernel: of the
+    manifest. records: by ABI."""
+    answers = {}
+    forms.forget()
+    for abi, stated in kernel["code"].items():
+        try:
+            code = listing.read(listed.read_text(encoding="ascii"), kernel["symbol"])[abi]
+            require(sha256(code).hexdigest() == stated["sha256"], "its code differs from MANIFEST.json")
+            require(abi in records, "it has no certificate")
+            trees = json.loads(zlib.decompress(base64.b85decode(records[abi]["trees"])))
+            found = spec.read(records[abi]["kernel"])
+            require(found.symbol == kernel["symbol"], "its certificate is that of another kernel")
+            replay(found, abi, code, trees)
+            answers[abi] = ""
+        except (Rejected, OSError, ValueError, LookupError, TypeError, zlib.error) as error:
+            answers[abi] = str(error) or type(error).__name__
+    return answers
+
+
+def run(folder: Path, cache: Path, jobs: int) -> tuple[Counter[str], list[str]]:
+    """Replay all certificates. Returns the accepted functions by ABI, and a line for each rejected one."""
+    accepted: Counter[str] = Counter()
+    rejected = []
+    records = certificates(cache)
+    manifest = json.loads((folder / "MANIFEST.json").read_text(encoding="utf-8"))
+    todo = sorted((k for k in manifest["kernels"] if "code" in k), key=lambda kernel: -int(kernel["bytes"]))
+    ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
+    with ProcessPoolExecutor(jobs, initializer=ignore) as pool:
+        try:
+            pending = {}
+            for kernel in todo:
+                name, code = kernel["symbol"], kernel["code"]
+                keys = {abi: (name, abi, stated["sha256"]) for abi, stated in code.items()}
+                own = {abi: records[key] for abi, key in keys.items() if key in records}
+                pending[pool.submit(examine, folder / "x86" / f"{name}.S", kernel, own)] = name
+            for number, future in enumerate(as_completed(pending), 1):
+                for abi, reason in future.result().items():
+                    accepted[abi] += not reason
+                    rejected += [f"{pending[future]} ({abi}): {reason}"] * bool(reason)
+                if sys.stderr.isatty():
+                    print(f"\rjudge: {number} of {len(todo)} kernels", end="", file=sys.stderr)
+        except BaseException:
+            for process in active_children():
+                process.terminate()
+            raise
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
+    return accepted, sorted(rejected)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="judge", description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("gen_out"), help="output folder of gfsmith gen")
+    parser.add_argument("--cache", type=Path, default=Path(".gfsmith-cache/proofs.json"), help="certificates")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    options = parser.parse_args()
+    try:
+        accepted, rejected = run(options.folder, options.cache, options.jobs)
+    except KeyboardInterrupt:
+        print("judge: interrupted", file=sys.stderr)
+        return 130
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        print(f"judge: {options.folder} or {options.cache} cannot be read: {error!r}", file=sys.stderr)
+        return 2
+    for line in rejected:
+        print(line)
+    counts = ", ".join(f"{abi} {accepted[abi]}" for abi in sorted(accepted))
+    print(f"judge: {accepted.total()} functions accepted ({counts}), {len(rejected)} rejected")
+    return 1 if rejected or not accepted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

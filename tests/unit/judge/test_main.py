@@ -1,0 +1,80 @@
+"""`python -m judge` replays certificates of the code that ships, and reports changes of code, certificates
+and files in one line each."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gfsmith.build import certificates, generate, output, prove_kernels
+from tests.support.paths import ROOT
+from tests.support.specs import make_spec
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """Return a folder with the output and the cache of one kernel."""
+    kernel = generate.generate_one(make_spec("dot", None, 1, "avx2", unroll=1))
+    work = prove_kernels.tasks_of([kernel])
+    prove_kernels.prove_all(work, 1, tmp_path / "proofs.json", lambda n: None)
+    (tmp_path / "x86").mkdir()
+    (tmp_path / kernel.path).write_text(kernel.text)
+    (tmp_path / "MANIFEST.json").write_text(output.manifest([kernel], {}))
+    return tmp_path
+
+
+def run(folder: Path) -> tuple[int, str, str]:
+    command = [sys.executable, "-m", "judge", "--folder", folder, "--cache", folder / "proofs.json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def _change(folder: Path, change: Any) -> None:
+    """Change every record of the cache."""
+    path = folder / "proofs.json"
+    sealed = json.loads(path.read_text())
+    for entry in sealed.values():
+        record = json.loads(entry[1])
+        change(record)
+        entry[1] = json.dumps(record)
+    path.write_text(json.dumps(sealed))
+
+
+def test_all_functions_are_accepted(built: Path) -> None:
+    assert run(built) == (0, "judge: 2 functions accepted (ms 1, sysv 1), 0 rejected\n", "")
+
+
+def test_changed_code_is_rejected(built: Path) -> None:
+    listing = next((built / "x86").glob("*.S"))
+    listing.write_text(listing.read_text().replace("0xc3", "0xc2"))
+    status, out, _ = run(built)
+    assert status == 1
+    assert out.count("its code differs from MANIFEST.json") == 2
+
+
+def test_a_certificate_of_nothing_is_rejected(built: Path) -> None:
+    def empty(record: dict[str, Any]) -> None:
+        record["trees"] = certificates.record(make_spec("xor", 2, 1, "sse"), "sysv", b"", [["ret"]])["trees"]
+
+    _change(built, empty)
+    status, out, _ = run(built)
+    assert status == 1
+    assert "0 functions accepted" not in out.splitlines()[0]
+    assert out.splitlines()[-1].endswith("2 rejected")
+
+
+@pytest.mark.parametrize("field", ["trees", "kernel"])
+def test_a_damaged_record_is_rejected(field: str, built: Path) -> None:
+    _change(built, lambda record: record.update({field: record["kernel"] | {"outputs": 2}}))
+    status, out, _ = run(built)
+    assert (status, out.splitlines()[-1].split(", ")[-1]) == (1, "2 rejected")
+
+
+def test_a_missing_cache_is_reported_in_one_line(tmp_path: Path) -> None:
+    status, out, err = run(tmp_path)
+    assert (status, out, err.count("\n")) == (2, "", 1)
