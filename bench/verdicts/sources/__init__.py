@@ -1,0 +1,1 @@
+"""Sources of other libraries, fetched by the clients of package registries."""

@@ -1,0 +1,1 @@
+//! Empty source: see Cargo.toml.
