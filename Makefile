@@ -17,15 +17,20 @@
 # make facts   write lists (codes, architectures) and values (version) into the files that repeat them: tools/facts.py
 # make check   format, lint, types, reproducibility of gen_out/
 # make abi     record the binary interface of libgfsmith.so after an intended change; docs/hardening.md
+# make analyze the C code around the kernels with Frama-C: no undefined behaviour, no access out of bounds;
+#              docs/analysis.md
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
+# make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 40 seconds
 # make demo    split, damage and repair a real file with apps/stripe
-# make wasm    the WebAssembly package: bindings/wasm/dist; docs/wasm.md
+# make wasm    the WebAssembly package: bindings/wasm/dist, with proved kernels; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/results/adaptive.json; docs/memory.md
 # make bench-compose  measure composed primitives and the stripe store over loopback, into bench/results/compose.json;
 #              docs/compose/measurements.md
+# make verdicts prove or refute the GF(2^8) kernels of ISA-L, klauspost/reedsolomon and other libraries, into
+#              bench/results/verdicts.md; docs/verdicts.md
 # make predict predict cycles of kernels and of peers on CPUs that are not available, into bench/results/predicted.md
 # make model-memory  simulate memory that we could not measure, into research/results; docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
@@ -39,9 +44,9 @@ WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include packaging/make/library.mk
 
 # The levels of generator/gfsmith/build/requirements.py.
-SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check test test-all bench bench-compose)
+SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose verdicts)
 
-.PHONY: gen lib adaptive python tune test test-all check abi fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose predict model-memory dist clean $(SETUPS)
+.PHONY: gen judge lib adaptive python tune test test-all check abi analyze fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose verdicts predict model-memory dist clean $(SETUPS)
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -120,10 +125,18 @@ abi: setup-check
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@tools/abi.sh record
 
+# Writes tests/system/analysis/results.json, from which make facts takes the table of docs/analysis.md.
+analyze: setup-analyze
+	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
+	@.venv/bin/python -m tests.system.analysis.run $(ANALYZE_FLAGS)
+
 SECONDS := 60
 fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m tests.system.fuzz.run --seconds $(SECONDS)
+
+judge: gen
+	@.venv/bin/python -m judge --jobs $(JOBS)
 
 mutate: setup-test
 	.venv/bin/python -m tools.mutate
@@ -133,9 +146,12 @@ demo: setup-lib
 	$(MAKE) --no-print-directory -C apps/stripe
 	apps/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
 
+#: The modules with vectors, whose kernels are proved.
+WASM_PROVED := simd128 relaxed
 wasm: setup-wasm
 	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
 	@$(MAKE) --no-print-directory -j$(JOBS) -C bindings/wasm
+	@$(GFSMITH) verify $(WASM_PROVED:%=--objects bindings/wasm/dist/gfsmith-%.wasm)
 
 # Results: bench/out/index.html, report.json, PNG. More: .venv/bin/python -m bench --help
 bench: setup-bench
@@ -155,6 +171,10 @@ bench-adaptive: setup-bench
 bench-compose: setup-bench-compose
 	@$(MAKE) --no-print-directory -j$(JOBS) lib compose
 	@.venv/bin/python -m bench.compose $(BENCH_FLAGS)
+
+# VERDICTS_FLAGS: --libraries isal --functions '*mad*'; see --help.
+verdicts: setup-verdicts
+	@.venv/bin/python -m bench.verdicts --jobs $(JOBS) $(VERDICTS_FLAGS)
 
 predict: setup-bench
 	@.venv/bin/python -m bench.predict

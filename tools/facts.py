@@ -4,16 +4,19 @@ python -m tools.facts writes them; with --check it prints the files in which one
 between a line with "begin facts: NAME" and the next line with "end facts", and comes from a table of the
 generator: codes (gfsmith.codes.names), architectures (gfsmith.kernel.architecture), instruction sets and
 groups of them (gfsmith.kernel.isa, groups), keys of gfsmith.toml (gfsmith.build.settings), settings of
-`gfsmith tune` (gfsmith.explore.tune.space); status codes come from gfsmith.h, guards from cpu_*.c. Lists that
+`gfsmith tune` (gfsmith.explore.tune.space), results of `make analyze` (tests/system/analysis); status
+codes come from gfsmith.h, guards from cpu_*.c. Lists that
 depend on a configuration are in gen_out/ instead. A value is a part of one line, which a pattern of VALUES
 describes.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -277,6 +280,29 @@ def _settings_in_markdown() -> Iterator[str]:
         yield f"| `{name}` | {listed} | {_SETTINGS[name].format(cached=max(map(int, cached)))} |"
 
 
+ANALYSIS = ROOT / "tests/system/analysis"
+
+
+def _analysis_in_markdown() -> Iterator[str]:
+    yield "| driver | inputs | functions | statements reached | properties shown | not shown |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for name, found in json.loads((ANALYSIS / "results.json").read_text())["drivers"].items():
+        reached = f"{found['statements reached']} of {found['statements']}"
+        numbers = (found["functions"], reached, found["properties shown"], found["properties not shown"])
+        yield f"| `{name}` | {found['bounds']} | {' | '.join(map(str, numbers))} |"
+
+
+def _reviewed_in_markdown() -> Iterator[str]:
+    yield "| function | property | drivers | reason |"
+    yield "|---|---|---|---|"
+    for each in tomllib.loads((ANALYSIS / "reviewed.toml").read_text())["property"]:
+        drivers = ", ".join(f"`{name}`" for name in each["drivers"])
+        yield (
+            f"| `{each['function']}` | {each['kind']}: `{each['text']}` | {drivers} | "
+            f"{' '.join(each['reason'].split())} |"
+        )
+
+
 HEADER = "runtime/core/include/gfsmith.h"
 
 
@@ -330,6 +356,8 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "groups in Markdown": _groups_in_markdown,
     "keys of [[kernels]] in Markdown": _keys_in_markdown,
     "settings of tune in Markdown": _settings_in_markdown,
+    "analysis in Markdown": _analysis_in_markdown,
+    "reviewed properties in Markdown": _reviewed_in_markdown,
     "statuses in Rust": _statuses_in_rust,
     "errors in Python": _errors_in_python,
     "errors in JavaScript": _errors_in_javascript,
@@ -362,6 +390,7 @@ def _soversion() -> str:
 _NUMBER = r"(\d+\.\d+\.\d+)"
 VALUES: tuple[Value, ...] = (
     Value("CMakeLists.txt", rf"^project\(gfsmith VERSION {_NUMBER} ", __version__),
+    Value("runtime/core/include/gfsmith.h", rf'^#define GFSMITH_VERSION "{_NUMBER}"$', __version__),
     Value("packaging/meson/meson.build", rf"^  version: '{_NUMBER}'", __version__),
     Value("bindings/rust/gfsmith/Cargo.toml", rf'^version = "{_NUMBER}"$', __version__),
     Value("bindings/wasm/package.json", rf'^  "version": "{_NUMBER}",$', __version__),

