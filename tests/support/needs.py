@@ -61,6 +61,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "pyeclib",
     ),
     "snapraid": ("snapraid",),
+    "zfec": ("zfec",),
     "store": ("memccp", "pymemcache"),
     "docs": ("doxygen", "mandoc", "dot"),
     "site": ("doxygen", "sphinx", "furo", "myst_parser", "breathe"),

@@ -25,6 +25,7 @@ const (
 	Raid6       Code = "raid6"          // Linux md and btrfs RAID-6: H. P. Anvin, The mathematics of RAID-6. k >= 1, m = 2, k + m <= 255.
 	RaidZ       Code = "raidz"          // OpenZFS RAID-Z1, Z2 and Z3 (vdev_raidz). k >= 1, 1 <= m <= 3, k + m <= 255.
 	SnapRaid    Code = "snapraid"       // SnapRAID, up to six parities. 1 <= k <= 251, 1 <= m <= 6, k + m <= 255.
+	Zfec        Code = "zfec"           // Zfec, after L. Rizzo's fec; Tahoe-LAFS.
 	// end facts
 )
 

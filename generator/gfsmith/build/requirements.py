@@ -233,6 +233,7 @@ _DEBIAN: tuple[Requirement, ...] = (
     ),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder", (Level.YCSB,)),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "snapraid", "snapraid", "reference"),
+    Requirement(Level.TEST_ALL, Probe.MODULE, "zfec", "python3-zfec", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
     Requirement(
         Level.TEST_ALL,

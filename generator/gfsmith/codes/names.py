@@ -195,6 +195,15 @@ SNAPRAID = Code(
     most_k=251,
     most_m=6,
 )
+ZFEC = Code(
+    name="zfec",
+    identifier="Zfec",
+    aliases=("tahoe-lafs",),
+    formula="rows k.. of V V[:k]^-1, V[0] = 1 0 .. 0, V[i][j] = (2^(i-1))^j",
+    source="zfec, after L. Rizzo's fec; Tahoe-LAFS",
+    mds="always: the values of a polynomial at k + m distinct points, a Cauchy matrix up to scaling",
+    element="zfec",
+)
 LRC = Code(
     name="lrc",
     identifier="Lrc",
@@ -207,7 +216,7 @@ LRC = Code(
 #: The codes with k data shards and m parities.
 CODES = (
     *(VANDERMONDE, CAUCHY, BACKBLAZE, LCH, CAUCHY_ORIG, CAUCHY_GOOD),
-    *(REED_SOL_VAN, REED_SOL_R6_OP, HDFS, RAID6, RAIDZ, SNAPRAID),
+    *(REED_SOL_VAN, REED_SOL_R6_OP, HDFS, RAID6, RAIDZ, SNAPRAID, ZFEC),
 )
 #: Alias -> name.
 ALIASES = {alias: code.name for code in CODES for alias in code.aliases}

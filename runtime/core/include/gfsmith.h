@@ -112,10 +112,13 @@ GFSMITH_API const char *gfsmith_version(void);
  *   "raidz"        m <= 3: c[i][j] = 2^(i (k - 1 - j))            OpenZFS RAID-Z1, Z2, Z3
  *   "snapraid"     k <= 251, m <= 6: c[0][j] = 1, c[i][j] = (1 + y) / (2^-j + y), y = 0, 2, 4, 8,
  *                  16                                             SnapRAID
+ *   "zfec"         data are the values at 0, 1, 2, 4, .. 2^(k-2) of a polynomial of degree below k,
+ *                  parities those at 2^(k-1) .. 2^(k+m-2)         zfec, Tahoe-LAFS
  * ~~~
  *
  * Other names: "klauspost", "minio", "seaweedfs" and "reed-solomon-erasure" are "backblaze",
- * "hadoop" is "hdfs", "md" and "btrfs" are "raid6", "zfs" and "openzfs" are "raidz".
+ * "hadoop" is "hdfs", "md" and "btrfs" are "raid6", "zfs" and "openzfs" are "raidz", "tahoe-lafs"
+ * is "zfec".
  *
  * All but "lch" give the parity bytes of the libraries and systems named.
  *

@@ -179,6 +179,27 @@ static uint8_t snapraid_element(const gfs_field *field, unsigned k, unsigned m, 
   return gfs_field_mul(field, (uint8_t)(1 ^ y), gfs_field_inverse(field, (uint8_t)(x ^ y)));
 }
 
+/* 0, then the powers of 2: the points of zfec's polynomial. */
+static uint8_t zfec_point(const gfs_field *field, unsigned n) {
+  return n == 0 ? 0 : field->exp[field->log[2] * (n - 1) % 255];
+}
+
+/* zfec, after Rizzo's fec: V, V[i][j] = x_i^j, times the inverse of its top k rows. As for
+ * "backblaze" by Lagrange, with other points: c[i][j] = product over l < k, l != j, of (x_(k + i) -
+ * x_l) / (x_j - x_l). */
+static uint8_t zfec_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                            unsigned j) {
+  (void)m;
+  uint8_t from = zfec_point(field, j), to = zfec_point(field, k + i);
+  unsigned logarithm = 0;
+  for (unsigned l = 0; l < k; l++) {
+    uint8_t point = zfec_point(field, l);
+    if (l != j)
+      logarithm += 255u + field->log[to ^ point] - field->log[from ^ point];
+  }
+  return field->exp[logarithm % 255];
+}
+
 static const gfs_code codes[] = {
     /* begin facts: codes in C */
     /* clang-format off */
@@ -194,6 +215,7 @@ static const gfs_code codes[] = {
     {"raid6", 253, 2, 2, NULL, vandermonde_element, NULL},
     {"raidz", 254, 1, 3, NULL, raidz_element, NULL},
     {"snapraid", 251, 1, 6, NULL, snapraid_element, NULL},
+    {"zfec", 254, 1, 254, NULL, zfec_element, NULL},
     /* clang-format on */
     /* end facts */
 };
@@ -213,6 +235,7 @@ static const struct {
     {"btrfs", "raid6"},
     {"zfs", "raidz"},
     {"openzfs", "raidz"},
+    {"tahoe-lafs", "zfec"},
     /* clang-format on */
     /* end facts */
 };

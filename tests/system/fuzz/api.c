@@ -13,7 +13,7 @@ enum { CALLS = 12 };
 static const char *const codes[] = {"cauchy",      "vandermonde", "backblaze",    "lch",
                                     "cauchy_orig", "cauchy_good", "reed_sol_van", "reed_sol_r6_op",
                                     "hdfs",        "raid6",       "raidz",        "snapraid",
-                                    "minio",       "md"};
+                                    "minio",       "md",          "zfec"};
 
 /* Takes a shape, usually a small one. */
 static void take_shape(input *in, unsigned *k, unsigned *m) {

@@ -116,6 +116,28 @@ def test_matrices_of_jerasure(api: Api, code: str) -> None:
             assert np.array_equal(matrix_of(api, code, k, m), matrix), (k, m)
 
 
+# ---- zfec ----
+
+
+@pytest.mark.needs("zfec")
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 5), (10, 4), (16, 16), (100, 20), (254, 1), (1, 254)])
+def test_zfec(api: Api, k: int, m: int) -> None:
+    """zfec's parities equal ours; each side repairs the shards that the other wrote."""
+    import zfec
+
+    data = sample(k, LENGTH)
+    blocks = [row.tobytes() for row in data]
+    written = np.stack(
+        [np.frombuffer(block, dtype=np.uint8) for block in zfec.Encoder(k, k + m).encode(blocks)]
+    )
+    ours = np.concatenate([data, our_parity(api, "zfec", data, m)])
+    assert np.array_equal(ours, written)
+    for missing in losses(k, m):
+        assert np.array_equal(our_repair(api, "zfec", k, m, written, missing), written)
+        left = [n for n in range(k + m) if n not in missing][-k:]
+        assert zfec.Decoder(k, k + m).decode([ours[n].tobytes() for n in left], left) == blocks
+
+
 # ---- RAID-6 ----
 
 

@@ -31,6 +31,7 @@ CODES = (
     "raid6",
     "raidz",
     "snapraid",
+    "zfec",
     # end facts
 )
 #: Aliases of these names.
@@ -45,6 +46,7 @@ ALIASES = (
     "btrfs",
     "zfs",
     "openzfs",
+    "tahoe-lafs",
     # end facts
 )
 POLYNOMIAL = 0x11D  #: x^8 + x^4 + x^3 + x^2 + 1, that of the named codes

@@ -36,6 +36,8 @@ pub enum Code {
     RaidZ,
     /// SnapRAID, up to six parities. 1 <= k <= 251, 1 <= m <= 6, k + m <= 255.
     SnapRaid,
+    /// Zfec, after L. Rizzo's fec; Tahoe-LAFS.
+    Zfec,
     // end facts
 }
 
@@ -55,6 +57,7 @@ impl Code {
             Code::Raid6 => c"raid6",
             Code::RaidZ => c"raidz",
             Code::SnapRaid => c"snapraid",
+            Code::Zfec => c"zfec",
             // end facts
         }
     }

@@ -22,6 +22,7 @@ const CODES: &[Code] = &[
     Code::Raid6,
     Code::RaidZ,
     Code::SnapRaid,
+    Code::Zfec,
     // end facts
 ];
 
