@@ -103,6 +103,8 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
 #: Pages whose C code other tests compile and run.
 ELSEWHERE = {
     "README.md": "test_commands.py runs its program",
+    "docs/migrate/isal.md": "test_migrate.py",
+    "docs/migrate/jerasure.md": "test_migrate.py",
     "docs/contract.md": "test_the_kernel_call_of_the_contract, above",
 }
 #: (Page, first command) of console blocks that no test runs -> reason.
