@@ -54,5 +54,6 @@ extern PyMethodDef plan_methods[];
 extern PyMethodDef device_methods[];
 extern PyMethodDef graph_methods[];
 extern PyMethodDef raid_methods[];
+extern PyMethodDef timing_methods[];
 
 #endif

@@ -17,7 +17,20 @@ from gfsmith.cli.console import fail
 
 #: Subcommands. Each is the `command` of the module of its name in this package.
 NAMES = (
-    *("adapt", "codes", "completion", "doctor", "explain", "export", "gen", "graph", "init", "list", "plan"),
+    *(
+        "adapt",
+        "bench",
+        "codes",
+        "completion",
+        "doctor",
+        "explain",
+        "export",
+        "gen",
+        "graph",
+        "init",
+        "list",
+        "plan",
+    ),
     *("tune", "verify", "where"),
 )
 
@@ -28,6 +41,7 @@ ERRORS = {
     "gfsmith.build.output.OutputError": (2, ""),
     "gfsmith.build.generate.Refuted": (1, "refuted: "),
     "gfsmith.codes.names.CodeError": (2, ""),
+    "gfsmith.explore.bench.contenders.BenchError": (1, ""),
     "gfsmith.explore.cost_model.tools.ModelError": (2, ""),
     "gfsmith.field.gf256.FieldError": (2, ""),
     "gfsmith.kernel.spec.SpecError": (2, ""),

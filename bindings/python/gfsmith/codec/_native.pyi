@@ -1,4 +1,5 @@
-"""The functions of native/*.c, which check all arguments: they access no memory outside of buffers."""
+"""The functions of native/*.c, which check all arguments: they access no memory outside of buffers. The
+exception is time_calls, for `gfsmith bench`, which calls a function at a given address."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,4 +36,8 @@ def graph_decode(
 ) -> str: ...  # fmt: skip
 def raid_gen(parities: int, shards: Rows, /) -> None: ...
 def raid_check(parities: int, shards: Rows, /) -> bool: ...
+def time_calls(
+    kind: int, codec: _Codec, function: int, tables: Any, sources: bytes, targets: bytes, pool: Any,
+    pitch: int, length: int, count: int, first: int, step: int, calls: int, /,
+) -> int: ...  # fmt: skip
 def raid_recover(parities: int, shards: Shards, present: Flags, /) -> None: ...

@@ -13,6 +13,7 @@ from gfsmith.build.generate import Kernel, generate_one
 from gfsmith.build.target import Target
 from gfsmith.emit import lists
 from gfsmith.emit.files import share
+from gfsmith.explore.pitch import LINE, pitch
 from gfsmith.explore.tune.result import Cell, Regime
 from gfsmith.explore.tune.space import Plan
 from gfsmith.kernel.spec import KernelSpec, SpecError
@@ -23,21 +24,10 @@ TIMER = Path(__file__).parent / "timer.c"
 
 POOL = 256 << 20  #: bytes of memory in the memory regime: several times the last-level cache
 SAMPLE = {Regime.CACHED: 1e6, Regime.MEMORY: 2e6}  #: target duration of one sample in nanoseconds
-_LINE = 64
-_PAGE = 4096
 
 
 class LoadError(RuntimeError):
     """The machine lacks something that measuring needs. The message is one line."""
-
-
-def pitch(length: int) -> int:
-    """Return the bytes from one shard to the next: an odd number of lines, 17 to 47 modulo 64. Up to 64
-    shards then begin at different lines of their pages, and no shard begins near its neighbour's line."""
-    lines = -(-length // _LINE)
-    while lines % 2 == 0 or not 17 <= lines % (_PAGE // _LINE) <= 47:
-        lines += 1
-    return lines * _LINE
 
 
 def attempt(spec: KernelSpec) -> Kernel | None:
@@ -224,8 +214,8 @@ class NativeBench:
                 for i in range(first, first + spec.outputs)
             ]
             data = table(spec.field, spec.tables, tuple(tuple(row) for row in rows))
-            room = (ctypes.c_char * (len(data) + _LINE)).from_buffer(bytearray(len(data) + _LINE))
-            start = -ctypes.addressof(room) % _LINE
+            room = (ctypes.c_char * (len(data) + LINE)).from_buffer(bytearray(len(data) + LINE))
+            start = -ctypes.addressof(room) % LINE
             view = (ctypes.c_char * max(len(data), 1)).from_buffer(room, start)
             ctypes.memmove(view, data, len(data))
             self._tables[key] = view

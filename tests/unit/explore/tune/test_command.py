@@ -17,6 +17,7 @@ from gfsmith.build import tuned
 from gfsmith.build.target import parse
 from gfsmith.cli import main, tune_stages
 from gfsmith.explore.cost_model import target
+from gfsmith.explore.pitch import pitch
 from gfsmith.explore.tune import load, modelled, result, space
 from gfsmith.explore.tune.result import Cell, Regime
 from gfsmith.explore.tune.space import Plan
@@ -251,7 +252,7 @@ def test_real_kernels_are_loaded_agree_and_can_be_timed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [64, 1000, 1024, 1100, 4096, 4160, 65536, 1 << 20])
 def test_shards_do_not_begin_at_the_same_place_of_their_pages(length: int) -> None:
-    step = load.pitch(length)
+    step = pitch(length)
     assert step >= length and step % 64 == 0 and step < length + 4096
     starts = [n * step % 4096 for n in range(64)]
     assert len(set(starts)) == 64

@@ -1,0 +1,125 @@
+"""`gfsmith bench`: the speed of one code and shape on this machine, next to installed peers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gfsmith import codes
+from gfsmith.cli import library
+from gfsmith.cli.console import OutputPath, fail, out, print_json, progress
+from gfsmith.codes.names import LRC
+from gfsmith.emit.files import replacing
+
+if TYPE_CHECKING:
+    from gfsmith.codec import Codec
+    from gfsmith.explore.bench.measure import Figure
+
+_TARGET = re.compile(r"(?P<code>[a-z0-9_-]+):(?P<k>[1-9]\d{0,2})x(?P<m>[1-9]\d{0,2})")
+_BLOCK = re.compile(r"(?P<number>[1-9]\d{0,9})(?P<unit>[KM]?)")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+GREATEST = 64 << 20  #: bytes of a shard
+PICTURES = (".png", ".svg", ".pdf")
+PLACES = ("same stripe", "from memory")
+
+
+def _codec(target: str) -> Codec:
+    """Return the codec of a target. Raises CodeError."""
+    found = _TARGET.fullmatch(target)
+    if found is None or found["code"] == LRC.name:
+        fail(f"target '{target}'; allowed: CODE:KxM, such as cauchy:14x3, with a code of `gfsmith codes`")
+    k, m = int(found["k"]), int(found["m"])
+    codes.parity_matrix(found["code"], k, m)  # refuses what the code does not have, in one line
+
+    from gfsmith.codec import Codec
+
+    return Codec(found["code"], k, m)
+
+
+def _bytes(block: str) -> int:
+    found = _BLOCK.fullmatch(block)
+    size = int(found["number"]) * _UNITS[found["unit"]] if found else 0
+    if not 1 <= size <= GREATEST:
+        fail(f"--block '{block}'; allowed: 1 to {GREATEST} bytes, such as 4096, 64K or 1M")
+    return size
+
+
+def _picture(path: Path | None) -> None:
+    """Check before the measurement that the picture can be drawn."""
+    if path is None:
+        return
+    if path.suffix not in PICTURES:
+        fail(f"--plot {path}; allowed: a name that ends in {', '.join(PICTURES)}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        fail("--plot needs matplotlib: pip install matplotlib, or omit --plot")
+
+
+def _figures(codec: Codec, length: int, seconds: int) -> Iterator[Figure]:
+    """Measure all cells, each for its share of the time."""
+    from gfsmith.explore.bench import contenders, measure, stripes
+
+    far = stripes.fill(codec.n, length)
+    cells = [
+        (contenders.task(codec, work), place, stripes.first(far) if place == PLACES[0] else far)
+        for work in contenders.Work
+        for place in PLACES
+    ]
+    share = seconds / len(cells)
+    with progress("measure", seconds) as advance:
+        due = 0.0
+
+        def passed(time: float) -> None:
+            nonlocal due
+            due += time
+            advance(int(due))
+            due -= int(due)
+
+        for what, place, where in cells:
+            found = contenders.find(what)
+            contenders.check(what, found, where)
+            yield from measure.measure(what, place, where, found, share, passed)
+
+
+@click.command("bench")
+@click.argument("target", metavar="CODE:KxM")
+@click.option("--block", default="64K", show_default=True, help="Bytes of a shard, such as 4096, 64K or 1M.")
+@click.option(
+    "--seconds", type=click.IntRange(1, 3600), default=16, show_default=True, help="Time to measure."
+)
+@click.option(
+    "--plot", type=OutputPath(path_type=Path, dir_okay=False), help="Draw a picture into this file."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(target: str, block: str, seconds: int, plot: Path | None, as_json: bool) -> None:
+    """Measure encoding and reconstruction of a code and shape on this machine, on one thread, next to ISA-L,
+    Jerasure and zfec where they are installed.
+
+    Contenders run alternately, and results are compared first. "same stripe": every call has the same shards;
+    "from memory": stripes of 512 MiB or more, far apart."""
+    library.need("gfsmith bench")
+    codec, length = _codec(target), _bytes(block)
+    _picture(plot)
+    from gfsmith.codec import get_isa
+    from gfsmith.explore.bench import show
+
+    figures = list(_figures(codec, length, seconds))
+    if plot is not None:
+        with replacing(plot) as stage:
+            show.draw(stage, f"{target}, shards of {length} bytes", figures)
+    if as_json:
+        print_json(
+            {
+                "target": target,
+                "length": length,
+                "isa": get_isa(),
+                "figures": [figure.as_json() for figure in figures],
+            }
+        )
+        return
+    out().print(show.table(f"{target}, shards of {length} bytes, {get_isa()}, one thread", figures))
