@@ -25,7 +25,7 @@ from gfsmith.prove.machine.control_flow import Graph
 from gfsmith.prove.machine.decoded_function import Text
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Function, Image
-from gfsmith.prove.machine.invariant import Guess, copy
+from gfsmith.prove.machine.invariant import copy
 from gfsmith.prove.machine.linear import (
     Bound,
     Contradiction,
@@ -371,7 +371,7 @@ class Explorer:
         decision = decide(state, flags, condition)
         if not isinstance(decision, Split):
             raise Unsupported("a loop whose condition is decided after two iterations")
-        record.guess = Guess(copy(state), iteration, record.guess.sums)
+        record.guess = replace(record.guess, state=copy(state))
         inside, _ = self._ways(instr, decision)
         inner = copy(state)
         inner.facts.assume(decision.value, *inside.bounds)

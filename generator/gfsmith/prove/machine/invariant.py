@@ -29,11 +29,18 @@ _SPAN = 1 << 64
 
 @dataclass(slots=True)
 class Guess:
-    """The guessed state of iteration number `iteration`, and the vectors that are accumulators."""
+    """The guessed state of iteration number `iteration`, and the vectors that are accumulators. since: the
+    unknowns from this number on were made for the guess, so each is one part of the state."""
 
     state: State
     iteration: str
     sums: dict[int, list[sums_of.Sum | int]]
+    since: int
+
+    def is_free(self, value: object) -> bool:
+        """Return whether the guess states nothing of a value. An older unknown is a claim: it may also be in
+        other parts of the state, which then hold the same value in every iteration."""
+        return is_junk(value) and _number(value) >= self.since
 
 
 def junk(size: int) -> Runs:
@@ -45,6 +52,12 @@ def copy(state: State) -> State:
     facts = state.facts.copy()
     assert isinstance(state.memory, Memory)
     return fork(state, state.memory.copy(facts), facts)
+
+
+def _number(value: object) -> int:
+    """Return the number of an unknown made by `junk`."""
+    assert isinstance(value, tuple)
+    return int(next(iter(value[0][1].atoms)).shard)
 
 
 def _grow(first: Word, second: Word, iteration: Linear) -> Word | None:
@@ -88,7 +101,7 @@ def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
     """Return the guessed state of iteration `name`, from the states of the first iterations. Raises
     Unsupported if the states do not fit a loop."""
     first, second = seen[:2]
-    iteration = symbol(name)
+    iteration, since = symbol(name), next(_junk)
     state = copy(first)
     for register, value in first.gpr.items():
         state.gpr[register] = _value(value, second.gpr[register], iteration)
@@ -112,7 +125,7 @@ def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
     state.unfenced = first.unfenced or second.unfenced
     state.multiples = {a: m for a, m in first.multiples.items() if second.multiples.get(a) == m}
     _guess_memory(first, second, state, iteration)
-    return Guess(state, name, sums)
+    return Guess(state, name, sums, since)
 
 
 def _guess_memory(first: State, second: State, state: State, iteration: Linear) -> None:
@@ -150,10 +163,10 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if isinstance(value, int | Linear):
             if not _equal(end.gpr[register], move(value)):
                 wrong.append(register)
-        elif not is_junk(value) and end.gpr[register] != _move_truth(value, move):
+        elif not start.is_free(value) and end.gpr[register] != _move_truth(value, move):
             wrong.append(register)
     for number, runs in enumerate(start.state.vectors):
-        if is_junk(runs):
+        if start.is_free(runs):
             continue
         parts = start.sums.get(number)
         if parts is None:
@@ -162,7 +175,7 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
             same = sums_of.gained(contract, parts, runs, end.vectors[number], symbol(start.iteration))
         if not same:
             wrong.append(number)
-    _check_memory(start.state, end, move)
+    _check_memory(start, end, move)
     if not end.conditions.keys() <= start.state.conditions.keys():
         raise Unsupported("a loop that sets flags only in some iterations")
     for name, flags in start.state.conditions.items():
@@ -197,11 +210,12 @@ def is_junk(value: object) -> bool:
     return whole and next(iter(form.atoms)).kind == "junk"
 
 
-def _check_memory(start: State, end: State, move: Callable[[Word], Word]) -> None:
+def _check_memory(guess: Guess, end: State, move: Callable[[Word], Word]) -> None:
+    start = guess.state
     a, b = start.memory, end.memory
     assert isinstance(a, Memory) and isinstance(b, Memory)
     same = (
-        all(is_junk(s[0]) or b.stack.slots.get(p) == s for p, s in a.stack.slots.items())
+        all(guess.is_free(s[0]) or b.stack.slots.get(p) == s for p, s in a.stack.slots.items())
         and move(a.complete) == b.complete
         and set(a.written) == set(b.written)
         and all(
