@@ -43,6 +43,9 @@ _CONDITION = {
 }
 _SCALAR = {"q": 16, "d": 8, "s": 4, "h": 2, "b": 1}
 ELEMENT = {"b": 1, "h": 2, "s": 4, "d": 8}
+_GENERAL = frozenset(
+    {*(f"{kind}{n}" for kind in "xw" for n in range(31)), "sp", "wsp", "xzr", "wzr", "fp", "lr"}
+)
 
 
 class General(NamedTuple):
@@ -150,7 +153,10 @@ def decode(code: bytes, address: int) -> Decoded | None:
 
 
 def _general(name: str, operand: Any) -> tuple[str, General]:
-    """Return the operand for x0-x30, w0-w30, sp, wsp, xzr or wzr, with a shift or an extension."""
+    """Return the operand for x0-x30, w0-w30, sp, wsp, xzr or wzr, with a shift or an extension. A register of
+    another kind has a shape without a meaning."""
+    if name not in _GENERAL:
+        return "?", General("zr", 8)
     narrow = name.startswith("w")
     full = {"wsp": "sp", "sp": "sp", "wzr": "zr", "xzr": "zr", "fp": "x29", "lr": "x30"}
     register = full.get(name) or f"x{name[1:]}"
@@ -183,7 +189,9 @@ def _register(name: str, operand: Any, vectors: Iterator[re.Match[str]]) -> tupl
 def _place(found: Any, operand: Any, moved: re.Match[str]) -> tuple[str, Place]:
     """Return a memory operand. The text of the instruction determines whether the access changes its base."""
     memory = operand.mem
-    _, base = _general(found.reg_name(memory.base), _PLAIN)
+    kind, base = _general(found.reg_name(memory.base), _PLAIN)
+    if kind != "x":
+        return "?", Place(base, None, 0)
     after = int(moved[2], 0) if moved[2] else 0
     after -= 1 << 64 if after >> 63 > 0 else 0
     if memory.index:
