@@ -63,6 +63,9 @@ _FIRST = "(local.set $a (i32.load (local.get $src)))"
 _SECOND = "(local.set $b (i32.load offset=4 (local.get $src)))"
 _LENGTH = "(br_if 0 (i32.eqz (local.get $len)))"
 
+#: The same as _BYTE, unless the shard crosses the middle of the memory.
+_ADDRESSES = "(br_if $byte (i32.lt_s (i32.add (local.get $d) (local.get $i)) (i32.add (local.get $d) (local.get $len))))"
+
 #: Error -> the replaced line, its replacement, and the reason of the refutation.
 WRONG = {
     "one source twice": (_SECOND, "(local.set $b (i32.load (local.get $src)))", "is 0x00, must be"),
@@ -145,6 +148,7 @@ UNSUPPORTED = {
     ),
     "signed lengths": (_BYTE, _BYTE.replace("lt_u", "lt_s"), "may wrap around"),
     "a signed bound": (_TAIL, _TAIL.replace("ge_u", "ge_s"), "may wrap around"),
+    "signed addresses": (_BYTE, _ADDRESSES, "may wrap around"),
     "half of the length": (
         _BYTE,
         "(br_if $byte (i32.lt_u (local.get $i) (i32.and (local.get $len) (i32.const 0xff00ff))))",

@@ -20,6 +20,7 @@ from gfsmith.prove.machine.state import (
 from gfsmith.prove.verdict import Refutation
 
 _PAGE = 4096
+_WIDE = 8  #: bytes of an address in an address space that no region crosses in the middle
 #: Regions that arguments point to.
 ARGUMENTS = frozenset({"src", "dst", "srcs", "dsts", "coeffs", "ahead", "low", "high"})
 
@@ -142,8 +143,10 @@ def _split_zero(value: Linear, low: Bound, high: Bound, negate: bool) -> Split:
 
 
 def _check_no_wrap(state: State, flags: Difference, value: Word, signed: bool) -> None:
-    """Check that both sides are machine words without wrap-around, or addresses within one region."""
-    if _in_one_region(state, flags, value):
+    """Check that both sides are machine words without wrap-around, or addresses within one region. No region
+    crosses the middle of a 64-bit address space, where signed addresses wrap around; in 32 bits a region may.
+    """
+    if _in_one_region(state, flags, value) and not (signed and flags.size < _WIDE):
         return
     limit = 1 << 8 * flags.size - signed
     left, right, gap = (state.facts.range(x) for x in (flags.left, flags.right, value))
