@@ -18,8 +18,8 @@ class Abi:
     hold the entry value of the stack pointer plus a number, on entry and at return. stack_multiple: a place,
     and a number of which its address is a multiple. return_address: a register, a place, or None if no
     instruction can reach it. pointer: bytes of an address and of a length. Places are relative to the stack
-    pointer on entry. home, red_zone, guard: as in stack.Stack. landing: the bytes that begin every function
-    that may be called by address where branch protection is on.
+    pointer on entry. home, red_zone, guard, deepest: as in stack.Stack. landing: the bytes that begin every
+    function that may be called by address where branch protection is on.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Abi:
     home: tuple[int, int] = (0, 0)
     red_zone: int = 0
     guard: int = DEEPEST
+    deepest: int = DEEPEST
     anchored: Mapping[str, int] = field(default_factory=dict)
     stack_multiple: tuple[int, int] = (0, 1)
     landing: bytes = b""

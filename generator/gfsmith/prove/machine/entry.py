@@ -100,7 +100,7 @@ def entry_state(
         contract.expanded,
         constants,
         contract.layout.decode,
-        Stack(abi.home, abi.red_zone, guard=abi.guard),
+        Stack(abi.home, abi.red_zone, guard=abi.guard, deepest=abi.deepest),
     )
     gpr: dict[str, Value | Opaque] = {name: junk(8) for name in arch.general}
     for name in abi.preserved:

@@ -29,7 +29,7 @@ from gfsmith.prove.machine.linear import (
     subtract,
     symbol,
 )
-from gfsmith.prove.machine.stack import DEEPEST, Stack, as_bytes
+from gfsmith.prove.machine.stack import Stack, as_bytes
 from gfsmith.prove.verdict import Refutation
 
 _HALF = 16  #: bytes of a nibble entry's half
@@ -367,7 +367,7 @@ class Memory:
             case "coeffs":
                 return 0, limits.table
             case "stack":
-                return -DEEPEST, 0
+                return -self.stack.deepest, 0
             case "image" if isinstance(region.index, int):
                 return 0, self.constants.extent(region.index)
         raise Unsupported(f"a comparison of addresses in {region}")

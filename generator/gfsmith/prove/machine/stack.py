@@ -7,7 +7,7 @@ register, -64` makes such an address, and other slots of the frame are relative 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
@@ -16,7 +16,7 @@ from gfsmith.prove.verdict import Refutation
 
 Slot = tuple[Word | Runs, int]
 
-#: Bytes below the stack pointer on entry that a kernel may use. musl gives threads 128 KiB.
+#: Stack.deepest, unless the calling convention permits less. musl gives threads 128 KiB.
 DEEPEST = 1 << 16
 
 
@@ -26,7 +26,8 @@ class Stack:
     (Microsoft's shadow space). red_zone: bytes below rsp that signal handlers leave alone. floor: below
     this place they may overwrite everything. guard: bytes of a guard page; touched: the lowest place that has
     been accessed. No access may be further below it than a guard page: the system extends the stack page by
-    page (Microsoft, "x64 stack usage"), or keeps other memory right behind one guard page."""
+    page (Microsoft, "x64 stack usage"), or keeps other memory right behind one guard page. deepest: bytes
+    below the stack pointer on entry that the function may use."""
 
     home: tuple[int, int] = (0, 0)
     red_zone: int = 0
@@ -34,9 +35,10 @@ class Stack:
     floor: int = 0
     guard: int = DEEPEST
     touched: int = 0
+    deepest: int = DEEPEST
 
     def copy(self) -> Stack:
-        return Stack(self.home, self.red_zone, dict(self.slots), self.floor, self.guard, self.touched)
+        return replace(self, slots=dict(self.slots))
 
     def substitute(self, name: Symbol, by: Word) -> None:
         self.slots = {
@@ -46,8 +48,8 @@ class Stack:
 
     def move(self, rsp: int, facts: Facts) -> None:
         """Set rsp to entry rsp + `rsp`: the bytes below its red zone are lost."""
-        if rsp < -DEEPEST:
-            raise Refutation(f"uses {-rsp} bytes of stack; allowed: {DEEPEST}")
+        if rsp < -self.deepest:
+            raise Refutation(f"uses {-rsp} bytes of stack; allowed: {self.deepest}")
         if rsp < self.touched - self.guard:
             raise Refutation(f"the stack pointer passes a guard page: {self.touched - rsp} bytes untouched")
         self.floor = rsp - self.red_zone

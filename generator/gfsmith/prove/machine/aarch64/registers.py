@@ -23,6 +23,9 @@ AAPCS64 = Abi(
 )
 #: Windows and macOS keep x18 for themselves.
 AAPCS64_X18 = replace(AAPCS64, name="aapcs64-x18", preserved=("x18", *AAPCS64.preserved))
+#: A goroutine's stack has no guard page. Go's linker allows 792 bytes for a chain of functions that do not
+#: check it (NOSPLIT).
+_GO_STACK = 792
 #: Go's ABI0 for assembly functions (cmd/compile/abi-internal.md, "arm64 architecture"): all arguments are on
 #: the stack, above the slot for x30. A function that calls others has its frame pointer, x29, 8 bytes below
 #: sp, where the caller's x29 is saved; so signal handlers have their own stack. x28 is the goroutine; Go does
@@ -34,6 +37,7 @@ GO = Abi(
     return_address="x30",
     stack_arguments=8,
     red_zone=8,
+    deepest=_GO_STACK,
     anchored={"x29": -8},
 )
 ABIS = {abi.name: abi for abi in (AAPCS64, AAPCS64_X18, GO)}

@@ -41,8 +41,19 @@ MS = Abi(
     stack_multiple=_CALLED,
     landing=_ENDBR64,
 )
+#: A goroutine's stack has no guard page. Go's linker allows 792 bytes for a chain of functions that do not
+#: check it (NOSPLIT).
+_GO_STACK = 792
 #: Go's ABI0 for assembly functions (Go, "A Quick Guide to Go's Assembler"; cmd/compile/abi-internal.md): all
 #: arguments are on the stack; only rsp and the frame pointer are preserved. There is no red zone, and the
 #: stack is aligned to 8 bytes.
-GO = Abi(name="go-amd64", arguments=(), preserved=("rbp",), return_address=0, stack_arguments=8, guard=_PAGE)
+GO = Abi(
+    name="go-amd64",
+    arguments=(),
+    preserved=("rbp",),
+    return_address=0,
+    stack_arguments=8,
+    guard=_PAGE,
+    deepest=_GO_STACK,
+)
 ABIS = {abi.name: abi for abi in (SYSV, MS, GO)}
