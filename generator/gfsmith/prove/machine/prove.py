@@ -103,6 +103,14 @@ def _check_coverage(explorer: Explorer, function: Function, data: set[int]) -> t
     return len(places) - len(missed), len(places)
 
 
+def _check_data(explorer: Explorer, data: set[int]) -> None:
+    """Raise Unsupported if an instruction that runs was read as data: a linker may replace it by another one
+    with the same effect."""
+    for ip in explorer.covered:
+        if not data.isdisjoint(range(ip, explorer.text.instruction(ip).next_ip)):
+            raise Unsupported(f"byte {ip - explorer.origin}: an instruction is read as data")
+
+
 def prove_code(
     contract: Contract,
     image: Image,
@@ -153,6 +161,9 @@ def _obstacle(image: Image, function: Function) -> str:
     segment = image.segment_at(function.address)
     if segment is None or segment.writable or not segment.executable:
         return "is writable, or not executable"
+    piece = image.piece_at(function.address)
+    if piece is None or function.address + function.size > image.pieces[piece].end:
+        return "lies in several parts, which a linker may move separately"
     references = image.references_in(function.address, function.size)
     if any(reference.part in {"absolute", "pointer"} for reference in references):
         return "depends on where it is linked to"
@@ -185,6 +196,7 @@ def _prove(
                     for end in ends:
                         check_end(case, explorer.arch, start, end)
         covered, count = _check_coverage(explorer, function, constants.reads)
+        _check_data(explorer, constants.reads)
         if contract.unwind:
             explorer.arch.check_unwind(image, name, explorer.arch.abis[contract.abi], explorer.reached())
     except Refutation as found:
