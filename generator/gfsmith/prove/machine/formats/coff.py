@@ -130,14 +130,16 @@ class _Object:
         if entry.symbol is None:
             raise LoadError(f"{self.what}: a relocation in {section.name} without a symbol")
         target = self._target(entry.symbol)
-        if target is None:
+        self.build.fill(place, width)
+        fixed = entry.symbol.section_idx == _ABSOLUTE
+        if target is None or (fixed and origin):
             self.build.hole(place, width, _text(entry.symbol.name))
         else:
-            value = self.build.value(place, width) + target - origin
-            self.build.patch(place, width, value, signed)
+            goal = self.build.value(place, width) + target
+            self.build.patch(place, width, goal - origin, signed)
             part = "relative" if kind in _RELATIVE else "pointer" if width == 8 else "absolute"
-            if entry.symbol.section_idx != _ABSOLUTE:
-                self.build.refer(place, width, target, target, part)
+            if not fixed:
+                self.build.refer(place, width, target, goal, part)
 
 
 def _is_final(name: str, flags: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
+from struct import iter_unpack
 from typing import Any
 
 from elftools.elf.descriptions import describe_reloc_type
@@ -33,6 +34,7 @@ _PF_X, _PF_W = 0x1, 0x2
 _TOC_SYMBOL = ".TOC."
 #: Sections whose bytes linkers neither replace by another file's, nor rewrite, by the beginning of their
 #: name.
+_ONCE = ".gnu.linkonce"  #: sections of which a linker keeps one for each name
 _FINAL = (".rodata", ".lrodata", ".data", ".text")
 #: pyelftools' name of a machine -> its relocations.
 _MACHINES: dict[str, Relocations] = {
@@ -60,17 +62,20 @@ def _is_final(section: Any) -> bool:
     """
     allowed = _ALLOC | _WRITE | _EXECUTE | _MERGE
     plain = section["sh_type"] == "SHT_PROGBITS" and not section["sh_flags"] & ~allowed
-    return plain and (bool(section["sh_flags"] & _EXECUTE) or section.name.startswith(_FINAL))
+    code = section["sh_flags"] & _EXECUTE and not section.name.startswith(_ONCE)
+    return plain and (bool(code) or section.name.startswith(_FINAL))
 
 
 def defined(data: bytes) -> set[str]:
-    """Return the names of the functions that an ELF file defines."""
+    """Return the names of the functions that an ELF file defines, and its other names that a linker may take
+    for functions."""
     tables = (s for s in ELFFile(BytesIO(data)).iter_sections() if isinstance(s, SymbolTableSection))
     return {
         str(symbol.name)
         for table in tables
         for symbol in table.iter_symbols()
-        if symbol["st_info"]["type"] == "STT_FUNC" and symbol["st_shndx"] != "SHN_UNDEF"
+        if (symbol["st_info"]["type"] == "STT_FUNC" or symbol["st_info"]["bind"] != "STB_LOCAL")
+        and symbol["st_shndx"] != "SHN_UNDEF"
     }
 
 
@@ -108,9 +113,12 @@ class Reader:
         for section in self.elf.iter_sections():
             if section["sh_type"] in ("SHT_RELA", "SHT_REL"):
                 self._relocate(section)
+            elif isinstance(section["sh_type"], int) and section["sh_info"] in self.placed:
+                raise LoadError(f"{self.what}: section {section.name} of an unknown type may be relocations")
             elif isinstance(section, RelrRelocationSection):
                 for entry in section.iter_relocations():
                     place = entry["r_offset"] + self.bias
+                    self.build.refer(place, 8, place, place, "absolute")
                     self.build.patch(place, 8, self.build.value(place, 8) + self.bias, None)
         frames = [FrameTable(s.address, bytes(s.data)) for s in self.placed.values() if s.name == ".eh_frame"]
         return replace(self.build.image(frames), producer=self._producer())
@@ -127,12 +135,12 @@ class Reader:
         return BASE if self.kind == "ET_DYN" else 0
 
     def _constant_after_start(self) -> list[tuple[int, int]]:
-        """Return the address ranges that the dynamic loader makes read-only after relocation."""
+        """Return the address ranges that the dynamic loader makes read-only after relocation: whole pages."""
         segments = [s for s in self.elf.iter_segments() if s["p_type"] == "PT_GNU_RELRO"]
-        return [(s["p_vaddr"], s["p_vaddr"] + s["p_memsz"]) for s in segments]
+        return [(s["p_vaddr"], (s["p_vaddr"] + s["p_memsz"]) // PAGE * PAGE) for s in segments]
 
     def _place_sections(self) -> None:
-        constant = self._constant_after_start()
+        constant, grouped = self._constant_after_start(), self._grouped()
         for index, section in enumerate(self.elf.iter_sections()):
             flags, start, size = section["sh_flags"], section["sh_addr"], section["sh_size"]
             empty = section["sh_type"] == "SHT_NOBITS"
@@ -152,8 +160,14 @@ class Reader:
                 size=size,
                 address=None if self.kind == "ET_REL" else start + self.bias,
                 starts=self._starts(section) if self.kind == "ET_REL" else (0,),
-                final=_is_final(section),
+                final=_is_final(section) and index not in grouped,
             )
+
+    def _grouped(self) -> set[int]:
+        """Return the numbers of the sections that groups list. Some linkers read the lists, some the flags of
+        the sections."""
+        groups = [s.data() for s in self.elf.iter_sections() if s["sh_type"] == "SHT_GROUP"]
+        return {number for data in groups for (number,) in iter_unpack("<I", data[4:])}
 
     def _starts(self, section: Any) -> tuple[int, ...]:
         """Return the offsets of the pieces of a section: the linker merges SHF_MERGE entry by entry."""
@@ -197,6 +211,8 @@ class Reader:
         dynamic: list[Any] = [s for s in self.elf.iter_segments() if s["p_type"] == "PT_DYNAMIC"]
         for segment in dynamic:
             tags = {str(tag["d_tag"]): int(tag["d_val"]) for tag in segment.iter_tags()}
+            if unknown := [tag for tag in tags if tag.isdigit()]:
+                raise LoadError(f"{self.what}: PT_DYNAMIC has an unknown tag {int(unknown[0]):#x}")
             for kind, start, size in _TABLES:
                 sections = [
                     s for s in self.elf.iter_sections() if s["sh_type"] in kind and s["sh_flags"] & _ALLOC
@@ -273,6 +289,8 @@ class Reader:
             text = self._kind_name(kind)
             raise LoadError(f"{self.what}: relocation {text} in {section.name} is not handled")
         table = symbol is not None and symbol.name == _TOC_SYMBOL
+        if kind != self.scheme.dynamic.none:
+            self.build.fill(place, self.scheme.part(kind)[2])
         if kind != self.scheme.dynamic.none and (target is not None or table):
             self._refer(kind, place, target or 0, entry["r_addend"], index, symbol)
 

@@ -240,7 +240,8 @@ def raw(symbol: str, code: bytes, address: int = 0x10000, machine: str = "x86-64
 class Builder:
     """The builder of an Image: it lays sections out and patches them. `what` names the file in messages;
     `trim` removes padding from the end of code. disputed: names that a linker may give to another function
-    than `marks` does; undefined: names that are defined in other files."""
+    than `marks` does; undefined: names that are defined in other files; filled: the bytes that relocations
+    of an object fill in."""
 
     what: str
     format: str
@@ -254,6 +255,7 @@ class Builder:
     references: list[Reference] = field(default_factory=list)
     disputed: set[str] = field(default_factory=set)
     undefined: set[str] = field(default_factory=set)
+    filled: set[int] = field(default_factory=set)
     linked: bool = False
     bytes_used: int = 0
 
@@ -347,6 +349,14 @@ class Builder:
         """Record that these bytes are not known."""
         self.section_at(address, size)
         self.holes.append(Hole(address, size, symbol))
+
+    def fill(self, address: int, size: int) -> None:
+        """Record that one relocation of an object fills in these bytes. Linkers disagree about a second one:
+        it replaces the first, or counts from its result. Then the bytes are not known."""
+        place = range(address, address + size)
+        if not self.filled.isdisjoint(place):
+            self.hole(address, size, "several relocations")
+        self.filled.update(place)
 
     def slot(self, index: int, symbol: str, target: int | None) -> int:
         """Return the address of the pointer to the symbol with this index in a global offset table.

@@ -23,6 +23,7 @@ _FRAME = rf"pushreg {_REGISTER}|stackalloc [0-9]+|savexmm xmm[0-9]+, [0-9]+|endp
 _SEH = re.compile(rf"    GFSMITH_SEH\(\.seh_(?:{_FRAME})\)")
 _LINES = (_LABEL, _NOTE, _CFI, _SEH)
 _HEAD = re.compile(r"/\*(?:[^*\\]|\*(?!/))*\*/\n")
+_TRIGRAPH = "??"  #: begins another character: `*??/`, a new line and `/` may end a comment
 _ASCII = re.compile(r"[ -~\n]*")
 _MS, _ELSE, _END = "#if defined(GFSMITH_ASM_MS_ABI)", "#else", "#endif"
 _BEFORE = ('#include "gfsmith_asm.h"', "#if defined(GFSMITH_ASM_X86_64)", "")
@@ -39,8 +40,8 @@ def read(text: str, symbol: str) -> dict[str, bytes]:
     Raises ListingError at the first line that no generated kernel has.
     """
     head = _HEAD.match(text)
-    if head is None or not _ASCII.fullmatch(text):
-        raise ListingError("no generated kernel: it begins with a comment and has printable characters only")
+    if head is None or not _ASCII.fullmatch(text) or _TRIGRAPH in text:
+        raise ListingError("no generated kernel: it begins with a comment and has plain characters only")
     lines = iter(text[head.end() :].split("\n"))
     for line in (*_BEFORE, f"GFSMITH_FUNCTION({symbol})"):
         _expect(lines, line)

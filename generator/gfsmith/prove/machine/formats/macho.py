@@ -213,6 +213,7 @@ class _Reader:
                     raise LoadError(f"{self.what}: difference to the external symbol {name}")
                 subtract = target
                 continue
+            self.build.fill(place, entry.width)
             if entry.kind in _SLOTS and entry.external:
                 slot = self.build.slot(entry.number, name.removeprefix("_"), target)
                 self.build.patch(place, entry.width, value + slot - place - 4, True)
