@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -17,10 +18,15 @@ from gfsmith.prove.machine.formats.image import FrameTable, Function, Image
 from gfsmith.prove.machine.x86.frame_rules import Rules, Step, UnsupportedTable
 
 _RSP, _RETURN = 7, 16
+_HALF = 1 << 63
 _GENERAL = ("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)))
 #: DWARF register number -> name (System V ABI for AMD64, figure 3.36).
 _NAME = dict(enumerate(_GENERAL))
 _NAME |= {17 + number: f"xmm{number}" for number in range(16)}
+#: The instructions of DWARF 4; those of vendors may have effects that the rows do not show. Instructions with
+#: an operand in their low bits have one of the two high bits.
+_STANDARD = range(0x17)
+_PACKED = 0xC0
 #: Exceptions of pyelftools on an .eh_frame that it cannot read.
 _UNREADABLE = (DWARFError, ELFError, ConstructError, ValueError, LookupError, AttributeError, TypeError)
 
@@ -42,18 +48,40 @@ class _Frames:
 
 def find(image: Image, function: Function) -> _Frames | None:
     """Return the call frame information of a function, or None. Raises UnsupportedTable."""
-    for table in image.frames:
-        start = _in_table(table, function.address)
-        if start is None:
-            continue
-        for entry in _entries(table):
-            # Addresses are sums modulo 2^64, which pyelftools does not reduce.
-            before = (start - entry["initial_location"]) % (1 << 64)
-            if before < entry["address_range"]:
-                return _decoded(entry, range(-before, entry["address_range"] - before))
+    found = [pair for table in image.frames for pair in _about(table, function)]
+    if len(found) > 1:
+        raise UnsupportedTable("several entries for one function")
+    for entry, covered in found:
+        _check_plain(entry)
+        return _decoded(entry, covered)
     if any(segment.name in ("__compact_unwind", "__unwind_info") for segment in image.segments):
         raise UnsupportedTable("only compact unwind information, which is not read")
     return None
+
+
+def _about(table: FrameTable, function: Function) -> Iterator[tuple[FDE, range]]:
+    """Yield the entries that cover a byte of a function, and the covered offsets."""
+    start = _in_table(table, function.address)
+    if start is None:
+        return
+    for entry in _entries(table):
+        # Addresses are sums modulo 2^64, which pyelftools does not reduce.
+        offset = (entry["initial_location"] - start + _HALF) % (2 * _HALF) - _HALF
+        covered = range(offset, offset + entry["address_range"])
+        if covered.start < function.size and covered.stop > 0:
+            yield entry, covered
+
+
+def _check_plain(entry: FDE) -> None:
+    """Raise UnsupportedTable for effects that the rows do not show: instructions of vendors, another register
+    for the return address, and functions that an unwinder calls."""
+    augmentation = bytes(entry.cie["augmentation"])
+    if augmentation not in (b"", b"zR") or entry.cie["return_address_register"] != _RETURN:
+        raise UnsupportedTable("a personality routine, a signal frame or another return address")
+    for instruction in (*entry.cie.instructions, *entry.instructions):
+        code = int(instruction.opcode)
+        if not code & _PACKED and code not in _STANDARD:
+            raise UnsupportedTable(f"the instruction {code:#x}")
 
 
 def _decoded(entry: FDE, covered: range) -> _Frames:

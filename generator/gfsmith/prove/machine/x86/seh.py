@@ -67,18 +67,22 @@ class _Frames:
 def find(image: Image, function: Function) -> _Frames | None:
     """Return the unwind information of a function, or None. Raises UnsupportedTable."""
     start = function.address - image.base
+    found: list[tuple[int, int, int]] = []
     for segment in image.segments:
         if not segment.name.startswith(".pdata"):
             continue
         whole = len(segment.data) // 12 * 12
         for begin, end, info in struct.iter_unpack("<III", segment.data[:whole]):
-            if begin <= start < end:
-                code = image.read(function.address, function.size)
-                if begin != start or code is None:
-                    raise UnsupportedTable("the table's entry does not begin with the function")
-                effects, prologue = _codes(image, info)
-                return _Frames(effects, prologue, code, range(end - begin))
-    return None
+            if begin < start + function.size and start < end:
+                found.append((begin, end, info))
+    if not found:
+        return None
+    code = image.read(function.address, function.size)
+    if len(found) > 1 or found[0][0] != start or code is None:
+        raise UnsupportedTable("not one entry of the table, which begins with the function")
+    begin, end, info = found[0]
+    effects, prologue = _codes(image, info)
+    return _Frames(effects, prologue, code, range(end - begin))
 
 
 def _codes(image: Image, info: int) -> tuple[list[_Effect], int]:
@@ -89,8 +93,9 @@ def _codes(image: Image, info: int) -> tuple[list[_Effect], int]:
     version, flags, prologue, count, frame = head[0] & 7, head[0] >> 3, head[1], head[2], head[3] & 15
     if version != 1:
         raise UnsupportedTable(f"UNWIND_INFO version {version}")
-    if flags & _CHAINED:
-        raise UnsupportedTable("chained unwind information")
+    if flags:
+        kind = "chained unwind information" if flags & _CHAINED else "an exception handler"
+        raise UnsupportedTable(kind)
     if frame:
         raise UnsupportedTable("a frame register")
     data = image.read(image.base + info + 4, 2 * count)
