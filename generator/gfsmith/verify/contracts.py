@@ -104,6 +104,9 @@ def entries(path: Path, content: Table, more: Sequence[str] = ()) -> list[Entry]
 def _alternatives(function: Table) -> Iterator[dict[str, Any]]:
     """Yield a function once for each combination of the values in its lists."""
     lists = {key: value for key, value in function.items() if isinstance(value, list) and key not in _LISTS}
+    for key, value in lists.items():
+        if not value:
+            raise ForeignError(f"{key} = []; allowed: one value or more")
     for values in product(*lists.values()):
         yield {**function, **dict(zip(lists, values, strict=True))}
 

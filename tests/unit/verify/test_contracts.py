@@ -97,6 +97,7 @@ tables = "isal-nibble"
         ("", "no [[functions]]"),
         ("=", "Invalid statement"),
         ("[[functions]]\nsymbols = 1", "function 1: unknown key 'symbols'; allowed: symbol, operation"),
+        ("[[functions]]\noutputs = []", "function 1: outputs = []; allowed: one value or more"),
         ("[[functions]]\noutputs = true", "function 1: outputs = True; allowed: a value of type int"),
         ("[[functions]]\nsymbol = 1", "function 1: symbol = 1; allowed: a value of type str"),
         ('[[functions]]\nin-place = "yes"', "in-place = 'yes'; allowed: a value of type bool"),
