@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from gfsmith.prove.machine.formats import listing
+from gfsmith.prove.machine.formats import listing, load
+from gfsmith.prove.machine.formats.image import BASE
 from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.verify.functions import Description, ForeignError, verify
 from tests.support.paths import ROOT
-from tests.system.adversarial.attacks import A64, COFF, FAMILIES, POWER, X86, Attack, a64, coff, power, x86
+from tests.system.adversarial import attacks, seams
+from tests.system.adversarial.attacks import A64, COFF, POWER, X86, Attack, a64, coff, power, x86
 
 PROVIDED = ROOT.parent / "shared" / "adversarial" / "prover"
 ASSEMBLERS = {
@@ -30,6 +32,7 @@ WORDS: dict[str, dict[str, Any]] = {
     POWER: {"abi": "elfv2", "features": ("VSX207",)},
 }
 NEEDS = {X86: (), A64: ("qemu",), POWER: ("qemu",), COFF: ("clang",)}
+FAMILIES = {**attacks.FAMILIES, **seams.FAMILIES}
 _BASE: dict[str, Any] = {
     "symbol": "f",
     "operation": "xor",
@@ -106,8 +109,15 @@ def test_harmless_code_like_the_attacks_is_proved(machine: str, text: str, tmp_p
     assert report.status is Status.PROVED, report.reason
 
 
+@pytest.mark.parametrize(("text", "words"), seams.HARMLESS.values(), ids=seams.HARMLESS)
+def test_harmless_code_along_the_seams_is_proved(text: str, words: dict[str, Any], tmp_path: Path) -> None:
+    report = judge(X86, text, tmp_path, **words)
+    assert report.status is Status.PROVED, report.reason
+
+
 def test_there_are_many() -> None:
-    assert sum(map(len, FAMILIES.values())) >= 200
+    assert len(FAMILIES) == len(attacks.FAMILIES) + len(seams.FAMILIES)
+    assert sum(map(len, FAMILIES.values())) >= 400
     for family in FAMILIES.values():
         assert len({attack.name for attack in family}) == len(family)
 
@@ -248,6 +258,14 @@ def test_a_local_function_is_not_taken_for_a_global_one(tmp_path: Path) -> None:
         verify(tmp_path / "both.o", Description(**_BASE), False)
 
 
+def test_a_name_without_a_type_is_not_overlooked(tmp_path: Path) -> None:
+    """A linker takes the first member that defines the name, whatever its type."""
+    untyped = _WRONG.replace(".type f, @function", "")
+    archive = tmp_path / "both.a"
+    subprocess.run(["ar", "rcs", archive, *_both(tmp_path, untyped, x86())], check=True)
+    assert load.members_with(archive, frozenset({"f"})) == {"first.o": {"f"}, "second.o": {"f"}}
+
+
 def test_an_archive_with_two_is_refused(tmp_path: Path) -> None:
     for symbol in ("", ".globl f", ".weak f"):
         one, two = _both(tmp_path, x86(symbol=symbol), _WRONG)
@@ -307,6 +325,7 @@ def test_a_generated_listing_is_read() -> None:
         ('#include "gfsmith_asm.h"', '#include "gfsmith_asm.h"\n#define GFSMITH_END(x) nop'),
         ('#include "gfsmith_asm.h"', '#include "other.h"'),
         ("/* Generated", "/* Generated */ nop /*"),
+        ("/* Generated", "/* *??/\n/ nop\n/* Generated"),
         ("#else\n", "#elif 1\n"),
         ("#if defined(GFSMITH_ASM_MS_ABI)", "#if !defined(GFSMITH_ASM_MS_ABI)"),
     ],
@@ -365,10 +384,12 @@ def test_provided_listing_is_refused() -> None:
 # ---- shared objects ----
 
 
-def _library(folder: Path) -> Path:
-    (folder / "f.s").write_text(x86(inside="pxor z(%rip), %xmm0", data=_ALIGNED))
+def _library(
+    folder: Path, text: str = x86(inside="pxor z(%rip), %xmm0", data=_ALIGNED), *options: str
+) -> Path:
+    (folder / "f.s").write_text(text)
     assemble(X86, folder / "f.s", folder / "f.o")
-    subprocess.run(["ld", "-shared", "-o", folder / "f.so", folder / "f.o"], check=True)
+    subprocess.run(["ld", "-shared", *options, "-o", folder / "f.so", folder / "f.o"], check=True)
     return folder / "f.so"
 
 
@@ -414,3 +435,78 @@ def test_segments_that_are_writable_are_not_code(tmp_path: Path) -> None:
     library.write_bytes(data)
     with pytest.raises(ForeignError):
         verify(library, Description(**_BASE), False)
+
+
+_POINTER = x86(
+    inside="movq p(%rip), %xmm2; movq q(%rip), %xmm3; pxor %xmm3, %xmm2; pxor %xmm2, %xmm0",
+    data="""
+    .section .data.rel.ro, "aw"
+    p: .quad z
+    .section .rodata
+    q: .quad {}
+    .globl z
+    .hidden z
+    z: .quad 0""",
+)
+
+
+@pytest.mark.parametrize("relocations", ["pack-relative-relocs", "nopack-relative-relocs"])
+def test_a_pointer_is_no_data(relocations: str, tmp_path: Path) -> None:
+    """The constant q is the address of z in the layout of the verifier, and in no program."""
+    library = _library(tmp_path, _POINTER.format(0), "-z", relocations)
+    with library.open("rb") as file:
+        table: Any = ELFFile(file).get_section_by_name(".symtab")
+        place = table.get_symbol_by_name("z")[0]["st_value"]
+    library = _library(tmp_path, _POINTER.format(BASE + place), "-z", relocations)
+    assert verify(library, Description(**_BASE), False).status is not Status.PROVED
+
+
+_WRITTEN = x86(
+    inside="movdqu z(%rip), %xmm2; pxor %xmm2, %xmm0",
+    data='.section .data.rel.ro, "aw"\n.quad f\n.data\n.p2align 4\nz: .quad 0, 0',
+)
+
+
+def test_part_of_a_page_is_not_protected(tmp_path: Path) -> None:
+    """PT_GNU_RELRO of this library ends in the middle of a page, which stays writable."""
+    library = _library(tmp_path, _WRITTEN)
+    data = bytearray(library.read_bytes())
+    with library.open("rb") as file:
+        elf = ELFFile(file)
+        number, segment = next(
+            (n, s) for n, s in enumerate(elf.iter_segments()) if s["p_type"] == "PT_GNU_RELRO"
+        )
+        section: Any = elf.get_section_by_name(".data")
+        size = section["sh_addr"] + section["sh_size"] - segment["p_vaddr"]
+        place = elf["e_phoff"] + number * elf["e_phentsize"] + 32
+    data[place : place + 16] = 2 * size.to_bytes(8, "little")
+    library.write_bytes(data)
+    assert verify(library, Description(**_BASE), False).status is not Status.PROVED
+
+
+# ---- objects with changed headers ----
+
+
+def _changed(folder: Path, text: str, section: str, field: int, value: int) -> Path:
+    """Return an object in which the four bytes `field` of a section's header are changed."""
+    (folder / "f.s").write_text(text)
+    assemble(X86, folder / "f.s", folder / "f.o")
+    data = bytearray((folder / "f.o").read_bytes())
+    place = _header(folder / "f.o", section) + field
+    data[place : place + 4] = value.to_bytes(4, "little")
+    (folder / "f.o").write_bytes(data)
+    return folder / "f.o"
+
+
+def test_tables_of_an_unknown_type_are_refused(tmp_path: Path) -> None:
+    """CREL relocations, for example, which newer linkers apply. Bytes 4 to 7 of a header are the type."""
+    text = x86(inside="pxor z(%rip), %xmm0", data=_ALIGNED)
+    with pytest.raises(ForeignError, match="unknown type"):
+        verify(_changed(tmp_path, text, ".rela.text", 4, 0x4000_0014), Description(**_BASE), False)
+
+
+def test_members_of_a_group_need_no_flag(tmp_path: Path) -> None:
+    """Bytes 8 to 11 of a header are the flags; without that of a group, lld still discards the section."""
+    text = x86(section='.text.f, "axG", @progbits, g, comdat')
+    with pytest.raises(ForeignError, match="no single function"):
+        verify(_changed(tmp_path, text, ".text.f", 8, 6), Description(**_BASE), False)
