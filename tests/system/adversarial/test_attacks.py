@@ -259,7 +259,7 @@ def test_a_local_function_is_not_taken_for_a_global_one(tmp_path: Path) -> None:
 
 
 def test_a_name_without_a_type_is_not_overlooked(tmp_path: Path) -> None:
-    """A linker takes the first member that defines the name, whatever its type."""
+    """A linker takes the first member that defines the name, of any type."""
     untyped = _WRONG.replace(".type f, @function", "")
     archive = tmp_path / "both.a"
     subprocess.run(["ar", "rcs", archive, *_both(tmp_path, untyped, x86())], check=True)

@@ -64,7 +64,8 @@ _SECOND = "(local.set $b (i32.load offset=4 (local.get $src)))"
 _LENGTH = "(br_if 0 (i32.eqz (local.get $len)))"
 
 #: The same as _BYTE, unless the shard crosses the middle of the memory.
-_ADDRESSES = "(br_if $byte (i32.lt_s (i32.add (local.get $d) (local.get $i)) (i32.add (local.get $d) (local.get $len))))"
+_END = "(i32.add (local.get $d) (local.get $len))"
+_ADDRESSES = f"(br_if $byte (i32.lt_s (i32.add (local.get $d) (local.get $i)) {_END}))"
 
 #: Error -> the replaced line, its replacement, and the reason of the refutation.
 WRONG = {

@@ -75,10 +75,10 @@ def _about(table: FrameTable, function: Function) -> Iterator[tuple[FDE, range]]
 def _check_plain(entry: FDE) -> None:
     """Raise UnsupportedTable for effects that the rows do not show: instructions of vendors, another register
     for the return address, and functions that an unwinder calls."""
-    augmentation = bytes(entry.cie["augmentation"])
-    if augmentation not in (b"", b"zR") or entry.cie["return_address_register"] != _RETURN:
+    common: Any = entry.cie
+    if bytes(common["augmentation"]) not in (b"", b"zR") or common["return_address_register"] != _RETURN:
         raise UnsupportedTable("a personality routine, a signal frame or another return address")
-    for instruction in (*entry.cie.instructions, *entry.instructions):
+    for instruction in (*common.instructions, *entry.instructions):
         code = int(instruction.opcode)
         if not code & _PACKED and code not in _STANDARD:
             raise UnsupportedTable(f"the instruction {code:#x}")
