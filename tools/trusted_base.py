@@ -31,6 +31,7 @@ PARTS = (
         "x86-64: registers, decoding, instructions, unwind tables (`prove/machine/x86/`)",
     ),
     ("gfsmith.prove.machine.aarch64", "AArch64: the same without unwind tables (`prove/machine/aarch64/`)"),
+    ("gfsmith.prove.machine.s390x", "s390x: the same without unwind tables (`prove/machine/s390x/`)"),
     ("gfsmith.prove.machine.power", "POWER: the same without unwind tables (`prove/machine/power/`)"),
     (
         "gfsmith.prove.machine.wasm",

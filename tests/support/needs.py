@@ -86,6 +86,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/builds/test_meson.py": ("build systems",),
     "system/cosim/test_aarch64.py": ("clang", "qemu"),
     "system/cosim/test_power.py": ("clang", "qemu"),
+    "system/cosim/test_s390x.py": ("clang", "qemu"),
     "system/cosim/test_wasm.py": ("clang", "wasm"),
     "system/docs/test_manpages.py": ("docs",),
     "system/docs/test_pictures.py": ("tune",),
@@ -115,7 +116,10 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/prove/test_aarch64_teeth.py": ("clang", "qemu"),
     "unit/prove/test_foreign.py": ("isal sources",),
     "unit/prove/test_power.py": ("clang",),
+    "unit/prove/test_power10_teeth.py": ("clang",),
     "unit/prove/test_power_teeth.py": ("clang",),
+    "unit/prove/test_s390x.py": ("clang",),
+    "unit/prove/test_s390x_teeth.py": ("clang",),
     "unit/prove/test_seh.py": ("clang", "mingw"),
     "unit/prove/test_wasm.py": ("clang", "wasm"),
 }

@@ -25,7 +25,7 @@ class Tail(Enum):
     """Access to the last 1..lanes-1 bytes, without an access beyond them.
 
     WORD: a copy in a zeroed word. PACKED: two overlapping pieces of a power-of-two size, side by side in one
-    vector. MASKED: a write mask, whose cleared lanes are neither read nor written.
+    vector. MASKED: a write mask, whose cleared lanes are neither read nor written, or the number of bytes.
     """
 
     WORD = "word"
@@ -99,6 +99,11 @@ def _with_intrinsics(
 ) -> Isa:
     """Return a set whose kernels are C with intrinsics. The set's header accesses the last bytes."""
     return Isa(name, arch, Encoding.C, vector_bytes, registers, ops, flags, Tail.PACKED)
+
+
+def _counted(name: str, arch: Arch, flag: str, ops: frozenset[Op]) -> Isa:
+    """Return the same whose loads and stores take the number of the last bytes."""
+    return replace(_with_intrinsics(name, arch, (flag,), ops), tail=Tail.MASKED)
 
 
 def _scalable(name: str, arch: Arch, flag: str, ops: frozenset[Op] = _C_NIBBLE, registers: int = 32) -> Isa:
@@ -183,9 +188,9 @@ ISAS: tuple[Isa, ...] = (
     # No flags: an engine accepts or rejects a module with all of its instructions. Registers: x86's.
     _with_intrinsics("wasm_relaxed_simd", Arch.WASM, (), registers=16),
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),
-    _with_intrinsics("vsx_p10", Arch.POWER, ("VSX310",), _PERMXOR | {Op.XOR3}),
+    _counted("vsx_p10", Arch.POWER, "VSX310", _PERMXOR | {Op.XOR3}),
     _with_intrinsics("vsx", Arch.POWER, ("VSX207",), _PERMXOR),
-    _with_intrinsics("vx", Arch.S390X, ("VX",), _C_FETCHED | {Op.LOOKUP_LOW}),
+    _counted("vx", Arch.S390X, "VX", _C_FETCHED | {Op.LOOKUP_LOW}),
     _with_intrinsics("lasx", Arch.LOONGARCH, ("LASX",), _C_FETCHED, vector_bytes=32),
     _with_intrinsics("lsx", Arch.LOONGARCH, ("LSX",), _C_FETCHED),
     Isa(

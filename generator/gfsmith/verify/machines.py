@@ -12,14 +12,13 @@ MACHINES = {
     Arch.X86_64: "x86-64",
     Arch.AARCH64: "AArch64",
     Arch.POWER: "POWER",
+    Arch.S390X: "s390x",
     Arch.WASM: "WebAssembly",
 }
-#: Sets of these architectures whose instructions the prover does not support.
-_UNKNOWN = frozenset({"vsx_p10"})
 
 
 def is_provable(isa: Isa) -> bool:
-    return isa.arch in MACHINES and not isa.scalable and isa.name not in _UNKNOWN
+    return isa.arch in MACHINES and not isa.scalable
 
 
 def default_abi(image: Image) -> str:

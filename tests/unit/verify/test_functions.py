@@ -60,8 +60,8 @@ def test_narrow_arguments_and_tables_are_in_the_contract() -> None:
 
 
 def test_the_first_convention_of_the_architecture_is_the_default() -> None:
-    found = {isa: contract_of(describe(NAME, [isa], WORDS)).abi for isa in ("sse", "neon", "vsx")}
-    assert found == {"sse": "sysv", "neon": "aapcs64", "vsx": "elfv2"}
+    found = {isa: contract_of(describe(NAME, [isa], WORDS)).abi for isa in ("sse", "neon", "vsx", "vx")}
+    assert found == {"sse": "sysv", "neon": "aapcs64", "vsx": "elfv2", "vx": "s390x"}
 
 
 def test_a_convention_decides_the_machine() -> None:

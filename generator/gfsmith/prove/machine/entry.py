@@ -116,11 +116,18 @@ def entry_state(
     values = _arguments(contract, length)
     given = [junk(8) if parameter == "any" else values[parameter] for parameter in contract.parameters]
     gpr |= dict(zip(abi.arguments, given, strict=False))
+    gpr |= {_entry_value(name): gpr[name] for name in abi.preserved if name in abi.arguments}
     for number, value in enumerate(given[len(abi.arguments) :]):
         memory.stack.slots[abi.stack_arguments + 8 * number] = (value, 8)
     state = State(gpr, _vectors(arch, start), [None] * arch.masks, memory, facts)
     state.multiples = _multiples(contract, abi)
     return state
+
+
+def _entry_value(name: str) -> str:
+    """Return the name under which a state keeps the entry value of a register that is both preserved and an
+    argument. No instruction has this register."""
+    return f"entry {name}"
 
 
 def _multiples(contract: Contract, abi: Abi) -> dict[Word, int]:
@@ -144,7 +151,7 @@ def check_end(contract: Contract, arch: Architecture, start: Start, state: State
     elif abi.return_address is not None and memory.stack.slots.get(abi.return_address) != (_RETURN, 8):
         raise Refutation("the return address is overwritten")
     for name in abi.preserved:
-        if state.gpr[name] != symbol(f"entry_{name}"):
+        if state.gpr[name] != state.gpr.get(_entry_value(name), symbol(f"entry_{name}")):
             raise Refutation(f"{name} is not preserved")
     for name, offset in abi.anchored.items():
         if state.gpr[name] != add(symbol(Address("stack")), offset):

@@ -26,6 +26,7 @@ _MIDDLE = BLOCK_BYTES // 2
 _SPECIAL = (0, 1, 15, 16, (1 << 64) - 1, 1 << 63, (1 << 63) - 1, (1 << 32) - 1, 1 << 31)
 _NAMED, _OTHER = 10, 1  #: how many of 16 registers get unknowns: the named ones, and others
 _ALIGNED = ("lvx", "stvx")
+_COUNTED = ("lxvl", "stxvl")
 _BITS = ("lt", "gt", "eq")
 #: Random vectors, and random memory within the reach of instructions.
 _POOL = [Random(number).randbytes(16) for number in range(64)]
@@ -61,6 +62,8 @@ def random_machine(rng: Random, block: int, decoded: Decoded) -> Machine:
         general = [rng.choice((number, 0, (1 << 64) - 1)) for number in general]
     general[BASE] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
     general[INDEX] = 16 * rng.randrange(2) if decoded.mnemonic in _ALIGNED else rng.randrange(8)
+    if decoded.mnemonic in _COUNTED:  # by the uppermost byte of a register
+        general[INDEX] = rng.choice((rng.randrange(20), rng.randrange(256))) << 56 | rng.getrandbits(56)
     if decoded.form.endswith("# r"):  # addressed by the last register only
         general[BASE], general[INDEX] = general[INDEX], general[BASE]
     carry = rng.getrandbits(1) << 29
@@ -111,7 +114,7 @@ def trials(
     found = []
     shared = [Unknowns(rng, ("permxor",)) for _ in range(8)]
     for instance in instances:
-        decoded = decode(instance.encoded.to_bytes(4, "little"), emulator.slot)
+        decoded = decode(instance.encoded, emulator.slot)
         if decoded is None or decoded.form not in TABLE:
             continue  # an alias of the form
         unknowns = rng.choice(shared)

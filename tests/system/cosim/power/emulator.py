@@ -13,7 +13,7 @@ from tests.system.cosim.scalar64.emulator import BLOCK_BYTES, Emulator, compile_
 
 HERE = Path(__file__).parent
 COMPILER = ("powerpc64le-linux-gnu-gcc", "-static", "-no-pie", "-O1", "-mcpu=power8", "-Wall", "-Werror")
-_LAYOUT = struct.Struct(f"<QQ32QQQQQ1024s{BLOCK_BYTES}s")
+_LAYOUT = struct.Struct(f"<8sQ32QQQQQ1024s{BLOCK_BYTES}s")
 _BITS = ("lt", "gt", "eq", "so")
 
 
@@ -35,7 +35,7 @@ class Machine:
     def carry(self) -> bool:
         return bool(self.xer >> 29 & 1)
 
-    def pack(self, instruction: int) -> bytes:
+    def pack(self, instruction: bytes) -> bytes:
         return _LAYOUT.pack(
             instruction, 0, *self.general, self.cr, self.xer, b"".join(self.vectors), self.memory
         )
@@ -47,12 +47,18 @@ class Machine:
         return cls(general, cr, xer, rows, memory)
 
 
+#: The processors, oldest first.
+CPUS = ("power8", "power10")
+
+
 class PowerEmulator(Emulator):
-    """A POWER8, on which newer instructions fault."""
+    """One of CPUS, on which newer instructions fault."""
 
-    command = ("qemu-ppc64le-static", "-cpu", "power8")
+    def __init__(self, program: Path, cpu: str) -> None:
+        self.command = ("qemu-ppc64le-static", "-cpu", cpu)
+        super().__init__(program)
 
-    def states(self, trials: Sequence[tuple[int, Machine]]) -> list[Machine]:
+    def states(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
         """Return the states after each instruction. Raises CalledProcessError at a fault."""
         answers = self.answers([machine.pack(instruction) for instruction, machine in trials])
         return [Machine.unpack(answer) for answer in answers]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from random import Random
 
-ASSEMBLER = ("clang-19", "--target=powerpc64le-linux-gnu", "-mcpu=power8", "-c")
+ASSEMBLER = ("clang-19", "--target=powerpc64le-linux-gnu", "-mcpu=power10", "-c")
 #: Operands in which register 0 means no register, which is another form.
 _NO_ZERO = {("addi", 1), ("addis", 1), ("dcbt", 0)}
 BASE, INDEX = 20, 21  #: the registers that address memory
 #: Mnemonics whose v is one of 64 registers, or v0 to v31; in others, f0 to f31.
 _ALL = re.compile(r"xx.*|lxv.*|stxv.*|lxs.*|stxs.*|m[tf]vsrd")
-_IN_FOURS = ("ld", "ldu", "std", "stdu")
+#: Mnemonics whose displacement is a multiple of a number.
+_MULTIPLES = {**dict.fromkeys(("ld", "ldu", "std", "stdu"), 4), "lxv": 16, "stxv": 16}
 _MEMORY = re.compile(
-    r"(l[bhw]zu?x?|lfiwzx|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*|s?t?l?vx)"
+    r"(l[bhw]zu?x?|lfiwzx|ldu?x?|st[bhwd]u?x?|s?t?l?fdx?|stfiwx|s?t?l?xvd2x|s?t?l?xs.*|s?t?l?vx|s?t?l?xv[xl]?)"
 )
 
 
@@ -46,7 +47,7 @@ def write(form: str, rng: Random) -> str:
 def _address(mnemonic: str, shape: str, last: bool, rng: Random) -> str:
     if shape == "[r]":
         offset = rng.randrange(-64, 64)
-        return f"{offset & ~3 if mnemonic in _IN_FOURS else offset}({BASE})"
+        return f"{offset & -_MULTIPLES.get(mnemonic, 1)}({BASE})"
     if shape == "#":
         return "0"
     return str(INDEX if last else BASE)
@@ -75,6 +76,10 @@ def _number(mnemonic: str, place: int, rng: Random) -> int:
             return 0
         case "vspltisb" | "vspltisw":
             return rng.randrange(-16, 16)
+        case "xxeval":
+            return rng.choice((0x69, 0x69, rng.randrange(256)))
+        case "xxspltib":
+            return rng.randrange(256)
         case "xxspltd":
             return rng.randrange(2)
     return rng.randrange(-(1 << 15), 1 << 15)

@@ -92,6 +92,7 @@ cosim_after:
     .globl cosim_slot
 cosim_slot:
     nop
+    nop
     b cosim_after
     xori 0, 0, 1 /* target of branches */
     b cosim_after

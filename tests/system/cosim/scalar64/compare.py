@@ -108,7 +108,7 @@ def trials(instances: Sequence[Instance], emulator: Emulator, rng: Random, symbo
     found = []
     shared = [Unknowns(rng) for _ in range(16)]
     for instance in instances:
-        decoded = decode(instance.encoded.to_bytes(4, "little"), emulator.slot)
+        decoded = decode(instance.encoded, emulator.slot)
         if decoded is None or decoded.form not in TABLE:
             continue  # an alias of the form
         unknowns = rng.choice(shared)

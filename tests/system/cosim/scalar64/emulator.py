@@ -16,7 +16,7 @@ MACHINE = HERE / "machine.c"
 EMULATOR = ("qemu-aarch64-static", "-cpu", "max")
 
 BLOCK_BYTES = 512
-_LAYOUT = struct.Struct(f"<QQ31QQQQ512s{BLOCK_BYTES}s")
+_LAYOUT = struct.Struct(f"<8sQ31QQQQ512s{BLOCK_BYTES}s")
 _NZCV = ("n", "z", "c", "v")
 
 
@@ -33,7 +33,7 @@ class Machine:
     def flag(self, name: str) -> bool:
         return bool(self.nzcv >> 31 - _NZCV.index(name) & 1)
 
-    def pack(self, instruction: int) -> bytes:
+    def pack(self, instruction: bytes) -> bytes:
         vectors = b"".join(self.vectors)
         return _LAYOUT.pack(instruction, 0, *self.general, self.sp, self.nzcv, 0, vectors, self.memory)
 
@@ -59,16 +59,18 @@ def compile_machine(compiler: Sequence[str], folder: Path, program: Path) -> Non
 
 
 class Emulator:
-    """slot: the address at which instructions are executed; block: the address of the memory."""
+    """slot: the address at which instructions are executed; block: the address of the memory. order: struct's
+    sign of the byte order."""
 
     command: Sequence[str] = EMULATOR
+    order = "<"
 
     def __init__(self, program: Path) -> None:
         self._command = [*self.command, str(program)]
         done = subprocess.run(self._command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-        self.slot, self.block = struct.unpack("<QQ", done.stdout)
+        self.slot, self.block = struct.unpack(f"{self.order}QQ", done.stdout)
 
-    def run(self, trials: Sequence[tuple[int, Machine]]) -> list[Machine]:
+    def run(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
         """Return the states after each instruction. Raises CalledProcessError at a fault."""
         answers = self.answers([machine.pack(instruction) for instruction, machine in trials])
         return [Machine.unpack(answer) for answer in answers]

@@ -21,11 +21,11 @@ BASE, INDEX = 20, 21  #: the registers that address memory
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One instruction: its form, its text and its encoding."""
+    """One instruction: its form, its text and its encoding, with nops up to the size of a slot."""
 
     form: str
     text: str
-    encoded: int
+    encoded: bytes
 
 
 def shapes(form: str) -> list[str]:
@@ -180,18 +180,18 @@ def _bit_mask(rng: Random, bits: int) -> int:
 
 
 def assemble(
-    lines: Sequence[tuple[str, str]], folder: Path, assembler: Sequence[str] = ASSEMBLER
+    lines: Sequence[tuple[str, str]], folder: Path, assembler: Sequence[str] = ASSEMBLER, slot: int = 4
 ) -> list[Instance]:
-    """Assemble instances of (form, text)."""
+    """Assemble instances of (form, text). slot: bytes of each one with the nops after it."""
     source, found = folder / "instances.s", folder / "instances.o"
-    source.write_text("".join(f"{text}\n" for _, text in lines))
+    source.write_text("".join(f"{text}\n.balign {slot}\n" for _, text in lines))
     subprocess.run([*assembler, "-o", str(found), str(source)], check=True)
     raw = folder / "instances.bin"
     subprocess.run(["llvm-objcopy-19", "-O", "binary", "-j", ".text", str(found), str(raw)], check=True)
     code = raw.read_bytes()
-    assert len(code) == 4 * len(lines)
-    words = (int.from_bytes(code[at : at + 4], "little") for at in range(0, len(code), 4))
-    return [Instance(form, text, word) for (form, text), word in zip(lines, words, strict=True)]
+    assert len(code) == slot * len(lines)
+    slots = (code[at : at + slot] for at in range(0, len(code), slot))
+    return [Instance(form, text, encoded) for (form, text), encoded in zip(lines, slots, strict=True)]
 
 
 def write(form: str, rng: Random) -> str:

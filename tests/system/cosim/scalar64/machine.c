@@ -1,9 +1,8 @@
-/* machine.c: executes instructions of four bytes, one after the other, each from a given machine
- * state.
+/* machine.c: executes instructions, one after the other, each from a given machine state.
  *
  * Writes the addresses of the instruction slot and of the memory block, then reads one struct trial
  * after the other and answers each with the state after it. A fault ends the program. */
-#include <state.h> /* of the processor */
+#include <state.h> /* of the processor; SLOT_BYTES: of an instruction and the nops after it */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -13,14 +12,14 @@
 enum { PAGE = 4096, BLOCK_BYTES = 512 };
 
 struct trial {
-  uint64_t instruction;
+  uint8_t instruction[8];
   uint64_t reserved;
   struct state state;
   uint8_t memory[BLOCK_BYTES];
 };
 
 void cosim_run(const struct state *before, struct state *after);
-extern uint32_t cosim_slot[];
+extern uint8_t cosim_slot[];
 
 static _Alignas(PAGE) uint8_t block[PAGE];
 
@@ -33,8 +32,8 @@ int main(void) {
     return 1;
   static struct trial trial;
   while (fread(&trial, sizeof trial, 1, stdin) == 1) {
-    cosim_slot[0] = (uint32_t)trial.instruction;
-    __builtin___clear_cache((char *)cosim_slot, (char *)(cosim_slot + 1));
+    memcpy(cosim_slot, trial.instruction, SLOT_BYTES);
+    __builtin___clear_cache((char *)cosim_slot, (char *)cosim_slot + SLOT_BYTES);
     memcpy(block, trial.memory, BLOCK_BYTES);
     const struct state before = trial.state;
     cosim_run(&before, &trial.state);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from elftools.elf.enums import ENUM_RELOC_TYPE_AARCH64
 
 from gfsmith.prove.machine.aarch64.registers import MACHINE
-from gfsmith.prove.machine.formats.image import Builder, LoadError
+from gfsmith.prove.machine.formats.image import Builder, ByteOrder, LoadError
 from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation, trimmed
 
 _TYPE = {name: number for name, number in ENUM_RELOC_TYPE_AARCH64.items() if isinstance(number, int)}
@@ -62,6 +62,7 @@ def _set_address(build: Builder, place: int, value: int) -> None:
 
 class AArch64Relocations:
     machine = MACHINE
+    order: ByteOrder = "little"
     dynamic = Dynamic(
         0,
         _TYPE["R_AARCH64_RELATIVE"],

@@ -18,6 +18,7 @@ from gfsmith.prove.machine.formats.image import (
     BASE,
     PAGE,
     Builder,
+    ByteOrder,
     FrameTable,
     Image,
     LoadError,
@@ -26,6 +27,7 @@ from gfsmith.prove.machine.formats.image import (
 )
 from gfsmith.prove.machine.formats.relocation import Relocation, Relocations
 from gfsmith.prove.machine.power.relocations import PowerRelocations
+from gfsmith.prove.machine.s390x.relocations import S390xRelocations
 from gfsmith.prove.machine.x86.relocations import X86Relocations
 
 _ALLOC, _WRITE, _EXECUTE, _TLS = 0x2, 0x1, 0x4, 0x400
@@ -41,6 +43,7 @@ _MACHINES: dict[str, Relocations] = {
     "x64": X86Relocations(),
     "AArch64": AArch64Relocations(),
     "64-bit PowerPC": PowerRelocations(),
+    "IBM S/390": S390xRelocations(),
 }
 
 
@@ -92,12 +95,15 @@ class Reader:
         self.placed: dict[int, Section] = {}
         self.kind = str(self.elf["e_type"])
         machine = self.elf.get_machine_arch()
-        if machine not in _MACHINES or self.elf.elfclass != 64 or not self.elf.little_endian:
-            known = " or ".join(scheme.machine for scheme in _MACHINES.values())
-            order = "" if self.elf.little_endian else "big-endian "
-            raise LoadError(f"{what}: {self.elf.elfclass}-bit {order}ELF for {machine}, not for {known}")
-        self.scheme = _MACHINES[machine]
+        order: ByteOrder = "little" if self.elf.little_endian else "big"
+        scheme = _MACHINES.get(machine)
+        if scheme is None or self.elf.elfclass != 64 or order != scheme.order:
+            known = " or ".join(each.machine for each in _MACHINES.values())
+            text = "" if order == "little" else "big-endian "
+            raise LoadError(f"{what}: {self.elf.elfclass}-bit {text}ELF for {machine}, not for {known}")
+        self.scheme = scheme
         self.build = Builder(what, "elf", self.scheme.machine, self.scheme.trim)
+        self.build.order = order
         self.build.linked = self.kind != "ET_REL"
         if self.kind not in ("ET_REL", "ET_DYN", "ET_EXEC"):
             raise LoadError(f"{what}: an ELF file of type {self.kind} cannot be loaded")

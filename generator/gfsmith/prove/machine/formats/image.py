@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import gcd
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+#: The order of the bytes of a number.
+ByteOrder = Literal["little", "big"]
 #: Base address of relocatable code: below 2^31, so that every relocation of the small code model fits.
 BASE = 0x1000_0000
 #: Sections start at a multiple of this.
@@ -241,7 +243,7 @@ class Builder:
     """The builder of an Image: it lays sections out and patches them. `what` names the file in messages;
     `trim` removes padding from the end of code. disputed: names that a linker may give to another function
     than `marks` does; undefined: names that are defined in other files; filled: the bytes that relocations
-    of an object fill in."""
+    of an object fill in; order: that of the bytes of relocated numbers."""
 
     what: str
     format: str
@@ -257,6 +259,7 @@ class Builder:
     undefined: set[str] = field(default_factory=set)
     filled: set[int] = field(default_factory=set)
     linked: bool = False
+    order: ByteOrder = "little"
     bytes_used: int = 0
 
     def place(
@@ -330,10 +333,10 @@ class Builder:
         raise LoadError(f"{self.what}: a relocation is outside every section")
 
     def value(self, address: int, size: int) -> int:
-        """Return the signed little-endian integer at this address."""
+        """Return the signed integer at this address."""
         section = self.section_at(address, size)
         start = address - section.address
-        return int.from_bytes(section.data[start : start + size], "little", signed=True)
+        return int.from_bytes(section.data[start : start + size], self.order, signed=True)
 
     def patch(self, address: int, size: int, value: int, signed: bool | None) -> None:
         """Store a relocated value; `signed` None: the value may fit either way. Raises LoadError."""
@@ -343,7 +346,7 @@ class Builder:
             raise LoadError(f"{self.what}: a relocation at {address:#x} does not fit {size} bytes")
         section = self.section_at(address, size)
         start = address - section.address
-        section.data[start : start + size] = (value % (1 << 8 * size)).to_bytes(size, "little")
+        section.data[start : start + size] = (value % (1 << 8 * size)).to_bytes(size, self.order)
 
     def hole(self, address: int, size: int, symbol: str) -> None:
         """Record that these bytes are not known."""

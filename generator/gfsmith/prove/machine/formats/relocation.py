@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from gfsmith.prove.machine.formats.image import Builder
+from gfsmith.prove.machine.formats.image import Builder, ByteOrder
 
 
 class Relocation(NamedTuple):
@@ -37,9 +37,11 @@ def trimmed(code: bytes, *filling: bytes) -> bytes:
 
 
 class Relocations(Protocol):
-    """The ELF relocations of one processor, 64 bits, little endian. machine: the name of its Architecture."""
+    """The ELF relocations of one processor with 64 bits. machine: the name of its Architecture. order: that
+    of the bytes of a number."""
 
     machine: str
+    order: ByteOrder
     dynamic: Dynamic
 
     def trim(self, code: bytes) -> bytes:

@@ -12,7 +12,7 @@ from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.power.decode import Decoded, Place, Vector, decode
+from gfsmith.prove.machine.power.decode import PREFIXED, WORD, Decoded, Place, Vector, decode, width
 from gfsmith.prove.machine.power.registers import (
     ABIS,
     GENERAL,
@@ -27,10 +27,15 @@ from gfsmith.prove.machine.power.semantics.operands import total, word, write
 from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 from gfsmith.prove.verdict import Refutation
 
-_WORD = 4
-_VSX = "VSX207"
-#: Versions of the instruction set that contain another one's vectors.
-_IMPLIED = {"VSX310": _VSX}
+#: Versions of the instruction set by their vectors; each contains those before it.
+_VERSIONS = ("VSX207", "VSX300", "VSX310")
+#: Instructions with vectors that are newer than the first version.
+NEWER = {
+    **dict.fromkeys(("lxv", "stxv", "lxvx", "stxvx", "lxvl", "stxvl", "xxspltib"), "VSX300"),
+    "xxeval": "VSX310",
+}
+#: A prefixed instruction must not cross a multiple of this number of bytes (Power ISA 3.1, 1.6).
+_BOUNDARY = 64
 
 
 def _flow(found: Decoded) -> Flow:
@@ -55,7 +60,8 @@ def _step(state: State, instruction: Instruction) -> None:
     """Execute an instruction; where the linker puts a number into it, with that."""
     found: Decoded = instruction.raw
     assert isinstance(state.memory, Memory)
-    reference = state.memory.constants.reference(instruction.ip, _WORD)
+    _check_boundary(state.memory, instruction)
+    reference = state.memory.constants.reference(instruction.ip, instruction.next_ip - instruction.ip)
     if reference is None:
         step(TABLE, state, found)
         return
@@ -72,7 +78,7 @@ def _step(state: State, instruction: Instruction) -> None:
 
 
 class Power:
-    """POWER8, little endian, with its vector-scalar extension."""
+    """POWER8 to POWER10, little endian, with the vector-scalar extension."""
 
     name = MACHINE
     general: tuple[str, ...] = GENERAL
@@ -85,29 +91,31 @@ class Power:
     abis: Mapping[str, Abi] = ABIS
 
     def decode(self, code: bytes, ip: int) -> Instruction | None:
-        if len(code) < _WORD:
+        if len(code) < WORD:
             return None
-        word = int.from_bytes(code[:_WORD], "little")
-        found = decode(code[:_WORD], ip) if word else None
+        word, size = int.from_bytes(code[:WORD], "little"), width(code)
+        found = decode(code[:size], ip) if word else None
         if found is None:  # zeros, the end of a traceback table, lie behind functions
-            return Instruction(ip, ip + _WORD, Flow.OTHER, f".long {word:#010x}", filling=not word)
+            return Instruction(ip, ip + WORD, Flow.OTHER, f".long {word:#010x}", filling=not word)
         flow, target = _flow(found), 0
         if found.branch is not None:
             target = RETURN if found.branch.returns else found.branch.target
-        return Instruction(ip, ip + _WORD, flow, found, target, found.form == "nop")
+        return Instruction(ip, ip + size, flow, found, target, found.form == "nop")
 
     def decoder(self, image: Image, function: Function) -> Decode:
-        return by_bytes(self.decode, _WORD, image, function)
+        return by_bytes(self.decode, PREFIXED, image, function)
 
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
         features = {*isa.cpu_flags, *granted}
-        return tuple(sorted(features | {_IMPLIED[flag] for flag in features if flag in _IMPLIED}))
+        newest = max((_VERSIONS.index(flag) for flag in features if flag in _VERSIONS), default=-1)
+        return tuple(sorted(features.union(_VERSIONS[: newest + 1])))
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         found = instruction.raw
-        if not isinstance(found, Decoded) or _VSX in features:
+        if not isinstance(found, Decoded) or not any(isinstance(o, Vector) for o in found.operands):
             return None
-        return _VSX if any(isinstance(operand, Vector) for operand in found.operands) else None
+        needed = NEWER.get(found.mnemonic, _VERSIONS[0])
+        return None if needed in features else needed
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
         """Return True for addis with the upper half of a number, and for addi and loads with the lower half
@@ -157,6 +165,21 @@ class Power:
 
 def _decreased(counter: Word) -> Word:
     return (counter - 1) % (1 << 64) if isinstance(counter, int) else add(counter, -1)
+
+
+def _check_boundary(memory: Memory, instruction: Instruction) -> None:
+    """Check that a prefixed instruction does not cross a boundary, wherever the linker puts its section."""
+    if instruction.next_ip - instruction.ip != PREFIXED:
+        return
+    place = address_of(memory.constants.image, instruction.ip)
+    found = base(place)
+    assert found is not None and isinstance(found[0].index, int) and isinstance(found[1], int)
+    if found[1] % _BOUNDARY + PREFIXED > _BOUNDARY:
+        raise Refutation(f"{instruction} crosses a multiple of {_BOUNDARY} bytes")
+    if not memory.constants.is_aligned(found[0].index, 0, _BOUNDARY):
+        raise Refutation(
+            f"{instruction} may cross a multiple of {_BOUNDARY} bytes: its section is not aligned"
+        )
 
 
 def _check_back_chain(state: State) -> None:

@@ -10,7 +10,8 @@ A form is the mnemonic and the shapes of the operands, as they stand in the disa
     [r]     memory at register + displacement
 
 as in "addi r r #", "ldu r [r]", "lxvd2x v # r", "vpermxor v v v v". capstone does not give the operands of
-conditional branches: those fields are read from the instruction itself.
+conditional branches, and does not decode prefixed instructions. Branches and xxeval are read from the
+instruction itself.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")
 BITS = ("lt", "gt", "eq", "so")
 _BC, _B, _XL = 16, 18, 19  #: primary opcodes of branches
 _BCLR = 16  #: of the last, its extended opcode
+WORD, PREFIXED = 4, 8  #: bytes of an instruction, and of one with a prefix
+_PREFIX = 1  #: primary opcode of prefixes
+#: The bits of xxeval that are fixed, prefix first (Power ISA 3.1, 8RR-form with an immediate).
+_XXEVAL, _XXEVAL_MASK = 0x05000000_88000010, 0xFFFFFF00_FC000030
 
 
 class General(NamedTuple):
@@ -106,14 +111,21 @@ def _capstone() -> capstone.Cs:
     return decoder
 
 
+def width(code: bytes) -> int:
+    """Return the bytes of the instruction with which code begins."""
+    return PREFIXED if int.from_bytes(code[:WORD], "little") >> 26 == _PREFIX else WORD
+
+
 @lru_cache(maxsize=1 << 16)
 def decode(code: bytes, address: int) -> Decoded | None:
-    """Return the instruction in four bytes; None if capstone cannot decode it, or decodes other operands."""
-    found: Any = next(_capstone().disasm(code[:4], address, 1), None)
+    """Return the instruction in its bytes; None if no decoder reads it, or capstone reads other operands."""
+    if width(code) == PREFIXED:
+        return _prefixed(code) if len(code) >= PREFIXED else None
+    found: Any = next(_capstone().disasm(code[:WORD], address, 1), None)
     if found is None:
         return None
     text = f"{found.mnemonic} {found.op_str}".rstrip()
-    word = int.from_bytes(code[:4], "little")
+    word = int.from_bytes(code[:WORD], "little")
     if word >> 26 in (_BC, _B, _XL):
         target = found.operands[-1].imm if found.operands and word >> 26 != _XL else 0
         branch = _branch(word, target)
@@ -127,6 +139,19 @@ def decode(code: bytes, address: int) -> Decoded | None:
         shapes.append(read[0])
         operands.append(read[1])
     return Decoded(found.mnemonic, " ".join([found.mnemonic, *shapes]), tuple(operands), None, text)
+
+
+def _prefixed(code: bytes) -> Decoded | None:
+    """Return an xxeval; None for other prefixed instructions."""
+    prefix, suffix = (int.from_bytes(code[at : at + WORD], "little") for at in (0, WORD))
+    if (prefix << 32 | suffix) & _XXEVAL_MASK != _XXEVAL:
+        return None
+    high = (suffix << 5, suffix << 3, suffix << 4, suffix << 2)  # bits XX, AX, BX, CX, as bit 5
+    low = (suffix >> 21, suffix >> 16, suffix >> 11, suffix >> 6)
+    numbers = [above & 32 | below & 31 for above, below in zip(high, low, strict=True)]
+    operands = (*map(Vector, numbers), Immediate(prefix & 0xFF))
+    text = f"xxeval {', '.join(f'vs{number}' for number in numbers)}, {prefix & 0xFF:#x}"
+    return Decoded("xxeval", "xxeval v v v v #", operands, None, text)
 
 
 def _branch(word: int, target: int) -> Branch | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from elftools.elf.enums import ENUM_RELOC_TYPE_PPC64
 
-from gfsmith.prove.machine.formats.image import BASE, Builder, LoadError
+from gfsmith.prove.machine.formats.image import BASE, Builder, ByteOrder, LoadError
 from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation, trimmed
 from gfsmith.prove.machine.power.registers import MACHINE
 
@@ -51,6 +51,7 @@ _IN_FOURS = {_TYPE["R_PPC64_TOC16_DS"], _TYPE["R_PPC64_TOC16_LO_DS"]}
 
 class PowerRelocations:
     machine = MACHINE
+    order: ByteOrder = "little"
     dynamic = Dynamic(
         _NONE,
         _TYPE["R_PPC64_RELATIVE"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elftools.elf.enums import ENUM_RELOC_TYPE_x64
 
-from gfsmith.prove.machine.formats.image import Builder
+from gfsmith.prove.machine.formats.image import Builder, ByteOrder
 from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation
 from gfsmith.prove.machine.x86.padding import MACHINE, without_filling
 
@@ -33,6 +33,7 @@ _NONE = _TYPE["R_X86_64_NONE"]
 
 class X86Relocations:
     machine = MACHINE
+    order: ByteOrder = "little"
     dynamic = Dynamic(
         _NONE,
         _TYPE["R_X86_64_RELATIVE"],

@@ -28,7 +28,7 @@ from gfsmith.prove.machine.power.semantics.operands import (
     write,
 )
 from gfsmith.prove.machine.state import State
-from gfsmith.prove.machine.substitution import field
+from gfsmith.prove.machine.substitution import field, low_bits
 
 _SPECIAL = {"mtctr": "ctr", "mfctr": "ctr", "mtlr": "lr", "mflr": "lr"}
 
@@ -238,10 +238,17 @@ def _word_field(state: State, instr: Decoded) -> None:
 
 
 def _or(state: State, instr: Decoded) -> None:
-    """or., which compares as well; ori. Of a register with itself, or with the number 0: a move."""
+    """or., which compares as well; ori. Of a register with itself, or with the number 0: a move. Of an
+    unknown and a number: if the low bits of the unknown are known."""
     target, left, right = instr.operands
     if left == right or (isinstance(right, Immediate) and not immediate(right)):
         _move(state, instr._replace(operands=(target, left)))
+    elif isinstance(right, Immediate) and isinstance(word(state, left), Linear):
+        value, bits = word(state, left), immediate(right)
+        low = low_bits(value, (1 << bits.bit_length()) - 1)
+        if low is None:
+            raise Unsupported(f"{instr} on {value}")
+        write(state, target, total(value, (low | bits) - low))
     else:
         write(state, target, number(state, left, instr) | number(state, right, instr))
     if instr.mnemonic.endswith("."):

@@ -17,10 +17,12 @@ from gfsmith.prove.machine.power.semantics.operands import (
     read,
     read_vector,
     update,
+    word,
     write,
     write_vector,
 )
 from gfsmith.prove.machine.state import State, Value
+from gfsmith.prove.machine.substitution import field
 
 _WIDTHS = {"b": 1, "h": 2, "w": 4, "d": 8}
 _UNSIGNED = {"lbz": 1, "lhz": 2, "lwz": 4, "ld": 8}
@@ -100,6 +102,45 @@ def _store_whole(state: State, instr: Decoded) -> None:
     state.memory.store_word(at, _swapped(read_vector(state, instr.operands[0])), 16)
 
 
+def _load_quadword(state: State, instr: Decoded) -> None:
+    """lxv, lxvx: from any address."""
+    write_vector(state, instr.operands[0], _swapped(state.memory.load(place(state, instr), 16)))
+
+
+def _store_quadword(state: State, instr: Decoded) -> None:
+    """stxv, stxvx."""
+    state.memory.store_word(place(state, instr), _swapped(read_vector(state, instr.operands[0])), 16)
+
+
+def _count(state: State, instr: Decoded) -> Word:
+    """Return the number of bytes of lxvl or stxvl: the uppermost byte of the last operand, up to 16."""
+    count = field(state, word(state, instr.operands[2]), 56, 8)
+    low, high = state.facts.range(count)
+    if isinstance(count, Linear) and (low < 0 or high > 16):
+        raise Unsupported(f"{instr} of {count} bytes")
+    return min(count, 16) if isinstance(count, int) else count
+
+
+def _load_part(state: State, instr: Decoded) -> None:
+    """lxvl: some bytes, then zeros."""
+    at, count = word(state, instr.operands[1]), _count(state, instr)
+    if isinstance(count, Linear):
+        runs = state.memory.load_end(at, 16, count)
+    else:
+        runs = (*(state.memory.load(at, count) if count else ()), *domain.zeros(16 - count))
+    write_vector(state, instr.operands[0], _swapped(domain.merge(list(runs))))
+
+
+def _store_part(state: State, instr: Decoded) -> None:
+    """stxvl."""
+    at, count = word(state, instr.operands[1]), _count(state, instr)
+    runs = _swapped(read_vector(state, instr.operands[0]))
+    if isinstance(count, Linear):
+        state.memory.store_end(at, runs, count)
+    elif count:
+        state.memory.store_word(at, domain.cut(runs, 0, count), count)
+
+
 def _load_low(size: int) -> Semantics:
     """lfd, lxsdx, and lfiwzx, lxsiwzx of 4 bytes: doubleword 0, extended with zeros; the other one is
     undefined."""
@@ -156,6 +197,12 @@ TABLE: dict[str, Semantics] = {
     **_plain(),
     **_indexed("lxvd2x", _load_vector),
     **_indexed("stxvd2x", _store_vector),
+    **forms(_load_quadword, "lxv v [r]"),
+    **_indexed("lxvx", _load_quadword),
+    **forms(_store_quadword, "stxv v [r]"),
+    **_indexed("stxvx", _store_quadword),
+    **forms(_load_part, "lxvl v r r"),
+    **forms(_store_part, "stxvl v r r"),
     **_indexed("lvx", _load_whole),
     **_indexed("stvx", _store_whole),
     **forms(_load_low(8), "lfd v [r]"),

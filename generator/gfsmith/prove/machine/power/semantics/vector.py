@@ -22,6 +22,8 @@ from gfsmith.prove.machine.power.semantics.operands import (
 from gfsmith.prove.machine.state import State
 
 _HALF = 8
+#: The truth table of xxeval for a ^ b ^ c: bit n, from the left, is the result for abc = n.
+_SUM = 0x69
 
 
 def _exclusive_or(state: State, instr: Decoded) -> None:
@@ -30,6 +32,15 @@ def _exclusive_or(state: State, instr: Decoded) -> None:
         write_vector(state, target, domain.zeros(2 * _HALF))
         return
     write_vector(state, target, domain.xor(read_vector(state, first), read_vector(state, second)))
+
+
+def _evaluate(state: State, instr: Decoded) -> None:
+    """xxeval, as the sum of three operands."""
+    target, *sources, function = instr.operands
+    if immediate(function) != _SUM:
+        raise Unsupported(f"{instr} with another function than a ^ b ^ c, {_SUM:#x}")
+    first, second, third = (read_vector(state, source) for source in sources)
+    write_vector(state, target, domain.xor(domain.xor(first, second), third))
 
 
 def _and(state: State, instr: Decoded) -> None:
@@ -60,6 +71,11 @@ def _splat_immediate(size: int) -> Semantics:
         write_vector(state, instr.operands[0], domain.constant_runs(element * (2 * _HALF // size)))
 
     return run
+
+
+def _splat_byte(state: State, instr: Decoded) -> None:
+    """xxspltib: a number of eight bits in every byte."""
+    write_vector(state, instr.operands[0], ((2 * _HALF, domain.CONSTANTS[immediate(instr.operands[1])]),))
 
 
 def _add(state: State, instr: Decoded) -> None:
@@ -185,10 +201,12 @@ def _to_general(state: State, instr: Decoded) -> None:
 
 TABLE: dict[str, Semantics] = {
     **forms(_exclusive_or, "xxlxor v v v", "vxor v v v"),
+    **forms(_evaluate, "xxeval v v v v #"),
     **forms(_and, "xxland v v v", "vand v v v"),
     **forms(_or, "xxlor v v v"),
     **forms(_splat_immediate(1), "vspltisb v #"),
     **forms(_splat_immediate(4), "vspltisw v #"),
+    **forms(_splat_byte, "xxspltib v #"),
     **forms(_add, "vaddubm v v v"),
     **forms(_subtract, "vsububm v v v"),
     **forms(_shift(-1), "vslb v v v"),

@@ -1,0 +1,1 @@
+"""s390x: registers, decoding, meaning."""

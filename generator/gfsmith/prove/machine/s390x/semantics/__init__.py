@@ -1,0 +1,16 @@
+"""Semantics of the instructions: a table with one entry per instruction form (decode.py defines the forms).
+
+An instruction that is not in the table raises Unsupported, and the answer is then never "proved".
+Branches are the architecture's. tests/system/cosim/test_s390x.py compares every entry with qemu.
+"""
+
+from __future__ import annotations
+
+from gfsmith.prove.machine.s390x.semantics import general, memory, vector
+from gfsmith.prove.machine.s390x.semantics.operands import Semantics
+
+TABLE: dict[str, Semantics] = {
+    **general.TABLE,
+    **memory.TABLE,
+    **vector.TABLE,
+}
