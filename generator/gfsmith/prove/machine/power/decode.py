@@ -149,9 +149,9 @@ def _prefixed(code: bytes) -> Decoded | None:
     high = (suffix << 5, suffix << 3, suffix << 4, suffix << 2)  # bits XX, AX, BX, CX, as bit 5
     low = (suffix >> 21, suffix >> 16, suffix >> 11, suffix >> 6)
     numbers = [above & 32 | below & 31 for above, below in zip(high, low, strict=True)]
-    operands = (*map(Vector, numbers), Immediate(prefix & 0xFF))
+    operands: list[Operand] = [*map(Vector, numbers), Immediate(prefix & 0xFF)]
     text = f"xxeval {', '.join(f'vs{number}' for number in numbers)}, {prefix & 0xFF:#x}"
-    return Decoded("xxeval", "xxeval v v v v #", operands, None, text)
+    return Decoded("xxeval", "xxeval v v v v #", tuple(operands), None, text)
 
 
 def _branch(word: int, target: int) -> Branch | None:

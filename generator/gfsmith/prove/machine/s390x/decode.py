@@ -69,8 +69,9 @@ Operand = General | Vector | Immediate | Place
 
 class Branch(NamedTuple):
     """A branch to `target`, or to the link register if it `returns`. mask: the condition codes for which it
-    is taken, 8 for code 0 to 1 for code 3; for a comparison 8 equal, 4 lower, 2 higher. compared: what it
-    compares, of `size` bytes. counts: the register that is decremented, and then must not be 0."""
+    is taken, 8 for code 0 to 1 for code 3; for a comparison 8 equal, 4 lower, 2 higher. compared: the
+    operands of its comparison, of `size` bytes. counts: the register that is decremented, and then must not
+    be 0."""
 
     target: int
     mask: int = _ALWAYS

@@ -72,8 +72,8 @@ def set_code(state: State, code: int) -> None:
 
 def comparison(left: Word, right: Word, size: int, is_signed: bool) -> Code:
     """Return the code of a comparison of numbers of `size` bytes."""
-    sides = (_nearest(side, size, is_signed) for side in (left, right))
-    return Code(*sides, size, signed=is_signed)
+    first, second = (_nearest(side, size, is_signed) for side in (left, right))
+    return Code(first, second, size, signed=is_signed)
 
 
 def compare(state: State, left: Word, right: Word, size: int, is_signed: bool) -> None:
@@ -103,8 +103,8 @@ def set_carry(state: State, before: Word, added: int) -> None:
     """Set the code of an addition of an unsigned number and a small signed one, modulo 2^64: 0 or 1 for a
     zero or other result without a carry, 2 or 3 with one."""
     if isinstance(before, int):
-        total = before % (1 << 64) + added % (1 << 64)
-        set_code(state, 2 * (total >> 64) + bool(total % (1 << 64)))
+        exact = before % (1 << 64) + added % (1 << 64)
+        set_code(state, 2 * (exact >> 64) + bool(exact % (1 << 64)))
         return
     low, high = state.facts.range(before)
     if added > 0 and low >= -(1 << 63) and high < 0:  # a number counted up to 0, where it carries
