@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -140,7 +141,7 @@ def _flipped(image: Image, place: int, bit: int) -> Image:
             data[at : at + 4] = word.to_bytes(4, "little")
             segment = Segment(segment.address, bytes(data), False, True, segment.name)
         segments.append(segment)
-    return Image(image.format, image.machine, tuple(segments), image.functions)
+    return replace(image, segments=tuple(segments))
 
 
 #: Place of an instruction -> the reason why a kernel with a flipped bit there is equally right.
