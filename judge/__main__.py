@@ -10,7 +10,7 @@ import signal
 import sys
 import zlib
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from hashlib import sha256
 from multiprocessing import active_children
@@ -18,39 +18,41 @@ from pathlib import Path
 from typing import Any
 
 from judge import forms, listing, spec
+from judge.contract import ABIS
 from judge.integers import Rejected, require
 from judge.replay import replay
 
-#: (symbol, ABI, SHA-256 of the code) -> the record of a proof.
-Records = dict[tuple[str, str, str], dict[str, Any]]
+Records = dict[tuple[str, str], dict[str, Any]]  #: (ABI, SHA-256 of the code) -> the record of a proof
 
 
-def certificates(path: Path) -> Records:
-    """Return the records of the prover's cache. Nothing in them is trusted."""
-    found: Records = {}
+def certificates(path: Path) -> dict[str, Records]:
+    """Return the records of the prover's cache by symbol. Nothing in them is trusted."""
+    found: dict[str, Records] = {}
     for _, text in json.loads(path.read_text(encoding="utf-8")).values():
         record = json.loads(text)
         if "kernel" in record:  # records of older releases have none
-            found[record["kernel"]["symbol"], record["abi"], record["sha256"]] = record
+            own = found.setdefault(record["kernel"]["symbol"], {})
+            own[record["abi"], record["sha256"]] = record
     return found
 
 
-def examine(listed: Path, kernel: dict[str, Any], records: dict[str, dict[str, Any]]) -> dict[str, str]:
+def examine(listed: Path, kernel: dict[str, Any], records: Records) -> dict[str, str]:
     """Return, for each ABI of a kernel, the reason of a rejection, "" if there is none. kernel: of the
-    manifest. records: by ABI."""
+    manifest."""
     answers = {}
     forms.forget()
-    for abi, stated in kernel["code"].items():
+    for abi in ABIS:
         try:
             code = listing.read(listed.read_text(encoding="ascii"), kernel["symbol"])[abi]
-            require(sha256(code).hexdigest() == stated["sha256"], "its code differs from MANIFEST.json")
-            require(abi in records, "it has no certificate")
-            trees = json.loads(zlib.decompress(base64.b85decode(records[abi]["trees"])))
-            found = spec.read(records[abi]["kernel"])
+            digest = sha256(code).hexdigest()
+            require(digest == kernel["code"][abi]["sha256"], "its code differs from MANIFEST.json")
+            require((abi, digest) in records, "it has no certificate")
+            record = records[abi, digest]
+            found = spec.read(record["kernel"])
             require(found.symbol == kernel["symbol"], "its certificate is that of another kernel")
-            replay(found, abi, code, trees)
+            replay(found, abi, code, json.loads(zlib.decompress(base64.b85decode(record["trees"]))))
             answers[abi] = ""
-        except (Rejected, OSError, ValueError, LookupError, TypeError, zlib.error) as error:
+        except (Rejected, OSError, ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
             answers[abi] = str(error) or type(error).__name__
     return answers
 
@@ -58,31 +60,25 @@ def examine(listed: Path, kernel: dict[str, Any], records: dict[str, dict[str, A
 def run(folder: Path, cache: Path, jobs: int) -> tuple[Counter[str], list[str]]:
     """Replay all certificates. Returns the accepted functions by ABI, and a line for each rejected one."""
     accepted: Counter[str] = Counter()
-    rejected = []
     records = certificates(cache)
     manifest = json.loads((folder / "MANIFEST.json").read_text(encoding="utf-8"))
     todo = sorted((k for k in manifest["kernels"] if "code" in k), key=lambda kernel: -int(kernel["bytes"]))
+    paths = [folder / "x86" / f"{kernel['symbol']}.S" for kernel in todo]
+    rejected = [f"{p.stem}: not in MANIFEST.json" for p in (folder / "x86").glob("*.S") if p not in paths]
     ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)  # the parent stops the workers
     with ProcessPoolExecutor(jobs, initializer=ignore) as pool:
         try:
-            pending = {}
-            for kernel in todo:
-                name, code = kernel["symbol"], kernel["code"]
-                keys = {abi: (name, abi, stated["sha256"]) for abi, stated in code.items()}
-                own = {abi: records[key] for abi, key in keys.items() if key in records}
-                pending[pool.submit(examine, folder / "x86" / f"{name}.S", kernel, own)] = name
-            for number, future in enumerate(as_completed(pending), 1):
-                for abi, reason in future.result().items():
+            answers = pool.map(examine, paths, todo, [records.get(path.stem, {}) for path in paths])
+            for number, (path, answer) in enumerate(zip(paths, answers, strict=True), 1):
+                for abi, reason in answer.items():
                     accepted[abi] += not reason
-                    rejected += [f"{pending[future]} ({abi}): {reason}"] * bool(reason)
+                    rejected += [f"{path.stem} ({abi}): {reason}"] * bool(reason)
                 if sys.stderr.isatty():
-                    print(f"\rjudge: {number} of {len(todo)} kernels", end="", file=sys.stderr)
+                    print(f"judge: {number} of {len(todo)} kernels", end="\r", file=sys.stderr)
         except BaseException:
             for process in active_children():
                 process.terminate()
             raise
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr)
     return accepted, sorted(rejected)
 
 

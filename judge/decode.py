@@ -1,23 +1,40 @@
-"""x86-64 instructions from capstone's disassembly: operands, CPU features, and regular encodings only.
+"""x86-64 instructions from capstone: the form, the operands, and regular encodings only.
 
-Every mnemonic that is not in TABLE is rejected. The displacement of EVEX operands, which capstone does not
-scale for all instructions, is read from the bytes.
+A form is a mnemonic, the encoding, and the kinds of the operands, such as "vpxor vex v32 v32 m32". The
+encoding is the legacy prefix (66, F2, F3, or - for none), vex or evex. The kinds are v (vector register), r
+(general register), k (mask register), m (memory), each with its bytes, and i (number); b marks a number in
+memory that is repeated. {k} marks a write mask, {z} zeros in the bytes that it leaves out. semantics.py has
+the table of the forms that may occur.
 """
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, TypeVar
+from functools import cache
+from typing import NamedTuple
 
 import capstone
+from capstone import x86
 
-from judge.integers import Rejected
+from judge.integers import Rejected, require
 
-GENERAL = (
-    *("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"),
-    *(f"r{number}" for number in range(8, 16)),
+#: The general registers by number, each with the names of its low 8, 4, 2 and 1 bytes.
+_NAMES = [
+    *(f"r{a}x e{a}x {a}x {a}l".split() for a in "acdb"),
+    *(f"r{a} e{a} {a} {a}l".split() for a in ("sp", "bp", "si", "di")),
+    *(f"r{n} r{n}d r{n}w r{n}b".split() for n in range(8, 16)),
+]
+GENERAL = tuple(names[0] for names in _NAMES)
+MASKS = tuple(f"k{n}" for n in range(8))
+#: At most one prefix, then at most one REX prefix, then an opcode that is no prefix.
+_LEGACY = rb"([\x66\xf2\xf3])?[\x40-\x4f]?[^\x26\x2e\x36\x3e\x40-\x4f\x62\x64-\x67\xc4\xc5\xf0\xf2\xf3].*"
+#: 90 or 0F 1F /0, after 66 or 2E and a REX prefix, which is without REX.B before 90.
+_NO_OP = (
+    rb"[\x66\x2e]*([\x40\x42\x44\x46\x48\x4a\x4c\x4e]?\x90"
+    rb"|[\x40-\x4f]?\x0f\x1f[\x00-\x07\x40-\x47\x80-\x87\xc0-\xc7].*)"
 )
-_LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf2\xf3\xf0")
+_DECODER = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+_DECODER.detail = True
 
 
 class General(NamedTuple):
@@ -30,279 +47,109 @@ class Vector(NamedTuple):
     size: int
 
 
-class Mask(NamedTuple):
-    number: int
-
-
 class Memory(NamedTuple):
-    """base + other * factor + displacement. size: bytes, of one copy if `copies` > 1. base rip: relative to
-    the next instruction."""
+    """base + other * factor + displacement. size: bytes, of one copy if they are `repeated`. base rip:
+    relative to the next instruction."""
 
     base: str
     other: str
     factor: int
     displacement: int
     size: int
-    copies: int = 1
+    repeated: bool
 
 
-Operand = General | Vector | Mask | Memory | int
-
-
-class Row(NamedTuple):
-    """A mnemonic's legacy prefixes, and the features of its legacy or VEX (128, 256 bits) or EVEX forms."""
-
-    prefixes: frozenset[int] = frozenset()
-    features: tuple[str, ...] = ()
-    wide: tuple[str, ...] = ()
-
-
-_P66, _PF3, _PF2, _NONE = frozenset({0x66}), frozenset({0xF3}), frozenset({0xF2}), frozenset[int]()
-_AVX, _AVX2, _F, _BW = ("AVX",), ("AVX2",), ("AVX512F",), ("AVX512F", "AVX512BW")
-
-
-def _rows(names: str, *row: object) -> dict[str, Row]:
-    return {name: Row(*row) for name in names.split()}  # type: ignore[arg-type]
-
-
-#: Mnemonic -> encoding and features. wide: of forms with ymm registers, where they differ.
-TABLE: dict[str, Row] = {
-    **_rows("mov lea add sub cmp test xor or and shl push pop jmp je jne jb jae ja jbe ret vzeroupper"),
-    **_rows("movzx sfence prefetcht0 prefetcht1 prefetcht2 prefetchnta nop movups movaps movhps"),
-    **_rows("endbr64", _PF3),
-    **_rows("bzhi", _NONE, ("BMI2",)),
-    **_rows("kmovq", _NONE, _BW),
-    **_rows("movd movdqa movntdq paddb pand pcmpgtb pextrw pinsrw psrlq pshufd pxor", _P66),
-    **_rows("movdqu", _PF3),
-    **_rows("movddup", _PF2, ("SSE3",)),
-    **_rows("pshufb", _P66, ("SSSE3",)),
-    **_rows("gf2p8affineqb gf2p8mulb", _P66, ("GFNI",)),
-    **_rows("vmovdqu vmovdqa vmovntdq", _NONE, _AVX, _AVX),
-    **_rows("vmovd vmovq vmovhps vpextrw vpinsrw", _NONE, _AVX),
-    **_rows("vpand vpcmpgtb vpxor vpaddb vpshufb vpsrlq", _NONE, _AVX, _AVX2),
-    **_rows("vgf2p8affineqb vgf2p8mulb", _NONE, ("AVX", "GFNI"), ("AVX", "GFNI")),
-    **_rows("vbroadcasti128 vinserti128 vextracti128 vpbroadcastd vpbroadcastq", _NONE, _AVX2, _AVX2),
-    **_rows("vbroadcasti32x4 vmovdqa64 vmovdqu64 vpandd vpandq vpxord vpxorq vpternlogd", _NONE, _F),
-    **_rows("vmovdqu8", _NONE, _BW),
+Operand = General | Vector | Memory | int
+_REGISTERS: dict[str, Operand] = {
+    **{name: General(names[0], 8 >> n) for names in _NAMES for n, name in enumerate(names)},
+    **{f"{letter}mm{n}": Vector(n, 16 << at) for at, letter in enumerate("xyz") for n in range(32)},
+    **{name: General(name, 8) for name in MASKS},
 }
-TABLE["vzeroupper"] = Row(features=_AVX)
-#: Two encodings: 66 0F D6 stores and 66 REX.W moves registers; F3 0F 7E loads.
-TABLE["movq"] = Row(_P66)
-_WORD_EVEX = frozenset({"vpshufb", "vpaddb"})  #: of AVX512BW in EVEX
-_EVEX = _WORD_EVEX | {"vmovdqu8", "vmovdqa64", "vmovntdq", "vpxord", "vpandd", "vpternlogd", "vpsrlq"}
-_EVEX |= {"vgf2p8affineqb", "vgf2p8mulb", "vpbroadcastq", "vpbroadcastd", "vbroadcasti32x4"}
-
-JUMPS = frozenset({"je", "jne", "jb", "jae", "ja", "jbe"})
-_NO_OP = re.compile(rb"[\x40-\x4f]?(?:\x90|\x0f\x1f[\x00-\x07\x40-\x47\x80-\x87\xc0-\xc7].*)", re.DOTALL)
-_SIZES = {"byte": 1, "word": 2, "dword": 4, "qword": 8, "xmmword": 16, "ymmword": 32, "zmmword": 64}
-_MEMORY = re.compile(r"(?:(\w+) ptr )?\[([^\]]+)\](?:\{1to(\d+)\})?")
-_PART = re.compile(r"([+-]?)(\w+)(?:\*([1248]))?")
-_VECTOR = re.compile(r"([xyz])mm(\d+)")
 
 
 class Instruction(NamedTuple):
-    """One instruction. vex: three-operand form. mask: write mask register, 0 for none."""
+    """One instruction. mask: write mask register, "" for none."""
 
+    form: str
     name: str
     operands: tuple[Operand, ...]
-    vex: bool
-    mask: int
-    zeroing: bool
+    mask: str
     size: int
-    features: frozenset[str]
 
 
-Kind = TypeVar("Kind", General, Vector, Mask, Memory, int)
+def _operand(ins: capstone.CsInsn, op: x86.X86Op, widest: int) -> Operand:
+    """Return an operand. widest: bytes of the widest vector register."""
+    if op.type == x86.X86_OP_IMM:
+        return int(op.imm)
+    if op.type == x86.X86_OP_REG:
+        name = ins.reg_name(op.reg)
+        return _REGISTERS.get(name, General(name, 0))  # no form has a register of 0 bytes
+    base, other = (ins.reg_name(number) or "" for number in (op.mem.base, op.mem.index))
+    known = base in (*GENERAL, "rip") and other in (*GENERAL, "") and op.mem.segment == 0
+    require(known, "an address without a base, or with registers that are not supported")
+    size = widest >> op.avx_bcast if op.avx_bcast else op.size  # capstone 5 has no size of repeated numbers
+    code, displacement = bytes(ins.bytes), op.mem.disp
+    if code[0] == 0x62 and code[5] >> 6 == 1:  # capstone 5 does not scale all displacements of one byte
+        place = 7 if code[5] & 7 == 4 else 6
+        displacement = int.from_bytes(code[place : place + 1], "little", signed=True) * size
+    return Memory(base, other, op.mem.scale, displacement, size, op.avx_bcast > 0)
 
 
-def only(op: Operand, kind: type[Kind], size: int = 0) -> Kind:
-    """Return an operand of one kind and, if `size` is given, of this size. Raises Rejected for others."""
-    if not isinstance(op, kind) or (size and getattr(op, "size", 0) != size):
-        raise Rejected(f"another operand than {kind.__name__}: {op}")
-    return op
+def _kind(op: Operand) -> str:
+    if isinstance(op, int):
+        return "i"
+    if isinstance(op, General):
+        return f"{'k' if op.name in MASKS else 'r'}{op.size}"
+    return f"v{op.size}" if isinstance(op, Vector) else f"m{op.size}{'b' * op.repeated}"
 
 
-def _general() -> dict[str, General]:
-    found = {}
-    for number, name in enumerate(GENERAL):
-        found[name] = General(name, 8)
-        if number < 8:
-            short = name[1:]
-            low = f"{short[0]}l" if short.endswith("x") else f"{short}l"
-            found |= {f"e{short}": General(name, 4), short: General(name, 2), low: General(name, 1)}
-        else:
-            found |= {f"{name}{letter}": General(name, n) for letter, n in (("d", 4), ("w", 2), ("b", 1))}
-    return found
+def _legacy(name: str, code: bytes) -> str:
+    """Return the prefix of a legacy encoding, which CPUs may not treat differently."""
+    found = re.fullmatch(_LEGACY, code, re.DOTALL)
+    require(found is not None, "{} with prefixes that it does not need", name)
+    return (found[1] or b"").hex().upper() or "-"  # type: ignore[index]
 
 
-_GENERAL = _general()
-
-
-def _memory(text: str) -> Memory:
-    found = _MEMORY.fullmatch(text)
-    if found is None:
-        raise Rejected(f"an operand {text}")
-    base = index = ""
-    factor, displacement = 1, 0
-    for sign, part, times in _PART.findall(found[2].replace(" ", "")):
-        if part[0].isdigit():
-            displacement += int(part, 0) * (-1 if sign == "-" else 1)
-        elif part not in (*GENERAL, "rip") or sign == "-":
-            raise Rejected(f"an address {text}")
-        elif times or base:
-            if index:
-                raise Rejected(f"an address {text}")
-            index, factor = part, int(times or 1)
-        else:
-            base = part
-    copies = int(found[3] or 1)
-    return Memory(base, index, factor, displacement, _SIZES.get(found[1] or "", 0), copies)
-
-
-def _operand(text: str) -> Operand:
-    vector = _VECTOR.fullmatch(text)
-    if vector:
-        return Vector(int(vector[2]), {"x": 16, "y": 32, "z": 64}[vector[1]])
-    if text in _GENERAL:
-        return _GENERAL[text]
-    if re.fullmatch(r"k[0-7]", text):
-        return Mask(int(text[1]))
-    if re.fullmatch(r"-?(0x[0-9a-f]+|[0-9]+)", text):
-        value = int(text, 0)
-        return value - (1 << 64) if value >> 63 == 1 else value
-    return _memory(text)
-
-
-def _unit(name: str, operands: tuple[Operand, ...], memory: Memory) -> int:
-    """Return the factor of an EVEX displacement of one byte: the size of the memory operand."""
-    if memory.copies > 1:
-        return max(v.size for v in operands if isinstance(v, Vector)) // memory.copies
-    return {"vbroadcasti32x4": 16, "vpbroadcastq": 8, "vpbroadcastd": 4}.get(
-        name, max(v.size for v in operands if isinstance(v, Vector))
-    )
-
-
-def _scaled(name: str, operands: tuple[Operand, ...], code: bytes) -> tuple[Operand, ...]:
-    """Return the operands of an EVEX instruction, with memory's displacement and size from the bytes."""
-    out: list[Operand] = []
-    for operand in operands:
-        if isinstance(operand, Memory):
-            unit = _unit(name, operands, operand)
-            modrm, place = code[5], 7 if code[5] & 7 == 4 else 6
-            if modrm >> 6 == 1:
-                shown = int.from_bytes(code[place : place + 1], "little", signed=True) * unit
-            elif modrm >> 6 == 2:
-                shown = int.from_bytes(code[place : place + 4], "little", signed=True)
-            elif modrm & 7 == 5 or (modrm & 7 == 4 and code[6] & 7 == 5):
-                raise Rejected(f"{name} without a base register")
-            else:
-                shown = 0
-            operand = operand._replace(displacement=shown, size=unit)
-        out.append(operand)
-    return tuple(out)
-
-
-def _check_prefixes(name: str, operands: tuple[Operand, ...], code: bytes) -> None:
-    """Raise Rejected for redundant prefixes, which CPUs may treat differently."""
-    end = 0
-    while code[end] in _LEGACY_PREFIXES:
-        end += 1
-    found = sorted(code[:end])
-    if name == "nop":
-        if not {0x66, 0x2E}.issuperset(found) or not _NO_OP.fullmatch(code[end:]):
-            raise Rejected("another no-op")
-        return
-    wanted = set(TABLE[name].prefixes)
-    if name == "movq" and code[end:].lstrip(bytes(range(0x40, 0x50)))[:2] == b"\x0f\x7e" and 0xF3 in found:
-        wanted = {0xF3}
-    if name == "mov" and any(isinstance(o, General) and o.size == 2 for o in operands):
-        wanted = {0x66}
-    if found != sorted(wanted) or (code[end] & 0xF0 == 0x40 and code[end + 1] & 0xF0 == 0x40):
-        raise Rejected(f"{name} with prefixes that it does not need")
-    if code[end] & 0xF0 == 0x40 and code[end + 1] in _LEGACY_PREFIXES:
-        raise Rejected(f"{name} with a prefix behind REX")
-
-
-def _check_fields(name: str, operands: tuple[Operand, ...], code: bytes) -> None:
+def _check_vex(name: str, operands: tuple[Operand, ...], code: bytes) -> None:
     """Raise Rejected for VEX and EVEX prefixes that a CPU refuses: reserved bits, a register that the form
     does not have, rounding of integers (Intel SDM, volume 2, 2.3 and 2.7)."""
-    if code[0] not in (0xC4, 0xC5, 0x62):
-        return
-    registers = sum(not isinstance(operand, int) for operand in operands)
-    if registers < 3 and name != "vpsrlq" and code[1 if code[0] == 0xC5 else 2] & 0x78 != 0x78:
-        raise Rejected(f"{name} with a third register")
+    third = name == "vpsrlq" or sum(not isinstance(operand, int) for operand in operands) >= 3
+    unused = code[1 if code[0] == 0xC5 else 2] & 0x78 == 0x78
+    require(third or unused, "{} with a third register", name)
     if code[0] == 0x62:
-        copies = any(isinstance(operand, Memory) and operand.copies > 1 for operand in operands)
-        third = registers >= 3 or name == "vpsrlq" or code[3] & 0x08
-        if code[1] & 0x08 or not code[2] & 0x04 or code[3] & 0x60 == 0x60 or not third:
-            raise Rejected(f"{name} with reserved bits")
-        if bool(code[3] & 0x10) != copies:
-            raise Rejected(f"{name} with rounding")
+        repeated = any(isinstance(operand, Memory) and operand.repeated for operand in operands)
+        reserved = code[1] & 0x08 or not code[2] & 0x04 or not (third or code[3] & 0x08)
+        require(not reserved and code[3] & 0x60 == 0x40, "{} with reserved bits, or other widths", name)
+        require(bool(code[3] & 0x10) == repeated, "{} with rounding", name)
+        require(code[3] & 0x87 != 0x80, "{} with zeros instead of bytes of no mask", name)
 
 
-def _features(name: str, operands: tuple[Operand, ...], code: bytes) -> frozenset[str]:
-    row = TABLE[name]
-    width = max((o.size for o in operands if isinstance(o, Vector)), default=0)
-    if code[0] != 0x62:
-        return frozenset(row.wide if width == 32 and row.wide else row.features)
-    features = {"AVX512F"} | ({"AVX512VL"} if width < 64 else set())
-    features |= {"GFNI"} if "gf2p8" in name else set()
-    features |= {"AVX512BW"} if name in _WORD_EVEX or "AVX512BW" in row.features else set()
-    return frozenset(features)
+@cache
+def decode(code: bytes) -> Instruction:
+    """Return the first instruction of some bytes. The targets of branches are relative to it. Raises
+    Rejected."""
+    ins = next(_DECODER.disasm(code, 0, 1), None)
+    if ins is None:
+        raise Rejected(f"no instruction {code.hex()}")
+    name, code = ins.mnemonic.replace("movabs", "mov"), code[: ins.size]
+    if name == "nop":
+        require(re.fullmatch(_NO_OP, code, re.DOTALL) is not None, "another no-op: {}", code.hex(" "))
+        return Instruction("nop -", name, (), "", ins.size)
+    encoding = {0x62: "evex", 0xC4: "vex", 0xC5: "vex"}.get(code[0]) or _legacy(name, code)
+    number, zeroing = (code[3] & 7, code[3] >> 7) if encoding == "evex" else (0, 0)
+    mask = MASKS[number] if number else ""
+    registers = [op for op in ins.operands if op.type == x86.X86_OP_REG]
+    widest = max((op.size for op in registers), default=0)
+    masks = [op for op in registers if mask and ins.reg_name(op.reg) == mask]
+    operands = tuple(_operand(ins, op, widest) for op in ins.operands if op not in masks)
+    vex = encoding in ("vex", "evex")
+    if vex:
+        _check_vex(name, operands, code)
+    marks = "{k}" * bool(mask) + "{z}" * zeroing
+    form = f"{name} {encoding} {' '.join(map(_kind, operands))}{marks}".strip()
+    return Instruction(form, name, operands, mask, ins.size)
 
 
-_parsed: dict[tuple[str, str, bytes], Instruction] = {}
-
-
-def parse(name: str, text: str, code: bytes) -> Instruction:
-    """Return one instruction from capstone's text and its bytes. Raises Rejected."""
-    key = name, text, code
-    found = _parsed.get(key)
-    if found is None:
-        found = _parsed[key] = _parse(*key)
-    return found
-
-
-def _parse(name: str, text: str, code: bytes) -> Instruction:
-    if name == "movabs":
-        name = "mov"
-    if name not in TABLE:
-        raise Rejected(f"no semantics for {name} {text}")
-    marks = re.findall(r"\{(k[1-7]|z)\}", text)
-    bare = re.sub(r" ?\{(?:k[1-7]|z)\}", "", text)
-    parts = [part.strip() for part in bare.split(",")] if bare else []
-    operands = tuple(_operand(part) for part in parts)
-    evex = code[0] == 0x62
-    if evex and name not in _EVEX:
-        raise Rejected(f"an EVEX form of {name}")
-    _check_fields(name, operands, code)
-    if evex:
-        operands = _scaled(name, operands, code)
-    _check_prefixes(name, operands, code)
-    mask = next((int(mark[1]) for mark in marks if mark != "z"), 0)
-    features = _features(name, operands, code)
-    vex = code[0] in (0xC4, 0xC5, 0x62)
-    return Instruction(name, operands, vex, mask, "z" in marks, len(code), features)
-
-
-class Text:
-    """The instructions of one function, by place."""
-
-    def __init__(self, code: bytes, features: frozenset[str]) -> None:
-        self._code, self._features = code, features
-        self._decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-        self._lines = {line[0]: line for line in self._decoder.disasm_lite(code, 0)}
-
-    def at(self, ip: int) -> Instruction:
-        """Return the instruction at a place. Raises Rejected outside of the function, and for instructions
-        that the instruction set lacks."""
-        line = self._lines.get(ip)
-        if line is None and 0 <= ip < len(self._code):
-            line = next(self._decoder.disasm_lite(self._code[ip : ip + 15], ip, 1), None)
-        if line is None:
-            raise Rejected(f"no instruction at {ip}")
-        _, size, name, text = line
-        found = parse(name, text, self._code[ip : ip + size])
-        if not found.features <= self._features:
-            raise Rejected(f"{name} needs {', '.join(sorted(found.features - self._features))}")
-        return found
+def sizes(code: bytes) -> dict[int, int]:
+    """Return the bytes of each instruction by place, as long as instructions follow each other."""
+    return {place: size for place, size, _, _ in _DECODER.disasm_lite(code, 0)}

@@ -3,22 +3,22 @@
 A body is the value of consecutive bytes, up to their position: constant ^ the sum of T(M x) over atoms. x is
 a byte of a shard, or an unknown byte; M is an 8 x 8 matrix over GF(2) as a number (row r in byte r); T is
 nothing, or the linear map of one coefficient's table entry. Equal bodies are one object, so results of
-operations are remembered by the numbers of their operands. A run is a length, the position of its first byte
-(None if the value is constant) and a body: byte l of it belongs to position + l. A vector is a tuple of runs,
-or an element that repeats itself.
+operations are remembered by the objects. A run is a length, the position of its first byte (None if the value
+is constant) and a body: byte l of it belongs to position + l. The bytes of a vector are a tuple of runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import count, pairwise
+from collections.abc import Callable
+from functools import cache, lru_cache
+from itertools import count
 from typing import Any, NamedTuple
 
-from judge.integers import Linear, Rejected, Word, add, replace
+from judge.integers import Linear, Word, add, replace, require
 
 IDENTITY = sum(1 << 9 * n for n in range(8))
-_ALL = (1 << 64) - 1
+SIGN = sum(0x80 << 8 * row for row in range(8))  #: the matrix that gives bit 7 in all bits
+_COLUMN = sum(1 << 8 * row for row in range(8))  #: the first bit of each row
 
 
 class Atom(NamedTuple):
@@ -41,9 +41,7 @@ class Body:
 
 
 _bodies: dict[tuple[int, frozenset[tuple[Atom, int]]], Body] = {}
-_numbers = count()
-_sums: dict[tuple[int, int], Body] = {}
-_maps: dict[tuple[object, ...], Body] = {}
+NUMBERS = count()  #: of bodies, and of unknown bytes
 
 
 def body(constant: int, atoms: dict[Atom, int]) -> Body:
@@ -51,7 +49,7 @@ def body(constant: int, atoms: dict[Atom, int]) -> Body:
     key = constant, frozenset(item for item in atoms.items() if item[1])
     found = _bodies.get(key)
     if found is None:
-        found = _bodies[key] = Body(*key, next(_numbers))
+        found = _bodies[key] = Body(*key, next(NUMBERS))
     return found
 
 
@@ -67,48 +65,28 @@ Runs = tuple[Run, ...]
 def forget() -> None:
     """Drop remembered bodies. Values from before must not be used afterwards."""
     if len(_bodies) > 200_000:
-        for memory in (_bodies, _sums, _maps):
-            memory.clear()
+        for function in (xor, multiply, look_up, ended, replace_body):
+            function.cache_clear()
+        _bodies.clear()
         _bodies.update(_kept)
-
-
-class Repeated(NamedTuple):
-    """A vector in which `element`, of `width` bytes, repeats itself."""
-
-    width: int
-    element: Runs
-
-
-Vector = Runs | Repeated
 
 
 def variable(kind: str, shard: Word, matrix: int = IDENTITY) -> Body:
     return body(0, {Atom("", 0, 0, kind, shard): matrix})
 
 
-_fresh = count()
-
-
-def fresh() -> int:
-    return next(_fresh)
-
-
 def junk(length: int) -> Runs:
     """Return bytes of which nothing is known."""
-    return ((length, 0, variable("junk", fresh())),)
+    return ((length, 0, variable("junk", next(NUMBERS))),)
 
 
 @lru_cache(maxsize=1 << 16)
 def compose(outer: int, inner: int) -> int:
-    """Return the product of two matrices."""
-    rows = [inner >> 8 * n & 0xFF for n in range(8)]
+    """Return the product of two matrices: row n of the inner one is added where a row of the outer one has
+    bit n."""
     result = 0
-    for r in range(8):
-        row = 0
-        for n in range(8):
-            if outer >> 8 * r + n & 1:
-                row ^= rows[n]
-        result |= row << 8 * r
+    for n, row in enumerate(inner.to_bytes(8, "little")):
+        result ^= (outer >> n & _COLUMN) * row
     return result
 
 
@@ -116,33 +94,23 @@ def apply(matrix: int, byte: int) -> int:
     return sum((((matrix >> 8 * r) & byte & 0xFF).bit_count() & 1) << r for r in range(8))
 
 
-def _data(one: Body) -> Body:
-    if one.constant < 0:
-        raise Rejected("arithmetic on raw table bytes")
-    return one
-
-
+@cache
 def xor(left: Body, right: Body) -> Body:
-    key = (left.number, right.number) if left.number < right.number else (right.number, left.number)
-    found = _sums.get(key)
-    if found is None:
-        atoms = dict(_data(left).atoms)
-        for atom, matrix in _data(right).atoms:
-            atoms[atom] = atoms.get(atom, 0) ^ matrix
-        found = _sums[key] = body(left.constant ^ right.constant, atoms)
-    return found
+    if left is right:
+        return ZERO
+    require(min(left.constant, right.constant) >= 0, "arithmetic on raw table bytes")
+    atoms = dict(left.atoms)
+    for atom, matrix in right.atoms:
+        atoms[atom] = atoms.get(atom, 0) ^ matrix
+    return body(left.constant ^ right.constant, atoms)
 
 
+@cache
 def multiply(matrix: int, one: Body) -> Body:
     """Return a known matrix times a body."""
-    key = (matrix, one.number)
-    found = _maps.get(key)
-    if found is None:
-        if any(atom.part for atom, _ in one.atoms):
-            raise Rejected("a matrix is applied to a product")
-        atoms = {atom: compose(matrix, inner) for atom, inner in one.atoms}
-        found = _maps[key] = body(apply(matrix, _data(one).constant), atoms)
-    return found
+    plain = one.constant >= 0 and not any(atom.part for atom, _ in one.atoms)
+    require(plain, "a matrix is applied to raw table bytes or to a product")
+    return body(apply(matrix, one.constant), {atom: compose(matrix, inner) for atom, inner in one.atoms})
 
 
 @lru_cache(maxsize=256)
@@ -151,45 +119,39 @@ def keeping(byte: int) -> int:
     return sum(1 << 9 * n for n in range(8) if byte >> n & 1)
 
 
+@lru_cache(maxsize=16)
+def shifted(by: int) -> int:
+    """Return the matrix of a shift of a byte by `by` bits towards bit 0 (negative: away)."""
+    return sum(1 << 8 * r + r + by for r in range(8) if 0 <= r + by < 8)
+
+
 def mask(one: Body, byte: int) -> Body:
     """Return the AND with a constant."""
     return ZERO if byte == 0 else one if byte == 0xFF else multiply(keeping(byte), one)
 
 
+@cache
 def look_up(part: str, source: Word, output: Word, one: Body) -> Body:
     """Return T of a body. T is linear, so it maps 0 to 0."""
-    key = (part, source, output, one.number)
-    found = _maps.get(key)
-    if found is None:
-        if one.constant or any(atom.part for atom, _ in one.atoms):
-            raise Rejected("a table entry is applied to a constant or to a product")
-        found = body(0, {Atom(part, source, output, *atom[3:]): matrix for atom, matrix in one.atoms})
-        _maps[key] = found
-    return found
+    plain = not one.constant and not any(atom.part for atom, _ in one.atoms)
+    require(plain, "a table entry is applied to a constant or to a product")
+    return body(0, {Atom(part, source, output, *atom[3:]): matrix for atom, matrix in one.atoms})
 
 
+@cache
 def ended(one: Body) -> Body:
     """Return the same sum over shards of which only the bytes before their end are kept, then zeros."""
-    key = ("ended", one.number)
-    found = _maps.get(key)
-    if found is None:
-        if one.constant:
-            raise Rejected("a constant behind the end of a shard")
-        atoms = {atom._replace(kind=atom.kind + "$"): matrix for atom, matrix in one.atoms}
-        found = _maps[key] = body(0, atoms)
-    return found
+    require(not one.constant, "a constant behind the end of a shard")
+    return body(0, {atom._replace(kind=atom.kind + "$"): matrix for atom, matrix in one.atoms})
 
 
+@cache
 def replace_body(one: Body, name: str, by: Word) -> Body:
-    key = ("replace", one.number, name, by)
-    found = _maps.get(key)
-    if found is None:
-        atoms: dict[Atom, int] = {}
-        for before, matrix in one.atoms:
-            atom = moved(before, name, by)
-            atoms[atom] = atoms.get(atom, 0) ^ matrix
-        found = _maps[key] = body(one.constant, atoms) if one.atoms else one
-    return found
+    atoms: dict[Atom, int] = {}
+    for before, matrix in one.atoms:
+        atom = moved(before, name, by)
+        atoms[atom] = atoms.get(atom, 0) ^ matrix
+    return body(one.constant, atoms)
 
 
 def moved(value: Any, name: str, by: Word) -> Any:
@@ -199,9 +161,11 @@ def moved(value: Any, name: str, by: Word) -> Any:
     if isinstance(value, Linear):
         return replace(value, name, by)
     if isinstance(value, Body):
-        return replace_body(value, name, by)
+        return replace_body(value, name, by) if value.atoms else value
     if isinstance(value, dict):
-        return {moved(key, name, by): moved(each, name, by) for key, each in value.items()}
+        new = {moved(key, name, by): moved(each, name, by) for key, each in value.items()}
+        require(len(new) == len(value), "two parts of the state become one")
+        return new
     parts = [moved(part, name, by) for part in value]
     return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
@@ -233,17 +197,10 @@ def size(runs: Runs) -> int:
     return sum(run[0] for run in runs)
 
 
-def expand(vector: Vector, length: int) -> Runs:
-    """Return `length` bytes of a vector as runs. Raises Rejected if it is shorter."""
-    if isinstance(vector, Repeated):
-        return merge(list(vector.element) * -(-length // vector.width))
-    return cut(vector, 0, length)
-
-
 def cut(runs: Runs, low: int, high: int) -> Runs:
     """Return bytes low to high - 1."""
-    if low == 0 and runs and runs[0][0] >= high:
-        return ((high, runs[0][1], runs[0][2]),) if high else ()
+    if low == 0 and high and runs and runs[0][0] >= high:
+        return ((high, *runs[0][1:]),)
     out: list[Run] = []
     position = 0
     for length, start, one in runs:
@@ -251,34 +208,15 @@ def cut(runs: Runs, low: int, high: int) -> Runs:
         if first < last:
             out.append((last - first, later(start, first), one))
         position += length
-    if position < high:
-        raise Rejected("bytes of a register that are not known")
+    require(position >= high, "bytes that are not known")
     return tuple(out)
-
-
-def pieces(left: Runs, right: Runs) -> Iterator[tuple[Run, Run]]:
-    """Yield both vectors, cut at the borders of either."""
-    if len(left) == len(right) == 1 and left[0][0] == right[0][0]:
-        yield left[0], right[0]
-        return
-    borders = {0}
-    for runs in (left, right):
-        position = 0
-        for run in runs:
-            position += run[0]
-            borders.add(position)
-    places = sorted(borders)
-    for low, high in pairwise(places):
-        (one,), (other,) = cut(left, low, high), cut(right, low, high)
-        yield one, other
 
 
 def together(left: Word | None, right: Word | None) -> Word | None:
     """Return the position of a sum: both summands belong to the same position."""
     if left is None:
         return right
-    if right is not None and left != right:
-        raise Rejected("bytes of different positions are combined")
+    require(right is None or left == right, "bytes of different positions are combined")
     return left
 
 
@@ -287,19 +225,23 @@ def run_of(length: int, start: Word | None, one: Body) -> Run:
     return (length, start if one.atoms or one is TABLE else None, one)
 
 
-def xor_runs(left: Runs, right: Runs) -> Runs:
-    out = [
-        run_of(length, together(start, other), xor(one, two))
-        for (length, start, one), (_, other, two) in pieces(left, right)
-    ]
-    return merge(out) if len(out) > 1 else tuple(out)
+def combine(rule: Callable[[Body, Body], Body], left: Runs, right: Runs) -> Runs:
+    """Return the rule's results for the bytes of two vectors at the same places."""
+    out: list[Run] = []
+    first, second = list(left[::-1]), list(right[::-1])
+    while first and second:
+        (one_length, one_start, one), (two_length, two_start, two) = first.pop(), second.pop()
+        length = min(one_length, two_length)
+        out.append(run_of(length, together(one_start, two_start), rule(one, two)))
+        if one_length > length:
+            first.append((one_length - length, later(one_start, length), one))
+        if two_length > length:
+            second.append((two_length - length, later(two_start, length), two))
+    require(not first and not second, "vectors of different lengths")
+    return merge(out)
 
 
 def known(runs: Runs) -> bytes:
     """Return constant bytes."""
-    out = b""
-    for length, _, one in runs:
-        if one.atoms or one.constant < 0:
-            raise Rejected("a value that must be known is not")
-        out += bytes([one.constant]) * length
-    return out
+    require(all(not one.atoms and one.constant >= 0 for _, _, one in runs), "a value must be known")
+    return b"".join(bytes([one.constant]) * length for length, _, one in runs)

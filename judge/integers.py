@@ -6,12 +6,13 @@ are bounds of linear forms; every derivation below is exact integer arithmetic.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import gcd, inf
 from typing import Any, NamedTuple
 
 Terms = tuple[tuple[str, int], ...]
-Bound = int | float
+Bound = int | float  #: an integer, or an infinity
 SPAN = 1 << 64
 
 
@@ -19,9 +20,10 @@ class Rejected(Exception):
     """The certificate or the code is wrong, or the judge cannot check it."""
 
 
-def require(condition: bool, what: str) -> None:
+def require(condition: bool, what: str, *values: object) -> None:
+    """Raise Rejected, with the values in the gaps of the text, unless the condition holds."""
     if not condition:
-        raise Rejected(what)
+        raise Rejected(what.format(*values))
 
 
 class Contradiction(Exception):
@@ -49,6 +51,10 @@ class Pointer(NamedTuple):
     region: Region
     offset: Word
 
+    def lies(self, multiple: int, behind: Pointer) -> bool:
+        """Return whether the address lies a multiple of some bytes behind another one."""
+        return self.region == behind.region and is_multiple(subtract(self.offset, behind.offset), multiple)
+
 
 def unknown(name: str) -> Linear:
     return Linear(0, ((name, 1),))
@@ -59,62 +65,73 @@ def _make(constant: int, terms: dict[str, int]) -> Word:
     return Linear(constant, left) if left else constant
 
 
-def add(left: Word, right: Word) -> Word:
+def add(left: Word, right: Word, times: int = 1) -> Word:
+    """Return left + right * times."""
     if isinstance(right, int):
-        return left + right if isinstance(left, int) else Linear(left.constant + right, left.terms)
-    if isinstance(left, int):
-        return Linear(left + right.constant, right.terms)
-    terms = dict(left.terms)
+        gain = right * times
+        return left + gain if isinstance(left, int) else Linear(left.constant + gain, left.terms)
+    constant, terms = (left, ()) if isinstance(left, int) else left
+    sums = dict(terms)
     for name, factor in right.terms:
-        terms[name] = terms.get(name, 0) + factor
-    return _make(left.constant + right.constant, terms)
+        sums[name] = sums.get(name, 0) + factor * times
+    return _make(constant + right.constant * times, sums)
 
 
 def scale(value: Word, by: int) -> Word:
-    if isinstance(value, int):
-        return value * by
-    return _make(value.constant * by, {name: factor * by for name, factor in value.terms})
+    return add(0, value, by)
 
 
 def subtract(left: Word, right: Word) -> Word:
-    if isinstance(right, int):
-        return left - right if isinstance(left, int) else Linear(left.constant - right, left.terms)
-    if isinstance(left, Linear) and left.terms == right.terms:
-        return left.constant - right.constant
-    return add(left, scale(right, -1))
+    return add(left, right, -1)
+
+
+def is_multiple(value: Word, of: int) -> bool:
+    """Return whether each part of the sum is a multiple, and so the sum for all values of its unknowns."""
+    parts = [value] if isinstance(value, int) else [value.constant, *(factor for _, factor in value.terms)]
+    return all(part % of == 0 for part in parts)
 
 
 def divide(value: Word, by: int) -> Word:
     """Return value / by. Raises Rejected if a part of the sum is no multiple."""
-    if isinstance(value, int):
-        if value % by:
-            raise Rejected(f"{value} is no multiple of {by}")
-        return value // by
-    if value.constant % by or any(factor % by for _, factor in value.terms):
-        raise Rejected(f"{value} is no multiple of {by}")
-    return Linear(value.constant // by, tuple((name, factor // by) for name, factor in value.terms))
+    require(is_multiple(value, by), "{} is no multiple of {}", value, by)
+    constant, terms = (value, ()) if isinstance(value, int) else value
+    return _make(constant // by, {name: factor // by for name, factor in terms})
 
 
 def replace(value: Word, name: str, by: Word) -> Word:
     """Return the value with `by` in place of an unknown."""
-    if isinstance(value, int):
-        return value
-    for other, factor in value.terms:
-        if other == name:
-            rest = _make(value.constant, {n: f for n, f in value.terms if n != name})
-            return add(rest, scale(by, factor))
-    return value
+    factor = 0 if isinstance(value, int) else dict(value.terms).get(name, 0)
+    return add(add(value, unknown(name), -factor), by, factor) if factor else value
+
+
+def whole(data: Any) -> int:
+    """Return an integer of a certificate, in which fractions and infinities have no meaning."""
+    require(type(data) is int, "{} is no integer", data)
+    return int(data)
 
 
 def word(data: Any) -> Word:
     """Return a word from plain data: a number, or [constant, [[name, factor], ...]]."""
-    if type(data) is int:
-        return data
-    constant, terms = data
-    total: Word = int(constant)
-    for name, factor in terms:
-        total = add(total, scale(unknown(str(name)), int(factor)))
+    if not isinstance(data, list):
+        return whole(data)
+    total: Word = whole(data[0])
+    for name, factor in data[1]:
+        total = add(total, unknown(str(name)), whole(factor))
     return total
+
+
+def number(value: object) -> Word:
+    """Return a value that is a number. Raises Rejected for addresses and data."""
+    if not isinstance(value, int | Linear):
+        raise Rejected(f"{value} is used as a number")
+    return value
+
+
+def pointer(value: object) -> Pointer:
+    """Return a value that is an address in a region. Raises Rejected for others."""
+    if not isinstance(value, Pointer):
+        raise Rejected(f"{value} is used as an address")
+    return value
 
 
 @lru_cache(maxsize=1 << 14)
@@ -124,19 +141,21 @@ def _normal(terms: Terms) -> tuple[Terms, int]:
     return (terms if factor == 1 else tuple((n, f // factor) for n, f in terms)), factor
 
 
+def _times(factor: int, bounds: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
+    """Return the bounds of a multiple. factor: not 0."""
+    low, high = factor * bounds[0], factor * bounds[1]
+    return (low, high) if factor > 0 else (high, low)
+
+
+@dataclass(slots=True)
 class Facts:
     """Bounds of linear forms. An unknown without a fact may have any value."""
 
-    __slots__ = ("_found", "bounds")
-
-    def __init__(self) -> None:
-        self.bounds: dict[Terms, tuple[Bound, Bound]] = {}
-        self._found: dict[Terms, tuple[Bound, Bound]] = {}
+    bounds: dict[Terms, tuple[Bound, Bound]] = field(default_factory=dict)
+    _found: dict[Terms, tuple[Bound, Bound]] = field(default_factory=dict)  #: ranges that were derived
 
     def copy(self) -> Facts:
-        new = Facts()
-        new.bounds, new._found = dict(self.bounds), dict(self._found)
-        return new
+        return Facts(dict(self.bounds), dict(self._found))
 
     def range(self, value: Word) -> tuple[Bound, Bound]:
         """Return bounds of a value that follow from the facts."""
@@ -145,38 +164,36 @@ class Facts:
         found = self._found.get(value.terms)
         if found is None:
             terms, factor = _normal(value.terms)
-            low, high = self._derive(terms)
-            found = (factor * low, factor * high) if factor > 0 else (factor * high, factor * low)
-            self._found[value.terms] = found
+            found = self._found[value.terms] = _times(factor, self._derive(terms))
         return value.constant + found[0], value.constant + found[1]
+
+    def low(self, value: Word) -> Bound:
+        return self.range(value)[0]
+
+    def high(self, value: Word) -> Bound:
+        return self.range(value)[1]
 
     def _derive(self, terms: Terms) -> tuple[Bound, Bound]:
         """Return bounds from the form itself, from its unknowns, and from one other form and the rest."""
         low, high = self._sum(terms)
-        known = self.bounds.get(terms)
-        if known is not None:
-            low, high = max(low, known[0]), min(high, known[1])
+        known = self.bounds.get(terms, (-inf, inf))
+        low, high = max(low, known[0]), min(high, known[1])
         form = dict(terms)
-        for other, (least, greatest) in self.bounds.items():
-            if len(other) == 1 or len(terms) == 1:
-                continue
-            name, factor = other[-1]
-            times, rest = divmod(form.get(name, 0), factor)
-            if rest or not times:
-                continue
-            left = add(Linear(0, terms), scale(Linear(0, other), -times))
-            below, above = self._sum(left.terms) if isinstance(left, Linear) else (left, left)
-            ends = (times * least, times * greatest)
-            low, high = max(low, min(ends) + below), min(high, max(ends) + above)
+        for other, bounds in self.bounds.items():
+            times, rest = divmod(form.get(other[-1][0], 0), other[-1][1])
+            if len(other) > 1 and len(terms) > 1 and times and not rest:
+                left = add(Linear(0, terms), Linear(0, other), -times)
+                below, above = (left, left) if isinstance(left, int) else self._sum(left.terms)
+                least, greatest = _times(times, bounds)
+                low, high = max(low, least + below), min(high, greatest + above)
         return low, high
 
     def _sum(self, terms: Terms) -> tuple[Bound, Bound]:
         low: Bound = 0
         high: Bound = 0
-        for term in terms:
-            least, greatest = self.bounds.get(((term[0], 1),), (-inf, inf))
-            ends = (term[1] * least, term[1] * greatest)
-            low, high = low + min(ends), high + max(ends)
+        for name, factor in terms:
+            least, greatest = _times(factor, self.bounds.get(((name, 1),), (-inf, inf)))
+            low, high = low + least, high + greatest
         return low, high
 
     def assume(self, value: Word, low: Bound, high: Bound) -> None:
@@ -186,25 +203,21 @@ class Facts:
                 raise Contradiction
             return
         terms, factor = _normal(value.terms)
-        low, high = low - value.constant, high - value.constant
-        if factor < 0:
-            low, high, factor = -high, -low, -factor
-        low = low if low in (inf, -inf) else -(-int(low) // factor)
-        high = high if high in (inf, -inf) else int(high) // factor
+        least, greatest = _times(1 if factor > 0 else -1, (low - value.constant, high - value.constant))
+        least = least if least in (inf, -inf) else -(-int(least) // abs(factor))
+        greatest = greatest if greatest in (inf, -inf) else int(greatest) // abs(factor)
         before = self.range(Linear(0, terms))
-        low, high = max(low, before[0]), min(high, before[1])
-        if low > high:
+        found = max(least, before[0]), min(greatest, before[1])
+        if found[0] > found[1]:
             raise Contradiction
-        if self.bounds.get(terms) != (low, high):
-            self.bounds[terms] = (low, high)
+        if self.bounds.get(terms) != found:
+            self.bounds[terms] = found
             self._found = {}
 
     def tighten(self) -> None:
         """Bound single unknowns by the forms in which they occur."""
         for terms, (low, high) in list(self.bounds.items()):
-            if len(terms) == 1:
-                continue
-            for name, factor in terms:
+            for name, factor in terms if len(terms) > 1 else ():
                 below, above = self._sum(tuple(term for term in terms if term[0] != name))
                 self.assume(Linear(0, ((name, factor),)), low - above, high - below)
 

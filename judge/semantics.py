@@ -1,307 +1,231 @@
 """Effects of instructions, after the Intel SDM, volume 2.
 
 An effect is made once per instruction and executed on states: readers of the operands, a rule that combines
-their values, and a writer of the result. A form that no rule covers is rejected.
+their values, and a writer of the result. MAKERS has every form that may occur; others are rejected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from typing import Any
 
-from judge import decode, forms, memory
-from judge.decode import General, Instruction, Mask, Memory, only
-from judge.forms import TABLE, ZERO, Body, Repeated, Run, Runs, Vector, cut, expand, merge, run_of, zeros
-from judge.integers import SPAN, Linear, Pointer, Region, Rejected, add, require, scale, subtract, unknown
-from judge.memory import Compared, Data, Joined, LowBits, Register, State, Tested, Value
-from judge.spec import FORMATS, times
+from judge import forms, memory
+from judge.decode import General, Instruction, Memory, Operand, Vector
+from judge.forms import SIGN, TABLE, ZERO, Body, Run, Runs, combine, cut, merge, run_of, size, xor, zeros
+from judge.integers import (
+    SPAN,
+    Pointer,
+    Region,
+    Word,
+    add,
+    number,
+    pointer,
+    require,
+    scale,
+    subtract,
+    unknown,
+)
+from judge.memory import Compared, Data, Joined, LowBits, State, Tested, Value
+from judge.spec import FORMATS, LEVELS, times
 
 Effect = Callable[[State], None]
-Reader = Callable[[State], Any]
-Rule = Callable[..., Any]
 Maker = Callable[[Instruction], Effect]
-_SIGN = sum(0x80 << 8 * row for row in range(8))
+Rule = Callable[..., Runs]
 
 
 # Operands
 
 
-def _address(op: Memory) -> Callable[[State], Pointer]:
-    """Return a function that computes the address of a memory operand, which is in some region."""
-    base, index, factor, displacement = op[:4]
-    if base == "rip":
-        require(not index, "an index with rip")
-        return lambda s: Pointer(Region("code"), s.next_ip + displacement)
+def _address(op: Operand, multiple: int = 1) -> Callable[[State], Pointer]:
+    """Return a function that computes the address of a memory operand, which is in some region and must be a
+    multiple of some bytes."""
+    base, other, factor, displacement = op[:4]  # type: ignore[index, misc]
 
     def address(s: State) -> Pointer:
-        first: Value = s.gpr[base] if base else 0
-        if index:
-            second = s.gpr[index]
-            require(factor == 1 or not isinstance(second, Pointer), "a multiple of an address")
-            first = plus(first, scale(second, factor) if isinstance(second, int | Linear) else second)
-        if not isinstance(first, Pointer):
-            raise Rejected(f"an address {first} that is in no region")
-        return Pointer(first.region, add(first.offset, displacement)) if displacement else first
+        first = Pointer(Region("code"), s.next_ip) if base == "rip" else s.gpr[base]
+        if other:
+            second = s.gpr[other]
+            first = plus(first, second if factor == 1 else scale(number(second), factor))
+        place = pointer(plus(first, displacement))
+        known = (each % multiple == 0 and place.lies(multiple, other) for other, each in s.multiples.items())
+        require(multiple == 1 or any(known), "{} must be aligned to {} bytes", place, multiple)
+        return place
 
     return address
 
 
-def _aligned(s: State, place: Pointer, size: int) -> None:
-    """Raise Rejected unless an address is a multiple of `size`. The entry rsp is 8 modulo 16."""
-    known: dict[Pointer, int] = {Pointer(Region("stack"), -8): 16} | s.multiples
-    for other, multiple in known.items():
-        if other.region == place.region and multiple % size == 0:
-            gap = subtract(place.offset, other.offset)
-            parts = [gap] if isinstance(gap, int) else [gap.constant, *(factor for _, factor in gap.terms)]
-            if all(part % size == 0 for part in parts):
-                return
-    raise Rejected(f"an access at {place} that must be aligned to {size} bytes")
+def _count(s: State, mask: str) -> Word | None:
+    """Return the number of bytes that a write mask selects, all before others; None without a mask."""
+    value = s.gpr[mask] if mask else None
+    require(not mask or isinstance(value, LowBits), "a mask that is not the first bits")
+    return value.bits if isinstance(value, LowBits) else None
 
 
-def _reader(op: decode.Operand, size: int, low: int = 0, aligned: bool = False, mask: int = 0) -> Reader:
-    """Return a function that reads bytes low to low + size - 1 of an operand."""
-    if isinstance(op, decode.Vector):
-        number = op.number
-
-        def register(s: State) -> Vector:
-            found = s.vectors[number]
-            if isinstance(found.vector, Repeated) and found.width >= low + size:
-                return found.vector if not low else cut(expand(found.vector, low + size), low, low + size)
-            return cut(found.read(low + size), low, low + size)
-
-        return register
+def _reader(
+    op: Operand, size: int, low: int = 0, aligned: bool = False, mask: str = ""
+) -> Callable[[State], Runs]:
+    """Return a function that reads bytes low to low + size - 1 of an operand; from memory, all its bytes."""
+    if isinstance(op, Vector):
+        register = op.number
+        return lambda s: cut(s.vectors[register], low, low + size)
+    assert not isinstance(op, int)
+    length = min(op.size, size)
     if isinstance(op, General):
-        name = only(op, General, max(size, 4)).name
-        return lambda s: memory.as_bytes(s.gpr[name], size)
-    place, length = _address(only(op, Memory)), size // only(op, Memory).copies
-
-    def load(s: State) -> Vector:
-        where = place(s)
-        if aligned:
-            _aligned(s, where, size)
-        if mask:
-            return memory.load_end(s, where, _count(s, mask), size)
-        found = memory.load(s, where, length)
-        return repeated(found) if length < size else found
-
-    return load
+        name = op.name
+        return lambda s: memory.as_bytes(s.gpr[name], length)
+    place, copies = _address(op, length if aligned else 1), size // length if op.repeated else 1
+    return lambda s: merge([*memory.load(s, place(s), length, _count(s, mask))] * copies)
 
 
-def _count(s: State, number: int) -> Any:
-    mask = s.masks[number]
-    if not isinstance(mask, LowBits):
-        raise Rejected("a mask that is not the first bits")
-    return mask.bits
+def _writer(ins: Instruction, aligned: bool = False) -> Callable[[State, Runs], None]:
+    """Return a function that writes the first operand, and zeros to the rest of a register. In a vector
+    register, VEX and EVEX clear also the bytes above the operand, and legacy forms keep them."""
+    op, vex, mask = ins.operands[0], "vex " in ins.form, ins.mask
+    if isinstance(op, Vector):
+        register, width = op
 
-
-def repeated(element: Runs) -> Vector:
-    if len(element) == 1 and element[0][1] is None:
-        return ((64, None, element[0][2]),)
-    return Repeated(forms.size(element), element)
-
-
-def _writer(ins: Instruction, size: int, aligned: bool = False) -> Callable[[State, Any], None]:
-    """Return a function that writes the first operand. VEX and EVEX clear the bytes above the result of a
-    vector register; legacy forms leave them, and the judge then treats them as unknown."""
-    op, vex, mask = ins.operands[0], ins.vex, ins.mask
-    if isinstance(op, decode.Vector):
-        number, width = op.number, op.size
-
-        def register(s: State, vector: Vector) -> None:
-            s.vectors[number] = Register(vector, width, vex)
+        def write(s: State, runs: Runs) -> None:
+            above = zeros(64 - width) if vex else cut(s.vectors[register], width, 64)
+            s.vectors[register] = merge([*runs, *zeros(width - size(runs)), *above])
             s.dirty = s.dirty or width > 16
 
-        return register
+        return write
     if isinstance(op, General):
-        name = only(op, General, max(size, 4)).name
-        return lambda s, runs: _set(s, name, Data(merge([*runs, *zeros(8 - size)])))
-    place = _address(only(op, Memory))
-
-    def store(s: State, vector: Vector) -> None:
-        where, runs = place(s), expand(vector, size)
-        if aligned:
-            _aligned(s, where, size)
-        if mask:
-            memory.store_end(s, where, runs, _count(s, mask))
-        else:
-            memory.store(s, where, runs)
-
-    return store
+        name = op.name
+        return lambda s, runs: _set(s, name, Data(merge([*runs, *zeros(8 - size(runs))])))
+    assert isinstance(op, Memory)
+    place, length = _address(op, op.size if aligned else 1), op.size
+    return lambda s, runs: memory.store(s, place(s), Data(runs), length, _count(s, mask))
 
 
 def _immediate(ins: Instruction) -> int:
-    return only(ins.operands[-1], int) & 0xFF
+    last = ins.operands[-1]
+    return last & 0xFF if isinstance(last, int) else 0
 
 
 # Vectors
 
 
-def _vectors(rule: Callable[[Instruction, int], Rule], *sizes: int) -> Maker:
-    """Return the maker of an instruction with a vector result. rule: (instruction, width) -> the combination
-    of the operands. sizes: bytes of each source, 0 for the width of the result."""
+def _vector(count: int, rule: Callable[[Instruction, int], Rule]) -> Maker:
+    """Return the maker of an instruction with a vector result. count: of the last operands, which are the
+    sources. rule: (instruction, width) -> the combination of the state and the sources."""
 
     def make(ins: Instruction) -> Effect:
         operands = [op for op in ins.operands if not isinstance(op, int)]
-        result, count = only(operands[0], decode.Vector), len(sizes)
-        require(len(operands) == count + (count == 1 or (ins.vex and count == 2)), "other operands")
-        folded = [op for op, size in zip(operands[-count:], sizes, strict=True) if not size]
-        require(ins.vex or not any(isinstance(op, Memory) for op in folded), "an aligned operand in memory")
-        require(not ins.mask, "a masked result")
-        read = [_reader(op, n or result.size) for op, n in zip(operands[-count:], sizes, strict=True)]
-        write, combine = _writer(ins, result.size), rule(ins, result.size)
-        return lambda s: write(s, combine(s, *(each(s) for each in read)))
+        width = operands[0].size
+        read = [_reader(op, width) for op in operands[-count:]]
+        write, result = _writer(ins), rule(ins, width)
+        return lambda s: write(s, result(s, *(each(s) for each in read)))
 
     return make
 
 
-def _xor(ins: Instruction) -> Effect:
-    """XOR; of a register with itself, it is 0 for every value of the register."""
-
-    def rule(ins: Instruction, size: int) -> Rule:
-        return lambda s, a, b: forms.xor_runs(expand(a, size), expand(b, size))
-
-    if ins.operands[-1] != ins.operands[-2] or ins.mask:
-        return _vectors(rule, 0, 0)(ins)
-    size = only(ins.operands[0], decode.Vector).size
-    write = _writer(ins, size)
-    return lambda s: write(s, zeros(size))
+def _bytewise(rule: Callable[[Body, Body], Body], count: int = 2) -> Maker:
+    """Return the maker of an instruction that combines the bytes at the same place."""
+    return _vector(count, lambda ins, width: lambda s, *sources: reduce(partial(combine, rule), sources))
 
 
-def _ternary(ins: Instruction, size: int) -> Rule:
+def _ternary(ins: Instruction) -> Effect:
     require(_immediate(ins) == 0x96, "vpternlog other than the XOR of all three")
-
-    def rule(s: State, a: Vector, b: Vector, c: Vector) -> Runs:
-        return forms.xor_runs(forms.xor_runs(expand(a, size), expand(b, size)), expand(c, size))
-
-    return rule
+    return _bytewise(xor, 3)(ins)
 
 
-def _pairwise(combine: Callable[[Run, Run], Run]) -> Maker:
-    """Return the maker of an instruction that combines bytes at the same place."""
-
-    def rule(ins: Instruction, size: int) -> Rule:
-        return lambda s, a, b: merge(
-            [combine(one, other) for one, other in forms.pieces(expand(a, size), expand(b, size))]
-        )
-
-    return _vectors(rule, 0, 0)
-
-
-def _constant(run: Run) -> bool:
-    return not run[2].atoms and run[2] is not TABLE
-
-
-def _and(one: Run, other: Run) -> Run:
-    if not _constant(one):
+def _and(one: Body, other: Body) -> Body:
+    if one.atoms or one is TABLE:
         one, other = other, one
-    require(_constant(one), "AND of two unknown bytes")
-    return run_of(one[0], other[1], forms.mask(other[2], one[2].constant))
+    require(not one.atoms and one is not TABLE, "AND of two unknown bytes")
+    return forms.mask(other, one.constant)
 
 
-def _add_bytes(one: Run, other: Run) -> Run:
+def _add_bytes(one: Body, other: Body) -> Body:
     """Return sums modulo 256 of bytes and themselves, which are shifted by one bit."""
-    require(one == other, "a sum of different bytes")
-    return run_of(one[0], one[1], forms.multiply(shifted(-1), one[2]))
+    require(one is other, "a sum of different bytes")
+    return forms.multiply(forms.shifted(-1), one)
 
 
-def _greater(one: Run, other: Run) -> Run:
+def _greater(one: Body, other: Body) -> Body:
     """Return 0 > x: bit 7 of x in all bits."""
-    require(one[2] is ZERO, "a comparison with other bytes than 0")
-    return run_of(one[0], other[1], forms.multiply(_SIGN, other[2]))
+    require(one is ZERO, "a comparison with other bytes than 0")
+    return forms.multiply(SIGN, other)
 
 
-@lru_cache(maxsize=16)
-def shifted(by: int) -> int:
-    """Return the matrix of a shift of a byte by `by` bits towards bit 0 (negative: away)."""
-    return sum(1 << 8 * r + r + by for r in range(8) if 0 <= r + by < 8)
-
-
-def _shift_right(ins: Instruction, size: int) -> Rule:
-    """psrlq. The bits that come from the next byte are independent unknowns, the same for the same operand in
-    whole elements."""
+def _shift_right(ins: Instruction, width: int) -> Rule:
+    """psrlq. The bits that come from the next byte are unknowns, the same for the same bytes from the same
+    position on, if these are whole elements."""
     count = _immediate(ins)
     require(0 < count < 8, "a shift by whole bytes")
     top = forms.keeping(0xFF << 8 - count & 0xFF)
 
-    def rule(s: State, vector: Vector) -> Runs:
+    def result(s: State, vector: Runs) -> Runs:
         out: list[Run] = []
         place = 0
-        for length, start, one in expand(vector, size):
+        for length, start, one in vector:
             whole = place % 8 == length % 8 == 0
             place += length
-            if whole and one is ZERO:
-                out.append((length, None, ZERO))
-                continue
-            name = f"crossing {count}" if whole else f"crossing {forms.fresh()}"
-            moved = forms.xor(forms.multiply(shifted(count), one), forms.variable(name, one.number, top))
-            out.append((length, 0 if start is None else start, moved))
+            origin = 0 if start is None else start
+            next_byte = f"crossing {count} {one.number if whole else next(forms.NUMBERS)}"
+            crossing = ZERO if whole and one is ZERO else forms.variable(next_byte, origin, top)
+            out.append(run_of(length, origin, xor(forms.multiply(forms.shifted(count), one), crossing)))
         return tuple(out)
 
-    return rule
+    return result
 
 
-def _entry(s: State, element: Runs, width: int) -> tuple[str, Any, int] | None:
+def _entry(s: State, element: Runs) -> tuple[str, Any, Any] | None:
     """Return part, source and output if an element is a part of a coefficient's entry in the table."""
-    if len(element) != 1 or element[0][2] is not TABLE or element[0][1] is None:
+    width, start, one = element[0]
+    if len(element) != 1 or one is not TABLE or start is None:
         return None
-    source, output, within = s.spec.place(element[0][1])
-    for part, first, length, _ in FORMATS[s.spec.table][1]:
-        if (within, width) == (first, length):
-            return part, source, output
-    raise Rejected(f"byte {within} of a table entry")
+    source, output, within = s.spec.place(start)
+    parts = [p[0] for p in FORMATS[s.spec.table][1] if (within, width) == p[1:3]]
+    require(parts != [], "byte {} of a table entry", within)
+    return parts[0], source, output
 
 
-def _elements(vector: Vector, width: int, size: int) -> list[tuple[int, int, Runs]]:
-    """Return an operand in elements: first byte, end, content; equal neighbours together."""
-    if isinstance(vector, Repeated) and vector.width == width:
-        return [(0, size, vector.element)]
-    runs = expand(vector, size)
-    if len(runs) == 1 and runs[0][1] is None:
-        return [(0, size, cut(runs, 0, width))]
-    return [(low, low + width, cut(runs, low, low + width)) for low in range(0, size, width)]
+def _elements(runs: Runs, width: int) -> list[tuple[int, Runs]]:
+    """Return a vector in elements, each with its number of bytes; equal elements as one."""
+    length, first = size(runs), cut(runs, 0, width)
+    if merge([*first] * (length // width)) == runs:
+        return [(length, first)]
+    return [(width, cut(runs, low, low + width)) for low in range(0, length, width)]
 
 
-def _mapped(
-    width: int, first: bool, name: str, known: Callable[[bytes, Body], Body], index: int = 0xFF
-) -> Maker:
-    """Return the maker of an instruction that applies maps, in elements of one operand (the first or the
-    second), to the bytes of the other. known: the map of an element of known bytes. index: the bits that the
-    bytes may have."""
+def _map(width: int, name: str, known: Callable[[bytes, Body], Body], place: int | None) -> Maker:
+    """Return the maker of an instruction that applies maps, in elements of one operand, to the bytes of the
+    other. name: the format of the table whose entries are such maps. known: the map of an element of known
+    bytes. place: of the maps among the operands; None for either, since a product commutes."""
 
     def one(s: State, element: Runs, data: Body) -> Body:
-        found = _entry(s, element, width)
+        found = _entry(s, element)
         if found is None:
             return known(forms.known(element), data)
-        require(s.spec.table == name and forms.mask(data, index) is data, f"a table entry as {name}")
+        short = name != "nibble" or forms.mask(data, 0x0F) is data
+        require(s.spec.table == name and short, "a table entry as {}", name)
         return forms.look_up(*found, data)
 
     def rule(ins: Instruction, size: int) -> Rule:
-        require(name != "affine" or _immediate(ins) == 0, "an affine map with a constant")
+        require(_immediate(ins) == 0, "an affine map with a constant")
 
-        def run(s: State, table: Vector, data: Vector) -> Runs:
-            if not first and not (name == "mulb" and _is_map(table)):
-                table, data = data, table
-            runs, out = expand(data, size), []
-            for low, high, element in _elements(table, width, size):
-                for length, start, each in cut(runs, low, high):
-                    out.append(run_of(length, start, one(s, element, each)))
+        def result(s: State, *sources: Runs) -> Runs:
+            which = place if place is not None else int(not sources[1][0][2].atoms)
+            maps, data = sources[which], sources[1 - which]
+            out: list[Run] = []
+            low = 0
+            for length, element in _elements(maps, width):
+                parts = cut(data, low, low + length)
+                out += [run_of(bytes_, start, one(s, element, each)) for bytes_, start, each in parts]
+                low += length
             return merge(out)
 
-        return run
+        return result
 
-    return _vectors(rule, 0, 0)
-
-
-def _is_map(vector: Vector) -> bool:
-    """Return whether a factor of a product, which commutes, is the coefficient."""
-    runs = vector.element if isinstance(vector, Repeated) else vector
-    return not runs[0][2].atoms
+    return _vector(2, rule)
 
 
 def _shuffle(table: bytes, index: Body) -> Body:
     if len(set(table)) == 1:  # this byte where bit 7 of the index is clear, else 0
-        return forms.xor(forms.mask(forms.multiply(_SIGN, index), table[0]), forms.CONSTANTS[table[0]])
+        return xor(forms.mask(forms.multiply(SIGN, index), table[0]), forms.CONSTANTS[table[0]])
     require(forms.mask(index, 0x0F) is index, "a look-up by an index that may exceed 15")
     return forms.multiply(_linear_table(table), index)
 
@@ -314,59 +238,48 @@ def _linear_table(table: bytes) -> int:
     return matrix
 
 
+def _affine(matrix: bytes, data: Body) -> Body:
+    return forms.multiply(int.from_bytes(matrix, "big"), data)
+
+
 def _product(factor: bytes, data: Body) -> Body:
     require(len(set(factor)) == 1, "a product by bytes that differ")
     return forms.multiply(times(factor[0], 0x11B), data)
 
 
-def _same(ins: Instruction, size: int) -> Rule:
-    return lambda s, vector: vector
+def _repeat(unit: int) -> Maker:
+    """Return the maker of a broadcast of `unit` bytes."""
+    return _vector(1, lambda ins, width: lambda s, runs: merge([*cut(runs, 0, unit)] * (width // unit)))
 
 
-def _repeat(ins: Instruction, size: int) -> Rule:
-    return lambda s, runs: repeated(runs)
-
-
-def _insert(size: int, at: int | None = None) -> Callable[[Instruction, int], Rule]:
-    """Return the rule that replaces `size` bytes: at `at`, or at the place in the immediate."""
+def _insert(unit: int, at: int | None = None) -> Maker:
+    """Return the maker of an instruction that replaces element `at`, or the one in the immediate."""
 
     def rule(ins: Instruction, width: int) -> Rule:
-        low = _immediate(ins) % (width // size) * size if at is None else at
-        return lambda s, old, new: merge(
-            [*cut(expand(old, width), 0, low), *new, *cut(expand(old, width), low + size, width)]
-        )
+        low = (_immediate(ins) if at is None else at) % (width // unit) * unit
+        return lambda s, old, new: merge([*cut(old, 0, low), *new, *cut(old, low + unit, width)])
 
-    return rule
+    return _vector(2, rule)
 
 
-def _permute(ins: Instruction, size: int) -> Rule:
+def _permute(ins: Instruction, width: int) -> Rule:
     """pshufd xmm."""
     places = [4 * (_immediate(ins) >> 2 * n & 3) for n in range(4)]
-    require(size == 16, "a wide pshufd")
-    return lambda s, v: merge([run for at in places for run in cut(expand(v, 16), at, at + 4)])
+    return lambda s, v: merge([run for at in places for run in cut(v, at, at + 4)])
 
 
-def _move(size: int = 0, low: int = 0, aligned: bool = False, stream: bool = False) -> Maker:
-    """Return the maker of a move of bytes low to low + size - 1, to and from anywhere; size 0: the whole
-    vector. A vector register is filled with zeros."""
+def _move(unit: int = 0, at: int | None = None, aligned: bool = False, stream: bool = False) -> Maker:
+    """Return the maker of a move of the bytes of the smaller operand. unit: or of an element of the source:
+    of number `at`, or of the one in the immediate."""
 
     def make(ins: Instruction) -> Effect:
         target, source = ins.operands[:2]
-        loads = isinstance(target, decode.Vector)
-        length = size or only(target if loads else source, decode.Vector).size
-        at = low if low >= 0 else _immediate(ins) % (-low // length) * length
-        require(not ins.mask or (ins.name == "vmovdqu8" and ins.zeroing == loads), "a masked move")
-        in_memory = isinstance(source, Memory)
-        require(not (ins.mask and loads) or in_memory, "a masked move between registers")
-        at = at if isinstance(source, decode.Vector) else 0
-        read = _reader(source, length, at, aligned and in_memory, ins.mask if loads else 0)
-        write = _writer(ins, length, aligned)
+        length = unit or min(target.size, source.size)  # type: ignore[union-attr]
+        low = (_immediate(ins) if at is None else at) * unit % source.size  # type: ignore[union-attr]
+        read, write = _reader(source, length, low, aligned, ins.mask), _writer(ins, aligned)
 
         def run(s: State) -> None:
-            found = read(s)
-            if size:
-                found = merge([*expand(found, length), *zeros(16 - length if loads else 0)])
-            write(s, found)
+            write(s, read(s))
             s.unfenced = s.unfenced or stream
 
         return run
@@ -374,28 +287,9 @@ def _move(size: int = 0, low: int = 0, aligned: bool = False, stream: bool = Fal
     return make
 
 
-def _move_or_insert(ins: Instruction) -> Effect:
-    """movhps: bytes 8 to 15 to or from memory."""
-    if isinstance(ins.operands[0], Memory):
-        return _move(8, 8)(ins)
-    require(isinstance(ins.operands[-1], Memory), "movhps between registers")
-    return _vectors(_insert(8, 8), 16, 8)(ins)
-
-
-def _insert_lane(ins: Instruction) -> Effect:
-    """vinserti128. Of the old register, only the kept half is read."""
-    require(_immediate(ins) == 1, "vinserti128 into the lower half")
-
-    def rule(ins: Instruction, size: int) -> Rule:
-        return lambda s, old, new: merge([*old, *new])
-
-    return _vectors(rule, 16, 16)(ins)
-
-
 def _clear_upper(ins: Instruction) -> Effect:
     def run(s: State) -> None:
-        for number in range(16):
-            s.vectors[number] = Register(s.vectors[number].read(16), 16, True)
+        s.vectors[:16] = [merge([*cut(runs, 0, 16), *zeros(48)]) for runs in s.vectors[:16]]
         s.dirty = False
 
     return run
@@ -407,36 +301,32 @@ def _clear_upper(ins: Instruction) -> Effect:
 def _set(s: State, name: str, value: Value) -> None:
     s.gpr[name] = value % SPAN if isinstance(value, int) else value
     if name == "rsp":
-        if not isinstance(value, Pointer) or value.region != Region("stack"):
-            raise Rejected("rsp leaves the stack")
-        memory.move_stack(s, value.offset)
+        memory.move_stack(s, value)
 
 
-def _value(op: decode.Operand) -> Callable[[State], Value]:
+def _value(op: Operand) -> Callable[[State], Value]:
     """Return a function that reads 64 bits of a general register, of memory or a number."""
     if isinstance(op, General):
         name = op.name
         return lambda s: s.gpr[name]
     if isinstance(op, int):
         return lambda s: op
-    place = _address(only(op, Memory, 8))
+    place = _address(op)
     return lambda s: memory.load_word(s, place(s))
 
 
 def plus(left: Value, right: Value) -> Value:
     if isinstance(right, Pointer):
         left, right = right, left
-    if not isinstance(right, int | Linear) or not isinstance(left, int | Linear | Pointer):
-        raise Rejected(f"arithmetic on {left} and {right}")
-    return Pointer(left.region, add(left.offset, right)) if isinstance(left, Pointer) else add(left, right)
+    if isinstance(left, Pointer):
+        return Pointer(left.region, add(left.offset, number(right)))
+    return add(number(left), number(right))
 
 
 def _minus(left: Value, right: Value) -> Value:
     if isinstance(left, Pointer) and isinstance(right, Pointer) and left.region == right.region:
         return subtract(left.offset, right.offset)
-    if not isinstance(right, int | Linear):
-        raise Rejected(f"{right} is subtracted")
-    return plus(left, scale(right, -1))
+    return plus(left, scale(number(right), -1))
 
 
 def _test(s: State, left: Value, right: Value) -> tuple[None, memory.Flags]:
@@ -444,18 +334,14 @@ def _test(s: State, left: Value, right: Value) -> tuple[None, memory.Flags]:
     if left == right:
         return None, Compared(left, 0)
     addresses = _joined(left)
-    public = all(pointer.region.kind in ("src", "dst") for pointer in addresses)
-    if not public or not isinstance(right, int) or right <= 0 or right & right + 1:
-        raise Rejected("a test of other bits")
-    return None, Tested(addresses, right + 1)
+    public = all(each.region.kind in ("src", "dst") for each in addresses)
+    low_bits = isinstance(right, int) and right > 0 and not right & right + 1
+    require(public and low_bits, "a test of other bits")
+    return None, Tested(addresses, number(right) + 1)  # type: ignore[operator]
 
 
 def _joined(value: Value) -> frozenset[Pointer]:
-    if isinstance(value, Pointer):
-        return frozenset({value})
-    if not isinstance(value, Joined):
-        raise Rejected(f"{value} is no address")
-    return value.addresses
+    return value.addresses if isinstance(value, Joined) else frozenset({pointer(value)})
 
 
 def _exclusive(s: State, left: Value, right: Value) -> tuple[Value, None]:
@@ -466,46 +352,35 @@ def _exclusive(s: State, left: Value, right: Value) -> tuple[Value, None]:
 def _align(s: State, value: Value, by: Value) -> tuple[Value, None]:
     """and of an address on the stack with -2^b: an unknown below 2^b is taken off, the same for the same
     address."""
-    if not isinstance(value, Pointer) or value.region != Region("stack") or not isinstance(value.offset, int):
-        raise Rejected("AND of no address on the stack")
-    if not isinstance(by, int) or by >= 0 or -by & -by - 1:
-        raise Rejected("AND with another number")
-    rest = unknown(f"(&stack{value.offset:+d} mod {-by})")
+    region, offset = pointer(value)
+    require(region.kind == "stack" and isinstance(offset, int), "AND of no address on the stack")
+    assert isinstance(by, int)  # the form has a number
+    require(by < 0 and not -by & -by - 1, "AND with another number")
+    rest = unknown(f"(&stack{offset:+d} mod {-by})")
     s.facts.assume(rest, 0, -by - 1)
-    aligned = Pointer(value.region, subtract(value.offset, rest))
+    aligned = Pointer(region, subtract(offset, rest))
     s.multiples[aligned] = -by
     return aligned, None
 
 
-def _shift_left(s: State, value: Value, by: Value) -> tuple[Value, None]:
-    if not isinstance(value, int | Linear) or not isinstance(by, int) or not 0 < by < 64:
-        raise Rejected("a shift of no number")
-    return scale(value, 1 << by), None
-
-
-def _subtract(s: State, left: Value, right: Value) -> tuple[Value, memory.Flags]:
-    return _minus(left, right), Compared(left, right)
-
-
 #: Mnemonic -> (state, value, value) -> new value of the first operand, and flags.
 _RULES: dict[str, Callable[[State, Value, Value], tuple[Value | None, memory.Flags]]] = {
+    **dict.fromkeys(("mov", "lea", "kmovq"), lambda s, left, right: (right, s.flags)),
     "add": lambda s, left, right: (plus(left, right), None),
-    "sub": _subtract,
+    "sub": lambda s, left, right: (_minus(left, right), Compared(left, right)),
     "cmp": lambda s, left, right: (None, Compared(left, right)),
     "test": _test,
     "xor": _exclusive,
     "or": lambda s, left, right: (Joined(_joined(left) | _joined(right)), None),
     "and": _align,
-    "shl": _shift_left,
+    "shl": lambda s, left, right: (scale(number(left), 1 << number(right) % 64), None),  # type: ignore[operator]
 }
 
 
 def _general(ins: Instruction) -> Effect:
     rule, (target, source) = _RULES[ins.name], ins.operands
-    for op in ins.operands:
-        cleared = ins.name == "xor" and target == source
-        require(not isinstance(op, General) or op.size == 8 or (cleared and op.size == 4), "a part")
-    name, read = only(target, General).name, _value(source)
+    assert isinstance(target, General)
+    name, read = target.name, _address(source) if ins.name == "lea" else _value(source)
 
     def run(s: State) -> None:
         value, s.flags = rule(s, s.gpr[name], read(s))
@@ -515,78 +390,38 @@ def _general(ins: Instruction) -> Effect:
     return run
 
 
-def _move_word(ins: Instruction) -> Effect:
-    """mov to a register of 64 bits, of a number to 32 bits, or of a register to memory; lea."""
-    target, source = ins.operands
-    if isinstance(target, Memory):
-        return _store_word(target, source)
-    if isinstance(source, int) and only(target, General).size == 4:
-        name, value = only(target, General).name, source % (1 << 32)
-        return lambda s: _set(s, name, value)
-    name = only(target, General, 8).name
-    if isinstance(source, General):
-        only(source, General, 8)
-    read = _address(only(source, Memory)) if ins.name == "lea" else _value(source)
-    return lambda s: _set(s, name, read(s))
-
-
-def _store_word(target: Memory, source: decode.Operand) -> Effect:
-    place, (name, size) = _address(target), only(source, General)
-
-    def run(s: State) -> None:
-        where, value = place(s), s.gpr[name]
-        if size == 8 and where.region.kind == "stack":
-            memory.store_slot(s, where.offset, value, 8)
-        else:
-            require(isinstance(value, Data), "a number or an address is written as data")
-            memory.store(s, where, memory.as_bytes(value, size))
-
-    return run
-
-
-def _zero_extended(ins: Instruction) -> Effect:
-    """movzx r32, m8."""
-    target, source = ins.operands
-    only(target, General, 4)
-    read, write = _reader(only(source, Memory, 1), 1), _writer(ins, 1)
-    return lambda s: write(s, read(s))
+def _store_word(ins: Instruction) -> Effect:
+    """mov of a general register to memory."""
+    place, name = _address(ins.operands[0]), ins.operands[1].name  # type: ignore[union-attr]
+    return lambda s: memory.store(s, place(s), s.gpr[name], 8)
 
 
 def _low_ones(ins: Instruction) -> Effect:
     """bzhi of all ones by a number below 64."""
-    target, source, index = (only(op, General, 8).name for op in ins.operands)
+    target, source, index = (op.name for op in ins.operands)  # type: ignore[union-attr]
 
     def run(s: State) -> None:
-        count = s.gpr[index]
-        if s.gpr[source] != SPAN - 1 or not isinstance(count, int | Linear):
-            raise Rejected("bzhi of other numbers than all ones")
+        count = number(s.gpr[index])
         low, high = s.facts.range(count)
-        require(low >= 0 and high < 64, f"bzhi by {count}")
-        s.gpr[target], s.flags = LowBits(count), None
-
-    return run
-
-
-def _set_mask(ins: Instruction) -> Effect:
-    number, name = only(ins.operands[0], Mask).number, only(ins.operands[1], General, 8).name
-
-    def run(s: State) -> None:
-        value = s.gpr[name]
-        s.masks[number] = value if isinstance(value, LowBits) else None
+        ones = s.gpr[source] == SPAN - 1 and low >= 0 and high < 64
+        require(ones, "bzhi of other numbers than all ones, or by {}", count)
+        _set(s, target, LowBits(count))
+        s.flags = None
 
     return run
 
 
 def _push_or_pop(ins: Instruction) -> Effect:
-    name = only(ins.operands[0], General, 8).name
+    name = ins.operands[0].name  # type: ignore[union-attr]
     require(name != "rsp", "push or pop of rsp")
 
     def push(s: State) -> None:
+        value = s.gpr[name]
         _set(s, "rsp", plus(s.gpr["rsp"], -8))
-        memory.store_slot(s, s.gpr["rsp"].offset, s.gpr[name], 8)  # type: ignore[union-attr]
+        memory.store(s, pointer(s.gpr["rsp"]), value, 8)
 
     def pop(s: State) -> None:
-        s.gpr[name] = memory.load_word(s, s.gpr["rsp"])
+        _set(s, name, memory.load_word(s, pointer(s.gpr["rsp"])))
         _set(s, "rsp", plus(s.gpr["rsp"], 8))
 
     return push if ins.name == "push" else pop
@@ -594,64 +429,69 @@ def _push_or_pop(ins: Instruction) -> Effect:
 
 def _prefetch(ins: Instruction) -> Effect:
     """A prefetch never faults, but its address shows in the caches: it is an address of some region."""
-    place = _address(only(ins.operands[0], Memory))
+    place = _address(ins.operands[0])
     return lambda s: require(place(s).region.kind != "stack", "a prefetch of the stack")
 
 
-def _named(names: str, make: Maker) -> dict[str, Maker]:
-    return dict.fromkeys(names.split(), make)
-
-
-#: Mnemonic -> the maker of its effect. Jumps and ret are in replay.py.
-MAKERS: dict[str, Maker] = {
-    **_named("pxor vpxor vpxord", _xor),
-    **_named("vpternlogd", _vectors(_ternary, 0, 0, 0)),
-    **_named("pand vpand vpandd", _pairwise(_and)),
-    **_named("paddb vpaddb", _pairwise(_add_bytes)),
-    **_named("pcmpgtb vpcmpgtb", _pairwise(_greater)),
-    **_named("psrlq", lambda ins: _vectors(_shift_right, 0)(_twice(ins))),
-    **_named("vpsrlq", _vectors(_shift_right, 0)),
-    **_named("pshufb vpshufb", _mapped(16, True, "nibble", _shuffle, 0x0F)),
-    **_named(
-        "gf2p8affineqb vgf2p8affineqb",
-        _mapped(8, False, "affine", lambda known, x: forms.multiply(int.from_bytes(known, "big"), x)),
-    ),
-    **_named("gf2p8mulb vgf2p8mulb", _mapped(8, False, "mulb", _product)),
-    **_named("movdqu vmovdqu vmovdqu8", _move()),
-    **_named("movdqa movaps vmovdqa64", _move(aligned=True)),
-    **_named("movntdq vmovntdq", _move(aligned=True, stream=True)),
-    **_named("vbroadcasti128 vbroadcasti32x4", _vectors(_repeat, 16)),
-    **_named("vpbroadcastq movddup", _vectors(_repeat, 8)),
-    **_named("vpbroadcastd", _vectors(_repeat, 4)),
-    **_named("movd vmovd", _move(4)),
-    **_named("movq vmovq", _move(8)),
-    **_named("movhps vmovhps", _move_or_insert),
-    **_named("pinsrw vpinsrw", _vectors(_insert(2), 16, 2)),
-    **_named("pextrw vpextrw", _move(2, -16)),
-    **_named("vinserti128", _insert_lane),
-    **_named("vextracti128", _move(16, -32)),
-    **_named("pshufd", _vectors(_permute, 0)),
-    **_named("vzeroupper", _clear_upper),
-    **_named("mov lea", _move_word),
-    **_named("movzx", _zero_extended),
-    **_named("add sub cmp test xor or and shl", _general),
-    **_named("bzhi", _low_ones),
-    **_named("kmovq", _set_mask),
-    **_named("push pop", _push_or_pop),
-    **_named("prefetcht0 prefetcht1 prefetcht2 prefetchnta", _prefetch),
-    **_named("nop endbr64", lambda ins: lambda s: None),
-    **_named("sfence", lambda ins: lambda s: setattr(s, "unfenced", False)),
+#: Forms that have the same effect -> the maker of the effect; None for jumps and returns (replay.py).
+_EFFECTS: dict[str, Maker | None] = {
+    "je - i, jne - i, jb - i, jae - i, ja - i, jbe - i, jmp - i, ret -": None,
+    "nop -, endbr64 F3": lambda ins: lambda s: None,
+    "sfence -": lambda ins: lambda s: setattr(s, "unfenced", False),
+    "mov - r8 r8, mov - r8 m8, mov - r8 i, mov - r4 i, lea - r8 m8, kmovq vex k8 r8": _general,
+    "mov - m8 r8": _store_word,
+    "mov - m1 r1, mov 66 m2 r2, movzx - r4 m1": _move(),
+    "add - r8 r8, add - r8 i, sub - r8 r8, sub - r8 i, cmp - r8 r8, cmp - r8 i": _general,
+    "test - r8 r8, test - r8 i, xor - r4 r4, or - r8 r8, or - r8 m8, and - r8 i, shl - r8 i": _general,
+    "push - r8, pop - r8": _push_or_pop,
+    "bzhi vex r8 r8 r8": _low_ones,
+    "prefetcht0 - m1, prefetcht1 - m1, prefetcht2 - m1, prefetchnta - m1": _prefetch,
+    "movaps - v16 m16, movaps - m16 v16, movdqa 66 v16 v16": _move(aligned=True),
+    "movntdq 66 m16 v16, vmovntdq vex m32 v32, vmovntdq evex m64 v64": _move(aligned=True, stream=True),
+    "movdqu F3 v16 m16, movdqu F3 m16 v16, vmovdqu vex v16 m16, vmovdqu vex m16 v16": _move(),
+    "vmovdqu vex v32 m32, vmovdqu vex m32 v32, vmovdqa64 evex v64 v64, vmovdqu8 evex v64 m64": _move(),
+    "vmovdqu8 evex m64 v64, vmovdqu8 evex v64 m64{k}{z}, vmovdqu8 evex m64 v64{k}": _move(),
+    "movd 66 v16 m4, movd 66 m4 v16, movd 66 v16 r4, movd 66 r4 v16, movq F3 v16 m8": _move(),
+    "movq 66 m8 v16, vmovd vex v16 m4, vmovd vex m4 v16, vmovd vex v16 r4, vmovd vex r4 v16": _move(),
+    "vmovq vex v16 m8, vmovq vex m8 v16": _move(),
+    "movhps - m8 v16, vmovhps vex m8 v16": _move(8, 1),
+    "movhps - v16 m8, vmovhps vex v16 v16 m8": _insert(8, 1),
+    "pextrw 66 r4 v16 i, vpextrw vex r4 v16 i": _move(2),
+    "pinsrw 66 v16 m2 i, vpinsrw vex v16 v16 m2 i": _insert(2),
+    "vextracti128 vex m16 v32 i": _move(16),
+    "vinserti128 vex v32 v32 m16 i": _insert(16),
+    "vbroadcasti128 vex v32 m16, vbroadcasti32x4 evex v64 m16": _repeat(16),
+    "movddup F2 v16 m8, vpbroadcastq vex v32 m8, vpbroadcastq evex v64 m8": _repeat(8),
+    "vpbroadcastd vex v32 v16, vpbroadcastd evex v64 r4": _repeat(4),
+    "pshufd 66 v16 v16 i": _vector(1, _permute),
+    "vzeroupper vex": _clear_upper,
+    "pxor 66 v16 v16, vpxor vex v16 v16 v16, vpxor vex v32 v32 v32, vpxor vex v32 v32 m32": _bytewise(xor),
+    "vpxord evex v64 v64 v64, vpxord evex v64 v64 m64": _bytewise(xor),
+    "vpternlogd evex v64 v64 v64 i, vpternlogd evex v64 v64 m64 i": _ternary,
+    "pand 66 v16 v16, vpand vex v32 v32 v32, vpandd evex v64 v64 v64": _bytewise(_and),
+    "paddb 66 v16 v16, vpaddb vex v32 v32 v32, vpaddb evex v64 v64 v64": _bytewise(_add_bytes),
+    "pcmpgtb 66 v16 v16, vpcmpgtb vex v32 v32 v32": _bytewise(_greater),
+    "psrlq 66 v16 i, vpsrlq vex v32 v32 i, vpsrlq evex v64 v64 i": _vector(1, _shift_right),
+    "pshufb 66 v16 v16, vpshufb vex v32 v32 v32, vpshufb evex v64 v64 v64": _map(16, "nibble", _shuffle, 0),
+    "gf2p8affineqb 66 v16 v16 i, vgf2p8affineqb vex v32 v32 v32 i": _map(8, "affine", _affine, 1),
+    "vgf2p8affineqb evex v64 v64 v64 i, vgf2p8affineqb evex v64 v64 m8b i": _map(8, "affine", _affine, 1),
+    "gf2p8mulb 66 v16 v16, vgf2p8mulb vex v32 v32 v32": _map(8, "mulb", _product, None),
+    "vgf2p8mulb evex v64 v64 v64": _map(8, "mulb", _product, None),
 }
+#: Form -> the maker of its effect.
+MAKERS = {form: make for names, make in _EFFECTS.items() for form in names.split(", ")}
 
 
-def _twice(ins: Instruction) -> Instruction:
-    """Return a legacy instruction with its first operand as result and as source."""
-    return ins._replace(operands=(ins.operands[0], *ins.operands))
+def needs(ins: Instruction) -> frozenset[str]:
+    """Return the instruction sets of a form in MAKERS: without VEX, SSE2, SSE3 and SSSE3; with VEX, AVX and
+    AVX2; with EVEX, AVX512F and AVX512BW. bzhi (BMI2) and kmovq (AVX512BW) are for AVX-512 only."""
+    encoding = "evex" if ins.name in ("bzhi", "kmovq") else ins.form.split()[1]
+    level = LEVELS[{"vex": 1, "evex": 2}.get(encoding, 0)]
+    return frozenset({level, *(["gfni"] if "gf2p8" in ins.name else [])})
 
 
-def effect(ins: Instruction) -> Effect:
-    """Return the effect of an instruction that is no jump. Raises Rejected."""
-    make = MAKERS.get(ins.name)
-    if make is None:
-        raise Rejected(f"no effect of {ins.name}")
-    return make(ins)
+def effect(ins: Instruction) -> Effect | None:
+    """Return the effect of an instruction, None of a jump or a return. Raises Rejected."""
+    require(ins.form in MAKERS, "no semantics for {}", ins.form)
+    make = MAKERS[ins.form]
+    return None if make is None else make(ins)

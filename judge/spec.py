@@ -11,26 +11,18 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
 
-from judge.forms import ZERO, Atom, Body, body, ended, multiply, variable, xor
-from judge.integers import Linear, Rejected, Word, add, divide, require, scale, subtract, unknown
+from judge.forms import IDENTITY, ZERO, Atom, Body, body, ended, keeping, multiply, variable, xor
+from judge.integers import Linear, Word, add, divide, require, scale, subtract, unknown
 
 POINTER = 8
-#: Instruction set -> features that its kernels may use (Intel SDM, volume 1, 13.2, 14.3 and 15.2).
-_SSE = frozenset({"SSE3", "SSSE3"})
-_AVX512 = _SSE | {"AVX", "AVX2", "AVX512F", "AVX512BW", "AVX512VL", "BMI2"}
-FEATURES = {
-    "sse": _SSE,
-    "gfni_sse": _SSE | {"GFNI"},
-    "avx2": _SSE | {"AVX", "AVX2"},
-    "gfni_avx2": _SSE | {"AVX", "AVX2", "GFNI"},
-    "avx512": _AVX512,
-    "gfni_avx512": _AVX512 | {"GFNI"},
-}
-#: Format of table entries -> bytes of an entry, and its parts: name, first byte, bytes, bits of the index.
+#: The instruction sets of kernels; each has the instructions of those before (semantics.py states them).
+LEVELS = ("sse", "avx2", "avx512")
+#: Format of table entries -> bytes of an entry, and its parts: name, first byte, bytes, matrix of the index
+#: (of the nibble tables: bits 0 to 3, and bits 4 to 7).
 FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
-    "nibble": (32, (("low", 0, 16, 0x0F), ("high", 16, 16, 0xF0))),
-    "affine": (8, (("matrix", 0, 8, 0xFF),)),
-    "mulb": (8, (("product", 0, 8, 0xFF),)),
+    "nibble": (32, (("low", 0, 16, keeping(0x0F)), ("high", 16, 16, keeping(0xF0) >> 32))),
+    "affine": (8, (("matrix", 0, 8, IDENTITY),)),
+    "mulb": (8, (("product", 0, 8, IDENTITY),)),
     "none": (0, ()),
 }
 _NAME = re.compile(
@@ -59,13 +51,14 @@ class Spec:
 
     @property
     def features(self) -> frozenset[str]:
-        return FEATURES[self._name()[3]]
+        name = self._name()[3]
+        known = LEVELS[: LEVELS.index(name.removeprefix("gfni_")) + 1]
+        return frozenset(known) | ({"gfni"} if name.startswith("gfni_") else set())
 
     def _name(self) -> tuple[str, str, str, str]:
         found = _NAME.fullmatch(self.symbol)
-        if found is None:
-            raise Rejected(f"{self.symbol} is no name of a kernel")
-        return found[1], found[2], found[3], found[4]
+        require(found is not None, "{} is no name of a kernel", self.symbol)
+        return found.groups()  # type: ignore[union-attr, return-value]
 
     def check(self) -> None:
         """Raise Rejected unless the description fits the kernel's name and itself."""
@@ -76,14 +69,15 @@ class Spec:
         require(self.table in FORMATS, "an unknown table format")
         require(self.operation not in ("mul", "xor") or self.outputs == 1, "mul and xor have one output")
         require(self.rows is None or [len(row) for row in self.rows] == shape, "a matrix of another shape")
+        known = {coefficient for row in self.rows or () for coefficient in row}
+        require(known <= set(range(256)) and self.polynomial in range(256, 512), "another field")
         require(self.table != "mulb" or self.polynomial == 0x11B, "gf2p8mulb multiplies modulo 0x11b")
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
 
     @property
     def sources(self) -> Word:
-        if self.inputs is not None:
-            return self.inputs
-        return add(scale(self.groups, self.group), self.left_over)
+        unfixed = add(scale(self.groups, self.group), self.left_over)
+        return unfixed if self.inputs is None else self.inputs
 
     @property
     def groups(self) -> Linear:
@@ -97,8 +91,7 @@ class Spec:
     def place(self, offset: Word) -> tuple[Word, int, int]:
         """Return source, output and byte within the entry for a place in the table."""
         entry = FORMATS[self.table][0]
-        if not entry:
-            raise Rejected("there is no coefficient table")
+        require(entry > 0, "there is no coefficient table")
         constant = offset if isinstance(offset, int) else offset.constant
         source, rest = divmod(constant, entry * self.outputs)
         varying = divide(subtract(offset, constant), entry * self.outputs)
@@ -109,53 +102,37 @@ class Spec:
         if self.operation in ("xor", "horner"):
             return variable("src", source)
         if self.rows is not None:
-            if not isinstance(output, int) or not isinstance(source, int):
-                raise Rejected("a known coefficient of an unknown source")
-            return multiply(times(self.rows[output][source], self.polynomial), variable("src", source))
+            require(isinstance(output, int) and isinstance(source, int), "a coefficient of an unknown source")
+            return multiply(times(self.rows[output][source], self.polynomial), variable("src", source))  # type: ignore[index]
         parts = FORMATS[self.table][1]
-        kept = {name: sum(1 << 9 * n for n in range(8) if bits >> n & 1) for name, _, _, bits in parts}
-        if self.table == "nibble":
-            kept["high"] >>= 32  # the index of the high half is bits 4 to 7
-        return body(0, {Atom(name, source, output, "src", source): kept[name] for name in kept})
-
-    def carried(self, total: Body, output: Word, count: int) -> Body:
-        """Return a sum before it gains `count` sources: Horner's rule multiplies it by 2^output for each."""
-        if self.operation == "horner":
-            if not isinstance(output, int) or not 0 <= output < 8:
-                raise Rejected("a sum of an unknown output")
-            for _ in range(count if output else 0):
-                total = multiply(times(1 << output, self.polynomial), total)
-        return total
+        return body(0, {Atom(name, source, output, "src", source): kept for name, _, _, kept in parts})
 
     def gained(self, total: Body, output: Word, first: Word, count: int) -> Body:
-        """Return a sum of the sources before `first` after it gained `count` more."""
+        """Return a sum of the sources before `first` after it gained `count` more. Horner's rule multiplies
+        it by 2^output before each."""
         for number in range(count):
-            total = xor(self.carried(total, output, 1), self.product(output, add(first, number)))
+            if self.operation == "horner" and output != 0:
+                require(isinstance(output, int) and 0 < output < 8, "a sum of an unknown output")
+                total = multiply(times(1 << output, self.polynomial), total)  # type: ignore[operator]
+            total = xor(total, self.product(output, add(first, number)))
         return total
 
     def total(self, output: Word, count: Word) -> Body:
         """Return the sum of the first `count` sources. Of an unknown number, whole groups are one unknown."""
-        found = self.memory.get((output, count))
-        if found is None:
-            rest = count if isinstance(count, int) else 0
-            before: Body = ZERO
-            whole: Word = 0
-            if isinstance(count, Linear):
-                rest = count.constant % self.group
-                whole = subtract(count, rest)
+        if (output, count) not in self.memory:
+            rest = count if isinstance(count, int) else count.constant % self.group
+            whole, before = subtract(count, rest), ZERO
+            if isinstance(whole, Linear):
                 divide(whole, self.group)
                 before = variable(f"sum {output}", whole)
-            found = self.memory[output, count] = self.gained(before, output, whole, rest)
-        return found
+            self.memory[output, count] = self.gained(before, output, whole, rest)
+        return self.memory[output, count]
 
     def expected(self, output: Word, sources: Word, end: bool = False) -> Body:
         """Return a byte of destination `output`, or of its end and zeros behind it."""
-        if self.per_shard:
-            found = self.product(0, output)
-        else:
-            found = self.total(output, sources)
-            if self.operation == "mad":
-                found = xor(found, variable("dst", output))
+        found = self.product(0, output) if self.per_shard else self.total(output, sources)
+        if self.operation == "mad":
+            found = xor(found, variable("dst", output))
         return ended(found) if end else found
 
 
@@ -172,8 +149,7 @@ def times(constant: int, polynomial: int) -> int:
 def read(data: Any) -> Spec:
     """Return the description of a kernel from plain data. Raises Rejected."""
     names = {f.name for f in fields(Spec)} - {"memory", "left_over"}
-    if not isinstance(data, dict) or set(data) != names:
-        raise Rejected("the description has other fields than it must have")
+    require(isinstance(data, dict) and set(data) == names, "the description has other fields")
     rows = None if data["rows"] is None else tuple(map(tuple, data["rows"]))
     found = Spec(**(data | {"rows": rows}))
     found.check()

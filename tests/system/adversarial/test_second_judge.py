@@ -15,7 +15,7 @@ import capstone
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from judge import decode, replay, spec
+from judge import memory, replay, semantics, spec
 from judge.integers import Rejected, scale, unknown
 from tests.system.adversarial.attacks import X86, x86
 from tests.system.adversarial.test_attacks import FAMILIES, PROVIDED, assemble, judge
@@ -43,6 +43,9 @@ _SPEC = {
 }
 
 
+_JUMPS = {form.split()[0] for form, make in semantics.MAKERS.items() if make is None} - {"jmp", "ret"}
+
+
 class LinkedError(Exception):
     """The code has addresses that the linker fills in."""
 
@@ -64,7 +67,7 @@ def _code(text: str, folder: Path) -> bytes:
 
 def _branches(code: bytes) -> list[int]:
     decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-    return [place for place, _, name, _ in decoder.disasm_lite(code, 0) if name in decode.JUMPS]
+    return [place for place, _, name, _ in decoder.disasm_lite(code, 0) if name in _JUMPS]
 
 
 def _moved(node: Any, places: dict[int, int]) -> Any:
@@ -80,7 +83,7 @@ def lengths(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let len be a multiple of 16, as for these kernels."""
     made = replay.entry
 
-    def entry(found: spec.Spec, code: bytes, abi: replay.Abi) -> Any:
+    def entry(found: spec.Spec, code: bytes, abi: memory.Abi) -> Any:
         state = made(found, code, abi)
         state.replace("n", scale(unknown("m"), 16))
         state.facts.assume(unknown("m"), 0, 1 << 36)

@@ -68,6 +68,18 @@ def test_a_certificate_of_nothing_is_rejected(built: Path) -> None:
     assert out.splitlines()[-1].endswith("2 rejected")
 
 
+def test_a_function_without_an_entry_in_the_manifest_is_rejected(built: Path) -> None:
+    manifest = json.loads((built / "MANIFEST.json").read_text())
+    (built / "x86" / "other.S").write_text("")
+    del manifest["kernels"][0]["code"]["ms"]
+    (built / "MANIFEST.json").write_text(json.dumps(manifest))
+    status, out, _ = run(built)
+    assert status == 1
+    assert "other: not in MANIFEST.json" in out
+    assert "(ms): " in out
+    assert out.splitlines()[-1] == "judge: 1 functions accepted (ms 0, sysv 1), 2 rejected"
+
+
 @pytest.mark.parametrize("field", ["trees", "kernel"])
 def test_a_damaged_record_is_rejected(field: str, built: Path) -> None:
     _change(built, lambda record: record.update({field: record["kernel"] | {"outputs": 2}}))
