@@ -6,7 +6,7 @@
 # make isal    build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's: docs/isal.md
 # make compose build/libgfsmith-compose.a and .so: primitives and graphs over libfabric; docs/compose/guide.md
 # make check-linked compare the kernels in the libraries with gen_out/MANIFEST.json again; docs/build.md
-# make install headers, libraries, gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md;
+# make install headers, libraries, gfsmith.pc, gfsmith-shards below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md;
 #              make install-compose installs libgfsmith-compose as well
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    tests that need this CPU, a C compiler and Python: about 7 minutes on 2 cores (AMD EPYC)
@@ -23,7 +23,8 @@
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
 # make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 40 seconds
-# make demo    split, damage and repair a real file with apps/stripe
+# make shards  build/gfsmith-shards, the file tool, and build/libgfsmith-shards.a and .so; apps/shards/README.md
+# make demo    split, damage and repair a real file with gfsmith-shards
 # make wasm    the WebAssembly package: bindings/wasm/dist, with proved kernels; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
 # make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/results/adaptive.json; docs/memory.md
@@ -69,6 +70,7 @@ adaptive: setup-gen setup-lib
 
 -include runtime/isal/isal.mk
 -include runtime/compose/compose.mk
+-include runtime/shards/shards.mk
 
 # The codec for Python, built again if any file of the wheel has changed.
 PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith bindings/python templates runtime \
@@ -142,9 +144,8 @@ mutate: setup-test
 	.venv/bin/python -m tools.mutate
 
 demo: setup-lib
-	@$(MAKE) --no-print-directory -j$(JOBS) lib
-	$(MAKE) --no-print-directory -C apps/stripe
-	apps/stripe/demo.sh $(BUILD)/stripe $(BUILD)/demo
+	@$(MAKE) --no-print-directory -j$(JOBS) shards
+	apps/shards/demo.sh $(BUILD)/gfsmith-shards $(BUILD)/demo
 
 #: The modules with vectors, whose kernels are proved.
 WASM_PROVED := simd128 relaxed

@@ -30,7 +30,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "runtime/compose/include": ("runtime/core/include",),
     "runtime/compose/src": ("runtime/compose/include", "runtime/core/include"),
-    "apps/stripe": ("runtime/core/include",),
+    "runtime/shards/include": ("runtime/core/include",),
+    "runtime/shards/src": ("runtime/shards/include",),
+    "apps/shards": ("runtime/shards/include",),
     "apps/stripe-store/common": ("runtime/compose/include",),
     "apps/stripe-store/chunk": ("apps/stripe-store/common",),
     "apps/stripe-store/agent": ("apps/stripe-store/common",),
@@ -55,7 +57,7 @@ TESTED = ("tests", "runtime", "apps")
 #: Folders that are no part of the dependencies: expected outputs, generated wrappers, other programs' files.
 APART = ("tests/unit/golden/expected", "bindings/go", "bindings/wasm", "examples", "generator")
 #: Folders whose sources are linked into one library or program.
-LINKED = ("runtime", "apps/stripe", "apps/stripe-store")
+LINKED = ("runtime", "apps/shards", "apps/stripe-store")
 
 #: Headers and lists that a build writes.
 GENERATED = re.compile(r"gfsmith_kernels\.h|\w+\.inc")

@@ -43,8 +43,6 @@ COPIES = [
     ("bindings/rust/gfsmith/src/sys.rs", r"^pub const MAX_SHARDS: usize = (\w+);$", "GFSMITH_MAX_SHARDS"),
     ("bindings/wasm/src/codec.js", r"^const MAX_SHARDS = (\w+);$", "GFSMITH_MAX_SHARDS"),
     ("bindings/wasm/src/shardfile.js", r"^const POLYNOMIAL = (\w+);$", "GFSMITH_POLYNOMIAL"),
-    ("apps/stripe/shardfile.h", r"^  SHARD_MAX_SHARDS = (\w+),", "GFSMITH_MAX_SHARDS"),
-    ("apps/stripe/shardfile.h", r"^  SHARD_POLYNOMIAL = (\w+)$", "GFSMITH_POLYNOMIAL"),
     ("bench/driver/peer.h", r"\bBENCH_MAX_SHARDS = (\w+) ", "GFSMITH_MAX_SHARDS"),
     ("bench/matrices.py", r"^POLYNOMIAL = (\w+)$", "GFSMITH_POLYNOMIAL"),
 ]

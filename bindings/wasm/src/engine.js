@@ -137,13 +137,16 @@ export class Engine {
   /**
    * XXH3-128, the 16 bytes as xxhsum -H2 prints them.
    * @param {Uint8Array} data
+   * @param {Uint8Array} [seed] 8 bytes, little-endian; default: 0
    * @returns {Uint8Array}
    */
-  checksum(data) {
+  checksum(data, seed = new Uint8Array(8)) {
     if (this.hasher === 0) {
       this.hasher = this.call.checksum_create() >>> 0;
       if (this.hasher === 0) throw new GfsmithError('ENOMEM', 'out of memory');
     }
+    const parts = new DataView(seed.buffer, seed.byteOffset, 8);
+    this.call.checksum_begin(this.hasher, parts.getUint32(0, true), parts.getUint32(4, true));
     const chunk = this.allocate(CHECKSUM_CHUNK);
     for (let at = 0; at < data.length; at += CHECKSUM_CHUNK) {
       const piece = data.subarray(at, at + CHECKSUM_CHUNK);

@@ -98,18 +98,22 @@ export interface FileOptions {
 }
 
 export interface SplitOptions extends CodecOptions, FileOptions {
-  /** The file name stored in the shards: 1 to 247 bytes of UTF-8, no "/". */
+  /** The file name stored in the shards: at most 229 bytes of UTF-8, no "/". */
   name: string;
   /** Bytes of a block, a multiple of 64 up to 1 MiB; default: 65536. */
   block?: number;
+  /** A new version of the same file has a higher one; default: 1. */
+  generation?: number;
+  /** 16 bytes that make the set unique; default: random. */
+  id?: Uint8Array;
 }
 
-/** Split a file into k + m shard files in the format of apps/stripe, data first. Each has a header and
- * checksums. */
+/** Split a file into k + m shard files (docs/shard-format.md), data first. Each has a header and checksums of
+ * all of its blocks. */
 export function split(bytes: Uint8Array, options: SplitOptions): Promise<Uint8Array[]>;
 
-/** The file name of a shard: NAME.000.gfs and so on. */
-export function shardName(name: string, index: number): string;
+/** The file name of a shard: NAME.g1.000.gfs and so on. */
+export function shardName(name: string, index: number, generation?: number): string;
 
 export interface ShardReport {
   index: number;
@@ -132,7 +136,8 @@ export interface Report {
   k: number;
   m: number;
   block: number;
-  /** Of the original, in bytes. */
+  generation: number;
+  /** Of the original, in bytes; 0 if no shard is intact. */
   length: number;
   name: string;
   payloadBytes: number;

@@ -1,30 +1,31 @@
-// The shard file of apps/stripe (its README describes the format): header and geometry. Little-endian,
-// checksums XXH3-128. Files are exchangeable with `stripe` in both directions.
+// Shard streams: docs/shard-format.md. Little-endian, checksums XXH3-128. Files are exchangeable with
+// `gfsmith-shards` in both directions.
 import { GfsmithError } from './errors.js';
 
-export const HEADER = 8192;
+export const HEADER = 512;
 export const MAX_BLOCK = 1 << 20;
 const MAGIC = [0x89, 0x47, 0x46, 0x53, 0x0d, 0x0a, 0x1a, 0x0a];
-const VERSION = 1;
+const VERSION = 2;
 const POLYNOMIAL = 0x11d;
-const SHARED = [64, 8176]; // equal in all shards of a set
-const NAME_MAX = 247;
+const NAME_MAX = 229;
 const CODE_MAX = 31;
+const RECORD = 32; // before the content of a block or a trailer
+const TRAILER = 24;
+const KIND = { block: 1, trailer: 2 };
 const AT = {
   version: 8,
   headerBytes: 12,
   id: 16,
-  index: 32,
-  polynomial: 64,
-  k: 68,
-  m: 72,
-  block: 76,
-  length: 80,
-  original: 88,
-  code: 104,
-  name: 136,
-  payloads: 4096,
-  sum: 8176,
+  generation: 32,
+  index: 40,
+  content: 44,
+  polynomial: 48,
+  k: 52,
+  m: 56,
+  block: 64,
+  code: 72,
+  name: 104,
+  sum: 496,
 };
 
 /**
@@ -33,14 +34,20 @@ const AT = {
  * @property {number} k
  * @property {number} m
  * @property {number} block
- * @property {number} length of the original
- * @property {Uint8Array} original its checksum
+ * @property {number} content 0: bytes, 1: a tar archive
+ * @property {number} generation
+ * @property {Uint8Array} id 16 bytes, which make the set unique
  * @property {string} code
  * @property {Uint8Array} name of the original, in bytes: any but 0 and "/", UTF-8 or not
- * @property {Uint8Array[]} payloads checksums of the payloads
  */
 
-/** @typedef {(bytes: Uint8Array) => Uint8Array} Checksum */
+/**
+ * @typedef {object} End
+ * @property {number} length of the original
+ * @property {Uint8Array} original its checksum
+ */
+
+/** @typedef {(bytes: Uint8Array, seed?: Uint8Array) => Uint8Array} Checksum */
 
 /**
  * @param {Uint8Array} a
@@ -76,11 +83,14 @@ export function fault(h) {
   if (h.block < 64 || h.block > MAX_BLOCK || h.block % 64 !== 0) {
     return `block = ${h.block}: must be a multiple of 64, at most ${MAX_BLOCK}`;
   }
-  if (!Number.isSafeInteger(h.length)) return 'the length of the original is out of range';
+  if (h.content !== 0 && h.content !== 1) return `content = ${h.content}: must be 0 (bytes) or 1 (a tar archive)`;
+  if (!Number.isSafeInteger(h.generation) || h.generation < 1) {
+    return `generation = ${h.generation}: must be 1 to ${Number.MAX_SAFE_INTEGER}`;
+  }
   if (h.code.length < 1 || h.code.length > CODE_MAX) return `the name of a code has 1 to ${CODE_MAX} bytes`;
   const shown = nameText(name);
-  if (name.length < 1 || name.length > NAME_MAX || /[/\0]/.test(shown) || shown === '.' || shown === '..') {
-    return `name = "${shown}": must be a file name of 1 to ${NAME_MAX} bytes`;
+  if (name.length > NAME_MAX || /[/\0]/.test(shown) || shown === '.' || shown === '..') {
+    return `name = "${shown}": must be a file name of at most ${NAME_MAX} bytes`;
   }
   return null;
 }
@@ -88,7 +98,7 @@ export function fault(h) {
 /**
  * @param {Header} h
  * @param {Checksum} checksum
- * @returns {Uint8Array} 8192 bytes
+ * @returns {Uint8Array} 512 bytes
  */
 export function writeHeader(h, checksum) {
   const raw = new Uint8Array(HEADER);
@@ -101,12 +111,11 @@ export function writeHeader(h, checksum) {
   view.setUint32(AT.k, h.k, true);
   view.setUint32(AT.m, h.m, true);
   view.setUint32(AT.block, h.block, true);
-  view.setBigUint64(AT.length, BigInt(h.length), true);
-  raw.set(h.original, AT.original);
+  raw.set(h.id, AT.id);
+  view.setBigUint64(AT.generation, BigInt(h.generation), true);
+  view.setUint32(AT.content, h.content, true);
   raw.set(new TextEncoder().encode(h.code), AT.code);
   raw.set(h.name, AT.name);
-  h.payloads.forEach((sum, i) => raw.set(sum, AT.payloads + 16 * i));
-  raw.set(checksum(raw.subarray(...SHARED)), AT.id);
   raw.set(checksum(raw.subarray(0, AT.sum)), AT.sum);
   return raw;
 }
@@ -142,31 +151,131 @@ export function readHeader(file, checksum) {
   if (!equal(checksum(raw.subarray(0, AT.sum)), raw.subarray(AT.sum))) refuse('checksum mismatch in the header');
   const version = view.getUint32(AT.version, true);
   if (version !== VERSION) refuse(`format version ${version}, only version ${VERSION} is known`);
-  const [k, m] = [view.getUint32(AT.k, true), view.getUint32(AT.m, true)];
-  const count = Math.min(k + m, 255);
   const header = {
     index: view.getUint32(AT.index, true),
-    k,
-    m,
+    k: view.getUint32(AT.k, true),
+    m: view.getUint32(AT.m, true),
     block: view.getUint32(AT.block, true),
-    length: Number(view.getBigUint64(AT.length, true)),
-    original: raw.slice(AT.original, AT.original + 16),
+    content: view.getUint32(AT.content, true),
+    generation: Number(view.getBigUint64(AT.generation, true)),
+    id: raw.slice(AT.id, AT.id + 16),
     code: nameText(string(raw, AT.code, CODE_MAX + 1)),
     name: string(raw, AT.name, 256),
-    payloads: Array.from({ length: count }, (_, i) => raw.slice(AT.payloads + 16 * i, AT.payloads + 16 * (i + 1))),
   };
   const why = fault(header);
   if (why) refuse(why);
-  if (!equal(writeHeader(header, checksum), raw)) refuse('header with junk between its fields or a false set id');
+  if (!equal(writeHeader(header, checksum), raw)) refuse('header with junk between its fields, or of a code that is not available');
   return header;
 }
 
 /**
- * The identifier of a shard's set, as text.
- * @param {Uint8Array} file with a readable header
+ * Do two headers belong to one set?
+ * @param {Header} a
+ * @param {Header} b
+ * @param {Checksum} checksum
  */
-export function setId(file) {
-  return hex(file.subarray(AT.id, AT.id + 16));
+export function sameSet(a, b, checksum) {
+  return equal(writeHeader({ ...a, index: 0 }, checksum), writeHeader({ ...b, index: 0 }, checksum));
+}
+
+/**
+ * A record: a block or a trailer.
+ * @param {number} kind
+ * @param {number} number
+ * @param {Uint8Array} content
+ * @param {Uint8Array} tag
+ * @param {Checksum} checksum
+ */
+function record(kind, number, content, tag, checksum) {
+  const raw = new Uint8Array(RECORD + content.length);
+  const view = new DataView(raw.buffer);
+  view.setBigUint64(16, BigInt(number), true);
+  view.setUint32(24, content.length, true);
+  view.setUint32(28, kind, true);
+  raw.set(content, RECORD);
+  raw.set(checksum(raw.subarray(16), tag), 0);
+  return raw;
+}
+
+/**
+ * The content of the record at `at` if it is good, else null.
+ * @param {Uint8Array} file
+ * @param {number} at
+ * @param {number} kind
+ * @param {number} number
+ * @param {Uint8Array} tag
+ * @param {Checksum} checksum
+ */
+function open(file, at, kind, number, tag, checksum) {
+  if (file.length < at + RECORD) return null;
+  const size = new DataView(file.buffer, file.byteOffset + at).getUint32(24, true);
+  if (file.length < at + RECORD + size) return null;
+  const content = file.subarray(at + RECORD, at + RECORD + size);
+  return equal(record(kind, number, content, tag, checksum), file.subarray(at, at + RECORD + size)) ? content : null;
+}
+
+/**
+ * A whole shard.
+ * @param {Header} header
+ * @param {Uint8Array} payload its blocks without a gap
+ * @param {End} end
+ * @param {Checksum} checksum
+ */
+export function writeShard(header, payload, end, checksum) {
+  const head = writeHeader(header, checksum);
+  const tag = head.slice(AT.sum, AT.sum + 8);
+  const stripes = Math.ceil(payload.length / header.block);
+  const file = new Uint8Array(shardBytes(header.block, payload.length));
+  file.set(head);
+  let at = HEADER;
+  for (let n = 0; n < stripes; n++) {
+    const raw = record(KIND.block, n, payload.subarray(n * header.block, (n + 1) * header.block), tag, checksum);
+    file.set(raw, at);
+    at += raw.length;
+  }
+  const content = new Uint8Array(TRAILER);
+  new DataView(content.buffer).setBigUint64(0, BigInt(end.length), true);
+  content.set(end.original, 8);
+  file.set(record(KIND.trailer, stripes, content, tag, checksum), at);
+  return file;
+}
+
+/**
+ * Bytes of a shard with this payload.
+ * @param {number} block
+ * @param {number} payload
+ */
+function shardBytes(block, payload) {
+  return HEADER + payload + RECORD * (Math.ceil(payload / block) + 1) + TRAILER;
+}
+
+/**
+ * The payload and the trailer of a shard, or the reason why it is damaged.
+ * @param {Uint8Array} file with the header
+ * @param {Header} header
+ * @param {Checksum} checksum
+ * @returns {{payload: Uint8Array, end: End} | string}
+ */
+export function readShard(file, header, checksum) {
+  const tag = file.slice(AT.sum, AT.sum + 8);
+  const at = file.length - RECORD - TRAILER;
+  if (at < HEADER) return `truncated: ${file.length} bytes, less than a header and a trailer`;
+  const stripes = Math.ceil((at - HEADER) / (RECORD + header.block));
+  const content = open(file, at, KIND.trailer, stripes, tag, checksum);
+  if (!content || content.length !== TRAILER) return 'the trailer is damaged or not at the end';
+  const length = Number(new DataView(content.buffer, content.byteOffset).getBigUint64(0, true));
+  if (!Number.isSafeInteger(length)) return 'the length of the original is out of range';
+  const size = payloadBytes({ ...header, length });
+  const whole = shardBytes(header.block, size);
+  if (file.length !== whole) return `${file.length} bytes instead of ${whole}`;
+  const payload = new Uint8Array(size);
+  for (let n = 0; n < stripes; n++) {
+    const block = open(file, HEADER + n * (RECORD + header.block), KIND.block, n, tag, checksum);
+    const share = Math.min(header.block, size - n * header.block);
+    if (!block || block.length !== share) return `checksum mismatch in block ${n}`;
+    payload.set(block, n * header.block);
+  }
+  return { payload, end: { length, original: content.slice(8) } };
 }
 
 /**

@@ -27,7 +27,7 @@ def test_the_readme_starts_a_program_a_file_and_kernels(build: Path) -> None:
     shutil.rmtree(build / "readme", ignore_errors=True)
     steps = list(howto.steps((ROOT / "README.md").read_text(encoding="utf-8")))
     assert [type(step) for step in steps] == [howto.Create, howto.Run, howto.Run, howto.Run]
-    with locked(ROOT / "apps" / "stripe" / "Makefile"):
+    with locked(ROOT / "Makefile"):
         for step in steps:
             howto.follow(step, ROOT)
 

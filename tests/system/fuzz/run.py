@@ -32,7 +32,6 @@ TEETH = "GFSMITH_FUZZ_TEETH"
 SANITIZE = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
 FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
 LIBRARY = ROOT / "build" / "libgfsmith.a"
-STRIPE = ("report", "progress", "output", "shardfile", "shardset", "scan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +48,14 @@ def targets() -> dict[str, Target]:
     runtime = sorted((ROOT / "runtime/core/src").glob("*.c"))
     scalar = sorted((ROOT / "gen_out/scalar").glob("*.c"))
     api = [HERE / f"{name}.c" for name in ("api", "api_codec", "api_repair", "api_plain", "arena", "model")]
-    tool = [ROOT / f"apps/stripe/{name}.c" for name in STRIPE]
+    shards = sorted((ROOT / "runtime/shards/src").glob("*.c"))
     found = (
         Target("config", (), (), (f"-dict={HERE / 'config.dict'}", "-max_len=4000")),
         Target(
             "shard",
-            (HERE / "shard.c", *tool, LIBRARY),
-            ("-Iruntime/core/include", "-Iapps/stripe", "-lxxhash"),
-            ("-max_len=8300", "-close_fd_mask=3", "-malloc_limit_mb=1024"),
+            (HERE / "shard.c", *shards, LIBRARY),
+            ("-Iruntime/core/include", "-Iruntime/shards/include", "-Iruntime/shards/src"),
+            ("-max_len=700", "-malloc_limit_mb=1024"),
         ),
         Target(
             "api",

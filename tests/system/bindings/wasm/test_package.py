@@ -1,4 +1,4 @@
-"""The package: the native library's bytes and stripe's files, its own tests, types, and the packed files."""
+"""The package: the native library's bytes, the file tool's files, its own tests, types, and packed files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.oracle import shard_format
+from tests.support.folders import built
 from tests.support.paths import ROOT
 from tests.system.bindings.wasm.native import Native
 from tests.system.bindings.wasm.support import EXAMPLE, HERE, NODE, NPM, VARIANTS, Variant, call, node
@@ -67,29 +69,28 @@ def mds(k: int, m: int) -> bool:
     return m <= 3 or k <= 3 or (m == 4 and k <= 21) or (k == 4 and k + m <= 25) or (k == 5 and k + m <= 10)
 
 
-def test_shards_are_those_of_stripe(package: None, library: None, tmp_path: Path) -> None:
-    """Whole files, headers and checksums: each program reads the other's files."""
-    call("make", "-C", ROOT / "apps" / "stripe", f"BUILD={tmp_path}")
-    stripe = tmp_path / "stripe"
+def test_shards_are_those_of_the_file_tool(package: None, tmp_path: Path) -> None:
+    """Each program reads the other's files, and the bytes are those of the test vectors."""
+    tool = built("shards") / "gfsmith-shards"
     script = tmp_path / "split.mjs"
     script.write_text(
         "import { readFileSync, writeFileSync } from 'node:fs';\n"
         f"import {{ split, shardName }} from {json.dumps(str(EXAMPLE / 'src' / 'index.js'))};\n"
         "const [, , path, name, folder] = process.argv;\n"
-        "const files = await split(readFileSync(path), { name, code: 'lch', k: 5, m: 3, block: 128 });\n"
+        "const id = Uint8Array.from({ length: 16 }, (_, i) => i);\n"
+        "const files = await split(readFileSync(path), { name, code: 'lch', k: 5, m: 3, block: 128, id });\n"
         "files.forEach((file, i) => writeFileSync(`${folder}/${shardName(name, i)}`, file));\n"
     )
     for size in (0, 1, 640, 641, 5 * 128 * 7 + 333):
         name = f"täst {size}"
-        (tmp_path / name).write_bytes(random.Random(size).randbytes(size))
-        ours, theirs = tmp_path / f"ours{size}", tmp_path / f"theirs{size}"
+        data = random.Random(size).randbytes(size)
+        (tmp_path / name).write_bytes(data)
+        ours = tmp_path / f"ours{size}"
         ours.mkdir()
-        theirs.mkdir()
         call(NODE, script, tmp_path / name, name, ours)
-        call(stripe, "split", "-c", "lch", "-k", "5", "-m", "3", "-b", "128", tmp_path / name, theirs)
-        made = {path.name: path.read_bytes() for path in ours.iterdir()}
-        assert made == {path.name: path.read_bytes() for path in theirs.iterdir()}
-        assert len(made) == 8
+        made = [path.read_bytes() for path in sorted(ours.iterdir())]
+        assert made == shard_format.split(shard_format.Shape("lch", 5, 3, 128, name=name.encode()), data)
+        assert "all 8 shards are intact" in call(tool, "verify", ours)
 
 
 def test_own_tests(package: None) -> None:

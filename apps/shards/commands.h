@@ -1,0 +1,13 @@
+/* The commands, one function each; they return the exit status. */
+#ifndef TOOL_COMMANDS_H
+#define TOOL_COMMANDS_H
+
+#include "options.h"
+
+int command_protect(const options *opt);
+int command_verify(const options *opt);
+int command_repair(const options *opt);
+int command_restore(const options *opt);
+int command_info(const options *opt);
+
+#endif

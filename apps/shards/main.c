@@ -1,0 +1,182 @@
+/* gfsmith-shards: protect files, folders and pipes against loss and damage. See README.md. */
+#include "commands.h"
+#include "report.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <gfsmith_shards.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 14 blocks of the default shape are 896 KiB: they stay in the second-level cache from the read to
+ * the last write, and each read and write is large enough to amortize the system call. */
+enum { DEFAULT_K = 10, DEFAULT_M = 4, DEFAULT_BLOCK = 64 * 1024, MOST_THREADS = 256 };
+
+static const char usage[] =
+    "usage: gfsmith-shards protect [OPTIONS] FILE|FOLDER|- SHARDS\n"
+    "       gfsmith-shards verify [OPTIONS] SHARD...|SHARDS\n"
+    "       gfsmith-shards repair [OPTIONS] SHARD...|SHARDS\n"
+    "       gfsmith-shards restore [OPTIONS] SHARD...|SHARDS -o FILE|FOLDER|-\n"
+    "       gfsmith-shards info SHARD...\n"
+    "Splits FILE, FOLDER or standard input into K + M shards in the folder SHARDS; any K restore "
+    "it.\n"
+    "  -c, --code CODE    a code of `gfsmith codes` (default cauchy), or lrc\n"
+    "  -k, --data K       data shards (default 10)\n"
+    "  -m, --parity M     parity shards (default 4)\n"
+    "  -l, --groups L     with lrc: groups with a local parity each\n"
+    "  -b, --block BLOCK  bytes of a shard in one stripe (default 65536)\n"
+    "  -n, --name NAME    of the original (default: the last part of its path; stdin)\n"
+    "  -o, --output PATH  where to restore; - is standard output\n"
+    "  -f, --force        protect: the next generation; restore: replace the file\n"
+    "  -t, --threads N    at most N threads (default: one for each CPU)\n"
+    "  -j, --json         the result as one JSON object\n"
+    "  -q, --quiet        no progress\n"
+    "  -h, --help         this text\n"
+    "      --version      the version\n"
+    "`split` is another name of protect, `join` of restore.\n"
+    "exit status: 0 done; 1 verify or info found damaged or missing shards; 2 refused, nothing "
+    "changed\n";
+
+typedef struct command {
+  const char *name;
+  const char *flags; /* short options besides -h */
+  size_t least;
+  size_t most;
+  int (*run)(const options *);
+} command;
+
+static const command commands[] = {
+    {"protect", "ckmlbnftjq", 2, 2, command_protect},
+    {"verify", "tjq", 1, SIZE_MAX, command_verify},
+    {"repair", "tjq", 1, SIZE_MAX, command_repair},
+    {"restore", "oftjq", 1, SIZE_MAX, command_restore},
+    {"info", "q", 1, SIZE_MAX, command_info},
+    {"split", "ckmlbnftjq", 2, 2, command_protect},
+    {"join", "oftjq", 1, SIZE_MAX, command_restore},
+};
+
+static const struct option long_options[] = {
+    {"code", required_argument, NULL, 'c'},
+    {"data", required_argument, NULL, 'k'},
+    {"parity", required_argument, NULL, 'm'},
+    {"groups", required_argument, NULL, 'l'},
+    {"block", required_argument, NULL, 'b'},
+    {"name", required_argument, NULL, 'n'},
+    {"output", required_argument, NULL, 'o'},
+    {"force", no_argument, NULL, 'f'},
+    {"threads", required_argument, NULL, 't'},
+    {"json", no_argument, NULL, 'j'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int number(const char *flag, const char *text, unsigned least, unsigned most,
+                  unsigned *value) {
+  char *end;
+  errno = 0;
+  unsigned long n = strtoul(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || n < least || n > most)
+    return refuse("%s %s: must be a whole number from %u to %u", flag, text, least, most);
+  *value = (unsigned)n;
+  return TOOL_OK;
+}
+
+static int apply(options *opt, int flag) {
+  switch (flag) {
+  case 'c':
+    opt->code = optarg;
+    return TOOL_OK;
+  case 'k':
+    return number("-k", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->k);
+  case 'm':
+    return number("-m", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->m);
+  case 'l':
+    return number("-l", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->l);
+  case 'b':
+    return number("-b", optarg, 64, GFSMITH_SHARDS_MAX_BLOCK, &opt->block);
+  case 't':
+    return number("-t", optarg, 1, MOST_THREADS, &opt->threads);
+  case 'n':
+    opt->name = optarg;
+    return TOOL_OK;
+  case 'o':
+    opt->output = optarg;
+    return TOOL_OK;
+  default:
+    opt->force |= flag == 'f';
+    opt->json |= flag == 'j';
+    opt->quiet |= flag == 'q';
+    return TOOL_OK;
+  }
+}
+
+static int parse(options *opt, const command *chosen, int argc, char **argv) {
+  int flag;
+  int status = TOOL_OK;
+  while (status == TOOL_OK &&
+         (flag = getopt_long(argc, argv, "c:k:m:l:b:n:o:ft:jqh", long_options, NULL)) != -1) {
+    if (flag == '?')
+      return TOOL_REFUSED; /* getopt has printed a message */
+    if (flag == 'h') {
+      fputs(usage, stdout);
+      exit(TOOL_OK);
+    }
+    if (strchr(chosen->flags, flag) == NULL)
+      return refuse("%s has no option -%c", chosen->name, flag);
+    status = apply(opt, flag);
+  }
+  if (status != TOOL_OK)
+    return status;
+  opt->paths = argv + optind;
+  opt->count = (size_t)(argc - optind);
+  if (opt->count < chosen->least || opt->count > chosen->most)
+    return refuse("%s: wrong number of arguments (gfsmith-shards --help)", chosen->name);
+  if (strchr(chosen->flags, 'o') != NULL && opt->output == NULL)
+    return refuse("%s: -o PATH is missing", chosen->name);
+  return TOOL_OK;
+}
+
+static const command *find_command(const char *name) {
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+    if (strcmp(commands[i].name, name) == 0)
+      return &commands[i];
+  return NULL;
+}
+
+/* --help and --version. */
+static bool answer(const char *word) {
+  bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+  if (help)
+    fputs(usage, stdout);
+  else if (strcmp(word, "--version") == 0)
+    printf("gfsmith-shards %s\n", gfsmith_version());
+  else
+    return false;
+  return true;
+}
+
+int main(int argc, char **argv) {
+  options opt = {.code = "cauchy", .k = DEFAULT_K, .m = DEFAULT_M, .block = DEFAULT_BLOCK};
+  if (argc >= 2 && answer(argv[1]))
+    return TOOL_OK;
+  const command *chosen = argc >= 2 ? find_command(argv[1]) : NULL;
+  if (chosen == NULL)
+    return refuse("%s%s: allowed commands: protect, verify, repair, restore, info (see --help)",
+                  argc >= 2 ? "unknown command " : "no command", argc >= 2 ? argv[1] : "");
+  argv[1] = argv[0]; /* the beginning of getopt's messages */
+  int status = parse(&opt, chosen, argc - 1, argv + 1);
+  if (status != TOOL_OK)
+    return status;
+  if (opt.json)
+    report_mute();
+  report_catch_signals();
+  status = chosen->run(&opt);
+  if (report_interrupted())
+    report_die_by_signal();
+  if (fflush(stdout) != 0)
+    return refuse("cannot write to standard output: %s", strerror(errno));
+  return status;
+}

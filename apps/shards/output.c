@@ -1,0 +1,221 @@
+#include "output.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void *must_alloc(size_t count, size_t size) {
+  void *memory = calloc(count ? count : 1, size ? size : 1);
+  if (memory == NULL)
+    exit(refuse("out of memory"));
+  return memory;
+}
+
+char *must_copy(const char *text) {
+  size_t size = strlen(text) + 1;
+  return memcpy(must_alloc(size, 1), text, size);
+}
+
+void *must_grow(void *memory, size_t count, size_t size) {
+  void *longer = count > SIZE_MAX / size ? NULL : realloc(memory, count * size);
+  if (longer == NULL)
+    exit(refuse("out of memory"));
+  return longer;
+}
+
+char *path_join(const char *folder, const char *name) {
+  size_t size = strlen(folder) + strlen(name) + 2;
+  char *path = must_alloc(size, 1);
+  size_t length = strlen(folder);
+  bool slash = length > 0 && folder[length - 1] == '/';
+  snprintf(path, size, "%s%s%s", folder, slash ? "" : "/", name);
+  return path;
+}
+
+char *path_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
+  char *folder = must_alloc(length + 1, 1);
+  memcpy(folder, slash == NULL ? "." : path, length);
+  return folder;
+}
+
+bool path_exists(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0;
+}
+
+void output_plan(output *out, const char *final_path, bool replace) {
+  out->replace = replace;
+  out->final_path = must_copy(final_path);
+  out->folder = path_folder(final_path);
+  out->temp_path = path_join(out->folder, ".gfsmith-shards.tmp.XXXXXX");
+  out->fd = -1;
+}
+
+int output_open(output *outs, size_t count, mode_t mode) {
+  mode_t mask = umask(0);
+  umask(mask);
+  for (size_t i = 0; i < count; i++) {
+    output *out = &outs[i];
+    out->fd = mkstemp(out->temp_path);
+    out->made = out->fd >= 0;
+    if (!out->made || fcntl(out->fd, F_SETFD, FD_CLOEXEC) != 0 ||
+        fchmod(out->fd, mode & ~mask & 0666) != 0)
+      return refuse("cannot create a file in %s: %s", out->folder, strerror(errno));
+  }
+  return TOOL_OK;
+}
+
+bool output_write(void *context, const void *bytes, size_t size) {
+  output *out = context;
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = pwrite(out->fd, (const char *)bytes + done, size - done, (off_t)out->size);
+    if (n < 0 && errno == EINTR && !report_interrupted())
+      continue;
+    if (n <= 0) {
+      out->error = n < 0 ? errno : ENOSPC;
+      return false;
+    }
+    done += (size_t)n;
+    out->size += (uint64_t)n;
+  }
+  return true;
+}
+
+int output_failure(const output *outs, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (outs[i].error != 0)
+      return refuse("cannot write %s: %s", outs[i].final_path, strerror(outs[i].error));
+  return TOOL_REFUSED;
+}
+
+ssize_t read_some(int fd, void *bytes, size_t size) {
+  ssize_t n = -1;
+  errno = EINTR;
+  while (n < 0 && errno == EINTR && !report_interrupted()) {
+    report_wait_readable(fd);
+    errno = EINTR;
+    n = report_interrupted() ? -1 : read(fd, bytes, size);
+  }
+  return n;
+}
+
+bool write_all(int fd, const void *bytes, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = write(fd, (const char *)bytes + done, size - done);
+    if (n < 0 && errno == EINTR && !report_interrupted())
+      continue;
+    if (n <= 0)
+      return false;
+    done += (size_t)n;
+  }
+  return true;
+}
+
+ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+    if (n < 0 && errno == EINTR && !report_interrupted())
+      continue;
+    if (n < 0)
+      return -1;
+    if (n == 0)
+      break;
+    done += (size_t)n;
+  }
+  return (ssize_t)done;
+}
+
+static int flush_file(output *out) {
+  int failed = fsync(out->fd);
+  int reason = errno;
+  if (close(out->fd) != 0 && !failed) {
+    failed = -1;
+    reason = errno;
+  }
+  out->fd = -1;
+  return failed ? refuse("cannot write %s: %s", out->final_path, strerror(reason)) : TOOL_OK;
+}
+
+int output_flush_folder(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int status = TOOL_OK;
+  /* EINVAL: this file system does not support fsync for folders. */
+  if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+    status = refuse("cannot flush %s: %s", folder, strerror(errno));
+  if (fd >= 0)
+    close(fd);
+  return status;
+}
+
+int rename_new(const char *from, const char *to) {
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS)
+    return -1;
+  /* This file system has no such rename. A link does not replace a file either. */
+  return link(from, to) == 0 ? unlink(from) : -1;
+}
+
+static int publish(output *out) {
+  int failed = out->replace ? rename(out->temp_path, out->final_path)
+                            : rename_new(out->temp_path, out->final_path);
+  if (failed && errno == EEXIST)
+    return refuse("%s already exists", out->final_path);
+  if (failed)
+    return refuse("cannot create %s: %s", out->final_path, strerror(errno));
+  out->made = false;
+  return TOOL_OK;
+}
+
+static void take_back(const output *outs, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!outs[i].replace)
+      unlink(outs[i].final_path);
+}
+
+int output_commit(output *outs, size_t count) {
+  int status = TOOL_OK;
+  size_t done = 0;
+  for (size_t i = 0; i < count && status == TOOL_OK; i++)
+    status = report_interrupted() ? TOOL_REFUSED : flush_file(&outs[i]);
+  if (status != TOOL_OK || report_interrupted())
+    return TOOL_REFUSED;
+  while (done < count && (status = publish(&outs[done])) == TOOL_OK)
+    done++;
+  if (status != TOOL_OK) {
+    take_back(outs, done);
+    return status;
+  }
+  for (size_t i = 0; i < done; i++) {
+    /* There is nearly always one folder: it is flushed once, after its last rename. */
+    bool last = i + 1 == done || strcmp(outs[i].folder, outs[i + 1].folder) != 0;
+    if (last && output_flush_folder(outs[i].folder) != TOOL_OK)
+      status = TOOL_REFUSED;
+  }
+  return status;
+}
+
+void output_discard(output *outs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (outs[i].final_path == NULL)
+      continue;
+    if (outs[i].fd >= 0)
+      close(outs[i].fd);
+    if (outs[i].made)
+      unlink(outs[i].temp_path);
+    free(outs[i].temp_path);
+    free(outs[i].final_path);
+    free(outs[i].folder);
+  }
+}

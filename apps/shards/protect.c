@@ -1,0 +1,292 @@
+/* gfsmith-shards protect: a file, a folder or stdin as k + m shards. */
+#include "archive.h"
+#include "commands.h"
+#include "json.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "workers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct protect {
+  const char *source; /* path, or "-" */
+  char *folder;       /* of the shards, without a slash at its end */
+  bool made_folder;
+  int input;
+  int error; /* errno of a failed read */
+  bool is_tar;
+  archive tar;
+  struct stat info;
+  mode_t mode; /* of the shards */
+  gfsmith_shards_header header;
+  unsigned shards;
+  uint64_t length;
+  output outs[GFSMITH_MAX_SHARDS];
+} protect;
+
+static int open_source(protect *job) {
+  if (strcmp(job->source, "-") == 0) {
+    job->mode = 0600;
+    return TOOL_OK;
+  }
+  job->input = open(job->source, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (job->input < 0)
+    return refuse("cannot open %s: %s", job->source, strerror(errno));
+  if (fstat(job->input, &job->info) != 0)
+    return refuse("cannot read %s: %s", job->source, strerror(errno));
+  job->is_tar = S_ISDIR(job->info.st_mode);
+  job->mode = job->is_tar ? 0600 : job->info.st_mode;
+  if (!job->is_tar && !S_ISREG(job->info.st_mode))
+    return refuse("%s is neither a regular file nor a folder", job->source);
+  return TOOL_OK;
+}
+
+/* The last part of the source's path; of "." and "..", that of the folder's own path. */
+static int default_name(const protect *job, char *name, size_t size) {
+  char *whole = NULL;
+  const char *source = job->source;
+  if (strcmp(source, "-") == 0)
+    source = "stdin";
+  else if (job->is_tar && (whole = realpath(source, NULL)) == NULL)
+    return refuse("cannot read %s: %s", source, strerror(errno));
+  const char *path = whole != NULL ? whole : source;
+  const char *slash = strrchr(path, '/');
+  snprintf(name, size, "%s", slash == NULL ? path : slash + 1);
+  free(whole);
+  return TOOL_OK;
+}
+
+static int check_code(const gfsmith_shards_header *h) {
+  gfsmith_codec *codec = NULL;
+  gfsmith_status status = strcmp(h->code, "lrc") == 0
+                              ? gfsmith_codec_create_lrc(&codec, h->k, h->l, h->m - h->l)
+                              : gfsmith_codec_create(&codec, h->code, h->k, h->m);
+  gfsmith_codec_destroy(codec);
+  if (status == GFSMITH_OK)
+    return TOOL_OK;
+  if (status == GFSMITH_EINVAL)
+    return refuse("code \"%s\" with k = %" PRIu32 ", m = %" PRIu32
+                  ": unknown, or without this shape; allowed: lrc and the names of `gfsmith codes`",
+                  h->code, h->k, h->m);
+  return refuse("code %s with k = %" PRIu32 ", m = %" PRIu32 ": %s%s", h->code, h->k, h->m,
+                gfsmith_strerror(status),
+                status == GFSMITH_ENOTMDS ? " (cauchy can at every shape)" : "");
+}
+
+static int fill_header(protect *job, const options *opt) {
+  gfsmith_shards_header *h = &job->header;
+  char name[sizeof h->name];
+  h->k = opt->k;
+  h->m = opt->m;
+  h->l = opt->l;
+  h->block = opt->block;
+  h->content = job->is_tar ? GFSMITH_SHARDS_TAR : GFSMITH_SHARDS_BYTES;
+  h->generation = 1;
+  if (getrandom(h->set_id, sizeof h->set_id, 0) != (ssize_t)sizeof h->set_id)
+    return refuse("cannot get random bytes: %s", strerror(errno));
+  if (strlen(opt->code) >= sizeof h->code)
+    return refuse("unknown code \"%s\"", opt->code);
+  snprintf(h->code, sizeof h->code, "%s", opt->code);
+  if (opt->name == NULL && default_name(job, name, sizeof name) != TOOL_OK)
+    return TOOL_REFUSED;
+  /* A name that is too long fills its field without a terminating NUL, which makes it invalid. */
+  snprintf(h->name, sizeof h->name, "%s", opt->name != NULL ? opt->name : name);
+  const char *fault = gfsmith_shards_header_fault(h);
+  if (fault == NULL && h->name[0] == '\0')
+    fault = "the name of the original is empty";
+  if (fault != NULL)
+    return refuse("cannot protect %s: %s", job->source, fault);
+  job->shards = h->k + h->m;
+  return check_code(h);
+}
+
+/* Creates the folder if it is missing; its parent must exist. */
+static int make_folder(protect *job) {
+  struct stat info;
+  if (stat(job->folder, &info) == 0)
+    return S_ISDIR(info.st_mode) ? TOOL_OK
+                                 : refuse("cannot write to %s: it is not a folder", job->folder);
+  if (errno != ENOENT)
+    return refuse("cannot write to %s: %s", job->folder, strerror(errno));
+  if (mkdir(job->folder, 0777) != 0)
+    return refuse("cannot create the folder %s: %s", job->folder, strerror(errno));
+  job->made_folder = true;
+  return TOOL_OK;
+}
+
+/* An archive must not contain its own shards. */
+static int check_outside(const protect *job) {
+  char *source = job->is_tar ? realpath(job->source, NULL) : NULL;
+  char *parent = path_folder(job->folder);
+  char *target = realpath(path_exists(job->folder) ? job->folder : parent, NULL);
+  size_t length = source != NULL ? strlen(source) : 0;
+  bool inside = source != NULL && target != NULL && strncmp(source, target, length) == 0 &&
+                (target[length] == '/' || target[length] == '\0' || length == 1);
+  free(parent);
+  free(source);
+  free(target);
+  return inside ? refuse("%s is inside %s: choose another", job->folder, job->source) : TOOL_OK;
+}
+
+typedef int visit(protect *job, const char *file, uint64_t generation);
+
+/* Call `each` with the shards of this name in the folder. */
+static int walk_folder(protect *job, visit *each) {
+  int status = TOOL_OK;
+  uint64_t generation;
+  unsigned index;
+  DIR *folder = opendir(job->folder);
+  if (folder == NULL)
+    return refuse("cannot read %s: %s", job->folder, strerror(errno));
+  for (struct dirent *entry; status == TOOL_OK && (entry = readdir(folder)) != NULL;)
+    if (shard_name_parse(entry->d_name, job->header.name, &generation, &index))
+      status = each(job, entry->d_name, generation);
+  closedir(folder);
+  return status;
+}
+
+static int raise_generation(protect *job, const char *file, uint64_t generation) {
+  if (generation == GFSMITH_SHARDS_MAX_GENERATION)
+    return refuse("%s/%s has the highest generation", job->folder, file);
+  if (generation >= job->header.generation)
+    job->header.generation = generation + 1;
+  return TOOL_OK;
+}
+
+static int remove_old(protect *job, const char *file, uint64_t generation) {
+  char *path = path_join(job->folder, file);
+  int failed = generation < job->header.generation ? unlink(path) : 0;
+  int status = failed && errno != ENOENT ? refuse("%s: %s", path, strerror(errno)) : TOOL_OK;
+  free(path);
+  return status;
+}
+
+static int open_outputs(protect *job, const options *opt) {
+  int status = check_outside(job);
+  if (status == TOOL_OK)
+    status = make_folder(job);
+  if (status == TOOL_OK)
+    status = walk_folder(job, raise_generation);
+  if (status == TOOL_OK && job->header.generation > 1 && !opt->force)
+    status = refuse("%s already has shards of %s (--force protects the next generation)",
+                    job->folder, job->header.name);
+  for (unsigned i = 0; i < job->shards && status == TOOL_OK; i++) {
+    char *name = shard_name(job->header.name, job->header.generation, i);
+    char *path = path_join(job->folder, name);
+    output_plan(&job->outs[i], path, false);
+    free(path);
+    free(name);
+  }
+  if (status == TOOL_OK)
+    status = output_open(job->outs, job->shards, job->mode);
+  return status == TOOL_OK && job->is_tar ? archive_create(&job->tar, job->source) : status;
+}
+
+static ptrdiff_t read_source(void *context, void *to, size_t size) {
+  protect *job = context;
+  ssize_t n = job->is_tar                     ? read_some(job->tar.fd, to, size)
+              : strcmp(job->source, "-") == 0 ? read_some(STDIN_FILENO, to, size)
+                                              : read_at(job->input, to, size, job->length);
+  if (n < 0)
+    job->error = errno;
+  else
+    job->length += (uint64_t)n;
+  return n;
+}
+
+static int encode(protect *job, const options *opt) {
+  gfsmith_shards_sink sinks[GFSMITH_MAX_SHARDS] = {0};
+  gfsmith_shards_source source = {read_source, NULL, job, -1};
+  progress bar;
+  workers *pool = workers_start(opt->threads);
+  gfsmith_shards_control control = {
+      .run = pool != NULL ? workers_run : NULL,
+      .run_context = pool,
+      .progress = progress_set,
+      .progress_context = &bar,
+  };
+  for (unsigned i = 0; i < job->shards; i++)
+    sinks[i] = (gfsmith_shards_sink){output_write, &job->outs[i]};
+  progress_begin(&bar, "protect", S_ISREG(job->info.st_mode) ? (uint64_t)job->info.st_size : 0,
+                 opt->quiet);
+  int status = gfsmith_shards_split(&job->header, &source, sinks, &control, NULL);
+  progress_end(&bar);
+  workers_stop(pool);
+  if (status == GFSMITH_OK)
+    return job->is_tar ? archive_finish(&job->tar) : TOOL_OK;
+  if (report_interrupted())
+    return TOOL_REFUSED;
+  if (status == GFSMITH_SHARDS_EREAD)
+    return refuse("cannot read %s: %s", job->source, strerror(job->error));
+  if (status == GFSMITH_SHARDS_EWRITE)
+    return output_failure(job->outs, job->shards);
+  return refuse("cannot protect %s: %s", job->source, gfsmith_shards_strerror(status));
+}
+
+static int check_unchanged(const protect *job) {
+  struct stat info;
+  if (!S_ISREG(job->info.st_mode))
+    return TOOL_OK;
+  if (fstat(job->input, &info) == 0 && info.st_size == job->info.st_size &&
+      (uint64_t)info.st_size == job->length && info.st_mtim.tv_sec == job->info.st_mtim.tv_sec &&
+      info.st_mtim.tv_nsec == job->info.st_mtim.tv_nsec)
+    return TOOL_OK;
+  return refuse("%s changed while it was read", job->source);
+}
+
+static int protect_run(protect *job, const options *opt) {
+  int status = open_source(job);
+  if (status == TOOL_OK)
+    status = fill_header(job, opt);
+  if (status == TOOL_OK)
+    status = open_outputs(job, opt);
+  if (status == TOOL_OK)
+    status = encode(job, opt);
+  if (status == TOOL_OK)
+    status = check_unchanged(job);
+  if (status == TOOL_OK)
+    status = output_commit(job->outs, job->shards);
+  if (status != TOOL_OK)
+    return status;
+  char *parent = path_join(job->folder, "..");
+  if (job->made_folder)
+    status = output_flush_folder(parent);
+  free(parent);
+  /* The new generation is complete and permanent now. */
+  if (status == TOOL_OK)
+    status = walk_folder(job, remove_old);
+  if (status == TOOL_OK)
+    say("%s: %u shards in %s, generation %" PRIu64, job->header.name, job->shards, job->folder,
+        job->header.generation);
+  return status;
+}
+
+int command_protect(const options *opt) {
+  protect *job = must_alloc(1, sizeof *job);
+  job->source = opt->paths[0];
+  job->folder = must_copy(opt->paths[1]);
+  job->input = -1;
+  job->tar = (archive){-1, -1, -1};
+  int status = protect_run(job, opt);
+  if (status == TOOL_OK && opt->json)
+    json_protected(&job->header, job->length, job->folder);
+  archive_abort(&job->tar);
+  output_discard(job->outs, GFSMITH_MAX_SHARDS);
+  if (status != TOOL_OK && job->made_folder)
+    rmdir(job->folder); /* refused by the system if shards are in it */
+  if (job->input >= 0)
+    close(job->input);
+  free(job->folder);
+  free(job);
+  return status;
+}

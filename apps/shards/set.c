@@ -1,0 +1,348 @@
+#include "set.h"
+
+#include "output.h"
+#include "report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RECORD_PREFIX = 32, TRAILER = 56 };
+
+char *shard_name(const char *name, uint64_t generation, unsigned index) {
+  char text[512];
+  snprintf(text, sizeof text, "%s.g%" PRIu64 ".%03u.gfs", name, generation, index);
+  return must_copy(text);
+}
+
+bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index) {
+  size_t length = strlen(name);
+  char *end;
+  if (strncmp(file, name, length) != 0 || strncmp(file + length, ".g", 2) != 0)
+    return false;
+  *generation = strtoull(file + length + 2, &end, 10);
+  if (*end != '.' || *generation < 1 || *generation > GFSMITH_SHARDS_MAX_GENERATION)
+    return false;
+  *index = (unsigned)strtoul(end + 1, NULL, 10);
+  if (*index >= GFSMITH_MAX_SHARDS)
+    return false;
+  char *again = shard_name(name, *generation, *index);
+  bool same = strcmp(again, file) == 0;
+  free(again);
+  return same;
+}
+
+static int is_shard_name(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return length > 4 && strcmp(entry->d_name + length - 4, ".gfs") == 0;
+}
+
+static void add(shard_set *set, char *path) {
+  set->files = must_grow(set->files, set->count + 1, sizeof *set->files);
+  set->files[set->count++] = (shard_file){.path = path, .fd = -1, .index = -1};
+}
+
+static int add_folder(shard_set *set, const char *folder) {
+  struct dirent **entries;
+  int n = scandir(folder, &entries, is_shard_name, alphasort);
+  if (n < 0)
+    return refuse("cannot read %s: %s", folder, strerror(errno));
+  for (int i = 0; i < n; i++) {
+    add(set, path_join(folder, entries[i]->d_name));
+    free(entries[i]);
+  }
+  free(entries);
+  return n > 0 ? TOOL_OK : refuse("%s holds no shard files (*.gfs)", folder);
+}
+
+static int expand(shard_set *set, char *const *paths, size_t count) {
+  int status = TOOL_OK;
+  for (size_t i = 0; i < count && status == TOOL_OK; i++) {
+    struct stat info;
+    if (stat(paths[i], &info) == 0 && S_ISDIR(info.st_mode))
+      status = add_folder(set, paths[i]);
+    else
+      add(set, must_copy(paths[i]));
+  }
+  return status;
+}
+
+/* Open a file and read its header. */
+static int examine(shard_file *file) {
+  uint8_t raw[GFSMITH_SHARDS_HEADER];
+  struct stat info;
+  /* O_NONBLOCK: opening a FIFO must not block. */
+  file->fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file->fd < 0) {
+    file->error = errno;
+    file->why = strerror(errno);
+    return TOOL_OK;
+  }
+  if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode))
+    return refuse("%s is not a regular file", file->path);
+  file->mode = info.st_mode;
+  file->size = (uint64_t)info.st_size;
+  ssize_t n = read_at(file->fd, raw, sizeof raw, 0);
+  if (n < 0) {
+    file->error = errno;
+    file->why = strerror(file->error);
+    close(file->fd);
+    file->fd = -1;
+  } else if (gfsmith_shards_header_read(&file->header, raw, (size_t)n, &file->why) != GFSMITH_OK) {
+    file->foreign = strcmp(file->why, "not a shard") == 0;
+  }
+  return TOOL_OK;
+}
+
+static bool same_set(gfsmith_shards_header a, gfsmith_shards_header b) {
+  uint8_t raw[2][GFSMITH_SHARDS_HEADER];
+  a.index = b.index = 0;
+  gfsmith_shards_header_write(&a, raw[0]);
+  gfsmith_shards_header_write(&b, raw[1]);
+  return memcmp(raw[0], raw[1], sizeof raw[0]) == 0;
+}
+
+/* Enough shards first, then the generation. */
+static uint64_t rank(const shard_set *set, const shard_file *file) {
+  size_t members = 0;
+  for (size_t i = 0; i < set->count; i++)
+    members += set->files[i].why == NULL && same_set(set->files[i].header, file->header);
+  return file->header.generation + (members >= file->header.k ? GFSMITH_SHARDS_MAX_GENERATION : 0);
+}
+
+static int refuse_headless(const shard_set *set) {
+  for (size_t i = 0; i < set->count; i++) {
+    const shard_file *file = &set->files[i];
+    if (file->foreign)
+      return refuse("%s is not a shard file", file->path);
+    if (file->fd < 0)
+      return refuse("cannot open %s: %s", file->path, file->why);
+  }
+  return refuse("no shard with an intact header; %s: %s", set->files[0].path, set->files[0].why);
+}
+
+static int choose(shard_set *set) {
+  uint64_t best = 0;
+  for (size_t i = 0; i < set->count; i++) {
+    const shard_file *file = &set->files[i];
+    uint64_t own = file->why == NULL ? rank(set, file) : 0;
+    if (own <= best)
+      continue;
+    best = own;
+    set->first = file;
+  }
+  if (set->first == NULL)
+    return refuse_headless(set);
+  set->header = set->first->header;
+  set->header.index = 0;
+  set->shards = set->header.k + set->header.m;
+  return TOOL_OK;
+}
+
+static void take(shard_set *set, shard_file *file, unsigned index) {
+  file->index = (int)index;
+  set->given[index] = file;
+}
+
+/* A file with a valid header. */
+static int settle_valid(shard_set *set, shard_file *file) {
+  const gfsmith_shards_header *h = &file->header;
+  if (same_set(*h, set->header)) {
+    const shard_file *twin = set->given[h->index];
+    if (twin != NULL)
+      return refuse("%s and %s are both shard %" PRIu32, twin->path, file->path, h->index);
+    take(set, file, h->index);
+    return TOOL_OK;
+  }
+  if (strcmp(h->name, set->header.name) != 0 || h->generation == set->header.generation)
+    return refuse("%s belongs to another set than %s", file->path, set->first->path);
+  file->leftover = true;
+  return TOOL_OK;
+}
+
+/* A file without a valid header: its name may identify the shard. */
+static int settle_damaged(shard_set *set, shard_file *file) {
+  const char *slash = strrchr(file->path, '/');
+  uint64_t generation;
+  unsigned index;
+  if (shard_name_parse(slash == NULL ? file->path : slash + 1, set->header.name, &generation,
+                       &index)) {
+    file->leftover = generation != set->header.generation;
+    if (!file->leftover && index < set->shards && set->given[index] == NULL)
+      take(set, file, index);
+    if (file->leftover || file->index >= 0)
+      return TOOL_OK;
+  }
+  if (file->foreign)
+    return refuse("%s is not a shard file", file->path);
+  return file->fd < 0 ? refuse("cannot open %s: %s", file->path, file->why) : TOOL_OK;
+}
+
+static int settle(shard_set *set) {
+  int status = TOOL_OK;
+  for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
+    if (set->files[i].why == NULL)
+      status = settle_valid(set, &set->files[i]);
+  for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
+    if (set->files[i].why != NULL)
+      status = settle_damaged(set, &set->files[i]);
+  for (size_t i = 0; i < set->count; i++)
+    set->leftovers += set->files[i].leftover;
+  return status;
+}
+
+static ptrdiff_t read_file(void *context, void *to, size_t size) {
+  shard_file *file = context;
+  ssize_t n = read_at(file->fd, to, size, file->at);
+  if (n < 0)
+    file->error = errno;
+  else
+    file->at += (uint64_t)n;
+  return n;
+}
+
+static bool skip_file(void *context, uint64_t size) {
+  shard_file *file = context;
+  file->at += size;
+  return true;
+}
+
+static void make_sources(shard_set *set) {
+  char *folder = path_folder(set->first->path);
+  for (unsigned i = 0; i < set->shards; i++) {
+    shard_file *file = set->given[i];
+    if (file == NULL) {
+      char *name = shard_name(set->header.name, set->header.generation, i);
+      set->missing[i] = path_join(folder, name);
+      free(name);
+    } else if (file->fd >= 0) {
+      set->sources[set->source_count++] =
+          (gfsmith_shards_source){read_file, skip_file, file, file->index};
+    }
+  }
+  free(folder);
+}
+
+int set_open(shard_set *set, char *const *paths, size_t count) {
+  int status = expand(set, paths, count);
+  for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
+    status = examine(&set->files[i]);
+  if (status == TOOL_OK)
+    status = choose(set);
+  if (status == TOOL_OK)
+    status = settle(set);
+  if (status == TOOL_OK)
+    make_sources(set);
+  return status;
+}
+
+void set_rewind(shard_set *set) {
+  for (size_t i = 0; i < set->count; i++)
+    set->files[i].at = 0;
+}
+
+void set_close(shard_set *set) {
+  for (size_t i = 0; i < set->count; i++) {
+    if (set->files[i].fd >= 0)
+      close(set->files[i].fd);
+    free(set->files[i].path);
+  }
+  for (unsigned i = 0; i < GFSMITH_MAX_SHARDS; i++)
+    free(set->missing[i]);
+  free(set->files);
+}
+
+const char *set_path(const shard_set *set, unsigned index) {
+  return set->given[index] != NULL ? set->given[index]->path : set->missing[index];
+}
+
+uint64_t set_length(const shard_set *set) {
+  const uint64_t record = RECORD_PREFIX + set->header.block;
+  uint64_t stripes = (set->first->size - GFSMITH_SHARDS_HEADER) / record;
+  return (set->first->size - GFSMITH_SHARDS_HEADER - stripes * RECORD_PREFIX) * set->header.k;
+}
+
+bool set_intact(const shard_set *set, unsigned index) {
+  return gfsmith_shards_intact(&set->report.shard[index]);
+}
+
+unsigned set_count_intact(const shard_set *set) {
+  unsigned intact = 0;
+  for (unsigned i = 0; i < set->shards; i++)
+    intact += set_intact(set, i);
+  return intact;
+}
+
+bool set_stray(const shard_file *file) { return file->index < 0 && !file->leftover; }
+
+unsigned set_strays(const shard_set *set) {
+  unsigned strays = 0;
+  for (size_t i = 0; i < set->count; i++)
+    strays += set_stray(&set->files[i]);
+  return strays;
+}
+
+/* The length of every shard file, by the trailer. */
+static uint64_t whole_size(const shard_set *set) {
+  const gfsmith_shards_header *h = &set->header;
+  uint64_t span = (uint64_t)h->k * h->block, length = set->report.length;
+  uint64_t payload = length / span * h->block + (length % span + h->k - 1) / h->k;
+  return GFSMITH_SHARDS_HEADER + set->report.stripes * RECORD_PREFIX + payload + TRAILER;
+}
+
+void set_why(const shard_set *set, unsigned index, char *text, size_t size) {
+  const gfsmith_shards_state *state = &set->report.shard[index];
+  const shard_file *file = set->given[index];
+  uint64_t whole = whole_size(set);
+  if (file == NULL)
+    snprintf(text, size, "missing");
+  else if (file->error != 0)
+    snprintf(text, size, "%s%s", file->fd < 0 ? "" : "cannot read it: ", strerror(file->error));
+  else if (file->size != whole && set->report.length > 0)
+    snprintf(text, size, "%s: %" PRIu64 " bytes instead of %" PRIu64,
+             file->size < whole ? "truncated" : "too long", file->size, whole);
+  else if (state->header_damaged)
+    snprintf(text, size, "%s", file->foreign ? "the header is not that of a shard" : file->why);
+  else if (state->bad_blocks > 0)
+    snprintf(text, size, "%" PRIu64 " of %" PRIu64 " blocks damaged", state->bad_blocks,
+             set->report.stripes);
+  else
+    snprintf(text, size, "%s", state->too_long ? "too long" : "the trailer is damaged");
+}
+
+void set_say_bad(const shard_set *set) {
+  char why[256];
+  for (unsigned i = 0; i < set->shards; i++) {
+    if (set_intact(set, i))
+      continue;
+    set_why(set, i, why, sizeof why);
+    say("%s: %s", set_path(set, i), why);
+  }
+  for (size_t i = 0; i < set->count; i++)
+    if (set_stray(&set->files[i]))
+      say("%s: %s", set->files[i].path, set->files[i].why);
+  if (set->leftovers > 0)
+    say("%s: %u files of other generations than %" PRIu64 " are left over", set->header.name,
+        set->leftovers, set->header.generation);
+}
+
+int set_refuse(const shard_set *set, int status) {
+  const gfsmith_shards_header *h = &set->header;
+  if (report_interrupted())
+    return TOOL_REFUSED;
+  if (status == GFSMITH_ETOOMANY || status == GFSMITH_ESINGULAR)
+    return refuse("%s: too many damaged or missing shards: a stripe has fewer good blocks than "
+                  "%s with k = %" PRIu32 ", m = %" PRIu32 " needs",
+                  h->name, h->code, h->k, h->m);
+  if (status == GFSMITH_EINVAL) /* the header is valid: the name is unknown */
+    return refuse("%s: unknown code \"%s\"", set->first->path, h->code);
+  if (status == GFSMITH_SHARDS_EMIXED || status == GFSMITH_SHARDS_EFORMAT)
+    return refuse("%s: a shard changed while it was read", h->name);
+  return refuse("%s: code %s with k = %" PRIu32 ", m = %" PRIu32 ": %s", set->first->path, h->code,
+                h->k, h->m, gfsmith_shards_strerror(status));
+}

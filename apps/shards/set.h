@@ -1,0 +1,67 @@
+/* The shard files given to a command, as one set. */
+#ifndef TOOL_SET_H
+#define TOOL_SET_H
+
+#include <gfsmith_shards.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+typedef struct shard_file {
+  char *path;
+  int fd; /* -1: it cannot be opened */
+  mode_t mode;
+  uint64_t size;
+  uint64_t at; /* position of the next read */
+  int error;   /* errno of a failed open or read */
+  gfsmith_shards_header header;
+  const char *why; /* NULL: the header is valid */
+  bool foreign;    /* no shard by its first bytes */
+  bool leftover;   /* of another generation */
+  int index;       /* in the set; -1: not a part of it */
+} shard_file;
+
+typedef struct shard_set {
+  shard_file *files;
+  size_t count;
+  const shard_file *first; /* the first file of the set with a valid header */
+  gfsmith_shards_header header;
+  unsigned shards; /* k + m */
+  unsigned leftovers;
+  shard_file *given[GFSMITH_MAX_SHARDS]; /* by index; NULL: missing */
+  char *missing[GFSMITH_MAX_SHARDS];     /* by index: path of a missing shard */
+  gfsmith_shards_source sources[GFSMITH_MAX_SHARDS];
+  unsigned source_count;
+  gfsmith_shards_report report;
+} shard_set;
+
+/* Open files and folders (all *.gfs in them), and choose the highest generation with enough shards.
+ * TOOL_REFUSED after a message if two shards do not belong together or have the same index, a file
+ * is not a shard, or none has a valid header. Damaged and missing shards are not errors here. */
+int set_open(shard_set *set, char *const *paths, size_t count);
+/* Read the sources from their beginning again. */
+void set_rewind(shard_set *set);
+void set_close(shard_set *set);
+
+const char *set_path(const shard_set *set, unsigned index);
+/* An estimate of the original's length, for progress. */
+uint64_t set_length(const shard_set *set);
+bool set_intact(const shard_set *set, unsigned index);
+unsigned set_count_intact(const shard_set *set);
+/* A shard with a damaged header of unknown index. */
+bool set_stray(const shard_file *file);
+unsigned set_strays(const shard_set *set);
+/* The reason why a shard is not intact. */
+void set_why(const shard_set *set, unsigned index, char *text, size_t size);
+/* One line on stdout for each shard that is damaged or missing. */
+void set_say_bad(const shard_set *set);
+/* The message for a failed call. */
+int set_refuse(const shard_set *set, int status);
+
+/* "NAME.gG.NNN.gfs"; the caller frees it. */
+char *shard_name(const char *name, uint64_t generation, unsigned index);
+/* Is `file` such a name of this original? */
+bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index);
+
+#endif

@@ -1,0 +1,146 @@
+"""Runs of gfsmith-shards, and sets of shards to run it on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.oracle.shard_format import xxh3_128
+from tests.support.paths import ROOT
+
+NATIVE = Path(__file__).resolve().parent / "native"
+
+DONE, WRONG, REFUSED = 0, 1, 2
+HEADER, RECORD, TRAILER = 512, 32, 56
+DEADLINE = 60  # seconds; only so that a hanging program fails the test
+
+
+def call(*command: str | Path) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """raw: stdout as bytes."""
+
+    status: int
+    stdout: str
+    stderr: str
+    raw: bytes = b""
+
+
+def default_signals() -> None:
+    """Restore the default signal handling, as in a shell: the tests' parent may ignore some signals (nohup
+    ignores SIGHUP).
+    """
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The program, and its environment variables in addition to those of the tests."""
+
+    program: Path
+    environment: Mapping[str, str]
+
+    def run(
+        self,
+        *arguments: str | Path,
+        before: Callable[[], None] | None = None,
+        cwd: Path | None = None,
+        stdin: bytes | None = None,
+    ) -> Outcome:
+        def prepare() -> None:
+            default_signals()
+            if before is not None:
+                before()
+
+        done = subprocess.run(
+            [self.program, *arguments],
+            capture_output=True,
+            input=stdin,
+            env={**os.environ, **self.environment},
+            preexec_fn=prepare,
+            cwd=cwd,
+            timeout=DEADLINE,
+        )
+        return Outcome(
+            done.returncode,
+            done.stdout.decode(errors="backslashreplace"),
+            done.stderr.decode(errors="backslashreplace"),
+            done.stdout,
+        )
+
+    def ok(self, *arguments: str | Path) -> str:
+        """Return the stdout of a run that must succeed with an empty stderr."""
+        outcome = self.run(*arguments)
+        assert (outcome.status, outcome.stderr) == (DONE, ""), outcome
+        return outcome.stdout
+
+    def refusal(self, *arguments: str | Path, before: Callable[[], None] | None = None) -> str:
+        """Return the single line of a run that must be refused, without its prefix."""
+        outcome = self.run(*arguments, before=before)
+        assert outcome.status == REFUSED, outcome
+        assert outcome.stderr.startswith("gfsmith-shards: "), outcome
+        assert outcome.stderr.count("\n") == 1, outcome
+        assert outcome.stderr.endswith("\n"), outcome
+        return outcome.stderr.removeprefix("gfsmith-shards: ").removesuffix("\n")
+
+
+def content(size: int, seed: int = 1) -> bytes:
+    return random.Random(seed).randbytes(size)
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Return every path below the folder, including hidden ones, with the sha256 of its contents."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        if path.is_file()
+        else "folder"
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def temporaries(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith(".gfsmith-shards.tmp."))
+
+
+def shard(folder: Path, index: int, name: str = "file", generation: int = 1) -> Path:
+    return folder / f"{name}.g{generation}.{index:03d}.gfs"
+
+
+def make_set(
+    tool: Tool,
+    folder: Path,
+    data: bytes,
+    k: int = 4,
+    m: int = 2,
+    block: int = 64,
+    name: str = "file",
+) -> Path:
+    """Split a file `name` below the folder and return the folder of the shards."""
+    shards = folder / "shards"
+    shards.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+    tool.ok("protect", "-k", str(k), "-m", str(m), "-b", str(block), folder / name, shards)
+    return shards
+
+
+def flip(path: Path, offset: int) -> None:
+    """Invert one byte; a negative offset counts from the end."""
+    data = bytearray(path.read_bytes())
+    data[offset] ^= 0xFF
+    path.write_bytes(data)
+
+
+def sign(raw: bytearray) -> None:
+    """Correct the checksum of a changed header."""
+    raw[496:512] = xxh3_128(bytes(raw[:496]))

@@ -1,0 +1,131 @@
+"""Folders: names, links, permissions and times survive; a folder appears completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.system.apps.shards.support import REFUSED, Tool, content, shard, snapshot
+
+SHAPE = ("-k", "4", "-m", "2", "-b", "4096")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with unusual names, links and permissions."""
+    top = tmp_path / "folder"
+    (top / "sub" / "empty").mkdir(parents=True)
+    (top / "big").write_bytes(content(200_000))
+    (top / "with space").write_bytes(b"1")
+    (top / "new\nline").write_bytes(b"2")
+    (top / "-dash").write_bytes(b"3")
+    (top / os.fsdecode(b"\xff\xfe")).write_bytes(b"4")
+    (top / ("long" * 60)).write_bytes(b"5")
+    (top / "sub" / "only me").write_bytes(b"6")
+    (top / "sub" / "only me").chmod(0o400)
+    (top / "program").write_bytes(b"#!/bin/sh\n")
+    (top / "program").chmod(0o755)
+    (top / "link").symlink_to("sub/only me")
+    (top / "dangling").symlink_to("/nowhere")
+    (top / "twin").hardlink_to(top / "big")
+    os.mkfifo(top / "fifo")
+    os.utime(top / "big", ns=(10**18 + 1, 10**18 + 123_456_789))
+    (top / "sub").chmod(0o750)
+    return top
+
+
+def describe(top: Path) -> dict[str, tuple[int, int | None, bytes | str]]:
+    """Return type and permissions, time of change, and contents of every path."""
+    found: dict[str, tuple[int, int | None, bytes | str]] = {}
+    for path in (top, *sorted(top.rglob("*"))):
+        info = path.lstat()
+        value: bytes | str = b""
+        if path.is_symlink():
+            value = str(path.readlink())
+        elif path.is_file():
+            value = path.read_bytes()
+        time = None if path.is_symlink() else info.st_mtime_ns
+        found[str(path.relative_to(top))] = (info.st_mode, time, value)
+    return found
+
+
+def test_everything_survives(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    shards = tmp_path / "shards"
+    line = tool.ok("protect", *SHAPE, folder, shards)
+    assert line == f"folder: 6 shards in {shards}, generation 1\n"
+    for index in (0, 3):
+        shard(shards, index, "folder").unlink()
+    tool.ok("restore", shards, "-o", tmp_path / "restored")
+    assert describe(tmp_path / "restored") == describe(folder)
+    twins = [(tmp_path / "restored" / name).stat().st_ino for name in ("big", "twin")]
+    assert twins[0] == twins[1]
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "shards", "restored"}
+
+
+def test_shards_of_a_folder_are_private(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    """Files in a folder may be private, so the shards are."""
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "shards").iterdir()}
+    assert modes == {0o600}
+
+
+@pytest.mark.parametrize("source", [".", "folder/", "../{}/folder"])
+def test_the_name_of_a_folder(tool: Tool, folder: Path, tmp_path: Path, source: str) -> None:
+    cwd = folder if source == "." else tmp_path
+    done = tool.run("protect", *SHAPE, source.format(tmp_path.name), tmp_path / "shards", cwd=cwd)
+    assert done.stdout.startswith("folder: 6 shards in ")
+
+
+def test_an_empty_folder(tool: Tool, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    tool.ok("protect", *SHAPE, tmp_path / "empty", tmp_path / "shards")
+    tool.ok("restore", tmp_path / "shards", "-o", tmp_path / "restored")
+    assert list((tmp_path / "restored").iterdir()) == []
+
+
+def test_the_archive_on_stdout(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    done = tool.run("restore", tmp_path / "shards", "-o", "-")
+    (tmp_path / "folder.tar").write_bytes(done.raw)
+    shutil.unpack_archive(tmp_path / "folder.tar", tmp_path / "unpacked")
+    assert (tmp_path / "unpacked" / "big").read_bytes() == content(200_000)
+
+
+def test_an_existing_target_is_refused(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    before = snapshot(tmp_path)
+    line = f"{folder} already exists; a folder is restored to a new path"
+    assert tool.refusal("restore", "--force", tmp_path / "shards", "-o", folder) == line
+    assert snapshot(tmp_path) == before
+
+
+def test_too_many_losses_leave_no_folder(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    for index in (0, 1, 2):
+        shard(tmp_path / "shards", index, "folder").unlink()
+    before = snapshot(tmp_path)
+    assert tool.run("restore", tmp_path / "shards", "-o", tmp_path / "restored").status == REFUSED
+    assert snapshot(tmp_path) == before
+
+
+def test_a_failure_of_tar_is_one_line(tool: Tool, folder: Path, tmp_path: Path) -> None:
+    """A set whose content is declared as an archive, but is none."""
+    (tmp_path / "file").write_bytes(content(99_999))
+    bad = tmp_path / "bin"
+    bad.mkdir()
+    (bad / "tar").write_text("#!/bin/sh\necho 'tar: no' >&2\necho more >&2\nexit 2\n")
+    (bad / "tar").chmod(0o755)
+    broken = Tool(tool.program, {"PATH": str(bad) + ":/usr/bin:/bin"})
+    assert broken.refusal("protect", *SHAPE, folder, tmp_path / "shards") == "tar failed: tar: no"
+    assert not (tmp_path / "shards").exists()
+    tool.ok("protect", *SHAPE, folder, tmp_path / "shards")
+    before = snapshot(tmp_path)
+    assert "tar: no" in broken.refusal("restore", tmp_path / "shards", "-o", tmp_path / "restored")
+    missing = Tool(tool.program, {"PATH": str(tmp_path)})
+    line = missing.refusal("restore", tmp_path / "shards", "-o", tmp_path / "restored")
+    assert line == "cannot start tar: No such file or directory"
+    assert snapshot(tmp_path) == before

@@ -1,0 +1,313 @@
+"""A run that is interrupted at any system call loses nothing.
+
+A fault stops the program right before the n-th call of a function, for n = 1, 2, 3 ... until a run ends
+without reaching the n-th call. This covers every point of every command, without a clock.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.levels import first
+from tests.system.apps.shards.support import (
+    DEADLINE,
+    DONE,
+    REFUSED,
+    Outcome,
+    Tool,
+    content,
+    default_signals,
+    flip,
+    make_set,
+    shard,
+    snapshot,
+    temporaries,
+)
+
+CALLS = ("mkstemp", "pread", "pwrite", "fsync", "rename", "unlink")
+SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "HUP": signal.SIGHUP}
+SHAPE = ("-t", "1", "-k", "4", "-m", "2", "-b", "64")
+
+Faulty = Callable[[str], Tool]
+
+
+class Scene:
+    """A folder that is recreated before each run, and the contents that it may have afterwards."""
+
+    def __init__(self, tool: Tool, root: Path, command: str, size: int = 999) -> None:
+        self.tool = tool
+        self.command = command
+        self.folder = root / "scene"
+        self.data = content(size)
+        self.old_data = content(777, seed=9)
+        self.good = make_set(tool, root / "good", self.data)
+        self.old = make_set(tool, root / "old", self.old_data)
+        self.file = root / "good" / "file"
+        self.want = snapshot(self.good)
+        self.before: dict[str, str] = {}
+        self.outputs = {"repair": 2, "restore": 1}.get(command, 6)
+
+    def set_up(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        if self.command == "protect --force":
+            shutil.copytree(self.old, self.folder, dirs_exist_ok=True)
+        if self.command in ("repair", "restore"):
+            shutil.copytree(self.good, self.folder, dirs_exist_ok=True)
+            shard(self.folder, 1).unlink()
+            flip(shard(self.folder, 4), -1)
+        self.before = snapshot(self.folder)
+
+    @property
+    def arguments(self) -> tuple[str | Path, ...]:
+        match self.command:
+            case "repair":
+                return ("repair", "-t", "1", self.folder)
+            case "restore":
+                return ("restore", "-t", "1", "--force", self.folder, "-o", self.folder / "restored")
+            case _:
+                return (*self.command.split(), *SHAPE, self.file, self.folder)
+
+    def check_nothing_lost(self) -> None:
+        """Check that the original is unchanged and that the folder restores to the old or the new contents,
+        if it had contents before.
+        """
+        assert self.file.read_bytes() == self.data
+        after = snapshot(self.folder)
+        if self.command in ("repair", "restore"):
+            for name, digest in after.items():
+                if name == "restored":
+                    assert (self.folder / name).read_bytes() == self.data
+                elif not name.startswith(".gfsmith-shards.tmp."):
+                    assert digest in (self.before.get(name), self.want[name]), name
+        if self.command != "protect":
+            allowed = (self.old_data, self.data) if self.command == "protect --force" else (self.data,)
+            done = self.tool.run("restore", self.folder, "-o", "-")
+            assert (done.status, done.stderr) == (DONE, "")
+            assert done.raw in allowed
+
+    def check_second_run(self) -> None:
+        again = list(self.arguments)
+        if self.command == "protect":
+            again.insert(1, "--force")
+        self.tool.ok(*again)
+        if self.command == "restore":
+            assert (self.folder / "restored").read_bytes() == self.data
+        else:
+            assert self.tool.run("restore", self.folder, "-o", "-").raw == self.data
+            assert self.tool.run("verify", self.folder).status == DONE
+
+
+@pytest.fixture(params=["protect", "protect --force", "repair", "restore"])
+def scene(request: pytest.FixtureRequest, tool: Tool, tmp_path: Path) -> Scene:
+    return Scene(tool, tmp_path, request.param)
+
+
+def runs(scene: Scene, faulty: Faulty, call: str, what: str) -> Iterator[Outcome]:
+    """Yield one outcome for each point at which the fault can occur."""
+    for n in itertools.count(1):
+        scene.set_up()
+        outcome = faulty(f"{call}:{n}:{what}").run(*scene.arguments)
+        if outcome.status == DONE:
+            assert n > 1 or call == "unlink", f"{call} is never called"
+            return
+        yield outcome
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("call", CALLS)
+def test_kill_9_at_every_call(scene: Scene, faulty: Faulty, call: str) -> None:
+    for outcome in runs(scene, faulty, call, "KILL"):
+        assert outcome.status == -signal.SIGKILL
+        scene.check_nothing_lost()
+        scene.check_second_run()
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("what", first(SIGNALS))
+def test_signals_at_every_call(scene: Scene, faulty: Faulty, call: str, what: str) -> None:
+    for number, outcome in enumerate(runs(scene, faulty, call, what), 1):
+        assert outcome.status == -SIGNALS[what]
+        assert outcome.stderr == ""
+        assert temporaries(scene.folder) == []
+        scene.check_nothing_lost()
+        # All calls except the renames and those after them come before the first rename.
+        if call not in ("rename", "unlink") and not (call == "fsync" and number > scene.outputs):
+            assert snapshot(scene.folder) == scene.before
+
+
+@pytest.mark.parametrize("call", ["pread", "pwrite"])
+@pytest.mark.parametrize("command", ["protect", "repair", "restore"])
+def test_a_signal_ends_the_work_soon(
+    tool: Tool, faulty: Faulty, tmp_path: Path, command: str, call: str
+) -> None:
+    """The run ends with the current batch of 64 stripes, well before the fatal call."""
+    scene = Scene(tool, tmp_path, command, size=200_000)
+    scene.set_up()
+    outcome = faulty(f"{call}:2:INT,{call}:600:KILL").run(*scene.arguments)
+    assert outcome.status == -signal.SIGINT
+    assert snapshot(scene.folder) == scene.before
+
+
+@pytest.mark.parametrize("call", ["mkstemp", "pwrite", "fsync", "rename"])
+def test_errors_at_every_call(scene: Scene, faulty: Faulty, call: str) -> None:
+    number = 0
+    for number, outcome in enumerate(runs(scene, faulty, call, "ENOSPC"), 1):
+        assert outcome.status == REFUSED
+        assert outcome.stderr.startswith("gfsmith-shards: cannot ")
+        assert outcome.stderr.endswith(": No space left on device\n")
+        assert outcome.stderr.count("\n") == 1
+        assert str(scene.folder) in outcome.stderr
+        assert temporaries(scene.folder) == []
+        scene.check_nothing_lost()
+        if call in ("mkstemp", "pwrite") or (call == "rename" and number == 1):
+            assert snapshot(scene.folder) == scene.before
+        if call == "rename" and scene.command.startswith("protect"):
+            assert snapshot(scene.folder) == scene.before  # the renames are undone
+    if call == "fsync":
+        assert number == scene.outputs + 1  # the fsync of the folder counts, too
+
+
+def test_unreadable_input(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    (tmp_path / "out").mkdir()
+    shape = (*SHAPE, file, tmp_path / "out")
+    line = faulty("pread:2:EIO").refusal("protect", *shape)
+    assert line == f"cannot read {file}: Input/output error"
+    assert snapshot(tmp_path / "out") == {}
+
+
+def test_a_read_error_after_the_scan_stops_the_repair(tool: Tool, faulty: Faulty, shards: Path) -> None:
+    """Two shards are lost, so the third one that becomes unreadable is too many."""
+    shard(shards, 1).unlink()
+    shard(shards, 3).unlink()
+    before = snapshot(shards)
+    reads = 4 + 4 + 4 * 2  # headers twice; records and end of each file
+    outcome = faulty(f"pread:{reads + 6}:EIO").run("repair", "-t", "1", shards)
+    assert outcome.status == REFUSED
+    assert outcome.stderr.startswith("gfsmith-shards: file: too many damaged or missing shards: ")
+    assert snapshot(shards) == before
+
+
+class Stopped:
+    """The program, stopped right before a call; `resume` continues it until its end."""
+
+    def __init__(self, tool: Tool, *arguments: str | Path) -> None:
+        self.process = subprocess.Popen(
+            [tool.program, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **tool.environment},
+            preexec_fn=default_signals,
+        )
+        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+
+    def resume(self, *signals: signal.Signals) -> Outcome:
+        for each in (*signals, signal.SIGCONT):
+            self.process.send_signal(each)
+        out, err = self.process.communicate(timeout=DEADLINE)
+        return Outcome(self.process.returncode, out.decode(), err.decode())
+
+
+def test_temporary_files_have_unique_names_in_the_folder_of_the_shards(
+    tool: Tool, faulty: Faulty, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(content(999))
+    (tmp_path / "out").mkdir()
+    arguments = ("protect", *SHAPE, tmp_path / "file", tmp_path / "out")
+    first = Stopped(faulty("pwrite:5:STOP"), *arguments)
+    assert len(temporaries(tmp_path / "out")) == 6
+    second = Stopped(faulty("pwrite:5:STOP"), *arguments)
+    assert len(temporaries(tmp_path / "out")) == 12
+    assert not any(path.suffix == ".gfs" for path in (tmp_path / "out").iterdir())
+    assert first.resume(signal.SIGINT).status == -signal.SIGINT
+    assert len(temporaries(tmp_path / "out")) == 6
+    assert second.resume().status == DONE
+    assert temporaries(tmp_path / "out") == []
+    tool.ok("verify", tmp_path / "out")
+
+
+def test_a_shard_that_appears_meanwhile_is_not_replaced(faulty: Faulty, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(content(999))
+    out = tmp_path / "out"
+    out.mkdir()
+    run = Stopped(faulty("pwrite:5:STOP"), "protect", *SHAPE, tmp_path / "file", out)
+    shard(out, 3).write_text("mine")
+    outcome = run.resume()
+    assert outcome.status == REFUSED
+    assert outcome.stderr == f"gfsmith-shards: {shard(out, 3)} already exists\n"
+    assert [path.name for path in out.iterdir()] == [shard(out, 3).name]
+    assert shard(out, 3).read_text() == "mine"
+
+
+def test_of_two_concurrent_runs_one_is_refused(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    """The set that remains is complete; the issue that two runs mix their shards cannot occur."""
+    (tmp_path / "file").write_bytes(content(999))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_bytes(content(500, seed=2))
+    out = tmp_path / "out"
+    out.mkdir()
+    first = Stopped(faulty("rename:1:STOP"), "protect", *SHAPE, tmp_path / "file", out)
+    tool.ok("protect", *SHAPE, tmp_path / "other" / "file", out)
+    outcome = first.resume()
+    assert outcome.status == REFUSED
+    assert outcome.stderr == f"gfsmith-shards: {shard(out, 0)} already exists\n"
+    assert tool.ok("verify", out) == "file: all 6 shards are intact\n"
+    assert tool.run("restore", out, "-o", "-").raw == content(500, seed=2)
+
+
+@pytest.mark.parametrize("size", [998, 1200])
+def test_input_that_changes_while_it_is_read(faulty: Faulty, tmp_path: Path, size: int) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content(999))
+    (tmp_path / "out").mkdir()
+    run = Stopped(faulty("pwrite:2:STOP"), "protect", *SHAPE, file, tmp_path / "out")
+    os.truncate(file, size)
+    outcome = run.resume()
+    assert outcome.status == REFUSED
+    assert outcome.stderr == f"gfsmith-shards: {file} changed while it was read\n"
+    assert snapshot(tmp_path / "out") == {}
+
+
+def test_ctrl_c_while_stdin_is_silent(tool: Tool, tmp_path: Path) -> None:
+    """A blocked read ends by the signal, with the pool's threads running."""
+    with subprocess.Popen(
+        [tool.program, "protect", "-t", "3", "-", tmp_path / "out"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=default_signals,
+    ) as process:
+        while not temporaries_exist(tmp_path / "out", 14):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=DEADLINE) == -signal.SIGINT
+        assert process.stderr is not None and process.stderr.read() == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def temporaries_exist(folder: Path, count: int) -> bool:
+    return folder.exists() and len(temporaries(folder)) == count
+
+
+def test_an_ignored_signal_stays_ignored(faulty: Faulty, shards: Path, tmp_path: Path) -> None:
+    """A signal ignored by the parent stays ignored, as under nohup."""
+
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    plan = faulty("pread:3:HUP")
+    outcome = plan.run("restore", shards, "-o", tmp_path / "restored", before=ignore)
+    assert outcome.status == DONE
+    assert (tmp_path / "restored").read_bytes() == content(999)

@@ -1,0 +1,305 @@
+"""Refusals: one line that names the files, exit status 2, and no change."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.system.apps.shards.support import REFUSED, Tool, content, flip, make_set, shard, snapshot
+
+SET_COMMANDS = ("verify", "repair", "restore")
+
+
+@pytest.fixture(params=SET_COMMANDS)
+def refused(request: pytest.FixtureRequest, tool: Tool, tmp_path: Path) -> Callable[..., str]:
+    """Run one of the commands on shards and return the message. Nothing below tmp_path may change."""
+
+    def run(*paths: Path) -> str:
+        before = snapshot(tmp_path)
+        output = ("-o", tmp_path / "restored") if request.param == "restore" else ()
+        line = tool.refusal(request.param, *paths, *output)
+        assert snapshot(tmp_path) == before
+        return line
+
+    return run
+
+
+def test_another_file(tool: Tool, shards: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+    other = make_set(tool, tmp_path / "other", content(999, seed=2))
+    other_shard = shutil.copy(shard(other, 3), shard(shards, 3))
+    assert refused(shards) == (f"{other_shard} belongs to another set than {shard(shards, 0)}")
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 3, 64, "file"), (3, 2, 64, "file"), (4, 2, 128, "file"), (4, 2, 64, "renamed")]
+)
+def test_the_same_file_in_another_shape(
+    tool: Tool,
+    shards: Path,
+    tmp_path: Path,
+    refused: Callable[..., str],
+    shape: tuple[int, int, int, str],
+) -> None:
+    k, m, block, name = shape
+    other = make_set(tool, tmp_path / "other", content(999), k, m, block, name)
+    other_shard = shard(other, 1, name)
+    assert refused(shard(shards, 0), other_shard) == (
+        f"{other_shard} belongs to another set than {shard(shards, 0)}"
+    )
+
+
+def test_the_same_file_in_another_code(
+    tool: Tool, shards: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    shape = ["protect", "-c", "vandermonde", "-k", "4", "-m", "2", "-b", "64"]
+    tool.ok(*shape, tmp_path / "file", tmp_path / "other")
+    other_shard = shard(tmp_path / "other", 5)
+    assert refused(shards, other_shard) == (f"{other_shard} belongs to another set than {shard(shards, 0)}")
+
+
+def test_two_shards_with_one_index(shards: Path, refused: Callable[..., str]) -> None:
+    twin = shutil.copy(shard(shards, 3), shards / "twin.gfs")
+    assert refused(shards) == f"{shard(shards, 3)} and {twin} are both shard 3"
+
+
+def test_a_shard_named_twice(shards: Path, refused: Callable[..., str]) -> None:
+    path = shard(shards, 2)
+    assert refused(shards, path) == f"{path} and {path} are both shard 2"
+
+
+@pytest.mark.parametrize("data", [b"", b"hello\n", content(20_000)])
+def test_a_file_that_is_no_shard(shards: Path, refused: Callable[..., str], data: bytes) -> None:
+    foreign = shards / "letter.gfs"
+    foreign.write_bytes(data)
+    assert refused(shards) == f"{foreign} is not a shard file"
+    assert refused(foreign) == f"{foreign} is not a shard file"
+
+
+def test_no_intact_header(shards: Path, refused: Callable[..., str]) -> None:
+    for path in shards.iterdir():
+        flip(path, 80)
+    assert refused(shards) == (
+        f"no shard with an intact header; {shard(shards, 0)}: checksum mismatch in the header"
+    )
+
+
+def test_paths_that_are_no_files(shards: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert refused(empty) == f"{empty} holds no shard files (*.gfs)"
+    nothing = tmp_path / "nothing"
+    assert refused(nothing) == f"cannot open {nothing}: No such file or directory"
+    assert refused(shards, nothing) == f"cannot open {nothing}: No such file or directory"
+    assert refused(Path("/dev/null")) == "/dev/null is not a regular file"
+
+
+def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for command in ("verify", "repair", "info"):
+        assert tool.refusal(command, fifo) == f"{fifo} is not a regular file"
+    assert tool.refusal("protect", fifo, shards) == f"{fifo} is neither a regular file nor a folder"
+
+
+def test_info_of_other_files(tool: Tool, tmp_path: Path) -> None:
+    letter = tmp_path / "letter"
+    letter.write_text("hello")
+    assert tool.refusal("info", letter) == f"{letter} is not a shard file"
+    assert tool.refusal("info", tmp_path / "x").startswith(f"cannot open {tmp_path / 'x'}: ")
+
+
+def test_repair_does_not_replace_unnamed_files(tool: Tool, shards: Path) -> None:
+    before = snapshot(shards)
+    some = [shard(shards, index) for index in (0, 1, 3, 4, 5)]
+    assert tool.refusal("repair", *some) == f"{shard(shards, 2)} exists but was not named: name it too"
+    assert tool.refusal("repair", "--force", *some) == "repair has no option -f"
+    assert snapshot(shards) == before
+
+
+def test_join_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    joined = tmp_path / "restored"
+    joined.write_text("mine")
+    before = snapshot(tmp_path)
+    line = tool.refusal("restore", shards, "-o", joined)
+    assert line == f"{joined} already exists (--force replaces it)"
+    assert tool.refusal("restore", "--force", shards, "-o", shard(shards, 1)) == (
+        f"{shard(shards, 1)} is one of the shards"
+    )
+    assert tool.refusal("restore", "--force", shards, "-o", shards) == (f"{shards} is not a regular file")
+    nowhere = tmp_path / "nowhere"
+    assert tool.refusal("restore", shards, "-o", nowhere / "restored") == (
+        f"cannot create a file in {nowhere}: No such file or directory"
+    )
+    assert snapshot(tmp_path) == before
+    tool.ok("restore", "--force", shards, "-o", joined)
+    assert joined.read_bytes() == (tmp_path / "file").read_bytes()
+
+
+SPLITS = {
+    "-k 0": "-k 0: must be a whole number from 1 to 254",
+    "-k 255": "-k 255: must be a whole number from 1 to 254",
+    "-k -1": "-k -1: must be a whole number from 1 to 254",
+    "-k 4x": "-k 4x: must be a whole number from 1 to 254",
+    "-m 0": "-m 0: must be a whole number from 1 to 254",
+    "-m 99999999999999999999": "-m 99999999999999999999: must be a whole number from 1 to 254",
+    "-b 63": "-b 63: must be a whole number from 64 to 1048576",
+    "-b 1048577": "-b 1048577: must be a whole number from 64 to 1048576",
+    "-b 100": "cannot protect FILE: the block size must be a multiple of 64, at most 1048576",
+    "-k 200 -m 56": "cannot protect FILE: k and m must each be at least 1, together at most 255",
+    "-c magic": (
+        'code "magic" with k = 10, m = 4: unknown, or without this shape; '
+        "allowed: lrc and the names of `gfsmith codes`"
+    ),
+    "-c raid6": (
+        'code "raid6" with k = 10, m = 4: unknown, or without this shape; '
+        "allowed: lrc and the names of `gfsmith codes`"
+    ),
+    "-l 2": "cannot protect FILE: lrc has l groups, 1 <= l <= k and l < m; other codes have l = 0",
+    "-c lrc": "cannot protect FILE: lrc has l groups, 1 <= l <= k and l < m; other codes have l = 0",
+    "-n a/b": "cannot protect FILE: the name of the original must be a file name of at most 229 bytes",
+    "-n ..": "cannot protect FILE: the name of the original must be a file name of at most 229 bytes",
+    "-t 0": "-t 0: must be a whole number from 1 to 256",
+    f"-c {'c' * 40}": f'unknown code "{"c" * 40}"',
+}
+
+
+@pytest.mark.parametrize("flags", SPLITS)
+def test_split_with_impossible_arguments(tool: Tool, tmp_path: Path, flags: str) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    (tmp_path / "out").mkdir()
+    before = snapshot(tmp_path)
+    line = tool.refusal("protect", *flags.split(), file, tmp_path / "out")
+    assert line == SPLITS[flags].replace("FILE", str(file))
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(("k", "m"), [(22, 4), (6, 5), (100, 100)])
+def test_a_shape_that_is_not_mds(tool: Tool, tmp_path: Path, k: int, m: int) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    (tmp_path / "out").mkdir()
+    shape = ("-k", str(k), "-m", str(m), file, tmp_path / "out")
+    line = tool.refusal("protect", "-c", "vandermonde", *shape)
+    assert line.startswith(f"code vandermonde with k = {k}, m = {m}: ")
+    assert line.endswith(" (cauchy can at every shape)")
+    assert snapshot(tmp_path / "out") == {}
+    tool.ok("protect", "-c", "cauchy", *shape)
+
+
+def test_protect_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    before = snapshot(tmp_path)
+    assert tool.refusal("protect", "-k", "4", "-m", "2", file, shards) == (
+        f"{shards} already has shards of file (--force protects the next generation)"
+    )
+    assert snapshot(tmp_path) == before
+
+
+def test_split_from_or_to_the_wrong_place(tool: Tool, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    long = tmp_path / ("n" * 230)
+    long.write_bytes(b"x")
+    before = snapshot(tmp_path)
+    missing = tmp_path / "missing"
+    no_such = "No such file or directory"
+    assert tool.refusal("protect", missing, tmp_path) == f"cannot open {missing}: {no_such}"
+    for inside in (tmp_path, tmp_path / "new"):
+        assert tool.refusal("protect", tmp_path, inside) == f"{inside} is inside {tmp_path}: choose another"
+    below = missing / "below"
+    assert tool.refusal("protect", file, below) == f"cannot create the folder {below}: {no_such}"
+    assert tool.refusal("protect", file, file) == f"cannot write to {file}: it is not a folder"
+    # Not even root can create a file in /proc.
+    assert tool.refusal("protect", file, "/proc").startswith("cannot create a file in /proc: ")
+    assert "at most 229 bytes" in tool.refusal("protect", long, tmp_path)
+    assert snapshot(tmp_path) == before
+
+
+def limit_file_size() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+
+def test_a_file_size_limit_is_an_error_like_a_full_disk(tool: Tool, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content(100_000))
+    (tmp_path / "out").mkdir()
+    line = tool.refusal("protect", "-k", "4", file, tmp_path / "out", before=limit_file_size)
+    assert line == f"cannot write {shard(tmp_path / 'out', 0)}: File too large"
+    assert snapshot(tmp_path / "out") == {}
+
+
+def test_a_failed_split_removes_the_folder_that_it_created(tool: Tool, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content(100_000))
+    line = tool.refusal("protect", "-k", "4", file, tmp_path / "out", before=limit_file_size)
+    assert line == f"cannot write {shard(tmp_path / 'out', 0)}: File too large"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "merge x",
+        "protect",
+        "split file",
+        "split file out more",
+        "verify",
+        "verify --force x",
+        "verify -k 3 x",
+        "repair",
+        "join x",
+        "join -o y",
+        "info",
+        "info -o y x",
+        "split -x file out",
+    ],
+)
+def test_wrong_usage(tool: Tool, tmp_path: Path, arguments: str) -> None:
+    outcome = tool.run(*arguments.split(), cwd=tmp_path)
+    assert outcome.status == REFUSED
+    assert outcome.stdout == ""
+    assert outcome.stderr.count("\n") == 1
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["split", "--help"]])
+def test_help(tool: Tool, arguments: list[str]) -> None:
+    assert tool.ok(*arguments).startswith("usage: gfsmith-shards protect ")
+
+
+def test_version(tool: Tool) -> None:
+    assert tool.ok("--version").startswith("gfsmith-shards ")
+
+
+def test_a_full_disk(tool: Tool, tmp_path: Path) -> None:
+    folder = make_set(tool, tmp_path, content(5000))
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [tool.program, "restore", folder, "-o", "-"], stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+    line = b"gfsmith-shards: cannot write standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (REFUSED, line)
+
+
+def test_a_closed_pipe(tool: Tool, tmp_path: Path) -> None:
+    folder = make_set(tool, tmp_path, content(2_000_000), block=65536)
+    with subprocess.Popen(
+        [tool.program, "restore", folder, "-o", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b"gfsmith-shards: cannot write standard output: Broken pipe\n"
+    assert process.returncode == REFUSED
+
+
+def test_json_and_bytes_cannot_share_stdout(tool: Tool, shards: Path) -> None:
+    line = "restore: --json needs standard output, which -o - uses"
+    assert tool.refusal("restore", "--json", shards, "-o", "-") == line
