@@ -82,7 +82,7 @@ python: setup-python
 	@test -e bindings/python/gfsmith/codec/_native.abi3.so && ls dist/gfsmith-*.whl >/dev/null 2>&1 || rm -f build/python/made
 	@$(MAKE) --no-print-directory build/python/made
 
-build/python/made: build/libgfsmith.a $(PYTHON_FILES)
+build/python/made: build/libgfsmith.a build/static/gfsmith-shards $(PYTHON_FILES)
 	@CC='$(CC)' CFLAGS='$(HARDEN_RUNTIME)' LDFLAGS='$(HARDEN_LINK)' tools/python.sh $<
 	@touch $@
 

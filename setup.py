@@ -22,8 +22,15 @@ NATIVE = Path("bindings/python/native")
 EXPORTS = NATIVE / "exports.map"
 GRAPHS = ("graph", "graph_build", "graph_check", "graph_create", "graph_json", "graph_layouts")
 #: C sources of the runtime that commands call and the library does not contain.
-BESIDE = ("runtime/adaptive/src/device.c", *(f"runtime/compose/src/{name}.c" for name in GRAPHS))
-INCLUDES = ("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src")
+BESIDE = (
+    "runtime/adaptive/src/device.c",
+    *(f"runtime/compose/src/{name}.c" for name in GRAPHS),
+    *(path.as_posix() for path in sorted(Path("runtime/shards/src").glob("*.c"))),
+)
+INCLUDES = (
+    *("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src"),
+    *("runtime/shards/include", "runtime/shards/src"),
+)
 STABLE = 0x030B0000  #: Python 3.11: the first whose stable ABI has the buffer protocol
 
 
@@ -38,6 +45,8 @@ class BuildWhole(build_py):
         codec.mkdir(exist_ok=True)
         for module in (*CODEC.glob("*.py"), *CODEC.glob("*.pyi")):
             shutil.copy(module, codec)
+        if found:
+            shutil.copy(Path(found).parent / "static" / "gfsmith-shards", codec)
         share = Path(self.build_lib) / "gfsmith" / "share"
         shutil.rmtree(share, ignore_errors=True)
         share.mkdir()

@@ -18,17 +18,21 @@ if TYPE_CHECKING:
         ISAS,
         UNEXPLAINED,
         Codec,
+        DamagedShardsError,
         GfsmithError,
         InvalidError,
         Located,
+        MixedShardsError,
         NotMdsError,
         Plan,
+        ShardFormatError,
         SingularError,
         TooManyLostError,
         UnsupportedError,
         get_isa,
         raid,
         set_isa,
+        streams,
     )
 
 #: The only version number written by hand; `make facts` copies it (docs/versions.md).
@@ -46,17 +50,21 @@ __all__ = [
     "ISAS",
     "UNEXPLAINED",
     "Codec",
+    "DamagedShardsError",
     "GfsmithError",
     "InvalidError",
     "Located",
+    "MixedShardsError",
     "NotMdsError",
     "Plan",
+    "ShardFormatError",
     "SingularError",
     "TooManyLostError",
     "UnsupportedError",
     "get_isa",
     "raid",
     "set_isa",
+    "streams",
 ]
 
 

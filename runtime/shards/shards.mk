@@ -2,6 +2,7 @@
 #
 #   build/libgfsmith-shards.a, build/libgfsmith-shards.so
 #   build/gfsmith-shards            the tool, linked statically with both libraries
+#   build/static/gfsmith-shards     the same with a static C library, for the wheel
 #
 # The sources include xxHash's header; there is no other requirement than the core library.
 SHARDS_SOURCES := $(wildcard runtime/shards/src/*.c)
@@ -38,6 +39,12 @@ $(BUILD)/libgfsmith-shards.so: $(SHARDS_OBJECTS) $(BUILD)/libgfsmith.so
 
 $(BUILD)/gfsmith-shards: $(SHARDS_TOOL_OBJECTS) $(BUILD)/libgfsmith-shards.a $(BUILD)/libgfsmith.a
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,noexecstack,-z,relro,-z,now -o $@ $^ -lpthread
+	@echo "built $@"
+
+# The tool of the wheel, which must run with any C library.
+$(BUILD)/static/gfsmith-shards: $(SHARDS_TOOL_OBJECTS) $(BUILD)/libgfsmith-shards.a $(BUILD)/libgfsmith.a
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(LDFLAGS) -static -s -Wl,-z,noexecstack,-z,relro,-z,now -o $@ $^ -lpthread
 	@echo "built $@"
 
 # Installed with the core library by "make install", in the same folders.

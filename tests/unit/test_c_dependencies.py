@@ -37,7 +37,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "apps/stripe-store/chunk": ("apps/stripe-store/common",),
     "apps/stripe-store/agent": ("apps/stripe-store/common",),
     "apps/stripe-store/run": ("apps/stripe-store/common", "apps/stripe-store/agent"),
-    "bindings/python/native": ("runtime/core/include", "runtime/compose/src", "runtime/adaptive/src"),
+    "bindings/python/native": (
+        *("runtime/core/include", "runtime/compose/src", "runtime/adaptive/src"),
+        "runtime/shards/include",
+    ),
     "bench/isal": ("runtime/core/include",),
     "bench/driver": ("runtime/core/include",),
     "bench/peers": ("bench/driver",),

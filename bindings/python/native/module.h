@@ -55,5 +55,6 @@ extern PyMethodDef device_methods[];
 extern PyMethodDef graph_methods[];
 extern PyMethodDef raid_methods[];
 extern PyMethodDef timing_methods[];
+extern PyMethodDef stream_methods[];
 
 #endif

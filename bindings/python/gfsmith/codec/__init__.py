@@ -15,14 +15,17 @@ if find_spec("gfsmith.codec._native") is None:
         name="gfsmith.codec._native",
     )
 
-from gfsmith.codec import raid
+from gfsmith.codec import raid, streams
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import CODES
 from gfsmith.codec.dispatch import ISAS, get_isa, set_isa
 from gfsmith.codec.errors import (
+    DamagedShardsError,
     GfsmithError,
     InvalidError,
+    MixedShardsError,
     NotMdsError,
+    ShardFormatError,
     SingularError,
     TooManyLostError,
     UnsupportedError,
@@ -36,15 +39,19 @@ __all__ = [
     "ISAS",
     "UNEXPLAINED",
     "Codec",
+    "DamagedShardsError",
     "GfsmithError",
     "InvalidError",
     "Located",
+    "MixedShardsError",
     "NotMdsError",
     "Plan",
+    "ShardFormatError",
     "SingularError",
     "TooManyLostError",
     "UnsupportedError",
     "get_isa",
     "raid",
     "set_isa",
+    "streams",
 ]

@@ -34,6 +34,24 @@ def graph_decode(
     codec: _Codec, polynomial: int, scheme: str, holders: Sequence[int], present: Flags, wanted: Flags,
     sinks: Sequence[int], /,
 ) -> str: ...  # fmt: skip
+def streams_header(
+    code: str,
+    k: int,
+    m: int,
+    l: int,
+    block: int,
+    content: int,
+    generation: int,
+    set_id: bytes,
+    name: bytes,
+    /,
+) -> bytes: ...
+def streams_split(header: bytes, read: Any, writes: tuple[Any, ...], progress: Any, /) -> tuple[int, int]: ...
+def streams_read(
+    reads: tuple[Any, ...], indices: tuple[int, ...], original: Any, writes: tuple[Any, ...] | None,
+    progress: Any, /,
+) -> tuple[Any, ...]: ...  # fmt: skip
+def streams_strerror(status: int, /) -> str: ...
 def raid_gen(parities: int, shards: Rows, /) -> None: ...
 def raid_check(parities: int, shards: Rows, /) -> bool: ...
 def time_calls(

@@ -53,6 +53,24 @@ class SingularError(GfsmithError):
     status = _ESINGULAR
 
 
+class ShardFormatError(GfsmithError):
+    """GFSMITH_SHARDS_EFORMAT of gfsmith_shards.h: no stream has the header of a shard."""
+
+    status = -35
+
+
+class MixedShardsError(GfsmithError):
+    """GFSMITH_SHARDS_EMIXED: shards of different sets, or two with the same index."""
+
+    status = -36
+
+
+class DamagedShardsError(GfsmithError):
+    """GFSMITH_SHARDS_EDAMAGED: no trailer is intact, or the checksum of the original does not match."""
+
+    status = -37
+
+
 _BY_STATUS = {kind.status: kind for kind in GfsmithError.__subclasses__()}
 
 

@@ -21,8 +21,15 @@ BINDING = ROOT / "bindings" / "python"
 NATIVE = BINDING / "native"
 #: The same sources as in setup.py.
 GRAPHS = ("graph", "graph_build", "graph_check", "graph_create", "graph_json", "graph_layouts")
-BESIDE = ["runtime/adaptive/src/device.c", *(f"runtime/compose/src/{name}.c" for name in GRAPHS)]
-INCLUDES = ("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src")
+BESIDE = [
+    "runtime/adaptive/src/device.c",
+    *(f"runtime/compose/src/{name}.c" for name in GRAPHS),
+    *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("runtime/shards/src/*.c"))),
+]
+INCLUDES = (
+    *("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src"),
+    *("runtime/shards/include", "runtime/shards/src"),
+)
 FLAGS = ["-std=c11", "-g", "-O1", "-fPIC", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-w"]
 
 CALLS = f"""
@@ -33,6 +40,7 @@ assert gfsmith.codec.__file__.startswith(sys.argv[1])
 from tests.system.bindings.python.test_buffers import ARRAYS, KINDS
 from tests.system.bindings.python import test_buffers as buffers, test_codec as codecs
 from tests.system.bindings.python import test_commands as commands, test_wrong as wrong
+from tests.system.bindings.python import test_streams as streams
 codec = gfsmith.Codec("cauchy", 4, 2)
 for name in wrong.WRONG:
     wrong.test_errors_are_named_and_nothing_is_written(name, codec)
@@ -45,6 +53,14 @@ for name in ARRAYS:
     buffers.test_rows_of_an_array_are_shards(name, codec, expected)
 commands.test_graphs()
 commands.test_devices()
+for case in streams.CASES:
+    streams.test_vectors(case)
+streams.test_every_shard_damaged()
+streams.test_too_many_losses()
+streams.test_sets_are_not_mixed()
+streams.test_exceptions_of_streams()
+streams.test_progress_and_cancellation()
+streams.test_a_view_ends_with_its_callback()
 for name in commands.WRONG:
     commands.test_errors_are_named(name)
 codecs.test_a_wrong_shard_is_located()

@@ -61,6 +61,17 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Enviro
     return made
 
 
+def test_the_file_tool(environment: Environment, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"text" * 999)
+    commands = """
+        gfsmith-shards protect -k 4 -m 2 file shards
+        rm shards/file.g1.000.gfs
+        gfsmith-shards restore shards -o copy
+    """
+    assert environment.bash(commands, tmp_path).endswith("copy: 3996 bytes, checksum as recorded\n")
+    assert (tmp_path / "copy").read_bytes() == b"text" * 999
+
+
 @pytest.fixture(scope="module")
 def numeric(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment that also has NumPy."""

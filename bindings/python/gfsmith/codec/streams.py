@@ -1,0 +1,232 @@
+"""Shard streams: files and pipes as k + m shards with checksums, in one pass and with bounded memory.
+
+The format is that of docs/shard-format.md, so `gfsmith-shards` and the C library read the same streams. A
+stream is a path, or a binary file object: with `readinto` or `read` if it is read, with `write` if it is
+written. A path that is written gets its contents at the end of a successful call, all at once.
+
+>>> import io
+>>> from gfsmith import streams
+>>> shards = [io.BytesIO() for _ in range(6)]
+>>> streams.split(io.BytesIO(b"some text"), shards, k=4, m=2, name="text")
+9
+>>> for shard in shards:
+...     _ = shard.seek(0)
+>>> out = io.BytesIO()
+>>> streams.join(shards[2:], out).length
+9
+>>> out.getvalue()
+b'some text'
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeAlias, cast
+
+from gfsmith.codec import _native
+from gfsmith.codec.errors import of_status
+
+Stream: TypeAlias = "str | os.PathLike[str] | BinaryIO"
+Progress: TypeAlias = "Callable[[int], object] | None"
+
+_INDEX = re.compile(r"\.g\d+\.(\d{3})\.gfs$")
+_HEADER = struct.Struct("<8sII16sQIIIIIIII32s256s")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardState:
+    """The state of one shard. source: its position among the streams, None if it is missing. read: the call
+    needed it."""
+
+    source: int | None
+    header_damaged: bool
+    trailer_damaged: bool
+    too_long: bool
+    unreadable: bool
+    read: bool
+    bad_blocks: int
+
+    @property
+    def intact(self) -> bool:
+        """No damage was found."""
+        damaged = self.header_damaged or self.trailer_damaged or self.too_long or self.unreadable
+        return self.source is not None and not damaged and self.bad_blocks == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The set and the state of its shards. lost_stripes: stripes that cannot be repaired. false_stripes:
+    complete stripes whose parities do not match the data. checksum: XXH3-128 of the original."""
+
+    code: str
+    k: int
+    m: int
+    l: int  # noqa: E741  # the name in the format
+    block: int
+    content: int
+    generation: int
+    set_id: bytes
+    name: bytes
+    length: int
+    stripes: int
+    checksum: bytes
+    lost_stripes: int
+    false_stripes: int
+    shards: tuple[ShardState, ...]
+
+    @property
+    def intact(self) -> bool:
+        """All shards are present and without damage, and the parities match the data."""
+        return all(shard.intact for shard in self.shards) and self.false_stripes == 0
+
+
+def _is_path(stream: Stream) -> bool:
+    return isinstance(stream, (str, os.PathLike))
+
+
+def _reader(stream: Stream, stack: ExitStack) -> Callable[[memoryview], int]:
+    file: Any = stream
+    if _is_path(stream):
+        file = stack.enter_context(open(cast("str", stream), "rb", 0))  # noqa: PTH123, SIM115
+    readinto = getattr(file, "readinto", None)
+    if readinto is not None:
+        return lambda view: readinto(view) or 0
+
+    def read(view: memoryview) -> int:
+        data = cast("BinaryIO", file).read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    return read
+
+
+@contextmanager
+def _replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a temporary file that replaces `path` on success and is removed otherwise."""
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  # a path of any type
+    descriptor, temporary = tempfile.mkstemp(prefix=".gfsmith-shards.tmp.", dir=folder)
+    try:
+        with open(descriptor, "wb", 0) as file:  # noqa: PTH123
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(descriptor, 0o666 & ~mask)
+            yield cast("BinaryIO", file)
+            os.fsync(descriptor)
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108
+        raise
+
+
+def _writer(stream: Stream, stack: ExitStack) -> Callable[[memoryview], None]:
+    path = cast("str", stream)
+    file = stack.enter_context(_replaced(path)) if _is_path(stream) else cast("BinaryIO", stream)
+
+    def write(view: memoryview) -> None:
+        left = view
+        while len(left) > 0:  # a raw file may write less
+            written = file.write(left)
+            left = left[len(left) if written is None else written :]
+
+    return write
+
+
+def _index(stream: Stream) -> int:
+    """Return the index in the name of a path, or -1."""
+    found = _INDEX.search(os.fspath(cast("str", stream))) if _is_path(stream) else None
+    return int(found[1]) if found else -1
+
+
+def _raise(status: int) -> None:
+    if status != 0:
+        raise of_status(status, _native.streams_strerror(status))
+
+
+def split(
+    original: Stream,
+    shards: Sequence[Stream],
+    *,
+    k: int,
+    m: int,
+    code: str = "cauchy",
+    l: int = 0,  # noqa: E741
+    block: int = 65536,
+    name: str | bytes = "",
+    content: int = 0,
+    generation: int = 1,
+    set_id: bytes | None = None,
+    progress: Progress = None,
+) -> int:
+    """Encode `original`, read to its end, into k + m shards, and return its length.
+
+    l: the groups of the code lrc. content: 1 for a tar archive of a folder. set_id: 16 bytes; default:
+    random. progress is called with the bytes done so far."""
+    numbers = (k, m, l, block, content)
+    for value in (*numbers, generation):
+        if not 0 <= value < 2**53:
+            raise of_status(-1, f"{value}: must not be negative, and at most 2^53 - 1")
+    if max(numbers) >= 2**32:
+        raise of_status(-1, f"{max(numbers)}: must be less than 2^32")
+    identity = os.urandom(16) if set_id is None else set_id
+    header = _native.streams_header(code, *numbers, generation, identity, os.fsencode(name))
+    with ExitStack() as stack:
+        source = _reader(original, stack)
+        sinks = tuple(_writer(shard, stack) for shard in shards)
+        status, length = _native.streams_split(header, source, sinks, progress)
+        _raise(status)
+    return length
+
+
+def _read(
+    shards: Sequence[Stream], original: Any, sinks: tuple[Any, ...] | None, progress: Progress
+) -> Report:
+    with ExitStack() as stack:
+        readers: list[Callable[[memoryview], int]] = []
+        for shard in shards:
+            readers.append(_reader(shard, stack))
+        indices = tuple(_index(shard) for shard in shards)
+        found = _native.streams_read(tuple(readers), indices, original, sinks, progress)
+    status, raw, length, stripes, checksum, lost, false, states, mixed = found
+    if status == -36:
+        raise of_status(
+            status, f"shards[{mixed[0]}] and shards[{mixed[1]}]: {_native.streams_strerror(status)}"
+        )
+    _raise(status)
+    *_, set_id, generation, _, content, _, k, m, groups, block, _, code, name = _HEADER.unpack_from(raw)
+    return Report(
+        *(code.rstrip(b"\0").decode(), k, m, groups, block, content, generation, set_id),
+        *(name.rstrip(b"\0"), length, stripes, checksum, lost, false),
+        tuple(ShardState(None if s[0] < 0 else s[0], *map(bool, s[1:6]), s[6]) for s in states),
+    )
+
+
+def verify(shards: Sequence[Stream], *, progress: Progress = None) -> Report:
+    """Read all shards, in any order, and check everything.
+
+    Damage is in the report. Raises ShardFormatError, MixedShardsError, and DamagedShardsError if no trailer
+    is intact or the original does not have its checksum."""
+    return _read(shards, None, None, progress)
+
+
+def join(shards: Sequence[Stream], original: Stream, *, progress: Progress = None) -> Report:
+    """Write the original. Raises the errors of verify, and TooManyLostError or SingularError.
+
+    A file object may have received the beginning of the original before an error, each byte checked."""
+    with ExitStack() as stack:
+        return _read(shards, _writer(original, stack), None, progress)
+
+
+def repair(shards: Sequence[Stream], rebuilt: Mapping[int, Stream], *, progress: Progress = None) -> Report:
+    """Write complete shards: `rebuilt` maps an index to a stream. The errors are those of join."""
+    with ExitStack() as stack:
+        wanted = {index: _writer(stream, stack) for index, stream in rebuilt.items()}
+        if any(not 0 <= index < 255 for index in wanted):
+            raise of_status(-1, f"rebuilt: {sorted(wanted)}: an index must be from 0 to 254")
+        sinks = tuple(wanted.get(index) for index in range(max(wanted, default=-1) + 1))
+        return _read(shards, None, sinks, progress)

@@ -1,0 +1,189 @@
+"""gfsmith.streams: the bytes of the test vectors, damage, errors of streams, and the file tool's files."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gfsmith
+from gfsmith import streams
+from tests.oracle import shard_vectors
+from tests.support.folders import built
+from tests.system.apps.shards.support import Tool
+
+CASES: list[dict[str, Any]] = json.loads(shard_vectors.FILE.read_text(encoding="utf-8"))
+
+
+def split(data: bytes, k: int = 4, m: int = 2, **options: Any) -> list[io.BytesIO]:
+    shards = [io.BytesIO() for _ in range(k + m)]
+    options = {"block": 64, "name": "file", **options}
+    assert streams.split(io.BytesIO(data), shards, k=k, m=m, **options) == len(data)
+    return rewound(shards)
+
+
+def rewound(shards: list[io.BytesIO]) -> list[io.BytesIO]:
+    for shard in shards:
+        shard.seek(0)
+    return shards
+
+
+def damaged(shard: io.BytesIO, offset: int) -> io.BytesIO:
+    raw = bytearray(shard.getvalue())
+    raw[offset] ^= 1
+    return io.BytesIO(bytes(raw))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['code']}-{case['k']}-{case['length']}")
+def test_vectors(case: dict[str, Any]) -> None:
+    data = shard_vectors.original(case["length"])
+    names = ("code", "l", "block", "generation", "content", "name")
+    shards = split(
+        data, case["k"], case["m"], **{n: case[n] for n in names}, set_id=bytes.fromhex(case["set_id"])
+    )
+    found = [hashlib.sha256(shard.getvalue()).hexdigest() for shard in shards]
+    assert found == [shard["sha256"] for shard in case["shards"]]
+    report = streams.verify(shards)
+    assert report.intact and report.length == case["length"]
+    assert report.checksum.hex() == case["original"]
+    out = io.BytesIO()
+    streams.join(rewound(shards)[1:], out)
+    assert out.getvalue() == data
+
+
+def test_every_shard_damaged() -> None:
+    data = os.urandom(999)
+    shards = split(data)
+    bad = [damaged(shard, 512 + (i % 3) * 96 + 40) for i, shard in enumerate(shards)]
+    report = streams.verify(bad)
+    assert not report.intact and report.lost_stripes == 0
+    assert [state.bad_blocks for state in report.shards] == [1] * 6
+    rebuilt = {i: io.BytesIO() for i in range(6)}
+    streams.repair(rewound(bad), rebuilt)
+    assert [rebuilt[i].getvalue() for i in range(6)] == [shard.getvalue() for shard in shards]
+
+
+def test_too_many_losses() -> None:
+    shards = split(b"x" * 999)
+    assert streams.verify(shards[3:]).lost_stripes == 4
+    with pytest.raises(gfsmith.TooManyLostError):
+        streams.join(rewound(shards)[3:], io.BytesIO())
+
+
+def test_sets_are_not_mixed() -> None:
+    one, other = split(b"one" * 99), split(b"one" * 99, generation=2)
+    with pytest.raises(gfsmith.MixedShardsError, match=r"shards\[0\] and shards\[1\]"):
+        streams.verify([one[0], other[1]])
+    with pytest.raises(gfsmith.ShardFormatError):
+        streams.verify([io.BytesIO(b"no shard")])
+    with pytest.raises(gfsmith.ShardFormatError):
+        streams.verify([])
+
+
+def test_paths_are_the_file_tool_s(tmp_path: Path) -> None:
+    tool = Tool(built("shards") / "gfsmith-shards", {})
+    data = os.urandom(100_000)
+    (tmp_path / "file").write_bytes(data)
+    paths = [tmp_path / f"file.g1.{i:03d}.gfs" for i in range(6)]
+    streams.split(tmp_path / "file", paths, k=4, m=2, block=4096, name="file")
+    assert tool.ok("verify", *paths) == "file: all 6 shards are intact\n"
+    raw = bytearray(paths[0].read_bytes())
+    raw[3] ^= 1  # the index of the shard is in the name of its file
+    paths[0].write_bytes(raw)
+    assert streams.verify(paths).shards[0].header_damaged
+    streams.join(paths, tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == data
+    assert sorted(tmp_path.iterdir()) == sorted([*paths, tmp_path / "file", tmp_path / "copy"])
+
+
+def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
+    shards = split(os.urandom(999))
+    (tmp_path / "copy").write_bytes(b"old")
+    with pytest.raises(gfsmith.TooManyLostError):
+        streams.join(shards[:3], tmp_path / "copy")
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+    assert (tmp_path / "copy").read_bytes() == b"old"
+
+
+class Broken(io.RawIOBase):
+    """A file whose reads and writes raise an exception."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def readinto(self, buffer: Any) -> int:
+        raise self.error
+
+    def write(self, data: Any) -> int:
+        raise self.error
+
+
+def test_exceptions_of_streams() -> None:
+    """An unreadable shard is damage; all other failures end the call with their exception."""
+    data = os.urandom(999)
+    shards = split(data)
+    out = io.BytesIO()
+    with pytest.raises(OSError, match="reason"):
+        streams.split(Broken(OSError("reason")), shards, k=4, m=2)
+    with pytest.raises(OSError, match="reason"):
+        streams.join(rewound(split(data)), Broken(OSError("reason")))
+    with pytest.raises(KeyError):
+        streams.verify([Broken(KeyError("bug")), *split(data)])
+    streams.join([Broken(OSError("gone")), *split(data)[1:]], out)
+    assert out.getvalue() == data
+
+
+def test_progress_and_cancellation() -> None:
+    seen: list[int] = []
+    split(b"x" * 100_000, progress=seen.append)
+    assert seen[-1] == 100_000 and seen == sorted(seen)
+
+    def cancel(done: int) -> None:
+        raise InterruptedError("enough")
+
+    with pytest.raises(InterruptedError):
+        split(b"x" * 100_000, progress=cancel)
+
+
+def test_a_view_ends_with_its_callback() -> None:
+    """Memory of the library is not accessible after the call."""
+    kept: list[memoryview] = []
+
+    class Keeper(io.BytesIO):
+        def write(self, data: Any) -> int:
+            kept.append(data)
+            return len(data)
+
+    streams.split(io.BytesIO(b"abc"), [Keeper() for _ in range(3)], k=2, m=1, block=64)
+    for view in kept:
+        with pytest.raises(ValueError, match="released"):
+            len(view)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"block": 100}, "multiple of 64"),
+        ({"k": 0}, "k and m must each be at least 1"),
+        ({"k": -1}, "-1: must not be negative"),
+        ({"k": 2**32 + 4}, "must be less than"),
+        ({"generation": 0}, "the generation must be 1"),
+        ({"name": "a/b"}, "must be a file name"),
+        ({"name": "n" * 300}, "at most 229"),
+        ({"set_id": b"short"}, "16 bytes"),
+        ({"code": "c" * 40}, "at most 31"),
+        ({"code": "magic"}, "invalid"),
+        ({"l": 2}, "other codes have l = 0"),
+        ({"m": 3}, "6 shards, must be k"),
+    ],
+)
+def test_invalid_arguments(options: dict[str, Any], why: str) -> None:
+    shards = [io.BytesIO() for _ in range(6)]
+    with pytest.raises(gfsmith.InvalidError, match=why):
+        streams.split(io.BytesIO(b"x"), shards, **{"k": 4, "m": 2, "block": 64, **options})
+    assert all(shard.getvalue() == b"" for shard in shards)
