@@ -183,6 +183,13 @@ def split(
     return length
 
 
+def _state(
+    source: int, head: int, trailer: int, long: int, unreadable: int, read: int, bad: int
+) -> ShardState:
+    damage = (bool(head), bool(trailer), bool(long), bool(unreadable))
+    return ShardState(None if source < 0 else source, *damage, bool(read), bad)
+
+
 def _read(
     shards: Sequence[Stream], original: Any, sinks: tuple[Any, ...] | None, progress: Progress
 ) -> Report:
@@ -202,7 +209,7 @@ def _read(
     return Report(
         *(code.rstrip(b"\0").decode(), k, m, groups, block, content, generation, set_id),
         *(name.rstrip(b"\0"), length, stripes, checksum, lost, false),
-        tuple(ShardState(None if s[0] < 0 else s[0], *map(bool, s[1:6]), s[6]) for s in states),
+        tuple(_state(*state) for state in states),
     )
 
 

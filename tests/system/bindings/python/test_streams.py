@@ -68,6 +68,35 @@ def test_every_shard_damaged() -> None:
     assert [rebuilt[i].getvalue() for i in range(6)] == [shard.getvalue() for shard in shards]
 
 
+def test_parities_are_read_only_if_they_are_needed() -> None:
+    """391 stripes are several batches. Damage in a late one starts the reading of the parities there."""
+    data = os.urandom(100_000)
+    shards = split(data)
+    out = io.BytesIO()
+    report = streams.join(shards, out)
+    assert out.getvalue() == data
+    assert [state.read for state in report.shards] == [True] * 4 + [False] * 2
+    assert shards[5].tell() == 512
+    for stripe in (0, 63, 64, 300, 390):
+        bad = [damaged(shards[0], 512 + stripe * 96 + 40), *rewound(shards)[1:]]
+        out = io.BytesIO()
+        report = streams.join(bad, out)
+        assert out.getvalue() == data
+        assert report.shards[0].bad_blocks == 1 and report.shards[5].read
+
+
+def test_many_bad_blocks_in_every_shard() -> None:
+    """Two bad blocks in each of 391 stripes, in changing shards."""
+    data = os.urandom(100_000)
+    bad = [bytearray(shard.getvalue()) for shard in split(data)]
+    for stripe in range(390):
+        for shard in (stripe % 6, (stripe * 5 + 1) % 6):
+            bad[shard][512 + stripe * 96 + 32 + stripe % 64] ^= 0x10
+    out = io.BytesIO()
+    streams.join([io.BytesIO(bytes(raw)) for raw in bad], out)
+    assert out.getvalue() == data
+
+
 def test_too_many_losses() -> None:
     shards = split(b"x" * 999)
     assert streams.verify(shards[3:]).lost_stripes == 4
