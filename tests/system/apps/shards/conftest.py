@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.folders import built
-from tests.support.paths import ROOT
-from tests.system.apps.shards.support import NATIVE, Tool, call, content, make_set
+from tests.system.apps.shards.support import FLAGS, NATIVE, Tool, build_tool, call, content, make_set
 
 SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Wall", "-Wextra", "-Werror")
-INCLUDES = ("-Iruntime/core/include", "-Iruntime/shards/include")
 
 
 @pytest.fixture(scope="session")
@@ -25,9 +22,7 @@ def tool() -> Tool:
 def sanitized(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """Built with AddressSanitizer and UBSan: an error ends the program with status 99."""
     program = tmp_path_factory.mktemp("sanitized") / "gfsmith-shards"
-    sources = [*sorted(ROOT.glob("apps/shards/*.c")), *sorted(ROOT.glob("runtime/shards/src/*.c"))]
-    library = ROOT / "build" / "libgfsmith.a"
-    call("cc", *FLAGS, *SANITIZE, *INCLUDES, "-o", program, *sources, library, "-lpthread")
+    build_tool(program, *SANITIZE)
     return Tool(program, {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"})
 
 

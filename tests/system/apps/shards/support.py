@@ -26,6 +26,17 @@ def call(*command: str | Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Wall", "-Wextra", "-Werror")
+
+
+def build_tool(program: Path, *flags: str) -> None:
+    """Compile the program and its library with other flags, for example a sanitizer's."""
+    includes = ("-Iruntime/core/include", "-Iruntime/shards/include")
+    sources = [*sorted(ROOT.glob("apps/shards/*.c")), *sorted(ROOT.glob("runtime/shards/src/*.c"))]
+    library = ROOT / "build" / "libgfsmith.a"
+    call("cc", *FLAGS, *flags, *includes, "-o", program, *sources, library, "-lpthread")
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """raw: stdout as bytes."""

@@ -20,6 +20,7 @@ from tests.system.apps.shards.support import (
     WRONG,
     Outcome,
     Tool,
+    build_tool,
     content,
     flip,
     make_set,
@@ -219,3 +220,18 @@ def test_the_sanitized_program_repairs_too(sanitized: Tool, shards: Path) -> Non
     flip(shard(shards, 5), -1)
     sanitized.ok("repair", shards)
     assert snapshot(shards) == before
+
+
+def test_threads_have_no_race(tool: Tool, tmp_path: Path) -> None:
+    """Under ThreadSanitizer, which ends the program with status 66 after a race."""
+    program = tmp_path / "gfsmith-shards"
+    build_tool(program, "-O1", "-g", "-fsanitize=thread")
+    threaded = Tool(program, {})
+    folder = make_set(threaded, tmp_path, content(300_000), 5, 3, 1024)
+    before = snapshot(folder)
+    shard(folder, 1).unlink()
+    flip(shard(folder, 4), -5000)
+    threaded.ok("restore", "-t", "4", folder, "-o", tmp_path / "restored")
+    assert (tmp_path / "restored").read_bytes() == content(300_000)
+    threaded.ok("repair", "-t", "4", folder)
+    assert snapshot(folder) == before
