@@ -30,9 +30,12 @@ FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Wall", "-Wextr
 
 
 def build_tool(program: Path, *flags: str) -> None:
-    """Compile the program and its library with other flags, for example a sanitizer's."""
-    includes = ("-Iruntime/core/include", "-Iruntime/shards/include")
-    sources = [*sorted(ROOT.glob("apps/shards/*.c")), *sorted(ROOT.glob("runtime/shards/src/*.c"))]
+    """Compile the program and all of its C but the kernels with other flags, for example a sanitizer's.
+
+    ThreadSanitizer needs the core as well: it does not find the atomic operations of other code."""
+    includes = [f"-I{name}" for name in ("runtime/core/include", "runtime/shards/include", "gen_out")]
+    folders = ("apps/shards", "runtime/shards/src", "runtime/core/src")
+    sources = [path for folder in folders for path in sorted((ROOT / folder).glob("*.c"))]
     library = ROOT / "build" / "libgfsmith.a"
     call("cc", *FLAGS, *flags, *includes, "-o", program, *sources, library, "-lpthread")
 
