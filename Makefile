@@ -27,6 +27,7 @@
 # make demo    split, damage and repair a real file with gfsmith-shards
 # make wasm    the WebAssembly package: bindings/wasm/dist, with proved kernels; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
+# make bench-threads  measure calls that several threads share; docs/threads.md
 # make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/results/adaptive.json; docs/memory.md
 # make bench-compose  measure composed primitives and the stripe store over loopback, into bench/results/compose.json;
 #              docs/compose/measurements.md
@@ -47,7 +48,7 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose verdicts)
 
-.PHONY: gen judge lib adaptive python tune test test-all check abi analyze fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-compose verdicts predict model-memory dist clean $(SETUPS)
+.PHONY: gen judge lib adaptive python tune test test-all check abi analyze fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist clean $(SETUPS)
 
 gen: setup-gen
 	$(GFSMITH) gen
@@ -162,6 +163,13 @@ bench: setup-bench
 bench-quick: setup-bench
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m bench --quick $(BENCH_FLAGS)
+
+# Encoding over a pool of threads and without, alternately: docs/threads.md. THREADS_FLAGS: ROUNDS [CODE K M]
+bench-threads: lib
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror -Iruntime/core/include -o $(BUILD)/bench/threads \
+	  bench/threads/threads.c $(BUILD)/libgfsmith.a -pthread
+	@$(BUILD)/bench/threads $(THREADS_FLAGS)
 
 # Continues an interrupted run. BENCH_FLAGS: --quick, --cells '100+4/*', --fresh; see --help.
 bench-adaptive: setup-bench

@@ -1,6 +1,11 @@
 # find_package(gfsmith): the target gfsmith::gfsmith if the library is installed, and the function gfsmith_generate,
 # which generates further libraries. docs/build.md
-include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-targets.cmake" OPTIONAL)
+if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/gfsmith-targets.cmake")
+  include(CMakeFindDependencyMacro)
+  set(THREADS_PREFER_PTHREAD_FLAG ON)
+  find_dependency(Threads)
+  include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-targets.cmake")
+endif()
 include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-generate.cmake" OPTIONAL)
 # Each component is a file in this folder, which finds its requirements: compose, docs/compose/guide.md.
 foreach(component IN LISTS gfsmith_FIND_COMPONENTS)

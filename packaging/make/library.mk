@@ -135,7 +135,7 @@ $(BUILD)/lib$(NAME).a: $(OBJECTS)
 
 # Programs that are linked with it load lib$(NAME).so.$(SOVERSION).
 $(BUILD)/lib$(NAME).so: $(OBJECTS)
-	@$(CC) $(LDFLAGS) -shared -Wl,-soname,lib$(NAME).so.$(SOVERSION) $(HARDEN_LINK) -o $@ $^
+	@$(CC) $(LDFLAGS) -shared -Wl,-soname,lib$(NAME).so.$(SOVERSION) $(HARDEN_LINK) -o $@ $^ -pthread
 	@ln -sf lib$(NAME).so $@.$(SOVERSION)
 	@echo "built $@"
 	@$(call check_linked,$@)

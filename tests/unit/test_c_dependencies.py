@@ -45,6 +45,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "bench/driver": ("runtime/core/include",),
     "bench/peers": ("bench/driver",),
     "bench/python": ("runtime/core/include",),
+    "bench/threads": ("runtime/core/include",),
     "bench/raid": ("runtime/core/src",),
     "bench/adaptive/driver": ("bench/driver", "runtime/adaptive/include"),
     "bench/compose/driver": ("runtime/compose/include",),

@@ -21,7 +21,10 @@ from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
 
 #: The public headers, in the order of their dependencies.
-HEADERS = ("gfsmith.h", "gfsmith_plan.h", "gfsmith_raid.h", "gfsmith_algebra.h", COORDINATOR)
+HEADERS = (
+    *("gfsmith.h", "gfsmith_plan.h", "gfsmith_parallel.h", "gfsmith_raid.h", "gfsmith_algebra.h"),
+    COORDINATOR,
+)
 INLINE_ASM = "gfsmith_inline_asm.h"
 
 

@@ -2,7 +2,22 @@
 #include <string.h>
 
 #include "codec.h"
+#include "parts.h"
 #include "sizes.h"
+
+bool gfs_encode_valid(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
+                      uint8_t *const *parity) {
+  return gfs_all_given(data, codec->k) && gfs_all_given((const uint8_t *const *)parity, codec->m) &&
+         gfs_length_valid(codec, len);
+}
+
+void gfs_encode_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
+                     const uint8_t *const *data, uint8_t *const *parity) {
+  if (codec->packets != NULL)
+    gfs_schedule_apply(codec->packets->encoder, codec->packets->packet, len, data, parity);
+  else
+    gfs_map_apply(codec->encoder, hint, len, data, parity);
+}
 
 gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
                               uint8_t *const *parity) {
@@ -10,17 +25,13 @@ gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
-  if (!gfs_all_given(data, codec->k) || !gfs_all_given((const uint8_t *const *)parity, codec->m) ||
-      !gfs_length_valid(codec, len))
+  if (!gfs_encode_valid(codec, len, data, parity))
     return GFSMITH_EINVAL;
-  if (codec->packets != NULL)
-    gfs_schedule_apply(codec->packets->encoder, codec->packets->packet, len, data, parity);
-  else
-    gfs_map_apply(codec->encoder, codec->hint, len, data, parity);
+  gfs_encode_part(codec, codec->hint, len, data, parity);
   return GFSMITH_OK;
 }
 
-/* The state of gfsmith_check, which compares the shards in parts of len bytes. */
+/* The state of gfs_check_part, which compares the shards in parts of len bytes. */
 typedef struct comparison {
   const gfsmith_codec *codec;
   const uint8_t *const *shards;
@@ -65,28 +76,33 @@ static size_t check_chunk(const gfs_map *encoder) {
   return encoder->dots > 1 && chunk < fits ? chunk : fits;
 }
 
-gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,
-                             bool *ok) {
-  if (codec == NULL)
-    return GFSMITH_EINVAL;
-  if (len > 0 &&
-      (ok == NULL || !gfs_all_given(shards, codec->k + codec->m) || !gfs_length_valid(codec, len)))
-    return GFSMITH_EINVAL;
-  if (len > 0 && codec->packets != NULL) {
-    *ok = gfs_schedule_matches(codec->packets->encoder, codec->packets->packet, len, shards,
-                               shards + codec->k);
-    return GFSMITH_OK;
-  }
+bool gfs_check_valid(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,
+                     const bool *ok) {
+  return ok != NULL && gfs_all_given(shards, codec->k + codec->m) && gfs_length_valid(codec, len);
+}
+
+bool gfs_check_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
+                    const uint8_t *const *shards) {
+  if (codec->packets != NULL)
+    return gfs_schedule_matches(codec->packets->encoder, codec->packets->packet, len, shards,
+                                shards + codec->k);
   bool match = true;
   size_t chunk = check_chunk(codec->encoder);
   comparison c = {.codec = codec, .shards = shards};
-  c.path = gfs_path_of_check(codec->hint, codec->k + codec->m, len);
+  c.path = gfs_path_of_check(hint, codec->k + codec->m, len);
   for (size_t done = 0; match && done < len;) {
     size_t part = gfs_least(len - done, chunk);
     match = part_matches(&c, part, done);
     done += part;
   }
+  return match;
+}
+
+gfsmith_status gfsmith_check(const gfsmith_codec *codec, size_t len, const uint8_t *const *shards,
+                             bool *ok) {
+  if (codec == NULL || (len > 0 && !gfs_check_valid(codec, len, shards, ok)))
+    return GFSMITH_EINVAL;
   if (ok != NULL)
-    *ok = match;
+    *ok = len == 0 || gfs_check_part(codec, codec->hint, len, shards);
   return GFSMITH_OK;
 }

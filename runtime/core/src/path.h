@@ -20,6 +20,13 @@ typedef enum gfs_path {
  * smallest second-level cache of current servers (1 MiB, Zen 4). */
 #define GFS_OWN_CACHE_BYTES ((size_t)512 << 10)
 
+/* The fewest bytes of a call that several threads share by default: twice the largest second-level
+ * cache of a core of current servers (2 MiB on x86-64 and Arm). Such shards come from a cache or
+ * memory that all cores share, so no core has to fetch them from the cache of another one; and the
+ * fastest kernels take several times as long for them as waking a thread takes (5 to 10
+ * microseconds). */
+#define GFS_SHARED_BYTES ((size_t)4 << 20)
+
 /* The shortest shard for which streaming stores pay: with shorter ones the incomplete lines and the
  * fence cost more than reading the lines first. */
 #define GFS_STREAM_MIN 1024u

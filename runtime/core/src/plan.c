@@ -2,22 +2,34 @@
 
 #include <stdlib.h>
 
+bool gfs_plan_select(const gfsmith_plan *plan, uint8_t *const *shards, const uint8_t **src,
+                     uint8_t **dst) {
+  for (unsigned n = 0; n < plan->read.count; n++)
+    if ((src[n] = shards[plan->read.shard[n]]) == NULL)
+      return false;
+  for (unsigned n = 0; n < plan->target.count; n++)
+    if ((dst[n] = shards[plan->target.shard[n]]) == NULL)
+      return false;
+  return true;
+}
+
+void gfs_plan_part(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
+                   const uint8_t *const *src, uint8_t *const *dst) {
+  if (plan->schedule != NULL)
+    gfs_schedule_apply(plan->schedule, plan->packet, len, src, dst);
+  else if (plan->map != NULL)
+    gfs_map_apply(plan->map, hint, len, src, dst);
+}
+
 gfsmith_status gfs_plan_run(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
                             uint8_t *const *shards) {
   if (len == 0)
     return GFSMITH_OK;
   const uint8_t *src[GFSMITH_MAX_SHARDS];
   uint8_t *dst[GFSMITH_MAX_SHARDS];
-  for (unsigned n = 0; n < plan->read.count; n++)
-    if ((src[n] = shards[plan->read.shard[n]]) == NULL)
-      return GFSMITH_EINVAL;
-  for (unsigned n = 0; n < plan->target.count; n++)
-    if ((dst[n] = shards[plan->target.shard[n]]) == NULL)
-      return GFSMITH_EINVAL;
-  if (plan->schedule != NULL)
-    gfs_schedule_apply(plan->schedule, plan->packet, len, src, dst);
-  else if (plan->map != NULL)
-    gfs_map_apply(plan->map, hint, len, src, dst);
+  if (!gfs_plan_select(plan, shards, src, dst))
+    return GFSMITH_EINVAL;
+  gfs_plan_part(plan, hint, len, src, dst);
   return GFSMITH_OK;
 }
 

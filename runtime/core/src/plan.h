@@ -22,7 +22,17 @@ struct gfsmith_plan {
   uint8_t matrix[]; /* target.count rows of read.count */
 };
 
-/* Run the plan on shards at the location that the hint gives. */
+/* Collect the pointers of the shards that the plan reads and of its targets, at most
+ * GFSMITH_MAX_SHARDS of each. False: one of them is NULL. */
+bool gfs_plan_select(const gfsmith_plan *plan, uint8_t *const *shards, const uint8_t **src,
+                     uint8_t **dst);
+
+/* Run the plan on shards that gfs_plan_select has collected, at the location that the hint gives.
+ */
+void gfs_plan_part(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
+                   const uint8_t *const *src, uint8_t *const *dst);
+
+/* Both together. */
 gfsmith_status gfs_plan_run(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
                             uint8_t *const *shards);
 

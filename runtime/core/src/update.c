@@ -2,24 +2,16 @@
 #include <string.h>
 
 #include "codec.h"
+#include "parts.h"
 #include "sizes.h"
 
-/* Data shards, and the change of the parities that they cause. */
-typedef struct change {
-  const gfsmith_codec *codec;
-  unsigned count;                /* <= GFS_SOURCES_MAX */
-  const unsigned *index;         /* indices of these shards */
-  const uint8_t *const *sources; /* their contents, or the differences of old and new contents */
-  bool set;                      /* overwrite the parities instead of adding to them; count = 1 */
-} change;
-
 /* The beginning of the tables of a shard's coefficients, which are contiguous. */
-static const uint8_t *tables_of(const change *c, const gfs_pass *pass, unsigned n) {
+static const uint8_t *tables_of(const gfs_change *c, const gfs_pass *pass, unsigned n) {
   return pass->tables + (size_t)c->index[n] * pass->outputs * c->codec->encoder->entry;
 }
 
 /* Run one pass with several sources, whose tables are first copied together. */
-static void add_several(const change *c, unsigned n, gfs_path path, size_t len,
+static void add_several(const gfs_change *c, unsigned n, gfs_path path, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst) {
   alignas(GFS_CACHE_LINE) uint8_t gathered[GFS_SOURCES_MAX * GFS_PASS_MAX * GFS_ENTRY_MAX];
   const gfs_pass *pass = c->codec->encoder->pass + c->codec->encoder->dots + n;
@@ -31,7 +23,7 @@ static void add_several(const change *c, unsigned n, gfs_path path, size_t len,
 }
 
 /* Run one pass on len bytes. */
-static void apply_pass(const change *c, unsigned n, gfs_path path, size_t len,
+static void apply_pass(const gfs_change *c, unsigned n, gfs_path path, size_t len,
                        const uint8_t *const *src, uint8_t *const *dst) {
   if (c->count > 1) {
     add_several(c, n, path, len, src, dst);
@@ -44,9 +36,9 @@ static void apply_pass(const change *c, unsigned n, gfs_path path, size_t len,
 }
 
 /* Run all passes, in chunks that stay in cache if there are several. */
-static void apply(const change *c, size_t len, uint8_t *const *parity) {
+static void apply(const gfs_change *c, size_t len, uint8_t *const *parity) {
   const gfs_map *encoder = c->codec->encoder;
-  gfs_path path = gfs_path_of(c->codec->hint, c->count + encoder->outputs, len);
+  gfs_path path = gfs_path_of(c->hint, c->count + encoder->outputs, len);
   if (encoder->mads == 1) {
     apply_pass(c, 0, path, len, c->sources, parity);
     return;
@@ -65,7 +57,7 @@ static void apply(const change *c, size_t len, uint8_t *const *parity) {
   }
 }
 
-static void add_packets(const change *c, size_t len, uint8_t *const *parity) {
+static void add_packets(const gfs_change *c, size_t len, uint8_t *const *parity) {
   const gfsmith_codec *codec = c->codec;
   for (unsigned i = 0; i < codec->m; i++) {
     if (c->set)
@@ -77,29 +69,30 @@ static void add_packets(const change *c, size_t len, uint8_t *const *parity) {
   }
 }
 
-/* Apply a change of any number of shards, in either layout. */
-static gfsmith_status change_parities(const change *c, size_t len, uint8_t *const *parity) {
+void gfs_change_part(const gfs_change *c, size_t len, uint8_t *const *parity) {
   if (c->codec->packets != NULL) {
-    if (c->codec->packets->add == NULL)
-      return GFSMITH_EUNSUPPORTED;
     add_packets(c, len, parity);
-    return GFSMITH_OK;
+    return;
   }
-  unsigned most = c->codec->adders->most;
-  if (c->set ? !c->codec->adders->sets : most == 0)
-    return GFSMITH_EUNSUPPORTED;
   if (c->count == 1) {
     apply(c, len, parity);
-    return GFSMITH_OK;
+    return;
   }
-  change part = *c;
+  unsigned most = c->codec->adders->most;
+  gfs_change part = *c;
   for (unsigned done = 0; done < c->count; done += part.count) {
     part.count = c->count - done < most ? c->count - done : most;
     part.index = c->index + done;
     part.sources = c->sources + done;
     apply(&part, len, parity);
   }
-  return GFSMITH_OK;
+}
+
+/* Does the build have the kernels for the change? */
+static bool change_supported(const gfs_change *c) {
+  if (c->codec->packets != NULL)
+    return c->codec->packets->add != NULL;
+  return c->set ? c->codec->adders->sets : c->codec->adders->most > 0;
 }
 
 static bool indices_valid(const gfsmith_codec *codec, unsigned count, const unsigned *indices) {
@@ -109,6 +102,22 @@ static bool indices_valid(const gfsmith_codec *codec, unsigned count, const unsi
   return true;
 }
 
+gfsmith_status gfs_change_check(const gfs_change *c, size_t len, uint8_t *const *parity) {
+  const gfsmith_codec *codec = c->codec;
+  if (c->index == NULL || !indices_valid(codec, c->count, c->index) ||
+      !gfs_all_given(c->sources, c->count) ||
+      !gfs_all_given((const uint8_t *const *)parity, codec->m) || !gfs_length_valid(codec, len))
+    return GFSMITH_EINVAL;
+  return change_supported(c) ? GFSMITH_OK : GFSMITH_EUNSUPPORTED;
+}
+
+static gfsmith_status change_parities(const gfs_change *c, size_t len, uint8_t *const *parity) {
+  gfsmith_status status = gfs_change_check(c, len, parity);
+  if (status == GFSMITH_OK)
+    gfs_change_part(c, len, parity);
+  return status;
+}
+
 gfsmith_status gfsmith_update_many(const gfsmith_codec *codec, size_t len, unsigned count,
                                    const unsigned *indices, const uint8_t *const *deltas,
                                    uint8_t *const *parity) {
@@ -116,10 +125,7 @@ gfsmith_status gfsmith_update_many(const gfsmith_codec *codec, size_t len, unsig
     return GFSMITH_EINVAL;
   if (len == 0 || count == 0)
     return GFSMITH_OK;
-  if (indices == NULL || !indices_valid(codec, count, indices) || !gfs_all_given(deltas, count) ||
-      !gfs_all_given((const uint8_t *const *)parity, codec->m) || !gfs_length_valid(codec, len))
-    return GFSMITH_EINVAL;
-  change c = {.codec = codec, .count = count, .index = indices, .sources = deltas};
+  gfs_change c = {codec, codec->hint, count, indices, deltas, false};
   return change_parities(&c, len, parity);
 }
 
@@ -129,10 +135,7 @@ gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len, unsigned d
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
-  if (data == NULL || !gfs_all_given((const uint8_t *const *)parity, codec->m) ||
-      !gfs_length_valid(codec, len))
-    return GFSMITH_EINVAL;
-  change c = {.codec = codec, .count = 1, .index = &data_index, .sources = &data, .set = first};
+  gfs_change c = {codec, codec->hint, 1, &data_index, &data, first};
   return change_parities(&c, len, parity);
 }
 

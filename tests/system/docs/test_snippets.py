@@ -71,7 +71,7 @@ def test_the_kernel_call_of_the_contract(tmp_path: Path) -> None:
 
 HEADERS = (
     "#include <gfsmith.h>\n#include <gfsmith_adaptive.h>\n#include <gfsmith_compose.h>\n"
-    "#include <gfsmith_plan.h>\n#include <gfsmith_raid.h>\n"
+    "#include <gfsmith_parallel.h>\n#include <gfsmith_plan.h>\n#include <gfsmith_raid.h>\n"
 )
 #: A fragment may compute a status or a count that its text only explains.
 FRAGMENT_CC = [*CC, "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-fsyntax-only"]
@@ -93,6 +93,11 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
     ),
     "docs/raid.md": ("size_t len, uint8_t *d0, uint8_t *d1, uint8_t *d2, uint8_t *d3, uint8_t *p, "
                      "uint8_t *q",),
+    "docs/threads.md": (
+        f"{CODEC}, {STRIPE}, const bool *present, const uint8_t *const *data, uint8_t *const *parity",
+        f"{CODEC}, size_t len, const uint8_t *const *data, uint8_t *const *parity, void *my_threads, "
+        "void (*run_on_my_threads)(void *, unsigned, void (*)(void *, unsigned), void *)",
+    ),
     "docs/repair.md": (
         f"{CODEC}, const bool *present, unsigned count, {STRIPE}",
         f"{CODEC}, size_t len, const uint8_t *const *shards",

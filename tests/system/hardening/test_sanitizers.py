@@ -17,6 +17,7 @@ from tests.support.compiler import Compiler
 from tests.support.folders import once
 from tests.support.library import NATIVE
 from tests.support.machines import kernel_sources, runtime_sources
+from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 
 HERE = Path(__file__).resolve().parent
@@ -44,10 +45,11 @@ class Sanitized:
         subprocess.run([*command, "-c", *sources], cwd=folder, check=True)
         subprocess.run(["ar", "rcs", "libgfsmith.a", *folder.glob("*.o")], cwd=folder, check=True)
 
-    def program(self, source: Path, output: Path) -> Path:
+    def program(self, source: Path, output: Path, *instead: Path) -> Path:
+        """Link a program; its own sources precede those of the library."""
         target = output / source.stem
         libraries = [self.folder / "libgfsmith.a", self.plain]
-        subprocess.run([*self.compiler, source, *libraries, "-o", target], cwd=ROOT, check=True)
+        subprocess.run([*self.compiler, source, *instead, *libraries, "-o", target], cwd=ROOT, check=True)
         return target
 
 
@@ -80,7 +82,15 @@ def clean(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"), [("stripes", [""]), ("algebra", []), ("probe", []), ("features", [])]
+    ("name", "arguments"),
+    [
+        ("stripes", [""]),
+        ("parallel", ["brief"]),
+        ("pool", []),
+        ("algebra", []),
+        ("probe", []),
+        ("features", []),
+    ],
 )
 def test_programs_of_the_runtime(address: Sanitized, tmp_path: Path, name: str, arguments: list[str]) -> None:
     """With C kernels, all instrumented, and with those of this CPU; both print the same."""
@@ -95,6 +105,20 @@ def test_a_codec_that_threads_share(thread: Sanitized, tmp_path: Path) -> None:
     program = thread.program(HERE / "native/shared.c", tmp_path)
     assert clean(run(program, isa="scalar")) == "ok\n"
     assert clean(run(program)) == "ok\n"
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("parallel", ["brief"]), ("pool", [])])
+def test_calls_that_threads_share(thread: Sanitized, tmp_path: Path, name: str, arguments: list[str]) -> None:
+    program = thread.program(NATIVE / f"{name}.c", tmp_path)
+    assert clean(run(program, *arguments, isa="scalar")) == "ok\n"
+
+
+def test_thread_sanitizer_notices_a_missing_barrier(thread: Sanitized, tmp_path: Path) -> None:
+    """The caller of a pool must wait for the tasks of other threads, with a lock."""
+    source = ROOT / "runtime/core/src/pool.c"
+    _, wrong = plant(Mutant("job->ended < job->tasks", "false"), [source], tmp_path)
+    found = run(thread.program(NATIVE / "pool.c", tmp_path, wrong), isa="scalar")
+    assert found.returncode != 0
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_cmake(machine: Machine, generated: Path, tmp_path: Path, expected: str)
     assert (done.returncode, done.stderr) == (0, "")
     call(["cmake", "--build", build])
     call(["cmake", "--install", build])
-    for name in ("gfsmith.h", "gfsmith_plan.h", "gfsmith_raid.h"):
+    for name in ("gfsmith.h", "gfsmith_plan.h", "gfsmith_parallel.h", "gfsmith_raid.h"):
         assert (prefix / "include" / name).exists()
     runs(machine, prefix / "lib/libgfsmith.a", tmp_path, expected)
 

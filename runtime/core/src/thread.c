@@ -1,0 +1,85 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "thread.h"
+
+#if GFS_HAS_THREADS
+#if defined(_WIN32)
+
+static DWORD WINAPI thread_main(void *of) {
+  gfs_thread *thread = of;
+  thread->body(thread->argument);
+  return 0;
+}
+
+bool gfs_thread_start(gfs_thread *thread, void (*body)(void *argument), void *argument) {
+  thread->body = body;
+  thread->argument = argument;
+  thread->id = CreateThread(NULL, 0, thread_main, thread, 0, NULL);
+  return thread->id != NULL;
+}
+
+void gfs_thread_join(gfs_thread *thread) {
+  WaitForSingleObject(thread->id, INFINITE);
+  CloseHandle(thread->id);
+}
+
+unsigned gfs_threads_processors(void) {
+  DWORD_PTR own, system;
+  unsigned count = 0;
+  if (GetProcessAffinityMask(GetCurrentProcess(), &own, &system))
+    for (; own != 0; own &= own - 1)
+      count++;
+  return count > 0 ? count : 1;
+}
+
+long gfs_threads_process(void) { return 0; }
+
+#else
+#include <signal.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+static void *thread_main(void *of) {
+  gfs_thread *thread = of;
+  thread->body(thread->argument);
+  return NULL;
+}
+
+/* SIG_SETMASK and CPU_COUNT are missing if the sources are compiled as strict C11 after another
+ * header, because _GNU_SOURCE came too late; the thread does not block signals then. */
+bool gfs_thread_start(gfs_thread *thread, void (*body)(void *argument), void *argument) {
+  thread->body = body;
+  thread->argument = argument;
+#if defined(SIG_SETMASK)
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits the mask */
+#endif
+  bool started = pthread_create(&thread->id, NULL, thread_main, thread) == 0;
+#if defined(SIG_SETMASK)
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+#endif
+  return started;
+}
+
+void gfs_thread_join(gfs_thread *thread) { pthread_join(thread->id, NULL); }
+
+unsigned gfs_threads_processors(void) {
+#if defined(CPU_COUNT)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) /* fails with more than 1024 CPUs */
+    return (unsigned)CPU_COUNT(&set);
+#endif
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (unsigned)online : 1;
+}
+
+long gfs_threads_process(void) { return (long)getpid(); }
+
+#endif
+#else
+typedef int gfs_threads_none; /* a translation unit must not be empty */
+#endif
