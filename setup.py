@@ -31,6 +31,8 @@ INCLUDES = (
     *("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src"),
     *("runtime/shards/include", "runtime/shards/src"),
 )
+#: Functions of the C library that native/glibc.c replaces.
+WRAPPED = ("pthread_create", "pthread_join", "pthread_sigmask")
 STABLE = 0x030B0000  #: Python 3.11: the first whose stable ABI has the buffer protocol
 
 
@@ -64,7 +66,10 @@ def extension(library: str) -> Extension:
         define_macros=[("Py_LIMITED_API", hex(STABLE))],
         extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
         extra_objects=[library],
-        extra_link_args=[f"-Wl,--version-script={EXPORTS}", "-Wl,-z,noexecstack", "-Wl,--strip-all"],
+        extra_link_args=[
+            *(f"-Wl,--version-script={EXPORTS}", "-Wl,-z,noexecstack", "-Wl,--strip-all", "-pthread"),
+            *(f"-Wl,--wrap={name}" for name in WRAPPED),
+        ],
         py_limited_api=True,
     )
 

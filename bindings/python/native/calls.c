@@ -12,8 +12,9 @@ static PyObject *encode(PyObject *module, PyObject *const *given, Py_ssize_t cou
   if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[1], "data", h->k, READ) &&
       shards_add_all(&s, given[2], "parity", h->m, WRITE) && ready(h, &s)) {
     gfsmith_status status;
-    RUN(&s, status = gfsmith_encode(h->codec, (size_t)s.len, (const uint8_t *const *)s.pointers,
-                                    s.pointers + h->k));
+    RUN(&s,
+        status = gfsmith_encode_parallel(h->codec, h->executor, (size_t)s.len,
+                                         (const uint8_t *const *)s.pointers, s.pointers + h->k));
     result = done(status, "encode");
   }
   shards_end(&s);
@@ -42,8 +43,8 @@ static PyObject *append(PyObject *module, PyObject *const *given, Py_ssize_t cou
   if (shards_begin(&s, 1 + h->m) && first >= 0 && shards_add_one(&s, given[2], "data", READ) &&
       shards_add_all(&s, given[3], "parity", h->m, WRITE) && ready(h, &s)) {
     gfsmith_status status;
-    RUN(&s, status = gfsmith_append(h->codec, (size_t)s.len, index, s.pointers[0], s.pointers + 1,
-                                    first));
+    RUN(&s, status = gfsmith_append_parallel(h->codec, h->executor, (size_t)s.len, index,
+                                             s.pointers[0], s.pointers + 1, first));
     result = done(status, "append");
   }
   shards_end(&s);
@@ -63,9 +64,9 @@ static PyObject *update_by(const handle *h, shards *s, PyObject *indices, PyObje
   if (good && shards_add_all(s, deltas, "delta", changed, READ) &&
       shards_add_all(s, parity, "parity", h->m, WRITE) && ready(h, s)) {
     gfsmith_status status;
-    RUN(s,
-        status = gfsmith_update_many(h->codec, (size_t)s->len, changed, which,
-                                     (const uint8_t *const *)s->pointers, s->pointers + changed));
+    RUN(s, status = gfsmith_update_many_parallel(h->codec, h->executor, (size_t)s->len, changed,
+                                                 which, (const uint8_t *const *)s->pointers,
+                                                 s->pointers + changed));
     result = done(status, "update");
   }
   PyMem_Free(which);
@@ -116,8 +117,8 @@ static PyObject *reconstruct(PyObject *module, PyObject *const *given, Py_ssize_
   PyObject *result = NULL;
   if (shards_begin(&s, n) && shards_add(&s, given[1], "shards", n, uses) && ready(h, &s)) {
     gfsmith_status status;
-    RUN(&s, status = gfsmith_reconstruct(h->codec, s.len > 0 ? (size_t)s.len : 0, s.pointers,
-                                         present, wanted));
+    RUN(&s, status = gfsmith_reconstruct_parallel(
+                h->codec, h->executor, s.len > 0 ? (size_t)s.len : 0, s.pointers, present, wanted));
     result = done(status, "reconstruct");
   }
   shards_end(&s);
@@ -136,8 +137,8 @@ static PyObject *check(PyObject *module, PyObject *const *given, Py_ssize_t coun
   if (shards_begin(&s, n) && shards_add_all(&s, given[1], "shards", n, READ) && ready(h, &s)) {
     gfsmith_status status;
     bool ok = false;
-    RUN(&s,
-        status = gfsmith_check(h->codec, (size_t)s.len, (const uint8_t *const *)s.pointers, &ok));
+    RUN(&s, status = gfsmith_check_parallel(h->codec, h->executor, (size_t)s.len,
+                                            (const uint8_t *const *)s.pointers, &ok));
     result = status == GFSMITH_OK ? PyBool_FromLong(ok) : done(status, "check");
   }
   shards_end(&s);

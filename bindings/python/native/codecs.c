@@ -2,13 +2,54 @@
 #include "module.h"
 
 #define CODEC "gfsmith.codec"
+#define POOL "gfsmith.pool"
 
 const handle *handle_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, CODEC); }
 
 static void release(PyObject *capsule) {
   handle *h = PyCapsule_GetPointer(capsule, CODEC);
   gfsmith_codec_destroy(h->codec);
+  Py_XDECREF(h->pool);
   PyMem_Free(h);
+}
+
+static void release_pool(PyObject *capsule) {
+  gfsmith_pool_destroy(PyCapsule_GetPointer(capsule, POOL));
+}
+
+/* pool(threads) -> capsule */
+static PyObject *pool(PyObject *module, PyObject *given) {
+  (void)module;
+  int threads;
+  if (!PyArg_ParseTuple(given, "i", &threads))
+    return NULL;
+  gfsmith_pool *made = NULL;
+  gfsmith_status status = GFSMITH_EINVAL;
+  if (threads >= 0)
+    status = gfsmith_pool_create(&made, (unsigned)threads);
+  if (status != GFSMITH_OK)
+    return done(status, "threads");
+  PyObject *capsule = PyCapsule_New(made, POOL, release_pool);
+  if (capsule == NULL)
+    gfsmith_pool_destroy(made);
+  return capsule;
+}
+
+/* share(codec, pool): the calls of a codec that no other thread uses yet are shared by a pool. */
+static PyObject *share(PyObject *module, PyObject *given) {
+  (void)module;
+  PyObject *codec, *threads;
+  if (!PyArg_ParseTuple(given, "OO", &codec, &threads))
+    return NULL;
+  handle *h = PyCapsule_GetPointer(codec, CODEC);
+  gfsmith_pool *found = h != NULL ? PyCapsule_GetPointer(threads, POOL) : NULL;
+  if (found == NULL)
+    return NULL;
+  PyObject *before = h->pool;
+  h->pool = Py_NewRef(threads);
+  Py_XDECREF(before);
+  h->executor = gfsmith_pool_executor(found);
+  Py_RETURN_NONE;
 }
 
 /* Create a capsule for a new codec; the capsule owns the codec, or it is freed on failure. */
@@ -25,7 +66,7 @@ static PyObject *capsule_of(gfsmith_status status, gfsmith_codec *codec, unsigne
   else if (h == NULL)
     PyErr_NoMemory();
   else {
-    *h = (handle){codec, k, m, packet > 0 ? 8 * (size_t)packet : 1};
+    *h = (handle){.codec = codec, .k = k, .m = m, .unit = packet > 0 ? 8 * (size_t)packet : 1};
     capsule = PyCapsule_New(h, CODEC, release);
   }
   if (capsule == NULL) {
@@ -79,5 +120,7 @@ PyMethodDef codec_methods[] = {
     {"create", create, METH_VARARGS, NULL},
     {"create_lrc", create_lrc, METH_VARARGS, NULL},
     {"create_matrix", create_matrix, METH_VARARGS, NULL},
+    {"pool", pool, METH_VARARGS, NULL},
+    {"share", share, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

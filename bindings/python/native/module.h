@@ -3,14 +3,16 @@
 #define GFS_PYTHON_MODULE_H
 
 #include "errors.h"
-#include "gfsmith.h"
+#include "gfsmith_parallel.h"
 #include "shards.h"
 
-/* The contents of a codec's capsule. Immutable. */
+/* The contents of a codec's capsule. Immutable once the codec has its pool, if it gets one. */
 typedef struct handle {
   gfsmith_codec *codec;
   unsigned k, m;
-  size_t unit; /* lengths must be multiples of it: 1, or 8 packets */
+  size_t unit;                      /* lengths must be multiples of it: 1, or 8 packets */
+  PyObject *pool;                   /* capsule, or NULL */
+  const gfsmith_executor *executor; /* of the pool, or NULL */
 } handle;
 
 /* Calls that access fewer bytes keep the GIL: they take microseconds, but to get the GIL back from

@@ -28,7 +28,7 @@ static PyObject *plan(PyObject *module, PyObject *const *given, Py_ssize_t count
   plan_handle *p = PyMem_Malloc(sizeof *p);
   if (p == NULL)
     return PyErr_NoMemory();
-  *p = (plan_handle){NULL, {NULL, h->k, h->m, h->unit}};
+  *p = (plan_handle){.shape = {.k = h->k, .m = h->m, .unit = h->unit}};
   gfsmith_status status;
   Py_BEGIN_ALLOW_THREADS;
   status = gfsmith_plan_create(&p->plan, h->codec, present, wanted);

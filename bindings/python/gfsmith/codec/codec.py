@@ -31,7 +31,8 @@ class Codec(Construction):
     indices, data shards come first: shard j < k is data[j], shard k + i is parity[i].
 
     A codec never changes: any number of threads may use it at once, each on its own shards. Calls that touch
-    32 KiB or more release the GIL. It can be copied and pickled.
+    32 KiB or more release the GIL; with `threads`, several threads share calls on 4 MiB or more. It can be
+    copied and pickled.
 
     >>> import gfsmith
     >>> codec = gfsmith.Codec(code="cauchy", k=3, m=2)

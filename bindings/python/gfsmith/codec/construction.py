@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,6 +52,7 @@ ALIASES = (
 )
 POLYNOMIAL = 0x11D  #: x^8 + x^4 + x^3 + x^2 + 1, that of the named codes
 MAX_SHARDS = 255
+MAX_THREADS = 1024
 HINTS = ("auto", "cached", "streaming")
 
 
@@ -72,6 +74,24 @@ def _numbers(**numbers: int) -> tuple[int, ...]:
     return tuple(found.values())
 
 
+def _threads(threads: int) -> int:
+    number = operator.index(threads)
+    if not 0 <= number <= MAX_THREADS:
+        raise InvalidError(f"threads = {number}: must be 0 (all CPUs) to {MAX_THREADS}")
+    return number
+
+
+#: The pools of this process, by process and number of threads. The children of a process need their own.
+_POOLS: dict[tuple[int, int], _native._Pool] = {}
+
+
+def _pool(threads: int) -> _native._Pool:
+    key = os.getpid(), threads
+    if key not in _POOLS:
+        _POOLS[key] = _native.pool(threads)
+    return _POOLS[key]
+
+
 #: Meaning of GFSMITH_EINVAL by the function that creates the codec, since a status has no details.
 _INVALID = {"create": "the code has no such shape", "create_matrix": "the polynomial is not irreducible"}
 _NOT_MDS = "cannot repair every loss of m shards; take another code, or from_matrix"
@@ -80,13 +100,18 @@ _NOT_MDS = "cannot repair every loss of m shards; take another code, or from_mat
 class Construction:
     """The base class of `Codec`, without its calls."""
 
-    def __init__(self, code: str, k: int, m: int, *, hint: Hint = "auto", packet: int = 0) -> None:
+    def __init__(
+        self, code: str, k: int, m: int, *, hint: Hint = "auto", packet: int = 0, threads: int = 1
+    ) -> None:
         """A code known by name (`gfsmith.CODES`; gfsmith.h has their definitions).
 
         hint: location of the shards, which affects the speed of calls but not their results: "cached";
             "streaming" (in memory, and the output is not read soon); "auto" estimates it from sizes.
         packet: 0, or the bytes of a packet in the layout of Jerasure's bit matrices (docs/packets.md); shards
             are then multiples of 8 packets.
+        threads: number of threads that share calls on 4 MiB or more, up to 1024, including the calling
+            thread; 0: as many as CPUs that the process may use. Codecs with the same number use the same
+            threads (docs/threads.md).
         Errors: InvalidError (unknown code, or invalid shape), NotMdsError (at this shape the code cannot
         repair every loss of m shards), UnsupportedError, MemoryError.
         """
@@ -95,10 +120,10 @@ class Construction:
         k, m = _numbers(k=k, m=m)
         self._shape = k, m
         self._text = f"({code!r}, k={k}, m={m}"
-        self._make("create", (code, k, m), POLYNOMIAL, hint, packet)
+        self._make("create", (code, k, m), POLYNOMIAL, hint, packet, threads)
 
     @classmethod
-    def lrc(cls, k: int, l: int, r: int, *, hint: Hint = "auto", packet: int = 0) -> Self:  # noqa: E741
+    def lrc(cls, k: int, l: int, r: int, *, hint: Hint = "auto", packet: int = 0, threads: int = 1) -> Self:  # noqa: E741
         """A local reconstruction code like Azure's: k data shards in l groups with a parity each, and r
         parities over all; m = l + r. A single loss reads only the rest of its group (docs/repair.md).
         """
@@ -108,7 +133,7 @@ class Construction:
         codec = cls.__new__(cls)
         codec._shape = k, l + r
         codec._text = f".lrc(k={k}, l={l}, r={r}"
-        codec._make("create_lrc", (k, l, r), POLYNOMIAL, hint, packet)
+        codec._make("create_lrc", (k, l, r), POLYNOMIAL, hint, packet, threads)
         return codec
 
     @classmethod
@@ -119,6 +144,7 @@ class Construction:
         polynomial: int = POLYNOMIAL,
         hint: Hint = "auto",
         packet: int = 0,
+        threads: int = 1,
     ) -> Self:
         """Any parity matrix, m rows of k elements 0 to 255, MDS or not.
 
@@ -138,20 +164,34 @@ class Construction:
         codec = cls.__new__(cls)
         codec._shape = k, m
         codec._text = f".from_matrix(<{m} rows of {k}>, polynomial={polynomial:#x}"
-        codec._make("create_matrix", (polynomial, k, m, elements), polynomial, hint, packet)
+        codec._make("create_matrix", (polynomial, k, m, elements), polynomial, hint, packet, threads)
         return codec
 
     def _make(
-        self, function: str, arguments: tuple[Any, ...], polynomial: int, hint: Hint, packet: int
+        self,
+        function: str,
+        arguments: tuple[Any, ...],
+        polynomial: int,
+        hint: Hint,
+        packet: int,
+        threads: int,
     ) -> None:
         number, self._packet = _options(hint, packet)
+        self._threads = _threads(threads)
         self._polynomial = polynomial
         self._recipe = function, arguments, number
         if hint != "auto":
             self._text += f", hint={hint!r}"
         if packet:
             self._text += f", packet={packet}"
+        if threads != 1:
+            self._text += f", threads={threads}"
+        self._start()
+
+    def _start(self) -> None:
         self._handle = self._created(self._packet)
+        if self._threads != 1:
+            _native.share(self._handle, _pool(self._threads))
 
     def _created(self, packet: int) -> _native._Codec:
         function, arguments, hint = self._recipe
@@ -228,7 +268,7 @@ class Construction:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._handle = self._created(self._packet)
+        self._start()
 
 
 #: Python names this function in messages about missing arguments.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import pickle
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -135,3 +137,61 @@ def test_threads_share_a_codec(pool: ThreadPoolExecutor) -> None:
         return codec.check(whole)
 
     assert all(pool.map(work, range(40)))
+
+
+def test_calls_that_threads_share_equal_others() -> None:
+    alone, together = (gfsmith.Codec("cauchy", 6, 3, threads=threads) for threads in (1, 3))
+    assert alone == together and alone._handle is not together._handle
+    rng = np.random.default_rng(5)
+    for length in (1, 1 << 19, (1 << 20) + 77):
+        shards = np.zeros((9, length), np.uint8)
+        shards[:6] = rng.integers(0, 256, (6, length), np.uint8)
+        expected = shards.copy()
+        alone.encode(expected[:6], expected[6:])
+        together.encode(shards[:6], shards[6:])
+        assert np.array_equal(shards, expected) and together.check(shards)
+        shards[[0, 4, 8]] = 0
+        assert not together.check(shards)
+        together.reconstruct(shards, together.all_but(0, 4, 8))
+        assert np.array_equal(shards, expected)
+        for codec, parity in ((alone, expected[6:]), (together, shards[6:])):
+            codec.update_many([1, 2], shards[:2], parity)
+            codec.append(3, shards[5], parity)
+        assert np.array_equal(shards, expected)
+
+
+def test_codecs_share_pools() -> None:
+    before = threads_of_this_process()
+    codecs = [gfsmith.Codec("cauchy", 4, 2, threads=7) for _ in range(5)]
+    copies = [pickle.loads(pickle.dumps(codec)) for codec in codecs]
+    assert threads_of_this_process() == before + 6
+    assert repr(copies[0]) == "gfsmith.Codec('cauchy', k=4, m=2, threads=7)"
+    lrc, matrix = gfsmith.Codec.lrc(4, 2, 1, threads=7), gfsmith.Codec.from_matrix([[1, 2]], threads=7)
+    assert threads_of_this_process() == before + 6
+    assert "threads=7" in repr(lrc) and "threads=7" in repr(matrix)
+
+
+@pytest.mark.parametrize("threads", [-1, 1025])
+def test_a_wrong_number_of_threads(threads: int) -> None:
+    with pytest.raises(gfsmith.InvalidError, match=rf"threads = {threads}: must be 0 \(all CPUs\) to 1024"):
+        gfsmith.Codec("cauchy", 4, 2, threads=threads)
+
+
+def test_a_codec_with_threads_in_a_forked_process() -> None:
+    """The codec of the parent works in the calling thread, a new one with its own threads."""
+    program = """if True:
+        import os, gfsmith
+        data = [bytes([n]) * (1 << 20) for n in range(4)]
+        codec = gfsmith.Codec("cauchy", 4, 2, threads=3)
+        parity = codec.encode(data)
+        if os.fork() == 0:
+            again = gfsmith.Codec("cauchy", 4, 2, threads=3)
+            same = codec.encode(data) == parity == again.encode(data)
+            os._exit(0 if same and len(os.listdir("/proc/self/task")) == 3 else 1)
+        raise SystemExit(os.waitstatus_to_exitcode(os.wait()[1]))
+    """
+    assert subprocess.run([sys.executable, "-c", program], timeout=300).returncode == 0
+
+
+def threads_of_this_process() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))

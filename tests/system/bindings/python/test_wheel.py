@@ -277,7 +277,9 @@ def test_without_a_library_it_is_the_generator_alone(tmp_path: Path) -> None:
 
 
 def test_the_wheel_is_one_for_all_pythons(wheel: Path) -> None:
-    assert re.fullmatch(r"gfsmith-[\d.]+-cp311-abi3-manylinux\w+\.manylinux_2_\d+_x86_64\.whl", wheel.name)
+    """Its C library may be that of any Linux since 2012: native/glibc.c."""
+    name = re.fullmatch(r"gfsmith-[\d.]+-cp311-abi3-manylinux\w+\.manylinux_2_(\d+)_x86_64\.whl", wheel.name)
+    assert name is not None and int(name[1]) <= 17
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
