@@ -39,6 +39,8 @@ func Run(t *testing.T, p Package) {
 	t.Run("Split", p.split)
 	t.Run("Capacity", p.capacity)
 	t.Run("Load", p.load)
+	t.Run("Goroutines", p.goroutines)
+	t.Run("Together", p.together)
 }
 
 // Slow returns a * b modulo 0x11d, by the definition.

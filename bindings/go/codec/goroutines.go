@@ -1,0 +1,189 @@
+package codec
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// sharedBytes is the fewest bytes of all shards of a call that several goroutines share, as in gfsmith_parallel.h:
+// shorter calls take less time than waking another thread.
+const sharedBytes = 4 << 20
+
+// tasksPerWorker is the number of tasks for each goroutine: a slow one leaves its tasks to the others.
+const tasksPerWorker = 4
+
+// headBytes is the length of the part that Rebuild computes first, so that a repair is planned once.
+const headBytes = 64
+
+// stepBytes is the number of bytes of all shards after which Verify looks whether another goroutine has found a
+// difference.
+const stepBytes = 512 << 10
+
+// shared is an engine whose long calls are shared by several goroutines.
+type shared struct {
+	Engine
+	most int
+}
+
+// WithGoroutines returns a codec with the same code whose calls on 4 MiB or more (all shards together) are shared by
+// up to `most` goroutines, including the calling one, and never more than GOMAXPROCS. With 0 only GOMAXPROCS limits
+// them; with 1 every call runs in the calling goroutine, as with a new codec.
+func (c *Codec) WithGoroutines(most int) *Codec {
+	engine := c.engine
+	if s, ok := engine.(*shared); ok {
+		engine = s.Engine
+	}
+	return &Codec{&shared{engine, most}, c.k, c.m}
+}
+
+func least(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+// workers returns the number of goroutines for a call.
+func (s *shared) workers(shards, length int) int {
+	if s.most == 1 || length < sharedBytes/shards {
+		return 1
+	}
+	workers := runtime.GOMAXPROCS(0)
+	if s.most > 0 {
+		workers = least(workers, s.most)
+	}
+	return workers
+}
+
+// share calls task for ranges that cover the bytes from begin to end, in several goroutines, and returns after all
+// calls. Ranges begin at cache lines of the shard `first`, so that goroutines do not write to common lines.
+func share(workers int, first []byte, begin, end int, task func(begin, end int) error) error {
+	start := begin + int(-uintptr(unsafe.Pointer(&first[begin]))&63)
+	lines := (end - start) / 64
+	tasks := least(workers*tasksPerWorker, lines)
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	work := func() {
+		for n := int(next.Add(1)) - 1; n < tasks; n = int(next.Add(1)) - 1 {
+			from, to := start+lines*n/tasks*64, start+lines*(n+1)/tasks*64
+			if n == 0 {
+				from = begin
+			}
+			if n == tasks-1 {
+				to = end
+			}
+			if err := task(from, to); err != nil {
+				failed.Store(&err)
+			}
+		}
+	}
+	var group sync.WaitGroup
+	for i := 1; i < least(workers, tasks); i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			work()
+		}()
+	}
+	work()
+	group.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// part returns bytes of all shards; missing ones remain missing.
+func part(shards [][]byte, begin, end int) [][]byte {
+	made := make([][]byte, len(shards))
+	for i, shard := range shards {
+		if len(shard) != 0 {
+			made[i] = shard[begin:end]
+		}
+	}
+	return made
+}
+
+func (s *shared) Encode(data, parity [][]byte) error {
+	workers := s.workers(len(data)+len(parity), len(parity[0]))
+	if workers == 1 {
+		return s.Engine.Encode(data, parity)
+	}
+	return share(workers, parity[0], 0, len(parity[0]), func(begin, end int) error {
+		return s.Engine.Encode(part(data, begin, end), part(parity, begin, end))
+	})
+}
+
+func (s *shared) Add(index int, shard []byte, parity [][]byte) error {
+	workers := s.workers(1+len(parity), len(shard))
+	if workers == 1 {
+		return s.Engine.Add(index, shard, parity)
+	}
+	return share(workers, parity[0], 0, len(shard), func(begin, end int) error {
+		return s.Engine.Add(index, shard[begin:end], part(parity, begin, end))
+	})
+}
+
+func (s *shared) Change(index int, old, new []byte, parity [][]byte) error {
+	workers := s.workers(2+len(parity), len(old))
+	if workers == 1 {
+		return s.Engine.Change(index, old, new, parity)
+	}
+	return share(workers, parity[0], 0, len(old), func(begin, end int) error {
+		return s.Engine.Change(index, old[begin:end], new[begin:end], part(parity, begin, end))
+	})
+}
+
+func (s *shared) Verify(shards [][]byte) (bool, error) {
+	workers := s.workers(len(shards), len(shards[0]))
+	if workers == 1 {
+		return s.Engine.Verify(shards)
+	}
+	step := stepBytes / len(shards) / 64 * 64 // more than 0, since a codec has at most MaxShards
+	var differs atomic.Bool
+	err := share(workers, shards[0], 0, len(shards[0]), func(begin, end int) error {
+		for ; begin < end && !differs.Load(); begin += step {
+			same, err := s.Engine.Verify(part(shards, begin, least(begin+step, end)))
+			if err != nil {
+				return err
+			}
+			if !same {
+				differs.Store(true)
+			}
+		}
+		return nil
+	})
+	return err == nil && !differs.Load(), err
+}
+
+// Rebuild computes the first bytes alone: an error is found, and the repair planned, before the goroutines start.
+func (s *shared) Rebuild(shards [][]byte, present, wanted []bool) error {
+	var first []byte
+	for i := range shards {
+		if wanted[i] && !present[i] {
+			first = shards[i]
+			break
+		}
+	}
+	workers := 1
+	if first != nil {
+		workers = s.workers(len(shards), len(first))
+	}
+	if workers == 1 {
+		return s.Engine.Rebuild(shards, present, wanted)
+	}
+	used := make([][]byte, len(shards))
+	for i, shard := range shards {
+		if present[i] || wanted[i] {
+			used[i] = shard
+		}
+	}
+	if err := s.Engine.Rebuild(part(used, 0, headBytes), present, wanted); err != nil {
+		return err
+	}
+	return share(workers, first, headBytes, len(first), func(begin, end int) error {
+		return s.Engine.Rebuild(part(used, begin, end), present, wanted)
+	})
+}
