@@ -11,6 +11,9 @@ use crate::error::{count, result, Error, Result};
 use crate::shards::Shards;
 use crate::sys;
 
+/// No executor: every call runs in the calling thread.
+const ALONE: sys::Executor = sys::Executor { run: None, context: null_mut(), workers: 1, least: 0 };
+
 /// One code and shape: `k` data shards and `m` parity shards.
 ///
 /// A shard is any number of bytes, all of one length, at any address. In indices data shards come first:
@@ -37,6 +40,7 @@ pub struct Codec {
     raw: NonNull<sys::Codec>,
     data: usize,
     parity: usize,
+    executor: sys::Executor,
 }
 
 // SAFETY: gfsmith.h promises that any number of threads may use a codec at once, each on its own shards,
@@ -97,6 +101,16 @@ impl Codec {
         result(unsafe { sys::codec_packets(self.raw.as_ptr(), packet) })
     }
 
+    /// Let the threads of [rayon] share calls on 4 MiB or more (all shards together): the pool that is
+    /// current in the calling thread, with as many threads as the current pool has now. Shorter calls run
+    /// in the calling thread.
+    ///
+    /// [rayon]: https://docs.rs/rayon
+    #[cfg(feature = "rayon")]
+    pub fn set_rayon(&mut self, on: bool) {
+        self.executor = if on { crate::parallel::executor() } else { ALONE };
+    }
+
     /// k
     pub fn data_shard_count(&self) -> usize {
         self.data
@@ -118,7 +132,9 @@ impl Codec {
         let length = sources.length();
         let targets = self.parities(parity, length)?;
         // SAFETY: k pointers to read and m to write, `length` bytes each; see Shards for why nothing overlaps.
-        result(unsafe { sys::encode(self.codec(), length, sources.constant(), targets.mutable()) })
+        result(unsafe {
+            sys::encode_parallel(self.codec(), self.executor(), length, sources.constant(), targets.mutable())
+        })
     }
 
     /// Encode data shards that arrive one at a time, in any order: after all k, each once, the parities are
@@ -135,7 +151,7 @@ impl Codec {
         // SAFETY: as encode, with one slice to read.
         result(unsafe {
             let (from, to) = (data.as_ptr(), targets.mutable());
-            sys::append(self.codec(), data.len(), index, from, to, first)
+            sys::append_parallel(self.codec(), self.executor(), data.len(), index, from, to, first)
         })
     }
 
@@ -144,7 +160,16 @@ impl Codec {
         let index = self.index(index)?;
         let targets = self.parities(parity, delta.len())?;
         // SAFETY: as append.
-        result(unsafe { sys::update(self.codec(), delta.len(), index, delta.as_ptr(), targets.mutable()) })
+        result(unsafe {
+            sys::update_parallel(
+                self.codec(),
+                self.executor(),
+                delta.len(),
+                index,
+                delta.as_ptr(),
+                targets.mutable(),
+            )
+        })
     }
 
     /// Update the parities after several data shards changed, faster than one by one: (index, delta) for at
@@ -168,7 +193,15 @@ impl Codec {
         // SAFETY: as encode, with as many indices and slices to read as there are changes.
         result(unsafe {
             let (from, to) = (deltas.constant(), targets.mutable());
-            sys::update_many(self.codec(), length, number, indices.as_ptr(), from, to)
+            sys::update_many_parallel(
+                self.codec(),
+                self.executor(),
+                length,
+                number,
+                indices.as_ptr(),
+                from,
+                to,
+            )
         })
     }
 
@@ -177,7 +210,9 @@ impl Codec {
         let all = Shards::reading(shards, self.total_shard_count())?;
         let mut ok = false;
         // SAFETY: k + m pointers to read, and a valid pointer for the result.
-        result(unsafe { sys::check(self.codec(), all.length(), all.constant(), &mut ok) })?;
+        result(unsafe {
+            sys::check_parallel(self.codec(), self.executor(), all.length(), all.constant(), &mut ok)
+        })?;
         Ok(ok)
     }
 
@@ -206,11 +241,16 @@ impl Codec {
         let mut raw = null_mut();
         result(make(&mut raw))?;
         let raw = NonNull::new(raw).ok_or(Error::OutOfMemory)?;
-        Ok(Codec { raw, data, parity })
+        Ok(Codec { raw, data, parity, executor: ALONE })
     }
 
     pub(crate) fn codec(&self) -> *const sys::Codec {
         self.raw.as_ptr()
+    }
+
+    /// The threads that share long calls; valid as long as `self`.
+    pub(crate) fn executor(&self) -> *const sys::Executor {
+        &self.executor
     }
 
     fn parities<'a>(&self, parity: &'a mut [impl AsMut<[u8]>], length: usize) -> Result<Shards<'a>> {

@@ -16,6 +16,8 @@ mod codec;
 mod error;
 mod isa;
 mod kernels;
+#[cfg(feature = "rayon")]
+mod parallel;
 mod plan;
 mod repair;
 mod shards;

@@ -41,7 +41,14 @@ impl Codec {
         // have the same length.
         result(unsafe {
             let (shards, wanted) = (all.mutable(), pointer(wanted));
-            sys::reconstruct(self.codec(), all.length(), shards, present.as_ptr(), wanted)
+            sys::reconstruct_parallel(
+                self.codec(),
+                self.executor(),
+                all.length(),
+                shards,
+                present.as_ptr(),
+                wanted,
+            )
         })
     }
 
@@ -85,7 +92,14 @@ impl Codec {
         // SAFETY: k + m pointers and flags; present shards and new buffers have `length` bytes, and the
         // pointer of a shard that is neither present nor wanted is NULL. Present shards are only read.
         result(unsafe {
-            sys::reconstruct(self.codec(), length, all.mutable(), present.as_ptr(), wanted.as_ptr())
+            sys::reconstruct_parallel(
+                self.codec(),
+                self.executor(),
+                length,
+                all.mutable(),
+                present.as_ptr(),
+                wanted.as_ptr(),
+            )
         })?;
         for (n, buffer) in rebuilt {
             shards[n] = Some(S::from(buffer));

@@ -3,7 +3,7 @@
 //!
 //! tests/system/bindings/rust/test_bindings.py compares this file with bindgen's output for the header.
 
-use core::ffi::{c_char, c_int, c_uint};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `gfsmith_codec`.
 #[repr(C)]
@@ -15,6 +15,21 @@ pub struct Codec {
 #[repr(C)]
 pub struct Plan {
     _private: [u8; 0],
+}
+
+/// The second parameter of [`Run`].
+pub type Task = Option<unsafe extern "C" fn(argument: *mut c_void, index: c_uint)>;
+/// The function of an executor.
+pub type Run =
+    Option<unsafe extern "C" fn(context: *mut c_void, tasks: c_uint, task: Task, argument: *mut c_void)>;
+
+/// `gfsmith_executor`.
+#[repr(C)]
+pub struct Executor {
+    pub run: Run,
+    pub context: *mut c_void,
+    pub workers: c_uint,
+    pub least: usize,
 }
 
 /// `gfsmith_status`; `gfsmith_hint`.
@@ -81,6 +96,30 @@ library! {
     fn locate(
         codec: *const Codec, len: usize, shards: *const *const u8, counts: *mut usize, where_: *mut
         u16
+    ) -> Status;
+    fn encode_parallel(
+        codec: *const Codec, executor: *const Executor, len: usize, data: *const *const u8,
+        parity: *const *mut u8
+    ) -> Status;
+    fn append_parallel(
+        codec: *const Codec, executor: *const Executor, len: usize, data_index: c_uint,
+        data: *const u8, parity: *const *mut u8, first: bool
+    ) -> Status;
+    fn update_parallel(
+        codec: *const Codec, executor: *const Executor, len: usize, data_index: c_uint,
+        delta: *const u8, parity: *const *mut u8
+    ) -> Status;
+    fn update_many_parallel(
+        codec: *const Codec, executor: *const Executor, len: usize, count: c_uint,
+        indices: *const c_uint, deltas: *const *const u8, parity: *const *mut u8
+    ) -> Status;
+    fn reconstruct_parallel(
+        codec: *const Codec, executor: *const Executor, len: usize, shards: *const *mut u8,
+        present: *const bool, wanted: *const bool
+    ) -> Status;
+    fn check_parallel(
+        codec: *const Codec, executor: *const Executor, len: usize, shards: *const *const u8,
+        ok: *mut bool
     ) -> Status;
     fn plan_create(
         out: *mut *mut Plan, codec: *const Codec, present: *const bool, wanted: *const bool
