@@ -71,6 +71,7 @@ def _functions(context: click.Context) -> list[str]:
 @click.option("--minimum", type=int, default=0, help="Least len that callers pass.")
 @click.option("--maximum", type=int, default=(1 << 64) - 1, help="Greatest len that callers pass.")
 @click.option("--granule", type=int, default=1, help="len is a multiple of this.")
+@click.option("--rounds-down", is_flag=True, help="len is any number; the rest below --granule is ignored.")
 @click.option("--start-granule", type=int, default=1, help="start is a multiple of this.")
 @click.option("--aligned", type=int, default=1, help="src0 and dst0 are multiples of this.")
 @click.option("--in-place", is_flag=True, help="A destination may be a source.")

@@ -159,6 +159,7 @@ def _typed(key: str, value: object) -> object:
 def prove(tasks: Sequence[Task], jobs: int, advance: Callable[[int], None]) -> list[Answer]:
     """Prove each function, and return the answers in the order of the tasks. Raises ForeignError."""
     answers: dict[int, Answer] = {}
+    _image.cache_clear()  # a build may have replaced files since the last call
 
     def done(number: int, answer: Answer) -> None:
         answers[number] = answer

@@ -40,12 +40,26 @@ _TOKENS: dict[str, Parameter] = {
     "shards": "shards",
     "sources": "sources",
     "any": "any",
+    "dst1": "second_dst",
+    "entry": "entry",
+    "public": "public",
+    "object": "object",
 }
-_NARROW, _SLICE = ":int", ":slice"
+_NARROW, _SLICE, _RUST = ":int", ":slice", ":rust"
 #: Parameter of a Go slice -> the number of elements behind the pointer; the capacity, and other numbers of
 #: elements, may be anything.
 _COUNTS: dict[Parameter, Parameter] = {"one_src": "len", "src": "sources"}
-_SLICE_POINTERS = 3
+#: Parameter of a Rust slice -> the number of elements behind the pointer, which is exact.
+_RUST_COUNTS: dict[Parameter, Parameter] = {
+    "one_src": "len",
+    "one_dst": "len",
+    "second_dst": "len",
+    "src": "sources",
+    "dst": "destinations",
+    "coeffs": "table_bytes",
+}
+#: Suffix of src and dst -> the distance of two pointers: a Go slice has three words, a Rust slice two.
+_STRIDES = {_SLICE: 3, _RUST: 2}
 
 
 class ForeignError(ValueError):
@@ -57,11 +71,13 @@ class Description:
     """The values of the command-line options. columns: number of sources in the table (default: inputs).
 
     arguments: C parameters in order: len, k, index, tables, src and dst (arrays of pointers), src0 and dst0
-    (a single shard), low and high (halves of a nibble entry), start (the offset from the pointers to the
-    shards), shards (one array of pointers: src, then dst), sources (their number), any (a value that is not
-    used). The suffix `:slice` on a pointer means a Go slice, and on src and
-    dst a slice of slices. The suffix `:int` on len, k or index means 32 bits with undefined upper bits. abi:
-    None for that of the file.
+    (a single shard), dst1 (the second destination after dst0), low and high (halves of a nibble entry), entry
+    (the 8 bytes of a coefficient by value), start (the offset from the pointers to the shards), shards (one
+    array of pointers: src, then dst), sources (their number), public (any number that is not secret), object
+    (the address of a struct that is not read), any (a value that is not used), and a number, the value of an
+    argument. The suffix `:slice` on a pointer means a Go slice, `:rust` a Rust slice, and on src and dst a
+    slice of slices. The suffix `:int` on len, k or index means 32 bits with undefined upper bits. abi: None
+    for that of the file.
     """
 
     symbol: str
@@ -79,6 +95,7 @@ class Description:
     granule: int = 1
     aligned: int = 1
     start_granule: int = 1
+    rounds_down: bool = False
     in_place: bool = False
     dirty_upper: bool = False
     unfenced: bool = False
@@ -99,8 +116,6 @@ def contract_of(words: Description) -> Contract:
     """Return the contract of a description. Raises ForeignError."""
     isa = _isa_of(words)
     abi = _abi_of(words, isa)
-    fmt, entry, output_major, period, part = LAYOUTS[words.tables]
-    columns = words.columns if words.columns is not None else words.inputs
     parameters, narrow = _parameters(words.arguments)
     _check_numbers(words)
     _check_tables(words, parameters)
@@ -108,7 +123,7 @@ def contract_of(words: Description) -> Contract:
         operation=words.operation,
         inputs=words.inputs,
         outputs=words.outputs,
-        layout=Layout(fmt, entry, words.outputs, columns if output_major else None, period, part),
+        layout=_layout(words),
         parameters=parameters,
         abi=abi,
         features=of_abi(abi).features(isa, words.features),
@@ -130,15 +145,24 @@ def contract_of(words: Description) -> Contract:
         frozen_data=words.frozen_data,
         columns=words.columns,
         rows=_rows(words),
-        stride=_stride(words.arguments),
+        stride=_STRIDES.get(_kind(words.arguments), 1),
+        sized=_kind(words.arguments) == _RUST,
         start_granule=words.start_granule,
+        rounds_down=words.rounds_down,
     )
     _check_lengths(words, contract)
     return contract
 
 
-def _check_tables(words: Description, parameters: Sequence[Parameter]) -> None:
-    """Raises ForeignError for tables that do not fit the other options."""
+def _layout(words: Description) -> Layout:
+    """Return the layout of the coefficients."""
+    fmt, entry, output_major, period, part = LAYOUTS[words.tables]
+    columns = words.columns if words.columns is not None else words.inputs
+    return Layout(fmt, entry, words.outputs, columns if output_major else None, period, part)
+
+
+def _check_tables(words: Description, parameters: Sequence[Parameter | int]) -> None:
+    """Raises ForeignError for tables and destinations that do not fit the other options."""
     _, entry, output_major, _, _ = LAYOUTS[words.tables]
     fixed = words.columns is not None or words.inputs is not None
     if output_major and not fixed:
@@ -146,6 +170,10 @@ def _check_tables(words: Description, parameters: Sequence[Parameter]) -> None:
     single = (words.tables, words.inputs, words.outputs) == ("nibble", 1, 1)
     if {"low", "high"} & set(parameters) and not single:
         raise ForeignError("low and high need --tables nibble, --inputs 1 and --outputs 1")
+    if "second_dst" in parameters and words.outputs != 2:
+        raise ForeignError("dst1 needs --outputs 2")
+    if "entry" in parameters and (entry, words.inputs, words.outputs) != (8, 1, 1):
+        raise ForeignError("entry needs --tables affine or mulb, --inputs 1 and --outputs 1")
     if "index" in parameters and not (fixed and entry):
         raise ForeignError("an index needs --tables and --columns or a fixed number of --inputs")
 
@@ -199,35 +227,42 @@ def _check_numbers(words: Description) -> None:
         raise ForeignError(f"columns = {words.columns}; allowed: from inputs = {words.inputs}")
 
 
-def _parameters(text: str) -> tuple[tuple[Parameter, ...], tuple[str, ...]]:
+def _parameters(text: str) -> tuple[tuple[Parameter | int, ...], tuple[str, ...]]:
     """Return the parameters, and the names of those of 32 bits. Raises ForeignError."""
-    parameters: list[Parameter] = []
+    parameters: list[Parameter | int] = []
     narrow: list[str] = []
     for word in map(str.strip, text.split(",")):
-        bare = word.removesuffix(_NARROW).removesuffix(_SLICE)
+        if word.isdecimal() and int(word) < 1 << 31:
+            parameters.append(int(word))
+            continue
+        bare = word.partition(":")[0]
         _one_of("argument", word, _arguments())
         parameters.append(_TOKENS[bare])
         if word.endswith(_NARROW):
             narrow.append(bare)
         if word.endswith(_SLICE):
             parameters += [_COUNTS.get(_TOKENS[bare], "any"), "any"]
+        if word.endswith(_RUST):
+            parameters.append(_RUST_COUNTS[_TOKENS[bare]])
     return tuple(parameters), tuple(narrow)
 
 
 def _arguments() -> list[str]:
     """Return all words for parameters."""
     numbers = ("len", "k", "index")
-    pointers = [name for name in _TOKENS if name not in (*numbers, "start", "shards", "sources", "any")]
-    return [*_TOKENS, *(name + _NARROW for name in numbers), *(name + _SLICE for name in pointers)]
+    rust = [name for name, parameter in _TOKENS.items() if parameter in _RUST_COUNTS]
+    pointers = [*rust, "low", "high"]
+    suffixed = ((numbers, _NARROW), (pointers, _SLICE), (rust, _RUST))
+    return [*_TOKENS, *(name + suffix for names, suffix in suffixed for name in names)]
 
 
-def _stride(text: str) -> int:
-    """Return the distance of two pointers to shards. Raises ForeignError if src and dst differ."""
-    words = [word.strip() for word in text.split(",")]
-    kinds = {word.endswith(_SLICE) for word in words if word.removesuffix(_SLICE) in ("src", "dst")}
+def _kind(text: str) -> str:
+    """Return the suffix of src and dst. Raises ForeignError if they differ."""
+    words = (word.strip().partition(":") for word in text.split(","))
+    kinds = {colon + suffix for name, colon, suffix in words if name in ("src", "dst")}
     if len(kinds) > 1:
-        raise ForeignError("src and dst must both be slices, or none of them")
-    return _SLICE_POINTERS if True in kinds else 1
+        raise ForeignError("src and dst must both be slices of one language, or none of them")
+    return kinds.pop() if kinds else ""
 
 
 def functions(path: Path) -> list[str]:

@@ -1,5 +1,5 @@
-"""Go's ABI0 and slices, as in klauspost/reedsolomon's functions: right functions are proved, and no wrong
-variant is.
+"""Arguments of Go and of Rust: slices, coefficients by value, a len that the function rounds down. Right
+functions are proved, and no wrong variant is.
 """
 
 from __future__ import annotations
@@ -230,3 +230,190 @@ def test_all_coefficients_may_be_one(tmp_path: Path) -> None:
     words = replace(SLICES, operation="mad", inputs=1, tables="ones")
     assert _judge(code, words, tmp_path).status is Status.PROVED
     assert "must be" in _judge(code, replace(words, operation="dot"), tmp_path).reason
+
+
+#: f(in: &[&[u8]], out: &mut [&mut [u8]]): out[0] = in[0] + in[1]; len is that of the slices.
+RUST_SUM = """
+  cmp $2, %rsi
+  jb 2f
+  mov 8(%rdx), %rax
+  mov (%rdi), %r8
+  mov 16(%rdi), %r9
+  mov (%rdx), %rdx
+  xor %r10d, %r10d
+  test %rax, %rax
+  jz 2f
+1:
+  movdqu (%r8,%r10), %xmm0
+  movdqu (%r9,%r10), %xmm1
+  pxor %xmm1, %xmm0
+  movdqu %xmm0, (%rdx,%r10)
+  add $16, %r10
+  cmp %rax, %r10
+  jb 1b
+2:
+  ret
+"""
+RUST = replace(SLICES, arguments="src:rust,dst:rust", abi=None)
+ENTRY = replace(
+    SLICES, operation="dot", inputs=1, tables="affine", arguments="entry,src0:rust,dst0:rust", abi=None
+)
+#: f(matrix: u64, in: &[u8], out: &mut [u8]): out = c in.
+BY_VALUE = """
+  vmovq %rdi, %xmm7
+  vpbroadcastq %xmm7, %ymm7
+  test %rdx, %rdx
+  jz 2f
+1:
+  vmovdqu (%rsi), %ymm0
+  vgf2p8affineqb $0, %ymm7, %ymm0, %ymm0
+  vmovdqu %ymm0, (%rcx)
+  add $32, %rsi
+  add $32, %rcx
+  sub $32, %rdx
+  jnz 1b
+2:
+  vzeroupper
+  ret
+"""
+
+
+def test_slices_of_rust_have_their_lengths(tmp_path: Path) -> None:
+    report = _judge(RUST_SUM, RUST, tmp_path)
+    assert report.status is Status.PROVED, report.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("mov 8(%rdx), %rax", "mov (%rdx), %rax", ""),
+        ("mov 8(%rdx), %rax", "mov %rcx, %rax", "beyond its end"),
+        ("mov 8(%rdx), %rax", "mov 24(%rdx), %rax", "accesses &dsts beyond its end"),
+        ("mov 8(%rdx), %rax", "mov 12(%rdi), %rax", "beside a pointer"),
+        ("mov 16(%rdi), %r9", "mov 8(%rdi), %r9", ""),
+        ("cmp $2, %rsi", "cmp $3, %rsi", "bytes are written"),
+    ],
+)
+def test_wrong_uses_of_slices_of_rust_are_not_proved(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    assert RUST_SUM.count(old) == 1
+    report = _judge(RUST_SUM.replace(old, new), RUST, tmp_path)
+    assert report.status is not Status.PROVED
+    assert reason in report.reason
+
+
+def test_slices_of_go_promise_no_length_of_their_elements(tmp_path: Path) -> None:
+    code = SUM.replace("mov 64(%rsp), %rax", "mov 32(%rsp), %rsi\n  mov 8(%rsi), %rax")
+    assert "beside a pointer" in _judge(code, SLICES, tmp_path).reason
+
+
+def test_a_coefficient_may_be_a_value(tmp_path: Path) -> None:
+    words = replace(ENTRY, isa="gfni_avx2", granule=32)
+    report = _judge(BY_VALUE, words, tmp_path)
+    assert report.status is Status.PROVED, report.reason
+    for old, new in (("vmovq %rdi", "vmovq %rsi"), ("vmovq %rdi", "vmovd %edi"), ("$0,", "$1,")):
+        assert _judge(BY_VALUE.replace(old, new), words, tmp_path).status is not Status.PROVED, new
+
+
+@pytest.mark.parametrize(("code", "words"), [(SUM, SLICES), (PRODUCT, HALVES)], ids=["sum", "product"])
+def test_a_function_may_round_len_down(code: str, words: Description, tmp_path: Path) -> None:
+    report = _judge(code, replace(words, rounds_down=True), tmp_path)
+    assert report.status is Status.PROVED, report.reason
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "old", "new"),
+    [
+        # These are right for multiples of 16.
+        (SUM, SLICES, "shr $4, %rax", "add $15, %rax\n  shr $4, %rax"),
+        (SUM, SLICES, "dec %rax", "dec %rax\n  movb $0, (%rsi)"),
+        (PRODUCT, HALVES, "sub $16, %r9\n  js 3f", "sub $1, %r9\n  js 3f\n  sub $15, %r9"),
+    ],
+)
+def test_a_function_must_round_len_down(
+    code: str, words: Description, old: str, new: str, tmp_path: Path
+) -> None:
+    assert code.count(old) == 1
+    report = _judge(code.replace(old, new), replace(words, rounds_down=True), tmp_path)
+    assert report.status is not Status.PROVED
+
+
+def test_a_second_destination_may_be_an_argument(tmp_path: Path) -> None:
+    code = """
+  test %rcx, %rcx
+  jz 2f
+1:
+  movdqu (%rdi), %xmm0
+  movdqu %xmm0, (%rsi)
+  movdqu %xmm0, (%rdx)
+  add $16, %rdi
+  add $16, %rsi
+  add $16, %rdx
+  sub $16, %rcx
+  jnz 1b
+2:
+  ret
+"""
+    words = replace(RUST, inputs=1, outputs=2, arguments="src0,dst0,dst1,len")
+    assert _judge(code, words, tmp_path).status is Status.PROVED
+    once = code.replace("movdqu %xmm0, (%rdx)", "movdqu %xmm0, (%rsi)")
+    assert "of dst[1] only 0" in _judge(once, words, tmp_path).reason
+
+
+def test_an_argument_may_be_a_number_or_unknown(tmp_path: Path) -> None:
+    """Branches may depend on a public number and on a known one; a struct has no contents."""
+    code = """
+  test %esi, %esi
+  je 1f
+  nop
+1:
+  test %rdx, %rdx
+  jz 3f
+2:
+  movdqu (%rdi), %xmm0
+  movdqu %xmm0, (%rcx)
+  add $16, %rdi
+  add $16, %rcx
+  sub $16, %rdx
+  jnz 2b
+3:
+  ret
+"""
+    words = replace(RUST, inputs=1, arguments="src0,{},len,dst0")
+    status = {
+        text: _judge(code, replace(words, arguments=words.arguments.format(text)), tmp_path).status
+        for text in ("any", "public", "0", "1")
+    }
+    assert status == {
+        "any": Status.REFUTED,
+        "public": Status.PROVED,
+        "0": Status.PROVED,
+        "1": Status.PROVED,
+    }
+    read = replace(RUST, inputs=1, arguments="object,src0,len,dst0")
+    assert "data is read from &object" in _judge("mov (%rdi), %rax\nret", read, tmp_path).reason
+
+
+def test_or_adds_a_number_below_a_multiple(tmp_path: Path) -> None:
+    """A compiler writes i | 16 for i + 16 if i is a multiple of 32."""
+    code = """
+  xor %eax, %eax
+  test %rsi, %rsi
+  jz 2f
+1:
+  mov %rax, %r8
+  or $16, %r8
+  movdqu (%rdi,%rax), %xmm0
+  movdqu (%rdi,%r8), %xmm1
+  movdqu %xmm0, (%rdx,%rax)
+  movdqu %xmm1, (%rdx,%r8)
+  add $32, %rax
+  cmp %rsi, %rax
+  jb 1b
+2:
+  ret
+"""
+    words = replace(RUST, inputs=1, arguments="src0,len,dst0", granule=32)
+    assert _judge(code, words, tmp_path).status is Status.PROVED
+    for wrong in ("or $48, %r8", "or $8, %r8", "or $-16, %r8"):
+        report = _judge(code.replace("or $16, %r8", wrong), words, tmp_path)
+        assert report.status is not Status.PROVED, wrong

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.linear import Address, Bound, Linear, Word, base, private, subtract
+from gfsmith.prove.machine.linear import REST, Address, Bound, Linear, Word, base, private, subtract, symbol
 from gfsmith.prove.machine.state import (
     Alignment,
     Condition,
@@ -40,6 +40,8 @@ _RANGES: dict[Condition, tuple[Bound, Bound]] = {
     Condition.NEGATIVE: (-inf, -1),
     Condition.NOT_NEGATIVE: (0, inf),
 }
+#: Those that only ask whether left - right is negative.
+_BELOW_ZERO = ((-inf, -1), (0, inf))
 _SIGNS = frozenset({Condition.NEGATIVE, Condition.NOT_NEGATIVE})
 _EQUALITY = frozenset({Condition.EQUAL, Condition.NOT_EQUAL})
 _SIGNED = frozenset({Condition.LESS, Condition.NOT_LESS, Condition.NOT_GREATER, Condition.GREATER})
@@ -116,6 +118,8 @@ def _difference(state: State, flags: Difference, condition: Condition) -> bool |
     else:
         _check_no_wrap(state, flags, value, condition in _SIGNED)
     bounds, negate = _RANGES[condition], condition == Condition.NOT_EQUAL
+    if bounds in _BELOW_ZERO:
+        value = _without_rest(state, value)
     low, high = state.facts.range(value)
     if bounds == (0, 0) and low < 0 < high:
         state.facts.tighten()
@@ -129,6 +133,18 @@ def _difference(state: State, flags: Difference, condition: Condition) -> bool |
         return _split_zero(value, low, high, negate)
     other = (bounds[1] + 1, inf) if bounds[0] == -inf else (-inf, bounds[0] - 1)
     return Split(value, bounds, other)
+
+
+def _without_rest(state: State, value: Word) -> Word:
+    """Return a number with the same sign: that of a multiple of the granule plus REST is the multiple's."""
+    if not isinstance(value, Linear) or (REST, 1) not in value.terms:
+        return value
+    multiple = subtract(value, symbol(REST))
+    granule = state.facts.range(symbol(REST))[1] + 1
+    numbers = (
+        [multiple] if isinstance(multiple, int) else [multiple.constant, *(c for _, c in multiple.terms)]
+    )
+    return value if any(number % granule for number in numbers) else multiple
 
 
 def _split_zero(value: Linear, low: Bound, high: Bound, negate: bool) -> Split:

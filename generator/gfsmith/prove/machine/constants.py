@@ -45,6 +45,10 @@ class Constants:
         fits = isinstance(offset, int) and offset % size == 0
         return fits and self.image.pieces[index].alignment % size == 0
 
+    def is_inside(self, place: int) -> bool:
+        """Return True if a number is an address of the file."""
+        return self.image.piece_at(place) is not None
+
     def load(self, index: int, offset: int, size: int) -> bytes | None:
         """Return bytes that are final in the file and that no program changes; None if there are none.
 

@@ -13,7 +13,7 @@ from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, add, scale, symbol
+from gfsmith.prove.machine.linear import REST, Linear, Word, add, scale, symbol
 
 LENGTH, SOURCES, GROUPS, INDEX, START = "n", "k", "g", "i", "start"
 
@@ -24,7 +24,11 @@ Decode = Callable[[Word], tuple[str, Word, Word, int]]
 #: Parameter by name: len, k, coeffs, src, dst; `one_src`, `one_dst` are the shard itself; `low`, `high` the
 #: halves of a single coefficient's nibble entry; `start` the offset from the pointers in src[] and dst[] to
 #: the shards; `shards` one array of pointers to the sources and then to the destinations; `sources` the
-#: number of sources, also if it is fixed; `any` a value of which the contract states nothing.
+#: number of sources, also if it is fixed; `any` a value of which the contract states nothing; `second_dst`
+#: the second of two destinations that are no array; `destinations` their number; `entry` the 8 bytes of a
+#: single coefficient's entry, by value; `table_bytes` the size of the table; `public` any number below 2^31
+#: that is not secret, so that branches may depend on it; `object` the address of a struct that the prover
+#: does not read.
 Parameter = Literal[
     "len",
     "k",
@@ -40,6 +44,12 @@ Parameter = Literal[
     "shards",
     "sources",
     "any",
+    "second_dst",
+    "destinations",
+    "entry",
+    "table_bytes",
+    "public",
+    "object",
 ]
 
 
@@ -96,7 +106,8 @@ def _bit_matrix(polynomial: int, constant: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A kernel's promise. inputs None: any number, in parameter k.
+    """A kernel's promise. inputs None: any number, in parameter k. parameters: a number is a parameter with
+    this value.
 
     operation: dot, mad, mul, xor, or horner: P, Q and R of RAID, sums that are multiplied by 2^output before
     a source is added. per_shard: shard j goes to destination j alone (mul). features: of the CPU, beyond the
@@ -114,14 +125,16 @@ class Contract:
     below group has its own proof. ahead: the number of pointers per source that src holds behind those of the
     sources; the kernel may only prefetch from them. columns: the number of sources in the table; None: the
     sources of the kernel or of the layout. stride: the distance of two pointers in src[] and in dst[], in
-    pointers; more than 1 if they are elements of structs. start_granule: `start` is a multiple of it.
+    pointers; more than 1 if they are elements of structs. sized: after each of these pointers is a number,
+    the length of its shard. start_granule: `start` is a multiple of it. rounds_down: the function receives
+    any len, and the length of the shards is the multiple of the granule below it.
     """
 
     operation: str
     inputs: int | None
     outputs: int
     layout: Layout
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter | int, ...]
     abi: str
     features: tuple[str, ...]
     in_place: bool
@@ -148,7 +161,9 @@ class Contract:
     ahead: int = 0
     columns: int | None = None
     stride: int = 1
+    sized: bool = False
     start_granule: int = 1
+    rounds_down: bool = False
 
     def lengths(self, size: int = 8) -> tuple[int, int] | None:
         """The least and the greatest permitted len of `size` bytes, multiples of the granule; None: no len is
@@ -163,6 +178,11 @@ class Contract:
         if self.columns is not None:
             return self.columns
         return self.sources if self.layout.sources is None else self.layout.sources
+
+    @property
+    def rest(self) -> Word:
+        """The number of bytes of len behind the shards."""
+        return symbol(REST) if self.rounds_down else 0
 
     @property
     def start(self) -> Word:

@@ -6,8 +6,8 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.abi import Abi
 from gfsmith.prove.machine.architecture import Architecture, Start
 from gfsmith.prove.machine.constants import Constants
-from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract
-from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.contract import INDEX, LENGTH, Contract, Parameter
+from gfsmith.prove.machine.domain import Runs, Table, Unsupported
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Facts, Word, add, scale, subtract, symbol
 from gfsmith.prove.machine.memory import Limits, Memory
@@ -16,6 +16,7 @@ from gfsmith.prove.machine.state import Opaque, State, Value
 from gfsmith.prove.verdict import Refutation
 
 _MAX_OFFSET = (1 << 63) - 1
+_MAX_PUBLIC = (1 << 31) - 1
 _RETURN = symbol("return_address")
 
 
@@ -29,17 +30,34 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
         "dst": symbol(Address("dsts")),
         "one_src": symbol(Address("src", 0)),
         "one_dst": symbol(Address("dst", 0)),
-        "len": length,
+        "len": add(length, contract.rest),
         "k": contract.sources if contract.inputs is None else junk(8),
         "index": symbol(INDEX),
         "low": symbol(Address("low")),
         "high": symbol(Address("high")),
         "start": contract.start,
         "sources": contract.sources,
+        "second_dst": symbol(Address("dst", 1)),
+        "destinations": contract.destinations,
+        "entry": ((8, Table(0)),),
+        "object": symbol(Address("object")),
+        "table_bytes": contract.layout.size(contract.table_columns),
     }
     if columns is not None:
         addresses["k"] = columns
     return addresses | {name: junk(8) for name in contract.narrow}
+
+
+def _given_value(values: dict[str, Value], facts: Facts, parameter: Parameter | int, number: int) -> Value:
+    """Return the value of parameter `number`, from the values of those with a name."""
+    if isinstance(parameter, int):
+        return parameter
+    if parameter == "any":
+        return junk(8)
+    if parameter == "public":
+        facts.assume(symbol(f"public{number}"), 0, _MAX_PUBLIC)
+        return symbol(f"public{number}")
+    return values[parameter]
 
 
 def _limits(contract: Contract, length: Word, pointer: int) -> Limits:
@@ -55,6 +73,7 @@ def _limits(contract: Contract, length: Word, pointer: int) -> Limits:
         contract.stride * pointer,
         contract.start,
         "shards" in contract.parameters,
+        contract.sized,
     )
 
 
@@ -74,6 +93,7 @@ def _given(contract: Contract, pointer: int, low: int, high: int) -> tuple[Word,
             raise Unsupported("an index into a table whose number of columns is not known")
         facts.assume(symbol(INDEX), 0, columns - 1)
     facts.assume(contract.start, 0, _MAX_OFFSET)
+    facts.assume(contract.rest, 0, contract.granule - 1)
     if contract.inputs is None:
         facts.assume(contract.groups, 0, _most_sources(pointer) // contract.group)
     return length, facts
@@ -107,6 +127,7 @@ def entry_state(
         gpr[name] = symbol(f"entry_{name}")
     gpr |= start.holds
     gpr |= {name: add(symbol(Address("stack")), offset) for name, offset in abi.anchored.items()}
+    gpr |= dict.fromkeys(abi.zeros, 0)
     gpr[arch.stack_pointer] = symbol(Address("stack"))
     memory.stack.move(0, facts)
     if isinstance(abi.return_address, str):
@@ -114,7 +135,7 @@ def entry_state(
     elif abi.return_address is not None:
         memory.stack.slots[abi.return_address] = (_RETURN, 8)
     values = _arguments(contract, length)
-    given = [junk(8) if parameter == "any" else values[parameter] for parameter in contract.parameters]
+    given = [_given_value(values, facts, each, number) for number, each in enumerate(contract.parameters)]
     gpr |= dict(zip(abi.arguments, given, strict=False))
     gpr |= {_entry_value(name): gpr[name] for name in abi.preserved if name in abi.arguments}
     for number, value in enumerate(given[len(abi.arguments) :]):
@@ -156,6 +177,9 @@ def check_end(contract: Contract, arch: Architecture, start: Start, state: State
     for name, offset in abi.anchored.items():
         if state.gpr[name] != add(symbol(Address("stack")), offset):
             raise Refutation(f"{name} is not preserved")
+    for name in abi.zeros:
+        if state.gpr[name] != 0:
+            raise Refutation(f"{name} is not 0")
     for name, value in start.leaves.items():
         if state.gpr[name] != value:
             raise Refutation(f"{name} does not hold {value}")

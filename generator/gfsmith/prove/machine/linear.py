@@ -153,6 +153,10 @@ def base(value: Word) -> tuple[Address, Word] | None:
     return found[0], rest
 
 
+#: The number of bytes of len that a function ignores, below the granule. So a fact about a multiple of the
+#: granule plus this number also bounds the multiple.
+REST = "rest"
+
 #: Unknowns that a kernel may save and restore, and on which nothing that it does may depend.
 PRIVATE = ("entry_", "return_address")
 
@@ -257,6 +261,15 @@ class Facts:
         if self.bounds.get(terms) != (low, high):
             self.bounds[terms] = (low, high)
             self._ranges = {}
+            self._assume_without_rest(terms, low, high)
+
+    def _assume_without_rest(self, terms: Terms, low: Bound, high: Bound) -> None:
+        """Assume the bounds of the other terms of a form that contains REST."""
+        rest = tuple(term for term in terms if term[0] == REST)
+        if rest and len(terms) > 1:
+            ends = self._sum(rest)
+            others = Linear(0, tuple(term for term in terms if term[0] != REST))
+            self.assume(others, low - ends[1], high - ends[0])
 
     def tighten(self) -> None:
         """Tighten bounds of single symbols by those of the forms that contain them."""

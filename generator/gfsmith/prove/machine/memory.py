@@ -90,7 +90,7 @@ class Limits:
 
     in_place: a destination may be a source; if per_shard, only the source of the same index. stride: the
     distance of two pointers; start: the offset from them to the shards; joined: src[] also has the pointers
-    of dst[], after those of the sources.
+    of dst[], after those of the sources; sized: the length follows each pointer.
     """
 
     length: Word
@@ -104,6 +104,7 @@ class Limits:
     stride: int
     start: Word
     joined: bool
+    sized: bool
 
 
 #: dst index, offset, size, number of sources -> the bytes that must be there in the end.
@@ -155,6 +156,7 @@ class Memory:
             limits.stride,
             substitute(limits.start, name, by),
             limits.joined,
+            limits.sized,
         )
         self.stack.substitute(name, by)
         self.complete = substitute(self.complete, name, by)
@@ -179,6 +181,8 @@ class Memory:
         if place is None:
             if not isinstance(address, int):
                 raise Refutation(f"reads at {address}, which is no address of the contract")
+            if self.constants.is_inside(address):
+                raise Unsupported(f"reads {size} bytes at {address:#x}, an address of the file as a number")
             raise Refutation(f"reads {size} bytes at {address:#x}, outside of its constants")
         region, offset = place
         match region.kind:
@@ -340,7 +344,7 @@ class Memory:
 
     def pointer(self, region: Address, offset: Word) -> Word:
         """Return the pointer at `offset` of src[] or dst[]: of a shard, or one after the pointers to the
-        sources."""
+        sources. If these are sized, return the length of a shard beside its pointer."""
         limits, stride, size = self.limits, self.limits.stride, self.pointer_bytes
         sources = scale(limits.sources, stride)
         beyond = region.kind == "srcs" and self.facts.range(subtract(offset, sources))[0] >= 0
@@ -348,6 +352,8 @@ class Memory:
             region, offset, beyond = Address("dsts"), subtract(offset, sources), False
         kind, limit = ("src", limits.sources) if region.kind == "srcs" else ("dst", limits.outputs)
         self.inside(region, offset, size, scale(limits.pointers if beyond else limit, stride))
+        if limits.sized and not beyond and divide(subtract(offset, size), stride) is not None:
+            return limits.length
         index = divide(offset, stride)
         if index is None and stride > size:
             raise Unsupported(f"reads {region} at {offset}, beside a pointer")

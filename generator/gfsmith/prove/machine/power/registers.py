@@ -1,4 +1,4 @@
-"""Registers of POWER and its calling convention (64-Bit ELF V2 ABI Specification, 2.2).
+"""Registers of POWER and its calling conventions (64-Bit ELF V2 ABI Specification, 2.2).
 
 The prover stores a vector register as its two doublewords, the left one first, each with its least
 significant byte first. So a little-endian lxvd2x loads byte n of memory into byte n. Doubleword 0, which is
@@ -33,4 +33,16 @@ ELFV2 = Abi(
     home=(8, 24),
     red_zone=288,
 )
-ABIS = {ELFV2.name: ELFV2}
+#: Go's ABI0 for assembly functions (cmd/compile/abi-internal.md, "ppc64 architecture"): all arguments are on
+#: the stack, above the 32 bytes where the callee may save CR and LR. r0 is 0, r2 the table of contents, r13
+#: the thread and r30 the goroutine. Signal handlers have their own stack, but no red zone is promised.
+GO = Abi(
+    name="go-ppc64le",
+    arguments=(),
+    preserved=("r2", "r13", "r30"),
+    return_address="lr",
+    stack_arguments=32,
+    home=(8, 24),
+    zeros=("r0",),
+)
+ABIS = {abi.name: abi for abi in (ELFV2, GO)}

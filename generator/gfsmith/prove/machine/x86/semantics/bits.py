@@ -13,10 +13,10 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
-from gfsmith.prove.machine.linear import Address, Linear, Word, base, private, scale, subtract, symbol
+from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, private, scale, subtract, symbol
 from gfsmith.prove.machine.register_values import checked, wrap
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
-from gfsmith.prove.machine.substitution import field, masked
+from gfsmith.prove.machine.substitution import field, low_bits, masked
 from gfsmith.prove.machine.x86.semantics.general import SPAN, arithmetic, number, size_of, word
 from gfsmith.prove.machine.x86.semantics.operands import Semantics, general_name, read_general, write_general
 
@@ -145,8 +145,17 @@ def _or(state: State, instr: Instruction) -> None:
         joined = _join(_joined(left), _joined(right))
         state.flags = Alignment(joined.addresses, joined.mask)
         write_general(state, instr, joined)
+    elif isinstance(left, Linear) and isinstance(right, int) and _is_disjoint(left, right):
+        result = add(left, right)
+        state.flags = Difference(result, 0, size_of(instr), logical=True)
+        write_general(state, instr, checked(state, result, size_of(instr)))
     else:
         _bitwise(lambda a, b: a | b)(state, instr)
+
+
+def _is_disjoint(value: Linear, number: int) -> bool:
+    """Return True if an unknown is a multiple of a power of two above a number: then OR adds the number."""
+    return number > 0 and low_bits(value, (1 << number.bit_length()) - 1) == 0
 
 
 def _joined(value: Joined | Linear) -> Joined:
@@ -231,7 +240,7 @@ TABLE: dict[str, Semantics] = {
     **forms(_test, "TEST_RM64_R64", "TEST_RM64_IMM32", "TEST_RM32_R32", "TEST_RAX_IMM32"),
     **forms(_test_byte, "TEST_RM8_IMM8"),
     **forms(_shift_left, "SHL_RM64_IMM8", "SHL_RM64_1"),
-    **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1"),
+    **forms(_shift_right, "SHR_RM64_IMM8", "SHR_RM64_1", "SHR_RM32_IMM8"),
     **forms(_zero_high_bits, "VEX_BZHI_R64_RM64_R64"),
     **forms(_shift_arithmetic, "VEX_SARX_R64_RM64_R64"),
     **forms(_set_bit, "BTS_RM64_R64"),

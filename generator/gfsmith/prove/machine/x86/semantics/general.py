@@ -118,7 +118,16 @@ def _add(state: State, instr: Instruction) -> None:
 
 
 def _subtract(state: State, instr: Instruction) -> None:
-    left, right, size = word(state, instr, 0), word(state, instr, 1), size_of(instr)
+    _write_difference(state, instr, word(state, instr, 0), word(state, instr, 1))
+
+
+def _negate(state: State, instr: Instruction) -> None:
+    """neg: 0 minus the operand, with the flags of this subtraction."""
+    _write_difference(state, instr, 0, word(state, instr, 0))
+
+
+def _write_difference(state: State, instr: Instruction, left: Word, right: Word) -> None:
+    size = size_of(instr)
     state.flags = Difference(left, _unsigned(right, size), size)
     if isinstance(state.flags.left, int) and isinstance(state.flags.right, int):
         state.flags = difference_flags(state.flags)
@@ -211,8 +220,9 @@ TABLE: dict[str, Semantics] = {
     **arithmetic("ADD", _add),
     **arithmetic("SUB", _subtract),
     **arithmetic("CMP", _compare),
-    **forms(_step(1), "INC_RM64"),
+    **forms(_step(1), "INC_RM64", "INC_RM32"),
     **forms(_step(-1), "DEC_RM64"),
+    **forms(_negate, "NEG_RM64"),
     **forms(_multiply, "IMUL_R64_RM64_IMM8", "IMUL_R64_RM64_IMM32"),
     **forms(_nothing, "NOPD", "NOPW", "NOP_RM16", "NOP_RM32"),
     **forms(_prefetch, "PREFETCHT0_M8", "PREFETCHT1_M8", "PREFETCHT2_M8", "PREFETCHNTA_M8"),

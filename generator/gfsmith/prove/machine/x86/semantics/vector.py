@@ -153,6 +153,7 @@ TABLE: dict[str, Semantics] = {
     **_family(_xor, "PXOR", "VPXOR", "VPXORD:B32", ""),
     **_family(_xor, "", "", "VPXORQ:B64", ""),
     **_family(_xor, "XORPD", "VXORPD", "VXORPD:B64", ""),
+    **_family(_xor, "XORPS", "VXORPS", "", ""),
     **_family(_and, "PAND", "VPAND", "VPANDD:B32", ""),
     **_family(_and, "", "", "VPANDQ:B64", ""),
     **_family(_shuffle_bytes, "PSHUFB", "VPSHUFB", "VPSHUFB", ""),
