@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.build import BUILD as BENCH
@@ -20,7 +21,8 @@ from gfsmith.verify.functions import ForeignError
 
 PEERS = Path(isal_sources.__file__).resolve().parent
 BUILD = BENCH / "verdicts"
-SNAPRAID = "12.2-1"  #: the version of Debian's source package
+#: The versions of Debian's source packages.
+SNAPRAID, GF_COMPLETE = "12.2-1", "1.0.2+2017.04.10.git.ea75cdf-9"
 CONTRACTS = Path(__file__).resolve().parent / "contracts"
 
 #: Keys of [library], and those of a function beyond the options of gfsmith verify. object: the file below the
@@ -67,33 +69,47 @@ def _isal() -> Path:
 
 
 def _klauspost() -> Path:
-    """Return the folder with Go's programs amd64 and arm64, which contain the module's assembly functions."""
+    """Return the folder with Go's programs, one for each architecture, which contain the module's assembly
+    functions."""
     folder = BUILD / "klauspost"
     shutil.copytree(PEERS / "klauspost_arm64", folder, dirs_exist_ok=True)
-    for machine in ("amd64", "arm64"):
+    for machine in ("amd64", "arm64", "ppc64le"):
         setting = ("env", "GOOS=linux", f"GOARCH={machine}", "CGO_ENABLED=0")
         command = (*setting, "go", "build", "-trimpath", "-o", machine, ".")
         run_client(command, folder, "Go 1.24 or newer builds klauspost/reedsolomon")
     return folder
 
 
-def _reed_solomon_erasure() -> Path:
-    """Return the folder with the C file of the crate, compiled for three instruction sets."""
-    source = crates.sources() / "reed-solomon-erasure" / "simd_c" / "reedsolomon.c"
-    folder = BUILD / "reed-solomon-erasure"
+def _gf_complete() -> Path:
+    """Return the folder with x86.o and neon.o: the functions for w = 8 and those that they call."""
+    root = debian.unpacked("gf-complete", GF_COMPLETE)
+    source, folder, options = root / "src", BUILD / "gf-complete", ("-O3", f"-I{root / 'include'}")
+    sets = ("SSE2", "SSSE3", "SSE4", "SSE4_PCLMUL")
+    flags = ("-msse4.1", "-mpclmul", *(f"-DINTEL_{name}" for name in sets))
+    compile_object(folder / "x86.o", [source / "gf_w8.c", source / "gf.c"], (*options, *flags))
+    neon = (*options, "-DARCH_AARCH64", "-DARM_NEON")
+    compile_object(folder / "neon.o", [source / "neon" / "gf_w8_neon.c"], neon, "aarch64-linux-gnu-gcc")
+    return folder
+
+
+def _crate_with_c_file(crate: str) -> Path:
+    """Return the folder with the C file of a crate, compiled for three instruction sets, and with rust.o: the
+    crate's module galois_8."""
+    source = crates.sources() / crate / "simd_c" / "reedsolomon.c"
+    folder = BUILD / crate
     for name, machine in (
         ("ssse3", "-mssse3"),
         ("avx2", "-march=haswell"),
         ("avx512", "-march=skylake-avx512"),
     ):
         compile_object(folder / f"{name}.o", [source], ("-O3", "-std=c11", machine))
+    crates.compiled(crate, folder / "rust.o", "galois_8")
     return folder
 
 
 def _rusty_erasure() -> Path:
     """Return the folder with accel.o, the crate's kernels for this architecture."""
     folder = BUILD / "rusty_erasure"
-    folder.mkdir(parents=True, exist_ok=True)
     crates.compiled("rusty_erasure-accel", folder / "accel.o")
     return folder
 
@@ -111,17 +127,23 @@ def _snapraid() -> Path:
 BUILDERS: Mapping[str, Callable[[], Path]] = {
     "isal": _isal,
     "klauspost": _klauspost,
-    "reed-solomon-erasure": _reed_solomon_erasure,
+    "gf-complete": _gf_complete,
+    "reed-solomon-erasure": partial(_crate_with_c_file, "reed-solomon-erasure"),
+    "rustfs-erasure-codec": partial(_crate_with_c_file, "rustfs-erasure-codec"),
     "rusty_erasure": _rusty_erasure,
     "snapraid": _snapraid,
 }
 
 
-def compile_object(target: Path, sources: Sequence[Path], flags: Sequence[str]) -> None:
+def compile_object(
+    target: Path, sources: Sequence[Path], flags: Sequence[str], compiler: str = "gcc"
+) -> None:
     """Compile C files and join their objects in one. Raises Unavailable."""
     target.parent.mkdir(parents=True, exist_ok=True)
     options = (*flags, "-w", "-r", "-nostdlib")
-    run_client(["gcc", *options, "-o", target, *sources], target.parent, "gcc compiles the library")
+    run_client(
+        [compiler, *options, "-o", target, *sources], target.parent, f"{compiler} compiles the library"
+    )
 
 
 def read(key: str, folder: Path = CONTRACTS) -> Library:

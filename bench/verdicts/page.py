@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
+from bench.machine import describe
 from bench.result_store import table
 from bench.verdicts.results import Finding, Outcome, settled, summary
 from gfsmith.emit.files import replacing
@@ -21,7 +22,7 @@ _HEAD = """\
 `verdicts.json` has one record per function. The symbols in a reason, such as `c[i][j]` and `n`, are
 those of [docs/how-a-proof-is-read.md](../../docs/how-a-proof-is-read.md#answers).
 
-{numbers}
+Answers: {numbers}. Programs were executed on: {machine}.
 """
 _HEADINGS = ("functions", "number", "contract", "verdict", "reason")
 _SWITCHES = {
@@ -55,10 +56,11 @@ def names(symbols: Sequence[str]) -> Iterator[str]:
             yield from (shape.format(*numbers) for numbers in found)
 
 
-def _shape(words: Description) -> str:
-    """Return the numbers of sources, if they are fixed and not part of the name."""
-    count = words.columns or words.inputs
-    return "any k" if count is None else f"k = {count}"
+def _shape(found: Sequence[Finding]) -> str:
+    """Return the numbers of sources."""
+    counts = {each.entry.words.columns or each.entry.words.inputs for each in found}
+    fixed = sorted(count for count in counts if count is not None)
+    return ", ".join([*(["any k"] if None in counts else []), *([f"k = {_numbers(fixed)}"] if fixed else [])])
 
 
 def contract(words: Description) -> str:
@@ -69,7 +71,8 @@ def contract(words: Description) -> str:
     if words.minimum:
         text.append(f"len from {words.minimum}")
     if words.granule > 1:
-        text.append(f"len a multiple of {words.granule}")
+        beginning = "any len, rounded down to" if words.rounds_down else "len"
+        text.append(f"{beginning} a multiple of {words.granule}")
     if words.start_granule > 1:
         text.append(f"start a multiple of {words.start_granule}")
     if words.aligned > 1:
@@ -94,10 +97,8 @@ def _rows(outcome: Outcome) -> Iterator[list[str]]:
     for (label, text, status, _), found in groups.items():
         short = [each.entry.words.symbol.rpartition("/")[2] for each in found]
         symbols = ", ".join(f"`{name}`" for name in names(short))
-        shapes = ", ".join(dict.fromkeys(_shape(each.entry.words) for each in found))
-        shape = shapes if len(shapes) < 20 else "k in the name"
         reason = _reason(found[0]).replace("|", "\\|")
-        yield [symbols, str(len(found)), f"{label}: {text}; {shape}", status, reason]
+        yield [symbols, str(len(found)), f"{label}: {text}; {_shape(found)}", status, reason]
 
 
 def _section(outcome: Outcome) -> Iterator[str]:
@@ -122,7 +123,7 @@ def _overview(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def write(path: Path, outcomes: Sequence[Outcome]) -> None:
     """Write the page."""
-    lines = [_HEAD.format(numbers=f"Answers: {summary(outcomes)}."), *_overview(outcomes)]
+    lines = [_HEAD.format(numbers=summary(outcomes), machine=describe()), *_overview(outcomes)]
     for outcome in outcomes:
         lines += _section(outcome)
     with replacing(path) as fresh:

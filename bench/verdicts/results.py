@@ -37,7 +37,7 @@ class Outcome:
 
 def settled(reason: str) -> str:
     """Return a reason without the prover's counters of unknowns, which depend on the order of proofs."""
-    return re.sub(r" #\d+(?= )", "", reason)
+    return re.sub(r"(?<=\*r)\d+\b", "0", re.sub(r" #\d+(?= )", "", reason))
 
 
 def _record(finding: Finding) -> dict[str, Any]:

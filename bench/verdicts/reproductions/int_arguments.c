@@ -1,12 +1,23 @@
 // Calls KERNEL with len = 64, and with the same int and a bit in the upper half of its register,
 // which System V's ABI permits (AMD64 ABI, 3.2.3: the upper bits of an int argument are undefined).
-// ARGUMENTS are the kernel's, in order.
+// KERNEL and ARGUMENTS may be given by -D.
+//
+//     nasm -f elf64 -I include/ -I erasure_code/ -o k.o erasure_code/gf_2vect_dot_prod_avx2.asm
+//     gcc int_arguments.c k.o -o demo && ./demo
+//
+// prints "returns for len = 64, ends with signal 11 if bit 32 of its register is set" and returns
+// 0. If both calls return, demo returns 1.
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef KERNEL
+#define KERNEL gf_2vect_dot_prod_avx2
+#define ARGUMENTS len, k, tables, src, dst
+#endif
 
 enum { SKIPPED = 77, SHARDS = 16, SHARD = 4096 };
 

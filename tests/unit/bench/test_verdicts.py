@@ -5,15 +5,20 @@ executed, and a verdict that is not the expected one is an error.
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from bench import machine
 from bench.build import RESULTS
+from bench.peers import isal_sources
 from bench.peers.clients import Unavailable
 from bench.verdicts import __main__ as command
 from bench.verdicts import libraries, page, results
-from bench.verdicts.reproductions import HERE, reproduce
+from bench.verdicts.reproductions import HERE, SKIPPED, reproduce
 from bench.verdicts.sources import crates, debian
 from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
@@ -83,6 +88,7 @@ def test_a_run_writes_a_record_and_a_page(run: Path, capsys: pytest.CaptureFixtu
     text = (run / "verdicts.md").read_text()
     assert "| Two | 1.0 | 1 | 1 | 0 |" in text
     contract = "own: xor sse (len,k,tables,src,dst); len a multiple of 16; k = 2"
+    assert f"Programs were executed on: {machine.describe()}." in text
     assert f"| `xor_2` | 1 | {contract} | proved |  |" in text
     assert "Executed: dst[0][0] is 0" in text
     assert str(run) not in text + json.dumps(library)
@@ -192,6 +198,8 @@ def test_functions_of_rust_lose_path_and_hash() -> None:
     other = "_ZN1b3x863mul17hfedcba9876543210E"
     assert crates.short_names([one, "memcpy"]) == {one: "mad"}
     assert crates.short_names([one, two, other]) == {one: "mad"}
+    method = "_ZN30_$LT$a..Field$u20$as$u20$b$GT$3mad17h0123456789abcdefE"
+    assert crates.short_names([one, method]) == {one: "mad"}
 
 
 @pytest.mark.needs("isal sources", "clang")
@@ -206,5 +214,23 @@ def test_a_sample_of_isal_has_the_expected_verdicts(tmp_path: Path) -> None:
     assert sum("shown" in each for each in library["functions"]) >= 9
 
 
+@pytest.mark.needs("isal sources")
+@pytest.mark.parametrize("program", sorted(HERE.glob("*.c")), ids=lambda path: path.stem)
+def test_a_reproduction_does_what_its_comment_states(program: Path, tmp_path: Path) -> None:
+    """The commands of the comment, in an empty folder with ISA-L's sources, print the quoted line."""
+    for name in ("include", "erasure_code"):
+        (tmp_path / name).symlink_to(isal_sources.sources() / name)
+    shutil.copy(program, tmp_path)
+    lines = [line.removeprefix("//") for line in program.read_text().partition("#include")[0].splitlines()]
+    commands = [line.strip() for line in lines if line.startswith("     ")]
+    expected = re.search(r'prints "([^"]*)"', " ".join(map(str.strip, lines)))
+    assert commands and expected
+    done = subprocess.run(["sh", "-ec", "\n".join(commands)], cwd=tmp_path, capture_output=True, text=True)
+    if done.returncode == SKIPPED:
+        pytest.skip("this CPU lacks the instructions")
+    assert (done.returncode, done.stdout.strip()) == (0, expected[1]), done.stderr
+
+
 def test_counters_of_the_prover_do_not_reach_the_record() -> None:
     assert results.settled("byte 1: overwritten in place #4711 [0]") == "byte 1: overwritten in place [0]"
+    assert results.settled("imul r15,60h: at -1*r17") == "imul r15,60h: at -1*r0"

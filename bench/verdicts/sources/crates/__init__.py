@@ -18,6 +18,7 @@ _PROJECT = BUILD / "crates"
 _CHECKSUMS = {
     "reed-solomon-erasure": CRATES["reed-solomon-erasure"],
     "rusty_erasure-accel": "f936d7453da2c1978e4c60c6eb66d2c27deda143f867fabe2310b3be45935667",
+    "rustfs-erasure-codec": "c31c2f2ff65a5075aad1fe29d350f1a154bdb097ff0057ee846ec1faf5701098",
 }
 
 
@@ -37,22 +38,35 @@ def sources() -> Path:
     return found
 
 
-def compiled(crate: str, target: Path) -> None:
+def compiled(crate: str, target: Path, module: str = "") -> None:
     """Compile a crate to one object, whose functions have the last part of their path as name. Raises
-    Unavailable."""
-    folder, vendor = target.parent / crate, sources()
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(vendor / crate, folder)
-    shutil.copyfile(_PROJECT / "Cargo.lock", folder / "Cargo.lock")
+    Unavailable.
+
+    The object keeps the relocations of a module's functions only. The prover does not support those of
+    variables of threads, which other functions have."""
+    vendor = sources()
     settings = ('source.crates-io.replace-with="vendor"', f'source.vendor.directory="{vendor}"')
     options = [word for setting in settings for word in ("--config", setting)]
-    command = ["cargo", "rustc", "--quiet", "--release", "--offline", "--lib", *options]
-    run_client([*command, "--", "--emit", "obj", "-C", "codegen-units=1"], folder, "cargo compiles crates")
-    stem = crate.replace("-", "_")
-    (made,) = (folder / "target" / "release" / "deps").glob(f"{stem}-*.o")
+    command = ["cargo", "rustc", "--quiet", "--release", "--offline", "--lib", "-p", crate, *options]
+    with locked(BUILD / "crates.lock"):
+        run_client(
+            [*command, "--", "--emit", "obj", "-C", "codegen-units=1"], _PROJECT, "cargo compiles crates"
+        )
+    made = max((_PROJECT / "target" / "release" / "deps").glob(f"{crate.replace('-', '_')}-*.o"), key=_age)
+    target.parent.mkdir(parents=True, exist_ok=True)
     names = target.with_suffix(".names")
     names.write_text("".join(f"{old} {new}\n" for old, new in short_names(symbols(made)).items()))
-    run_client(["objcopy", f"--redefine-syms={names}", made, target], folder, "binutils rename symbols")
+    kept = f"!.text.*{module}*" if module else "!.text*"
+    dropped = [f"--remove-relocations={pattern}" for pattern in (".text*", kept)]
+    run_client(
+        ["objcopy", *dropped, f"--redefine-syms={names}", made, target],
+        target.parent,
+        "binutils rename symbols",
+    )
+
+
+def _age(path: Path) -> int:
+    return path.stat().st_mtime_ns
 
 
 def symbols(path: Path) -> list[str]:
@@ -69,11 +83,14 @@ def short_names(symbols: list[str]) -> dict[str, str]:
 
 
 def _last(symbol: str) -> str | None:
-    """Return the last part of a path: _ZN1a1b4name17h<16 digits>E is a::b::name."""
+    """Return the last part of a path: _ZN1a1b4name17h<16 digits>E is a::b::name. Methods of traits, whose
+    path begins with a type, have none."""
     inner = re.fullmatch(r"_ZN(.*)17h[0-9a-f]{16}E", symbol)
     rest, part = (inner[1] if inner else ""), None
     while found := re.match(r"(\d+)", rest):
         size = int(found[1])
         part = rest[found.end() : found.end() + size]
         rest = rest[found.end() + size :]
+        if part.startswith("_$LT$"):
+            return None
     return part
