@@ -87,6 +87,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/cosim/test_aarch64.py": ("clang", "qemu"),
     "system/cosim/test_power.py": ("clang", "qemu"),
     "system/cosim/test_s390x.py": ("clang", "qemu"),
+    "system/cosim/test_scalable.py": ("clang", "qemu"),
     "system/cosim/test_wasm.py": ("clang", "wasm"),
     "system/docs/test_manpages.py": ("docs",),
     "system/docs/test_pictures.py": ("tune",),
@@ -121,6 +122,8 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/prove/test_s390x.py": ("clang",),
     "unit/prove/test_s390x_teeth.py": ("clang",),
     "unit/prove/test_seh.py": ("clang", "mingw"),
+    "unit/prove/test_sve.py": ("clang",),
+    "unit/prove/test_sve_teeth.py": ("clang", "qemu"),
     "unit/prove/test_wasm.py": ("clang", "wasm"),
 }
 

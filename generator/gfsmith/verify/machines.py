@@ -7,7 +7,7 @@ from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.architectures import of_machine
 from gfsmith.prove.machine.formats.image import Image
 
-#: Architectures that the prover supports, except for scalable vectors -> the prover's names for them.
+#: Architectures that the prover supports -> the prover's names for them.
 MACHINES = {
     Arch.X86_64: "x86-64",
     Arch.AARCH64: "AArch64",
@@ -18,7 +18,7 @@ MACHINES = {
 
 
 def is_provable(isa: Isa) -> bool:
-    return isa.arch in MACHINES and not isa.scalable
+    return isa.arch in MACHINES
 
 
 def default_abi(image: Image) -> str:

@@ -22,6 +22,7 @@ def outcome(proof: Report) -> dict[str, Any]:
         "instructions": proof.instructions,
         "covered": proof.covered,
         "established": list(proof.checks),
+        **({"vector_bytes": list(proof.vector_bytes)} if proof.vector_bytes else {}),
     }
 
 
@@ -79,4 +80,9 @@ def compiled_table(proofs: Sequence[Proof]) -> Table:
 
 
 def established(proof: Report) -> str:
-    return f"{', '.join(proof.checks)}; {proof.covered} of {proof.instructions} instructions reached"
+    lengths = [8 * size for size in proof.vector_bytes]
+    vectors = (
+        f" for vectors of {lengths[0]} to {lengths[-1]} bits ({len(lengths)} lengths)" if lengths else ""
+    )
+    reached = f"{proof.covered} of {proof.instructions} instructions reached"
+    return f"{', '.join(proof.checks)}{vectors}; {reached}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -18,6 +17,7 @@ from gfsmith.prove.machine.formats.load import raw
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.specs import make_spec
+from tests.unit.prove.aarch64.bits import changed_bits
 from tests.unit.prove.aarch64.compile import NAME, assemble
 from tests.unit.prove.aarch64.execute import Program, build
 from tests.unit.prove.aarch64.wrong import EQUIVALENT, REFUTED, UNSUPPORTED, Change
@@ -87,26 +87,12 @@ def _code(folder: Path) -> bytes:
     return code
 
 
-def _mutants(code: bytes) -> list[bytes]:
-    """Return mutants with one bit of one instruction changed: at least one for every instruction, and random
-    ones.
-    """
-    rng = Random(64)
-    places = [(at, rng.randrange(32)) for at in range(len(code) // 4)]
-    places += [(rng.randrange(len(code) // 4), rng.randrange(32)) for _ in range(MUTANTS - len(places))]
-    found = []
-    for at, bit in places:
-        word = int.from_bytes(code[4 * at : 4 * at + 4], "little") ^ 1 << bit
-        found.append(code[: 4 * at] + word.to_bytes(4, "little") + code[4 * at + 4 :])
-    return found
-
-
 def test_no_mutant_is_proved_that_does_something_else(tmp_path: Path) -> None:
     code = _code(tmp_path)
     steps = 2 * prove(raw(NAME, code, machine=MACHINE)).steps + 1000
     program = Program(build(tmp_path))
     outcomes: Counter[Status] = Counter()
-    for mutant in _mutants(code):
+    for mutant in changed_bits(code, MUTANTS):
         report = prove(raw(NAME, mutant, machine=MACHINE), steps)
         outcomes[report.status] += 1
         if report.status is Status.PROVED:

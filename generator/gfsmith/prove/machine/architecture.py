@@ -105,6 +105,10 @@ class Architecture(Protocol):
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the features that code for an instruction set may use, with those that are granted."""
 
+    def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
+        """Return this processor once for each length of scalable vectors that code with these features may
+        meet, shortest first; () if the code has no scalable vectors."""
+
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         """Return a feature that the instruction needs and that is neither plain nor among `features`; None if
         there is none."""

@@ -113,8 +113,10 @@ def _difference(state: State, flags: Difference, condition: Condition) -> bool |
     value = subtract(flags.left, flags.right)
     if condition in _SIGNS:
         _check_sign(state, flags, value)
+    elif condition in _EQUALITY and _is_less_than_a_word(state, flags, value):
+        pass  # the result, which is exact modulo the machine word, is 0 only if the value is
     elif flags.summed and condition in _EQUALITY:
-        _check_zero(state, flags, value)
+        raise Unsupported(f"{value} may wrap around to 0, which decides a branch")
     else:
         _check_no_wrap(state, flags, value, condition in _SIGNED)
     bounds, negate = _RANGES[condition], condition == Condition.NOT_EQUAL
@@ -183,11 +185,9 @@ def _check_sign(state: State, flags: Difference, value: Word) -> None:
         raise Unsupported(f"{value} may wrap around, and its sign decides a branch")
 
 
-def _check_zero(state: State, flags: Difference, value: Word) -> None:
-    """Check that a result, which is exact modulo the machine word, is 0 only if the value is."""
+def _is_less_than_a_word(state: State, flags: Difference, value: Word) -> bool:
     low, high = state.facts.range(value)
-    if low <= -(1 << 8 * flags.size) or high >= 1 << 8 * flags.size:
-        raise Unsupported(f"{value} may wrap around to 0, which decides a branch")
+    return low > -(1 << 8 * flags.size) and high < 1 << 8 * flags.size
 
 
 def _in_one_region(state: State, flags: Difference, value: Word) -> bool:

@@ -172,6 +172,10 @@ class Contract:
         high = min(self.maximum, (1 << 8 * size) - 1) // self.granule * self.granule
         return (low, high) if low <= high else None
 
+    def with_vectors(self, size: int) -> Contract:
+        """Return this contract for vectors of `size` bytes, as many in a block as before."""
+        return replace(self, vector=size, block=self.block // self.vector * size)
+
     @property
     def table_columns(self) -> Word:
         """The number of columns of coefficients in the table."""

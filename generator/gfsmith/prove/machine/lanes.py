@@ -95,6 +95,11 @@ def _arithmetic(shift: int) -> int:
     return sum(1 << min(r + shift, 7) + 8 * r for r in range(8))
 
 
+def arithmetic(piece: Piece, count: int) -> Form:
+    """Return bytes shifted right by `count` bits, each filled with copies of its sign."""
+    return domain.map_matrix(_arithmetic(count), _form(piece))
+
+
 def shift_right(runs: Runs, element: int, count: int, arithmetic: bool) -> Runs:
     """Return every element of `element` bytes (little endian) shifted right by `count` bits."""
     limit = 8 * element - 1
@@ -163,3 +168,15 @@ def _form(piece: Piece) -> Form:
     if isinstance(piece, Table):
         raise Unsupported("arithmetic on raw table bytes")
     return piece
+
+
+def spans(bits: int, count: int) -> list[tuple[int, int, bool]]:
+    """Return the runs of equal bits in a mask: (first, behind the last, value)."""
+    out: list[tuple[int, int, bool]] = []
+    for n in range(count):
+        on = bool(bits >> n & 1)
+        if out and out[-1][2] == on:
+            out[-1] = (out[-1][0], n + 1, on)
+        else:
+            out.append((n, n + 1, on))
+    return out

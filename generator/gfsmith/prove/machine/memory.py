@@ -276,14 +276,17 @@ class Memory:
         """Write the last `count` bytes of a destination, those that `runs` begins with."""
         size = domain.size(runs)
         region, offset = self._end(address, size, count)
-        written = self.written.setdefault(region.index, Written())
-        if region.kind != "dst" or written.pieces or subtract(written.prefix, offset) != 0:
+        if region.kind != "dst":
             raise Unsupported(f"writes the end of {region} at {offset}")
         whole = masked_tail.whole(runs, offset)
         want = self.expect(region.index, offset, size, self.limits.sources)
         if whole != want and self.expanded(whole) != self.expanded(want):
             raise Unsupported(f"the end of {region} is not as it must be, byte by byte")
-        written.prefix = add(offset, count)
+        written = self.written.get(region.index, Written())
+        if not written.pieces and subtract(written.prefix, offset) == 0:
+            self.written[region.index] = Written(add(offset, count))
+        elif want != ((size, domain.variable("dst", region.index, offset)),):  # else nothing changes
+            raise Unsupported(f"writes the end of {region} at {offset}")
 
     def _end(self, address: Word, size: int, count: Word) -> tuple[Address, Word]:
         """Return shard and offset of an access to all bytes from the offset to the end of the shard, 1 to

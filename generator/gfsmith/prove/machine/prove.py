@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from gfsmith.kernel.isa import Tail
 from gfsmith.kernel.spec import KernelSpec, Operation
@@ -36,7 +37,8 @@ CHECKS = (
 @dataclass(frozen=True, slots=True)
 class Report:
     """The answer of a proof: status, reason if not proved, number of instructions, and number of reached
-    instructions. certificate: a tree for each case of the contract (certificate.py)."""
+    instructions. vector_bytes: the lengths of scalable vectors for which the code is proved. certificate: a
+    tree for each case of the contract (certificate.py)."""
 
     status: Status
     reason: str = ""
@@ -44,6 +46,7 @@ class Report:
     covered: int = 0
     steps: int = 0
     checks: tuple[str, ...] = field(default=())
+    vector_bytes: tuple[int, ...] = ()
     certificate: tuple[Node, ...] = ()
 
     def __bool__(self) -> bool:
@@ -89,16 +92,34 @@ def _instructions(text: Text, function: Function, data: set[int]) -> list[int]:
     return places
 
 
-def _check_coverage(explorer: Explorer, function: Function, data: set[int]) -> tuple[int, int]:
-    places = _instructions(explorer.text, function, data)
-    covered = explorer.covered
+@dataclass(slots=True)
+class _Run:
+    """The exploration of a function, for one length of scalable vectors."""
+
+    explorer: Explorer
+    constants: Constants
+    trees: list[Node] = field(default_factory=list)
+
+
+def _covered(runs: Sequence[_Run]) -> set[int]:
+    """Return the instructions that one of the explorations reached."""
+    return set().union(*(run.explorer.covered for run in runs))
+
+
+def _check_coverage(runs: Sequence[_Run], function: Function) -> tuple[int, int]:
+    """Return the number of instructions that one of the explorations reached, and of all. Raises
+    Refutation."""
+    first = runs[0].explorer
+    data = set().union(*(run.constants.reads for run in runs))
+    places = _instructions(first.text, function, data)
+    covered = _covered(runs)
     missed = [ip for ip in places if ip not in covered]
     real = []
     for ip in missed:
-        instr = explorer.text.decode(ip)
+        instr = first.text.decode(ip)
         if instr is None or not instr.filling:
-            real.append(ip - explorer.origin)
-    if real and explorer.contract.reach_all:
+            real.append(ip - first.origin)
+    if real and first.contract.reach_all:
         raise Refutation(f"byte {real[0]}: {len(real)} instructions are never reached")
     return len(places) - len(missed), len(places)
 
@@ -117,6 +138,7 @@ def prove_code(
     name: str,
     exhaustive: bool = True,
     max_steps: int = MAX_STEPS,
+    vector_bytes: Container[int] | None = None,
 ) -> Report:
     """Prove or refute one function of an image against its contract, for every length.
 
@@ -124,6 +146,8 @@ def prove_code(
     remain after the loops are taken in a few ranges if the contract states how the code processes them; if
     this gives no proof, one by one. If `exhaustive`, every length from 0 to four blocks follows without
     induction. After `max_steps` instructions the answer is "unsupported".
+    Code with scalable vectors is proved once for each length of vectors that the architecture permits; if
+    `vector_bytes` is given, only for the lengths in it.
     """
     arch = of_abi(contract.abi)
     if image.machine != arch.name:
@@ -140,13 +164,37 @@ def prove_code(
     landing = arch.abis[contract.abi].landing
     if contract.landing and not code.startswith(landing):
         return Report(Status.REFUTED, f"{name}: does not begin with {_first(arch, landing)}")
-    if contract.tail is not None and not exhaustive:
-        at_once = Explorer(contract, arch, image, function, max_steps, tail=contract.tail)
-        report = _prove(contract, image, function, at_once, exhaustive)
-        if report.status is Status.PROVED:
+    machines = arch.lengthened(contract.features)
+    if vector_bytes is not None:
+        machines = tuple(each for each in machines if each.vector_bytes in vector_bytes)
+        if not machines:
+            return Report(Status.UNSUPPORTED, f"{name}: no permitted length of scalable vectors is chosen")
+    work = [(contract.with_vectors(each.vector_bytes), each) for each in machines] or [(contract, arch)]
+    report = _prove(work, image, function, exhaustive, max_steps)
+    return replace(report, vector_bytes=tuple(each.vector_bytes for each in machines if report))
+
+
+def _prove(
+    work: Sequence[tuple[Contract, Architecture]],
+    image: Image,
+    function: Function,
+    exhaustive: bool,
+    max_steps: int,
+) -> Report:
+    """Return the answer for all lengths of scalable vectors, or the first one that is not "proved"."""
+    done: list[_Run] = []
+    report = Report(Status.UNSUPPORTED)
+    for number, (contract, arch) in enumerate(work, 1):
+        for tail in dict.fromkeys((None if exhaustive else contract.tail, None)):
+            explorer = Explorer(contract, arch, image, function, max_steps, tail)
+            runs = [*done, _Run(explorer, Constants(image, function, contract.frozen_data))]
+            report = _attempt(runs, image, function, exhaustive, last=number == len(work))
+            if report:
+                break
+        if not report:
             return report
-    explorer = Explorer(contract, arch, image, function, max_steps)
-    return _prove(contract, image, function, explorer, exhaustive)
+        done = runs
+    return report
 
 
 def _first(arch: Architecture, code: bytes) -> Instruction | None:
@@ -175,36 +223,52 @@ def prove_bytes(contract: Contract, code: bytes, name: str, exhaustive: bool) ->
     return prove_code(contract, raw(name, code), name, exhaustive)
 
 
-def _prove(
-    contract: Contract, image: Image, function: Function, explorer: Explorer, exhaustive: bool
-) -> Report:
-    """Return the answer of one exploration."""
-    name = function.symbol
+def _attempt(runs: Sequence[_Run], image: Image, function: Function, exhaustive: bool, last: bool) -> Report:
+    """Return the answer of the last run. After the last length of vectors, all runs must have reached every
+    instruction together."""
+    name, explorer = function.symbol, runs[-1].explorer
+    contract = explorer.contract
     count = len(_instructions(explorer.text, function, set()))
-    trees: list[Node] = []
-    constants = Constants(image, function, contract.frozen_data)
+    covered = len(explorer.covered)
+    try:
+        runs[-1].trees += _explore(runs[-1], image, function, exhaustive)
+        _check_data(explorer, runs[-1].constants.reads)
+        if last:
+            covered, count = _check_coverage(runs, function)
+        if last and contract.unwind:
+            explorer.arch.check_unwind(image, name, explorer.arch.abis[contract.abi], explorer.reached())
+    except Refutation as found:
+        return Report(Status.REFUTED, f"{name}: {found}", count, len(_covered(runs)), _steps(runs))
+    except Unsupported as found:
+        return Report(Status.UNSUPPORTED, f"{name}: {found}", count, len(_covered(runs)), _steps(runs))
+    checks = tuple(check for check in CHECKS if check != _COVERAGE or contract.reach_all)
+    trees = tuple(tree for run in runs for tree in run.trees)
+    return Report(Status.PROVED, "", count, covered, _steps(runs), checks, certificate=trees)
+
+
+def _steps(runs: Sequence[_Run]) -> int:
+    return sum(run.explorer.steps for run in runs)
+
+
+def _explore(run: _Run, image: Image, function: Function, exhaustive: bool) -> Iterator[Node]:
+    """Yield the tree of each case. Raises Refutation or Unsupported, with the length of scalable vectors."""
+    explorer, contract, arch = run.explorer, run.explorer.contract, run.explorer.arch
     try:
         for case in contract.cases():
             explorer.contract = case
-            for low, high in _length_ranges(case, explorer.arch, exhaustive):
-                for start in explorer.arch.starts(image, function):
-                    state = entry_state(case, explorer.arch, start, (low, high), constants)
+            for low, high in _length_ranges(case, arch, exhaustive):
+                for start in arch.starts(image, function):
+                    state = entry_state(case, arch, start, (low, high), run.constants)
                     ends = explorer.run(state, start.ip)
-                    trees.append(explorer.certificate)
+                    yield explorer.certificate
                     if not ends:
                         raise Unsupported("no path returns")
                     for end in ends:
-                        check_end(case, explorer.arch, start, end)
-        covered, count = _check_coverage(explorer, function, constants.reads)
-        _check_data(explorer, constants.reads)
-        if contract.unwind:
-            explorer.arch.check_unwind(image, name, explorer.arch.abis[contract.abi], explorer.reached())
-    except Refutation as found:
-        return Report(Status.REFUTED, f"{name}: {found}", count, len(explorer.covered), explorer.steps)
-    except Unsupported as found:
-        return Report(Status.UNSUPPORTED, f"{name}: {found}", count, len(explorer.covered), explorer.steps)
-    checks = tuple(check for check in CHECKS if check != _COVERAGE or contract.reach_all)
-    return Report(Status.PROVED, "", count, covered, explorer.steps, checks, tuple(trees))
+                        check_end(case, arch, start, end)
+    except (Refutation, Unsupported) as error:
+        if not arch.lengthened(contract.features):
+            raise
+        raise type(error)(f"with vectors of {8 * arch.vector_bytes} bits: {error}") from None
 
 
 def _length_ranges(contract: Contract, arch: Architecture, exhaustive: bool) -> list[tuple[int, int]]:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.aarch64.decode import Decoded, General, Vector, decode
+from gfsmith.prove.machine.aarch64.decode import Decoded, General, Predicate, Scalable, Vector
+from gfsmith.prove.machine.aarch64.scalable import decode
 from gfsmith.prove.machine.aarch64.semantics import TABLE
 from gfsmith.prove.machine.branch import Choice
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.state import Known, State, Unclear, Value
+from gfsmith.prove.machine.linear import add
+from gfsmith.prove.machine.state import Known, LowBits, State, Unclear, Value
 from gfsmith.prove.verdict import Refutation
 from tests.system.cosim.scalar64.emulator import BLOCK_BYTES, Emulator, Machine
-from tests.system.cosim.scalar64.instances import BASE, INDEX, Instance
+from tests.system.cosim.scalar64.instances import BASE, INDEX, LIMIT, Instance
 from tests.system.cosim.x86.symbolic import Memory
 from tests.system.cosim.x86.unknowns import Unknowns, undetermined
 
 GENERAL = tuple(f"x{n}" for n in range(31))
 _MIDDLE = BLOCK_BYTES // 2
 _SPECIAL = (0, 1, 15, 16, (1 << 64) - 1, 1 << 63, (1 << 63) - 1, (1 << 32) - 1, 1 << 31)
-#: Random vectors, and random memory within the reach of instructions.
-_POOL = [Random(number).randbytes(16) for number in range(64)]
+#: Random memory within the reach of instructions.
 _BLOCKS = [
     bytes([number]) * (_MIDDLE - 96) + Random(number).randbytes(288) + bytes(BLOCK_BYTES - _MIDDLE - 192)
     for number in range(4)
@@ -30,7 +32,7 @@ _BLOCKS = [
 #: Number of 16 registers that get unknowns: of those that the instruction names, and of others.
 _NAMED, _OTHER = 10, 1
 
-_RUNS = {content: domain.constant_runs(content) for content in (*_POOL, *_BLOCKS)}
+_runs = lru_cache(maxsize=1024)(domain.constant_runs)
 
 Meanings = dict[str, Callable[[State, Decoded], None]]
 
@@ -52,20 +54,35 @@ class Trial:
     refused: bool = False
 
 
-def random_machine(rng: Random, block: int) -> Machine:
+@lru_cache(maxsize=32)
+def _pool(size: int) -> list[bytes]:
+    """Return random vectors."""
+    return [Random(number).randbytes(size) for number in range(64)]
+
+
+def _predicate(rng: Random, size: int) -> int:
+    """Return the bits of a predicate for vectors of `size` bytes: all, the first ones, or any."""
+    return rng.choice(((1 << size) - 1, (1 << rng.randrange(size + 1)) - 1, rng.getrandbits(size)))
+
+
+def random_machine(rng: Random, block: int, size: int = 16) -> Machine:
+    """Return a random state with vectors of `size` bytes."""
     general = [rng.choice((rng.getrandbits(64), rng.getrandbits(16), rng.choice(_SPECIAL))) for _ in GENERAL]
     general[BASE] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
     general[INDEX] = rng.randrange(8)
-    vectors = rng.choices(_POOL, k=32)
+    general[LIMIT] = rng.randrange(size + 16)
+    vectors = rng.choices(_pool(size), k=32)
+    predicates = [_predicate(rng, size) for _ in range(16)]
     sp = block + _MIDDLE + 16 * rng.randrange(-2, 3)
-    return Machine(general, sp, rng.getrandbits(4) << 28, vectors, rng.choice(_BLOCKS))
+    flags = rng.getrandbits(4) << 28
+    return Machine(general, sp, flags, vectors, rng.choice(_BLOCKS), predicates)
 
 
 def _model(machine: Machine, unknowns: Unknowns, block: int) -> State:
     general = {**dict(zip(GENERAL, machine.general, strict=True)), "sp": machine.sp}
-    state = State.concrete(general, [], [], {})
-    state.vectors = [_RUNS[content] for content in machine.vectors]
-    state.memory = Memory(block, _RUNS[machine.memory], unknowns)
+    state = State.concrete(general, [], machine.predicates, {})
+    state.vectors = [_runs(content) for content in machine.vectors]
+    state.memory = Memory(block, _runs(machine.memory), unknowns)
     state.facts = unknowns.facts()
     flags = (machine.flag(name) for name in "czn")
     carry, zero, negative = flags
@@ -77,13 +94,12 @@ def _fill(trial: Trial, rng: Random) -> None:
     """Put unknowns into some registers and into the middle of the memory."""
     unknowns, state, machine = trial.unknowns, trial.state, trial.machine
     operands = trial.decoded.operands
-    vectors = {operand.number for operand in operands if isinstance(operand, Vector)}
+    vectors = {operand.number for operand in operands if isinstance(operand, Vector | Scalable)}
     general = {operand.name for operand in operands if isinstance(operand, General)}
     general = rng.choice((general, set()))
     for number in range(32):
         if rng.randrange(16) < (_NAMED if number in vectors else _OTHER):
-            kind = rng.choice((unknowns.data, unknowns.data, unknowns.coefficients, unknowns.constant))
-            runs = kind(16)
+            runs = _vector(unknowns, rng, len(machine.vectors[number]))
             state.vectors[number] = runs
             machine.vectors[number] = unknowns.value(runs)
     for number, name in enumerate(GENERAL):
@@ -96,7 +112,33 @@ def _fill(trial: Trial, rng: Random) -> None:
         assert isinstance(memory, Memory)
         memory.store(memory.address + _MIDDLE - 64, _stretch(unknowns, 128))
         machine.memory = unknowns.value(memory.runs)
+    _fill_few(trial, rng)
     unknowns.watch(state)
+
+
+def _fill_few(trial: Trial, rng: Random) -> None:
+    """Put an unknown number below 16 into the limit of whilelo, and an unknown number of bytes into some
+    predicates that the instruction names."""
+    state, machine, few = trial.state, trial.machine, trial.unknowns.few()
+    most = rng.choice((few, add(few, 1)))
+    if trial.decoded.mnemonic == "whilelo" and rng.getrandbits(1):
+        limit = trial.decoded.operands[-1]
+        assert isinstance(limit, General)
+        if limit.name in GENERAL:
+            state.gpr[limit.name] = most
+            machine.general[GENERAL.index(limit.name)] = trial.unknowns.word(most)
+    for operand in trial.decoded.operands:
+        if isinstance(operand, Predicate) and rng.getrandbits(1):
+            state.masks[operand.number] = LowBits(few)
+            machine.predicates[operand.number] = (1 << trial.unknowns.word(few)) - 1
+
+
+def _vector(unknowns: Unknowns, rng: Random, size: int) -> Runs:
+    """Return unknown bytes; a coefficient's table is followed by zeros."""
+    kind = rng.choice((unknowns.data, unknowns.data, unknowns.coefficients, unknowns.constant))
+    if kind != unknowns.coefficients:
+        return kind(size)
+    return domain.merge([*kind(16), *domain.zeros(size - 16)]) if size > 16 else kind(16)
 
 
 def _stretch(unknowns: Unknowns, size: int) -> Runs:
@@ -112,7 +154,7 @@ def trials(instances: Sequence[Instance], emulator: Emulator, rng: Random, symbo
         if decoded is None or decoded.form not in TABLE:
             continue  # an alias of the form
         unknowns = rng.choice(shared)
-        machine = random_machine(rng, emulator.block)
+        machine = random_machine(rng, emulator.block, emulator.vector)
         trial = Trial(instance, decoded, machine, _model(machine, unknowns, emulator.block), unknowns)
         if symbolic:
             _fill(trial, rng)
@@ -151,6 +193,11 @@ def differences(trial: Trial, after: Machine) -> Iterator[str]:
         content = unknowns.value(runs)
         if any((a ^ b) & ~free for a, b, free in zip(content, given, undetermined(runs), strict=True)):
             yield f"v{number}: {content.hex()} / {given.hex()}"
+    for number, theirs in enumerate(after.predicates):
+        mask = state.masks[number]
+        found = (1 << unknowns.word(mask.count)) - 1 if isinstance(mask, LowBits) else mask
+        if found != theirs:
+            yield f"p{number}: {found} / {theirs:#x}"
     if not isinstance(state.flags, Unclear):
         flags = unknowns.flags(state.flags)
         said = (("n", flags.sf), ("z", flags.zf), ("v", flags.of))

@@ -29,6 +29,7 @@ class Machine:
     nzcv: int
     vectors: list[bytes]
     memory: bytes = field(repr=False)
+    predicates: list[int] = field(default_factory=list)
 
     def flag(self, name: str) -> bool:
         return bool(self.nzcv >> 31 - _NZCV.index(name) & 1)
@@ -60,10 +61,11 @@ def compile_machine(compiler: Sequence[str], folder: Path, program: Path) -> Non
 
 class Emulator:
     """slot: the address at which instructions are executed; block: the address of the memory. order: struct's
-    sign of the byte order."""
+    sign of the byte order. vector: bytes of a vector."""
 
     command: Sequence[str] = EMULATOR
     order = "<"
+    vector = 16
 
     def __init__(self, program: Path) -> None:
         self._command = [*self.command, str(program)]

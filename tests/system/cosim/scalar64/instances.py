@@ -17,6 +17,7 @@ _LISTED = ("ld1", "st1", "ld1r", "tbl")
 _WITH_STACK_POINTER = re.compile(r"(add|sub)s? .*(#|uxtw)|cm[np] . (#|. uxtw)")
 
 BASE, INDEX = 20, 21  #: the registers that address memory
+LIMIT = 22  #: a register with a small number
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,7 @@
 /* cosim_run(before, after): loads all registers from `before`, executes the instruction in
  * cosim_slot, and stores all registers to `after` (struct state of machine.c). tpidr_el0
  * temporarily holds x30. */
-    .arch armv8-a
-    .macro vectors instruction, base
-    \instruction q0, q1, [\base]
-    \instruction q2, q3, [\base, #32]
-    \instruction q4, q5, [\base, #64]
-    \instruction q6, q7, [\base, #96]
-    \instruction q8, q9, [\base, #128]
-    \instruction q10, q11, [\base, #160]
-    \instruction q12, q13, [\base, #192]
-    \instruction q14, q15, [\base, #224]
-    \instruction q16, q17, [\base, #256]
-    \instruction q18, q19, [\base, #288]
-    \instruction q20, q21, [\base, #320]
-    \instruction q22, q23, [\base, #352]
-    \instruction q24, q25, [\base, #384]
-    \instruction q26, q27, [\base, #416]
-    \instruction q28, q29, [\base, #448]
-    \instruction q30, q31, [\base, #480]
-    .endm
+#include <vectors.S> /* of the kind of vectors */
     .macro general instruction, base
     \instruction x2, x3, [\base, #16]
     \instruction x4, x5, [\base, #32]
@@ -64,7 +46,7 @@ cosim_run:
     str x1, [x3, :lo12:target]
     mov x30, x0
     add x0, x30, #272
-    vectors ldp, x0
+    load_vectors x0
     ldp x0, x1, [x30, #248]
     mov sp, x0
     msr nzcv, x1
@@ -84,7 +66,7 @@ cosim_slot:
     mrs x0, nzcv
     str x0, [x30, #256]
     add x0, x30, #272
-    vectors stp, x0
+    store_vectors x0
     adrp x0, own_sp
     ldr x0, [x0, :lo12:own_sp]
     mov sp, x0

@@ -61,6 +61,13 @@ class Memory:
         behind = domain.cut(self.runs, offset + size, domain.size(self.runs))
         self.runs = (*domain.cut(self.runs, 0, offset), *runs, *behind)
 
+    def load_end(self, address: Word, size: int, count: Word, /) -> Runs:
+        number = self.unknowns.word(count)
+        return domain.merge([*self.load(address, number), *domain.zeros(size - number)])
+
+    def store_end(self, address: Word, runs: Runs, count: Word, /) -> None:
+        self.store(address, domain.cut(runs, 0, self.unknowns.word(count)))
+
     def load_word(self, address: Word, size: int, /) -> Value:
         return self.load(address, size)
 

@@ -17,7 +17,7 @@ from gfsmith.prove.machine.state import difference_flags as known_flags
 FRESH = frozenset({"crossing", "lost", "junk"})
 
 SHARDS = 4
-SHARD_BYTES = 256
+SHARD_BYTES = 512
 ENTRIES = 16
 VECTOR = 64
 
@@ -26,7 +26,7 @@ ENTRY_BYTES = {"nibble": 32, "affine": 8, "mulb": 8, "permxor": 32}
 X86_FORMATS = ("nibble", "affine", "mulb")
 
 #: Numbers that a kernel computes with, and their upper bounds.
-NUMBERS = {"small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
+NUMBERS = {"tiny": 1 << 4, "small": 1 << 16, "word": 1 << 32, "long": 1 << 48}
 _WITNESS = "witness of "
 
 _HIGH_TO_LOW = bitmatrix.HIGH_NIBBLE >> 32  # row r selects bit 4 + r: the high nibble, shifted down
@@ -145,21 +145,21 @@ class Unknowns:
 
     # ---- symbolic values ----
 
-    def form(self) -> Form:
-        """Return constant + matrix times the bytes of a shard, or of two."""
+    def form(self, size: int = VECTOR) -> Form:
+        """Return constant + matrix times up to `size` bytes of a shard, or of two."""
         rng = self._rng
         atoms = {}
         for _ in range(rng.choice((1, 1, 2))):
-            start = rng.randrange(SHARD_BYTES - VECTOR)
+            start = rng.randrange(SHARD_BYTES - max(size, VECTOR))
             matrix = rng.choice((*_MATRICES, rng.getrandbits(64)))
             atoms[Atom(None, "src", rng.randrange(SHARDS), start)] = matrix
         return domain.make_form(rng.choice((0, 0, 0, rng.getrandbits(8))), atoms)
 
     def data(self, size: int) -> Runs:
-        """Return `size` bytes of data, at most a vector, in one to three runs."""
+        """Return `size` bytes of data in one to three runs."""
         cuts = sorted(self._rng.randrange(size + 1) for _ in range(self._rng.choice((0, 0, 1, 2))))
         ends = zip([0, *cuts], [*cuts, size], strict=True)
-        return domain.merge([(high - low, self.form()) for low, high in ends])
+        return domain.merge([(high - low, self.form(size)) for low, high in ends])
 
     def coefficients(self, size: int) -> Runs:
         """Return raw table bytes: one entry, or half of one, repeated; or a part of the table."""
@@ -191,6 +191,11 @@ class Unknowns:
         return Linear(
             rng.choice((0, rng.randrange(1 << 12))), ((name, rng.choice((8, rng.randrange(1, 100)))),)
         )
+
+    @staticmethod
+    def few() -> Linear:
+        """Return a number below 16."""
+        return symbol("tiny")
 
     def facts(self) -> Facts:
         facts = Facts()

@@ -71,6 +71,8 @@ REFUTED = (
            "computes with data"),
     # instruction set
     Change("eor3", "eor v5.16b, v5.16b, v7.16b", "eor3 v5.16b, v5.16b, v7.16b, v7.16b", "needs SHA3"),
+    Change("an instruction of SVE", "mov x9, xzr", ".arch_extension sve\nmov x9, xzr\neor z9.d, z9.d, z9.d",
+           "needs SVE"),
     Change("no instruction", "mov x9, xzr", "mov x9, xzr\nudf #0", "no valid instruction"),
     # control
     Change("no return", "ret", "nop", "control leaves the function", nth=-1),
@@ -81,6 +83,18 @@ UNSUPPORTED = (
     Change("a call", "mov x9, xzr", "bl kernel\nmov x9, xzr", "bl "),
     Change("a return elsewhere", "ret", "ret x8", "ret x8"),
     Change("an instruction without semantics", "mov x9, xzr", "mov x9, xzr\nrbit x5, x0", "no semantics"),
+    Change(
+        "arithmetic on registers of SVE",
+        "mov x9, xzr",
+        ".arch_extension sve\nmov x9, xzr\nsub z9.d, z9.d, z9.d",
+        "no semantics",
+    ),
+    Change(
+        "a move of predicates",
+        "mov x9, xzr",
+        ".arch_extension sve\nmov x9, xzr\nmov p9.b, p0.b",
+        "no semantics",
+    ),
     Change("an index above 15", "and v7.16b, v5.16b, v0.16b", "mov v7.16b, v5.16b", "may exceed 15"),
 )
 

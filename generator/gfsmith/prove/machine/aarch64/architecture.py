@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gfsmith.kernel.isa import Isa
-from gfsmith.prove.machine.aarch64.decode import Decoded, Place, decode
+from gfsmith.prove.machine.aarch64.decode import Decoded, Place
 from gfsmith.prove.machine.aarch64.registers import (
     ABIS,
     GENERAL,
     MACHINE,
+    PREDICATES,
+    SCALABLE_BYTES,
     STACK_ALIGNMENT,
     VECTOR_BYTES,
     VECTORS,
 )
-from gfsmith.prove.machine.aarch64.semantics import TABLE
+from gfsmith.prove.machine.aarch64.scalable import decode
+from gfsmith.prove.machine.aarch64.semantics import TABLE, scalable
 from gfsmith.prove.machine.aarch64.semantics.operands import (
     CONDITIONS,
     general,
@@ -24,7 +27,7 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     write,
 )
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import Decode, Flow, Instruction, Start, by_bytes
+from gfsmith.prove.machine.architecture import Architecture, Decode, Flow, Instruction, Start, by_bytes
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
@@ -36,8 +39,12 @@ from gfsmith.prove.machine.substitution import field
 _BRANCHES = frozenset({"cbz x #", "cbz w #", "cbnz x #", "cbnz w #"})
 _BIT_BRANCHES = frozenset({"tbz x # #", "tbz w # #", "tbnz x # #", "tbnz w # #"})
 _WORD = 4
-#: Mnemonic -> the feature beyond Advanced SIMD that the instruction needs, by its name in isa.py.
-_FEATURES = {"eor3": "SHA3"}
+#: Form -> the feature beyond Advanced SIMD that the instruction needs, by its name in isa.py.
+_FEATURES = {
+    "eor3 16b 16b 16b 16b": "SHA3",
+    **dict.fromkeys(scalable.TABLE, "SVE"),
+    **dict.fromkeys(scalable.SVE2, "SVE2"),
+}
 
 
 def _flow(found: Decoded) -> Flow:
@@ -70,17 +77,20 @@ def _address(state: State, found: Decoded) -> Word:
 
 
 class AArch64:
-    """AArch64, little endian, with Advanced SIMD and the SHA-3 extension's eor3."""
+    """AArch64, little endian, with Advanced SIMD, the SHA-3 extension's eor3, and SVE with vectors of
+    `vector_bytes`."""
 
     name = MACHINE
     general: tuple[str, ...] = GENERAL
     stack_pointer = "sp"
     alignment = STACK_ALIGNMENT
     vectors = VECTORS
-    vector_bytes = VECTOR_BYTES
     vector_name = "d"
-    masks = 0
+    masks = PREDICATES
     abis: Mapping[str, Abi] = ABIS
+
+    def __init__(self, vector_bytes: int = VECTOR_BYTES) -> None:
+        self.vector_bytes = vector_bytes
 
     def decode(self, code: bytes, ip: int) -> Instruction | None:
         if len(code) < _WORD or not any(code[:_WORD]):
@@ -97,12 +107,16 @@ class AArch64:
         return by_bytes(self.decode, _WORD, image, function)
 
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
-        return tuple(sorted({*isa.cpu_flags, *granted}))
+        found = {*isa.cpu_flags, *granted}
+        return tuple(sorted(found | {"SVE"} if "SVE2" in found else found))
+
+    def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
+        return tuple(map(AArch64, SCALABLE_BYTES)) if "SVE" in features else ()
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         if not isinstance(instruction.raw, Decoded):
             return None
-        needed = _FEATURES.get(instruction.raw.mnemonic)
+        needed = _FEATURES.get(instruction.raw.form)
         return None if needed in features else needed
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:

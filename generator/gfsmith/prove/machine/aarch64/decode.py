@@ -9,7 +9,8 @@ A form is the mnemonic and the shapes of the operands:
     [x]             memory at register + displacement; [x]! moves the register before, [x], # after
     [x x], [x x lsl], [x w uxtw]: with an index register
 
-capstone 5 leaves out some elements of vectors, and that st1 moves its base: these are read from its text.
+scalable.py has the shapes of SVE. capstone 5 leaves out some elements of vectors, and that st1 moves its
+base: these are read from its text.
 Examples: "add x x #", "ldp q q [x]", "ldr x [x], #", "tbl 16b 16b 16b" (without braces).
 """
 
@@ -92,7 +93,20 @@ class Place(NamedTuple):
     after: int = 0
 
 
-Operand = General | Vector | Immediate | Place
+class Scalable(NamedTuple):
+    """A scalable vector register, in elements of `element` bytes; 0: whole."""
+
+    number: int
+    element: int
+
+
+class Predicate(NamedTuple):
+    """A predicate register, which has a bit for each byte of a scalable vector."""
+
+    number: int
+
+
+Operand = General | Vector | Immediate | Place | Scalable | Predicate
 
 
 class Decoded(NamedTuple):

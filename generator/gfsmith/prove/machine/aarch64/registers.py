@@ -10,6 +10,10 @@ MACHINE = "AArch64"
 GENERAL = (*(f"x{n}" for n in range(31)), "sp")
 VECTORS = 32
 VECTOR_BYTES = 16
+PREDICATES = 16
+#: The bytes of scalable vectors that the architecture has permitted (Arm Architecture Reference Manual,
+#: B1.2.2): every multiple of 16 up to 256; newer issues permit powers of two only.
+SCALABLE_BYTES = tuple(range(16, 257, 16))
 STACK_ALIGNMENT = 16
 
 #: Linux. x18 is an ordinary register there; there is no red zone.

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 
 from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import RETURN, Decode, Flow, Instruction, Start, by_bytes
+from gfsmith.prove.machine.architecture import (
+    RETURN,
+    Architecture,
+    Decode,
+    Flow,
+    Instruction,
+    Start,
+    by_bytes,
+)
 from gfsmith.prove.machine.constants import TABLE_OF_CONTENTS, address_of
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
@@ -109,6 +117,9 @@ class Power:
         features = {*isa.cpu_flags, *granted}
         newest = max((_VERSIONS.index(flag) for flag in features if flag in _VERSIONS), default=-1)
         return tuple(sorted(features.union(_VERSIONS[: newest + 1])))
+
+    def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
+        return ()
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         found = instruction.raw

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping
 
 from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import RETURN, Decode, Flow, Instruction, Start, by_bytes
+from gfsmith.prove.machine.architecture import (
+    RETURN,
+    Architecture,
+    Decode,
+    Flow,
+    Instruction,
+    Start,
+    by_bytes,
+)
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Word, add
@@ -67,6 +75,9 @@ class S390x:
 
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
         return (*isa.cpu_flags, *granted)
+
+    def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
+        return ()
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         found = instruction.raw

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import Decode, Flow, Instruction, Start
+from gfsmith.prove.machine.architecture import Architecture, Decode, Flow, Instruction, Start
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Word
@@ -55,6 +55,9 @@ class WebAssembly:
 
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
         return (*_FEATURES.get(isa.name, ()), *granted)
+
+    def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
+        return ()
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         found = instruction.raw

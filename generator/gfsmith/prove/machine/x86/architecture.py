@@ -10,7 +10,15 @@ from iced_x86 import Instruction as Raw
 
 from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.abi import Abi
-from gfsmith.prove.machine.architecture import Decode, Flow, Instruction, Start, by_bytes, move_stack
+from gfsmith.prove.machine.architecture import (
+    Architecture,
+    Decode,
+    Flow,
+    Instruction,
+    Start,
+    by_bytes,
+    move_stack,
+)
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.linear import add
@@ -109,6 +117,9 @@ class X86:
             if feature in features:
                 features |= implied
         return tuple(sorted(features))
+
+    def lengthened(self, features: tuple[str, ...]) -> tuple[Architecture, ...]:
+        return ()
 
     def lacks(self, instruction: Instruction, features: tuple[str, ...]) -> str | None:
         if isinstance(instruction.raw, str):

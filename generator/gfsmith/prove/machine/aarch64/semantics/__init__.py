@@ -6,7 +6,7 @@ Branches and ret are the architecture's. tests/system/cosim/test_aarch64.py comp
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.aarch64.semantics import bits, general, memory, moves, vector
+from gfsmith.prove.machine.aarch64.semantics import bits, general, memory, moves, scalable, vector
 from gfsmith.prove.machine.aarch64.semantics.operands import Semantics
 
 TABLE: dict[str, Semantics] = {
@@ -15,4 +15,5 @@ TABLE: dict[str, Semantics] = {
     **memory.TABLE,
     **moves.TABLE,
     **vector.TABLE,
+    **scalable.TABLE,
 }

@@ -81,7 +81,9 @@ def _subtract(flags: bool) -> Semantics:
         left: Word = 0 if negated else word(state, first, instr)
         right = word(state, second, instr)
         if flags:
-            difference = Difference(wrap(left, size), wrap(right, size), size)
+            difference = Difference(
+                _beside(state, left, right, size), _beside(state, right, left, size), size
+            )
             numbers = isinstance(left, int) and isinstance(right, int)
             state.flags = difference_flags(difference) if numbers else difference
         if target or negated:
@@ -89,6 +91,13 @@ def _subtract(flags: bool) -> Semantics:
             _write(state, instr, result)
 
     return run
+
+
+def _beside(state: State, value: Word, other: Word, size: int) -> Word:
+    """Return one side of a comparison, modulo 2^(8 size): a number beside an unknown that is never positive
+    is the nearest to 0."""
+    negative = isinstance(other, Linear) and state.facts.range(other)[1] <= 0
+    return signed(value, size) if negative and isinstance(value, int) else wrap(value, size)
 
 
 def _write(state: State, instr: Decoded, value: Word) -> None:

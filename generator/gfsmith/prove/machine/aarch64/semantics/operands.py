@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded, General, Immediate, Operand, Place, Vector
@@ -17,6 +18,7 @@ from gfsmith.prove.verdict import Refutation
 Semantics = Callable[[State, Decoded], None]
 
 SPAN = 1 << 64
+_losses = count()
 #: Of a subtraction's flags; carry clear means that it borrows.
 CONDITIONS = {
     "lo": Condition.BELOW,
@@ -159,6 +161,11 @@ def as_bytes(value: Value | Opaque, size: int) -> Runs:
     raise Unsupported(f"{value} is used as data")
 
 
+def vector_bytes(state: State) -> int:
+    """The bytes of a vector register: more than 16 if it is scalable."""
+    return domain.size(state.vectors[0])
+
+
 def read_vector(state: State, operand: Operand) -> Runs:
     """The bytes of a vector register that are meant, or one of its elements."""
     register = vector(operand)
@@ -170,13 +177,24 @@ def read_vector(state: State, operand: Operand) -> Runs:
 
 
 def write_vector(state: State, operand: Operand, runs: Runs) -> None:
-    """Write a vector register, clearing the rest, or one of its elements, leaving the others."""
+    """Write a vector register, clearing the rest, or one of its elements, leaving the others.
+
+    A write of an element leaves the bytes behind the first 16 unknown: the architecture clears them, and qemu
+    7.2 keeps them after ld1.
+    """
     register = vector(operand)
     if register.lane is None:
-        rest = domain.zeros(VECTOR_BYTES - domain.size(runs))
+        rest = domain.zeros(vector_bytes(state) - domain.size(runs))
         state.vectors[register.number] = domain.merge([*runs, *rest]) if rest else runs
         return
     old = state.vectors[register.number]
     low = register.lane * register.element
     behind = domain.cut(old, low + register.element, VECTOR_BYTES)
-    state.vectors[register.number] = domain.merge([*domain.cut(old, 0, low), *runs, *behind])
+    state.vectors[register.number] = domain.merge(
+        [*domain.cut(old, 0, low), *runs, *behind, *_lost(vector_bytes(state) - VECTOR_BYTES)]
+    )
+
+
+def _lost(size: int) -> Runs:
+    """Return unknown bytes."""
+    return ((size, domain.variable("lost", next(_losses), 0)),) if size else ()

@@ -7,6 +7,7 @@ from iced_x86 import Instruction, OpKind
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Run, Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
+from gfsmith.prove.machine.lanes import spans
 from gfsmith.prove.machine.linear import Word, add
 from gfsmith.prove.machine.register_values import as_bytes
 from gfsmith.prove.machine.state import LowBits, State
@@ -24,7 +25,6 @@ from gfsmith.prove.machine.x86.semantics.operands import (
     read_general,
     read_vector,
     register_size,
-    spans,
     vector_number,
     vector_size,
     write_general,

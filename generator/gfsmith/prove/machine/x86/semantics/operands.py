@@ -18,6 +18,7 @@ from iced_x86 import (
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.lanes import spans
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, subtract
 from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import LowBits, Opaque, State, Value
@@ -245,15 +246,3 @@ def blend(state: State, instr: Instruction, runs: Runs, element: int) -> Runs:
     for low, high, on in spans(bits, size // element):
         out += domain.cut(runs if on else old, low * element, high * element)
     return domain.merge(out)
-
-
-def spans(bits: int, count: int) -> list[tuple[int, int, bool]]:
-    """Runs of equal bits: (first, behind the last, value)."""
-    out: list[tuple[int, int, bool]] = []
-    for n in range(count):
-        on = bool(bits >> n & 1)
-        if out and out[-1][2] == on:
-            out[-1] = (out[-1][0], n + 1, on)
-        else:
-            out.append((n, n + 1, on))
-    return out

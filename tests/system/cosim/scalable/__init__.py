@@ -1,0 +1,1 @@
+"""Co-simulation of SVE with qemu-user at a given length of vectors."""

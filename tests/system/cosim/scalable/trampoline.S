@@ -1,0 +1,2 @@
+/* The trampoline of scalar64 with this folder's vectors.S. */
+#include "../scalar64/trampoline.S"

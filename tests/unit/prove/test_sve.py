@@ -1,0 +1,199 @@
+"""Every kernel for SVE and SVE2, as clang compiles it, is proved from its object for each length of vectors;
+capstone decodes their instructions as LLVM does.
+
+The architecture has permitted 16 lengths. The tests prove each kernel for six of them, and all kernels of an
+instruction set together for every length; with --update-golden they prove each kernel for all lengths.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from gfsmith.build import config
+from gfsmith.kernel.spec import KernelSpec
+from gfsmith.prove.machine.aarch64.decode import Decoded
+from gfsmith.prove.machine.aarch64.registers import SCALABLE_BYTES
+from gfsmith.prove.machine.aarch64.scalable import decode
+from gfsmith.prove.machine.aarch64.semantics import scalable
+from gfsmith.prove.machine.formats.load import load
+from gfsmith.prove.machine.prove import contract_of, prove_code
+from gfsmith.prove.verdict import Status
+from tests.support.golden_record import PROVED_OBJECTS
+from tests.support.paths import ROOT
+from tests.system.cosim.scalable import instances
+from tests.system.cosim.scalar64.instances import assemble
+from tests.unit.prove import proved_objects
+from tests.unit.prove.aarch64.compile import kernels
+
+ISAS = ("sve", "sve2")
+PARTS = 8  #: parts of the test of all kernels
+COMPILER = "clang-19 -O2, vectors of 128 to 2048 bits"
+#: Lengths in bytes that newer issues of the architecture permit.
+POWERS = tuple(size for size in SCALABLE_BYTES if size & size - 1 == 0)
+OTHERS = tuple(size for size in SCALABLE_BYTES if size not in POWERS)
+TOML = ROOT / "gfsmith.toml"
+
+
+@lru_cache(maxsize=1)
+def specs() -> tuple[KernelSpec, ...]:
+    every = config.specs(config.load(TOML), TOML.name)
+    return tuple(spec for spec in every if spec.isa.name in ISAS)
+
+
+def _objects(chosen: Sequence[KernelSpec], folder: Path) -> list[Path]:
+    return kernels([(spec.isa.name, spec.symbol) for spec in chosen], folder)
+
+
+def _lengths(spec: KernelSpec) -> tuple[int, ...]:
+    """Return the powers of two and one other length, a different one for each of the next kernels."""
+    number = [each.symbol for each in specs()].index(spec.symbol)
+    return (*POWERS, OTHERS[number % len(OTHERS)])
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_kernel_is_proved(part: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    update = request.config.getoption("--update-golden")
+    chosen = specs()[part::PARTS]
+    images = {symbol: image for image in map(load, _objects(chosen, tmp_path)) for symbol in image.functions}
+    unreached = 0
+    for spec in chosen:
+        lengths = SCALABLE_BYTES if update else _lengths(spec)
+        contract, image = contract_of(spec, "aapcs64"), images[spec.symbol]
+        report = prove_code(contract, image, spec.symbol, exhaustive=False, vector_bytes=lengths)
+        assert report.status is Status.PROVED, report.reason
+        assert set(report.vector_bytes) == set(lengths)
+        unreached += report.instructions - report.covered
+    assert unreached < 20
+    proved_objects.confirm(chosen, COMPILER, update)
+
+
+def test_every_length_is_proved_by_default() -> None:
+    """The lengths of the kernels are all lengths for each instruction set."""
+    for isa in ISAS:
+        found = {length for spec in specs() if spec.isa.name == isa for length in _lengths(spec)}
+        assert found == set(SCALABLE_BYTES)
+    assert len(SCALABLE_BYTES) == 16
+    assert POWERS == (16, 32, 64, 128, 256)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_the_record_has_every_kernel(isa: str) -> None:
+    assert PROVED_OBJECTS.symbols(isa) == {spec.symbol for spec in specs() if spec.isa.name == isa}
+
+
+def test_with_o3(tmp_path: Path) -> None:
+    """A sample; clang calls no function of the C library."""
+    chosen = specs()[::11]
+    command = ("clang-19", "--target=aarch64-linux-gnu", "-O3", "-std=c11", "-fPIC", "-Wall", "-Werror")
+    paths = kernels([(spec.isa.name, spec.symbol) for spec in chosen], tmp_path, command)
+    for image in map(load, paths):
+        for spec in chosen:
+            if spec.symbol in image.functions:
+                contract = contract_of(spec, "aapcs64")
+                report = prove_code(contract, image, spec.symbol, exhaustive=False, vector_bytes=(16, 48))
+                assert report.status is Status.PROVED, report.reason
+
+
+@pytest.mark.parametrize(
+    "name, other", [("dot_nx1", "mad_nx1"), ("mad_1x1", "mul_1x1"), ("xor_2x1", "xor_3x1")]
+)
+def test_other_contracts_are_refuted(name: str, other: str, tmp_path: Path) -> None:
+    """No proof is vacuous: each kernel fails another kernel's contract."""
+    spec, claimed = (next(s for s in specs() if f"_{each}__sve_u" in s.symbol) for each in (name, other))
+    image = load(_objects([spec], tmp_path)[0])
+    report = prove_code(contract_of(claimed, "aapcs64"), image, spec.symbol, exhaustive=False)
+    assert report.status is Status.REFUTED, report.reason
+    assert "with vectors of 128 bits: " in report.reason
+
+
+def _verify(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gfsmith", "verify", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_verify_proves_every_length(tmp_path: Path) -> None:
+    spec = next(spec for spec in specs() if "_mul_1x1__sve2" in spec.symbol)
+    path = _objects([spec], tmp_path)[0]
+    done = _verify("--objects", path, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = json.loads(done.stdout)["kernels"]
+    assert (row["symbol"], row["isa"], row["status"]) == (spec.symbol, "sve2", "proved")
+    assert row["vector_bytes"] == list(SCALABLE_BYTES)
+
+
+@pytest.mark.parametrize("isa, status", [("sve2", 0), ("sve", 1), ("neon", 1)])
+def test_verify_describes_a_function(isa: str, status: int, tmp_path: Path) -> None:
+    """A function of another project: its description names the instruction set that it may use."""
+    spec = next(spec for spec in specs() if "_dot_4x2__sve2" in spec.symbol)
+    path = _objects([spec], tmp_path)[0]
+    words = ("--operation", "dot", "--inputs", "4", "--outputs", "2", "--tables", "nibble")
+    order = ("--arguments", "len,k,tables,src,dst")
+    done = _verify(path, "--symbol", spec.symbol, *words, *order, "--isa", isa)
+    assert done.returncode == status, done.stdout + done.stderr
+    told = done.stdout + done.stderr
+    assert ("vectors of 128 to 2048 bits (16 lengths)" in told) is (status == 0), told
+    assert status == 0 or "which the instruction set does not have" in told
+
+
+def _words(folder: Path) -> list[int]:
+    """Return encodings of every form, and these with one or two bits changed."""
+    rng = Random(8)
+    lines = [
+        (form, instances.write(form, Random(f"{form} {n}"), 16)) for form in scalable.TABLE for n in range(6)
+    ]
+    words = [instance.encoded for instance in assemble(lines, folder, instances.ASSEMBLER)]
+    changed = [word ^ 1 << bit for word in words for bit in range(32)]
+    return words + changed + [word ^ 1 << rng.randrange(32) for word in changed]
+
+
+def _by_llvm(words: Sequence[int], folder: Path) -> list[str]:
+    """Return LLVM's text of each word."""
+    source, found = folder / "words.s", folder / "words.o"
+    source.write_text("".join(f".inst {word:#x}\n" for word in words))
+    subprocess.run(
+        ["clang-19", "--target=aarch64-linux-gnu", "-c", "-o", str(found), str(source)], check=True
+    )
+    command = ["llvm-objdump-19", "-d", "--mattr=+all", "--no-show-raw-insn", "--no-addresses", str(found)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [line for line in lines if line.startswith(("\t", "  "))]
+
+
+def _plain(text: str) -> str:
+    """Return a text without the differences in style: braces, spaces, comments, numbers of bytes and their
+    bases.
+    """
+    text = " ".join(re.sub(r"<[^>]*>|//.*|\{ ?| ?\}", "", text).split())
+    byte = re.match(r"(and|eor|mov) z\d+\.b", text) is not None
+
+    def number(found: re.Match[str]) -> str:
+        value = int(found[1], 0)
+        return f"#{value % 256 if byte else value - (1 << 64) * (value >> 63 > 0)}"
+
+    return re.sub(r"#(-?\w+)", number, text)
+
+
+def _mismatches(found: Sequence[Decoded | None], texts: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = ((each, text) for each, text in zip(found, texts, strict=True) if each is not None)
+    meant = ((each.text, text) for each, text in pairs if each.form in scalable.TABLE)
+    return [(ours, text.strip()) for ours, text in meant if _plain(ours) != _plain(text)]
+
+
+def test_capstone_decodes_as_llvm(tmp_path: Path) -> None:
+    """No encoding has a meaning that LLVM decodes otherwise, or not at all."""
+    words = _words(tmp_path)
+    texts = _by_llvm(words, tmp_path)
+    found = [decode(word.to_bytes(4, "little"), 0) for word in words]
+    assert len(texts) == len(words)
+    assert not _mismatches(found, texts)
+    forms = {each.form for each in found if each is not None}
+    assert forms >= set(scalable.TABLE)
+    assert _mismatches(found[1:], texts[:-1]), "the comparison detects a difference"
