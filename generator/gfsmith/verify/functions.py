@@ -142,6 +142,7 @@ def contract_of(words: Description) -> Contract:
         unwind=words.unwind,
         reach_all=words.reach_all,
         landing=words.landing,
+        tail=isa.tail if isa.scalable else None,
         frozen_data=words.frozen_data,
         columns=words.columns,
         rows=_rows(words),

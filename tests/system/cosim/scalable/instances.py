@@ -23,6 +23,8 @@ class _Writer:
         self.shapes = _TOKEN.findall(text)
 
     def text(self) -> str:
+        if self.mnemonic == "movprfx":  # the assembler refuses it without the instruction that must follow
+            return f".inst {0x0420BC00 | self.rng.randrange(1 << 10):#x}"
         operands = [self._operand(number, shape) for number, shape in enumerate(self.shapes)]
         if self.mnemonic in _LISTED:
             listed = self.mnemonic == "tbl"

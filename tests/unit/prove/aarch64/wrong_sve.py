@@ -81,6 +81,11 @@ UNSUPPORTED = (
     Change("the first-fault register", _ZERO, "mov x9, xzr\nsetffr", "no semantics"),
     Change("a pattern of a predicate", "ptrue p0.b", "ptrue p0.b, vl16", "no semantics"),
     Change("an index above 15", "and z5.d, z5.d, z0.d", "nop", "may exceed 15"),
+    Change("a prefix of a move", _ZERO, "mov x9, xzr\n.inst 0x0420bcb4\nmov z20.b, #0", "movprfx"),
+    Change("a prefix of another register", "eor3 z7.d, z7.d, z16.d, z6.d",
+           ".inst 0x0420bcb4\neor3 z7.d, z7.d, z16.d, z6.d", "movprfx"),
+    Change("a prefix whose register is read", "eor3 z7.d, z7.d, z16.d, z6.d",
+           ".inst 0x0420bcc7\neor3 z7.d, z7.d, z16.d, z7.d", "movprfx"),
     Change("a gather", _TAIL, "ptrue p1.d\nld1b { z20.d }, p1/z, [z21.d]", "no semantics"),
 )  # fmt: skip
 
@@ -92,6 +97,8 @@ EQUIVALENT = (
     Change("predicates", _ZERO, "mov x9, xzr\nptrue p4.b\npfalse p15.b", ""),
     Change("a loop that never repeats", "b.hs .L7", "nop", ""),
     Change("the length in another way", "rdvl x10, #1", "cnth x10, all, mul #2", ""),
+    Change("a prefix", "eor3 z7.d, z7.d, z16.d, z6.d",
+           "movprfx z20, z7\neor3 z20.d, z20.d, z16.d, z6.d\nmov z7.d, z20.d", ""),
     Change("sums in another order", "eor3 z7.d, z7.d, z16.d, z6.d", "eor3 z7.d, z7.d, z6.d, z16.d", ""),
     Change("counted otherwise", "addvl x9, x9, #2", "incb x9, all, mul #2", ""),
     Change("x13 - 0 bytes from another number", _TAIL, "whilelo p0.b, x9, x0", ""),

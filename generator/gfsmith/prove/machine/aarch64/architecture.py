@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.aarch64.decode import Decoded, Place
@@ -16,7 +17,7 @@ from gfsmith.prove.machine.aarch64.registers import (
     VECTOR_BYTES,
     VECTORS,
 )
-from gfsmith.prove.machine.aarch64.scalable import decode
+from gfsmith.prove.machine.aarch64.scalable import PREFIX, decode, is_prefixed
 from gfsmith.prove.machine.aarch64.semantics import TABLE, scalable
 from gfsmith.prove.machine.aarch64.semantics.operands import (
     CONDITIONS,
@@ -104,7 +105,18 @@ class AArch64:
         return Instruction(ip, ip + _WORD, flow, found, target, found.form == "nop")
 
     def decoder(self, image: Image, function: Function) -> Decode:
-        return by_bytes(self.decode, _WORD, image, function)
+        plain = by_bytes(self.decode, _WORD, image, function)
+
+        def at(ip: int) -> Instruction | None:
+            found = plain(ip)
+            if found is None or not isinstance(found.raw, Decoded) or found.raw.form != PREFIX:
+                return found
+            behind = plain(found.next_ip)
+            if behind is not None and isinstance(behind.raw, Decoded) and is_prefixed(found.raw, behind.raw):
+                return found
+            return replace(found, flow=Flow.OTHER)
+
+        return at
 
     def features(self, isa: Isa, granted: Iterable[str] = ()) -> tuple[str, ...]:
         found = {*isa.cpu_flags, *granted}

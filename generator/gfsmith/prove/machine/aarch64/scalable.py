@@ -26,6 +26,9 @@ from gfsmith.prove.machine.aarch64.decode import (
     Scalable,
 )
 
+PREFIX = "movprfx z z"  #: the form that makes the next instruction write another register than its source
+#: The forms that may follow it: their first two operands are one register.
+_PREFIXED = frozenset({"eor3 z.d z.d z.d z.d", "and z.b z.b #", "eor z.b z.b #"})
 #: Instructions that count the elements of a vector: their operands are general registers.
 _COUNTING = re.compile(r"(rdvl|addvl|(cnt|inc|dec)[bhwd]) ")
 _REGISTER = re.compile(r" .*\b[zp]\d+\b")
@@ -48,6 +51,15 @@ def decode(code: bytes, address: int) -> Decoded | None:
     form = " ".join([mnemonic, *(shape for shape, _ in read)])
     operands = tuple(operand for _, operand in read if operand is not None)
     return found._replace(mnemonic=mnemonic, form=form, operands=operands, condition="")
+
+
+def is_prefixed(prefix: Decoded, found: Decoded) -> bool:
+    """Return whether an instruction may follow a prefix: it must write the prefix's register and not read it
+    otherwise (Arm Architecture Reference Manual, C8.2, MOVPRFX). All others are unpredictable."""
+    target, *others = (each.number for each in found.operands if isinstance(each, Scalable))
+    moved, _ = prefix.operands
+    assert isinstance(moved, Scalable)
+    return found.form in _PREFIXED and target == moved.number and others.count(target) == 1
 
 
 def _operand(text: str) -> tuple[str, Operand | None]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded, Immediate, Operand, Place, Predicate, Scalable
+from gfsmith.prove.machine.aarch64.scalable import PREFIX
 from gfsmith.prove.machine.aarch64.semantics.operands import (
     SPAN,
     Semantics,
@@ -267,7 +268,7 @@ TABLE: dict[str, Semantics] = {
     **_accesses("st1b z.b p", _store_bytes, ("[x]", "[x vl]", "[x x]")),
     **_accesses("ldr z", _load_whole, ("[x]", "[x vl]")),
     **_accesses("str z", _store_whole, ("[x]", "[x vl]")),
-    "mov z.d z.d": _move,
+    **forms(_move, "mov z.d z.d", PREFIX),
     "mov z.b #": _immediate,
     **_bitwise("eor", _exclusive_or),
     **forms(_exclusive_or, *SVE2),
