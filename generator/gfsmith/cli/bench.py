@@ -33,7 +33,7 @@ def _codec(target: str) -> Codec:
     if found is None or found["code"] == LRC.name:
         fail(f"target '{target}'; allowed: CODE:KxM, such as cauchy:14x3, with a code of `gfsmith codes`")
     k, m = int(found["k"]), int(found["m"])
-    codes.parity_matrix(found["code"], k, m)  # refuses what the code does not have, in one line
+    codes.parity_matrix(found["code"], k, m)  # refuses other shapes in one line
 
     from gfsmith.codec import Codec
 
