@@ -33,6 +33,7 @@ PARTS = (
     ("gfsmith.prove.machine.aarch64", "AArch64: the same without unwind tables (`prove/machine/aarch64/`)"),
     ("gfsmith.prove.machine.s390x", "s390x: the same without unwind tables (`prove/machine/s390x/`)"),
     ("gfsmith.prove.machine.power", "POWER: the same without unwind tables (`prove/machine/power/`)"),
+    ("gfsmith.prove.machine.riscv", "RISC-V: the same without unwind tables (`prove/machine/riscv/`)"),
     (
         "gfsmith.prove.machine.wasm",
         "WebAssembly: registers, control flow, instructions (`prove/machine/wasm/`)",

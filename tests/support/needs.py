@@ -38,6 +38,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "fuzzing": ("atheris",),
     "qemu": (
         "qemu-x86_64-static",
+        "riscv64-linux-gnu-objdump",
         *(name.format(each.triple) for each in ARCHITECTURES if each.debian for name in CROSS),
     ),
     "build systems": (
@@ -86,6 +87,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/builds/test_meson.py": ("build systems",),
     "system/cosim/test_aarch64.py": ("clang", "qemu"),
     "system/cosim/test_power.py": ("clang", "qemu"),
+    "system/cosim/test_riscv.py": ("clang", "qemu"),
     "system/cosim/test_s390x.py": ("clang", "qemu"),
     "system/cosim/test_scalable.py": ("clang", "qemu"),
     "system/cosim/test_wasm.py": ("clang", "wasm"),
@@ -119,6 +121,8 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/prove/test_power.py": ("clang",),
     "unit/prove/test_power10_teeth.py": ("clang",),
     "unit/prove/test_power_teeth.py": ("clang",),
+    "unit/prove/test_riscv.py": ("clang", "qemu"),
+    "unit/prove/test_riscv_teeth.py": ("clang", "qemu"),
     "unit/prove/test_s390x.py": ("clang",),
     "unit/prove/test_s390x_teeth.py": ("clang",),
     "unit/prove/test_seh.py": ("clang", "mingw"),

@@ -142,6 +142,13 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(
         Level.TEST_ALL, Probe.COMMAND, "llvm-mca-19", "llvm-19", "predicts cycles: explain, tune --model"
     ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "riscv64-linux-gnu-objdump",
+        "binutils-riscv64-linux-gnu",
+        "decodes RISC-V: verify",
+    ),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "llvm-objdump-19", "llvm-19", "predicts cycles of C: explain"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "clang-14", "clang-14", "Debian 12's own clang"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "valgrind", "valgrind", "counts the instructions of a call"),

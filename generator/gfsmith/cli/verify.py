@@ -98,9 +98,9 @@ def command(
     """Prove machine code again, from the .S files of the output folder alone.
 
     With --objects: prove the same kernels in the output of a compiler or assembler, for x86-64, AArch64,
-    POWER or WebAssembly. With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the contract
-    that the options describe; --isa names the instruction sets that it may use. With --contracts: prove all
-    functions of a TOML file whose keys are these options.
+    POWER, RISC-V or WebAssembly. With OBJECT_FILE (.o, .a, .so, .obj): prove one function of it against the
+    contract that the options describe; --isa names the instruction sets that it may use. With --contracts:
+    prove all functions of a TOML file whose keys are these options.
     """
     from gfsmith.build import prove_kernels, report, request
     from gfsmith.verify import functions, listings, objects

@@ -12,6 +12,7 @@ MACHINES = {
     Arch.X86_64: "x86-64",
     Arch.AARCH64: "AArch64",
     Arch.POWER: "POWER",
+    Arch.RISCV: "RISC-V",
     Arch.S390X: "s390x",
     Arch.WASM: "WebAssembly",
 }

@@ -19,8 +19,9 @@ class Abi:
     that hold 0, on entry and at return. stack_multiple: a place,
     and a number of which its address is a multiple. return_address: a register, a place, or None if no
     instruction can reach it. pointer: bytes of an address and of a length. Places are relative to the stack
-    pointer on entry. home, red_zone, guard, deepest: as in stack.Stack. landing: the bytes that begin every
-    function that may be called by address where branch protection is on.
+    pointer on entry. home, red_zone, guard, deepest: as in stack.Stack. stack_vectors: the vectors that a
+    function may have on the stack besides `deepest` bytes. landing: the bytes that begin every function that may
+    be called by address where branch protection is on.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Abi:
     red_zone: int = 0
     guard: int = DEEPEST
     deepest: int = DEEPEST
+    stack_vectors: int = 0
     anchored: Mapping[str, int] = field(default_factory=dict)
     zeros: tuple[str, ...] = ()
     stack_multiple: tuple[int, int] = (0, 1)

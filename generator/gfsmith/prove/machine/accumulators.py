@@ -32,6 +32,8 @@ def _recognise(contract: Contract, piece: Piece, length: int) -> Sum | None:
     if not isinstance(piece, Form) or piece.is_constant:
         return None
     atom = next(iter(piece.atoms))
+    if not atom.kind.startswith("src"):
+        return None
     output: Word = 0 if atom.table is None else atom.table.output
     places = {subtract(other.shard, atom.shard) for other in piece.atoms}
     numbers = [place for place in places if isinstance(place, int)]

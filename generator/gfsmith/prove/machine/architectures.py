@@ -5,11 +5,12 @@ from __future__ import annotations
 from gfsmith.prove.machine.aarch64.architecture import AArch64
 from gfsmith.prove.machine.architecture import Architecture
 from gfsmith.prove.machine.power.architecture import Power
+from gfsmith.prove.machine.riscv.architecture import RiscV
 from gfsmith.prove.machine.s390x.architecture import S390x
 from gfsmith.prove.machine.wasm.architecture import WebAssembly
 from gfsmith.prove.machine.x86.architecture import X86
 
-ALL: tuple[Architecture, ...] = (X86(), AArch64(), Power(), S390x(), WebAssembly())
+ALL: tuple[Architecture, ...] = (X86(), AArch64(), Power(), RiscV(), S390x(), WebAssembly())
 _BY_ABI = {abi: arch for arch in ALL for abi in arch.abis}
 
 

@@ -19,6 +19,9 @@ from gfsmith.prove.machine.explore import MAX_STEPS, Explorer
 from gfsmith.prove.machine.formats.image import Function, Image, raw
 from gfsmith.prove.verdict import Refutation, Status
 
+#: With vectors of more bytes than these the bytes after the loops are always taken at once: the ways in which
+#: their number may differ are too many to follow one by one.
+LONG = 256
 _PARAMETERS: tuple[Parameter, ...] = ("len", "k", "coeffs", "src", "dst")
 
 _COVERAGE = "coverage"
@@ -145,7 +148,8 @@ def prove_code(
     The proof covers all lengths and numbers of sources at once, by induction over the loops. The bytes that
     remain after the loops are taken in a few ranges if the contract states how the code processes them; if
     this gives no proof, one by one. If `exhaustive`, every length from 0 to four blocks follows without
-    induction. After `max_steps` instructions the answer is "unsupported".
+    induction, except with vectors of more than LONG bytes. After `max_steps` instructions the answer is
+    "unsupported".
     Code with scalable vectors is proved once for each length of vectors that the architecture permits; if
     `vector_bytes` is given, only for the lengths in it.
     """
@@ -184,8 +188,11 @@ def _prove(
     """Return the answer for all lengths of scalable vectors, or the first one that is not "proved"."""
     done: list[_Run] = []
     report = Report(Status.UNSUPPORTED)
+    at_once = any(arch.vector_bytes > LONG for _, arch in work)
+    exhaustive = exhaustive and not at_once
     for number, (contract, arch) in enumerate(work, 1):
-        for tail in dict.fromkeys((None if exhaustive else contract.tail, None)):
+        tails = (Tail.MASKED,) if at_once else (None if exhaustive else contract.tail, None)
+        for tail in dict.fromkeys(tails):
             explorer = Explorer(contract, arch, image, function, max_steps, tail)
             runs = [*done, _Run(explorer, Constants(image, function, contract.frozen_data))]
             report = _attempt(runs, image, function, exhaustive, last=number == len(work))

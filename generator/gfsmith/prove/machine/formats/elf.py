@@ -27,6 +27,7 @@ from gfsmith.prove.machine.formats.image import (
 )
 from gfsmith.prove.machine.formats.relocation import Relocation, Relocations
 from gfsmith.prove.machine.power.relocations import PowerRelocations
+from gfsmith.prove.machine.riscv.relocations import RiscVRelocations
 from gfsmith.prove.machine.s390x.relocations import S390xRelocations
 from gfsmith.prove.machine.x86.relocations import X86Relocations
 
@@ -43,6 +44,7 @@ _MACHINES: dict[str, Relocations] = {
     "x64": X86Relocations(),
     "AArch64": AArch64Relocations(),
     "64-bit PowerPC": PowerRelocations(),
+    "RISC-V": RiscVRelocations(),
     "IBM S/390": S390xRelocations(),
 }
 
@@ -303,6 +305,8 @@ class Reader:
     def _refer(self, kind: int, place: int, target: int, addend: int, index: int, symbol: Any) -> None:
         """Record the reference or the hole that a relocation leaves in its field."""
         part, origin, size = self.scheme.part(kind)
+        if not size:
+            return
         if index in self.build.slots and self.scheme.is_via_slot(kind):
             target = self.build.slots[index]
         if symbol is not None and symbol.name == _TOC_SYMBOL:

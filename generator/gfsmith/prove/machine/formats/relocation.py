@@ -54,7 +54,7 @@ class Relocations(Protocol):
         """Return True if a type of relocation refers to a pointer to the symbol."""
 
     def part(self, kind: int) -> tuple[str, str, int]:
-        """Return Reference.part, origin and size of a relocation of this type."""
+        """Return Reference.part, origin and size of a relocation of this type; size 0: it has no field."""
 
     def apply(self, build: Builder, relocation: Relocation) -> bool:
         """Patch an object's section; False if the type is not known. Raises LoadError if it does not fit."""

@@ -1,0 +1,1 @@
+"""RISC-V of 64 bits with vectors: registers, decoding, meaning."""

@@ -1,0 +1,102 @@
+"""Reading and writing an instruction's operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.linear import Word, add, make
+from gfsmith.prove.machine.riscv.decode import Decoded, General, Immediate, Operand, Place, Vector
+from gfsmith.prove.machine.riscv.registers import ZERO
+from gfsmith.prove.machine.state import Opaque, State, Value
+
+Semantics = Callable[[State, Decoded], None]
+
+SPAN = 1 << 64
+
+
+def immediate(operand: Operand) -> int:
+    if not isinstance(operand, Immediate):
+        raise Unsupported(f"{operand} is no number")
+    return operand.number
+
+
+def general(operand: Operand) -> str:
+    """Return a general register's name."""
+    if not isinstance(operand, General):
+        raise Unsupported(f"{operand} is no general register")
+    return operand.name
+
+
+def vector(operand: Operand) -> int:
+    """Return a vector register's number."""
+    if not isinstance(operand, Vector):
+        raise Unsupported(f"{operand} is no vector register")
+    return operand.number
+
+
+def register_word(state: State, name: str) -> Word:
+    """Return a register as a number or an address. Raises Refutation if the register holds data: a later
+    branch or address could leak it by timing."""
+    return 0 if name == ZERO else state.word(name)
+
+
+def word(state: State, operand: Operand) -> Word:
+    """Return an operand as a number or an address, as register_word does."""
+    return operand.number if isinstance(operand, Immediate) else register_word(state, general(operand))
+
+
+def read(state: State, operand: Operand) -> Value:
+    """Return the value of a general register that is stored or moved."""
+    name = general(operand)
+    value = 0 if name == ZERO else state.gpr[name]
+    if isinstance(value, Opaque):
+        raise Unsupported(f"{value} is used")
+    return value
+
+
+def write(state: State, operand: Operand, value: Value) -> None:
+    """Write a general register; x0 stays 0."""
+    name = general(operand)
+    if isinstance(value, tuple):
+        known = domain.number_in(value)
+        value = value if known is None else known
+    elif isinstance(value, int):
+        value %= SPAN
+    if name != ZERO:
+        state.gpr[name] = value
+
+
+def signed(value: int) -> int:
+    half = SPAN // 2
+    return (value + half) % SPAN - half
+
+
+def nearest(value: Word) -> Word:
+    """Return the representative nearest to 0 of a number that is added to an unknown."""
+    return signed(value) if isinstance(value, int) else value
+
+
+def wrap(value: Word) -> Word:
+    """Return a result modulo 2^64. A number becomes non-negative; the constant and the factors of an
+    expression with unknowns become the representatives nearest to 0."""
+    if isinstance(value, int):
+        return value % SPAN
+    return make(signed(value.constant), {s: signed(c) for s, c in value.terms})
+
+
+def place(state: State, operand: Operand) -> Word:
+    """Return the address of an operand in memory."""
+    if not isinstance(operand, Place):
+        raise Unsupported(f"{operand} is not in memory")
+    return wrap(add(register_word(state, operand.base), operand.displacement))
+
+
+def vector_bytes(state: State) -> int:
+    """Return VLEN / 8."""
+    return domain.size(state.vectors[0])
+
+
+def read_vector(state: State, operand: Operand) -> Runs:
+    return state.vectors[vector(operand)]
