@@ -117,8 +117,7 @@ def contract_of(words: Description) -> Contract:
     isa = _isa_of(words)
     abi = _abi_of(words, isa)
     parameters, narrow = _parameters(words.arguments)
-    _check_numbers(words)
-    _check_tables(words, parameters)
+    _check(words, parameters)
     contract = Contract(
         operation=words.operation,
         inputs=words.inputs,
@@ -153,6 +152,12 @@ def contract_of(words: Description) -> Contract:
     )
     _check_lengths(words, contract)
     return contract
+
+
+def _check(words: Description, parameters: Sequence[Parameter | int]) -> None:
+    """Raises ForeignError for options that contradict each other."""
+    _check_numbers(words)
+    _check_tables(words, parameters)
 
 
 def _layout(words: Description) -> Layout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -132,7 +133,7 @@ def test_errors_at_one_length_are_refuted(name: str, tmp_path: Path) -> None:
     assert line in TEXT
     report = prove(assemble(TEXT.replace(line, by, 1), tmp_path, ASSEMBLER))
     assert report.status is Status.REFUTED, report.reason
-    assert re.search(rf"{reason}.*\(vectors of {bits} bits\)", report.reason), report.reason
+    assert re.search(rf"with vectors of {bits} bits: .*{reason}", report.reason), report.reason
 
 
 #: Instructions before a return, or another replacement -> the obstacle of the proof.
@@ -215,7 +216,7 @@ def _flipped(image: Image, place: int, bit: int) -> Image:
             data[address - segment.address + place] ^= 1 << bit
             segment = Segment(segment.address, bytes(data), False, True, segment.name)
         segments.append(segment)
-    return Image(image.format, image.machine, tuple(segments), image.functions)
+    return replace(image, segments=tuple(segments))
 
 
 #: Byte and bit -> the reason why a kernel with that bit flipped is equally right.

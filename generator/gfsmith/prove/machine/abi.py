@@ -20,8 +20,8 @@ class Abi:
     and a number of which its address is a multiple. return_address: a register, a place, or None if no
     instruction can reach it. pointer: bytes of an address and of a length. Places are relative to the stack
     pointer on entry. home, red_zone, guard, deepest: as in stack.Stack. stack_vectors: the vectors that a
-    function may have on the stack besides `deepest` bytes. landing: the bytes that begin every function that may
-    be called by address where branch protection is on.
+    function may have on the stack besides `deepest` bytes. landing: the bytes that begin every function that
+    may be called by address where branch protection is on.
     """
 
     name: str

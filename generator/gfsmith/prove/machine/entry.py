@@ -11,7 +11,7 @@ from gfsmith.prove.machine.domain import Runs, Table, Unsupported
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Facts, Word, add, scale, subtract, symbol
 from gfsmith.prove.machine.memory import Limits, Memory
-from gfsmith.prove.machine.stack import DEEPEST, Stack
+from gfsmith.prove.machine.stack import Stack
 from gfsmith.prove.machine.state import Opaque, State, Value
 from gfsmith.prove.verdict import Refutation
 
@@ -113,6 +113,7 @@ def entry_state(
     arbitrary."""
     abi = arch.abis[contract.abi]
     length, facts = _given(contract, abi.pointer, *lengths)
+    deepest = abi.deepest + abi.stack_vectors * arch.vector_bytes
     memory = Memory(
         _limits(contract, length, abi.pointer),
         facts,
@@ -120,12 +121,7 @@ def entry_state(
         contract.expanded,
         constants,
         contract.layout.decode,
-        Stack(
-            abi.home,
-            abi.red_zone,
-            guard=abi.guard,
-            deepest=abi.deepest + abi.stack_vectors * arch.vector_bytes,
-        ),
+        Stack(abi.home, abi.red_zone, guard=abi.guard, deepest=deepest),
     )
     gpr: dict[str, Value | Opaque] = {name: junk(8) for name in arch.general}
     for name in abi.preserved:

@@ -148,10 +148,8 @@ def prove_code(
     The proof covers all lengths and numbers of sources at once, by induction over the loops. The bytes that
     remain after the loops are taken in a few ranges if the contract states how the code processes them; if
     this gives no proof, one by one. If `exhaustive`, every length from 0 to four blocks follows without
-    induction, except with vectors of more than LONG bytes. After `max_steps` instructions the answer is
-    "unsupported".
-    Code with scalable vectors is proved once for each length of vectors that the architecture permits; if
-    `vector_bytes` is given, only for the lengths in it.
+    induction, except with vectors of more than LONG bytes. Scalable vectors: one proof for each permitted
+    length, or for those in `vector_bytes`. After `max_steps` instructions the answer is "unsupported".
     """
     arch = of_abi(contract.abi)
     if image.machine != arch.name:

@@ -6,7 +6,7 @@ it takes for granted that the linker keeps its meaning.
 
 from __future__ import annotations
 
-from gfsmith.prove.machine.formats.image import Builder, LoadError
+from gfsmith.prove.machine.formats.image import Builder, ByteOrder, LoadError
 from gfsmith.prove.machine.formats.relocation import Dynamic, Relocation
 from gfsmith.prove.machine.riscv.registers import MACHINE
 
@@ -35,6 +35,7 @@ _DATA = {_WORD: 4, _DOUBLEWORD: 8, _NEAR: 4}
 
 class RiscVRelocations:
     machine = MACHINE
+    order: ByteOrder = "little"
     dynamic = Dynamic(_NONE, _RELATIVE, frozenset({_JUMP_SLOT}), _DOUBLEWORD)
 
     def trim(self, code: bytes) -> bytes:
