@@ -32,6 +32,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
     ),
     "valgrind": ("valgrind",),
+    "armhf": ("/usr/arm-linux-gnueabihf/include/string.h",),
     "mingw": ("x86_64-w64-mingw32-gcc",),
     "wine": ("/usr/lib/wine/wine64",),
     "zig": ("ziglang",),

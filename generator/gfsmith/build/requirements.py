@@ -240,6 +240,13 @@ _DEBIAN: tuple[Requirement, ...] = (
     ),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder", (Level.YCSB,)),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "snapraid", "snapraid", "reference"),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/arm-linux-gnueabihf/include/string.h",
+        "libc6-dev-armhf-cross",
+        "compiles for a machine of 32 bits",
+    ),
     Requirement(Level.TEST_ALL, Probe.MODULE, "zfec", "python3-zfec", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
     Requirement(

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.paths import ROOT
+from tests.support.progress import without_progress
 
 _LEAD = re.compile(r"^(?P<verb>Create|In) `(?P<path>[^`]+)`:$")
 
@@ -133,10 +134,11 @@ def _run(root: Path, commands: str, printed: str | None) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
         env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
     )  # fmt: skip
+    output = without_progress(done.stdout)
     if done.returncode != 0:
-        raise StepError(f"{commands}prints\n{done.stdout}and exits with status {done.returncode}")
-    if printed is not None and not matches(done.stdout, printed):
-        raise StepError(f"{commands}prints\n{done.stdout}instead of\n{printed}")
+        raise StepError(f"{commands}prints\n{output}and exits with status {done.returncode}")
+    if printed is not None and not matches(output, printed):
+        raise StepError(f"{commands}prints\n{output}instead of\n{printed}")
 
 
 def matches(printed: str, expected: str) -> bool:

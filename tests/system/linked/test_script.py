@@ -191,7 +191,7 @@ def test_a_missing_file(manifest: Path, tmp_path: Path) -> None:
     refused(check(tmp_path / "none", manifest), f"{tmp_path / 'none'}: No such file or directory")
 
 
-@pytest.mark.needs("clang")
+@pytest.mark.needs("clang", "armhf")
 @pytest.mark.parametrize("form", CROSS)
 def test_other_machines(form: str, small: Path, manifest: Path, tmp_path: Path) -> None:
     """Objects of other systems; machines other than x86-64 have all kernels in C."""
