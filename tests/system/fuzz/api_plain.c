@@ -61,7 +61,7 @@ static void raid_recover(input *in, const subject *s, size_t len) {
   arena_save(shards);
   api_pointers(&p, 0, shards, 0);
   gfsmith_status status = gfsmith_raid_recover(s->k, s->m, len, p.list, present);
-  bool refused = len > 0 && missing > s->m;
+  bool refused = missing > s->m;
   REQUIRE(status == (refused ? GFSMITH_ETOOMANY : GFSMITH_OK));
   for (unsigned n = 0; n < shards; n++)
     arena_require(n, refused || len == 0 ? arena_saved(n) : original[n]);
