@@ -14,7 +14,7 @@ from tests.system.cosim.scalar64.emulator import BLOCK_BYTES, Emulator, compile_
 HERE = Path(__file__).parent
 COMPILER = ("clang-19", "--target=riscv64-linux-gnu", "-march=rv64gcv", "-static", "-O1", "-Wall", "-Werror")
 _STRIDE = 128  #: of vectors in struct state
-_LAYOUT = struct.Struct(f"<QQ32QQQ{32 * _STRIDE}s{BLOCK_BYTES}s")
+_LAYOUT = struct.Struct(f"<8sQ32QQQ{32 * _STRIDE}s{BLOCK_BYTES}s")
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Machine:
     vectors: list[bytes]
     memory: bytes = field(repr=False)
 
-    def pack(self, instruction: int) -> bytes:
+    def pack(self, instruction: bytes) -> bytes:
         vectors = b"".join(vector.ljust(_STRIDE, b"\0") for vector in self.vectors)
         return _LAYOUT.pack(instruction, 0, *self.general, self.vl, self.vtype, vectors, self.memory)
 
@@ -49,7 +49,7 @@ class RiscVEmulator(Emulator):
         self.command = ("qemu-riscv64-static", "-cpu", cpu)
         super().__init__(program)
 
-    def states(self, trials: Sequence[tuple[int, Machine]]) -> list[Machine]:
+    def states(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
         """Return the states after each instruction. Raises CalledProcessError at a fault."""
         answers = self.answers([machine.pack(instruction) for instruction, machine in trials])
         return [Machine.unpack(answer, self.size) for answer in answers]

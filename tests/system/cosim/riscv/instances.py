@@ -25,7 +25,7 @@ class Instance:
 
     form: str
     text: str
-    encoded: int
+    encoded: bytes
     decoded: Decoded
 
 
@@ -121,7 +121,7 @@ def assemble(lines: Sequence[tuple[str, str]], folder: Path) -> list[Instance]:
     code = raw.read_bytes()
     assert len(code) == SLOT * len(lines)
     decoded = {line.offset: parse(line.text) for line in disassemble(code)}
-    words = [int.from_bytes(code[at : at + SLOT], "little") for at in range(0, len(code), SLOT)]
+    words = [code[at : at + SLOT] for at in range(0, len(code), SLOT)]
     return [
         Instance(form, text, word, decoded[SLOT * number])
         for number, ((form, text), word) in enumerate(zip(lines, words, strict=True))

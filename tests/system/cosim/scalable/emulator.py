@@ -11,7 +11,7 @@ from tests.system.cosim.scalar64.emulator import BLOCK_BYTES, Emulator, Machine,
 
 HERE = Path(__file__).parent
 _MOST = 256  #: bytes of the longest vector
-_LAYOUT = struct.Struct(f"<QQ31QQQQ{32 * _MOST}s{16 * _MOST // 8}s{BLOCK_BYTES}s")
+_LAYOUT = struct.Struct(f"<8sQ31QQQQ{32 * _MOST}s{16 * _MOST // 8}s{BLOCK_BYTES}s")
 
 
 def build(folder: Path) -> Path:
@@ -30,12 +30,12 @@ class ScalableEmulator(Emulator):
         self.command = ("qemu-aarch64-static", "-cpu", f"max,sve-default-vector-length={vector}")
         super().__init__(program)
 
-    def run(self, trials: Sequence[tuple[int, Machine]]) -> list[Machine]:
+    def run(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
         """Return the states after each instruction. Raises CalledProcessError at a fault."""
         packed = [self._pack(instruction, machine) for instruction, machine in trials]
         return [self._unpack(answer) for answer in self.answers(packed)]
 
-    def _pack(self, instruction: int, machine: Machine) -> bytes:
+    def _pack(self, instruction: bytes, machine: Machine) -> bytes:
         vectors = b"".join(vector.ljust(_MOST, b"\0") for vector in machine.vectors)
         predicates = b"".join(bits.to_bytes(_MOST // 8, "little") for bits in machine.predicates)
         registers = (*machine.general, machine.sp, machine.nzcv)
