@@ -47,8 +47,9 @@ class BuildWhole(build_py):
         codec.mkdir(exist_ok=True)
         for module in (*CODEC.glob("*.py"), *CODEC.glob("*.pyi")):
             shutil.copy(module, codec)
-        if found:
-            shutil.copy(Path(found).parent / "static" / "gfsmith-shards", codec)
+        tool = Path(found).parent / "static" / "gfsmith-shards" if found else None
+        if tool is not None and tool.exists():  # `make python` builds it
+            shutil.copy(tool, codec)
         share = Path(self.build_lib) / "gfsmith" / "share"
         shutil.rmtree(share, ignore_errors=True)
         share.mkdir()

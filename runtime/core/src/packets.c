@@ -10,8 +10,8 @@
 
 enum {
   PACKETS_MAX = GFS_PACKETS * GFSMITH_MAX_SHARDS,
-  WORD = 64,
-  WORDS_MAX = (PACKETS_MAX + WORD - 1) / WORD
+  WORD_BITS = 64,
+  WORDS_MAX = (PACKETS_MAX + WORD_BITS - 1) / WORD_BITS
 };
 
 /* Bytes of all packets that are processed at a time: they should stay in a first-level cache during
@@ -33,13 +33,13 @@ static unsigned ones(uint64_t word) {
 /* The number of columns below `columns` in which two rows differ. */
 static unsigned distance(const bits *a, const bits *b, unsigned columns) {
   unsigned count = 0;
-  for (unsigned n = 0; n * WORD < columns; n++)
+  for (unsigned n = 0; n * WORD_BITS < columns; n++)
     count += ones(a->word[n] ^ b->word[n]);
   return count;
 }
 
 static bool has_bit(const bits *row, unsigned column) {
-  return row->word[column / WORD] >> column % WORD & 1;
+  return row->word[column / WORD_BITS] >> column % WORD_BITS & 1;
 }
 
 /* The bit matrix with one byte per bit, for comparison with known matrices. */
@@ -56,7 +56,7 @@ static void expand(const gfs_field *field, unsigned inputs, unsigned outputs, co
 static void pack(const uint8_t *row, unsigned columns, bits *out) {
   memset(out, 0, sizeof *out);
   for (unsigned j = 0; j < columns; j++)
-    out->word[j / WORD] |= (uint64_t)row[j] << j % WORD;
+    out->word[j / WORD_BITS] |= (uint64_t)row[j] << j % WORD_BITS;
 }
 
 /* A schedule under construction. */

@@ -65,10 +65,11 @@ def _user(place: Place, folder: Path, prefix: Path, components: str, target: str
 
 
 def test_by_make_and_pkg_config(staged: Path, place: Place, tmp_path: Path) -> None:
-    """Shared: both libraries with their versions, and each links only its own dependencies."""
+    """Shared: all libraries with their versions, and each links only its own dependencies."""
+    libraries = ("gfsmith", "gfsmith-compose", "gfsmith-shards")
     assert {path.name for path in (staged / "lib").iterdir()} == {
-        *(f"lib{name}.{kind}" for name in ("gfsmith", "gfsmith-compose") for kind in ("a", "so", "so.0")),
-        *(f"lib{name}.so.{__version__}" for name in ("gfsmith", "gfsmith-compose")),
+        *(f"lib{name}.{kind}" for name in libraries for kind in ("a", "so", "so.0")),
+        *(f"lib{name}.so.{__version__}" for name in libraries),
         "pkgconfig",
     }
     found = ("pkg-config", f"gfsmith-compose = {__version__}", "--cflags", "--libs")

@@ -108,6 +108,7 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
 #: Pages whose C code other tests compile and run.
 ELSEWHERE = {
     "README.md": "test_commands.py runs its program",
+    "docs/verdicts.md": "tests/unit/verify/test_documented.py follows its recipe",
     "docs/migrate/isal.md": "test_migrate.py",
     "docs/migrate/jerasure.md": "test_migrate.py",
     "docs/contract.md": "test_the_kernel_call_of_the_contract, above",

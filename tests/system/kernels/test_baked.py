@@ -155,6 +155,13 @@ def snapraid(field: Any, k: int, m: int) -> Bytes:
     return np.vstack([np.ones((1, k), np.uint8), np.asarray(matrix / matrix[:, :1])])
 
 
+def zfec(field: Any, k: int, m: int) -> Bytes:
+    """Values of polynomials at 0, 1, 2, 4, ...: the rows below the first k, times the inverse of these."""
+    points = field([0, *(int(field(2) ** i) for i in range(k + m - 1))])
+    whole = np.vstack([points[:, None] ** i for i in range(k)]).reshape(k, k + m).T
+    return np.asarray(whole[k:] @ np.linalg.inv(whole[:k]))
+
+
 BY_GALOIS = {
     "vandermonde": vandermonde,
     "cauchy": cauchy,
@@ -168,9 +175,10 @@ BY_GALOIS = {
     "raid6": raid6,
     "raidz": raidz,
     "snapraid": snapraid,
+    "zfec": zfec,
 }
 #: Codes of the library for which the default set has no kernels under their names.
-NOT_BAKED = {"cauchy_orig", "reed_sol_van", "reed_sol_r6_op", "hdfs", "raid6", "raidz", "snapraid"}
+NOT_BAKED = {"cauchy_orig", "reed_sol_van", "reed_sol_r6_op", "hdfs", "raid6", "raidz", "snapraid", "zfec"}
 
 
 @pytest.mark.parametrize("code", BY_GALOIS)

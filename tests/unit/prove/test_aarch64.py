@@ -175,7 +175,7 @@ def test_verify_reports_the_reason(tmp_path: Path) -> None:
 
 
 def test_objects_of_unknown_machines_are_one_line(tmp_path: Path) -> None:
-    for target, name in (("riscv64-linux-gnu", "RISC-V"), ("s390x-linux-gnu", "IBM S/390")):
+    for target, name in (("loongarch64-linux-gnu", "LoongArch"), ("mips64el-linux-gnuabi64", "MIPS")):
         source = tmp_path / "f.c"
         source.write_text("void gfs_dot_4x2__neon_u4(void) {}\n")
         found = tmp_path / "f.o"

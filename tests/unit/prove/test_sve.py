@@ -155,7 +155,8 @@ def _words(folder: Path) -> list[int]:
     lines = [
         (form, instances.write(form, Random(f"{form} {n}"), 16)) for form in scalable.TABLE for n in range(6)
     ]
-    words = [int.from_bytes(instance.encoded, "little") for instance in assemble(lines, folder, instances.ASSEMBLER)]
+    assembled = assemble(lines, folder, instances.ASSEMBLER)
+    words = [int.from_bytes(instance.encoded, "little") for instance in assembled]
     changed = [word ^ 1 << bit for word in words for bit in range(32)]
     return words + changed + [word ^ 1 << rng.randrange(32) for word in changed]
 

@@ -178,7 +178,7 @@ def test_every_instruction_set_computes_the_same(isa: str) -> None:
 
 
 def test_the_signature_names_the_arguments() -> None:
-    names = ["code", "k", "m", "hint", "packet"]
+    names = ["code", "k", "m", "hint", "packet", "threads"]
     assert list(inspect.signature(gfsmith.Codec).parameters) == names
 
 

@@ -231,8 +231,8 @@ def test_dropped_shards(page: Page) -> None:
         text,
     )
     files = {name: bytearray(base64.b64decode(shard)) for name, shard in encoded.items()}
-    files["old.txt.001.gfs"][9000] ^= 1
-    del files["old.txt.004.gfs"]
+    files["old.txt.g1.001.gfs"][900] ^= 1
+    del files["old.txt.g1.004.gfs"]
     page.drop({name: bytes(shard) for name, shard in files.items()})
     page.says("2 shards are lost of 6; up to 2 can be rebuilt")
     assert page.states() == ["intact", "corrupted", "intact", "intact", "destroyed", "intact"]
