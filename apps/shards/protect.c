@@ -1,11 +1,10 @@
 /* gfsmith-shards protect: a file, a folder or stdin as k + m shards. */
 #include "archive.h"
 #include "commands.h"
+#include "control.h"
 #include "json.h"
 #include "output.h"
-#include "progress.h"
 #include "report.h"
-#include "workers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -207,21 +206,13 @@ static ptrdiff_t read_source(void *context, void *to, size_t size) {
 static int encode(protect *job, const options *opt) {
   gfsmith_shards_sink sinks[GFSMITH_MAX_SHARDS] = {0};
   gfsmith_shards_source source = {read_source, NULL, job, -1};
-  progress bar;
-  workers *pool = workers_start(opt->threads);
-  gfsmith_shards_control control = {
-      .run = pool != NULL ? workers_run : NULL,
-      .run_context = pool,
-      .progress = progress_set,
-      .progress_context = &bar,
-  };
+  control call;
   for (unsigned i = 0; i < job->shards; i++)
     sinks[i] = (gfsmith_shards_sink){output_write, &job->outs[i]};
-  progress_begin(&bar, "protect", S_ISREG(job->info.st_mode) ? (uint64_t)job->info.st_size : 0,
-                 opt->quiet);
-  int status = gfsmith_shards_split(&job->header, &source, sinks, &control, NULL);
-  progress_end(&bar);
-  workers_stop(pool);
+  control_begin(&call, "protect", S_ISREG(job->info.st_mode) ? (uint64_t)job->info.st_size : 0,
+                opt);
+  int status = gfsmith_shards_split(&job->header, &source, sinks, &call.shards, NULL);
+  control_end(&call);
   if (status == GFSMITH_OK)
     return job->is_tar ? archive_finish(&job->tar) : TOOL_OK;
   if (report_interrupted())

@@ -1,8 +1,7 @@
 #include "scan.h"
 
-#include "progress.h"
+#include "control.h"
 #include "report.h"
-#include "workers.h"
 
 typedef struct pass {
   const char *label;
@@ -10,29 +9,21 @@ typedef struct pass {
 } pass;
 
 static int run(shard_set *set, const options *opt, pass how) {
-  progress bar;
-  workers *pool = workers_start(opt->threads);
-  gfsmith_shards_control control = {
-      .run = pool != NULL ? workers_run : NULL,
-      .run_context = pool,
-      .progress = progress_set,
-      .progress_context = &bar,
-  };
+  control call;
   int status;
   set_rewind(set);
-  progress_begin(&bar, how.label, set_length(set), opt->quiet);
+  control_begin(&call, how.label, set_length(set), opt);
   if (how.original != NULL)
-    status =
-        gfsmith_shards_join(set->sources, set->source_count, how.original, &control, &set->report);
+    status = gfsmith_shards_join(set->sources, set->source_count, how.original, &call.shards,
+                                 &set->report);
   else if (how.sinks != NULL)
-    status =
-        gfsmith_shards_repair(set->sources, set->source_count, how.sinks, &control, &set->report);
+    status = gfsmith_shards_repair(set->sources, set->source_count, how.sinks, &call.shards,
+                                   &set->report);
   else
-    status = gfsmith_shards_verify(set->sources, set->source_count, &control, &set->report);
+    status = gfsmith_shards_verify(set->sources, set->source_count, &call.shards, &set->report);
   if (status == GFSMITH_OK)
-    progress_set(&bar, bar.total);
-  progress_end(&bar);
-  workers_stop(pool);
+    progress_set(&call.bar, call.bar.total);
+  control_end(&call);
   return status;
 }
 

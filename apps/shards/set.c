@@ -99,19 +99,12 @@ static int examine(shard_file *file) {
   return TOOL_OK;
 }
 
-static bool same_set(gfsmith_shards_header a, gfsmith_shards_header b) {
-  uint8_t raw[2][GFSMITH_SHARDS_HEADER];
-  a.index = b.index = 0;
-  gfsmith_shards_header_write(&a, raw[0]);
-  gfsmith_shards_header_write(&b, raw[1]);
-  return memcmp(raw[0], raw[1], sizeof raw[0]) == 0;
-}
-
 /* Enough shards first, then the generation. */
 static uint64_t rank(const shard_set *set, const shard_file *file) {
   size_t members = 0;
   for (size_t i = 0; i < set->count; i++)
-    members += set->files[i].why == NULL && same_set(set->files[i].header, file->header);
+    members +=
+        set->files[i].why == NULL && gfsmith_shards_same_set(&set->files[i].header, &file->header);
   return file->header.generation + (members >= file->header.k ? GFSMITH_SHARDS_MAX_GENERATION : 0);
 }
 
@@ -152,7 +145,7 @@ static void take(shard_set *set, shard_file *file, unsigned index) {
 /* A file with a valid header. */
 static int settle_valid(shard_set *set, shard_file *file) {
   const gfsmith_shards_header *h = &file->header;
-  if (same_set(*h, set->header)) {
+  if (gfsmith_shards_same_set(h, &set->header)) {
     const shard_file *twin = set->given[h->index];
     if (twin != NULL)
       return refuse("%s and %s are both shard %" PRIu32, twin->path, file->path, h->index);

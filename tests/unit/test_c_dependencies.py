@@ -32,7 +32,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "runtime/compose/src": ("runtime/compose/include", "runtime/core/include"),
     "runtime/shards/include": ("runtime/core/include",),
     "runtime/shards/src": ("runtime/shards/include",),
-    "apps/shards": ("runtime/shards/include",),
+    "apps/shards": ("runtime/shards/include", "runtime/core/include"),
     "apps/stripe-store/common": ("runtime/compose/include",),
     "apps/stripe-store/chunk": ("apps/stripe-store/common",),
     "apps/stripe-store/agent": ("apps/stripe-store/common",),

@@ -84,6 +84,12 @@ GFSMITH_API int gfsmith_shards_header_write(const gfsmith_shards_header *header,
 GFSMITH_API int gfsmith_shards_header_read(gfsmith_shards_header *header, const uint8_t *raw,
                                            size_t size, const char **why);
 
+/** Do two headers belong to shards of one set? They do if they are equal except for the index.
+ * @param a,b headers
+ * @return false also if one is invalid */
+GFSMITH_API bool gfsmith_shards_same_set(const gfsmith_shards_header *a,
+                                         const gfsmith_shards_header *b);
+
 /** A stream to read. */
 typedef struct gfsmith_shards_source {
   /** Read up to `size` bytes. Returns their number, 0 at the end, a negative number on failure. */

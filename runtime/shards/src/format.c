@@ -107,6 +107,17 @@ int gfsmith_shards_header_write(const gfsmith_shards_header *header, uint8_t *ra
   return GFSMITH_OK;
 }
 
+bool gfsmith_shards_same_set(const gfsmith_shards_header *a, const gfsmith_shards_header *b) {
+  uint8_t raw[2][GFSMITH_SHARDS_HEADER];
+  if (a == NULL || b == NULL)
+    return false;
+  gfsmith_shards_header first = *a, second = *b;
+  first.index = second.index = 0;
+  return gfsmith_shards_header_write(&first, raw[0]) == GFSMITH_OK &&
+         gfsmith_shards_header_write(&second, raw[1]) == GFSMITH_OK &&
+         memcmp(raw[0], raw[1], sizeof raw[0]) == 0;
+}
+
 static void parse(gfsmith_shards_header *h, const uint8_t *raw) {
   memset(h, 0, sizeof *h);
   memcpy(h->set_id, raw + AT_SET_ID, sizeof h->set_id);

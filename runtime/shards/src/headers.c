@@ -9,15 +9,6 @@ typedef struct found {
   bool valid;
 } found;
 
-/* Everything but the index, which is the identity of the set. */
-static bool same_set(gfsmith_shards_header a, gfsmith_shards_header b) {
-  uint8_t raw[2][GFSMITH_SHARDS_HEADER];
-  a.index = b.index = 0;
-  gfsmith_shards_header_write(&a, raw[0]);
-  gfsmith_shards_header_write(&b, raw[1]);
-  return memcmp(raw[0], raw[1], sizeof raw[0]) == 0;
-}
-
 static int mixed(gfs_shards_decode *job, int a, int b) {
   job->report->mixed[0] = a;
   job->report->mixed[1] = b;
@@ -53,7 +44,7 @@ static int place_valid(gfs_shards_decode *job, const found *all, const gfs_shard
       job->report->header = all[p].header;
       job->report->header.index = 0;
     }
-    if (!same_set(all[p].header, *job->header))
+    if (!gfsmith_shards_same_set(&all[p].header, job->header))
       return mixed(job, first, (int)p);
     unsigned index = all[p].header.index;
     if (job->lanes[index].from != NULL)
