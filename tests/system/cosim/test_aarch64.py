@@ -18,9 +18,10 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.aarch64.decode import Decoded
 from gfsmith.prove.machine.aarch64.semantics import TABLE, scalable
 from gfsmith.prove.machine.state import State
-from tests.system.cosim.scalar64.compare import Mismatch, Trial, check, execute, trials
+from tests.system.cosim.scalar64.compare import check, trials
 from tests.system.cosim.scalar64.emulator import Emulator, build
 from tests.system.cosim.scalar64.instances import Instance, assemble, write
+from tests.system.cosim.trials import Mismatch, Trial, execute
 
 #: Instances of each form; the number that must have a meaning with plain numbers.
 INSTANCES, WANTED = 14, 6

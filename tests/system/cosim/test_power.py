@@ -26,10 +26,11 @@ from gfsmith.prove.machine.power.decode import Decoded, Immediate
 from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.state import State
-from tests.system.cosim.power.compare import Mismatch, check, execute, model, random_machine, trials
+from tests.system.cosim.power.compare import check, model, random_machine, trials
 from tests.system.cosim.power.emulator import CPUS, PowerEmulator, build
 from tests.system.cosim.power.instances import ASSEMBLER, write
 from tests.system.cosim.scalar64.instances import Instance, assemble
+from tests.system.cosim.trials import Mismatch, execute
 from tests.system.cosim.x86.unknowns import Unknowns
 
 #: Instances of each form; the numbers that must have a meaning with plain numbers, and with unknowns.

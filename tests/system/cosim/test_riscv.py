@@ -23,9 +23,10 @@ from gfsmith.prove.machine.riscv.disassembler import Line
 from gfsmith.prove.machine.riscv.registers import VL
 from gfsmith.prove.machine.riscv.semantics import TABLE
 from gfsmith.prove.machine.state import State
-from tests.system.cosim.riscv.compare import Mismatch, check, execute, trials
+from tests.system.cosim.riscv.compare import check, trials
 from tests.system.cosim.riscv.emulator import RiscVEmulator, build
 from tests.system.cosim.riscv.instances import SLOT, Instance, assemble, write
+from tests.system.cosim.trials import Mismatch, execute
 
 #: Instances of each form; the numbers that must have a meaning with plain numbers, and with unknowns.
 INSTANCES, WANTED, RARE = 16, 4, 1

@@ -22,10 +22,11 @@ from gfsmith.prove.machine.s390x.architecture import S390x
 from gfsmith.prove.machine.s390x.decode import Decoded, decode
 from gfsmith.prove.machine.s390x.semantics import TABLE
 from gfsmith.prove.machine.state import State
-from tests.system.cosim.s390x.compare import Mismatch, check, execute, model, random_machine, trials
+from tests.system.cosim.s390x.compare import check, model, random_machine, trials
 from tests.system.cosim.s390x.emulator import S390xEmulator, build
 from tests.system.cosim.s390x.instances import ASSEMBLER, write
 from tests.system.cosim.scalar64.instances import Instance, assemble
+from tests.system.cosim.trials import Mismatch, execute
 from tests.system.cosim.x86.unknowns import Unknowns
 
 #: Instances of each form; the numbers that must have a meaning with plain numbers, and with unknowns.

@@ -19,8 +19,9 @@ from gfsmith.prove.machine.state import LowBits, State
 from tests.system.cosim.scalable import instances as sve
 from tests.system.cosim.scalable.emulator import ScalableEmulator, build
 from tests.system.cosim.scalar64 import instances as scalar64
-from tests.system.cosim.scalar64.compare import Meanings, Mismatch, check, execute, trials
+from tests.system.cosim.scalar64.compare import check, trials
 from tests.system.cosim.scalar64.instances import Instance, assemble
+from tests.system.cosim.trials import Meanings, Mismatch, execute
 
 #: Bytes of vectors: the shortest, a length that is no power of two, and the longest.
 LENGTHS = (16, 32, 48, 256)

@@ -2,56 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.branch import Choice
-from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.domain import Runs
 from gfsmith.prove.machine.riscv.decode import Decoded, General, Vector
 from gfsmith.prove.machine.riscv.registers import GENERAL, VL, VTYPE
-from gfsmith.prove.machine.state import State, Value
-from gfsmith.prove.verdict import Refutation
+from gfsmith.prove.machine.state import State
 from tests.system.cosim.riscv.emulator import Machine, RiscVEmulator
 from tests.system.cosim.riscv.instances import BASE, STACK, Instance
 from tests.system.cosim.scalar64.emulator import BLOCK_BYTES
+from tests.system.cosim.trials import (
+    MIDDLE,
+    SPECIAL,
+    Trial,
+    compare,
+    drawn,
+    fill_general,
+    fill_memory,
+    fill_vector,
+    memory_differences,
+    vector_differences,
+)
 from tests.system.cosim.x86.symbolic import Memory
-from tests.system.cosim.x86.unknowns import VECTOR, Unknowns, undetermined
+from tests.system.cosim.x86.unknowns import VECTOR, Unknowns
 
-_MIDDLE = BLOCK_BYTES // 2
-_SPECIAL = (0, 1, 15, 16, (1 << 64) - 1, 1 << 63, (1 << 63) - 1, (1 << 32) - 1, 1 << 31)
-_NAMED, _OTHER = 10, 1  #: how many of 16 registers get unknowns: the named ones, and others
 _TYPES = (0x00, 0x40, 0x80, 0xC0)  #: elements of 8 bits, one register, all policies
 _POINTERS = ("x0", f"x{BASE}", f"x{STACK}")
-
-Meanings = dict[str, Callable[[State, Decoded], None]]
-
-
-class Mismatch(AssertionError):
-    """qemu and semantics disagree."""
-
-
-@dataclass(slots=True)
-class Trial:
-    """One instance: the state before, as numbers and for the semantics, and the state after them."""
-
-    instance: Instance
-    machine: Machine
-    state: State
-    unknowns: Unknowns
-    vectors: tuple[Runs, ...] = ()
-    refused: bool = False
 
 
 def random_machine(rng: Random, block: int, size: int, decoded: Decoded) -> Machine:
     """Return a machine with vectors of `size` bytes."""
     general = [
-        rng.choice((rng.getrandbits(64), rng.randrange(2 * size), rng.choice(_SPECIAL))) for _ in range(32)
+        rng.choice((rng.getrandbits(64), rng.randrange(2 * size), rng.choice(SPECIAL))) for _ in range(32)
     ]
     general[0] = 0
-    general[BASE] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
-    general[STACK] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
+    general[BASE] = block + MIDDLE + 16 * rng.randrange(-2, 3)
+    general[STACK] = block + MIDDLE + 16 * rng.randrange(-2, 3)
     vectors = [rng.randbytes(size) for _ in range(32)]
     if decoded.mnemonic == "vrgather.vv":  # other indices have no meaning
         index = decoded.operands[-1]
@@ -80,31 +68,25 @@ def _stretch(unknowns: Unknowns, size: int) -> Runs:
     return domain.merge([run for _ in range(-(-size // VECTOR)) for run in unknowns.data(min(size, VECTOR))])
 
 
-def _fill(trial: Trial, rng: Random) -> None:
+def _fill(trial: Trial[Machine], rng: Random) -> None:
     """Put unknowns into some registers and into the middle of the memory."""
-    unknowns, state, machine = trial.unknowns, trial.state, trial.machine
-    operands = trial.instance.decoded.operands
+    unknowns = trial.unknowns
+    operands = trial.decoded.operands
     vectors = {operand.number for operand in operands if isinstance(operand, Vector)}
     general = {operand.name for operand in operands if isinstance(operand, General)}
-    size = len(machine.vectors[0])
+    size = len(trial.machine.vectors[0])
     for number in range(32):
-        if rng.randrange(16) < (_NAMED if number in vectors else _OTHER):
+        if drawn(rng, number in vectors):
             kind = rng.choice((0, 0, 1, 2))
             fill = (lambda n: _stretch(unknowns, n), unknowns.coefficients, unknowns.constant)[kind]
-            state.vectors[number] = runs = fill(size)
-            machine.vectors[number] = unknowns.value(runs)
+            fill_vector(trial, number, fill(size))
     for number in range(32):
         name = f"x{number}"
-        if name not in _POINTERS and rng.randrange(16) < (_NAMED if name in general else _OTHER):
-            value: Value = unknowns.number() if rng.getrandbits(1) else unknowns.data(8)
-            state.gpr[name] = value
-            machine.general[number] = unknowns.register(value)
+        if name not in _POINTERS and drawn(rng, name in general):
+            fill_general(trial, rng, number, name)
     if rng.getrandbits(1):
-        memory = state.memory
-        assert isinstance(memory, Memory)
-        memory.store(memory.address + _MIDDLE - 64, _stretch(unknowns, 2 * VECTOR))
-        machine.memory = unknowns.value(memory.runs)
-    unknowns.watch(state)
+        fill_memory(trial, _stretch(unknowns, 2 * VECTOR))
+    unknowns.watch(trial.state)
 
 
 def trials(
@@ -116,7 +98,9 @@ def trials(
     for instance in instances:
         unknowns = rng.choice(shared)
         machine = random_machine(rng, emulator.block, emulator.size, instance.decoded)
-        trial = Trial(instance, machine, _model(machine, unknowns, emulator.block), unknowns)
+        trial = Trial(
+            instance, instance.decoded, machine, _model(machine, unknowns, emulator.block), unknowns
+        )
         if symbolic:
             _fill(trial, rng)
         trial.vectors = tuple(trial.state.vectors)
@@ -124,48 +108,19 @@ def trials(
     return found
 
 
-def execute(trial: Trial, meanings: Meanings) -> None:
-    """Execute the instance by the semantics."""
-    try:
-        meanings[trial.instance.form](trial.state, trial.instance.decoded)
-    except (Unsupported, Refutation, Choice):
-        trial.refused = True
-        return
-    trial.unknowns = trial.unknowns.resolved(trial.state)
-
-
-def differences(trial: Trial, after: Machine) -> Iterator[str]:
+def differences(trial: Trial[Machine], after: Machine) -> Iterator[str]:
     """Yield the differences between the semantics' result (left), with values
     filled in, and qemu's (right).
     """
-    unknowns, state = trial.unknowns, trial.state
     theirs = {**{f"x{n}": after.general[n] for n in range(1, 32)}, VL: after.vl, VTYPE: after.vtype}
     for name, number in theirs.items():
-        ours = unknowns.register(state.gpr[name])  # type: ignore[arg-type]
+        ours = trial.unknowns.register(trial.state.gpr[name])  # type: ignore[arg-type]
         if ours != number:
             yield f"{name}: {ours:#x} / {number:#x}"
-    for n, (runs, given) in enumerate(zip(state.vectors, after.vectors, strict=True)):
-        if runs is trial.vectors[n]:  # not written
-            if given != trial.machine.vectors[n]:
-                yield f"v{n} changes"
-            continue
-        content = unknowns.value(runs)
-        if any((a ^ b) & ~free for a, b, free in zip(content, given, undetermined(runs), strict=True)):
-            yield f"v{n}: {content.hex()} / {given.hex()}"
-    memory = state.memory
-    assert isinstance(memory, Memory)
-    if unknowns.value(memory.runs) != after.memory:
-        yield "memory differs"
+    yield from vector_differences(trial, after)
+    yield from memory_differences(trial, after)
 
 
-def check(found: Sequence[Trial], emulator: RiscVEmulator) -> None:
+def check(found: Sequence[Trial[Machine]], emulator: RiscVEmulator) -> None:
     """Check all trials that the semantics did not refuse, in one run of qemu. Raises Mismatch."""
-    accepted = [trial for trial in found if not trial.refused]
-    answers = emulator.states([(trial.instance.encoded, trial.machine) for trial in accepted])
-    wrong = []
-    for trial, after in zip(accepted, answers, strict=True):
-        lines = list(differences(trial, after))
-        if lines:
-            wrong.append("\n  ".join([f"{trial.instance.text}: semantics / qemu", *lines[:6]]))
-    if wrong:
-        raise Mismatch(f"{len(wrong)} instances differ\n" + "\n".join(wrong[:12]))
+    compare(found, emulator.states, differences)

@@ -2,65 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from gfsmith.prove.machine import domain
-from gfsmith.prove.machine.branch import Choice, decide
-from gfsmith.prove.machine.domain import Runs, Unsupported
+from gfsmith.prove.machine.branch import decide
+from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.s390x.decode import Decoded, General, Vector, decode, width
 from gfsmith.prove.machine.s390x.registers import GENERAL
 from gfsmith.prove.machine.s390x.semantics import TABLE
 from gfsmith.prove.machine.s390x.semantics.conditions import set_code, test_code
-from gfsmith.prove.machine.state import State, Value
-from gfsmith.prove.verdict import Refutation
+from gfsmith.prove.machine.state import State
 from tests.system.cosim.s390x.emulator import Machine, S390xEmulator
 from tests.system.cosim.s390x.instances import BASE, INDEX
-from tests.system.cosim.scalar64.emulator import BLOCK_BYTES
 from tests.system.cosim.scalar64.instances import Instance
+from tests.system.cosim.trials import (
+    MIDDLE,
+    SPECIAL,
+    Trial,
+    blocks,
+    compare,
+    drawn,
+    fill_general,
+    fill_memory,
+    fill_vector,
+    general_differences,
+    memory_differences,
+    vector_differences,
+)
 from tests.system.cosim.x86.symbolic import Memory
-from tests.system.cosim.x86.unknowns import Unknowns, undetermined
+from tests.system.cosim.x86.unknowns import Unknowns
 
-_MIDDLE = BLOCK_BYTES // 2
-_SPECIAL = (0, 1, 15, 16, (1 << 64) - 1, 1 << 63, (1 << 63) - 1, (1 << 32) - 1, 1 << 31)
-_NAMED, _OTHER = 10, 1  #: how many of 16 registers get unknowns: the named ones, and others
 #: Random vectors, and random memory within the reach of instructions.
 _POOL = [Random(number).randbytes(16) for number in range(64)]
-_BLOCKS = [
-    bytes([number]) * (_MIDDLE - 128) + Random(number).randbytes(360) + bytes(BLOCK_BYTES - _MIDDLE - 232)
-    for number in range(4)
-]
+_BLOCKS = blocks(128, 232)
 _RUNS = {content: domain.constant_runs(content) for content in (*_POOL, *_BLOCKS)}
 #: A multiplier that divides by 3 (general.py).
 _THIRD = (1 << 64) // 3 + 1
 
-Meanings = dict[str, Callable[[State, Decoded], None]]
-
-
-class Mismatch(AssertionError):
-    """qemu and semantics disagree."""
-
-
-@dataclass(slots=True)
-class Trial:
-    """One instance: the state before, as numbers and for the semantics, and the state after them."""
-
-    instance: Instance
-    decoded: Decoded
-    machine: Machine
-    state: State
-    unknowns: Unknowns
-    vectors: tuple[Runs, ...] = ()
-    refused: bool = False
-
 
 def random_machine(rng: Random, block: int, decoded: Decoded) -> Machine:
     kinds = (64, 64, 16, 4)
-    general = [rng.choice((rng.getrandbits(rng.choice(kinds)), rng.choice(_SPECIAL))) for _ in GENERAL]
+    general = [rng.choice((rng.getrandbits(rng.choice(kinds)), rng.choice(SPECIAL))) for _ in GENERAL]
     if decoded.mnemonic == "mlgr" and rng.getrandbits(1):
         general[GENERAL.index(_name(decoded, -1))] = _THIRD
-    general[BASE] = block + _MIDDLE + 16 * rng.randrange(-2, 3)
+    general[BASE] = block + MIDDLE + 16 * rng.randrange(-2, 3)
     general[INDEX] = rng.randrange(8)
     return Machine(general, rng.randrange(4), rng.choices(_POOL, k=32), rng.choice(_BLOCKS))
 
@@ -81,30 +67,24 @@ def model(machine: Machine, unknowns: Unknowns, block: int) -> State:
     return state
 
 
-def _fill(trial: Trial, rng: Random) -> None:
+def _fill(trial: Trial[Machine], rng: Random) -> None:
     """Put unknowns into some registers and into the middle of the memory."""
-    unknowns, state, machine = trial.unknowns, trial.state, trial.machine
+    unknowns = trial.unknowns
     operands = trial.decoded.operands
     vectors = {operand.number for operand in operands if isinstance(operand, Vector)}
     general = {operand.name for operand in operands if isinstance(operand, General)}
     if trial.decoded.mnemonic == "mlgr":  # one factor
         general = {f"r{int(_name(trial.decoded, 0)[1:]) + 1}"} - {_name(trial.decoded, 1)}
     for number in range(32):
-        if rng.randrange(16) < (_NAMED if number in vectors else _OTHER):
+        if drawn(rng, number in vectors):
             kind = rng.choice((unknowns.data, unknowns.data, unknowns.coefficients, unknowns.constant))
-            state.vectors[number] = runs = kind(16)
-            machine.vectors[number] = unknowns.value(runs)
+            fill_vector(trial, number, kind(16))
     for number, name in enumerate(GENERAL):
-        if number not in (BASE, INDEX) and rng.randrange(16) < (_NAMED if name in general else _OTHER):
-            value: Value = unknowns.number() if rng.getrandbits(1) else unknowns.data(8)
-            state.gpr[name] = value
-            machine.general[number] = unknowns.register(value)
+        if number not in (BASE, INDEX) and drawn(rng, name in general):
+            fill_general(trial, rng, number, name)
     if rng.getrandbits(1):
-        memory = state.memory
-        assert isinstance(memory, Memory)
-        memory.store(memory.address + _MIDDLE - 64, (*unknowns.data(64), *unknowns.data(64)))
-        machine.memory = unknowns.value(memory.runs)
-    unknowns.watch(state)
+        fill_memory(trial, (*unknowns.data(64), *unknowns.data(64)))
+    unknowns.watch(trial.state)
 
 
 def trials(
@@ -127,40 +107,14 @@ def trials(
     return found
 
 
-def execute(trial: Trial, meanings: Meanings) -> None:
-    """Execute the instance by the semantics."""
-    try:
-        meanings[trial.decoded.form](trial.state, trial.decoded)
-    except (Unsupported, Refutation, Choice):
-        trial.refused = True
-        return
-    trial.unknowns = trial.unknowns.resolved(trial.state)
-
-
-def differences(trial: Trial, after: Machine) -> Iterator[str]:
+def differences(trial: Trial[Machine], after: Machine) -> Iterator[str]:
     """Yield the differences between the semantics' result (left), with values
     filled in, and qemu's (right).
     """
-    unknowns, state = trial.unknowns, trial.state
-    for name, theirs in zip(GENERAL, after.general, strict=True):
-        value = state.gpr[name]
-        free = int.from_bytes(undetermined(value), "little") if isinstance(value, tuple) else 0
-        ours = unknowns.register(value)  # type: ignore[arg-type]
-        if (ours ^ theirs) & ~free:
-            yield f"{name}: {ours:#x} / {theirs:#x}"
-    for number, (runs, given) in enumerate(zip(state.vectors, after.vectors, strict=True)):
-        if runs is trial.vectors[number]:  # not written
-            if given != trial.machine.vectors[number]:
-                yield f"v{number} changes"
-            continue
-        content = unknowns.value(runs)
-        if any((a ^ b) & ~free for a, b, free in zip(content, given, undetermined(runs), strict=True)):
-            yield f"v{number}: {content.hex()} / {given.hex()}"
-    yield from _code_differences(state, unknowns, after)
-    memory = state.memory
-    assert isinstance(memory, Memory)
-    if unknowns.value(memory.runs) != after.memory:
-        yield "memory differs"
+    yield from general_differences(trial, zip(GENERAL, after.general, strict=True))
+    yield from vector_differences(trial, after)
+    yield from _code_differences(trial.state, trial.unknowns, after)
+    yield from memory_differences(trial, after)
 
 
 def _code_differences(state: State, unknowns: Unknowns, after: Machine) -> Iterator[str]:
@@ -175,14 +129,6 @@ def _code_differences(state: State, unknowns: Unknowns, after: Machine) -> Itera
             yield f"mask {mask}: {taken} / code {after.code}"
 
 
-def check(found: Sequence[Trial], emulator: S390xEmulator) -> None:
+def check(found: Sequence[Trial[Machine]], emulator: S390xEmulator) -> None:
     """Check all trials that the semantics did not refuse, in one run of qemu. Raises Mismatch."""
-    accepted = [trial for trial in found if not trial.refused]
-    answers = emulator.states([(trial.instance.encoded, trial.machine) for trial in accepted])
-    wrong = []
-    for trial, after in zip(accepted, answers, strict=True):
-        lines = list(differences(trial, after))
-        if lines:
-            wrong.append("\n  ".join([f"{trial.instance.text}: semantics / qemu", *lines[:6]]))
-    if wrong:
-        raise Mismatch(f"{len(wrong)} instances differ\n" + "\n".join(wrong[:12]))
+    compare(found, emulator.states, differences)

@@ -30,7 +30,7 @@ class ScalableEmulator(Emulator):
         self.command = ("qemu-aarch64-static", "-cpu", f"max,sve-default-vector-length={vector}")
         super().__init__(program)
 
-    def run(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
+    def states(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
         """Return the states after each instruction. Raises CalledProcessError at a fault."""
         packed = [self._pack(instruction, machine) for instruction, machine in trials]
         return [self._unpack(answer) for answer in self.answers(packed)]

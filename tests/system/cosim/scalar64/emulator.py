@@ -72,7 +72,7 @@ class Emulator:
         done = subprocess.run(self._command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
         self.slot, self.block = struct.unpack(f"{self.order}QQ", done.stdout)
 
-    def run(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
+    def states(self, trials: Sequence[tuple[bytes, Machine]]) -> list[Machine]:
         """Return the states after each instruction. Raises CalledProcessError at a fault."""
         answers = self.answers([machine.pack(instruction) for instruction, machine in trials])
         return [Machine.unpack(answer) for answer in answers]
