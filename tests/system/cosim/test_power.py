@@ -21,8 +21,9 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.architecture import RETURN, Flow
 from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
+from gfsmith.prove.machine.operands import Immediate
 from gfsmith.prove.machine.power.architecture import NEWER, Power
-from gfsmith.prove.machine.power.decode import Decoded, Immediate
+from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.state import State

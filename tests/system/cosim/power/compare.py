@@ -7,7 +7,8 @@ from random import Random
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.branch import decide
-from gfsmith.prove.machine.power.decode import Bit, Decoded, General, Vector, decode
+from gfsmith.prove.machine.operands import General, Vector
+from gfsmith.prove.machine.power.decode import Bit, Decoded, decode
 from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.power.semantics.conditions import CARRY, test_bit

@@ -7,7 +7,8 @@ from random import Random
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs
-from gfsmith.prove.machine.riscv.decode import Decoded, General, Vector
+from gfsmith.prove.machine.operands import General, Vector
+from gfsmith.prove.machine.riscv.decode import Decoded
 from gfsmith.prove.machine.riscv.registers import GENERAL, VL, VTYPE
 from gfsmith.prove.machine.state import State
 from tests.system.cosim.riscv.emulator import Machine, RiscVEmulator

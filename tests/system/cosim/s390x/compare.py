@@ -8,7 +8,8 @@ from random import Random
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.s390x.decode import Decoded, General, Vector, decode, width
+from gfsmith.prove.machine.operands import General, Vector
+from gfsmith.prove.machine.s390x.decode import Decoded, decode, width
 from gfsmith.prove.machine.s390x.registers import GENERAL
 from gfsmith.prove.machine.s390x.semantics import TABLE
 from gfsmith.prove.machine.s390x.semantics.conditions import set_code, test_code

@@ -20,7 +20,9 @@ from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.power.decode import PREFIXED, WORD, Decoded, Place, Vector, decode, width
+from gfsmith.prove.machine.modular import total
+from gfsmith.prove.machine.operands import Vector, word
+from gfsmith.prove.machine.power.decode import PREFIXED, WORD, Decoded, Place, decode, width
 from gfsmith.prove.machine.power.registers import (
     ABIS,
     GENERAL,
@@ -31,7 +33,7 @@ from gfsmith.prove.machine.power.registers import (
 )
 from gfsmith.prove.machine.power.semantics import TABLE
 from gfsmith.prove.machine.power.semantics.conditions import test_bit
-from gfsmith.prove.machine.power.semantics.operands import total, word, write
+from gfsmith.prove.machine.power.semantics.operands import write
 from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 from gfsmith.prove.verdict import Refutation
 

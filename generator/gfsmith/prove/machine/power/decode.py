@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import capstone
 
 from gfsmith.prove.machine.linear import Word
+from gfsmith.prove.machine.operands import General, Immediate, Vector
 from gfsmith.prove.machine.power.registers import VMX
 
 _REGISTER = re.compile(r"(vs|v|f|r)(\d+)")
@@ -39,18 +40,6 @@ _PREFIX = 1  #: primary opcode of prefixes
 _XXEVAL, _XXEVAL_MASK = 0x05000000_88000010, 0xFFFFFF00_FC000030
 
 
-class General(NamedTuple):
-    """A general register."""
-
-    name: str
-
-
-class Vector(NamedTuple):
-    """A vector-scalar register, 0 to 63."""
-
-    number: int
-
-
 class Field(NamedTuple):
     """A field of the condition register."""
 
@@ -62,10 +51,6 @@ class Bit(NamedTuple):
 
     field: str
     name: str
-
-
-class Immediate(NamedTuple):
-    number: int
 
 
 class Place(NamedTuple):

@@ -12,7 +12,9 @@ from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Address, Word, add, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
-from gfsmith.prove.machine.riscv.decode import Decoded, General, Vector, parse
+from gfsmith.prove.machine.modular import signed, wrap
+from gfsmith.prove.machine.operands import General, Vector, immediate
+from gfsmith.prove.machine.riscv.decode import Decoded, parse
 from gfsmith.prove.machine.riscv.disassembler import Line, disassemble
 from gfsmith.prove.machine.riscv.registers import (
     ABIS,
@@ -26,7 +28,7 @@ from gfsmith.prove.machine.riscv.registers import (
     ZERO,
 )
 from gfsmith.prove.machine.riscv.semantics import TABLE
-from gfsmith.prove.machine.riscv.semantics.operands import immediate, signed, word, wrap, write
+from gfsmith.prove.machine.riscv.semantics.operands import word, write
 from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 
 _VECTORS = "RVV"

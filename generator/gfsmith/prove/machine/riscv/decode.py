@@ -20,6 +20,7 @@ import re
 from typing import NamedTuple
 
 from gfsmith.prove.machine.linear import Word
+from gfsmith.prove.machine.operands import General, Immediate, Vector
 
 _PLACE = re.compile(r"(-?\d+)?\((x\d+)\)")
 _NUMBER = re.compile(r"-?\d+|0x[0-9a-f]+")
@@ -27,22 +28,6 @@ _TYPE = re.compile(r"e8,m1,(ta|tu),(ma|mu)")
 _COMMENT = re.compile(r"\s*[<#].*")
 _SPAN = 1 << 64
 AGNOSTIC_TAIL, AGNOSTIC_MASK = 1 << 6, 1 << 7  #: bits of vtype (Vector Extension 1.0, 3.4)
-
-
-class General(NamedTuple):
-    """A general register."""
-
-    name: str
-
-
-class Vector(NamedTuple):
-    """A vector register."""
-
-    number: int
-
-
-class Immediate(NamedTuple):
-    number: int
 
 
 class Place(NamedTuple):

@@ -18,7 +18,8 @@ from gfsmith.prove.machine.architecture import (
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
 from gfsmith.prove.machine.instruction_table import step
 from gfsmith.prove.machine.linear import Word, add
-from gfsmith.prove.machine.s390x.decode import LONGEST, Decoded, Vector, decode, width
+from gfsmith.prove.machine.operands import Vector, immediate, word
+from gfsmith.prove.machine.s390x.decode import LONGEST, Decoded, decode, width
 from gfsmith.prove.machine.s390x.registers import (
     ABIS,
     GENERAL,
@@ -29,7 +30,7 @@ from gfsmith.prove.machine.s390x.registers import (
 )
 from gfsmith.prove.machine.s390x.semantics import TABLE
 from gfsmith.prove.machine.s390x.semantics.conditions import comparison, test, test_code
-from gfsmith.prove.machine.s390x.semantics.operands import immediate, low_word, word, write
+from gfsmith.prove.machine.s390x.semantics.operands import low_word, write
 from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 
 _ALWAYS, _NEVER = 15, 0  #: masks of branches

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import capstone
 
+from gfsmith.prove.machine.operands import General, Immediate, Vector
+
 #: Bytes of the longest instruction.
 LONGEST = 6
 _PART = re.compile(r"(?:[^,(]|\([^)]*\))+")
@@ -38,22 +40,6 @@ _BRCTG = 7  #: the lower half of the opcode of brctg; that of brc and brcl is 4
 _REGISTERS = {0x64: (8, True), 0x65: (8, False), 0x76: (4, True), 0x77: (4, False)}
 _NUMBERS = {0x7C: (8, True), 0x7D: (8, False), 0x7E: (4, True), 0x7F: (4, False)}
 _LOCGHI = 0x46  #: the last byte of locghi
-
-
-class General(NamedTuple):
-    """A general register."""
-
-    name: str
-
-
-class Vector(NamedTuple):
-    """A vector register, 0 to 31."""
-
-    number: int
-
-
-class Immediate(NamedTuple):
-    number: int
 
 
 class Place(NamedTuple):

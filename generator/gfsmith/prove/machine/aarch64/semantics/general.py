@@ -16,7 +16,6 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     number,
     place,
     read,
-    signed,
     total,
     word,
     wrap,
@@ -26,6 +25,7 @@ from gfsmith.prove.machine.branch import Split, decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
+from gfsmith.prove.machine.modular import signed
 from gfsmith.prove.machine.register_values import checked
 from gfsmith.prove.machine.state import Difference, State, Unclear, difference_flags, sum_flags
 

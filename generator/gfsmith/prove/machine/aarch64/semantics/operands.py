@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from gfsmith.prove.machine import domain
+from gfsmith.prove.machine import domain, modular
 from gfsmith.prove.machine.aarch64.decode import Decoded, General, Immediate, Operand, Place, Vector
 from gfsmith.prove.machine.aarch64.registers import STACK_ALIGNMENT, VECTOR_BYTES
 from gfsmith.prove.machine.architecture import move_stack
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, add, make, scale
+from gfsmith.prove.machine.linear import Linear, Word, add, scale
+from gfsmith.prove.machine.modular import signed
 from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import Condition, Opaque, State, Value, constant_bytes
 from gfsmith.prove.verdict import Refutation
@@ -105,25 +106,12 @@ def number(state: State, operand: Operand, instr: Decoded) -> int:
 
 
 def wrap(value: Word, size: int) -> Word:
-    """Return a result modulo 2^(8 size).
-
-    A number becomes non-negative. The constant and the factors of an expression with unknowns become the
-    representatives nearest to 0.
-    """
-    if isinstance(value, int):
-        return value % (1 << 8 * size)
-    if size < 8:
-        return value
-    return make(signed(value.constant), {s: signed(c) for s, c in value.terms})
-
-
-def signed(value: int, size: int = 8) -> int:
-    half = 1 << 8 * size - 1
-    return (value + half) % (2 * half) - half
+    """Return a result modulo 2^(8 size). An expression of less than 8 bytes stays as it is."""
+    return value if size < 8 and not isinstance(value, int) else modular.wrap(value, size)
 
 
 def total(left: Word, right: Word, size: int) -> Word:
-    """left + right modulo 2^(8 size)."""
+    """Return left + right modulo 2^(8 size)."""
     return wrap(add(left, right), size)
 
 

@@ -14,14 +14,10 @@ from gfsmith.prove.machine.branch import Split, decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word
+from gfsmith.prove.machine.modular import signed
+from gfsmith.prove.machine.operands import word
 from gfsmith.prove.machine.power.decode import BITS, Bit, Decoded, Field, Operand
-from gfsmith.prove.machine.power.semantics.operands import (
-    SPAN,
-    Semantics,
-    number,
-    signed,
-    word,
-)
+from gfsmith.prove.machine.power.semantics.operands import SPAN, Semantics, number
 from gfsmith.prove.machine.state import UNDEFINED, Condition, Difference, Flags, Known, State
 
 

@@ -10,21 +10,17 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
-from gfsmith.prove.machine.power.decode import Bit, Decoded, Immediate
+from gfsmith.prove.machine.modular import signed, total, wrap
+from gfsmith.prove.machine.operands import Immediate, general, immediate, word
+from gfsmith.prove.machine.power.decode import Bit, Decoded
 from gfsmith.prove.machine.power.semantics.conditions import CARRY, compare, compare_with_zero, forget, holds
 from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
     Semantics,
     as_bytes,
-    general,
     holds_data,
-    immediate,
     number,
     read,
-    signed,
-    total,
-    word,
-    wrap,
     write,
 )
 from gfsmith.prove.machine.state import State

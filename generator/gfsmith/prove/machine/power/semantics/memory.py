@@ -7,17 +7,16 @@ from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Linear, Word, base
+from gfsmith.prove.machine.operands import general, word
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.registers import STACK_ALIGNMENT
 from gfsmith.prove.machine.power.semantics.operands import (
     Semantics,
     as_bytes,
-    general,
     place,
     read,
     read_vector,
     update,
-    word,
     write,
     write_vector,
 )

@@ -7,42 +7,16 @@ from collections.abc import Callable
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.architecture import move_stack
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, add, make
-from gfsmith.prove.machine.power.decode import Decoded, General, Immediate, Operand, Place, Vector
+from gfsmith.prove.machine.linear import Linear, Word
+from gfsmith.prove.machine.modular import total
+from gfsmith.prove.machine.operands import general, vector, word
+from gfsmith.prove.machine.power.decode import Decoded, Operand, Place
 from gfsmith.prove.machine.power.registers import STACK_ALIGNMENT
 from gfsmith.prove.machine.state import Opaque, State, Value
 
 Semantics = Callable[[State, Decoded], None]
 
 SPAN = 1 << 64
-
-
-def general(operand: Operand) -> str:
-    """A general register's name."""
-    if not isinstance(operand, General):
-        raise Unsupported(f"{operand} is no general register")
-    return operand.name
-
-
-def vector(operand: Operand) -> int:
-    """A vector-scalar register's number."""
-    if not isinstance(operand, Vector):
-        raise Unsupported(f"{operand} is no vector register")
-    return operand.number
-
-
-def immediate(operand: Operand) -> int:
-    if not isinstance(operand, Immediate):
-        raise Unsupported(f"{operand} is no number")
-    return operand.number
-
-
-def word(state: State, operand: Operand) -> Word:
-    """Return an operand as a number or an address.
-
-    Raises Refutation if the operand holds data: a later branch or address could leak it by timing.
-    """
-    return operand.number if isinstance(operand, Immediate) else state.word(general(operand))
 
 
 def number(state: State, operand: Operand, instr: Decoded) -> int:
@@ -79,27 +53,6 @@ def write(state: State, operand: Operand, value: Value) -> None:
     elif isinstance(value, int):
         value %= SPAN
     state.gpr[general(operand)] = value
-
-
-def signed(value: int, size: int = 8) -> int:
-    half = 1 << 8 * size - 1
-    return (value + half) % (2 * half) - half
-
-
-def wrap(value: Word) -> Word:
-    """Return a result modulo 2^64.
-
-    A number becomes non-negative. The constant and the factors of an expression with unknowns become the
-    representatives nearest to 0.
-    """
-    if isinstance(value, int):
-        return value % SPAN
-    return make(signed(value.constant), {s: signed(c) for s, c in value.terms})
-
-
-def total(left: Word, right: Word) -> Word:
-    """left + right modulo 2^64."""
-    return wrap(add(left, right))
 
 
 def place(state: State, instr: Decoded) -> Word:

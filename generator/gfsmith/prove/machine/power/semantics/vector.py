@@ -9,11 +9,11 @@ from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.lanes import add_bytes, known, look_up, signs, table_entry
+from gfsmith.prove.machine.operands import immediate
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.operands import (
     Semantics,
     as_bytes,
-    immediate,
     read,
     read_vector,
     write,

@@ -9,16 +9,10 @@ from __future__ import annotations
 from gfsmith.prove.machine.branch import Choice
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Word, subtract
+from gfsmith.prove.machine.operands import general, immediate
 from gfsmith.prove.machine.riscv.decode import Decoded
 from gfsmith.prove.machine.riscv.registers import VL, VTYPE, ZERO
-from gfsmith.prove.machine.riscv.semantics.operands import (
-    Semantics,
-    general,
-    immediate,
-    vector_bytes,
-    word,
-    write,
-)
+from gfsmith.prove.machine.riscv.semantics.operands import Semantics, vector_bytes, word, write
 from gfsmith.prove.machine.state import State
 
 

@@ -6,18 +6,10 @@ from __future__ import annotations
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import add, scale, subtract
+from gfsmith.prove.machine.modular import nearest, signed, wrap
+from gfsmith.prove.machine.operands import immediate
 from gfsmith.prove.machine.riscv.decode import Decoded
-from gfsmith.prove.machine.riscv.semantics.operands import (
-    Semantics,
-    immediate,
-    nearest,
-    place,
-    read,
-    signed,
-    word,
-    wrap,
-    write,
-)
+from gfsmith.prove.machine.riscv.semantics.operands import Semantics, place, read, word, write
 from gfsmith.prove.machine.state import State
 
 _UPPER = 20  #: bits of the number in lui

@@ -6,34 +6,16 @@ from collections.abc import Callable
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Word, add, make
-from gfsmith.prove.machine.riscv.decode import Decoded, General, Immediate, Operand, Place, Vector
+from gfsmith.prove.machine.linear import Word, add
+from gfsmith.prove.machine.modular import wrap
+from gfsmith.prove.machine.operands import Immediate, general, vector
+from gfsmith.prove.machine.riscv.decode import Decoded, Operand, Place
 from gfsmith.prove.machine.riscv.registers import ZERO
 from gfsmith.prove.machine.state import Opaque, State, Value
 
 Semantics = Callable[[State, Decoded], None]
 
 SPAN = 1 << 64
-
-
-def immediate(operand: Operand) -> int:
-    if not isinstance(operand, Immediate):
-        raise Unsupported(f"{operand} is no number")
-    return operand.number
-
-
-def general(operand: Operand) -> str:
-    """Return a general register's name."""
-    if not isinstance(operand, General):
-        raise Unsupported(f"{operand} is no general register")
-    return operand.name
-
-
-def vector(operand: Operand) -> int:
-    """Return a vector register's number."""
-    if not isinstance(operand, Vector):
-        raise Unsupported(f"{operand} is no vector register")
-    return operand.number
 
 
 def register_word(state: State, name: str) -> Word:
@@ -66,24 +48,6 @@ def write(state: State, operand: Operand, value: Value) -> None:
         value %= SPAN
     if name != ZERO:
         state.gpr[name] = value
-
-
-def signed(value: int) -> int:
-    half = SPAN // 2
-    return (value + half) % SPAN - half
-
-
-def nearest(value: Word) -> Word:
-    """Return the representative nearest to 0 of a number that is added to an unknown."""
-    return signed(value) if isinstance(value, int) else value
-
-
-def wrap(value: Word) -> Word:
-    """Return a result modulo 2^64. A number becomes non-negative; the constant and the factors of an
-    expression with unknowns become the representatives nearest to 0."""
-    if isinstance(value, int):
-        return value % SPAN
-    return make(signed(value.constant), {s: signed(c) for s, c in value.terms})
 
 
 def place(state: State, operand: Operand) -> Word:

@@ -19,17 +19,10 @@ from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.lanes import add_bytes, known, look_up_runs, signs
 from gfsmith.prove.machine.linear import Linear, Word, add, subtract
 from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.operands import immediate, vector
 from gfsmith.prove.machine.riscv.decode import AGNOSTIC_MASK, AGNOSTIC_TAIL, Decoded, Operand
 from gfsmith.prove.machine.riscv.registers import VL, VTYPE
-from gfsmith.prove.machine.riscv.semantics.operands import (
-    Semantics,
-    immediate,
-    place,
-    read_vector,
-    vector,
-    vector_bytes,
-    word,
-)
+from gfsmith.prove.machine.riscv.semantics.operands import Semantics, place, read_vector, vector_bytes, word
 from gfsmith.prove.machine.state import State
 
 _MASK = 0  #: the register of v0.t

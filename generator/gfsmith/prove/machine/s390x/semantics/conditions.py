@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gfsmith.prove.machine.branch import Split, decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Linear, Word
-from gfsmith.prove.machine.s390x.semantics.operands import signed
+from gfsmith.prove.machine.modular import signed
 from gfsmith.prove.machine.state import UNDEFINED, Condition, Difference, Flags, Known, State
 
 

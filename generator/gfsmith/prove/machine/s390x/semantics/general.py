@@ -8,22 +8,18 @@ from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Word, add, scale, subtract
-from gfsmith.prove.machine.s390x.decode import Decoded, General, Operand, Place
+from gfsmith.prove.machine.modular import nearest, signed, wrap
+from gfsmith.prove.machine.operands import General, general, immediate, word
+from gfsmith.prove.machine.s390x.decode import Decoded, Operand, Place
 from gfsmith.prove.machine.s390x.semantics import conditions
 from gfsmith.prove.machine.s390x.semantics.memory import load_word
 from gfsmith.prove.machine.s390x.semantics.operands import (
     SPAN,
     Semantics,
-    general,
-    immediate,
     is_constant,
     low_word,
-    nearest,
     place,
     settled,
-    signed,
-    word,
-    wrap,
     write,
     write_low,
 )

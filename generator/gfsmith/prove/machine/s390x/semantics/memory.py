@@ -12,19 +12,19 @@ from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
 from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, subtract
 from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.modular import total
+from gfsmith.prove.machine.operands import general
 from gfsmith.prove.machine.s390x.decode import Decoded, Place
 from gfsmith.prove.machine.s390x.registers import GENERAL
 from gfsmith.prove.machine.s390x.semantics.operands import (
     Semantics,
     as_bytes,
     backwards,
-    general,
     low_word,
     place,
     read,
     read_vector,
     settled,
-    total,
     write_vector,
 )
 from gfsmith.prove.machine.state import Opaque, State, Value

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, add, make
-from gfsmith.prove.machine.s390x.decode import Decoded, General, Immediate, Operand, Place, Vector
+from gfsmith.prove.machine.linear import Linear, Word
+from gfsmith.prove.machine.modular import nearest, total, wrap
+from gfsmith.prove.machine.operands import Immediate, general, vector
+from gfsmith.prove.machine.s390x.decode import Decoded, Operand, Place
 from gfsmith.prove.machine.state import Opaque, State, Value, constant_bytes
 from gfsmith.prove.machine.substitution import field
 from gfsmith.prove.verdict import Refutation
@@ -16,34 +18,6 @@ Semantics = Callable[[State, Decoded], None]
 
 SPAN = 1 << 64
 _LOW = 1 << 32
-
-
-def general(operand: Operand) -> str:
-    """A general register's name."""
-    if not isinstance(operand, General):
-        raise Unsupported(f"{operand} is no general register")
-    return operand.name
-
-
-def vector(operand: Operand) -> int:
-    """A vector register's number."""
-    if not isinstance(operand, Vector):
-        raise Unsupported(f"{operand} is no vector register")
-    return operand.number
-
-
-def immediate(operand: Operand) -> int:
-    if not isinstance(operand, Immediate):
-        raise Unsupported(f"{operand} is no number")
-    return operand.number
-
-
-def word(state: State, operand: Operand) -> Word:
-    """Return an operand as a number or an address.
-
-    Raises Refutation if the operand holds data: a later branch or address could leak it by timing.
-    """
-    return operand.number if isinstance(operand, Immediate) else state.word(general(operand))
 
 
 def low_word(state: State, operand: Operand) -> Word:
@@ -117,32 +91,6 @@ def backwards(runs: Runs) -> Runs:
     """Return runs in the opposite order: between a general register and memory."""
     pieces = [domain.cut(runs, n, n + 1) for n in range(domain.size(runs))]
     return domain.merge([run for piece in reversed(pieces) for run in piece])
-
-
-def signed(value: int, size: int = 8) -> int:
-    half = 1 << 8 * size - 1
-    return (value + half) % (2 * half) - half
-
-
-def nearest(value: Word) -> Word:
-    """Return a number that is added to something unknown, nearest to 0."""
-    return signed(value) if isinstance(value, int) else value
-
-
-def wrap(value: Word) -> Word:
-    """Return a result modulo 2^64.
-
-    A number becomes non-negative. The constant and the factors of an expression with unknowns become the
-    representatives nearest to 0.
-    """
-    if isinstance(value, int):
-        return value % SPAN
-    return make(signed(value.constant), {s: signed(c) for s, c in value.terms})
-
-
-def total(left: Word, right: Word) -> Word:
-    """left + right modulo 2^64."""
-    return wrap(add(left, right))
 
 
 def place(state: State, operand: Operand) -> Word:

@@ -8,13 +8,9 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.lanes import add_bytes, known, look_up_runs, signs
+from gfsmith.prove.machine.operands import immediate
 from gfsmith.prove.machine.s390x.decode import Decoded
-from gfsmith.prove.machine.s390x.semantics.operands import (
-    Semantics,
-    immediate,
-    read_vector,
-    write_vector,
-)
+from gfsmith.prove.machine.s390x.semantics.operands import Semantics, read_vector, write_vector
 from gfsmith.prove.machine.state import State
 
 _BYTES = 16

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, base, scale, subtract
+from gfsmith.prove.machine.modular import nearest
 from gfsmith.prove.machine.state import Condition, Difference, State, Truth
 from gfsmith.prove.machine.substitution import field, quotient
 from gfsmith.prove.machine.wasm.decode import Decoded, Register
@@ -19,7 +20,6 @@ from gfsmith.prove.machine.wasm.semantics.operands import (
     bounded,
     entry,
     is_data,
-    nearest,
     number,
     read,
     word,

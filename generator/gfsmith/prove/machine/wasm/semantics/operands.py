@@ -14,7 +14,8 @@ from typing import NamedTuple
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.branch import Split, decide
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Linear, Word, make
+from gfsmith.prove.machine.linear import Linear, Word
+from gfsmith.prove.machine.modular import wrap
 from gfsmith.prove.machine.state import Alignment, Opaque, State, Truth, Value
 from gfsmith.prove.machine.wasm.decode import Decoded, Register
 
@@ -39,19 +40,6 @@ def entry(types: str, run: Semantics, feature: str = "") -> Entry:
     """Return an entry from its types, for example "i32 i32 -> i32"."""
     operands, _, result = types.partition("->")
     return Entry(tuple(operands.split()), result.strip(), run, feature)
-
-
-def signed(value: int, size: int) -> int:
-    half = 1 << 8 * size - 1
-    return (value + half) % (2 * half) - half
-
-
-def wrap(value: Word, size: int) -> Word:
-    """Return a congruent number: an integer in the range of the register, or an expression whose constant and
-    factors are nearest to 0."""
-    if isinstance(value, int):
-        return value % (1 << 8 * size)
-    return make(signed(value.constant, size), {s: signed(c, size) for s, c in value.terms})
 
 
 def read(state: State, register: Register) -> Value | Opaque:
@@ -94,11 +82,6 @@ def bounded(state: State, value: Word, size: int, instr: Decoded) -> Word:
     if low < 0 or high >= 1 << 8 * size:
         raise Unsupported(f"{instr}: {value} may wrap around")
     return value
-
-
-def nearest(value: Word, size: int) -> Word:
-    """Return a number that is added to something unknown, nearest to 0."""
-    return signed(value, size) if isinstance(value, int) else value
 
 
 def write(state: State, register: Register | None, value: Value | Opaque) -> None:
