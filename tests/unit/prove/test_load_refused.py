@@ -18,7 +18,10 @@ ARM = ["clang-19", "--target=aarch64-linux-gnu"]
     ("command", "message"),
     [
         (["gcc", "-m32"], "32-bit ELF for x86, not for x86-64"),
-        (["clang-19", "--target=riscv64-linux-gnu"], "64-bit ELF for RISC-V, not for x86-64 or AArch64"),
+        (
+            ["clang-19", "--target=loongarch64-linux-gnu"],
+            "64-bit ELF for LoongArch, not for x86-64 or AArch64",
+        ),
         (["clang-19", "--target=aarch64_be-linux-gnu"], "64-bit big-endian ELF for AArch64, not for"),
         (
             ["clang-19", "--target=x86_64-linux-gnux32"],

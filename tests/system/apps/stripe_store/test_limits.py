@@ -214,6 +214,7 @@ def test_a_wrong_matrix(fresh_store: Make) -> None:
     store = fresh_store()
     store.set("a", b"value")
     store.kill("chunk-3")
+    store.wait_state("chunk_server_3", "gone")
     store.plan("chunk-3", "welcome.matrix", action="fail")
     store.launch("chunk-3")
     store.wait_writable()
