@@ -10,7 +10,7 @@
 #              make install-compose installs libgfsmith-compose as well
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
 # make test    tests that need this CPU, a C compiler and Python: about 7 minutes on 2 cores (AMD EPYC)
-# make test-all  all other tests: architectures, languages, browsers, stores, campaigns: at most 20 minutes there
+# make test-all  all other tests: architectures, languages, browsers, stores, campaigns: about 25 minutes there
 # make docs    C reference and man pages: build/docs/html, build/man
 # make site    all pages, the C reference and the Python reference as one searchable site: build/site; about 10 seconds
 # make pictures draw the pictures of README and of bench/results/performance.md from measured data and PROOFS.json
@@ -22,7 +22,7 @@
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
-# make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 40 seconds
+# make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 30 seconds
 # make shards  build/gfsmith-shards, the file tool, and build/libgfsmith-shards.a and .so; apps/shards/README.md
 # make demo    split, damage and repair a real file with gfsmith-shards
 # make wasm    the WebAssembly package: bindings/wasm/dist, with proved kernels; docs/wasm.md
