@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from gfsmith.prove.machine.contract import Contract, Layout
-from gfsmith.prove.machine.formats.image import Image, Segment
+from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.power.decode import decode
 from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.prove.verdict import Status
 from tests.unit.prove.aarch64.compile import NAME, assemble
+from tests.unit.prove.compiled import flipped
 from tests.unit.prove.power.targets import ASSEMBLER
 
 HERE = Path(__file__).parent
@@ -129,21 +129,6 @@ def test_unknown_instructions_are_not_proved(tmp_path: Path) -> None:
         assert (report.status, reason in report.reason) == (Status.UNSUPPORTED, True), report.reason
 
 
-def _flipped(image: Image, place: int, bit: int) -> Image:
-    """Return the image with one bit of its code changed."""
-    address = image.functions[NAME].address
-    segments = []
-    for segment in image.segments:
-        if segment.address <= address < segment.end:
-            data = bytearray(segment.data)
-            at = address - segment.address + place
-            word = int.from_bytes(data[at : at + 4], "little") ^ 1 << bit
-            data[at : at + 4] = word.to_bytes(4, "little")
-            segment = Segment(segment.address, bytes(data), False, True, segment.name)
-        segments.append(segment)
-    return replace(image, segments=tuple(segments))
-
-
 #: Place of an instruction -> the reason why a kernel with a flipped bit there is equally right.
 EQUIVALENT = {
     112: "a jump that no remaining number of vectors reaches",
@@ -167,7 +152,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
             continue
         bit = rng.randrange(26)
         if place // 4 % _EVERY == 0:
-            report = prove(_flipped(image, place, bit), 10_000)
+            report = prove(flipped(image, NAME, place + bit // 8, bit % 8), 10_000)
             outcomes[report.status] += 1
             proved |= {place} if report.status is Status.PROVED else set()
     assert proved == set(EQUIVALENT)

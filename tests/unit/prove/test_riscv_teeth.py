@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -12,10 +11,11 @@ import pytest
 
 from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine.contract import Contract, Layout
-from gfsmith.prove.machine.formats.image import Image, Segment
+from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.prove.verdict import Status
 from tests.unit.prove.aarch64.compile import NAME, assemble
+from tests.unit.prove.compiled import flipped
 from tests.unit.prove.riscv.targets import ASSEMBLER
 
 HERE = Path(__file__).parent
@@ -206,19 +206,6 @@ def test_frames_are_understood(tmp_path: Path) -> None:
     assert report.status is Status.PROVED, report.reason
 
 
-def _flipped(image: Image, place: int, bit: int) -> Image:
-    """Return the image with one bit of its code changed."""
-    address = image.functions[NAME].address
-    segments = []
-    for segment in image.segments:
-        if segment.address <= address < segment.end:
-            data = bytearray(segment.data)
-            data[address - segment.address + place] ^= 1 << bit
-            segment = Segment(segment.address, bytes(data), False, True, segment.name)
-        segments.append(segment)
-    return replace(image, segments=tuple(segments))
-
-
 #: Byte and bit -> the reason why a kernel with that bit flipped is equally right.
 EQUIVALENT = {(228, 6): "a copy of another register that also holds 0"}
 _SAMPLE = 60
@@ -232,7 +219,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
     proved = {}
     for _ in range(_SAMPLE):
         place, bit = rng.randrange(size), rng.randrange(8)
-        report = prove(_flipped(image, place, bit), 10_000)
+        report = prove(flipped(image, NAME, place, bit), 10_000)
         outcomes[report.status] += 1
         if report:
             proved[place, bit] = report
