@@ -166,9 +166,9 @@ static void polynomials(input *in, unsigned polynomial, bool good) {
   uint8_t *array[3];
   unsigned degree = 8u << take_below(in, 3),
            said = take_below(in, 8) == 7 ? (unsigned)take(in, 4) : degree;
-  size_t n = take_below(in, 24), many = take_below(in, 8) == 7 ? SIZE_MAX / said + 1 : n;
-  if (said == 0)
-    many = n;
+  size_t n = take_below(in, 24), many = n;
+  if (take_below(in, 8) == 7 && said != 0)
+    many = SIZE_MAX / said + 1;
   operands(in, n * degree, array);
   if (said == 8 || said == 16 || said == 32)
     many = said == degree ? many : n * degree / said;
