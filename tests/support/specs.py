@@ -118,7 +118,8 @@ class Machine:
                     self._iteration(program, loop, position, program.lanes)
                 position += first.step
             if first.role is Role.TAIL and position < self.length:
-                self._iteration(program, first, position, self.length - position)
+                for loop in turn:
+                    self._iteration(program, loop, position, self.length - position)
 
     def _iteration(self, program: Program, loop: Loop, position: int, count: int) -> None:
         values: dict[int, list[object]] = {}

@@ -14,9 +14,10 @@ from gfsmith.build.cache import Cache, key
 from gfsmith.emit import kernel_files
 from gfsmith.emit.c.kernel import build as build_c
 from gfsmith.emit.x86.frame import Abi
+from gfsmith.emit.x86.registers import Allocation
 from gfsmith.ir import Op, Program, Space
 from gfsmith.ir.liveness import pressure
-from gfsmith.kernel.spec import Circuit, KernelSpec, SpecError, Technique
+from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, SpecError, Technique
 from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
 from gfsmith.lower.circuits.choice import Candidate, candidates, schedules
@@ -61,8 +62,31 @@ class Kernel:
 def program(spec: KernelSpec) -> Program:
     """Return the Program of a spec after all passes. Raises SpecError if registers do not suffice."""
     if spec.baked is None:
-        return pipeline.run(lower(spec), spec)
+        return _fewest_passes(spec)
     return choose(spec)[1]
+
+
+def _fewest_passes(spec: KernelSpec) -> Program:
+    """Return the Program with the fewest passes over the outputs for which the registers suffice.
+
+    Only a dot kernel with unroll 1 has several passes: with a larger unroll the sums of fewer vectors fit,
+    and a pass of mad would read a source that the pass before may have changed in place.
+    """
+    most = spec.outputs if spec.operation is Operation.DOT and spec.unroll == 1 else 1
+    for passes in range(1, most):
+        try:
+            return _allocated(spec, passes)
+        except SpecError:
+            continue
+    return _allocated(spec, most)
+
+
+def _allocated(spec: KernelSpec, passes: int) -> Program:
+    """Return the Program with some number of passes. Raises SpecError if registers do not suffice."""
+    program = pipeline.run(lower(spec, passes), spec)
+    if spec.machine_code:
+        Allocation(spec.isa, program, spec.symbol)
+    return program
 
 
 def choose(spec: KernelSpec) -> tuple[Candidate, Program]:

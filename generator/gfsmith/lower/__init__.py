@@ -5,12 +5,16 @@ With Walk.ROWS an iteration of the main loop is several loops, one for each line
 (KernelSpec.visits). With a fixed number of inputs, the main loop and the single-vector loop are unrolled over
 the sources. The tail, all loops of a kernel for any k, and the kernels that _keeps_rolled names are rolled
 over the sources.
+
+If there are not enough registers for the sums of all outputs, each of these loops becomes several loops over
+the same bytes, one for each pass. A pass computes some of the outputs and reads all sources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
 from gfsmith.kernel.architecture import Arch
@@ -34,11 +38,16 @@ _TECHNIQUES: dict[Technique, Multiply] = {
 }
 
 
+#: Most products in one iteration of a loop that is unrolled over the sources: 16 to 48 KiB of machine code.
+MOST_UNROLLED = 1024
+
+
 class _Lowering:
     """The state of the lowering of one spec."""
 
-    def __init__(self, spec: KernelSpec) -> None:
+    def __init__(self, spec: KernelSpec, passes: int) -> None:
         self.spec = spec
+        self._passes = _parts(spec.outputs, passes)
         self.numbers = Numbers()
         preload = Builder(self.numbers)
         self.horner = Horner(spec, preload) if spec.operation is Operation.HORNER else None
@@ -52,19 +61,28 @@ class _Lowering:
         any_number = spec.inputs is None and not spec.diagonal
         many = any_number or (spec.inputs or 1) > 1
         rolled = any_number or (many and _keeps_rolled(spec))
-        parts = [self._loop(Role.BLOCK, spec.block, part, rolled, spec.group) for part in spec.visits()]
-        loops = [parts[0], *(replace(part, joined=True) for part in parts[1:])]
+        loops = self._iteration(Role.BLOCK, spec.block, spec.visits(), rolled, spec.group)
         if spec.unroll > 1:
-            loops.append(self._loop(Role.BLOCK, lanes, (0,), rolled))
-        loops.append(self._loop(Role.TAIL, lanes, (0,), many))
+            loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled)
+        loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
         return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 
-    def _loop(self, role: Role, step: int, vectors: Sequence[int], rolled: bool, group: int = 1) -> Loop:
-        """Return a loop whose iteration visits these vectors of its step, in this order."""
-        offsets = [vector * self.spec.isa.vector_bytes for vector in vectors]
-        if rolled:
-            return self._rolled(role, step, offsets, group)
-        return self._unrolled(role, step, offsets)
+    def _iteration(
+        self, role: Role, step: int, visits: Sequence[Sequence[int]], rolled: bool, group: int = 1
+    ) -> list[Loop]:
+        """Return the loops of one iteration: for each visit, which is a list of vectors of the step, one loop
+        for each pass."""
+        loops: list[Loop] = []
+        for vectors in visits:
+            offsets = [vector * self.spec.isa.vector_bytes for vector in vectors]
+            for outputs in self._passes:
+                loop = (
+                    self._rolled(role, step, offsets, outputs, group)
+                    if rolled
+                    else self._unrolled(role, step, offsets, outputs)
+                )
+                loops.append(replace(loop, joined=bool(loops)))
+        return loops
 
     def _initial(self, b: Builder, output: int, offset: int) -> Value:
         if self.spec.operation is Operation.MAD:
@@ -72,48 +90,47 @@ class _Lowering:
         return b.emit(Op.ZERO)
 
     def _add_sources(
-        self, b: Builder, sources: Sequence[int], offset: int, totals: list[Value | None]
+        self, b: Builder, sources: Sequence[int], offset: int, outputs: range, totals: list[Value | None]
     ) -> None:
-        """Add c[i][source] * src[source] to totals[i] for every output i and every source, interleaved. With
+        """Add c[i][source] * src[source] to the total of each output i, for every source, interleaved. With
         Horner's rule the totals are multiplied as well."""
         loaded = [b.load(Space.SOURCE, source, offset) for source in sources]
         if self.horner is not None:
             self.horner.take(b, loaded, totals)
             return
         parts = [self.multiply.split(b, x, self.constants) for x in loaded]
-        for output in range(self.spec.outputs):
+        for place, output in enumerate(outputs):
             for source, part in zip(sources, parts, strict=True):
                 for term in self.multiply.terms(b, part, source, output):
-                    total = totals[output]
-                    totals[output] = term if total is None else b.emit(Op.XOR, total, term)
+                    total = totals[place]
+                    totals[place] = term if total is None else b.emit(Op.XOR, total, term)
 
-    def _unrolled(self, role: Role, step: int, offsets: Sequence[int]) -> Loop:
+    def _unrolled(self, role: Role, step: int, offsets: Sequence[int], outputs: range) -> Loop:
         b = Builder(self.numbers)
         accumulate = self.spec.operation is Operation.MAD
         for copy, offset in enumerate(offsets):
             b.copy = copy
             totals: list[Value | None] = [
-                self._initial(b, output, offset) if accumulate else None
-                for output in range(self.spec.outputs)
+                self._initial(b, output, offset) if accumulate else None for output in outputs
             ]
             for source in range(self.spec.inputs or 1):
-                self._add_sources(b, (source,), offset, totals)
-            for output, total in enumerate(totals):
+                self._add_sources(b, (source,), offset, outputs, totals)
+            for output, total in zip(outputs, totals, strict=True):
                 assert total is not None
                 b.store(total, output, offset)
         return Loop(role, step, head=tuple(b.code))
 
-    def _rolled(self, role: Role, step: int, offsets: Sequence[int], group: int) -> Loop:
+    def _rolled(self, role: Role, step: int, offsets: Sequence[int], outputs: range, group: int) -> Loop:
         head, body, rest, close = (Builder(self.numbers) for _ in range(4))
         carries: list[Carry] = []
         for copy, offset in enumerate(offsets):
             head.copy = body.copy = rest.copy = close.copy = copy
-            initial = [self._initial(head, i, offset) for i in range(self.spec.outputs)]
+            initial = [self._initial(head, i, offset) for i in outputs]
             phis = [body.fresh() for _ in initial]
-            updated = self._updated(body, group, offset, phis)
-            after = self._updated(rest, 1, offset, phis) if group > 1 else [None] * len(phis)
+            updated = self._updated(body, group, offset, outputs, phis)
+            after = self._updated(rest, 1, offset, outputs, phis) if group > 1 else [None] * len(phis)
             carries += map(Carry, phis, initial, updated, after)
-            for output, phi in enumerate(phis):
+            for output, phi in zip(outputs, phis, strict=True):
                 close.store(phi, output, offset)
         sections: list[tuple[Instr, ...]] = [tuple(s.code) for s in (head, body, rest, close)]
         return Loop(
@@ -127,21 +144,27 @@ class _Lowering:
             rest=sections[2],
         )
 
-    def _updated(self, b: Builder, group: int, offset: int, phis: list[Value]) -> list[Value]:
+    def _updated(self, b: Builder, group: int, offset: int, outputs: range, phis: list[Value]) -> list[Value]:
         """Return the sums after the next `group` sources."""
         totals: list[Value | None] = list(phis)
-        self._add_sources(b, [CURRENT - n for n in range(group)], offset, totals)
+        self._add_sources(b, [CURRENT - n for n in range(group)], offset, outputs, totals)
         return [total for total in totals if total is not None]
+
+
+def _parts(outputs: int, passes: int) -> list[range]:
+    """Return the outputs of each pass; their numbers differ by at most one."""
+    bounds = [outputs * n // passes for n in range(passes + 1)]
+    return [range(first, last) for first, last in pairwise(bounds)]
 
 
 def _keeps_rolled(spec: KernelSpec) -> bool:
     """Return whether a kernel with a fixed number of sources keeps its loop over them rolled.
 
-    It does in portable C, where the compiler decides about unrolling, and with vpermxor if the tables do not
-    fit into registers. POWER's vector loads have no displacement before POWER9, so every other table needs a
-    register for its address, which is soon spilled.
+    It does above MOST_UNROLLED products, in portable C, where the compiler decides about unrolling, and with
+    vpermxor if the tables do not fit into registers. POWER's vector loads have no displacement before POWER9,
+    so every other table needs a register for its address, which is soon spilled.
     """
-    if spec.isa.arch is Arch.PORTABLE:
+    if spec.isa.arch is Arch.PORTABLE or (spec.inputs or 1) * spec.outputs * spec.unroll > MOST_UNROLLED:
         return True
     if spec.technique is not Technique.PERMXOR or spec.isa.registers is None:
         return False
@@ -149,6 +172,7 @@ def _keeps_rolled(spec: KernelSpec) -> bool:
     return tables + spec.unroll * spec.outputs >= spec.isa.registers
 
 
-def lower(spec: KernelSpec) -> Program:
-    """Return the Program that computes the kernel of `spec`, before any pass."""
-    return _Lowering(spec).program()
+def lower(spec: KernelSpec, passes: int = 1) -> Program:
+    """Return the Program that computes the kernel of `spec` in `passes` passes over the outputs, before the
+    pipeline."""
+    return _Lowering(spec, passes).program()

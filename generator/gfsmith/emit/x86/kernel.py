@@ -117,7 +117,7 @@ class _Emitter:
     def _loops(self, end: Label) -> None:
         for number, turn in enumerate(self.program.iterations()):
             if turn[0].role is Role.TAIL:
-                self._tail(turn[0], end)
+                self._tail(turn, end)
             else:
                 self._block(turn, first=number == 0)
 
@@ -130,6 +130,8 @@ class _Emitter:
         ins("jb", beyond)
         if loop.aligned:
             self._require_alignment(beyond)
+        if loop.rolled and self.spec.inputs is not None:
+            self._end_of_sources()
         self.asm.mark(again, _LOOP_ALIGNMENT if first else 1)
         if any(pointers(part.body) for part in turn):
             ins("mov", AHEAD, "rsi")
@@ -150,8 +152,9 @@ class _Emitter:
         self.asm.ins("test", "r11", self.spec.isa.vector_bytes - 1)
         self.asm.ins("jnz", otherwise)
 
-    def _tail(self, loop: Loop, end: Label) -> None:
+    def _tail(self, turn: tuple[Loop, ...], end: Label) -> None:
         ins = self.asm.ins
+        loop = turn[0]
         self.asm.note(f"the last 1 to {loop.step - 1} bytes")
         ins("test", "rdi", "rdi")
         ins("jz", end)
@@ -160,8 +163,14 @@ class _Emitter:
             ins("bzhi", "r11", "r11", "rdi")
             ins("kmovq", _MASK, "r11")
         if loop.rolled and self.spec.inputs is not None:
-            ins("lea", "rsi", Mem("rcx", 0, None, POINTER * self.spec.inputs))
-        self._turn(loop)
+            self._end_of_sources()
+        for part in turn:
+            self._turn(part)
+
+    def _end_of_sources(self) -> None:
+        """Set rsi to the end of src[] in a kernel with a fixed number of inputs."""
+        assert self.spec.inputs is not None
+        self.asm.ins("lea", "rsi", Mem("rcx", 0, None, POINTER * self.spec.inputs))
 
     def _turn(self, loop: Loop) -> None:
         """Emit one iteration: head, then body for every group of sources, rest for the remaining ones, then

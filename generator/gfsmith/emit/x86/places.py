@@ -28,15 +28,15 @@ class Places:
         self._width = spec.isa.vector_bytes
         self._slots = program.slots
         self._pipelined = pointers(program.instructions()) > 0
-        self.resident = self._assign()
+        self.resident = self._assign(program)
         self._cursors: frozenset[str] = frozenset()
         self._ahead = 0
         self._held: Shard | None = None
 
-    def _assign(self) -> dict[Shard, str]:
+    def _assign(self, program: Program) -> dict[Shard, str]:
         """Return registers for shard pointers, destinations first, until the registers are used up."""
         spec = self._spec
-        if spec.inputs is None and not spec.diagonal:
+        if all(loop.rolled for loop in program.loops):
             return {}
         taken = {SLOTS} if self._slots else set()
         free = [r for r in (_FREE_DIAGONAL if spec.diagonal else _FREE_FIXED) if r not in taken]

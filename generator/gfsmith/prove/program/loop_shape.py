@@ -11,7 +11,8 @@ from gfsmith.prove.verdict import Refutation
 def check_lengths(program: Program) -> None:
     """Check that the loops process every length: the iterations before the tail take vectors, the tail the
     rest."""
-    loops, lanes = program.loops, program.lanes
+    loops = [turn[0] for turn in program.iterations()]
+    lanes = program.lanes
     if not loops or loops[-1].role is not Role.TAIL or loops[-1].step != lanes:
         raise Refutation("the last loop is not a tail of one vector")
     if any(loop.role is Role.TAIL for loop in loops[:-1]):
