@@ -34,7 +34,8 @@ if [ ! -x "$python" ]; then
   if can_install; then
     install_packages python3 python3-venv
   else
-    say "missing: $python (runs the generator); get it with: apt-get install python3 python3-venv"
+    say "missing: $python (runs the generator); get it with one of: apt-get install python3 python3-venv," \
+      "dnf install python3, apk add python3, pacman -S python, brew install python"
     exit 1
   fi
 fi

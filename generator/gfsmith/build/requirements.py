@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from gfsmith.build.packages import System, install_command, this_system
 from gfsmith.kernel.architecture import ARCHITECTURES
 
 PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
@@ -84,8 +85,8 @@ class Probe(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One requirement. name: a command, a Python module or a file. package: Debian's name for it. also: other
-    levels that need it."""
+    """One requirement. name: a command, a Python module or a file. package: Debian's name for it; packages.py
+    has the names elsewhere. also: other levels that need it."""
 
     level: Level
     probe: Probe
@@ -303,16 +304,9 @@ def requirements(level: Level) -> tuple[Requirement, ...]:
     return tuple(r for r in _DEBIAN if not levels.isdisjoint((r.level, *r.also)))
 
 
-def is_debian() -> bool:
-    return shutil.which("apt-get") is not None
-
-
 def remedy(requirement: Requirement) -> str:
-    """Return the command that installs a requirement."""
-    if is_debian():
-        sudo = "" if os.geteuid() == 0 else "sudo "
-        return f"{sudo}apt-get install -y --no-install-recommends {requirement.package}"
-    return f"install {requirement.package} (its name in Debian) with this system's package manager"
+    """Return the command that installs a requirement on this system, or how else to get it."""
+    return install_command(requirement.package, this_system())
 
 
 def missing(level: Level) -> list[Requirement]:
@@ -326,7 +320,7 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python3 -m gfsmith.build.requirements LEVEL, one of {allowed}", file=sys.stderr)
         return 2
     lacking = missing(Level(arguments[0]))
-    if is_debian() and os.geteuid() == 0:
+    if this_system() is System.DEBIAN and os.geteuid() == 0:
         print("\n".join(r.package for r in lacking))
         return 0
     for requirement in lacking:
