@@ -16,7 +16,7 @@
 # make pictures draw the pictures of README and of bench/results/performance.md from measured data and PROOFS.json
 # make facts   write lists (codes, architectures) and values (version) into the files that repeat them: tools/facts.py
 # make check   format, lint, types, reproducibility of gen_out/
-# make abi     record the binary interface of libgfsmith.so after an intended change; docs/hardening.md
+# make abi     record the binary interfaces of both shared libraries after an intended change; docs/hardening.md
 # make analyze the C code around the kernels with Frama-C: no undefined behaviour, no access out of bounds;
 #              docs/analysis.md
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
@@ -125,7 +125,7 @@ facts: setup-gen
 	@.venv/bin/python -m tools.facts
 
 abi: setup-check
-	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@$(MAKE) --no-print-directory -j$(JOBS) lib shards
 	@tools/abi.sh record
 
 # Writes tests/system/analysis/results.json, from which make facts takes the table of docs/analysis.md.

@@ -36,7 +36,7 @@ done
 
 echo "check: pictures match their data"
 "$bin"/python -m tools.pictures --check
-echo "check: the binary interface of libgfsmith.so is the recorded one"
-make --no-print-directory -j"$(nproc 2>/dev/null || echo 2)" lib
+echo "check: the binary interfaces of the shared libraries are the recorded ones"
+make --no-print-directory -j"$(nproc 2>/dev/null || echo 2)" lib shards
 tools/abi.sh check
 echo "check: all good"

@@ -1,4 +1,4 @@
-"""The recorded binary interface: changes that break programs are refused, others are not. x86-64."""
+"""The recorded binary interfaces: changes that break programs are refused, others are not. x86-64."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folders import once
+from tests.support.folders import built, once
 from tests.support.paths import ROOT
 from tests.system.hardening.symbols import call
 
-RECORD = ROOT / "runtime" / "abi" / "libgfsmith.abi"
+RECORDS = sorted((ROOT / "runtime" / "abi").glob("*.abi"))
 
 
 def check(library: Path, include: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -50,13 +50,17 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return once(tmp_path_factory, "abi", make)
 
 
-def test_the_library_is_as_recorded(build: Path) -> None:
-    done = check(build / "libgfsmith.so")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+def test_the_libraries_are_as_recorded(build: Path) -> None:
+    built("shards")
+    assert {path.stem for path in RECORDS} == {"libgfsmith", "libgfsmith-shards"}
+    for path in RECORDS:
+        done = check(build / f"{path.stem}.so")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_the_record_names_no_machine() -> None:
-    text = RECORD.read_text()
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
+def test_the_record_names_no_machine(record: Path) -> None:
+    text = record.read_text()
     assert str(ROOT) not in text and not re.search("'/[a-z]|comp-dir|filepath", text)
 
 
@@ -72,9 +76,13 @@ class Change:
 
 PACKETS = ("include/gfsmith.h", "src/codec.c")
 LEAST = ("include/gfsmith_plan.h", "src/plan.c")
+PARALLEL = ("include/gfsmith_parallel.h",)
 REFUSED = {
     "parameter": Change("size_t packet)", "unsigned packet)", PACKETS, ("codec.c",)),
     "enumerator": Change("HINT_CACHED = 1", "HINT_CACHED = 5", ("include/gfsmith.h",), ("codec.c",)),
+    "member": Change(
+        "  void *context;    /**<", "  long more;\n  void *context;    /**<", PARALLEL, ("parallel.c",)
+    ),
     "result": Change("bool gfsmith_plan_is_least", "int gfsmith_plan_is_least", LEAST, ("plan.c",)),
 }
 
@@ -105,6 +113,43 @@ def test_objects_of_the_runtime_alone_are_as_recorded(plain: Path) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_changed_interface_is_refused(name: str, plain: Path, tmp_path: Path) -> None:
     assert refused(check(*changed(REFUSED[name], plain, tmp_path)), "may break")
+
+
+def shards_library(folder: Path, old: str, new: str) -> tuple[Path, Path]:
+    """Return the library of shards with a replacement in its public header, and its headers."""
+    shards = Path(shutil.copytree(ROOT / "runtime" / "shards", folder / "shards"))
+    header = shards / "include" / "gfsmith_shards.h"
+    text = header.read_text()
+    assert text.count(old) == 1
+    header.write_text(text.replace(old, new))
+    includes = (f"-I{header.parent}", f"-I{ROOT / 'runtime/core/include'}")
+    flags = ("-std=c11", "-D_GNU_SOURCE", "-g", "-O0", "-fPIC", "-fvisibility=hidden", *includes)
+    library = folder / "libgfsmith-shards.so"
+    named = "-Wl,-soname,libgfsmith-shards.so.0"
+    call("gcc", *flags, "-shared", named, "-o", library, *sorted(shards.glob("src/*.c")))
+    return library, header.parent
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "accepted"),
+    [
+        ("/** Bytes of a header. */", "/** The size of a header. */", True),
+        ("uint64_t bad_blocks;", "uint32_t bad_blocks;", False),
+        ("uint64_t bad_blocks;", "bool read_again;\n  uint64_t bad_blocks;", False),
+        ("GFSMITH_API bool gfsmith_shards_intact(", "bool gfsmith_shards_intact(", False),
+    ],
+    ids=["comment", "width", "member", "hidden"],
+)
+def test_shards_a_changed_interface_is_refused(old: str, new: str, accepted: bool, tmp_path: Path) -> None:
+    done = check(*shards_library(tmp_path, old, new))
+    assert (done.returncode == 0) == accepted
+    assert accepted or refused(done, "earlier libgfsmith-shards.so may break")
+
+
+def test_other_libraries_have_no_record(plain: Path, tmp_path: Path) -> None:
+    shutil.copy(plain / "libgfsmith.so", tmp_path / "libother.so")
+    done = check(tmp_path / "libother.so")
+    assert done.returncode == 2 and "allowed: libgfsmith.so, libgfsmith-shards.so" in done.stderr
 
 
 @pytest.fixture
