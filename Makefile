@@ -72,6 +72,7 @@ adaptive: setup-gen setup-lib
 -include runtime/isal/isal.mk
 -include runtime/compose/compose.mk
 -include runtime/shards/shards.mk
+-include apps/shards/tool.mk
 
 # The codec for Python, built again if any file of the wheel has changed.
 PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith bindings/python templates runtime \

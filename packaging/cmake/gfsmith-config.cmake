@@ -7,7 +7,8 @@ if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/gfsmith-targets.cmake")
   include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-targets.cmake")
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-generate.cmake" OPTIONAL)
-# Each component is a file in this folder, which finds its requirements: compose, docs/compose/guide.md.
+# Each component is a file in this folder, which finds its requirements: compose (docs/compose/guide.md),
+# shards (docs/shard-format.md).
 foreach(component IN LISTS gfsmith_FIND_COMPONENTS)
   set(gfsmith_${component}_FOUND FALSE)
   include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-${component}.cmake" OPTIONAL)

@@ -1,4 +1,4 @@
-"""Names of packages by system: what Debian's packages are called elsewhere, and the system of this machine.
+"""Names of packages by system: Debian's, their equivalents elsewhere, and the system of this machine.
 
 Needs only Python's standard library, like `gfsmith.build.requirements`, which names packages as Debian does.
 """

@@ -22,6 +22,8 @@ BUILD_FILES = {
 #: Files that generate other libraries. They do not depend on this library's names, so only the default tree
 #: has them.
 GENERATOR_FILES = ("packaging/cmake/gfsmith-generate.cmake",)
+#: Parts of the runtime that the default tree has as they are: the drop-in for ISA-L, and streams of shards.
+SEPARATE = ("isal", "shards")
 GENERATED = "gen_out"
 
 
@@ -34,15 +36,15 @@ def tree(kernels: Sequence[Kernel], files: Mapping[str, str], names: Names) -> d
     written[f"{GENERATED}/meson.build"] = _meson(kernels, written)
     for name, source in BUILD_FILES.items():
         written[names.build_text(name)] = names.build_text(share(source).read_text(encoding="utf-8"))
-    for name in (*GENERATOR_FILES, *_isal()) if names.is_default else ():
+    for name in (*GENERATOR_FILES, *_separate()) if names.is_default else ():
         written[name] = share(name).read_text(encoding="utf-8")
     return written
 
 
-def _isal() -> list[str]:
-    """Return the files of the drop-in for ISA-L, which has ISA-L's names with any prefix."""
+def _separate() -> list[str]:
+    """Return the files of the libraries beside the core, which are not renamed."""
     runtime = share("runtime")
-    files = (path for path in (runtime / "isal").rglob("*") if path.is_file())
+    files = (path for part in SEPARATE for path in (runtime / part).rglob("*") if path.is_file())
     return sorted(path.relative_to(runtime.parent).as_posix() for path in files)
 
 

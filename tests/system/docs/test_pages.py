@@ -73,6 +73,7 @@ def test_commands_of_pages_exist() -> None:
             "packaging/make/library.mk",
             "runtime/isal/isal.mk",
             "runtime/compose/compose.mk",
+            "runtime/shards/shards.mk",
         )
     ]
     targets = {t for text in makefiles for t in re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)}
