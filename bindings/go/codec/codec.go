@@ -71,7 +71,7 @@ type Codec struct {
 
 // CheckShape returns nil if a codec can have k data and m parity shards.
 func CheckShape(k, m int) error {
-	if k < 1 || m < 1 || k+m > MaxShards {
+	if k < 1 || m < 1 || k > MaxShards || m > MaxShards-k {
 		return fmt.Errorf("%w: %d+%d; allowed: 1 or more of both, %d together", ErrInvShardNum, k, m, MaxShards)
 	}
 	return nil
