@@ -15,6 +15,7 @@ from gfsmith.emit import golang
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.verify import listings
+from tests.oracle import shard_vectors
 from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 
@@ -36,6 +37,7 @@ class Project:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "GOFLAGS": "-buildvcs=false",
             "GOTOOLCHAIN": "local",
+            "GFSMITH_SHARD_VECTORS": str(shard_vectors.FILE),
             **variables,
         }
         command = ["go", *map(str, arguments)]

@@ -37,19 +37,69 @@ func main() {
 """
 
 
-def test_the_code_of_the_page_repairs_a_shard(project: Project, tmp_path: Path) -> None:
-    (fence,) = (
-        f for f in fences((ROOT / "docs" / "go.md").read_text(encoding="utf-8")) if f.language == "go"
-    )
-    lost = "shards[3] = nil"
-    assert fence.text.count(lost) == 1
-    module = project.go("list", "./gfsmith").strip()
-    copy = project.copy(tmp_path / "page")
+STREAMS = """\
+package main
+
+import (
+\t"bytes"
+\t"context"
+\t"gfsmith.dev/gfsmith"
+\t"gfsmith.dev/streams"
+\t"io"
+)
+
+func main() {
+\tctx, data := context.Background(), bytes.Repeat([]byte("page"), 999_999)
+\tvar original io.Reader = bytes.NewReader(data)
+\tvar shards [14]bytes.Buffer
+\tvar writers []io.Writer
+\tfor i := range shards {
+\t\twriters = append(writers, &shards[i])
+\t}
+\topen := func() []io.Reader {
+\t\tmade := make([]io.Reader, len(shards))
+\t\tfor i := range made {
+\t\t\tif i != 3 {
+\t\t\t\tmade[i] = bytes.NewReader(shards[i].Bytes())
+\t\t\t}
+\t\t}
+\t\treturn made
+\t}
+\trestored, rebuilt := &bytes.Buffer{}, &bytes.Buffer{}
+%s\tif err != nil || length != int64(len(data)) || report.Intact() || !bytes.Equal(restored.Bytes(), data) ||
+\t\t!bytes.Equal(rebuilt.Bytes(), shards[3].Bytes()) {
+\t\tpanic(err)
+\t}
+}
+"""
+
+
+def _run(project: Project, folder: Path, source: str) -> None:
+    """Run a program in the module of a copy of the project."""
+    module = project.go("list", "-m").strip()
+    copy = project.copy(folder)
     (copy.folder / "page").mkdir()
-    body = fence.text.replace(lost, f"kept := bytes.Clone(shards[3]); {lost}")
-    source = PROGRAM.replace("gfsmith.dev/gfsmith", module) % body
-    (copy.folder / "page" / "main.go").write_text(source, encoding="utf-8")
+    text = source.replace("gfsmith.dev", module)
+    (copy.folder / "page" / "main.go").write_text(text, encoding="utf-8")
     copy.go("run", "./page", CGO_ENABLED="0")
+
+
+def _fragments() -> list[str]:
+    page = (ROOT / "docs" / "go.md").read_text(encoding="utf-8")
+    return [fence.text for fence in fences(page) if fence.language == "go"]
+
+
+def test_the_code_of_the_page_repairs_a_shard(project: Project, tmp_path: Path) -> None:
+    shards, _ = _fragments()
+    lost = "shards[3] = nil"
+    assert shards.count(lost) == 1
+    body = shards.replace(lost, f"kept := bytes.Clone(shards[3]); {lost}")
+    _run(project, tmp_path / "page", PROGRAM % body)
+
+
+def test_the_code_of_the_page_repairs_a_stream(project: Project, tmp_path: Path) -> None:
+    _, body = _fragments()
+    _run(project, tmp_path / "page", STREAMS % body)
 
 
 def _follow(commands: str, folder: Path, **variables: str) -> str:
@@ -76,8 +126,7 @@ def _follow(commands: str, folder: Path, **variables: str) -> str:
 @pytest.mark.parametrize("package", ["gfsmith", "cgo"])
 def test_the_recipe_for_a_module_works_from_an_empty_folder(package: str, tmp_path: Path) -> None:
     page = (ROOT / "bindings" / "go" / "README.md").read_text(encoding="utf-8")
-    (fence,) = (f for f in fences(page) if f.language == "sh")
-    commands = fence.text
+    commands, for_streams = (f.text for f in fences(page) if f.language == "sh")
     if package == "cgo":  # the change that the page describes
         assert commands.count("go/gfsmith ") == commands.count("\ngo get ") == 1
         lines = (line for line in commands.splitlines(keepends=True) if not line.startswith("go get "))
@@ -86,6 +135,9 @@ def test_the_recipe_for_a_module_works_from_an_empty_folder(package: str, tmp_pa
     said = _follow(commands, tmp_path, CHECKOUT=str(ROOT))
     assert f"ok  \texample.org/mine/{package}\t" in said
     assert "gfsmith.example" not in (tmp_path / "go.mod").read_text()
+    assert "xxh3" not in (tmp_path / "go.mod").read_text()
+    _follow(for_streams, tmp_path, CHECKOUT=str(ROOT))
+    assert "xxh3" in (tmp_path / "go.mod").read_text()
 
 
 def test_exported_kernels_are_a_package_in_an_empty_module(tmp_path: Path) -> None:
