@@ -51,8 +51,8 @@ static uint32_t read_slot(gfs_shards_lane *lane, const gfsmith_shards_header *he
     return 0;
   uint32_t b = gfs_shards_open(bytes + at, lane->have - at, lane->tag, lane->stripe,
                                GFS_SHARDS_BLOCK_RECORD, header->block);
-  if (b > 0 && b < header->block)
-    end_at(lane, header, bytes, at + GFS_SHARDS_PREFIX + b, lane->stripe + 1);
+  end_at(lane, header, bytes, at + GFS_SHARDS_PREFIX + (b > 0 ? b : header->block),
+         lane->stripe + 1);
   return b;
 }
 

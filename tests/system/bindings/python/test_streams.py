@@ -97,6 +97,20 @@ def test_many_bad_blocks_in_every_shard() -> None:
     assert out.getvalue() == data
 
 
+@pytest.mark.parametrize("stripes", [1, 63, 64, 65, 128])
+def test_junk_after_every_trailer(stripes: int) -> None:
+    """The last block is complete but padded, also as the last one of a batch of 64."""
+    data = os.urandom(stripes * 4 * 64 - 1)
+    for bad in (False, True):
+        shards = [io.BytesIO(shard.getvalue() + os.urandom(100)) for shard in split(data)]
+        if bad:
+            shards[0] = damaged(shards[0], 512 + (stripes - 1) * 96 + 40)
+        out = io.BytesIO()
+        report = streams.join(shards, out)
+        assert out.getvalue() == data
+        assert report.shards[0].too_long and report.shards[0].bad_blocks == bad
+
+
 def test_too_many_losses() -> None:
     shards = split(b"x" * 999)
     assert streams.verify(shards[3:]).lost_stripes == 4
