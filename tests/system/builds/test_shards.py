@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gfsmith import __version__
-from tests.support.folders import built, once
+from tests.support.folders import built
 from tests.system.builds.support import Place, unpacked
 
 PROGRAM = Path(__file__).parent / "native" / "streams.c"
@@ -34,8 +34,8 @@ target_link_libraries(p gfsmith::shards)
 
 @pytest.fixture(scope="session")
 def tree(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An exported tree with few kernels."""
-    return unpacked(archive, once(tmp_path_factory, "tree-shards", lambda folder: None))
+    """An exported tree with few kernels, for each process of pytest-xdist its own."""
+    return unpacked(archive, tmp_path_factory.mktemp("tree-shards"))
 
 
 def _flags(place: Place, prefix: Path) -> list[str]:
