@@ -399,10 +399,11 @@ VALUES: tuple[Value, ...] = (
     Value("examples/wrap/subprojects/gfsmith.wrap", rf"^directory = gfsmith-{_NUMBER}$", __version__),
     Value("examples/wrap/subprojects/gfsmith.wrap", rf"^source_filename = gfsmith-{_NUMBER}\.", __version__),
     Value("CMakeLists.txt", r" SOVERSION (\d+)\)", _soversion()),
-    Value("runtime/compose/compose.cmake", r" SOVERSION (\d+)\)", _soversion()),
     Value("packaging/meson/meson.build", r"^  soversion: '(\d+)'", _soversion()),
     Value("docs/versions.md", r"SONAME `libgfsmith\.so\.(\d+)`", _soversion()),
+    Value("docs/versions.md", r"has `libgfsmith-shards\.so\.(\d+)`", _soversion()),
     Value("docs/hardening.md", r"SONAME `libgfsmith\.so\.(\d+)`", _soversion()),
+    Value("docs/hardening.md", r"SONAME is `libgfsmith-shards\.so\.(\d+)`", _soversion()),
 )
 
 
