@@ -10,11 +10,11 @@ A Program is a list of loops run one after the other over the byte range [0, len
         `group` shards that remain: rest; close; advance by `step`
 
 An iteration may consist of several loops: all but the first are `joined` to the loop before them. They run in
-the same iteration, at their own offsets in its `step` bytes, and the position advances after the last of
-them.
+the same iteration, for their own offsets in its `step` bytes or their own outputs, and the position advances
+after the last of them.
 
-A BLOCK loop applies while at least `step` bytes remain. The TAIL loop comes last and runs at most once with
-the 1 .. lanes-1 bytes that remain; its loads and stores touch exactly those bytes.
+A BLOCK loop applies while at least `step` bytes remain. The TAIL loops form the last iteration, which runs at
+most once with the 1 .. lanes-1 bytes that remain; their loads and stores touch exactly those bytes.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ _TECHNIQUES: dict[Technique, Multiply] = {
 }
 
 
-#: Most products in one iteration of a loop that is unrolled over the sources: 16 to 48 KiB of machine code.
+#: Most products in one iteration of a loop that is unrolled over the sources. A kernel with 900 of them
+#: (30x30) has 14,906 bytes of machine code for gfni_avx512, and 43,529 for sse.
 MOST_UNROLLED = 1024
 
 
