@@ -42,6 +42,11 @@ COPIES = [
     ("bindings/go/gfsmith/field.go", r"^const polynomial = (\w+)$", "GFSMITH_POLYNOMIAL"),
     ("bindings/go/streams/local.go", r"^const polynomial = (\w+)$", "GFSMITH_POLYNOMIAL"),
     ("bindings/rust/gfsmith/src/sys.rs", r"^pub const MAX_SHARDS: usize = (\w+);$", "GFSMITH_MAX_SHARDS"),
+    (
+        "bindings/rust/gfsmith/src/streams/header.rs",
+        r"^const POLYNOMIAL: u32 = (\w+);$",
+        "GFSMITH_POLYNOMIAL",
+    ),
     ("bindings/wasm/src/codec.js", r"^const MAX_SHARDS = (\w+);$", "GFSMITH_MAX_SHARDS"),
     ("bindings/wasm/src/shardfile.js", r"^const POLYNOMIAL = (\w+);$", "GFSMITH_POLYNOMIAL"),
     ("bench/driver/peer.h", r"\bBENCH_MAX_SHARDS = (\w+) ", "GFSMITH_MAX_SHARDS"),

@@ -2,7 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ffi::c_uint;
+use core::ffi::{c_uint, CStr};
 use core::fmt;
 use core::ptr::{null_mut, NonNull};
 
@@ -58,9 +58,13 @@ impl Codec {
     /// [`Error::Invalid`] for a shape that the code does not have, [`Error::NotMds`] for one at which it
     /// cannot repair every loss, [`Error::Unsupported`] if the build has no kernels for it on this CPU.
     pub fn new(code: Code, data: usize, parity: usize) -> Result<Codec> {
+        Codec::named(code.name(), data, parity)
+    }
+
+    pub(crate) fn named(code: &CStr, data: usize, parity: usize) -> Result<Codec> {
         let (k, m) = (number(data)?, number(parity)?);
         // SAFETY: the name is a C string, and `out` is valid.
-        Codec::create(data, parity, |out| unsafe { sys::codec_create(out, code.name().as_ptr(), k, m) })
+        Codec::create(data, parity, |out| unsafe { sys::codec_create(out, code.as_ptr(), k, m) })
     }
 
     /// Any parity matrix: `parity` rows of `data` elements, row by row, MDS or not. The polynomial has its

@@ -1,7 +1,8 @@
 //! Erasure coding over GF(2^8) with generated, proved kernels.
 //!
 //! `k` data shards become `k + m`, of which any `k` suffice. [`Codec`] has all operations; build.rs of this
-//! crate determines its kernels. Without std.
+//! crate determines its kernels. Without std, unless the feature `shards` adds the module `streams`: readers
+//! and writers as k + m streams with checksums.
 //!
 //! Coming from `reed-solomon-erasure`: `Codec::new(Code::Backblaze, k, m)` reads and writes its shards.
 //! `encode_sep` is [`Codec::encode`], `verify` is [`Codec::check`], `encode_single_sep` is
@@ -10,6 +11,8 @@
 #![warn(missing_docs)]
 
 extern crate alloc;
+#[cfg(feature = "shards")]
+extern crate std;
 
 mod code;
 mod codec;
@@ -21,6 +24,8 @@ mod parallel;
 mod plan;
 mod repair;
 mod shards;
+#[cfg(feature = "shards")]
+pub mod streams;
 #[allow(missing_docs)]
 pub mod sys;
 

@@ -30,7 +30,11 @@ CHECKSUMS = {
     "rayon": "fb39b166781f92d482534ef4b4b1b2568f42613b53e5b6c160e24cfbfa30926d",
     "reed-solomon-erasure": "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f",
     "reed-solomon-simd": "cffef0520d30fbd4151fb20e262947ae47fb0ab276a744a19b6398438105a072",
+    "xxhash-rust": "40de123dbb523ebcc00d61ec01840ad192578afc378d859f3429caa38308fad5",
 }
+
+#: Both crates with all features, so that cargo compiles their dependencies once for all tests.
+ALL = ("--workspace", "--features", "gfsmith/rayon,gfsmith/shards")
 
 
 def sources() -> dict[str, bytes]:
