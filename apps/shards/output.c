@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#if !defined(RENAME_NOREPLACE) /* musl's stdio.h has neither it nor renameat2: man 2 rename */
+#define RENAME_NOREPLACE 1
+#define renameat2(...) syscall(SYS_renameat2, __VA_ARGS__)
+#endif
 
 void *must_alloc(size_t count, size_t size) {
   void *memory = calloc(count ? count : 1, size ? size : 1);
