@@ -1,12 +1,13 @@
 """Parts of the package that pyproject.toml cannot describe: the modules of gfsmith.codec, which are in
 bindings/python; the checkout's files that a wheel carries as gfsmith/share; and the codec's extension, which
-is built if the environment variable GFSMITH_LIBRARY names libgfsmith.a (`make python` sets it). Without it
-the package contains the generator only, which needs no compiler."""
+is built if the environment variable GFSMITH_LIBRARY names libgfsmith.a (`make python` sets it), and in an
+sdist, which builds the library. Otherwise the package contains the generator only and needs no compiler."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -31,8 +32,10 @@ INCLUDES = (
     *("runtime/core/include", "runtime/adaptive/src", "runtime/compose/include", "runtime/compose/src"),
     *("runtime/shards/include", "runtime/shards/src"),
 )
-#: Functions of the C library that native/glibc.c replaces.
-WRAPPED = ("pthread_create", "pthread_join", "pthread_sigmask")
+#: Functions of the C library that native/glibc.c replaces, unless the compiler itself links with an old
+#: C library, as Zig does: the release sets GFSMITH_OLD_LIBC=1.
+OLD_LIBC = os.environ.get("GFSMITH_OLD_LIBC") == "1"
+WRAPPED = () if OLD_LIBC else ("pthread_create", "pthread_join", "pthread_sigmask")
 STABLE = 0x030B0000  #: Python 3.11: the first whose stable ABI has the buffer protocol
 
 
@@ -59,9 +62,11 @@ class BuildWhole(build_py):
 
 def extension(library: str) -> Extension:
     """Return gfsmith.codec._native, which contains the library and exports only its own entry."""
+    replaced = () if WRAPPED else ("glibc.c",)
+    native = (str(path) for path in sorted(NATIVE.glob("*.c")) if path.name not in replaced)
     return Extension(
         "gfsmith.codec._native",
-        sources=[*(str(path) for path in sorted(NATIVE.glob("*.c"))), *BESIDE],
+        sources=[*native, *BESIDE],
         depends=[library, str(EXPORTS), *(str(path) for path in sorted(NATIVE.glob("*.h")))],
         include_dirs=[*INCLUDES, "gen_out"],
         define_macros=[("Py_LIMITED_API", hex(STABLE))],
@@ -75,7 +80,17 @@ def extension(library: str) -> Extension:
     )
 
 
-found = os.environ.get("GFSMITH_LIBRARY")
+def library() -> str | None:
+    """Return the path of libgfsmith.a; an unpacked sdist, which has PKG-INFO, builds it."""
+    named = os.environ.get("GFSMITH_LIBRARY")
+    if named or not Path("PKG-INFO").exists():
+        return named
+    built = "build/libgfsmith.a"
+    subprocess.run(["make", f"-j{os.cpu_count()}", built, "build/static/gfsmith-shards"], check=True)
+    return built
+
+
+found = library()
 setup(
     cmdclass={"build_py": BuildWhole},
     ext_modules=[extension(found)] if found else [],
