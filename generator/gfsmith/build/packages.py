@@ -58,6 +58,7 @@ Package = str | Unpackaged
 _APPLE = Unpackaged("xcode-select --install (Apple's command line tools contain it)")
 _LINUX_ONLY = Unpackaged("not available on macOS: use Linux")
 _DEBIAN_ONLY = Unpackaged("only Debian 12 has it: run `make test-all` there")
+_DEBIAN_TOOL = Unpackaged("not packaged: run `make release` on Debian")
 _CROSS = Unpackaged("not packaged with its C library: run `make test-all` on Debian")
 _SOURCE = Unpackaged("not packaged: build it from its source repository")
 _OPAM = Unpackaged("not packaged: opam install frama-c")
@@ -153,6 +154,9 @@ _NAMES: dict[str, tuple[Package, ...]] = {
     "cargo-web": ("cargo", "cargo", "rust", "rust"),
     "bindgen": ("bindgen-cli", "rust-bindgen", "rust-bindgen", "bindgen"),
     "dpkg-dev": ("dpkg-dev", "dpkg-dev", "dpkg", "dpkg"),
+    "debhelper": ("debhelper", "debhelper", _DEBIAN_TOOL, _DEBIAN_TOOL),
+    "dh-python": _everywhere(_DEBIAN_TOOL),
+    "lintian": ("lintian", _DEBIAN_TOOL, _DEBIAN_TOOL, _DEBIAN_TOOL),
     "golang-go": ("golang", "go", "go", "go"),
     "openjdk-17-jdk-headless": ("java-21-openjdk-devel", "openjdk17-jdk", "jdk17-openjdk", "openjdk@17"),
     "maven": _everywhere("maven"),

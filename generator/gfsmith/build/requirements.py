@@ -46,6 +46,7 @@ class Level(Enum):
     SITE = "site"
     BENCH = "bench"
     BENCH_COMPOSE = "bench-compose"
+    RELEASE = "release"
     VERDICTS = "verdicts"
     PEERS = "peers"
     YCSB = "ycsb"
@@ -63,11 +64,12 @@ _UPON: dict[Level, tuple[Level, ...]] = {
     Level.CHECK: (Level.LIB,),
     Level.ANALYZE: (Level.GEN,),
     Level.TEST: (Level.COMPOSE, Level.PYTHON),
-    Level.TEST_ALL: (Level.TEST, Level.WASM, Level.DOCS, Level.CHECK, Level.ANALYZE),
+    Level.TEST_ALL: (Level.TEST, Level.RELEASE, Level.DOCS, Level.CHECK, Level.ANALYZE),
     Level.TUNE: (Level.LIB,),
     Level.SITE: (Level.DOCS,),
     Level.BENCH: (Level.LIB,),
     Level.BENCH_COMPOSE: (Level.COMPOSE,),
+    Level.RELEASE: (Level.PYTHON, Level.WASM),
     Level.VERDICTS: (Level.LIB,),
     Level.PEERS: (),
     Level.YCSB: (),
@@ -131,7 +133,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "libclang-rt-19-dev-wasm32",
         "bindings/wasm",
     ),
-    Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree"),
+    Requirement(Level.TEST, Probe.COMMAND, "git", "git", "checks the tree", (Level.RELEASE,)),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "memccp", "libmemcached-tools", "tests of apps/stripe-store"),
     Requirement(Level.TEST, Probe.COMMAND, "g++", "g++", "checks the header as C++"),
     Requirement(Level.DOCS, Probe.COMMAND, "doxygen", "doxygen", "C reference: make docs"),
@@ -223,9 +225,19 @@ _DEBIAN: tuple[Requirement, ...] = (
         "cargo",
         "cargo-web",
         "fetches ISA-L 2.32, bindings/rust",
-        (Level.PEERS, Level.FOREIGN),
+        (Level.PEERS, Level.FOREIGN, Level.RELEASE),
     ),
-    Requirement(Level.FOREIGN, Probe.COMMAND, "dpkg-source", "dpkg-dev", "unpacks source packages"),
+    Requirement(
+        Level.FOREIGN,
+        Probe.COMMAND,
+        "dpkg-source",
+        "dpkg-dev",
+        "unpacks source packages",
+        (Level.RELEASE,),
+    ),
+    Requirement(Level.RELEASE, Probe.COMMAND, "dh", "debhelper", "builds Debian packages"),
+    Requirement(Level.RELEASE, Probe.COMMAND, "dh_python3", "dh-python", "builds Debian packages"),
+    Requirement(Level.RELEASE, Probe.COMMAND, "lintian", "lintian", "checks Debian packages"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "bindgen", "bindgen", "reads the header for bindings/rust"),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/lib/llvm-14/lib/libclang.so.1", "libclang1-14", "bindgen"),
     Requirement(
@@ -234,7 +246,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "go",
         "golang-go",
         "bindings/go, and builds klauspost/reedsolomon",
-        (Level.FOREIGN,),
+        (Level.FOREIGN, Level.RELEASE),
     ),
     Requirement(
         Level.TEST_ALL, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder", (Level.YCSB,)
