@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from release import sums
 
 RELEASE = Path(os.environ["RELEASE"]).resolve()
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.timeout(3600)
 def test_another_folder_gives_the_same_bytes(tmp_path: Path) -> None:
     """The second release uses the proofs of the first one."""
     clone = tmp_path / "clone"
