@@ -42,7 +42,7 @@ def sbom(
     for name, found in tools.items():
         bom.metadata.tools.components.add(_component(name, found, ComponentType.APPLICATION))
     bom.register_dependency(own, [*files, *others])
-    return JsonV1Dot6(bom).output_as_string(indent=2) + "\n"
+    return str(JsonV1Dot6(bom).output_as_string(indent=2)) + "\n"
 
 
 def _component(name: str, version: str, kind: ComponentType) -> Component:
