@@ -83,6 +83,12 @@ def make_baked(isa: str | Isa, code: str, k: int, m: int) -> KernelSpec:
     return replace(make_spec("dot", k, m, isa, unroll=1), baked=Baked(code, m, 0, rows))
 
 
+def make_known_pipelined(isa: str, code: str, k: int, m: int, lines: int) -> KernelSpec:
+    """Return the kernel for the known matrix of a code that takes `lines` rows per iteration."""
+    unroll = lines * LINE // BY_NAME[isa].vector_bytes
+    return replace(make_baked(isa, code, k, m), unroll=unroll, walk=Walk.ROWS, pipelined=True)
+
+
 def make_program(spec: KernelSpec) -> Program:
     return run_passes(lower(spec), spec)
 

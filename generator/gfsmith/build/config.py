@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from gfsmith import codes
-from gfsmith.build.adaptive_kernels import able, variants
+from gfsmith.build.adaptive_kernels import able, known_variants, variants
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.build.settings import SHAPE
 from gfsmith.build.settings import Adaptive as Adaptive
@@ -197,11 +197,12 @@ def _expand(config: Config, name: str) -> Iterator[tuple[str, KernelSpec]]:
                             yield where, spec
                 except (SpecError, FieldError, codes.CodeError) as error:
                     raise ConfigError(f"{where} ({shape}, {isa.name}): {error}") from None
-    if config.adaptive is not None:
-        yield from _adaptive(config.adaptive, config.generator, f"{name}: adaptive")
 
 
-def _adaptive(table: Adaptive, generator: Generator, where: str) -> Iterator[tuple[str, KernelSpec]]:
+def _adaptive(
+    table: Adaptive, known: Sequence[KernelSpec], generator: Generator, where: str
+) -> Iterator[tuple[str, KernelSpec]]:
+    """Yield the kernels of the table [adaptive]. known: a kernel for each known matrix that gets variants."""
     field = GaloisField(generator.polynomial)
     for isa in (BY_NAME[name] for name in generator.isas):
         if not (able(isa) if table.isas is None else isa.name in table.isas):
@@ -212,6 +213,24 @@ def _adaptive(table: Adaptive, generator: Generator, where: str) -> Iterator[tup
                     yield where, spec
             except SpecError as error:
                 raise ConfigError(f"{where} (nx{outputs}, {isa.name}): {error}") from None
+        for base in known:
+            if base.isa.name != isa.name:
+                continue
+            try:
+                for spec in known_variants(base):
+                    yield where, spec
+            except SpecError as error:
+                raise ConfigError(f"{where} ({base.matrix_id}, {isa.name}): {error}") from None
+
+
+def _known(listed: Iterable[KernelSpec]) -> list[KernelSpec]:
+    """Return a kernel for each instruction set and known matrix that has one with the pointers of
+    kernels.inc; matrices of packets have no variants."""
+    found: dict[tuple[str, str], KernelSpec] = {}
+    for spec in listed:
+        if spec.baked is not None and not spec.baked.packets and not spec.pipelined:
+            found.setdefault((spec.isa.name, spec.matrix_id), spec)
+    return list(found.values())
 
 
 def specs(config: Config, name: str) -> tuple[KernelSpec, ...]:
@@ -221,7 +240,11 @@ def specs(config: Config, name: str) -> tuple[KernelSpec, ...]:
     Raises ConfigError for an impossible kernel and for one that is listed twice.
     """
     found: dict[str, KernelSpec] = {}
-    for where, spec in _expand(config, name):
+    listed = list(_expand(config, name))
+    if (table := config.adaptive) is not None:
+        known = _known(spec for _, spec in listed) if table.known else []
+        listed += _adaptive(table, known, config.generator, f"{name}: adaptive")
+    for where, spec in listed:
         if spec.symbol in found:
             raise ConfigError(f"{where}: {spec.symbol} is listed twice")
         found[spec.symbol] = spec

@@ -128,8 +128,9 @@ def _least_moves(spec: KernelSpec, candidate: Candidate) -> Program:
 
 def _moves(program: Program) -> float:
     """Return the cycles of moves to and from the frame in one iteration: one store or two loads per cycle."""
-    stores = sum(i.op is Op.SPILL for i in program.loops[0].head)
-    refs = sum(i.ref is not None and i.ref.space is Space.SCRATCH for i in program.loops[0].head)
+    code = [instr for loop in program.iterations()[0] for instr in loop.head]
+    stores = sum(i.op is Op.SPILL for i in code)
+    refs = sum(i.ref is not None and i.ref.space is Space.SCRATCH for i in code)
     return stores + 0.5 * (refs - stores)
 
 

@@ -116,6 +116,7 @@ class Adaptive(_Strict):
 
     isas: list[str] | None = None
     outputs: Annotated[list[int], Field(min_length=1)] = list(range(1, 9))
+    known: bool = True
 
     @field_validator("isas")
     @classmethod

@@ -19,8 +19,8 @@ class _IsaKernels:
     """One instruction set of a build, ready for the templates.
 
     guard, condition: a build contains the set if the compiler's target is `arch` (guard) and
-    GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients
-    except the adaptive ones, whose src array is different.
+    GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients.
+    adaptive: the pipelined ones, whose src array is different; no other list contains them.
     """
 
     name: str
@@ -72,7 +72,7 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in mine if s.baked is None and not s.pipelined),
         adaptive=tuple(s for s in mine if s.pipelined),
-        baked=tuple(s for s in mine if s.baked is not None),
+        baked=tuple(s for s in mine if s.baked is not None and not s.pipelined),
         sources=tuple(map(source_path, mine)),
     )
 

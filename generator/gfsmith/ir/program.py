@@ -95,8 +95,9 @@ class Ref:
     CONSTANT: byte `offset` of the Program's constants.
     SCRATCH: slot number `index` of the kernel's frame, one vector each.
     AHEAD: the target of a pointer in src[] after the pointers to the shards, at the iteration's position, for
-    PREFETCH in a body only. An iteration over the byte range starts with the first of these pointers. Each
-    iteration of a body reads as many as it has such instructions; `index` numbers those.
+    PREFETCH only. In a rolled loop, PREFETCH is in the body: an iteration over the byte range starts with the
+    first of these pointers, each iteration of a body reads as many as it has such instructions, and `index`
+    numbers those. In a loop unrolled over its sources, `index` is the number of the pointer.
     """
 
     space: Space

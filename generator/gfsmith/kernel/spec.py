@@ -180,8 +180,8 @@ class KernelSpec:
     def _check_walk(self) -> None:
         if not (asked := self._by_lines):
             return
-        if self.operation is not Operation.DOT or self.inputs is not None or self.baked is not None:
-            raise SpecError(f"{asked}; allowed: dot with any number of inputs, such as nx4, and no code")
+        if self.operation is not Operation.DOT or (self.baked is not None and self.baked.packets):
+            raise SpecError(f"{asked}; allowed: dot without packets")
         if self.isa.scalable:
             raise SpecError(f"{asked}; {self.isa.name} has no fixed number of vectors in a cache line")
         if self.block % LINE:

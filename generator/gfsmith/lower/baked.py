@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gfsmith.ir import Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.kernel.spec import KernelSpec, Technique
 from gfsmith.kernel.tables import entry
@@ -25,18 +27,20 @@ class _Baking:
 
     def program(self) -> Program:
         lanes = self.spec.isa.vector_bytes
-        loops = [self._loop(Role.BLOCK, self.spec.unroll)]
+        visits = self.spec.visits()
+        loops = [self._loop(Role.BLOCK, self.spec.block, v, joined=n > 0) for n, v in enumerate(visits)]
         if self.spec.unroll > 1:
-            loops.append(self._loop(Role.BLOCK, 1))
-        loops.append(self._loop(Role.TAIL, 1))
+            loops.append(self._loop(Role.BLOCK, lanes, (0,)))
+        loops.append(self._loop(Role.TAIL, lanes, (0,)))
         return Program(lanes, self.preload, tuple(loops), self.constants)
 
-    def _loop(self, role: Role, copies: int) -> Loop:
+    def _loop(self, role: Role, step: int, vectors: Sequence[int], joined: bool = False) -> Loop:
+        """Return the loop that applies the circuit to these vectors of its step."""
         b = Builder(self.numbers)
-        for copy in range(copies):
+        for copy, vector in enumerate(vectors):
             b.copy = copy
-            self._copy(b, copy * self.spec.isa.vector_bytes)
-        return Loop(role, copies * self.spec.isa.vector_bytes, head=tuple(b.code))
+            self._copy(b, vector * self.spec.isa.vector_bytes)
+        return Loop(role, step, head=tuple(b.code), joined=joined)
 
     def _copy(self, b: Builder, offset: int) -> None:
         values: list[Value] = []

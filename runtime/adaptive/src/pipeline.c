@@ -2,13 +2,33 @@
 
 #include "sizes.h"
 
+/* The passes of a map of which the variant computes the first. */
+typedef struct passes {
+  const gfs_pass *first;
+  unsigned count;
+} passes;
+
+static passes passes_of(const gfs_map *map, const gfs_variant *variant) {
+  return variant->known ? (passes){map->pass, map->dots}
+                        : (passes){map->pass + map->dots, map->mads};
+}
+
+/* The kernel of pass n > 0, which reads its sources from the cache. */
+static gfsmith_kernel *kernel_of(const gfs_variants *variants, const gfs_variant *variant,
+                                 unsigned n, bool streaming) {
+  if (variant->known)
+    return variants->map->pass[n].kernel[streaming ? GFS_PATH_distant : GFS_PATH_cached];
+  return variants->table[n][streaming];
+}
+
 /* Run several passes on the first `bytes` bytes, chunk by chunk; the first pass may prefetch lines
  * of the next chunk. All pointers are advanced, also the prefetch addresses. */
 static void piped_passes(const gfs_variants *variants, gfs_policy policy, size_t bytes,
                          const uint8_t **pointers, uint8_t *const *dst) {
   const gfs_map *map = variants->map;
-  const gfs_pass *pass = map->pass + map->dots;
   const gfs_variant *variant = &variants->variant[policy.walk];
+  passes all = passes_of(map, variant);
+  const gfs_pass *pass = all.first;
   size_t turn = (size_t)GFS_CACHE_LINE * variant->order.lines;
   size_t chunk = gfs_map_chunk(map->inputs + map->outputs) / turn * turn, piece;
   size_t count = map->inputs + gfs_order_visits(&variant->order, map->inputs);
@@ -18,9 +38,9 @@ static void piped_passes(const gfs_variants *variants, gfs_policy policy, size_t
   for (size_t start = 0; start < bytes; start += piece) {
     piece = gfs_least(bytes - start, chunk);
     variant->run[policy.streaming](piece, map->inputs, pass->tables, pointers, at + pass->first);
-    for (unsigned n = 1; n < map->mads; n++)
-      variants->table[n][policy.streaming](piece, map->inputs, pass[n].tables, pointers,
-                                           at + pass[n].first);
+    for (unsigned n = 1; n < all.count; n++)
+      kernel_of(variants, variant, n, policy.streaming)(piece, map->inputs, pass[n].tables,
+                                                        pointers, at + pass[n].first);
     for (size_t n = 0; n < count; n++)
       pointers[n] += piece;
     for (unsigned i = 0; i < map->outputs; i++)
@@ -40,9 +60,9 @@ static void piped(const gfs_variants *variants, gfs_policy policy, unsigned devi
   gfs_asking asking;
   gfs_ahead_begin(&ahead, &asking, pointers);
   gfs_ahead_lead(&ahead);
-  if (map->mads == 1 && ahead.piped > 0)
-    variant->run[policy.streaming](ahead.piped, map->inputs, map->pass[map->dots].tables, pointers,
-                                   dst);
+  passes all = passes_of(map, variant);
+  if (all.count == 1 && ahead.piped > 0)
+    variant->run[policy.streaming](ahead.piped, map->inputs, all.first->tables, pointers, dst);
   else
     piped_passes(variants, policy, ahead.piped, pointers, dst);
   gfs_ahead_rest(&ahead, &asking);

@@ -2,11 +2,15 @@
 
 #include <string.h>
 
+#include "baked.h"
+
 /* A row of the list in adaptive.inc. */
 typedef struct row {
   gfsmith_kernel *run;
   gfs_isa_id isa;
+  unsigned inputs; /* 0: any */
   unsigned outputs;
+  unsigned matrix; /* position in gfs_baked_matrices; GFS_MATRIX_none: a kernel with tables */
   bool rows;
   bool shuffled;
   unsigned lines;
@@ -19,21 +23,30 @@ typedef struct row {
 
 /* The last row has no kernel, because the list may be empty. */
 static const row rows[] = {
-#define GFSMITH_ADAPTIVE(symbol, isa, outputs, walk, shuffled, lines, store, format)               \
-  {symbol,   GFS_ISA_##isa, outputs,           WALK_IS_ROWS_##walk,                                \
-   shuffled, lines,         GFS_STORE_##store, GFS_FORMAT_##format},
+#define GFSMITH_ADAPTIVE(symbol, isa, inputs, outputs, matrix, walk, shuffled, lines, store,       \
+                         format)                                                                   \
+  {symbol,                                                                                         \
+   GFS_ISA_##isa,                                                                                  \
+   inputs,                                                                                         \
+   outputs,                                                                                        \
+   GFS_MATRIX_##matrix,                                                                            \
+   WALK_IS_ROWS_##walk,                                                                            \
+   shuffled,                                                                                       \
+   lines,                                                                                          \
+   GFS_STORE_##store,                                                                              \
+   GFS_FORMAT_##format},
 #define GFSMITH_ADAPTIVE_ORDER(lines, ...)
 #include "adaptive.inc"
 #undef GFSMITH_ADAPTIVE
 #undef GFSMITH_ADAPTIVE_ORDER
-    {NULL, 0, 0, false, false, 0, GFS_STORE_temporal, GFS_FORMAT_none}};
+    {NULL, 0, 0, 0, GFS_MATRIX_none, false, false, 0, GFS_STORE_temporal, GFS_FORMAT_none}};
 
 /* The orders of visits for shuffled lines, by number of lines; the last entry has lines = 0. */
 static const struct {
   unsigned lines;
   uint8_t line[GFS_LINES_MAX];
 } shuffled_orders[] = {
-#define GFSMITH_ADAPTIVE(symbol, isa, outputs, walk, shuffled, lines, store, format)
+#define GFSMITH_ADAPTIVE(symbol, isa, inputs, outputs, matrix, walk, shuffled, lines, store, format)
 #define GFSMITH_ADAPTIVE_ORDER(lines, ...) {lines, {__VA_ARGS__}},
 #include "adaptive.inc"
 #undef GFSMITH_ADAPTIVE
@@ -64,17 +77,30 @@ static bool order_of(const row *r, gfs_order *order) {
 }
 
 /* Use the row's kernel if it is the first for its traversal order and type of stores; both types
- * have the same order. */
+ * have the same order and pass. */
 static void take_variant(gfs_variants *variants, const row *r) {
   gfs_variant *variant = &variants->variant[walk_of(r)];
+  bool known = r->matrix != GFS_MATRIX_none;
   gfs_order order;
   if (variant->run[r->store] != NULL || !order_of(r, &order))
     return;
   bool other = variant->run[!r->store] != NULL;
-  if (other && memcmp(&variant->order, &order, sizeof order) != 0)
+  if (other && (variant->known != known || memcmp(&variant->order, &order, sizeof order) != 0))
     return;
   variant->order = order;
+  variant->known = known;
   variant->run[r->store] = r->run;
+}
+
+/* Is the row a kernel for the known matrix of the first dot pass of the map? */
+static bool knows(const gfs_map *map, const row *r) {
+  return r->matrix != GFS_MATRIX_none && map->pass->known == &gfs_baked_matrices[r->matrix];
+}
+
+/* Does the row's kernel compute the first pass with tables of the map? */
+static bool reads_tables(const gfs_map *map, const gfs_isa *isa, const row *r) {
+  return r->matrix == GFS_MATRIX_none && r->format == isa->format &&
+         r->outputs == map->pass[map->dots].outputs && (r->inputs == 0 || r->inputs == map->inputs);
 }
 
 void gfs_variants_find(gfs_variants *variants, const gfs_isa *isa, const gfs_map *map,
@@ -85,7 +111,10 @@ void gfs_variants_find(gfs_variants *variants, const gfs_isa *isa, const gfs_map
   table[0][GFS_STORE_temporal] = table[0][GFS_STORE_streaming] = NULL;
   const gfs_pass *tables = map->pass + map->dots;
   for (const row *r = rows; r->run != NULL; r++)
-    if (r->isa == isa->id && r->outputs == tables->outputs && r->format == isa->format)
+    if (r->isa == isa->id && knows(map, r))
+      take_variant(variants, r);
+  for (const row *r = rows; r->run != NULL; r++)
+    if (r->isa == isa->id && reads_tables(map, isa, r))
       take_variant(variants, r);
   for (unsigned n = 1; n < map->mads; n++) {
     table[n][GFS_STORE_temporal] = gfs_dispatch_kernel(isa, GFS_OPERATION_dot, map->inputs,

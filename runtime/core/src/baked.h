@@ -20,7 +20,8 @@ enum {
 #define GFSMITH_MATRIX(id, polynomial, outputs, inputs, ...) GFS_MATRIX_##id,
 #include "matrices.inc"
 #undef GFSMITH_MATRIX
-  GFS_MATRICES
+  GFS_MATRICES,
+  GFS_MATRIX_none = GFS_MATRICES
 };
 
 /* All known matrices; an additional element without matrix ends the list. */

@@ -108,6 +108,7 @@ static bool is_sum(const recipe *r, const gfs_pass *pass) {
 
 static void choose_dot(const recipe *r, gfs_pass *pass) {
   const gfs_known_matrix *matrix = known_from(r, pass->first);
+  pass->known = matrix;
   gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
   for (gfs_path path = 0; path < GFS_PATHS; path++)
     pass->kernel[path] =

@@ -25,7 +25,8 @@ typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
   const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
                             NULL for kernels of known matrices */
-  unsigned first;        /* its first output */
+  const struct gfs_known_matrix *known; /* of a dot pass; NULL: the matrix is not known */
+  unsigned first;                       /* its first output */
   unsigned outputs;
 } gfs_pass;
 

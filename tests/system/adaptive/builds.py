@@ -18,14 +18,27 @@ NATIVE = Path(__file__).parent / "native"
 
 STRICT = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
-#: The fewest kernels that a codec needs, and one for a coordinator; [adaptive] would generate ten for each
-#: shape.
+#: The fewest kernels that a codec needs, one for a known matrix, and two for a coordinator; [adaptive] would
+#: generate ten for each shape.
 WITH = (
     fewest_kernels(["avx2", "scalar"])
     + """
 [[kernels]]
 operation = "dot"
-shapes = ["nx2"]
+shapes = ["nx1"]
+isas = ["avx2"]
+walk = "rows"
+unroll = 2
+pipelined = true
+[[kernels]]
+operation = "dot"
+code = "cauchy"
+shapes = ["5x2"]
+isas = ["avx2"]
+[[kernels]]
+operation = "dot"
+code = "cauchy"
+shapes = ["5x2"]
 isas = ["avx2"]
 walk = "rows"
 unroll = 2

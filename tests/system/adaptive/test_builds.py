@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith.codes import parity_matrix
 from gfsmith.export.names import Names
 from tests.support.paths import ROOT
 from tests.system.adaptive.builds import NATIVE, STRICT, WITH, WITHOUT, export, library, run
@@ -56,6 +57,17 @@ def test_make(built: Path, tmp_path: Path) -> None:
     flags = run("pkg-config", "--cflags", "--libs", "gfsmith", **where).split()
     run("gcc", *STRICT, NATIVE / "encode.c", *flags, "-o", program)
     _encodes(program, LD_LIBRARY_PATH=f"{tmp_path}/there/lib")
+
+
+def test_kernels_for_known_matrices(built: Path, tmp_path: Path) -> None:
+    """The coordinator takes them where the first pass of a map has their matrix; they need AVX2, as `row` of
+    the other tests does."""
+    tree, program = built.parent, tmp_path / "program"
+    parts = [f"{tree}/runtime/{part}/{kind}" for part in ("core", "adaptive") for kind in ("include", "src")]
+    headers = [f"-I{folder}" for folder in (*parts, tree / "gen_out")]
+    run("gcc", *STRICT, *headers, NATIVE / "known.c", built / "libgfsmith.a", "-pthread", "-o", program)
+    elements = [e for row in (*parity_matrix("cauchy", 5, 2), (1, 2, 3, 4, 5)) for e in row]
+    assert run(program, *map(str, elements)) == "equal\n"
 
 
 CONSUMER = """cmake_minimum_required(VERSION 3.18)

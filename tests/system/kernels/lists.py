@@ -11,7 +11,7 @@ from gfsmith.kernel.isa import ISAS
 #: The fields of an entry of kernels.inc, in order.
 KERNEL = tuple("symbol isa operation inputs outputs unroll store prefetch tables".split())  # noqa: SIM905
 BAKED = tuple("symbol isa matrix store prefetch".split())  # noqa: SIM905
-ADAPTIVE = tuple("symbol isa outputs walk shuffled lines store tables".split())  # noqa: SIM905
+ADAPTIVE = tuple("symbol isa inputs outputs matrix walk shuffled lines store tables".split())  # noqa: SIM905
 
 
 #: Instruction set -> architecture.
@@ -114,10 +114,21 @@ def parse_baked(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
     return kernels
 
 
-def parse_adaptive(text: str) -> list[Kernel]:
+def parse_adaptive(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
     """Return the kernels of a file in the form of adaptive.inc."""
     fields = (dict(zip(ADAPTIVE, line, strict=True)) for line in entries(text, "GFSMITH_ADAPTIVE"))
-    return [Kernel(f["symbol"], f["isa"], "dot", 0, int(f["outputs"]), f["tables"]) for f in fields]
+    return [
+        Kernel(
+            symbol=f["symbol"],
+            isa=f["isa"],
+            operation="dot",
+            inputs=int(f["inputs"]),
+            outputs=int(f["outputs"]),
+            tables=f["tables"],
+            matrix=None if f["matrix"] == "none" else matrices[f["matrix"]],
+        )
+        for f in fields
+    ]
 
 
 def kernels_of(folder: Path) -> list[Kernel]:
@@ -132,7 +143,7 @@ def all_kernels_of(folder: Path) -> list[Kernel]:
     kernels = parse_kernels((folder / "kernels.inc").read_text())
     matrices = parse_matrices((folder / "matrices.inc").read_text())
     kernels += parse_baked((folder / "baked.inc").read_text(), matrices)
-    return kernels + parse_adaptive((folder / "adaptive.inc").read_text())
+    return kernels + parse_adaptive((folder / "adaptive.inc").read_text(), matrices)
 
 
 def generated_sources(folder: Path) -> list[Path]:

@@ -12,19 +12,30 @@ from click.testing import CliRunner
 
 from gfsmith.build import adaptive_kernels, config
 from gfsmith.build.generate import generate_one
+from gfsmith.build.generate import program as generated
 from gfsmith.cli.main import main
 from gfsmith.emit import lists
 from gfsmith.ir import CURRENT, Instr, Loop, Op, Program, Ref, Role, Space
 from gfsmith.kernel.isa import BY_NAME, ISAS
-from gfsmith.kernel.spec import KernelSpec, SpecError
+from gfsmith.kernel.spec import Baked, KernelSpec, SpecError, Technique
 from gfsmith.kernel.tables import table
 from gfsmith.kernel.tuning_parameters import LINE, Hint, Order, Store, Walk, fits, shuffled
 from gfsmith.prove.program.prove import prove
 from gfsmith.prove.verdict import Status
-from tests.support.specs import Machine, make_pipelined, make_program, make_spec
+from tests.support.specs import (
+    Machine,
+    make_baked,
+    make_known_pipelined,
+    make_pipelined,
+    make_program,
+    make_spec,
+)
 
 ROWS = make_pipelined("avx2", 2, 4, Walk.ROWS, shuffled=True)
 BLOCK = make_pipelined("gfni_avx512", 2, 4, Walk.TOGETHER, shuffled=True)
+FIXED = replace(ROWS, inputs=3)
+KNOWN = make_known_pipelined("avx2", "cauchy", 4, 2, 4)
+PACKETS = Baked("packets", 1, 0, ((1, 1),), packets=True)
 SETS = (
     "gfni_avx512",
     "gfni_avx2",
@@ -72,6 +83,8 @@ def test_no_two_steps_have_the_same_direction(lines: int) -> None:
         (replace(ROWS, shuffled=False, store=Store.STREAMING), "gfs_dot_nx2__avx2_u8_rows_pipe_nt"),
         (replace(BLOCK, order=Order.STEPS), "gfs_dot_nx2__gfni_avx512_u4_steps_shuffled_pipe"),
         (replace(BLOCK, hint=Hint.T1), "gfs_dot_nx2__gfni_avx512_u4_shuffled_pipet1"),
+        (FIXED, "gfs_dot_3x2__avx2_u8_rows_shuffled_pipe"),
+        (KNOWN, "gfs_dot_4x2_cauchy__avx2_u8_rows_pipe"),
     ],
 )
 def test_symbols(spec: KernelSpec, symbol: str) -> None:
@@ -81,7 +94,11 @@ def test_symbols(spec: KernelSpec, symbol: str) -> None:
 @pytest.mark.parametrize(
     ("base", "changes", "words"),
     [
-        (ROWS, {"inputs": 4}, "walk = rows; allowed: dot with any number of inputs"),
+        (
+            replace(make_spec("dot", 2, 1, "avx2"), technique=Technique.PLAIN, baked=PACKETS),
+            {"pipelined": True, "unroll": 2},
+            "pipelined = true; allowed: dot without packets",
+        ),
         (make_spec("mad", None, 2, "avx2", unroll=2), {"pipelined": True}, "pipelined = true; allowed: dot"),
         (ROWS, {"unroll": 3}, "unroll = 3; walk = rows; allowed: whole lines of 64 bytes"),
         (ROWS, {"unroll": 18}, r"unroll = 18; allowed: 1\.\.16"),
@@ -114,12 +131,12 @@ def _visits(loops: tuple[Loop, ...]) -> list[int]:
     """Return the lines of one iteration in the order in which their first bytes are read, one source at a
     time.
     """
-    refs = [i.ref for loop in loops for i in loop.body if i.ref is not None]
+    refs = [i.ref for loop in loops for i in (*loop.head, *loop.body) if i.ref is not None]
     starts = [ref.offset for ref in refs if ref.space is Space.SOURCE and ref.offset % LINE == 0]
     return [offset // LINE for offset in dict.fromkeys(starts)]
 
 
-@pytest.mark.parametrize("spec", [ROWS, BLOCK], ids=lambda spec: spec.walk.value)
+@pytest.mark.parametrize("spec", [ROWS, BLOCK, FIXED], ids=["rows", "block", "fixed"])
 def test_lines_are_visited_in_order(spec: KernelSpec) -> None:
     program = make_program(spec)
     assert _visits(program.iterations()[0]) == list(shuffled(4))
@@ -136,6 +153,31 @@ def test_variants_are_proved_and_fit(isa: str, outputs: int) -> None:
     for spec in found:
         if spec.lines == 1 or (isa != "scalar" and outputs * spec.lines <= 12):
             assert generate_one(spec).verdict.status is Status.PROVED, spec.symbol
+
+
+@pytest.mark.parametrize("isa", ["gfni_avx512", "avx2", "neon", "vsx"])
+def test_variants_for_known_matrices_are_proved(isa: str) -> None:
+    found = adaptive_kernels.known_variants(make_baked(isa, "cauchy", 4, 2))
+    assert {(s.lines, s.shuffled) for s in found} == {(1, False), (4, False), (8, True)}
+    assert all(s.walk is Walk.ROWS and s.pipelined for s in found)
+    for spec in found:
+        assert generate_one(spec).verdict.status is Status.PROVED, spec.symbol
+
+
+def test_long_code_for_known_matrices_is_left_out() -> None:
+    """10 x 4 products for four vectors of gfni_avx512 are 160, for eight of avx2 320."""
+    assert 160 <= adaptive_kernels.MOST_PRODUCTS < 320
+    for isa, k, lines in (("gfni_avx512", 10, {1, 4}), ("avx2", 10, {1}), ("avx2", 48, set())):
+        found = adaptive_kernels.known_variants(make_baked(isa, "cauchy", k, 4))
+        assert {s.lines for s in found} == lines
+
+
+def test_a_source_that_is_not_read_is_prefetched() -> None:
+    """A known matrix may multiply a source by 0; the pointers still belong to k sources."""
+    spec = replace(KNOWN, baked=Baked("zeros", 2, 0, ((1, 2, 0, 4), (3, 5, 0, 7))))
+    program = generated(spec)
+    assert prove(spec, program)
+    assert sum(i.op is Op.PREFETCH for i in program.instructions()) == 4 * 4
 
 
 def test_a_row_is_one_loop_where_registers_suffice() -> None:
@@ -207,6 +249,36 @@ def _mutants(program: Program) -> dict[str, tuple[Program, str]]:
     }  # fmt: skip
 
 
+def _unrolled_mutants(program: Program) -> dict[str, tuple[Program, str]]:
+    first, second = program.loops[:2]
+    bare = tuple(i for i in second.head if i.op is not Op.PREFETCH)
+    loaded = next(i for i in first.head if i.op is Op.LOAD)
+    kept = (i for i in first.head if i.ref != Ref(Space.AHEAD, 0, 0))
+    through = tuple(replace(i, ref=Ref(Space.AHEAD, 0, 0)) if i is loaded else i for i in kept)
+    swapped = _changed(_changed(program, 0, head=second.head), 1, head=first.head)
+    last = len(program.loops) - 1
+    return {
+        "no pointers for a row": (_changed(program, 1, head=bare), "not taken in turn, 4 for each source"),
+        "one too many": (_changed(program, 1, head=(*second.head, _pointer(99))), "not taken in turn"),
+        "the same one twice": (_changed(program, 1, head=(*bare, *map(_pointer, (4, 5, 6, 6)))), "in turn"),
+        "rows in another order": (swapped, "not taken in turn"),
+        "a row omitted": (replace(program, loops=(first, *program.loops[2:])), "not taken in turn"),
+        "in the tail": (
+            _changed(program, last, head=(*program.loops[last].head, _pointer(0))), "0 for each source"),
+        "read": (_changed(program, 0, head=through), "cannot read ahead"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", [FIXED, KNOWN], ids=["fixed", "known"])
+def test_mutants_of_unrolled_kernels_are_refuted(spec: KernelSpec) -> None:
+    program = generated(spec)
+    assert prove(spec, program) and not program.loops[0].rolled
+    for name, (mutant, words) in _unrolled_mutants(program).items():
+        verdict = prove(spec, mutant)
+        assert verdict.status is Status.REFUTED, name
+        assert words in verdict.reason, (name, verdict.reason)
+
+
 def test_mutants_are_refuted() -> None:
     program = make_program(ROWS)
     assert prove(ROWS, program)
@@ -254,9 +326,27 @@ def test_requested_kernels() -> None:
     assert {(s.isa.name, s.outputs) for s in found} == {("avx2", 3)}
 
 
+CODE = '[[kernels]]\noperation = "dot"\ncode = "cauchy"\nshapes = ["10x4"]\nisas = ["avx2", "scalar"]\n'
+
+
+def test_known_matrices_of_the_build_get_variants() -> None:
+    text = '[generator]\nisas = ["gfni_avx512", "avx2", "scalar"]\n'
+    streaming = CODE + 'store = "streaming"\nunroll = 2\n'
+    packets = CODE.replace("10x4", "2x1") + "packets = true\n"
+    table = "[adaptive]\noutputs = [1]\n"
+    found = [s for s in _listed(text + CODE + streaming + packets + table) if s.pipelined and s.baked]
+    assert {(s.isa.name, s.inputs, s.outputs, s.matrix_id) for s in found} == {
+        ("avx2", 10, 4, "cauchy_10x4_11d")
+    }
+    assert [(s.lines, s.store) for s in found] == [(1, Store.TEMPORAL), (1, Store.STREAMING)]
+    found = list(_listed(text + CODE + table + "known = false\n"))
+    assert not any(spec.pipelined and spec.baked for spec in found)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        ("[adaptive]\nknown = 1\n", "adaptive.known: Input should be a valid boolean"),
         ("[adaptive]\noutputs = []\n", "adaptive.outputs"),
         ("[adaptive]\nlines = 4\n", "adaptive.lines: no such key"),
         ('[adaptive]\nisas = ["avx9"]\n', "adaptive.isas: 'avx9' is not an instruction set"),
@@ -282,7 +372,10 @@ def test_lists_keep_them_apart() -> None:
     plain = make_spec("dot", None, 2, "avx2")
     files = lists.build([plain, ROWS])
     assert ROWS.symbol not in files["kernels.inc"] and plain.symbol in files["kernels.inc"]
-    assert f"GFSMITH_ADAPTIVE({ROWS.symbol}, avx2, 2, rows, 1, 4, temporal, nibble)" in files["adaptive.inc"]
+    assert (
+        f"GFSMITH_ADAPTIVE({ROWS.symbol}, avx2, 0, 2, none, rows, 1, 4, temporal, nibble)"
+        in files["adaptive.inc"]
+    )
     assert "GFSMITH_ADAPTIVE_ORDER(4, 2, 1, 3, 0)" in files["adaptive.inc"]
     for name, words in (
         ("sources.mk", "GFSMITH_ADAPTIVE := 1"),
@@ -290,6 +383,10 @@ def test_lists_keep_them_apart() -> None:
     ):
         assert words in files[name] and f"x86/{ROWS.symbol}.S" in files[name]
     assert f"gfsmith_kernel {ROWS.symbol};" in files["gfsmith_kernels.h"]
+    known = lists.build([plain, KNOWN])
+    row = f"GFSMITH_ADAPTIVE({KNOWN.symbol}, avx2, 4, 2, cauchy_4x2_11d, rows, 0, 4, temporal, none)"
+    assert row in known["adaptive.inc"] and KNOWN.symbol not in known["baked.inc"]
+    assert "GFSMITH_MATRIX(cauchy_4x2_11d" in known["matrices.inc"]
     without = lists.build([plain])
     assert "GFSMITH_ADAPTIVE" not in without["adaptive.inc"].split("*/")[1]
     assert not any("GFSMITH_ADAPTIVE" in without[name] for name in ("sources.mk", "sources.cmake"))
@@ -302,9 +399,11 @@ def test_size_is_reported() -> None:
     plain = make_spec("dot", None, 2, "avx2")
     assert adaptive_kernels.code([(plain, 10**6)]) == ""
     said = adaptive_kernels.code(
-        [(plain, 10**6), (ROWS, 700), (replace(ROWS, shuffled=False), 800), (BLOCK, 900)]
+        [(plain, 10**6), (ROWS, 700), (replace(ROWS, shuffled=False), 800), (BLOCK, 900), (KNOWN, 1000)]
     )
-    assert said == "adaptive: 3 kernels, 2400 bytes of machine code; most, 1500, for 2 outputs on avx2"
+    assert said == "adaptive: 4 kernels, 3400 bytes of machine code; most, 1500, for 2 outputs on avx2"
+    said = adaptive_kernels.code([(ROWS, 700), (KNOWN, 1000)])
+    assert said.endswith("most, 1000, for cauchy_4x2_11d on avx2")
 
 
 def test_size_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.formats.load import raw
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
-from tests.support.specs import make_pipelined
+from tests.support.specs import make_known_pipelined, make_pipelined
 from tests.unit.prove.assembly import NAME, disassemble, edit, image
 from tests.unit.prove.wrong import Change
 
@@ -23,7 +24,10 @@ SPECS = {
     "block": make_pipelined("gfni_avx512", 2, 2, Walk.TOGETHER),
     "stream": make_pipelined("gfni_avx512", 1, 2, Walk.ROWS, store=Store.STREAMING),
     "parts": make_pipelined("gfni_avx2", 7, 1, Walk.ROWS),
+    "fixed": replace(make_pipelined("gfni_avx512", 2, 2, Walk.ROWS), inputs=3),
 }
+#: Without mutants: its constants cannot be assembled again from a listing.
+KNOWN = make_known_pipelined("gfni_avx512", "cauchy", 3, 2, 2)
 
 PREFETCH = "mov r11, [rbx]\nprefetcht0 [r11+rax]"
 ROW1 = "vmovdqu8 [r11+rax+64], zmm0"
@@ -49,6 +53,12 @@ WRONG = [
     Change("a row at another's place", "rows", ROW1, "vmovdqu8 [r11+rax], zmm0", "must be"),
     Change("a caller's register is lost", "rows", "pop rbx", "add rsp, 8", "rbx is not preserved"),
     Change("no fence", "stream", "sfence", "nop", "not fenced"),
+    Change("a load through a pointer of a fixed kernel", "fixed", "prefetcht0 [r11+rax]",
+           "vpxord zmm1, zmm1, [r11+rax]", "only good for prefetching"),
+    Change("a pointer of a fixed kernel beyond the end", "fixed", "mov r11, [rcx+64]",
+           "mov r11, [rcx+72]", "accesses &srcs beyond its end"),
+    Change("a source through a pointer of a fixed kernel", "fixed", "mov rsi, [rcx]", "mov rsi, [rcx+24]",
+           "only good for prefetching"),
 ]  # fmt: skip
 
 #: Neither refuted nor proved: for a proof, the position would have to advance in an iteration of its own.
@@ -95,12 +105,21 @@ def test_not_proved(change: Change, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("abi", Abi, ids=lambda abi: str(abi.value))
-@pytest.mark.parametrize("base", SPECS)
-def test_as_it_ships(base: str, abi: Abi) -> None:
+@pytest.mark.parametrize("spec", [*SPECS.values(), KNOWN], ids=lambda spec: spec.symbol)
+def test_as_it_ships(spec: KernelSpec, abi: Abi) -> None:
     """The kernels with their unwind tables, also with every length up to four blocks separately."""
-    spec = SPECS[base]
     code = generate_one(spec).code[abi]
-    assert prove_code(contract_of(spec, abi.value), raw(NAME, code), NAME, exhaustive=base == "block")
+    exhaustive = spec is SPECS["block"]
+    assert prove_code(contract_of(spec, abi.value), raw(NAME, code), NAME, exhaustive=exhaustive)
+
+
+def test_a_pointer_of_a_known_matrix_beyond_the_end() -> None:
+    """The last of the nine pointers is read at 64 bytes; its displacement is one byte."""
+    code = generate_one(KNOWN).code[Abi.SYSV]
+    read = bytes.fromhex("4c8b5940")  # mov r11, [rcx+64]
+    assert code.count(read) == 1
+    report = prove_code(contract_of(KNOWN, "sysv"), raw(NAME, code.replace(read, read[:3] + b"H")), NAME)
+    assert report.status is Status.REFUTED and "accesses &srcs beyond its end" in report.reason
 
 
 def test_pointers_that_advance_between_iterations(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ class _Writer:
         return {
             "partial": first.role is Role.TAIL,
             "step": self.length(first.step),
-            "pipelined": any(self._taken(loop.body) for loop in loops),
+            "pipelined": any(pointers(code) for loop in loops for code in loop.sections()),
             "loops": [self._loop(loop) for loop in loops],
         }
 

@@ -8,7 +8,7 @@ Registers of the body:
     r9   table entries of the current source, or len (kernels that handle shard by shard)
     r10  address in src[] of the pointer to the last of the current sources
     r11  scratch and pointers
-    rbx  address in src[] of the next prefetch pointer, in pipelined kernels
+    rbx  address in src[] of the next prefetch pointer, in pipelined kernels with rolled loops
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
     these kernels also use r9, r10 and rsi; r9 is the address of slot 0 in kernels that spill.
 """

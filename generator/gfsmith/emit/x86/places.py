@@ -14,7 +14,7 @@ _FREE_FIXED = ("r9", "r10", "rsi")
 _FREE_DIAGONAL = ("r10",)
 _CURSORS = frozenset({"r9", "r10", "rsi"})  #: used by a loop that is rolled over the sources
 
-AHEAD = "rbx"  #: address in src[] of the next prefetch pointer
+AHEAD = "rbx"  #: address in src[] of the next prefetch pointer of a rolled loop
 
 Shard = tuple[Space, int]
 
@@ -27,10 +27,10 @@ class Places:
         self._asm = asm
         self._width = spec.isa.vector_bytes
         self._slots = program.slots
-        self._pipelined = pointers(program.instructions()) > 0
+        self._follows = any(pointers(loop.body) for loop in program.loops)  #: AHEAD is used
         self.resident = self._assign(program)
         self._cursors: frozenset[str] = frozenset()
-        self._ahead = 0
+        self._group = 0
         self._held: Shard | None = None
 
     def _assign(self, program: Program) -> dict[Shard, str]:
@@ -47,7 +47,7 @@ class Places:
     @property
     def saved(self) -> tuple[str, ...]:
         """The registers that the frame must save."""
-        used = {*self.resident.values(), *((AHEAD,) if self._pipelined else ())}
+        used = {*self.resident.values(), *((AHEAD,) if self._follows else ())}
         return tuple(r for r in _SAVED if r in used)
 
     @property
@@ -66,7 +66,7 @@ class Places:
     def enter(self, rolled: bool, group: int) -> None:
         """Begin an iteration of a loop. group: sources from the current one to the one of r10."""
         self._cursors = _CURSORS if rolled else frozenset()
-        self._ahead = POINTER * (group - 1)
+        self._group = POINTER * (group - 1)
         self.forget()
 
     def forget(self) -> None:
@@ -76,10 +76,12 @@ class Places:
     def pointer(self, shard: Shard) -> Mem:
         """Return the address of a shard's pointer in src[] or dst[]."""
         space, index = shard
-        if space is Space.AHEAD:
+        if space is Space.AHEAD and self._cursors:
             return Mem(AHEAD, 8, None, POINTER * index)
+        if space is Space.AHEAD:
+            return Mem("rcx", 8, None, POINTER * ((self._spec.inputs or 1) + index))
         if index <= CURRENT:
-            return Mem("r10", 8, None, POINTER * (CURRENT - index) - self._ahead)
+            return Mem("r10", 8, None, POINTER * (CURRENT - index) - self._group)
         array = "rcx" if space is Space.SOURCE else "r8"
         return Mem(array, 8, None, POINTER * index)
 

@@ -36,6 +36,12 @@ def check_pointers(spec: KernelSpec, loops: tuple[Loop, ...], where: str) -> Non
     """Check that an iteration of a pipelined kernel's main loop uses one pointer for each of its lines and
     sources, in order, and that no other loop uses any."""
     main = spec.pipelined and loops[0].role is Role.BLOCK and loops[0].step == spec.block
+    lines = spec.lines if main else 0
+    if not loops[0].rolled:
+        used = [number for loop in loops for section in loop.sections() for number in _pointers(section)]
+        if used != list(range((spec.inputs or 1) * lines)):
+            raise Refutation(f"{where}: prefetch pointers are not taken in turn, {lines} for each source")
+        return
     taken = 0
     for loop in loops:
         each = len(_pointers(loop.body)) // loop.group if loop.group else 0
@@ -44,7 +50,7 @@ def check_pointers(spec: KernelSpec, loops: tuple[Loop, ...], where: str) -> Non
             if _pointers(section) != list(range(count)):
                 raise Refutation(f"{where}: prefetch pointers are not taken in turn, {each} for each source")
         taken += each
-    if taken != (spec.lines if main else 0):
+    if taken != lines:
         raise Refutation(f"{where}: takes {taken} prefetch pointers for each source")
 
 

@@ -12,6 +12,7 @@
   _Static_assert(sizeof id##_elements == (size_t)(outputs) * (inputs), #id);
 #include "matrices.inc"
 #undef GFSMITH_MATRIX
+#define none_elements NULL
 
 /* Only addresses are taken: the trampoline enters the kernels, C never calls them. The Microsoft
  * copies are weak because the portable C kernels have none. */
@@ -40,9 +41,17 @@
    TABLES_##tables,                                                                                \
    {symbol, symbol##_ms},                                                                          \
    NULL},
-#define GFSMITH_ADAPTIVE(symbol, isa, outputs, walk, shuffled, lines, store, tables)               \
-  {#symbol, #isa, OPERATION_dot, 0, outputs, 0, lines, TABLES_##tables, {symbol, symbol##_ms},     \
-   NULL},
+#define GFSMITH_ADAPTIVE(symbol, isa, inputs, outputs, id, walk, shuffled, lines, store, tables)   \
+  {#symbol,                                                                                        \
+   #isa,                                                                                           \
+   OPERATION_dot,                                                                                  \
+   inputs,                                                                                         \
+   outputs,                                                                                        \
+   0,                                                                                              \
+   lines,                                                                                          \
+   TABLES_##tables,                                                                                \
+   {symbol, symbol##_ms},                                                                          \
+   id##_elements},
 #define GFSMITH_BAKED(symbol, isa, id, store, prefetch)                                            \
   {#symbol, #isa, OPERATION_dot, id##_inputs,           id##_outputs,                              \
    0,       0,    TABLES_none,   {symbol, symbol##_ms}, id##_elements},
