@@ -13,19 +13,20 @@ type Code string
 
 const (
 	// begin facts: codes in Go
-	Vandermonde Code = "vandermonde"    // ISA-L gf_gen_rs_matrix. Only shapes at which it is MDS.
-	Cauchy      Code = "cauchy"         // ISA-L gf_gen_cauchy1_matrix.
-	Backblaze   Code = "backblaze"      // Backblaze JavaReedSolomon, klauspost/reedsolomon, MinIO, crate reed-solomon-erasure.
-	Lch         Code = "lch"            // The transform of Lin, Chung, Han (FOCS 2014) over M = 2^ceil(log2 m) points.
-	CauchyOrig  Code = "cauchy_orig"    // Jerasure cauchy_original_coding_matrix, w = 8.
-	CauchyGood  Code = "cauchy_good"    // Jerasure cauchy_good_general_coding_matrix, w = 8.
-	ReedSolVan  Code = "reed_sol_van"   // Jerasure reed_sol_vandermonde_coding_matrix, w = 8; Ceph's default.
-	ReedSolR6Op Code = "reed_sol_r6_op" // Jerasure reed_sol_r6_coding_matrix, w = 8. k >= 1, m = 2, k + m <= 255.
-	Hdfs        Code = "hdfs"           // Hadoop RSUtil.genCauchyMatrix: RS-3-2, RS-6-3, RS-10-4.
-	Raid6       Code = "raid6"          // Linux md and btrfs RAID-6: H. P. Anvin, The mathematics of RAID-6. k >= 1, m = 2, k + m <= 255.
-	RaidZ       Code = "raidz"          // OpenZFS RAID-Z1, Z2 and Z3 (vdev_raidz). k >= 1, 1 <= m <= 3, k + m <= 255.
-	SnapRaid    Code = "snapraid"       // SnapRAID, up to six parities. 1 <= k <= 251, 1 <= m <= 6, k + m <= 255.
-	Zfec        Code = "zfec"           // Zfec, after L. Rizzo's fec; Tahoe-LAFS.
+	Vandermonde      Code = "vandermonde"       // ISA-L gf_gen_rs_matrix. Only shapes at which it is MDS.
+	Cauchy           Code = "cauchy"            // ISA-L gf_gen_cauchy1_matrix.
+	Backblaze        Code = "backblaze"         // Backblaze JavaReedSolomon, klauspost/reedsolomon, MinIO, crate reed-solomon-erasure.
+	Lch              Code = "lch"               // The transform of Lin, Chung, Han (FOCS 2014) over M = 2^ceil(log2 m) points.
+	CauchyOrig       Code = "cauchy_orig"       // Jerasure cauchy_original_coding_matrix, w = 8.
+	CauchyGood       Code = "cauchy_good"       // Jerasure cauchy_good_general_coding_matrix, w = 8.
+	PlankVandermonde Code = "plank_vandermonde" // J. S. Plank's tutorial (1997); Drucker, Gueron, Krasnov (2019): j^(i-1), i and j from 1. Only shapes at which it is MDS.
+	ReedSolVan       Code = "reed_sol_van"      // Jerasure reed_sol_vandermonde_coding_matrix, w = 8; Ceph's default.
+	ReedSolR6Op      Code = "reed_sol_r6_op"    // Jerasure reed_sol_r6_coding_matrix, w = 8. k >= 1, m = 2, k + m <= 255.
+	Hdfs             Code = "hdfs"              // Hadoop RSUtil.genCauchyMatrix: RS-3-2, RS-6-3, RS-10-4.
+	Raid6            Code = "raid6"             // Linux md and btrfs RAID-6: H. P. Anvin, The mathematics of RAID-6. k >= 1, m = 2, k + m <= 255.
+	RaidZ            Code = "raidz"             // OpenZFS RAID-Z1, Z2 and Z3 (vdev_raidz). k >= 1, 1 <= m <= 3, k + m <= 255.
+	SnapRaid         Code = "snapraid"          // SnapRAID, up to six parities. 1 <= k <= 251, 1 <= m <= 6, k + m <= 255.
+	Zfec             Code = "zfec"              // Zfec, after L. Rizzo's fec; Tahoe-LAFS.
 	// end facts
 )
 

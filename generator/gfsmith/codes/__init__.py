@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gfsmith.codes import backblaze, hdfs, isal, jerasure, lch, mds, raid, zfec
+from gfsmith.codes import backblaze, hdfs, isal, jerasure, lch, mds, plank, raid, zfec
 from gfsmith.codes.family import POLYNOMIAL, Family
 from gfsmith.codes.names import ALIASES, CODES, CodeError, allowed
 from gfsmith.field import Field
@@ -24,7 +24,7 @@ __all__ = [
     "safe_shapes",
 ]
 
-_MODULES = (isal, backblaze, lch, jerasure, hdfs, raid, zfec)
+_MODULES = (isal, backblaze, lch, jerasure, hdfs, raid, zfec, plank)
 _MADE = {family.code: family for module in _MODULES for family in module.FAMILIES}
 FAMILIES: dict[str, Family] = {code.name: _MADE[code] for code in CODES}
 

@@ -102,6 +102,15 @@ CAUCHY = Code(
     mds=_CAUCHY,
     element="cauchy",
 )
+PLANK_VANDERMONDE = Code(
+    name="plank_vandermonde",
+    identifier="PlankVandermonde",
+    formula="P[i][j] = (j + 1)^i",
+    source="J. S. Plank's tutorial (1997); Drucker, Gueron, Krasnov (2019): j^(i-1), i and j from 1",
+    mds="m <= 3 and k <= 2 by theorem; 3+4 is not: rows 0, 1, 3 are singular, as 1 xor 2 xor 3 = 0",
+    element="plank_vandermonde",
+    nested=True,
+)
 BACKBLAZE = Code(
     name="backblaze",
     identifier="Backblaze",
@@ -215,7 +224,7 @@ LRC = Code(
 
 #: The codes with k data shards and m parities.
 CODES = (
-    *(VANDERMONDE, CAUCHY, BACKBLAZE, LCH, CAUCHY_ORIG, CAUCHY_GOOD),
+    *(VANDERMONDE, CAUCHY, BACKBLAZE, LCH, CAUCHY_ORIG, CAUCHY_GOOD, PLANK_VANDERMONDE),
     *(REED_SOL_VAN, REED_SOL_R6_OP, HDFS, RAID6, RAIDZ, SNAPRAID, ZFEC),
 )
 #: Alias -> name.

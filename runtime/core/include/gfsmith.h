@@ -114,18 +114,20 @@ GFSMITH_API const char *gfsmith_version(void);
  *                  16                                             SnapRAID
  *   "zfec"         data are the values at 0, 1, 2, 4, .. 2^(k-2) of a polynomial of degree below k,
  *                  parities those at 2^(k-1) .. 2^(k+m-2)         zfec, Tahoe-LAFS
+ *   "plank_vandermonde"  c[i][j] = (j + 1)^i, powers in the field   J. S. Plank's tutorial, 1997
  * ~~~
  *
  * Other names: "klauspost", "minio", "seaweedfs" and "reed-solomon-erasure" are "backblaze",
  * "hadoop" is "hdfs", "md" and "btrfs" are "raid6", "zfs" and "openzfs" are "raidz", "tahoe-lafs"
  * is "zfec".
  *
- * All but "lch" give the parity bytes of the libraries and systems named.
+ * All but "lch" and "plank_vandermonde" give the parity bytes of the libraries and systems named.
  *
- * All are MDS (any m lost shards can be repaired) at every shape they have but "vandermonde". That
- * is so only at these shapes, and is refused elsewhere: m <= 3; m = 4 and k <= 21; k <= 3; k = 4
- * and k + m <= 25; k = 5 and k + m <= 10. (gfsmith_codec_create_matrix takes it at any shape;
- * `gfsmith codes vandermonde --k 22 --m 4` names a loss that cannot be repaired.)
+ * All are MDS (any m lost shards can be repaired) at every shape they have but two, which are
+ * refused at other shapes. "vandermonde" is MDS at m <= 3; m = 4 and k <= 21; k <= 3; k = 4 and
+ * k + m <= 25; k = 5 and k + m <= 10. "plank_vandermonde" is MDS at m <= 3 and at k <= 2.
+ * (gfsmith_codec_create_matrix takes them at any shape; `gfsmith codes vandermonde --k 22 --m 4`
+ * names a loss that cannot be repaired.)
  *
  * The codec uses, for its whole life, the instruction set that gfsmith_isa() names at its creation.
  *

@@ -19,6 +19,17 @@ static bool vandermonde_is_mds(unsigned k, unsigned m) {
          (k == 5 && k + m <= 10);
 }
 
+/* (j + 1)^i, rows of powers of the points 1 .. k: Plank's tutorial of 1997. */
+static uint8_t plank_vandermonde_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
+                                         unsigned j) {
+  (void)k, (void)m;
+  return field->exp[field->log[j + 1] * i % 255];
+}
+
+/* Three rows are a conic. Of four rows, 0, 1 and 3 are singular at points whose sum is 0: 1, 2, 3.
+ * With two columns a minor is x^i y^l + x^l y^i, not 0 as 1 and 2 have a quotient of order 255. */
+static bool plank_vandermonde_is_mds(unsigned k, unsigned m) { return m <= 3 || k <= 2; }
+
 /* 1 / (x_i + y_j), x_i = k + i, y_j = j, as ISA-L gf_gen_cauchy1_matrix. */
 static uint8_t cauchy_element(const gfs_field *field, unsigned k, unsigned m, unsigned i,
                               unsigned j) {
@@ -209,6 +220,7 @@ static const gfs_code codes[] = {
     {"lch", 254, 1, 254, NULL, lch_element, NULL},
     {"cauchy_orig", 254, 1, 254, NULL, cauchy_orig_element, NULL},
     {"cauchy_good", 254, 1, 254, NULL, cauchy_orig_element, cauchy_good_improve},
+    {"plank_vandermonde", 254, 1, 254, plank_vandermonde_is_mds, plank_vandermonde_element, NULL},
     {"reed_sol_van", 254, 1, 254, NULL, reed_sol_van_element, reed_sol_van_improve},
     {"reed_sol_r6_op", 253, 2, 2, NULL, vandermonde_element, NULL},
     {"hdfs", 254, 1, 254, NULL, cauchy_element, NULL},

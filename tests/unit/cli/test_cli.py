@@ -305,7 +305,7 @@ def test_codes_and_doctor_print_json() -> None:
     runner = CliRunner()
     families = json.loads(runner.invoke(main.main, ["codes", "--json"]).output)["codes"]
     named = {"vandermonde", "cauchy", "reed_sol_van", "reed_sol_r6_op", "cauchy_orig", "cauchy_good"}
-    named |= {"backblaze", "hdfs", "raid6", "raidz", "snapraid", "zfec", "lch", "lrc"}
+    named |= {"backblaze", "hdfs", "raid6", "raidz", "snapraid", "zfec", "lch", "lrc", "plank_vandermonde"}
     assert {family["code"] for family in families} == named
     report = json.loads(runner.invoke(main.main, ["doctor", "--json"]).output)
     assert all(set(r) >= {"name", "present", "command"} for r in report["requirements"])

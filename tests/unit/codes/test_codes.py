@@ -118,6 +118,10 @@ def test_cauchy_minors_are_never_zero_in_a_sample() -> None:
             "not MDS: losing shards 0, 10, 21, 24 cannot be repaired; allowed: m <= 3; m = 4, k <= 21; "
             "m = 5, k <= 5; m <= 21, k <= 4; k <= 3$",
         ),
+        (
+            *("plank_vandermonde", 10, 4),
+            "not MDS: losing shards 0, 1, 2, 12 cannot be repaired; allowed: m <= 3; k <= 2$",
+        ),
         ("vandermonde", 100, 20, "losing shards .* and all parities but 100, 101, 103 cannot be repaired"),
     ],
 )

@@ -26,6 +26,7 @@ CODES = (
     "lch",
     "cauchy_orig",
     "cauchy_good",
+    "plank_vandermonde",
     "reed_sol_van",
     "reed_sol_r6_op",
     "hdfs",

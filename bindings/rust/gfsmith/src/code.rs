@@ -24,6 +24,8 @@ pub enum Code {
     CauchyOrig,
     /// Jerasure cauchy_good_general_coding_matrix, w = 8.
     CauchyGood,
+    /// J. S. Plank's tutorial (1997); Drucker, Gueron, Krasnov (2019): j^(i-1), i and j from 1. Only shapes at which it is MDS.
+    PlankVandermonde,
     /// Jerasure reed_sol_vandermonde_coding_matrix, w = 8; Ceph's default.
     ReedSolVan,
     /// Jerasure reed_sol_r6_coding_matrix, w = 8. k >= 1, m = 2, k + m <= 255.
@@ -51,6 +53,7 @@ impl Code {
             Code::Lch => c"lch",
             Code::CauchyOrig => c"cauchy_orig",
             Code::CauchyGood => c"cauchy_good",
+            Code::PlankVandermonde => c"plank_vandermonde",
             Code::ReedSolVan => c"reed_sol_van",
             Code::ReedSolR6Op => c"reed_sol_r6_op",
             Code::Hdfs => c"hdfs",

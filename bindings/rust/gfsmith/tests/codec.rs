@@ -16,6 +16,7 @@ const CODES: &[Code] = &[
     Code::Lch,
     Code::CauchyOrig,
     Code::CauchyGood,
+    Code::PlankVandermonde,
     Code::ReedSolVan,
     Code::ReedSolR6Op,
     Code::Hdfs,
