@@ -231,6 +231,16 @@ class Codec:
         status = int(self.api.lib.gfsmith_locate(self.handle, length, shards, counts, where))
         return status, list(counts), list(where)[:length]
 
+    def correct(
+        self, length: int, shards: object, missing: Iterable[int]
+    ) -> tuple[int, list[int], list[int]]:
+        """Return the status, the k + m + 2 counts, and the number of corrected symbols at each position."""
+        counts = (ctypes.c_size_t * (self.k + self.m + 2))(*[77] * (self.k + self.m + 2))
+        found = (ctypes.c_uint16 * max(length, 1))(*[77] * max(length, 1))
+        lib, present = self.api.lib, self.present(missing)
+        status = int(lib.gfsmith_correct(self.handle, length, shards, present, counts, found))
+        return status, list(counts), list(found)[:length]
+
     def check(self, length: int, shards: object) -> tuple[int, bool | None]:
         """Return the status and *ok; None if the call did not write it."""
         ok = ctypes.c_uint8(0x55)
@@ -325,6 +335,7 @@ class Api:
         lib.gfsmith_update_many.argtypes = [pointer, size, unsigned, pointer, pointer, pointer]
         lib.gfsmith_append.argtypes = [pointer, size, unsigned, pointer, pointer, ctypes.c_bool]
         lib.gfsmith_locate.argtypes = [pointer, size, pointer, pointer, pointer]
+        lib.gfsmith_correct.argtypes = [pointer, size, pointer, pointer, pointer, pointer]
         lib.gfsmith_codec_create_lrc.argtypes = [out, unsigned, unsigned, unsigned]
         lib.gfsmith_plan_create.argtypes = [out, pointer, pointer, pointer]
         for list_of in (lib.gfsmith_plan_reads, lib.gfsmith_plan_targets):

@@ -145,34 +145,35 @@ static PyObject *check(PyObject *module, PyObject *const *given, Py_ssize_t coun
   return result;
 }
 
-/* Get the argument `where` of locate: len numbers, or None. */
-static bool where_of(PyObject *object, const shards *s, Py_buffer *view) {
-  if (!shards_view(object, (origin){"where", -1, WRITE}, "H", 2, view))
+/* Get the argument `where` of locate or `found` of correct: len numbers. */
+static bool numbers_of(PyObject *object, const char *name, const shards *s, Py_buffer *view) {
+  if (!shards_view(object, (origin){name, -1, WRITE}, "H", 2, view))
     return false;
   if (view->shape[0] == s->len)
     return true;
-  raise_status(GFSMITH_EINVAL, "where: %zd numbers for shards of %zd bytes", view->shape[0],
+  raise_status(GFSMITH_EINVAL, "%s: %zd numbers for shards of %zd bytes", name, view->shape[0],
                s->len);
   PyBuffer_Release(view);
   return false;
 }
 
-static PyObject *located(const handle *h, const shards *s, uint16_t *where) {
-  size_t counts[GFSMITH_MAX_SHARDS + 2] = {0};
-  unsigned n = h->k + h->m;
-  gfsmith_status status;
-  RUN(s, status = gfsmith_locate(h->codec, (size_t)s->len, (const uint8_t *const *)s->pointers,
-                                 counts, where));
-  if (status != GFSMITH_OK)
-    return done(status, "locate");
+static PyObject *list_of(const size_t *counts, unsigned n) {
   PyObject *result = PyList_New(0);
-  for (unsigned i = 0; result != NULL && i < n + 2; i++) {
+  for (unsigned i = 0; result != NULL && i < n; i++) {
     PyObject *number = PyLong_FromSize_t(counts[i]);
     if (number == NULL || PyList_Append(result, number) != 0)
       Py_CLEAR(result);
     Py_XDECREF(number);
   }
   return result;
+}
+
+static PyObject *located(const handle *h, const shards *s, uint16_t *where) {
+  size_t counts[GFSMITH_MAX_SHARDS + 2] = {0};
+  gfsmith_status status;
+  RUN(s, status = gfsmith_locate(h->codec, (size_t)s->len, (const uint8_t *const *)s->pointers,
+                                 counts, where));
+  return status == GFSMITH_OK ? list_of(counts, h->k + h->m + 2) : done(status, "locate");
 }
 
 /* locate(codec, shards, where) -> counts */
@@ -188,7 +189,7 @@ static PyObject *locate(PyObject *module, PyObject *const *given, Py_ssize_t cou
     Py_buffer where;
     if (given[2] == Py_None)
       result = located(h, &s, NULL);
-    else if (where_of(given[2], &s, &where)) {
+    else if (numbers_of(given[2], "where", &s, &where)) {
       result = located(h, &s, where.buf);
       PyBuffer_Release(&where);
     }
@@ -197,7 +198,41 @@ static PyObject *locate(PyObject *module, PyObject *const *given, Py_ssize_t cou
   return result;
 }
 
+static PyObject *corrected(const handle *h, const shards *s, const bool *present, uint16_t *found) {
+  size_t counts[GFSMITH_MAX_SHARDS + 2] = {0};
+  gfsmith_status status;
+  size_t len = s->len > 0 ? (size_t)s->len : 0;
+  RUN(s, status = gfsmith_correct(h->codec, len, s->pointers, present, counts, found));
+  return status == GFSMITH_OK ? list_of(counts, h->k + h->m + 2) : done(status, "correct");
+}
+
+/* correct(codec, shards, present, found) -> counts */
+static PyObject *correct(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 4) ? handle_of(given[0]) : NULL;
+  bool present[GFSMITH_MAX_SHARDS];
+  use uses[GFSMITH_MAX_SHARDS];
+  unsigned n = h == NULL ? 0 : h->k + h->m;
+  if (h == NULL || !flags_of(given[2], "present", n, present))
+    return NULL;
+  for (unsigned i = 0; i < n; i++)
+    uses[i] = present[i] ? WRITE : SKIP;
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, n) && shards_add(&s, given[1], "shards", n, uses) && ready(h, &s)) {
+    Py_buffer found;
+    if (given[3] == Py_None)
+      result = corrected(h, &s, present, NULL);
+    else if (numbers_of(given[3], "found", &s, &found)) {
+      result = corrected(h, &s, present, found.buf);
+      PyBuffer_Release(&found);
+    }
+  }
+  shards_end(&s);
+  return result;
+}
+
 PyMethodDef call_methods[] = {
-    FAST(encode), FAST(append), FAST(update),          FAST(reconstruct),
-    FAST(check),  FAST(locate), {NULL, NULL, 0, NULL},
+    FAST(encode), FAST(append), FAST(update),  FAST(reconstruct),
+    FAST(check),  FAST(locate), FAST(correct), {NULL, NULL, 0, NULL},
 };

@@ -361,6 +361,51 @@ GFSMITH_API gfsmith_status gfsmith_locate(const gfsmith_codec *codec, size_t len
                                           const uint8_t *const *shards, size_t *counts,
                                           uint16_t *where);
 
+/** Find and correct wrong symbols, at each byte position: the shards with wrong symbols may differ
+ * from position to position.
+ *
+ * Let r be the number of spare shards: m less the number of missing shards. If the code is a
+ * generalised Reed-Solomon code, t = r / 2, rounded down, otherwise t = 1. At a position at which
+ *
+ *   - at most t present shards are wrong, all are corrected;
+ *   - more than t, but at most r - t of an MDS code are wrong, nothing changes, and the position is
+ *     counted as uncorrected;
+ *   - more are wrong, the position either counts as uncorrected and does not change, or at most t
+ *     of its symbols change such that it satisfies all equations of the code. In the second case
+ *     no decoder can detect the mistake, because the position then differs in at most t symbols
+ *     from that of another valid stripe.
+ *
+ * After the call every position that does not count as uncorrected satisfies all equations.
+ * gfsmith_reconstruct rebuilds the missing shards afterwards.
+ *
+ * Generalised Reed-Solomon codes are all named codes with at most two data or two parity shards,
+ * and at every shape "cauchy", "hdfs", "cauchy_orig", "cauchy_good", "lch", "backblaze",
+ * "reed_sol_van", "zfec" and "snapraid". "vandermonde", "plank_vandermonde" and "raidz" with three
+ * or more data and parity shards are not, nor are local codes. The call examines the matrix, so an
+ * equal matrix is treated equally.
+ *
+ * If no shard is missing, it allocates nothing; otherwise it allocates less than 1 MiB. It takes
+ * about 30 KiB of stack. Its time depends on contents: a position that does not match costs up to
+ * r * r + (k + r) * t products.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param shards k + m pointers to len bytes each, those of present shards read and corrected. The
+ *     pointer of a missing shard is ignored and may be NULL
+ * @param present k + m flags, whether shard i is present, or NULL: all are
+ * @param counts k + m + 2 numbers of positions, written: entry i counts those at which shard i was
+ *     corrected, entry k + m the intact ones, entry k + m + 1 the uncorrected ones
+ * @param found NULL, or len numbers, written: the number of corrected symbols, 0 if the position
+ *     is intact, or GFSMITH_UNEXPLAINED if it is uncorrected
+ * @return errors in the order of their detection: GFSMITH_EINVAL (codec NULL; with len > 0, counts
+ *     NULL), GFSMITH_EUNSUPPORTED (m = 1; packet layout), GFSMITH_ETOOMANY (r < 2), GFSMITH_ENOMEM,
+ *     GFSMITH_EUNSUPPORTED (the present shards of the code cannot be told apart, as with
+ *     gfsmith_locate), GFSMITH_EINVAL (with len > 0, shards or the pointer of a present shard
+ *     NULL). No shard and no result is written then */
+GFSMITH_API gfsmith_status gfsmith_correct(const gfsmith_codec *codec, size_t len,
+                                           uint8_t *const *shards, const bool *present,
+                                           size_t *counts, uint16_t *found);
+
 /** The instruction set of codecs created from now on: the last choice of gfsmith_set_isa. Before
  * the first such call it is the one that the environment variable GFSMITH_ISA names, else the best
  * one that this CPU and its operating system support; the library decides this once, at the first

@@ -21,9 +21,7 @@ static uint8_t determinant(const gfs_grs *grs, pair a, pair b) {
 }
 
 /* The point with number n: n < 256, or infinity. */
-static pair numbered(unsigned n) {
-  return n < LINE - 1 ? (pair){1, (uint8_t)n} : (pair){0, 1};
-}
+static pair numbered(unsigned n) { return n < LINE - 1 ? (pair){1, (uint8_t)n} : (pair){0, 1}; }
 
 static unsigned number_of(const gfs_grs *grs, pair a) {
   return a.first != 0 ? mul(grs, a.second, inverse(grs, a.first)) : LINE - 1u;
@@ -87,10 +85,11 @@ static bool choose(const gfs_grs *grs, const pair *pairs, pair *zero, pair *infi
   return true;
 }
 
-/* Write the factors: with R the determinant of a shard's pair and the pair of infinity, matrix[i][j]
- * is a constant times 1 / (R_i * R_j * (z_i + z_j)). The equation of power l is the sum over i of
- * z_i^l * R_i / Y'(z_i) times equation i, Y(z) the product of z + z_i over the parities, which by
- * partial fractions has at data shard j the coefficient  constant * z_j^l / (R_j * Y(z_j)). */
+/* Write the factors: with R the determinant of a shard's pair and the pair of infinity,
+ * matrix[i][j] is a constant times 1 / (R_i * R_j * (z_i + z_j)). The equation of power l is the
+ * sum over i of z_i^l * R_i / Y'(z_i) times equation i, Y(z) the product of z + z_i over the
+ * parities, which by partial fractions has at data shard j the coefficient  constant * z_j^l / (R_j
+ * * Y(z_j)). */
 static void write_factors(gfs_grs *grs, const uint8_t *r, uint8_t constant) {
   for (unsigned n = 0; n < grs->k + grs->m; n++) {
     uint8_t product = 1;
@@ -106,8 +105,9 @@ bool gfs_grs_find(gfs_grs *grs, const gfs_equations *equations) {
   pair pairs[GFSMITH_MAX_SHARDS], zero, infinity;
   uint8_t r[GFSMITH_MAX_SHARDS];
   *grs = (gfs_grs){.field = equations->field, .k = equations->k, .m = equations->m};
-  if (memchr(equations->matrix, 0, (size_t)grs->k * grs->m) != NULL)
-    return false;
+  for (size_t n = 0; n < (size_t)grs->k * grs->m; n++)
+    if (equations->matrix[n] == 0)
+      return false;
   if (!factorise(grs, equations->matrix, pairs) || !choose(grs, pairs, &zero, &infinity))
     return false;
   for (unsigned n = 0; n < grs->k + grs->m; n++) {

@@ -1,7 +1,7 @@
 /* grs.h: generalised Reed-Solomon codes, and their decoder.
  *
- * The equations of a systematic code, of n = k + m shards, define a generalised Reed-Solomon code if
- * other equations, equivalent to them, have the coefficients  g_n * z_n^l,  l < m, with distinct
+ * The equations of a systematic code, of n = k + m shards, define a generalised Reed-Solomon code
+ * if other equations, equivalent to them, have the coefficients  g_n * z_n^l,  l < m, with distinct
  * points z_n and factors g_n other than 0. That is so exactly if the parity matrix is a Cauchy
  * matrix up to factors of its rows and columns and up to a point at infinity (R. M. Roth,
  * G. Seroussi, IEEE Trans. IT 31, 1985). */

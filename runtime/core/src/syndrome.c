@@ -9,17 +9,31 @@ static uint8_t column(const gfs_equations *equations, unsigned shard, unsigned r
   return equations->matrix[(size_t)row * equations->k + shard];
 }
 
+/* The first row in which the shard's column is not 0, or m. */
+static unsigned first_row(const gfs_equations *equations, unsigned shard) {
+  unsigned row = 0;
+  while (row < equations->m && column(equations, shard, row) == 0)
+    row++;
+  return row;
+}
+
+uint8_t gfs_syndrome_error(const gfs_equations *equations, unsigned shard, const uint8_t *s,
+                           size_t pitch) {
+  unsigned row = first_row(equations, shard);
+  uint8_t inverse = gfs_field_inverse(equations->field, column(equations, shard, row));
+  return gfs_field_mul(equations->field, s[row * pitch], inverse);
+}
+
 /* Is the syndrome a multiple of the shard's column? s[i * pitch]. */
 static bool explains(const gfs_equations *equations, unsigned shard, const uint8_t *s,
                      size_t pitch) {
-  unsigned row = 0;
-  while (row < equations->m && column(equations, shard, row) == 0)
-    if (s[row++ * pitch] != 0)
-      return false;
+  unsigned row = first_row(equations, shard);
   if (row == equations->m)
     return false;
-  uint8_t inverse = gfs_field_inverse(equations->field, column(equations, shard, row));
-  uint8_t error = gfs_field_mul(equations->field, s[row * pitch], inverse);
+  for (unsigned above = 0; above < row; above++)
+    if (s[above * pitch] != 0)
+      return false;
+  uint8_t error = gfs_syndrome_error(equations, shard, s, pitch);
   while (++row < equations->m)
     if (s[row * pitch] != gfs_field_mul(equations->field, error, column(equations, shard, row)))
       return false;

@@ -33,4 +33,8 @@ bool gfs_columns_differ(const gfs_equations *equations);
 unsigned gfs_syndrome_culprit(const gfs_equations *equations, const uint8_t *s, size_t pitch,
                               unsigned guess);
 
+/* The error of the shard that explains a syndrome: e with s = e * h. */
+uint8_t gfs_syndrome_error(const gfs_equations *equations, unsigned shard, const uint8_t *s,
+                           size_t pitch);
+
 #endif

@@ -152,7 +152,7 @@ static void choose_isa(input *in) {
 static void call(input *in, subject *s) {
   static void (*const calls[])(input *, const subject *) = {
       api_encode, api_append,     api_update_many, api_check,
-      api_locate, api_determined, api_reconstruct, api_reconstruct};
+      api_locate, api_determined, api_reconstruct, api_correct};
   unsigned which = take_below(in, 16);
   if (which == 0)
     choose_isa(in);

@@ -51,6 +51,7 @@ void api_append(input *in, const subject *s);
 void api_update_many(input *in, const subject *s);
 void api_check(input *in, const subject *s);
 void api_locate(input *in, const subject *s);
+void api_correct(input *in, const subject *s);
 void api_determined(input *in, const subject *s);
 void api_reconstruct(input *in, const subject *s);
 void api_plan(input *in, subject *s);

@@ -233,3 +233,32 @@ void api_locate(input *in, const subject *s) {
   for (size_t b = 0; b < len; b++)
     REQUIRE(where[b] == (step > 1 && b % step == 0 ? wrong : GFSMITH_INTACT));
 }
+
+/* One wrong symbol at some positions, at another shard at each. */
+void api_correct(input *in, const subject *s) {
+  static size_t counts[MODEL_SHARDS + 2];
+  static uint16_t found[ARENA_BYTES];
+  pointers shards;
+  size_t len = api_length(in, s);
+  unsigned all = s->k + s->m, step = 1 + take_below(in, 16), fault = api_fault(in);
+  api_place_consistent(in, s, len);
+  arena_save(all);
+  for (size_t b = 0; b < len && step > 1; b += step)
+    arena_at((unsigned)(b * step % all))[b] ^= (uint8_t)(1 + b % 255);
+  api_pointers(&shards, 0, all, fault);
+  gfsmith_status status = gfsmith_correct(s->codec, len, shards.array, NULL, counts, found);
+  if (status != GFSMITH_OK) {
+    REQUIRE(status == GFSMITH_EUNSUPPORTED || (status == GFSMITH_EINVAL && shards.faulty));
+    REQUIRE(status == GFSMITH_EINVAL || s->packet > 0 || s->m < 2 || all > 40 ||
+            !model_distinct(s->polynomial, s->k, s->m, s->matrix));
+    return;
+  }
+  REQUIRE(s->packet == 0 && !(shards.faulty && len > 0));
+  size_t changed = step > 1 ? (len + step - 1) / step : 0, corrected = 0;
+  for (unsigned n = 0; n < all; n++)
+    corrected += counts[n];
+  REQUIRE(corrected == changed && counts[all] == len - changed && counts[all + 1] == 0);
+  for (size_t b = 0; b < len; b++)
+    REQUIRE(found[b] == (step > 1 && b % step == 0));
+  arena_require_same(0, all);
+}

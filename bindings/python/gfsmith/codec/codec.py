@@ -109,6 +109,26 @@ class Codec(Construction):
         counts = _native.locate(self._handle, shards, where)
         return Located(tuple(counts[: self.n]), counts[self.n], counts[self.n + 1])
 
+    def correct(self, shards: Shards, present: Flags | None = None, found: Shard | None = None) -> Located:
+        """Find and correct wrong symbols, independently at each byte position.
+
+        At each position up to r // 2 of the present shards may be wrong, r being m less the number of missing
+        shards: other shards at other positions, too. This holds for generalised Reed-Solomon codes (docs/
+        repair.md); other codes correct one. More wrong symbols are detected or, if the position resembles
+        another valid stripe, corrected to that.
+
+        shards: all k + m. Present ones are corrected in place; missing ones are ignored.
+        present: a flag for every shard, whether it is present; if None, the shards that are not None.
+        found: None, or as many 16-bit numbers as a shard has bytes, written: the number of corrected symbols,
+            or gfsmith.UNEXPLAINED for a position that could not be corrected and did not change.
+        Returns for each shard the number of corrected positions, those that were intact, and those that could
+        not be corrected. Errors: TooManyLostError (r < 2), UnsupportedError (as for `locate`).
+        """
+        if present is None:
+            present = [True] * self.n if is_array(shards) else [shard is not None for shard in shards]
+        counts = _native.correct(self._handle, shards, present, found)
+        return Located(tuple(counts[: self.n]), counts[self.n], counts[self.n + 1])
+
     @overload
     def reconstruct(self, shards: Rowed, present: Flags, wanted: Flags | None = None) -> Rowed: ...
     @overload

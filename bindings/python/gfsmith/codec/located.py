@@ -1,4 +1,4 @@
-"""The result of `Codec.locate`."""
+"""The result of `Codec.locate` and `Codec.correct`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ INTACT, UNEXPLAINED = 0xFFFF, 0xFFFE  #: in `where` of Codec.locate, instead of 
 
 
 class Located(NamedTuple):
-    """The result of `Codec.locate`: numbers of byte positions, whose sum is a shard's length."""
+    """Numbers of byte positions. Those of `Codec.locate` have a shard's length as their sum."""
 
-    #: For each shard, the number of positions at which it is wrong.
+    #: For each shard, the number of positions at which it is (`locate`) or was (`correct`) wrong.
     counts: tuple[int, ...]
     #: Number of positions at which the parities match the data.
     intact: int
-    #: Number of positions that no single wrong shard explains.
+    #: Number of positions that no single wrong shard explains, or that could not be corrected.
     unexplained: int
 
     @property
     def wrong(self) -> tuple[int, ...]:
-        """Indices of the shards that are wrong somewhere."""
+        """Indices of the shards that are or were wrong somewhere."""
         return tuple(i for i, count in enumerate(self.counts) if count)

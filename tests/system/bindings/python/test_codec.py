@@ -139,6 +139,32 @@ def test_a_wrong_shard_is_located() -> None:
         gfsmith.Codec("cauchy", 5, 1).locate(shards[:6])
 
 
+def test_wrong_symbols_are_corrected() -> None:
+    """Two wrong symbols of 5+5 at every position, one without two shards, in an array and in a list."""
+    codec, rng = gfsmith.Codec("cauchy", 5, 5), np.random.default_rng(1)
+    whole = np.vstack([random_data(5, 300), np.zeros((5, 300), np.uint8)])
+    codec.encode(whole[:5], whole[5:])
+    for missing, wrong in (((), 2), ((1, 7), 1)):
+        shards = whole.copy()
+        present = [n for n in range(10) if n not in missing]
+        for position in range(0, 300, 3):
+            shards[rng.choice(present, wrong, replace=False), position] ^= 0x21
+        damaged = np.count_nonzero(shards != whole, axis=1).tolist()
+        listed = [bytearray(row.tobytes()) if n in present else None for n, row in enumerate(shards)]
+        found = array.array("H", bytes(600))
+        for result in (codec.correct(shards, codec.all_but(*missing), found), codec.correct(listed)):
+            assert result == (tuple(damaged), 200, 0)
+        assert list(found) == [wrong, 0, 0] * 100
+        assert np.array_equal(shards, whole)
+        assert all(
+            shard is None or bytes(shard) == bytes(row) for shard, row in zip(listed, whole, strict=True)
+        )
+    whole[:3, 7] ^= 1
+    assert codec.correct(whole) == ((0,) * 10, 299, 1)
+    with pytest.raises(gfsmith.UnsupportedError):
+        gfsmith.Codec("cauchy", 5, 1).correct(whole[:6])
+
+
 @pytest.mark.parametrize("size", [0, 1, 9, 10, 11, 99, 100, 12345])
 @pytest.mark.parametrize("packet", [0, 2])
 def test_split_and_join_are_inverse(size: int, packet: int) -> None:

@@ -64,6 +64,7 @@ streams.test_a_view_ends_with_its_callback()
 for name in commands.WRONG:
     commands.test_errors_are_named(name)
 codecs.test_a_wrong_shard_is_located()
+codecs.test_wrong_symbols_are_corrected()
 codecs.test_only_wanted_shards_are_rebuilt()
 for parities in (1, 2, 3):
     codecs.test_raid(parities)

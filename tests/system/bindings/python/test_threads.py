@@ -33,6 +33,7 @@ CALLS: dict[str, Call] = {
     "plan": lambda codec, s: codec.plan(codec.all_but(1)).run(s),
     "check": lambda codec, s: codec.check(s),
     "locate": lambda codec, s: codec.locate(s),
+    "correct": lambda codec, s: codec.correct(s),
     "raid.generate": lambda _, s: gfsmith.raid.generate(s, 2),
     "raid.check": lambda _, s: gfsmith.raid.check(s, 2),
     "raid.recover": lambda _, s: gfsmith.raid.recover(s, [True, False, True, True, True, True], 2),

@@ -123,6 +123,17 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         TypeError,
         "where: elements are of format 'B'",
     ),
+    "found": (
+        lambda c: c.correct([bytearray(96) for _ in range(6)], None, array.array("H", [0] * 3)),
+        InvalidError,
+        "found: 3 numbers for shards of 96",
+    ),
+    "correct read-only shards": (lambda c: c.correct([B] * 6), InvalidError, r"shards\[0\]: .* read-only"),
+    "correct one spare": (
+        lambda c: c.correct([None, *[bytearray(96) for _ in range(5)]]),
+        gfsmith.TooManyLostError,
+        "correct",
+    ),
     "present": (lambda c: c.reconstruct([B] * 6, [True] * 5), InvalidError, "present: 5 values, must be 6"),
     "indices as flags": (
         lambda c: c.plan([0, 1, 2, 3, 4, 5]),

@@ -27,6 +27,7 @@ def store(blob: bytes) -> bytes:
     assert_type(plan.matrix, tuple[bytes, ...])
     assert_type(codec.determined(codec.all_but(1)), list[bool])
     assert_type(codec.locate([*data, *parity]).counts, tuple[int, ...])
+    assert_type(codec.correct([*map(bytearray, data), *parity]).wrong, tuple[int, ...])
     return codec.join(codec.reconstruct(kept), len(blob))
 
 

@@ -140,6 +140,9 @@ static void change(const gfsmith_codec *codec, bool packets) {
   gfsmith_status status = gfsmith_locate(codec, LEN, in, counts, NULL);
   REQUIRE(status == (packets ? GFSMITH_EUNSUPPORTED : GFSMITH_OK));
   REQUIRE(packets || counts[K + M] == LEN);
+  status = gfsmith_correct(codec, LEN, shards, NULL, counts, NULL);
+  REQUIRE(status == (packets ? GFSMITH_EUNSUPPORTED : GFSMITH_OK));
+  REQUIRE(packets || counts[K + M] == LEN);
 }
 
 /* Only the first repair of a loss allocates, `repair` times. */

@@ -132,6 +132,33 @@ static void locate(const gfsmith_codec *codec, stripe *s, size_t packet) {
   free(shards);
 }
 
+/* Changes the last byte of m / 2 shards, and with two missing shards of m / 2 - 1; the decoder, of
+ * a generalised Reed-Solomon code, must restore all. */
+static void correct(const gfsmith_codec *codec, stripe *s, size_t packet) {
+  unsigned n = s->k + s->m;
+  uint8_t **shards = exact(s->shard, n * sizeof *shards);
+  size_t *counts = allocate((n + 2) * sizeof *counts);
+  uint16_t *found = allocate(s->len * sizeof *found);
+  bool *present = allocate(n);
+  for (unsigned lost = 0; lost <= 2 && lost + 2 <= s->m; lost += 2) {
+    for (unsigned i = 0; i < n; i++)
+      present[i] = !(i == 0 && lost > 0) && !(i == n - 1 && lost > 0);
+    unsigned wrong = (s->m - lost) / 2;
+    for (unsigned i = 1; s->len > 0 && i <= wrong; i++)
+      shards[i][s->len - 1] ^= (uint8_t)(0x40 + i);
+    gfsmith_status status = gfsmith_correct(codec, s->len, shards, present, counts, found);
+    REQUIRE(status == (packet > 0 ? GFSMITH_EUNSUPPORTED : GFSMITH_OK));
+    REQUIRE(status != GFSMITH_OK || s->len == 0 || found[s->len - 1] == wrong);
+    REQUIRE(status != GFSMITH_OK || s->len == 0 || counts[n] == s->len - 1);
+    for (unsigned i = 1; status != GFSMITH_OK && s->len > 0 && i <= wrong; i++)
+      shards[i][s->len - 1] ^= (uint8_t)(0x40 + i);
+  }
+  free(present);
+  free(found);
+  free(counts);
+  free(shards);
+}
+
 /* In packet layout (packet > 0) the parities are not compared; other tests show that they equal
  * Jerasure's. */
 static void exercise(unsigned k, unsigned m, size_t len, size_t packet, uint64_t *seed) {
@@ -161,6 +188,7 @@ static void exercise(unsigned k, unsigned m, size_t len, size_t packet, uint64_t
   free(delta);
   change_many(codec, &s, seed);
   locate(codec, &s, packet);
+  correct(codec, &s, packet);
   gfsmith_codec_destroy(codec);
   free(data);
   free(parity);
