@@ -62,11 +62,10 @@ def _entry_flips(fmt: TableFormat, field: Field, constant: int) -> list[Flip]:
 
 def assumed(field: Field, fmt: TableFormat, constant: int) -> bytes:
     """Return the entry that the prover assumes for a constant."""
-    where = Coefficient(0, 0)
-    ones = [(where, bit) for bit in range(8) if constant >> bit & 1]
-    return bytes(
-        sum(poly.value(ones) << bit for bit, poly in enumerate(byte)) for byte in entry(field, fmt, where)
-    )
+    ones = {(Coefficient(0, 0), bit) for bit in range(8) if constant >> bit & 1}
+    for number, row in enumerate(field.matrix(constant)):
+        ones |= {(Coefficient(0, 0, number), bit) for bit in range(8) if row >> bit & 1}
+    return bytes(sum(poly.value(ones) << bit for bit, poly in enumerate(byte)) for byte in entry(fmt, 0, 0))
 
 
 def _multiplies(fmt: TableFormat, field: Field, constant: int, table: bytes) -> bool:

@@ -1,57 +1,76 @@
 """Coefficient tables as bytes, in the layouts that kernels read.
 
+A coefficient is a linear map of bytes, given as a bit matrix: that of x -> c * x in GF(2^8), or a part of a
+product in a field of another width (field/width.py). Only MULB multiplies by c itself.
+
 The entry of source j and output i of an r x k matrix starts at byte (j * r + i) * E.
 """
 
 from __future__ import annotations
 
-from gfsmith.field import Field
+from collections.abc import Sequence
+
+from gfsmith.field import BitMatrix, Field, apply
 from gfsmith.field.matrix import Matrix
+from gfsmith.field.width import WidthField, byte_maps
 from gfsmith.kernel.spec import TableFormat
 
 
-def nibble(field: Field, constant: int) -> bytes:
-    """Return 32 bytes: c * n for n = 0..15, then c * (n << 4); c * x is low[x & 15] ^ high[x >> 4]."""
-    low = [field.multiply(constant, n) for n in range(16)]
-    high = [field.multiply(constant, n << 4) for n in range(16)]
-    return bytes(low + high)
+def nibble(matrix: BitMatrix) -> bytes:
+    """Return 32 bytes: M n for n = 0..15, then M (n << 4); M x is low[x & 15] ^ high[x >> 4]."""
+    return bytes([*(apply(matrix, n) for n in range(16)), *(apply(matrix, n << 4) for n in range(16))])
 
 
-def permxor(field: Field, constant: int) -> bytes:
+def permxor(matrix: BitMatrix) -> bytes:
     """Return the 32 bytes of `nibble` with byte n of either table at n ^ 7.
 
     There POWER's lxvd2x, little endian, finds element n of a register, so no kernel has to reverse bytes."""
-    table = nibble(field, constant)
+    table = nibble(matrix)
     return bytes(table[n ^ 7] for n in range(32))
 
 
-def affine(field: Field, constant: int) -> bytes:
-    """Return 8 bytes: row i of the bit matrix of x -> c * x in byte 7-i, the layout of gf2p8affineqb."""
-    return bytes(reversed(field.matrix(constant)))
+def affine(matrix: BitMatrix) -> bytes:
+    """Return 8 bytes: row i in byte 7-i, the layout of gf2p8affineqb."""
+    return bytes(reversed(matrix))
 
 
-def bitplane(field: Field, constant: int) -> bytes:
-    """Return 8 bytes: c * 2^b in byte b."""
-    return bytes(field.multiply(constant, 1 << b) for b in range(8))
+def bitplane(matrix: BitMatrix) -> bytes:
+    """Return 8 bytes: M 2^b in byte b."""
+    return bytes(apply(matrix, 1 << b) for b in range(8))
+
+
+def map_entry(fmt: TableFormat, matrix: BitMatrix) -> bytes:
+    """Return the entry of one linear map of bytes in a format. Raises ValueError for MULB, whose entries are
+    elements of its field."""
+    match fmt:
+        case TableFormat.NIBBLE:
+            return nibble(matrix)
+        case TableFormat.PERMXOR:
+            return permxor(matrix)
+        case TableFormat.AFFINE:
+            return affine(matrix)
+        case TableFormat.BITPLANE:
+            return bitplane(matrix)
+        case TableFormat.MULB:
+            raise ValueError("mulb multiplies by elements of its field only; allowed: other formats")
+        case TableFormat.NONE:
+            return b""
 
 
 def entry(field: Field, fmt: TableFormat, constant: int) -> bytes:
     """Return the entry of one coefficient in a format."""
-    match fmt:
-        case TableFormat.NIBBLE:
-            return nibble(field, constant)
-        case TableFormat.PERMXOR:
-            return permxor(field, constant)
-        case TableFormat.AFFINE:
-            return affine(field, constant)
-        case TableFormat.BITPLANE:
-            return bitplane(field, constant)
-        case TableFormat.MULB:
-            return bytes([constant]) * 8
-        case TableFormat.NONE:
-            return b""
+    if fmt is TableFormat.MULB:
+        return bytes([constant]) * 8
+    return map_entry(fmt, field.matrix(constant))
 
 
 def table(field: Field, fmt: TableFormat, matrix: Matrix) -> bytes:
     """Return the table of an r x k matrix, source by source."""
     return b"".join(entry(field, fmt, c) for column in zip(*matrix, strict=True) for c in column)
+
+
+def width_table(field: WidthField, fmt: TableFormat, matrix: Sequence[Sequence[int]]) -> bytes:
+    """Return the table of an r x k matrix over GF(2^4), GF(2^8) or GF(2^16). The kernel's sources and outputs
+    are byte planes: k and r of them, for GF(2^16) 2k and 2r, low and high of each shard in turn."""
+    maps = byte_maps(field, matrix)
+    return b"".join(map_entry(fmt, map_) for column in zip(*maps, strict=True) for map_ in column)

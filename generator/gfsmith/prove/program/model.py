@@ -1,7 +1,10 @@
 """The required results of a kernel, as polynomials, from its spec and the field alone.
 
-This module does not depend on the generator's tables or code. Coefficients are eight variables each, so a
-proof holds for all coefficients at once; data bytes are eight variables per shard and position.
+This module does not depend on the generator's tables or code. A run-time coefficient is any linear map of
+bytes: an 8 x 8 bit matrix of 64 variables, so a proof holds for all of them at once, among them the products
+by elements of GF(2^8) modulo any polynomial, and the parts of products in GF(2^4) and GF(2^16). The
+coefficients of MULB are elements of its field, of eight variables. Data bytes are eight variables per shard
+and position.
 """
 
 from __future__ import annotations
@@ -14,14 +17,16 @@ from gfsmith.kernel.spec import KernelSpec, Operation, TableFormat
 from gfsmith.prove.polynomial import ZERO, Polynomial, constant_byte, variable_byte
 
 Byte = tuple[Polynomial, ...]
+Map = tuple[Byte, ...]  #: the rows of a bit matrix; bit i of a row is the coefficient of input bit i
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """The coefficient of one source in one output."""
+    """The coefficient of one source in one output. row: a row of its bit matrix; None: MULB's element."""
 
     source: int
     output: int
+    row: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,13 @@ def data_byte(data: Data) -> Byte:
 
 
 @lru_cache(maxsize=1 << 12)
-def coefficient_byte(coefficient: Coefficient) -> Byte:
-    return variable_byte(coefficient)
+def element(source: int, output: int) -> Byte:
+    return variable_byte(Coefficient(source, output))
+
+
+@lru_cache(maxsize=1 << 12)
+def linear_map(source: int, output: int) -> Map:
+    return tuple(variable_byte(Coefficient(source, output, row)) for row in range(8))
 
 
 def multiply(field: Field, constant: Byte, x: Byte) -> Byte:
@@ -55,25 +65,36 @@ def multiply(field: Field, constant: Byte, x: Byte) -> Byte:
     return tuple(result)
 
 
+def apply(matrix: Map, x: Byte) -> Byte:
+    """Return the product of a bit matrix and a byte."""
+    result = []
+    for row in matrix:
+        total = ZERO
+        for coefficient, bit in zip(row, x, strict=True):
+            if bit:
+                total = total ^ (bit & coefficient)
+        result.append(total)
+    return tuple(result)
+
+
 @lru_cache(maxsize=1 << 12)
-def entry(field: Field, fmt: TableFormat, coefficient: Coefficient) -> tuple[Byte, ...]:
+def entry(fmt: TableFormat, source: int, output: int) -> tuple[Byte, ...]:
     """Return the bytes of a coefficient's table entry, from the definition of the format."""
-    c = coefficient_byte(coefficient)
+    matrix = linear_map(source, output)
     match fmt:
         case TableFormat.NIBBLE:
-            low = [multiply(field, c, constant_byte(n)) for n in range(16)]
-            high = [multiply(field, c, constant_byte(n << 4)) for n in range(16)]
+            low = [apply(matrix, constant_byte(n)) for n in range(16)]
+            high = [apply(matrix, constant_byte(n << 4)) for n in range(16)]
             return (*low, *high)
         case TableFormat.PERMXOR:
-            straight = entry(field, TableFormat.NIBBLE, coefficient)
+            straight = entry(TableFormat.NIBBLE, source, output)
             return tuple(straight[n ^ 7] for n in range(32))
         case TableFormat.AFFINE:
-            columns = [multiply(field, c, constant_byte(1 << b)) for b in range(8)]
-            return tuple(tuple(column[7 - row] for column in columns) for row in range(8))
+            return tuple(reversed(matrix))
         case TableFormat.BITPLANE:
-            return tuple(multiply(field, c, constant_byte(1 << b)) for b in range(8))
+            return tuple(apply(matrix, constant_byte(1 << b)) for b in range(8))
         case TableFormat.MULB:
-            return (c,) * 8
+            return (element(source, output),) * 8
         case TableFormat.NONE:
             return ()
 
@@ -88,14 +109,20 @@ def product(spec: KernelSpec, source: int, output: int, offset: int) -> Byte:
     if spec.operation in (Operation.XOR, Operation.HORNER):
         return data_byte(data)
     if spec.baked is not None:
-        return _product(spec.field, spec.baked.rows[output][source], data)
-    return _product(spec.field, Coefficient(source, output), data)
+        return _known(spec.field, spec.baked.rows[output][source], data)
+    if spec.tables is TableFormat.MULB:
+        return multiply(spec.field, element(source, output), data_byte(data))
+    return _mapped(source, output, data)
 
 
 @lru_cache(maxsize=1 << 16)
-def _product(field: Field, factor: int | Coefficient, data: Data) -> Byte:
-    constant = constant_byte(factor) if isinstance(factor, int) else coefficient_byte(factor)
-    return multiply(field, constant, data_byte(data))
+def _known(field: Field, constant: int, data: Data) -> Byte:
+    return multiply(field, constant_byte(constant), data_byte(data))
+
+
+@lru_cache(maxsize=1 << 16)
+def _mapped(source: int, output: int, data: Data) -> Byte:
+    return apply(linear_map(source, output), data_byte(data))
 
 
 def advance(spec: KernelSpec, total: Byte, source: int, output: int, offset: int) -> Byte:

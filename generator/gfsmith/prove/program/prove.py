@@ -37,7 +37,7 @@ from gfsmith.ir import (
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.prove.polynomial import Polynomial, constant_byte, variable_byte
 from gfsmith.prove.program import loop_shape, model, witness
-from gfsmith.prove.program.model import Byte, Coefficient, Data
+from gfsmith.prove.program.model import Byte, Data
 from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
 
 _FIXED = frozenset({Space.COEFFICIENT, Space.CONSTANT})
@@ -185,8 +185,7 @@ class _Prover:
         if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
             raise Refutation(f"{witness.name(ref)} is outside the entry of output {ref.output}")
         self._check_source(ref, iteration)
-        coefficient = Coefficient(ref.index, ref.output)
-        entry = model.entry(spec.field, spec.tables, coefficient)
+        entry = model.entry(spec.tables, ref.index, ref.output)
         loaded = entry[ref.offset : ref.offset + count]
         return loaded[0] if instr.op is Op.COLUMN else loaded
 

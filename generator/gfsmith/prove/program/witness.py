@@ -22,14 +22,17 @@ def name(ref: Ref) -> str:
 
 
 def counterexample(difference: Polynomial) -> str:
-    """Return the bytes to choose, all others 0, so that the output bit is wrong."""
+    """Return the bytes and coefficients to choose, all others 0, so that the output bit is wrong.
+
+    A coefficient is an element, or a bit matrix with row r in bits 8 r to 8 r + 7."""
     chosen: dict[str, int] = {}
     for variable in difference.witness():
         assert isinstance(variable, tuple)
         name, bit = variable
         match name:
-            case Coefficient(source, output):
+            case Coefficient(source, output, row):
                 key = f"c[{output}][{source_name(source)}]"
+                bit += 8 * (row or 0)
             case Data(space, index, offset):
                 key = f"{space}[{source_name(index)}][{offset}]"
             case _:
