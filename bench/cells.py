@@ -188,7 +188,7 @@ def _peers(cell: Cell) -> Iterable[str]:
 def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
     """Return the contenders in the driver's notation; gfsmith first."""
     if cell.who:
-        built = (*libraries, "gfsmith", "algebra")
+        built = (*libraries, "gfsmith", "algebra", "legacy")
         return [name for name in cell.who if name.split(":")[0] in built]
     peers = [p for p in _peers(cell) if p.lstrip("~!").split(":")[0] in libraries]
     own, limits = [cell.own], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]

@@ -9,7 +9,8 @@ run time only.
 Shapes are those of ISA-L's current tests (2.32), in cache: gf_vect_mul and gf_vect_dot_prod of 8 KiB, the
 latter of 10 sources; one source of 8 KiB for mad, which has no test of its own; 10+4 and 128 KiB in total for
 encoding, where erasure_code_update_perf encodes and updates (erasure_code_perf's default is 8+6).
-A second table has the functions of gfsmith_algebra.h: each set with GFNI over the portable routines.
+A second table has the functions of gfsmith_algebra.h: each set with GFNI over the portable routines and over
+AVX2, that is, over the instructions that the paper calls legacy (bench/driver/algebra_avx2.c, intrinsics).
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def cells() -> list[Cell]:
             m=1,
             length=_WARM,
             name=name,
-            who=tuple(f"algebra:{isa}+{name}" for isa in _SETS),
+            who=(*(f"algebra:{isa}+{name}" for isa in _SETS), f"legacy:{name}"),
         )
         for name, sources in _FUNCTIONS.items()
     ]
@@ -138,15 +139,24 @@ def _functions(results: Sequence[Result]) -> Listing:
     rows = []
     for result in results:
         name, pairs = result.cell.name, result.pairs or {}
-        speed = result.gbps.get(f"algebra:scalar+{name}")
-        portable = f"{speed.median / result.cell.k:.3f}" if speed else "-"
-        ratios = [_ratio(pairs.get(f"algebra:{isa}+{name}/algebra:scalar+{name}")) for isa in _SETS[:-1]]
-        rows.append([name, portable, *reversed(ratios)])
+        scalar, legacy = f"algebra:scalar+{name}", f"legacy:{name}"
+        speeds = [
+            f"{speed.median / result.cell.k:.3f}" if (speed := result.gbps.get(who)) else "-"
+            for who in (scalar, legacy)
+        ]
+        over = [(isa, scalar) for isa in reversed(_SETS[:-1])]
+        over += [("gfni_avx2", legacy), ("gfni_avx512", legacy)]
+        ratios = [_ratio(pairs.get(f"algebra:{isa}+{name}/{base}")) for isa, base in over]
+        rows.append([name, *speeds, *ratios])
     return Listing(
-        "gfsmith_algebra.h: GFNI over the portable routines",
-        ("function", "portable GB/s", "128 bits", "256 bits", "512 bits"),
+        "gfsmith_algebra.h: GFNI over the portable routines and over AVX2",
+        (
+            *("function", "portable GB/s", "AVX2 GB/s", "128 bits/portable", "256 bits/portable"),
+            *("512 bits/portable", "256 bits/AVX2", "512 bits/AVX2"),
+        ),
         rows,
-        "Field 0x11d; GB/s of results; the other columns are ratios of speed.",
+        "Field 0x11d; GB/s of results; the other columns are ratios of speed, medians within a round with "
+        "intervals. AVX2 is 256 bits without GFNI, written with intrinsics for this comparison.",
     )
 
 

@@ -15,6 +15,9 @@ extern const peer_api limit_contender;
 /* The functions of gfsmith_algebra.h: variants of a set and a function. */
 extern const peer_api algebra_contender;
 
+/* The same functions with AVX2 and without GFNI: a variant is a function. */
+extern const peer_api legacy_contender;
+
 /* PROBE_OPERATIONS independent instructions per "stripe": variants "affine512" and so on. */
 enum { PROBE_OPERATIONS = 2048 };
 extern const peer_api probe_contender;

@@ -47,7 +47,8 @@ int main(int argc, char **argv) {
     return 2;
   bool known = library_add("gfsmith", &gfsmith_contender) &&
                library_add("algebra", &algebra_contender) &&
-               library_add("limit", &limit_contender) && library_add("probe", &probe_contender);
+               library_add("legacy", &legacy_contender) && library_add("limit", &limit_contender) &&
+               library_add("probe", &probe_contender);
   for (int n = 5; n < argc && known; n++)
     known = library_load(argv[n]);
   if (!known)

@@ -14,7 +14,8 @@ static void unavailable(const cell *cell, const char *who, const char *why) {
 static bool open_contender(const cell *cell, contender *who, unsigned threads) {
   bench_spec spec = cell_spec(cell, who);
   for (unsigned t = 0; t < threads; t++) {
-    bool own = who->api == &gfsmith_contender || who->api == &algebra_contender;
+    bool own = who->api == &gfsmith_contender || who->api == &algebra_contender ||
+               who->api == &legacy_contender;
     const char *why = own || cell->has_matrix || !who->same_matrix
                           ? who->api->open(&who->instance[t], &spec)
                           : "the matrix is not known";
