@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
 
 from bench.build import BUILD
-from bench.compose import plan
+from bench.compose import choices, plan
 from bench.compose.build import HERE, Built, build
 from bench.compose.fleet import Fleet
 from bench.compose.measure import measure
@@ -36,6 +37,10 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--ycsb", metavar="GLOBS", default="*", help="studies by id, such as 'rs*'; '' for none"
     )
+    clients = study.Effort().threads
+    parser.add_argument(
+        "--clients", type=int, default=clients, help=f"of YCSB for each memory stripe ({clients})"
+    )
     parser.add_argument("--list", action="store_true", help="print the ids of cells and studies, and stop")
     parser.add_argument("--fresh", action="store_true", help="measure again the cells that have results")
     parser.add_argument("--provider", default="tcp", help="libfabric's (tcp)")
@@ -43,7 +48,18 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--publish", action="store_true", help=f"fill {PAGE.name} from the results; no measuring"
     )
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--choices", type=Path, metavar="FILE", help="write gfsmith_choices_read's file from the results"
+    )
+    options = parser.parse_args(arguments)
+    if options.clients < 1:
+        parser.error(f"--clients {options.clients}; allowed: 1 or more")
+    return options
+
+
+def _load(options: argparse.Namespace) -> study.Effort:
+    """Return the effort of YCSB's studies."""
+    return replace(study.QUICK if options.quick else study.Effort(), threads=options.clients)
 
 
 def _wanted(name: str, globs: str) -> bool:
@@ -52,13 +68,13 @@ def _wanted(name: str, globs: str) -> bool:
 
 def method(options: argparse.Namespace) -> Json:
     """Return the settings of the measurement that a result depends on."""
-    cells, load = (plan.QUICK, study.QUICK) if options.quick else (plan.FULL, study.Effort())
+    cells = plan.QUICK if options.quick else plan.FULL
     return {
         "provider": options.provider,
         "window": plan.WINDOW,
         "slices": plan.SLICES,
         "effort": asdict(cells),
-        "ycsb": asdict(load),
+        "ycsb": asdict(_load(options)),
     }
 
 
@@ -92,7 +108,7 @@ def _cells(
 def _ycsb(
     options: argparse.Namespace, store: Store, studies: Sequence[study.Study], step: Callable[[int], None]
 ) -> None:
-    effort = study.QUICK if options.quick else study.Effort()
+    effort = _load(options)
     if studies:
         client.build()
         programs.build()
@@ -114,6 +130,11 @@ def _measure(options: argparse.Namespace, out: Path) -> None:
     print(f"{len(store.content['cells'])} cells and {len(store.content['ycsb'])} studies in {out.name}")
 
 
+def _choose(results: Path, out: Path) -> None:
+    mixed = choices.write(json.loads(results.read_text()), out)
+    print(f"{out.name}: {mixed} graphs are incoherent at some lengths")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _arguments(arguments)
     out: Path = options.out or (QUICK if options.quick else RESULTS)
@@ -121,6 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cells = [cell.id for cell in plan.cells(options.quick) if _wanted(cell.id, options.cells)]
         print("\n".join(cells + [one.id for one in study.STUDIES]))
         return 0
+    if options.choices:
+        return status("bench.compose", lambda: _choose(out, options.choices))
     if options.publish:
         return status("bench.compose", lambda: publish(out))
     return status("bench.compose", lambda: _measure(options, out))

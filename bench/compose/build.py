@@ -42,7 +42,7 @@ def link(output: Path, more: Sequence[Path], options: Sequence[str]) -> None:
     compile_program(
         output,
         [*sources, *more, COMPOSE, LIBRARY],
-        (*WARNINGS, *include, *flags("--cflags")),
+        (*WARNINGS, "-D_GNU_SOURCE", *include, *flags("--cflags")),
         [*flags("--libs"), "-lpthread", *options],
     )
 

@@ -206,6 +206,15 @@ class Fleet:
             raise RunError("an operation without beginning or end")
         return [(start / 1e9, end / 1e9) for start, end, _, _ in found]
 
+    def choices(self, path: Path | None) -> None:
+        """Set the choices of hybrid runs of the open cell."""
+        self._all(self._playing, f"choices {path or '-'}")
+
+    def counts(self) -> dict[int, dict[str, Any]]:
+        """Return the library's counts of the last operation of each rank with a part in the open cell."""
+        found = self._all(self._playing, "counts")
+        return {one.rank: counted for one, counted in zip(self._playing, found, strict=True)}
+
     def close(self) -> None:
         self._all(self._playing, "close")
 

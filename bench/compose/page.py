@@ -54,6 +54,7 @@ process on a busy machine. The result with RDMA would lie between them.
 
 def _latency(content: Json, found: Sequence[Graph], pictures: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield "## Latency: composed and incoherent\n"
+    yield tables.latency_conditions(content)
     yield VERDICTS
     yield from tables.summary(content)
     yield from _pictures(pictures, "latency")
@@ -97,6 +98,7 @@ def _ycsb(content: Json, pictures: Sequence[tuple[str, str]]) -> Iterator[str]:
     if not content["ycsb"]:
         return
     yield "## YCSB: the stripe store, and plain memcached\n"
+    yield tables.ycsb_conditions(content)
     yield from tables.ycsb(content)
     behind = tables.ycsb_lost(content)
     yield (

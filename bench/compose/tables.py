@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bench.compose.fits import Graph, latency_cells, product_seconds, projection, slopes
 from bench.compose.model import TOLERANCE
-from bench.compose.plan import COMPOSED, CONTENDERS, KIB, MIB, NAMES, size
+from bench.compose.plan import COMPOSED, CONTENDERS, KIB, LOST, MIB, NAMES, size
 from bench.compose.quantiles import PERCENTILES, verdict
 from bench.compose.results import estimate_of
 from bench.result_store import Json, table
@@ -207,7 +207,9 @@ def ycsb(content: Json) -> Iterator[str]:
     rows = []
     for study in content["ycsb"].values():
         shape = " " + "+".join(map(str, study["shape"])) if study["shape"] else ""
+        stripes = study.get("stripes", 1)
         title = f"{NAMES.get(study['scheme'], study['scheme'])}{shape}"
+        title += f", {stripes} stripes" if stripes > 1 else ""
         for workload, found in study["workloads"].items():
             for who in (w for w in found if w != "gain"):
                 one = found[who]
@@ -223,6 +225,28 @@ def ycsb(content: Json) -> Iterator[str]:
         *("read us: p50 / p95 / p99", "update us", "failed", "throughput / incoherent's"),
     )
     yield from table(headings, rows, 5)
+
+
+def ycsb_conditions(content: Json) -> str:
+    """Return the records, clients and seconds of all studies, and their numbers of lost chunks."""
+    how = content["method"]["ycsb"]
+    lost = sorted({study.get("lost", 1) for study in content["ycsb"].values()})
+    chunks = " or ".join(map(str, lost))
+    return (
+        f"Every study: {how['records']} records, {how['threads']} clients for each memory stripe, "
+        f"{how['rounds']} rounds of {how['seconds']} s for each workload and way. "
+        f"A degraded read computes {chunks} lost chunk{'' if lost == [1] else 's'}.\n"
+    )
+
+
+def latency_conditions(content: Json) -> str:
+    """Return the rounds and seconds of latencies and bandwidths."""
+    how = content["method"]["effort"]
+    return (
+        f"A repair computes one lost chunk, shard {LOST}. Each cell: up to {how['rounds']} rounds of both "
+        f"ways, {how['milliseconds']} ms of each (at most {how['most']} operations, at least one), about "
+        f"{how['seconds']:g} s; long ones get {how['least']} rounds, in bandwidth {how['least_wide']}.\n"
+    )
 
 
 def ycsb_lost(content: Json) -> list[str]:

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "cell.h"
 
 #include <stdio.h>
@@ -144,6 +143,7 @@ bool cell_open(cell *out, gfsmith_node *node, const shape *shape, char *reason) 
 
 void cell_close(cell *cell) {
   gfsmith_region_destroy(cell->region);
+  gfsmith_choices_destroy(cell->choices);
   gfsmith_graph_destroy(cell->graph);
   gfsmith_codec_destroy(cell->codec);
   free(cell->memory);

@@ -21,6 +21,7 @@ typedef struct cell {
   gfsmith_codec *codec;
   gfsmith_graph *graph;
   gfsmith_region *region;
+  gfsmith_choices *choices; /* of hybrid runs; NULL: none */
   shape shape;
   roles roles;
   unsigned rank, outputs; /* outputs: number of shards that this rank receives */
@@ -30,11 +31,13 @@ typedef struct cell {
   uint8_t *shard[WINDOW_MAX][GFSMITH_MAX_SHARDS]; /* for each place of the window */
 } cell;
 
+typedef enum cell_way { CELL_COMPOSED, CELL_INCOHERENT, CELL_HYBRID } cell_way;
+
 /* A run: `count` operations, whose jobs are numbered from `job`. */
 typedef struct cell_run {
   uint64_t job;
   unsigned count;
-  bool incoherent;
+  cell_way way;
 } cell_run;
 
 /* All of these return false on an error and write it to `reason` (REASON bytes). */

@@ -9,8 +9,10 @@
  *   open SCHEME K M L R LOST LENGTH SLICE WINDOW
  *                                        open a cell, one at a time; LOST -1: encode. Prints its
  *                                        graph in the form of gfsmith_graph_json
+ *   choices PATH                         of `run ... hybrid`; "-": none
  *   roles PART LEAF SINK                 masks of ranks
- *   run JOB COUNT composed|incoherent    run operations of the cell
+ *   run JOB COUNT composed|incoherent|hybrid
+ *   counts                               the counts of this rank's last operation
  *   close
  *   calc INPUTS OUTPUTS LENGTH COUNT     nanoseconds of an encoding without a network */
 #include <inttypes.h>
@@ -30,6 +32,7 @@ typedef struct driver {
   cell cell;
   bool open;
   uint32_t peers;
+  gfsmith_trace last;
 } driver;
 
 static bool fail(const char *format, ...) {
@@ -101,15 +104,55 @@ static bool do_roles(driver *this, const char *words) {
   return found == 3 ? done() : fail("roles PART LEAF SINK");
 }
 
+static bool do_choices(driver *this, const char *words) {
+  char path[LINE], reason[GFSMITH_REASON_MAX] = "";
+  if (sscanf(words, "%1023s", path) != 1)
+    return fail("choices PATH");
+  gfsmith_choices_destroy(this->cell.choices);
+  this->cell.choices = NULL;
+  if (strcmp(path, "-") != 0 &&
+      gfsmith_choices_read(&this->cell.choices, path, reason) != GFSMITH_OK)
+    return fail("%s", reason);
+  return done();
+}
+
 static bool do_run(driver *this, const char *words) {
   cell_run run = {.job = 0};
   char how[16] = "", reason[REASON] = "";
   if (sscanf(words, "%" SCNu64 " %u %15s", &run.job, &run.count, how) != 3 || run.count > ROUNDS)
-    return fail("run JOB COUNT composed|incoherent");
-  run.incoherent = strcmp(how, "incoherent") == 0;
+    return fail("run JOB COUNT composed|incoherent|hybrid");
+  run.way = strcmp(how, "incoherent") == 0 ? CELL_INCOHERENT
+            : strcmp(how, "hybrid") == 0   ? CELL_HYBRID
+                                           : CELL_COMPOSED;
   if (!cell_go(&this->cell, this->rounds, &run, reason))
     return fail("%s", reason);
   return done();
+}
+
+static void on_trace(void *context, const gfsmith_trace *trace) {
+  ((driver *)context)->last = *trace;
+}
+
+/* Before the outcome of an operation is reported its trace has been written, so this thread may
+ * read it when the run is over. */
+static bool do_counts(const driver *this) {
+  const gfsmith_trace *t = &this->last;
+  printf("{\"primitive\": %d, \"calculator\": %d, \"incoherent\": %s, \"receives\": %u, "
+         "\"sends\": %u, \"slices\": %zu",
+         (int)t->primitive, (int)t->calculator, t->incoherent ? "true" : "false", t->receives,
+         t->sends, t->slices);
+  const struct {
+    const char *name;
+    uint64_t value;
+  } counts[] = {{"products", t->products},           {"copied", t->copied},
+                {"messages_sent", t->messages_sent}, {"messages_received", t->messages_received},
+                {"writes_sent", t->writes_sent},     {"writes_received", t->writes_received},
+                {"bytes_sent", t->bytes_sent},       {"bytes_received", t->bytes_received},
+                {"involvements", t->involvements},   {"activations", t->activations}};
+  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    printf(", \"%s\": %" PRIu64, counts[i].name, counts[i].value);
+  puts("}");
+  return true;
 }
 
 /* The result is the least time of a few batches: the processor's speed without disturbances. */
@@ -162,8 +205,12 @@ static bool obey(driver *this, char *line) {
     return do_graph(this);
   if (strcmp(word, "roles") == 0)
     return do_roles(this, rest);
+  if (strcmp(word, "choices") == 0)
+    return do_choices(this, rest);
   if (strcmp(word, "run") == 0)
     return do_run(this, rest);
+  if (strcmp(word, "counts") == 0)
+    return do_counts(this);
   if (strcmp(word, "close") != 0)
     return fail("no such command: %s", word);
   cell_close(&this->cell);
@@ -195,6 +242,8 @@ int main(int count, char **words) {
   options.rank = (uint16_t)rank;
   options.key = key;
   options.key_bytes = read_key(key);
+  options.trace = on_trace;
+  options.context = &this;
   char reason[GFSMITH_REASON_MAX] = "", line[LINE];
   if (gfsmith_node_create(&this.node, &options, reason) != GFSMITH_OK)
     return fail("%s", reason), 1;

@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "rounds.h"
 
 #include <errno.h>

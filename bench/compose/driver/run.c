@@ -1,8 +1,7 @@
 /* Runs of a cell. To measure latency, one operation runs at a time: every rank announces that it is
  * ready and posts its part, and leaves wait until all ranks are ready. To measure bandwidth, every
- * rank has as many outstanding operations as the window holds. Incoherent operations block, so each
- * has its own thread. */
-#define _GNU_SOURCE
+ * rank has as many outstanding operations as the window holds. Incoherent and hybrid operations
+ * block, so each has its own thread. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,18 +90,28 @@ static bool composed(running *this) {
   return good;
 }
 
-static void *incoherent_lane(void *context) {
+/* Run one operation in the calling thread, incoherently or in the way that the choices give. */
+static int run_one(running *this, unsigned n, gfsmith_outcome *outcome) {
+  const cell *cell = this->cell;
+  const shape *shape = &cell->shape;
+  uint8_t *const *shards = cell->shard[n % shape->window];
+  uint64_t job = this->run->job + n;
+  if (this->run->way == CELL_HYBRID)
+    return gfsmith_graph_run(cell->node, cell->graph, cell->choices, job, DEADLINE, shape->length,
+                             shape->slice, shards, outcome);
+  return gfsmith_graph_incoherent(cell->node, cell->graph, job, DEADLINE, shape->length,
+                                  shape->slice, shards, outcome);
+}
+
+static void *blocking_lane(void *context) {
   const lane *lane = context;
   running *this = lane->running;
-  const shape *shape = &this->cell->shape;
   bool good = true;
   for (unsigned n = lane->first; good && n < this->run->count; n += lane->step) {
     gfsmith_outcome outcome = {.status = GFSMITH_OK};
     if (!begin(this, n))
       break;
-    int status = gfsmith_graph_incoherent(this->cell->node, this->cell->graph, this->run->job + n,
-                                          DEADLINE, shape->length, shape->slice,
-                                          this->cell->shard[n % shape->window], &outcome);
+    int status = run_one(this, n, &outcome);
     end(this, n);
     good = status == GFSMITH_OK && outcome.status == GFSMITH_OK;
     if (!good)
@@ -111,7 +120,7 @@ static void *incoherent_lane(void *context) {
   return NULL;
 }
 
-static bool incoherent(running *this) {
+static bool blocking(running *this) {
   unsigned window = this->cell->shape.window;
   unsigned lanes = window < this->run->count ? window : this->run->count;
   lane lane[WINDOW_MAX];
@@ -120,11 +129,11 @@ static bool incoherent(running *this) {
   for (unsigned n = 0; n < lanes; n++)
     lane[n] = (struct lane){this, n, lanes};
   for (; started < lanes; started++)
-    if (pthread_create(&thread[started], NULL, incoherent_lane, &lane[started]) != 0) {
+    if (pthread_create(&thread[started], NULL, blocking_lane, &lane[started]) != 0) {
       wrong(this, started, "no thread", NULL);
       break;
     }
-  incoherent_lane(&lane[0]);
+  blocking_lane(&lane[0]);
   for (unsigned n = 1; n < started; n++)
     pthread_join(thread[n], NULL);
   return !this->failed;
@@ -153,7 +162,7 @@ bool cell_go(cell *cell, rounds *rounds, const cell_run *run, char *reason) {
   pthread_mutex_init(&this.lock, NULL);
   bool good = cell->shape.window == 1 || rounds_arrive(rounds, &cell->roles, cell->rank, 0) ||
               wrong(&this, 0, "another rank failed", NULL);
-  good = good && (run->incoherent ? incoherent(&this) : composed(&this));
+  good = good && (run->way == CELL_COMPOSED ? composed(&this) : blocking(&this));
   pthread_mutex_destroy(&this.lock);
   if (good && plays(&this, cell->roles.sink) && !verified(cell, places)) {
     snprintf(reason, REASON, "wrong bytes");

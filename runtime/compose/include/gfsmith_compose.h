@@ -68,6 +68,55 @@ typedef void gfsmith_link_handler(void *context, uint16_t rank, bool up);
 typedef void gfsmith_message_handler(void *context, uint16_t rank, const void *bytes,
                                      size_t length);
 
+/** The computation of an operation. Its inputs are the local shards followed by the received
+ * shards, in the order of their descriptors. */
+typedef enum gfsmith_calculator {
+  GFSMITH_FORWARD = 0, /**< no computation: output i is input i */
+  GFSMITH_XOR = 1,     /**< one output, the XOR of all inputs */
+  GFSMITH_EC = 2       /**< output[i] = sum over j of matrix[i][j] * input[j] */
+} gfsmith_calculator;
+
+/** The primitives of INEC, and thus the three kinds of operations. */
+typedef enum gfsmith_primitive {
+  GFSMITH_EC_SEND = 0,      /**< ec/xor-send: receives nothing */
+  GFSMITH_RECV_EC_SEND = 1, /**< recv-ec/xor-send */
+  GFSMITH_RECV_EC = 2       /**< recv-ec/xor: sends nothing */
+} gfsmith_primitive;
+
+/** Duration of an operation, and counts of its work: the metrics of the paper's Table I. The engine
+ * counts while it works. Links have further messages, for credits and for failures, which belong
+ * to no operation and are not counted. */
+typedef struct gfsmith_trace {
+  uint64_t job;                  /**< id of the job */
+  uint64_t hash;                 /**< hash of the job */
+  gfsmith_primitive primitive;   /**< the primitive */
+  gfsmith_calculator calculator; /**< the computation, as requested */
+  bool incoherent;               /**< run by gfsmith_incoherent */
+  int status;                    /**< of the outcome */
+  uint64_t nanoseconds;          /**< from the call until the outcome was known */
+  size_t length;                 /**< bytes of a shard */
+  size_t slices;                 /**< slices of a shard */
+  unsigned receives;             /**< shards to receive */
+  unsigned sends;                /**< shards to send */
+  uint64_t products;          /**< bytes that the kernel multiplied (or not, for a 1) and added */
+  uint64_t copied;            /**< bytes copied from one address of this process to another */
+  uint64_t messages_sent;     /**< control messages: grants and receipts */
+  uint64_t messages_received; /**< as before */
+  uint64_t writes_sent;       /**< slices written to peers */
+  uint64_t writes_received;   /**< slices that arrived */
+  uint64_t bytes_sent;        /**< bytes of shards written to peers */
+  uint64_t bytes_received;    /**< bytes of shards that arrived */
+  uint64_t
+      involvements; /**< actions of the caller's thread: it hands work to the engine, or waits */
+  uint64_t activations; /**< arrivals that the engine awaited, and writes that it started, on behalf
+                           of the caller (the WAITs of the paper); 0 for gfsmith_incoherent */
+} gfsmith_trace;
+
+/** Handler that is called when an operation has ended, before its outcome is reported: in the
+ * engine's thread, or for gfsmith_incoherent in the caller's thread. It must not block. `trace` is
+ * valid during the call only. */
+typedef void gfsmith_trace_handler(void *context, const gfsmith_trace *trace);
+
 /** Settings of a node. gfsmith_node_defaults writes the values in brackets. */
 typedef struct gfsmith_node_options {
   size_t size;          /**< size of this struct in bytes, as written by gfsmith_node_defaults */
@@ -86,7 +135,8 @@ typedef struct gfsmith_node_options {
   bool triggers;        /**< use triggered operations if the provider supports them [true] */
   gfsmith_link_handler *link;       /**< called when a link comes up or goes down [NULL] */
   gfsmith_message_handler *message; /**< called with messages [NULL: they are dropped] */
-  void *context;                    /**< first argument of both handlers [NULL] */
+  gfsmith_trace_handler *trace;     /**< called when an operation has ended [NULL] */
+  void *context;                    /**< first argument of the handlers [NULL] */
 } gfsmith_node_options;
 
 /** Write the default settings.
@@ -158,14 +208,6 @@ GFSMITH_API int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void 
                                   size_t length);
 
 /* ---- primitives ----------------------------------------------------------------------------- */
-
-/** The computation of an operation. Its inputs are the local shards followed by the received
- * shards, in the order of their descriptors. */
-typedef enum gfsmith_calculator {
-  GFSMITH_FORWARD = 0, /**< no computation: output i is input i */
-  GFSMITH_XOR = 1,     /**< one output, the XOR of all inputs */
-  GFSMITH_EC = 2       /**< output[i] = sum over j of matrix[i][j] * input[j] */
-} gfsmith_calculator;
 
 /** Parameters of a computation. */
 typedef struct gfsmith_calc {
@@ -458,6 +500,51 @@ GFSMITH_API int gfsmith_graph_incoherent(gfsmith_node *node, const gfsmith_graph
                                          uint64_t job, unsigned deadline_ms, size_t length,
                                          size_t slice, uint8_t *const *shards,
                                          gfsmith_outcome *outcome);
+
+/* ---- composed or incoherent ----------------------------------------------------------------- */
+
+/** The way in which each graph runs, by length (the hybrid design of section IV-C). A measurement
+ * writes the file. Each node may choose for itself, because peers see no difference. */
+typedef struct gfsmith_choices gfsmith_choices;
+/** Read a file of choices. A line is `SCHEME encode|repair K M LEAST MOST`: this graph is composed
+ * for shards of LEAST to MOST bytes, and otherwise incoherent (always, if LEAST is above MOST). A
+ * graph has at most one line. Empty lines and lines that begin with # are ignored.
+ *
+ * @param out where the choices go; on failure *out = NULL
+ * @param path the file
+ * @param reason GFSMITH_REASON_MAX bytes for an English description of the error, or NULL
+ * @return GFSMITH_EINVAL (no such file, or an invalid line, which the reason names), GFSMITH_ENOMEM
+ */
+GFSMITH_API int gfsmith_choices_read(gfsmith_choices **out, const char *path, char *reason);
+/** Free choices.
+ *
+ * @param choices the choices, or NULL */
+GFSMITH_API void gfsmith_choices_destroy(gfsmith_choices *choices);
+/** Return the choice for a graph and a length.
+ *
+ * @param choices the choices; NULL: every graph is composed
+ * @param graph the graph; without a line it is composed
+ * @param length bytes of a shard
+ * @return true: composed; false: incoherent */
+GFSMITH_API bool gfsmith_choices_composed(const gfsmith_choices *choices,
+                                          const gfsmith_graph *graph, size_t length);
+/** Run the part of this node in the way that the choices give for the graph and the length, and
+ * wait until it has ended. Must not be called from a callback.
+ *
+ * @param node the node
+ * @param graph the graph, the same at all nodes
+ * @param choices the choices; NULL: composed
+ * @param job number of the job: the same at all nodes for one run, different for different runs
+ * @param deadline_ms deadline, counted from the call; 0: the deadline of the node
+ * @param length bytes of every shard; may be 0
+ * @param slice as in gfsmith_memory
+ * @param shards as in gfsmith_graph_post
+ * @param outcome written if the result is GFSMITH_OK
+ * @return as gfsmith_graph_post */
+GFSMITH_API int gfsmith_graph_run(gfsmith_node *node, const gfsmith_graph *graph,
+                                  const gfsmith_choices *choices, uint64_t job,
+                                  unsigned deadline_ms, size_t length, size_t slice,
+                                  uint8_t *const *shards, gfsmith_outcome *outcome);
 
 #ifdef __cplusplus
 }

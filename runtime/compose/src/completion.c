@@ -14,8 +14,20 @@ void gfc_end_done(gfc_end *end) {
   end->operation->open--;
 }
 
+void gfc_trace(const gfsmith_operation *operation) {
+  const gfc_operations *all = operation->all;
+  if (all->trace != NULL)
+    all->trace(all->context, &operation->trace);
+}
+
 /* Tell the caller that the operation is over. */
 static void report(gfsmith_operation *operation) {
+  operation->trace.status = operation->outcome.status;
+  operation->trace.nanoseconds = gfc_now_ns() - operation->posted_ns;
+  if (!operation->by_hand) {
+    operation->trace.involvements++; /* the outcome is reported */
+    gfc_trace(operation);
+  }
   if (operation->done != NULL)
     operation->done(operation->context, &operation->outcome);
   pthread_mutex_lock(&operation->lock);

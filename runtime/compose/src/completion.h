@@ -4,6 +4,9 @@
 
 #include "operation.h"
 
+/* Pass the trace to the node's handler, once, when the operation is over: in the caller's thread
+ * for gfsmith_incoherent, otherwise in the engine's. */
+void gfc_trace(const gfsmith_operation *operation);
 /* If the operation is over, notify the caller and drop it. Every event of an operation ends with
  * this call. */
 void gfc_settle(gfsmith_operation *operation);

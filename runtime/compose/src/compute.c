@@ -21,6 +21,7 @@ static int run_kernel(gfsmith_operation *operation, size_t from, size_t bytes) {
     if (output[i].same < 0)
       operation->write[computed++] = output[i].bytes + from;
   }
+  operation->trace.products += (uint64_t)operation->terms * bytes;
   return gfc_kernel_run(operation->kernel, bytes, operation->read, operation->write);
 }
 
@@ -30,8 +31,10 @@ static int compute_piece(gfsmith_operation *operation, size_t from, size_t bytes
     const gfc_shard *output = &operation->shard[operation->inputs + i];
     if (output->sum != NULL)
       gfc_checksum_add(output->sum, output->bytes + from, bytes);
-    if (output->kept != NULL)
+    if (output->kept != NULL) {
       memcpy(output->kept + from, output->bytes + from, bytes);
+      operation->trace.copied += bytes;
+    }
   }
   return status;
 }

@@ -268,8 +268,11 @@ static int take_kernel(gfsmith_operation *operation, const gfsmith_calc *calc) {
   for (unsigned i = 0; i < operation->outputs; i++) {
     if (operation->shard[inputs + i].same >= 0)
       continue;
-    if (calc->calculator == GFSMITH_EC)
-      memcpy(matrix + (size_t)rows * inputs, calc->matrix + (size_t)i * inputs, inputs);
+    for (unsigned j = 0; j < inputs; j++) {
+      uint8_t c = calc->calculator == GFSMITH_EC ? calc->matrix[(size_t)i * inputs + j] : 1;
+      matrix[(size_t)rows * inputs + j] = c;
+      operation->terms += c != 0;
+    }
     rows++;
   }
   gfsmith_calc rest = {calc->calculator, calc->polynomial, rows, matrix};
@@ -289,6 +292,21 @@ static int fill(gfsmith_operation *operation, const gfc_request *request) {
   if (status == GFSMITH_OK)
     status = lay_out_block(operation);
   return status == GFSMITH_OK ? register_sent(operation) : status;
+}
+
+/* Enter the facts of a trace that the request determines. */
+static void begin_trace(gfsmith_operation *operation, const gfc_request *request) {
+  unsigned sends = operation->ends - operation->receives;
+  gfsmith_primitive primitive = operation->receives > 0 ? GFSMITH_RECV_EC_SEND : GFSMITH_EC_SEND;
+  operation->trace = (gfsmith_trace){.job = operation->job.id,
+                                     .hash = operation->job.hash,
+                                     .primitive = sends == 0 ? GFSMITH_RECV_EC : primitive,
+                                     .calculator = request->calc->calculator,
+                                     .length = operation->length,
+                                     .slices = operation->slices,
+                                     .receives = operation->receives,
+                                     .sends = sends,
+                                     .involvements = 1};
 }
 
 /* ---- references ---- */
@@ -321,6 +339,7 @@ int gfc_operation_create(gfsmith_operation **out, gfc_operations *all, const gfc
   gfsmith_operation *operation = calloc(1, sizeof *operation);
   if (operation == NULL)
     return GFSMITH_ENOMEM;
+  operation->posted_ns = gfc_now_ns();
   operation->all = all;
   operation->outcome.rank = -1;
   atomic_init(&operation->references, 1);
@@ -334,6 +353,7 @@ int gfc_operation_create(gfsmith_operation **out, gfc_operations *all, const gfc
     gfc_operation_free(operation);
     return status;
   }
+  begin_trace(operation, request);
   unsigned ms = request->job->deadline_ms != 0 ? request->job->deadline_ms : all->deadline_ms;
   operation->posted_at = gfc_now();
   operation->until = operation->posted_at + ms;

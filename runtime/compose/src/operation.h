@@ -44,6 +44,7 @@
  *   progress                      start and continuation of operations
  *   operations                    all operations of a node, and the events of the links
  *   primitives                    the public calls
+ *   choices                       composed or incoherent, by graph and length
  *
  * Everything belongs to the engine's thread, unless a comment states otherwise. */
 #ifndef GFC_OPERATION_H
@@ -126,6 +127,7 @@ struct gfsmith_operation {
   uint64_t posted_at, until; /* gfc_now */
   size_t length, slice, slices;
   gfc_kernel *kernel; /* NULL: nothing is computed */
+  unsigned terms;     /* coefficients of the kernel that are not 0 */
   unsigned inputs, outputs, locals;
   gfc_shard *shard;     /* inputs, then outputs */
   const uint8_t **read; /* inputs and outputs of the kernel: room for the addresses of a slice */
@@ -149,6 +151,9 @@ struct gfsmith_operation {
   size_t flying;   /* writes under way, of all ends */
   bool told;       /* a peer refused, and outcome.reason has its description */
   gfsmith_outcome outcome;
+  uint64_t posted_ns;  /* gfc_now_ns */
+  gfsmith_trace trace; /* the kernel's thread counts `products` and `copied`, the caller's
+                          `involvements`, the engine's all others */
 
   /* For threads that wait, under the lock. */
   pthread_mutex_t lock;
@@ -165,6 +170,8 @@ struct gfc_operations {
   gfc_engine *engine;
   uint16_t rank;
   unsigned deadline_ms;
+  gfsmith_trace_handler *trace; /* NULL: none */
+  void *context;                /* its first argument */
   bool triggers; /* the options ask for triggered operations, and the provider has them */
   gfc_kernels *kernels;
   gfc_memory *memory;

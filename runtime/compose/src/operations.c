@@ -20,6 +20,8 @@ int gfc_operations_create(gfc_operations **out, gfc_engine *engine,
   all->engine = all->pending.engine = engine;
   all->rank = options->rank;
   all->deadline_ms = options->deadline_ms;
+  all->trace = options->trace;
+  all->context = options->context;
   all->triggers = gfc_can_trigger(engine);
   all->kernels = gfc_kernels_create();
   all->memory = gfc_memory_create(engine, options->memory);
@@ -157,6 +159,7 @@ static bool take_landed(gfc_operations *all, uint16_t rank, const uint8_t *body,
   if (end->state != GFC_GRANTED || end->posted < end->operation->slices ||
       end->grant.slot != receipt.slot)
     return false;
+  end->operation->trace.messages_received++;
   gfc_end_done(end);
   gfc_advance(end->operation);
   return true;

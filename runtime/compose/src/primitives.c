@@ -145,6 +145,7 @@ static void fail(void *observer, void *context) {
  * the operation. */
 static void hand_over(gfsmith_operation *operation, void (*work)(void *, void *), void *context) {
   gfc_operation_hold(operation);
+  operation->trace.involvements++;
   if (gfc_run(operation->all->engine, work, context) != GFSMITH_OK)
     gfc_operation_drop(operation);
 }
@@ -152,6 +153,7 @@ static void hand_over(gfsmith_operation *operation, void (*work)(void *, void *)
 /* Wait until *slices, the number of slices received or sent, reaches `count`. @return false: the
  * operation is over */
 static bool wait_for(gfsmith_operation *operation, const size_t *slices, size_t count) {
+  operation->trace.involvements++;
   pthread_mutex_lock(&operation->lock);
   while (!operation->over && *slices < count)
     pthread_cond_wait(&operation->changed, &operation->lock);
@@ -197,7 +199,7 @@ int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job, const gfsmith
   int status = gfc_operation_create(&operation, node->operations, &request);
   if (status != GFSMITH_OK)
     return status;
-  operation->by_hand = true;
+  operation->by_hand = operation->trace.incoherent = true;
   gfc_operation_hold(operation);
   status = gfc_run(node->engine, gfc_operation_start, operation);
   if (status != GFSMITH_OK) {
@@ -205,10 +207,12 @@ int gfsmith_incoherent(gfsmith_node *node, const gfsmith_job *job, const gfsmith
     return status;
   }
   run(operation);
+  operation->trace.involvements++;
   pthread_mutex_lock(&operation->lock);
   while (!operation->over)
     pthread_cond_wait(&operation->changed, &operation->lock);
   pthread_mutex_unlock(&operation->lock);
+  gfc_trace(operation);
   if (outcome != NULL)
     *outcome = operation->outcome;
   gfc_operation_drop(operation);

@@ -4,11 +4,13 @@
 #include <stddef.h>
 #include <time.h>
 
-uint64_t gfc_now(void) {
+uint64_t gfc_now_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000 + 1;
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
+
+uint64_t gfc_now(void) { return gfc_now_ns() / 1000000 + 1; }
 
 void gfc_timer_start(gfc_timers *timers, gfc_timer *timer, uint64_t at, void (*over)(gfc_timer *)) {
   gfc_timer_stop(timers, timer);

@@ -18,6 +18,8 @@ typedef TAILQ_HEAD(gfc_timers, gfc_timer) gfc_timers;
 
 /* Milliseconds of a monotonic clock, never 0. Any thread. */
 uint64_t gfc_now(void);
+/* Nanoseconds of the same clock. Any thread. */
+uint64_t gfc_now_ns(void);
 
 /* Start or restart a timer, which is zero before its first start; `over` and `at` as above. */
 void gfc_timer_start(gfc_timers *timers, gfc_timer *timer, uint64_t at, void (*over)(gfc_timer *));

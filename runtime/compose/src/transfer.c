@@ -91,6 +91,7 @@ static int grant_end(gfc_end *end) {
     return status;
   }
   end->state = GFC_GRANTED;
+  operation->trace.messages_sent++;
   return GFSMITH_OK;
 }
 
@@ -131,6 +132,9 @@ void gfc_receive_landed(gfc_end *end, size_t s) {
              "slice %zu of edge %u from rank %u: %s", s, end->key.edge, end->key.rank, wrong);
     return;
   }
+  operation->trace.writes_received++;
+  operation->trace.bytes_received += gfc_slice_bytes(operation, s);
+  operation->trace.activations += !operation->by_hand;
   gfc_trigger_landed(end);
   if (++end->landed < operation->slices)
     return;
@@ -138,6 +142,7 @@ void gfc_receive_landed(gfc_end *end, size_t s) {
   uint8_t body[GFC_RECEIPT_BYTES];
   gfc_tell(operation->all->engine, end->key.rank, GFC_LANDED, body,
            gfc_put_receipt(body, &receipt));
+  operation->trace.messages_sent++;
   gfc_receive_close(end);
   gfc_end_done(end);
 }
@@ -166,6 +171,7 @@ void gfc_send_granted(gfc_end *end, const gfc_grant *grant) {
     return;
   end->state = GFC_GRANTED;
   end->grant = *grant;
+  operation->trace.messages_received++;
   gfc_send_push(end);
 }
 
@@ -224,6 +230,9 @@ void gfc_send_push(gfc_end *end) {
       return;
     }
     arm(end, end->posted, waits);
+    operation->trace.writes_sent++;
+    operation->trace.bytes_sent += gfc_slice_bytes(operation, end->posted);
+    operation->trace.activations += !operation->by_hand;
     end->posted++;
     end->flying++;
     operation->flying++;

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.compose import __main__ as command
-from bench.compose import fits, measure, page, pictures, plan, results, tables
+from bench.compose import choices, fits, measure, page, pictures, plan, results, tables
 from bench.compose.plan import COMPOSED, INCOHERENT, Cell
 from bench.compose.quantiles import verdict
 from bench.compose.ycsb.client import Figures
@@ -60,6 +61,12 @@ def _slower_by(factor: float) -> Seconds:
     return seconds
 
 
+METHOD = {
+    "provider": "tcp",
+    "window": plan.WINDOW,
+    "effort": asdict(plan.QUICK),
+    "ycsb": {"rounds": 3, "records": 320, "threads": 5, "seconds": 2},
+}
 CELL = Cell("ppr", plan.REPAIR, 6, 3, 8 * plan.KIB)
 EFFORT = plan.Effort(rounds=9, milliseconds=2, most=20)
 
@@ -147,14 +154,14 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     PPR, and for RS under YCSB.
     """
     path = tmp_path_factory.mktemp("bench") / "results.json"
-    store = Store(path, "0123", {"provider": "tcp", "window": plan.WINDOW}, results.TABLES, fresh=False)
+    store = Store(path, "0123", METHOD, results.TABLES, fresh=False)
     store.content["calc"] = {"6,1,65536": 30000.0, "6,3,65536": 60000.0}
     effort = plan.Effort(rounds=5, milliseconds=2, most=4)
     for cell in plan.cells(quick=True):
         one = measure.measure(Table(_slower_by(2.0 if cell.scheme == "ppr" else 0.7)), cell, effort)
         store.content["graphs"].setdefault(cell.graph, results.graph_json(one))
         store.put("cells", cell.id, results.cell_json(one))
-    for study in (STUDIES[0], STUDIES[1], STUDIES[-1]):
+    for study in (STUDIES[0], STUDIES[1], STUDIES[-2]):
         store.put("ycsb", study.id, _study(study, 700.0 if study.scheme == "rs" else 1300.0))
     kept: dict[str, Any] = json.loads(path.read_text())
     assert kept == store.content
@@ -164,7 +171,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_a_run_resumes(content: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(json.dumps(content))
-    method = {"provider": "tcp", "window": plan.WINDOW}
+    method = METHOD
     assert Store(path, "0123", method, results.TABLES, fresh=False).content == content
     assert Store(path, "0123", method, results.TABLES, fresh=True).content["cells"] == {}
     for library, how in (("4567", method), ("0123", {**method, "provider": "sockets"})):
@@ -204,6 +211,8 @@ def test_publishing(content: dict[str, Any], tmp_path: Path, monkeypatch: pytest
     assert first.startswith("# Composed\n\nWords.\n") and first.count(page.BEGIN) == 1
     assert set(drawn) == {file for file, _, _ in pictures.PICTURES} - {"compose-projection.svg"}
     assert all(f"]({name})" in first for name in drawn)
+    for words in ("320 records, 5 clients", "one lost chunk, shard 0"):
+        assert words in first
     for words in ("not measured", "Cells in which composed is significantly slower", "Limits of one machine"):
         assert words in first
     page.publish(kept)
@@ -229,8 +238,65 @@ def test_bad_arguments_are_one_line(capsys: pytest.CaptureFixture[str], tmp_path
     with pytest.raises(SystemExit) as stopped:
         command.main(["--rounds", "3"])
     assert stopped.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
+    with pytest.raises(SystemExit):
+        command.main(["--clients", "0"])
+    assert capsys.readouterr().err.endswith("--clients 0; allowed: 1 or more (see --help)\n")
     assert command.main(["--publish", "--out", str(tmp_path / "none.json")]) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+# ---- the choice between composed and incoherent ----
+
+
+def _faster(content: dict[str, Any], graph: str, slow: set[int]) -> dict[str, Any]:
+    """Return results with composed significantly slower at these lengths of a graph, and faster elsewhere."""
+    found: dict[str, Any] = json.loads(json.dumps(content))
+    for cell in fits.latency_cells(found):
+        lost = cell["graph"] == graph and cell["length"] in slow
+        cell["ratio"]["p50"] = [1.2, 1.1, 1.3] if lost else [0.8, 0.7, 0.9]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("slow", "range_"),
+    [
+        (set(), (0, choices.UNLIMITED)),
+        ({128}, (8 * plan.KIB, choices.UNLIMITED)),
+        ({2 * plan.MIB}, (0, 128 * plan.KIB)),
+        ({128, 2 * plan.MIB}, (8 * plan.KIB, 128 * plan.KIB)),
+        ({8 * plan.KIB}, (128 * plan.KIB, choices.UNLIMITED)),
+        ({8 * plan.KIB, 128 * plan.KIB}, (0, 128)),
+        ({128, 8 * plan.KIB, 128 * plan.KIB, 2 * plan.MIB}, (1, 0)),
+    ],
+)
+def test_choices_follow_from_measurements(
+    content: dict[str, Any], slow: set[int], range_: tuple[int, int]
+) -> None:
+    graph = "triec/encode/6+3"
+    found = {one.scheme + one.task: one for one in choices.choices(_faster(content, graph, slow))}
+    assert len(found) == 8
+    for name, one in found.items():
+        assert (one.least, one.most) == (range_ if name == "triecencode" else (0, choices.UNLIMITED))
+    assert (found["lrcrepair"].k, found["lrcrepair"].m) == (6, 4)
+
+
+def test_a_difference_that_may_be_chance_does_not_change_the_choice(content: dict[str, Any]) -> None:
+    found = _faster(content, "", set())
+    for cell in fits.latency_cells(found):
+        cell["ratio"]["p50"] = [1.2, 0.9, 1.3]
+    assert all((one.least, one.most) == (0, choices.UNLIMITED) for one in choices.choices(found))
+
+
+def test_the_file_of_choices(
+    content: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results_, out = tmp_path / "results.json", tmp_path / "choices"
+    results_.write_text(json.dumps(_faster(content, "ppr/repair/6+3", {2 * plan.MIB})))
+    assert command.main(["--out", str(results_), "--choices", str(out)]) == 0
+    assert capsys.readouterr().out == "choices: 1 graphs are incoherent at some lengths\n"
+    lines = [line for line in out.read_text().splitlines() if not line.startswith("#")]
+    assert f"ppr repair 6 3 0 {128 * plan.KIB}" in lines and len(lines) == 8
+    assert command.main(["--out", str(tmp_path / "none"), "--choices", str(out)]) == 1
 
 
 def test_figures_are_kept_with_the_digits_that_count() -> None:

@@ -6,6 +6,7 @@
 static mock *the_world; /* gfc_now has no argument */
 
 uint64_t gfc_now(void) { return the_world->now; }
+uint64_t gfc_now_ns(void) { return the_world->now * 1000000; }
 
 static bool pass_time(mock *world) {
   gfc_timer *next = NULL;
