@@ -58,6 +58,7 @@ struct agent {
   struct event_base *base;
   struct event *tick;
   net *net;
+  trace *trace; /* NULL: none */
   layout *layout;
   agent_events events;
   group group;

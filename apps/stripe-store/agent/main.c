@@ -99,7 +99,8 @@ static bool open_net(agent *a, const settings *o) {
                          .port = o->fabric.port,
                          .key = key,
                          .provider = o->provider,
-                         .deadline_ms = a->deadline_ms};
+                         .deadline_ms = a->deadline_ms,
+                         .trace = a->trace};
   const net_events events = {on_link, on_message, a};
   if (!files_key(a->folder, key, &options.key_bytes))
     return false;
@@ -151,6 +152,7 @@ static void run(agent *a) {
 static void close_all(agent *a) {
   calls_let_go(a);
   net_close(a->net);
+  trace_close(a->trace);
   clients_close(a);
   calls_free(a);
   locks_free(a);
@@ -178,7 +180,7 @@ static bool prepare(agent *a, const settings *o) {
            o->degraded);
     return false;
   }
-  return lock_folder(a->folder) && load_group(a);
+  return trace_open(&a->trace, o->trace, LAYOUT_AGENT) && lock_folder(a->folder) && load_group(a);
 }
 
 int main(int argc, char **argv) {

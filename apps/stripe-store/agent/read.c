@@ -20,9 +20,10 @@ typedef struct reading {
   agent *agent;
   uint64_t version;
   stripe *value;
-  uint64_t began_ms;
+  uint64_t began_ms, began_ns;
   unsigned tries, running;
-  uint64_t without; /* ranks that this try avoids */
+  unsigned computed; /* chunks that this try computes */
+  uint64_t without;  /* ranks that this try avoids */
   bool failed;
   char reason[AGENT_REASON];
   read_done *done;
@@ -74,6 +75,8 @@ static void try(reading *r);
 static void check_value(reading *r, const entry *e) {
   uint64_t sum = XXH3_64bits_withSeed(r->value->bytes, r->value->length, r->version);
   (void)fault_point("get.arrived");
+  if (sum == e->record.checksum)
+    trace_read(r->agent->trace, r->computed, r->began_ns);
   finish(r, sum == e->record.checksum ? NULL : "damaged: the value has another checksum");
 }
 
@@ -105,7 +108,7 @@ static void part_over(void *owner, const result *result) {
   }
 }
 
-static call *begin_part(reading *r) {
+static call *begin_part(reading *r, const char *kind) {
   agent *a = r->agent;
   uint64_t gone = agent_now_ms() - r->began_ms;
   /* a first try ends early enough for another one without the chunk servers that did not answer */
@@ -113,6 +116,7 @@ static call *begin_part(reading *r) {
   unsigned share = a->deadline_ms * 2 / 5 + 1;
   call *c = call_begin(a, left < share ? left : share, part_over, r);
   r->running++;
+  trace_graph(a->trace, call_id(c), kind);
   call_hold(c, r->value);
   call_ours(c);
   return c;
@@ -124,7 +128,7 @@ static void fetch(reading *r, unsigned turn, uint64_t shards) {
   gfsmith_source source[LAYOUT_SHARDS_MAX];
   uint8_t *received[LAYOUT_SHARDS_MAX];
   unsigned count = 0;
-  call *c = begin_part(r);
+  call *c = begin_part(r, "fetch");
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     if (shards >> i & 1) {
       source[count] = (gfsmith_source){layout_rank(a->layout, turn, i), (uint16_t)i};
@@ -156,7 +160,7 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
   agent *a = r->agent;
   uint8_t *shards[LAYOUT_SHARDS_MAX] = {NULL};
   uint64_t asked = 0;
-  call *c = begin_part(r);
+  call *c = begin_part(r, "repair");
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = r->value->bytes + i * r->value->chunk;
   message m = {.type = MESSAGE_REPAIR,
@@ -196,6 +200,7 @@ static void begin_parts(reading *r, const entry *e, uint64_t present) {
   }
   r->tries++;
   r->failed = false;
+  r->computed = (unsigned)__builtin_popcountll(wish.wanted);
   if (graph != NULL) {
     a->counters.degraded++;
     uint64_t asked = repair(r, &wish, graph);
@@ -235,6 +240,7 @@ void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
                  .version = e->record.version,
                  .value = value,
                  .began_ms = agent_now_ms(),
+                 .began_ns = trace_now(),
                  .done = done,
                  .owner = owner};
   (void)fault_point("get.begin");

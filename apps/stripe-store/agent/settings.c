@@ -23,25 +23,19 @@ static const char usage[] =
     "  --degraded weibull:SHAPE:RATE[:LOST]  read as if LOST (1) chunks were missing, at random\n"
     "  --seed N             seed of --degraded (1)\n"
     "  --provider NAME      libfabric provider (tcp)\n"
+    "  --trace FOLDER       append a line for each operation to the file 0 in FOLDER\n"
     "  -h, --help           this text\n"
     "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
 
 static const struct option long_options[] = {
-    {"scheme", required_argument, NULL, 's'},
-    {"groups", required_argument, NULL, 'L'},
-    {"global", required_argument, NULL, 'R'},
-    {"slice", required_argument, NULL, 'S'},
-    {"listen", required_argument, NULL, 'l'},
-    {"listen-netns", required_argument, NULL, 'n'},
-    {"fabric", required_argument, NULL, 'f'},
-    {"value-max", required_argument, NULL, 'v'},
-    {"memory", required_argument, NULL, 'M'},
-    {"deadline", required_argument, NULL, 'd'},
-    {"degraded", required_argument, NULL, 'w'},
-    {"seed", required_argument, NULL, 'e'},
-    {"provider", required_argument, NULL, 'p'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"scheme", required_argument, NULL, 's'},   {"groups", required_argument, NULL, 'L'},
+    {"global", required_argument, NULL, 'R'},   {"slice", required_argument, NULL, 'S'},
+    {"listen", required_argument, NULL, 'l'},   {"listen-netns", required_argument, NULL, 'n'},
+    {"fabric", required_argument, NULL, 'f'},   {"value-max", required_argument, NULL, 'v'},
+    {"memory", required_argument, NULL, 'M'},   {"deadline", required_argument, NULL, 'd'},
+    {"degraded", required_argument, NULL, 'w'}, {"seed", required_argument, NULL, 'e'},
+    {"provider", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
+    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
 static bool small(const char *flag, unsigned least, unsigned most, unsigned *value) {
@@ -117,6 +111,9 @@ static bool apply(settings *o, int flag) {
     return large("--seed", 0, UINT64_MAX, &o->seed);
   case 'p':
     o->provider = optarg;
+    return true;
+  case 't':
+    o->trace = optarg;
     return true;
   case 'h':
     fputs(usage, stdout);

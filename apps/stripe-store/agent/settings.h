@@ -6,7 +6,7 @@
 #include "common/layout.h"
 
 typedef struct settings {
-  const char *folder, *provider, *degraded, *listen_netns;
+  const char *folder, *provider, *degraded, *listen_netns, *trace;
   layout_options layout;
   address listen, fabric; /* for clients; for chunk servers */
   uint64_t value_max, memory_max, seed;

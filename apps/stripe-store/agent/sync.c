@@ -206,6 +206,7 @@ static void rebuild(sync_job *s, const entry *e) {
                .length = stripe_chunk(a, e->record.length),
                .slice = layout_get(a->layout)->slice};
   call *c = begin_step(s, e->record.version);
+  trace_graph(a->trace, call_id(c), "rebuild");
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (gfsmith_graph_has(graph, rank))
       call_ask(c, rank, &m);

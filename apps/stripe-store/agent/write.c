@@ -18,7 +18,7 @@ typedef struct writing {
   record record;
   stripe *value;    /* NULL: a removal */
   uint64_t changes; /* at the beginning of the write */
-  uint64_t began_ms;
+  uint64_t began_ms, began_ns;
   write_done *done;
   void *owner;
 } writing;
@@ -60,6 +60,7 @@ static writing *begin(agent *a, const record *r, write_done *done, void *owner) 
   w->record = *r;
   w->changes = a->changes;
   w->began_ms = agent_now_ms();
+  w->began_ns = trace_now();
   w->done = done;
   w->owner = owner;
   return w;
@@ -93,6 +94,7 @@ static void on_recorded(void *owner, const result *r) {
   if (old != 0)
     free_version(a, agent_all(a), old);
   (void)fault_point("set.freed");
+  trace_write(a->trace, w->began_ns);
   finish(w, NULL);
 }
 
@@ -128,6 +130,7 @@ static void encode(writing *w, const gfsmith_graph *graph, unsigned turn) {
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = w->value->bytes + i * w->value->chunk;
   call *c = call_begin(a, left_ms(w), on_encoded, w);
+  trace_graph(a->trace, call_id(c), "encode");
   call_hold(c, w->value);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     call_ask(c, rank, &m);

@@ -22,11 +22,12 @@ static const char usage[] =
     "  --host ADDRESS     numeric address for the other chunk servers (127.0.0.1)\n"
     "  --timeout MS       timeout of a call to memcached, 10 to 60000 (2000)\n"
     "  --provider NAME    libfabric provider (tcp)\n"
+    "  --trace FOLDER     append a line for each operation to the file RANK in FOLDER\n"
     "  -h, --help         this text\n"
     "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
 
 typedef struct settings {
-  const char *folder, *memcached, *host, *provider;
+  const char *folder, *memcached, *host, *provider, *trace;
   unsigned long long rank, timeout_ms;
 } settings;
 
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
     {"host", required_argument, NULL, 'H'},
     {"timeout", required_argument, NULL, 't'},
     {"provider", required_argument, NULL, 'p'},
+    {"trace", required_argument, NULL, 'T'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -55,6 +57,9 @@ static bool parse(settings *o, int argc, char **argv) {
     case 't':
       if (!parse_number("--timeout", optarg, 10, 60000, &o->timeout_ms))
         return false;
+      break;
+    case 'T':
+      o->trace = optarg;
       break;
     case 'h':
       fputs(usage, stdout);
@@ -86,8 +91,12 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
 static bool open_net(server *s, const settings *o) {
   uint8_t key[GFSMITH_KEY_MAX];
   char reason[GFSMITH_REASON_MAX] = "";
-  net_options options = {
-      .rank = s->rank, .host = o->host, .key = key, .provider = o->provider, .deadline_ms = 10000};
+  net_options options = {.rank = s->rank,
+                         .host = o->host,
+                         .key = key,
+                         .provider = o->provider,
+                         .deadline_ms = 10000,
+                         .trace = s->trace};
   const net_events events = {on_link, on_message, s};
   if (!files_key(s->folder, key, &options.key_bytes))
     return false;
@@ -133,13 +142,14 @@ int main(int argc, char **argv) {
   snprintf(path, sizeof path, "chunk-%llu", o.rank);
   fault_begin(o.folder, path);
   int status = EXIT_REFUSED;
-  if (open_net(&s, &o)) {
+  if (trace_open(&s.trace, o.trace, s.rank) && open_net(&s, &o)) {
     run(&s);
     status = EXIT_DONE;
   }
   stop_end(&signals);
   job_let_go(&s);
   net_close(s.net);
+  trace_close(s.trace);
   job_forget_all(&s);
   kept_list_free(&s.list);
   if (s.watch != NULL)

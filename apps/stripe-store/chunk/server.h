@@ -21,6 +21,7 @@ typedef struct server {
   struct event_base *base;
   struct event *tick, *watch;
   net *net;
+  trace *trace; /* NULL: none */
   char host[64];
   kept *kept;
   identity who;

@@ -26,6 +26,7 @@ typedef struct letter {
 
 struct net {
   gfsmith_node *node;
+  trace *trace;
   net_events events;
   pthread_mutex_t lock; /* of letters */
   letter *letters;
@@ -76,6 +77,10 @@ static void on_over(void *context, const gfsmith_outcome *outcome) {
   w->letter->outcome = *outcome;
   put(w->owner, w->letter);
   free(w);
+}
+
+static void on_trace(void *context, const gfsmith_trace *operation) {
+  trace_operation(((net *)context)->trace, operation);
 }
 
 gfsmith_notice net_notice(net *n, net_over *over, void *owner, gfsmith_operation **operation) {
@@ -141,6 +146,7 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
   if (n == NULL)
     abort();
   n->events = *events;
+  n->trace = options->trace;
   pthread_mutex_init(&n->lock, NULL);
   n->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   n->event = event_new(base, n->wake, EV_READ | EV_PERSIST, on_wake, n);
@@ -157,6 +163,8 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
     o.provider = options->provider;
   o.link = on_link;
   o.message = on_message;
+  if (options->trace != NULL)
+    o.trace = on_trace;
   o.context = n;
   *out = n;
   if (gfsmith_node_create(&n->node, &o, reason) == GFSMITH_OK)

@@ -4,6 +4,7 @@
 #define STORE_NET_H
 
 #include "message.h"
+#include "trace.h"
 
 #include <event2/event.h>
 
@@ -24,6 +25,7 @@ typedef struct net_options {
   size_t key_bytes;
   const char *provider; /* NULL: the default */
   unsigned deadline_ms;
+  trace *trace; /* NULL: none; must outlive the net */
 } net_options;
 
 /* False: failed, with the reason (GFSMITH_REASON_MAX bytes). */

@@ -52,16 +52,22 @@ static int lock(const char *folder) {
   return -1;
 }
 
-int folder_take(const char *folder) {
+/* Create the folder if it is missing. */
+static bool make_folder(const char *folder) {
   if (strlen(folder) > SOCKET_PATH_MAX) {
     report("%s: at most %d bytes, because of the Unix sockets in it", folder, SOCKET_PATH_MAX);
-    return -1;
+    return false;
   }
-  if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-    report("cannot create %s: %s", folder, strerror(errno));
-    return -1;
-  }
-  int fd = lock(folder);
+  if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+    return true;
+  report("cannot create %s: %s", folder, strerror(errno));
+  return false;
+}
+
+bool folder_make(const char *folder) { return make_folder(folder) && make_key(folder); }
+
+int folder_take(const char *folder) {
+  int fd = make_folder(folder) ? lock(folder) : -1;
   if (fd >= 0 && !make_key(folder)) {
     close(fd);
     return -1;

@@ -13,22 +13,23 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 100, REST_TICKS = 10, ITEM_LEAST = 1 << 20 };
-
-#define LOOPBACK "127.0.0.1"
+enum { TICK_MS = 100, REST_TICKS = 10 };
 
 static const char usage[] =
-    "usage: stripe-store run [--keep MB] [--netns] [--no-restart] FOLDER [OPTIONS OF "
-    "stripe-agent]\n"
+    "usage: stripe-store run [--keep MB] [--stripes N] [--netns] [--no-restart] FOLDER\n"
+    "                        [OPTIONS OF stripe-agent]\n"
     "       stripe-store status FOLDER\n"
     "       stripe-store stop FOLDER\n"
     "  run     start an agent, k + m chunk servers and their memcacheds on this machine; restart\n"
     "          processes that end; stop them all at SIGTERM or SIGINT. Prints \"ready HOST:PORT\"\n"
-    "          when the store accepts values.\n"
+    "          when the store accepts values, with an address for each stripe.\n"
     "          FOLDER is created if missing. All values are lost when the store stops.\n"
     "  status  print the agent's state; exit status 1 if values cannot be written now\n"
     "  stop    stop the store in FOLDER, and wait until it has stopped\n"
     "  --keep MB     memory of each memcached (64, or more if the largest value needs more)\n"
+    "  --stripes N   N memory stripes (1), each with its own agent, chunk servers and memcacheds,\n"
+    "                in FOLDER/stripe-0, ...; with --netns, rank R of stripe S is at node\n"
+    "                (R + S) mod (k + m + 1). Clients distribute their keys\n"
     "  --netns       each chunk server and its memcached in a network namespace of their own, and\n"
     "                the agent in another, joined by a bridge, instead of loopback; clients reach\n"
     "                the agent as before\n"
@@ -36,96 +37,17 @@ static const char usage[] =
     "exit status: 0 done; 1 status: not writable; 2 refused\n";
 
 typedef struct run {
-  const char *folder;
-  char programs[FILES_PATH]; /* the folder of this program, which contains the others */
-  settings agent;
-  unsigned long long keep;
-  bool restart, netns, ready, refused;
+  store store;
+  bool restart, ready, refused;
   struct event_base *base;
-  processes processes;
-  network network;
 } run;
 
-static int space_of(const run *r, unsigned rank) { return r->netns ? r->network.space[rank] : -1; }
-
-static char *join(char *to, size_t room, const char *folder, const char *name) {
-  snprintf(to, room, "%s/%s", folder, name);
-  return to;
-}
-
-static void add_agent(run *r, char *options[], int count) {
-  char program[FILES_PATH + 32], fabric[80], home[48], *argv[ARGUMENTS_MAX + 7];
-  address at = r->agent.fabric;
-  argv[0] = join(program, sizeof program, r->programs, "stripe-agent");
-  memcpy(argv + 1, options, (size_t)count++ * sizeof *argv);
-  if (r->netns) { /* its clients are in the namespace of this process */
-    strcpy(at.host, NETWORK_AGENT);
-    address_text(&at, fabric);
-    snprintf(home, sizeof home, "/proc/%ld/ns/net", (long)getpid());
-    char *const more[] = {"--fabric", fabric, "--listen-netns", home};
-    memcpy(argv + count, more, sizeof more);
-    count += 4;
-  }
-  argv[count++] = (char *)r->folder;
-  argv[count] = NULL;
-  process_add(&r->processes, "agent", argv, space_of(r, LAYOUT_AGENT));
-}
-
-static void add_chunk(run *r, unsigned rank) {
-  char program[FILES_PATH + 32], name[32], number[16], host[NETWORK_ADDRESS] = LOOPBACK;
-  snprintf(name, sizeof name, "chunk server %u", rank);
-  snprintf(number, sizeof number, "%u", rank);
-  if (r->netns)
-    network_address(rank, host);
-  char *argv[] = {join(program, sizeof program, r->programs, "stripe-chunk"),
-                  number,
-                  (char *)r->folder,
-                  "--host",
-                  host,
-                  NULL};
-  process_add(&r->processes, name, argv, space_of(r, rank));
-}
-
-/* -M makes a full memory an error and never a reason to evict. One thread, and no housekeeping,
- * which could disturb the listing of keys. */
-static void add_memcached(run *r, unsigned rank) {
-  char name[32], file[32], socket[FILES_PATH + 32], memory[32], item[32];
-  uint64_t largest = r->agent.value_max / r->agent.layout.k + 4096;
-  uint64_t least = 4 * (largest < ITEM_LEAST ? ITEM_LEAST : largest) >> 20;
-  uint64_t keep = r->keep > 0 ? r->keep : least < 64 ? 64 : least;
-  snprintf(name, sizeof name, "memcached %u", rank);
-  snprintf(file, sizeof file, "memcached-%u", rank);
-  snprintf(memory, sizeof memory, "%llu", (unsigned long long)keep);
-  snprintf(item, sizeof item, "%llu",
-           (unsigned long long)(largest < ITEM_LEAST ? ITEM_LEAST : largest));
-  char *argv[] = {"memcached",
-                  "-s",
-                  join(socket, sizeof socket, r->folder, file),
-                  "-a",
-                  "0700",
-                  "-M",
-                  "-t",
-                  "1",
-                  "-m",
-                  memory,
-                  "-I",
-                  item,
-                  "-o",
-                  "no_lru_maintainer,lru_crawler",
-                  geteuid() == 0 ? "-u" : NULL,
-                  "root",
-                  NULL};
-  process_add(&r->processes, name, argv, space_of(r, rank));
-}
-
 static void announce_ready(run *r) {
-  char text[65536];
-  int bytes = status_ask(r->folder, text, sizeof text);
-  const char *state = status_find(text, bytes, "state");
-  if (state == NULL || strcmp(state, "read-write") != 0 || !files_read(r->folder, "client", text))
+  char clients[STRIPES_MAX * 80];
+  if (!stripes_ready(&r->store, clients, sizeof clients))
     return;
   r->ready = true;
-  printf("ready %s", text);
+  printf("ready %s\n", clients);
   fflush(stdout);
 }
 
@@ -133,7 +55,7 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   run *r = owner;
-  processes_tick(&r->processes);
+  processes_tick(&r->store.processes);
   if (!r->ready)
     announce_ready(r);
 }
@@ -142,7 +64,7 @@ static void on_child(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   run *r = owner;
-  if (processes_reap(&r->processes, r->restart && r->ready, REST_TICKS) && !r->ready) {
+  if (processes_reap(&r->store.processes, r->restart && r->ready, REST_TICKS) && !r->ready) {
     r->refused = true; /* it has printed the reason */
     event_base_loopbreak(r->base);
   }
@@ -166,11 +88,11 @@ static int loop(run *r) {
     event_add(events[i], NULL);
   event_add(events[4], &interval);
   bool started = true;
-  for (unsigned i = 0; started && i < r->processes.count; i++)
-    started = process_start(&r->processes.at[i]);
+  for (unsigned i = 0; started && i < r->store.processes.count; i++)
+    started = process_start(&r->store.processes.at[i]);
   if (started)
     event_base_dispatch(r->base);
-  processes_stop(&r->processes);
+  processes_stop(&r->store.processes);
   for (int i = 0; i < 5; i++)
     event_free(events[i]);
   return started && !r->refused ? EXIT_DONE : EXIT_REFUSED;
@@ -178,11 +100,11 @@ static int loop(run *r) {
 
 /* The other programs are in the folder of this one. */
 static bool find_programs(run *r) {
-  ssize_t bytes = readlink("/proc/self/exe", r->programs, sizeof r->programs - 1);
+  ssize_t bytes = readlink("/proc/self/exe", r->store.programs, sizeof r->store.programs - 1);
   if (bytes < 0)
     return false;
-  r->programs[bytes] = '\0';
-  *strrchr(r->programs, '/') = '\0';
+  r->store.programs[bytes] = '\0';
+  *strrchr(r->store.programs, '/') = '\0';
   return true;
 }
 
@@ -194,11 +116,14 @@ static int parse_own(run *r, int argc, char **argv) {
     if (strcmp(argv[at], "--no-restart") == 0) {
       r->restart = false;
     } else if (strcmp(argv[at], "--netns") == 0) {
-      r->netns = true;
+      r->store.netns = true;
+    } else if (strcmp(argv[at], "--stripes") == 0 && at + 1 < argc) {
+      if (!parse_number("--stripes", argv[++at], 1, STRIPES_MAX, &r->store.stripes))
+        return -1;
     } else if (strcmp(argv[at], "--keep") != 0 || at + 1 >= argc) {
       report("run: unknown option %s; those of stripe-agent come after FOLDER", argv[at]);
       return -1;
-    } else if (!parse_number("--keep", argv[++at], 4, 1 << 20, &r->keep)) {
+    } else if (!parse_number("--keep", argv[++at], 4, 1 << 20, &r->store.keep)) {
       return -1;
     }
   }
@@ -211,52 +136,68 @@ static int parse_own(run *r, int argc, char **argv) {
 /* Parse FOLDER and the options of the agent. */
 static bool parse_agent(run *r, int argc, char **argv) {
   char *agent[ARGUMENTS_MAX + 3] = {"stripe-agent"};
-  r->folder = argv[0];
+  r->store.folder = argv[0];
   memcpy(agent + 1, argv + 1, (size_t)(argc - 1) * sizeof *agent);
   agent[argc] = argv[0];
-  if (!settings_parse(&r->agent, argc + 1, agent))
+  if (!settings_parse(&r->store.agent, argc + 1, agent))
     return false;
-  unsigned nodes = r->agent.layout.k + r->agent.layout.m;
+  unsigned nodes = r->store.agent.layout.k + r->store.agent.layout.m;
   if (nodes > LAYOUT_SHARDS_MAX) {
     report("k + m = %u: at most %d", nodes, LAYOUT_SHARDS_MAX);
     return false;
   }
-  if (!r->netns || (r->agent.listen_netns == NULL && strcmp(r->agent.fabric.host, LOOPBACK) == 0))
+  if (!r->store.netns ||
+      (r->store.agent.listen_netns == NULL && strcmp(r->store.agent.fabric.host, "127.0.0.1") == 0))
     return true;
   report("--netns: --fabric is " NETWORK_AGENT " then, and clients are where this is started");
   return false;
 }
 
-static void add_all(run *r, char **options, int count) {
-  unsigned nodes = r->agent.layout.k + r->agent.layout.m;
-  add_agent(r, options, count);
-  for (unsigned rank = 1; rank <= nodes; rank++)
-    add_chunk(r, rank);
-  for (unsigned rank = 1; rank <= nodes; rank++)
-    add_memcached(r, rank);
+static void clean(const store *s) {
+  char folder[FILES_PATH];
+  for (unsigned stripe = 0; stripe < s->stripes; stripe++)
+    if (stripe_folder(s, stripe, folder))
+      folder_clean(folder, store_nodes(s));
+}
+
+/* Create the folders of the stripes, without the files of the last run. */
+static bool make_folders(const store *s) {
+  char folder[FILES_PATH];
+  for (unsigned stripe = 0; stripe < s->stripes; stripe++) {
+    if (!stripe_folder(s, stripe, folder) || !folder_make(folder))
+      return false;
+    if (folder_forget(folder))
+      report("%s: the last run was not stopped in order; its values are lost", folder);
+  }
+  clean(s);
+  return true;
+}
+
+static void forget_all(const store *s) {
+  char folder[FILES_PATH];
+  clean(s);
+  for (unsigned stripe = 0; stripe < s->stripes; stripe++)
+    if (stripe_folder(s, stripe, folder))
+      folder_forget(folder);
 }
 
 static int run_command(int argc, char **argv) {
-  run r = {.restart = true};
+  run r = {.restart = true, .store = {.stripes = 1}};
+  store *s = &r.store;
   int at = parse_own(&r, argc, argv);
-  if (at < 0 || !parse_agent(&r, argc - at, argv + at))
+  if (at < 0 || !parse_agent(&r, argc - at, argv + at) || !stripes_allowed(s))
     return EXIT_REFUSED;
-  unsigned nodes = r.agent.layout.k + r.agent.layout.m;
-  int lock = find_programs(&r) ? folder_take(r.folder) : -1;
-  if (lock < 0 || (r.netns && !network_make(&r.network, nodes)))
+  int lock = find_programs(&r) ? folder_take(s->folder) : -1;
+  if (lock < 0 || !make_folders(s) || (s->netns && !network_make(&s->network, store_nodes(s))))
     return EXIT_REFUSED;
-  folder_clean(r.folder, nodes);
-  if (folder_forget(r.folder))
-    report("%s: the last run was not stopped in order; its values are lost", r.folder);
-  add_all(&r, argv + at + 1, argc - at - 1);
+  stripes_add(s, argv + at + 1, argc - at - 1);
   r.base = event_base_new();
   int status = loop(&r);
-  folder_clean(r.folder, nodes);
-  folder_forget(r.folder);
+  forget_all(s);
   event_base_free(r.base);
-  processes_free(&r.processes);
-  if (r.netns)
-    network_close(&r.network);
+  processes_free(&s->processes);
+  if (s->netns)
+    network_close(&s->network);
   close(lock);
   return status;
 }
@@ -273,6 +214,21 @@ static int stop_command(const char *folder) {
   return EXIT_DONE;
 }
 
+/* The states of all stripes; the status of the first that is not writable. */
+static int status_command(const char *folder) {
+  char part[FILES_PATH], text[FILES_TEXT];
+  store s = {.folder = folder, .stripes = STRIPES_MAX};
+  int status = EXIT_DONE;
+  for (unsigned stripe = 0; stripe < STRIPES_MAX; stripe++) {
+    if (!stripe_folder(&s, stripe, part) || !files_read(part, "client", text))
+      return stripe == 0 ? status_print(folder) : status;
+    printf("%sstripe %u\n", stripe == 0 ? "" : "\n", stripe);
+    int one = status_print(part);
+    status = status == EXIT_DONE ? one : status;
+  }
+  return status;
+}
+
 int main(int argc, char **argv) {
   report_name("stripe-store");
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
@@ -284,7 +240,7 @@ int main(int argc, char **argv) {
   if (argc >= 3 && strcmp(argv[1], "run") == 0)
     return run_command(argc - 2, argv + 2);
   if (argc == 3 && strcmp(argv[1], "status") == 0)
-    return status_print(argv[2]);
+    return status_command(argv[2]);
   if (argc == 3 && strcmp(argv[1], "stop") == 0)
     return stop_command(argv[2]);
   fputs(usage, stderr);

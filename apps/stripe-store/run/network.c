@@ -18,7 +18,10 @@ enum { NO_IP = 127, NOT_ENTERED = 126, COMMANDS = 16384 };
 static const char otherwise[] = "without --netns the store runs over loopback";
 
 void network_address(unsigned rank, char text[NETWORK_ADDRESS]) {
-  snprintf(text, NETWORK_ADDRESS, "10.0.0.%u", rank);
+  if (rank == LAYOUT_AGENT)
+    snprintf(text, NETWORK_ADDRESS, "%s", NETWORK_AGENT);
+  else
+    snprintf(text, NETWORK_ADDRESS, "10.0.0.%u", rank);
 }
 
 /* Create a namespace, while this process stays in its own; -1: errno. */

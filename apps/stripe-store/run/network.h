@@ -11,7 +11,7 @@
 
 #define NETWORK_AGENT "10.0.0.100"
 
-enum { NETWORK_ADDRESS = 16 };
+enum { NETWORK_ADDRESS = 20 };
 
 typedef struct network {
   /* by rank, -1: not created. The agent's has the bridge `switch`, with a cable `nodeRANK` to the
@@ -22,7 +22,7 @@ typedef struct network {
 /* False, with a message: not permitted, the program `ip` is missing, or it failed. */
 bool network_make(network *n, unsigned nodes);
 void network_close(network *n);
-/* The address of a chunk server. */
+/* The address of the node at a place: 0 is the agent's, of a store with one stripe. */
 void network_address(unsigned rank, char text[NETWORK_ADDRESS]);
 
 #endif

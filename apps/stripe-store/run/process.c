@@ -16,8 +16,13 @@
 enum { STOP_MS = 10000, STEP_MS = 10 };
 
 void process_add(processes *all, const char *name, char *const argv[], int space) {
-  process *p = &all->at[all->count++];
+  process *more = realloc(all->at, (all->count + 1) * sizeof *more);
   size_t count = 0;
+  if (more == NULL)
+    abort();
+  all->at = more;
+  process *p = &all->at[all->count++];
+  *p = (process){.pid = 0};
   p->space = space;
   snprintf(p->name, sizeof p->name, "%s", name);
   while (argv[count] != NULL)
@@ -96,17 +101,17 @@ static void wait_for(process *p) {
 }
 
 void processes_stop(processes *all) {
-  /* the agent first, so that acknowledged values are all that counts; then all others at once */
+  /* the agents first, so that acknowledged values are all that counts; then all others at once */
   for (unsigned i = 0; i < all->count; i++) {
     process *p = &all->at[i];
     if (p->pid != 0)
       kill(p->pid, SIGTERM);
     if (p->pid != 0)
       kill(p->pid, SIGCONT); /* so that a stopped process can end, too */
-    if (i == 0)
+    if (i < all->first)
       wait_for(p);
   }
-  for (unsigned i = 1; i < all->count; i++)
+  for (unsigned i = all->first; i < all->count; i++)
     wait_for(&all->at[i]);
 }
 
@@ -116,4 +121,5 @@ void processes_free(processes *all) {
       free(*each);
     free(all->at[i].argv);
   }
+  free(all->at);
 }

@@ -2,18 +2,22 @@
 #ifndef STORE_RUN_H
 #define STORE_RUN_H
 
+#include "agent/settings.h"
 #include "common/files.h"
 #include "common/layout.h"
+#include "network.h"
 
 #include <event2/event.h>
 #include <sys/types.h>
 
-enum { PROCESSES_MAX = 2 * LAYOUT_SHARDS_MAX + 1, ARGUMENTS_MAX = 64 };
+enum { ARGUMENTS_MAX = 64, STRIPES_MAX = 16 };
 
 /* ---- folder.c ---- */
 
-/* Create the folder and its key if they are missing, and lock the folder; -1: failed, with a
- * message. The lock is held until the process ends. */
+/* Create the folder and its key if they are missing. False: failed, with a message. */
+bool folder_make(const char *folder);
+/* The same, and lock the folder; -1: failed, with a message. The lock is held until the process
+ * ends. */
 int folder_take(const char *folder);
 /* Remove the files of the last run that the next one must not find. */
 void folder_clean(const char *folder, unsigned nodes);
@@ -25,7 +29,7 @@ pid_t folder_holder(const char *folder);
 /* ---- process.c ---- */
 
 typedef struct process {
-  char name[32]; /* "memcached 3" */
+  char name[48]; /* "memcached 3", "stripe 1: memcached 3" */
   char **argv;   /* owned, with its strings */
   int space;     /* network namespace in which it is started; -1: that of this process */
   pid_t pid;     /* 0: not running */
@@ -33,8 +37,8 @@ typedef struct process {
 } process;
 
 typedef struct processes {
-  process at[PROCESSES_MAX]; /* the agent, chunk servers, memcacheds: in the order of stopping */
-  unsigned count;
+  process *at;           /* agents, chunk servers, memcacheds: in the order of stopping */
+  unsigned count, first; /* first: number of agents */
 } processes;
 
 void process_add(processes *all, const char *name, char *const argv[], int space);
@@ -47,6 +51,32 @@ void processes_tick(processes *all);
 /* Stop the processes one after the other, with SIGTERM, and with SIGKILL after some seconds. */
 void processes_stop(processes *all);
 void processes_free(processes *all);
+
+/* ---- stripes.c ---- */
+
+/* The memory stripes of a store. Each has k + m + 1 ranks, which are at as many nodes, arranged as
+ * in a circle: a node has one rank of each stripe. */
+typedef struct store {
+  const char *folder;
+  char programs[FILES_PATH]; /* the folder of this program, which contains the others */
+  settings agent;
+  unsigned long long keep, stripes;
+  bool netns;
+  network network;
+  processes processes;
+} store;
+
+unsigned store_nodes(const store *s); /* k + m */
+/* The folder of a stripe: that of the store if there is one stripe. False: too long. */
+bool stripe_folder(const store *s, unsigned stripe, char folder[FILES_PATH]);
+/* The node, 0 to k + m, at which a rank of a stripe is. */
+unsigned stripe_place(const store *s, unsigned stripe, unsigned rank);
+/* Can these options be those of several stripes? False: no, with a message. */
+bool stripes_allowed(const store *s);
+/* Add the processes of all stripes; `options` are those of the agents. */
+void stripes_add(store *s, char *options[], int count);
+/* Write the addresses for clients, separated by spaces. False: a stripe does not accept values. */
+bool stripes_ready(const store *s, char *clients, size_t room);
 
 /* ---- status.c ---- */
 

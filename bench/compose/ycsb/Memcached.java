@@ -1,7 +1,7 @@
 package gfsmith;
 
 import java.net.InetSocketAddress;
-import java.util.Collections;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -20,9 +20,10 @@ import site.ycsb.Status;
 /**
  * YCSB client for a server that speaks memcached's text protocol. A record has one field, whose
  * bytes are the value, so fieldlength is the size of the stored value. Each of YCSB's threads has
- * its own connection.
+ * its own connections. The client library distributes the keys over several servers.
  *
- * <p>Properties: memcached.host, memcached.port, memcached.timeout (milliseconds of an operation, 20000).
+ * <p>Properties: memcached.host, memcached.ports (separated by commas), memcached.timeout (milliseconds of an
+ * operation, 20000).
  */
 public final class Memcached extends DB {
   private static final String FIELD = "field0";
@@ -57,7 +58,10 @@ public final class Memcached extends DB {
   @Override
   public void init() throws DBException {
     var host = getProperties().getProperty("memcached.host", "127.0.0.1");
-    var port = Integer.parseInt(getProperties().getProperty("memcached.port"));
+    var addresses = new ArrayList<InetSocketAddress>();
+    for (var port : getProperties().getProperty("memcached.ports").split(",")) {
+      addresses.add(new InetSocketAddress(host, Integer.parseInt(port)));
+    }
     timeout = Long.parseLong(getProperties().getProperty("memcached.timeout", "20000"));
     try {
       var factory =
@@ -66,7 +70,7 @@ public final class Memcached extends DB {
               .setUseNagleAlgorithm(false)
               .setDaemon(true)
               .build();
-      client = new MemcachedClient(factory, Collections.singletonList(new InetSocketAddress(host, port)));
+      client = new MemcachedClient(factory, addresses);
     } catch (java.io.IOException error) {
       throw new DBException(error);
     }

@@ -9,7 +9,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,12 +42,16 @@ def _memcached_port(process: subprocess.Popen[str], file: Path) -> int:
     raise RunError("memcached does not start")
 
 
-def counters(port: int) -> dict[str, int]:
-    """Return the counters in a server's `stats`."""
+def counters(ports: Sequence[int]) -> Counter[str]:
+    """Return the counters in the servers' `stats`, added up."""
+    return sum((_counters(port) for port in ports), Counter())
+
+
+def _counters(port: int) -> Counter[str]:
     with socket.create_connection(("127.0.0.1", port), STOPPING) as link, link.makefile("rwb") as file:
         file.write(b"stats\r\n")
         file.flush()
-        found = {}
+        found: Counter[str] = Counter()
         while (line := file.readline().split()) and line[0] == b"STAT":
             if line[2].isdigit():
                 found[line[1].decode()] = int(line[2])
@@ -54,8 +59,8 @@ def counters(port: int) -> dict[str, int]:
 
 
 @contextmanager
-def memcached(memory: int) -> Iterator[int]:
-    """Run plain memcached with `memory` MiB; return its port. Raises RunError, BuildError."""
+def memcached(memory: int) -> Iterator[list[int]]:
+    """Run plain memcached with `memory` MiB; return its port in a list. Raises RunError, BuildError."""
     if shutil.which("memcached") is None:
         raise BuildError("memcached is missing: apt-get install memcached")
     with tempfile.TemporaryDirectory() as folder:
@@ -66,31 +71,32 @@ def memcached(memory: int) -> Iterator[int]:
         environment = os.environ | {"MEMCACHED_PORT_FILENAME": str(file)}
         process = subprocess.Popen(command, env=environment, text=True, start_new_session=True)
         try:
-            yield _memcached_port(process, file)
+            yield [_memcached_port(process, file)]
         finally:
             _stop(process)
 
 
 @contextmanager
-def stripe_store(programs: Path, memory: int, arguments: list[str]) -> Iterator[int]:
-    """Run the stripe store, with the programs of a folder and `memory` MiB at each node; return its agent's
-    port.
+def stripe_store(programs: Path, memory: int, arguments: list[str], stripes: int = 1) -> Iterator[list[int]]:
+    """Run the stripe store, with the programs of a folder and `memory` MiB in each memcached; return the
+    ports of its agents, one for each stripe.
 
     Raises RunError, BuildError."""
     command = programs / "stripe-store"
     if not command.exists():
         raise BuildError(f"{command.name} is missing: make -C apps/stripe-store")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
-        words = [str(command), "run", "--keep", str(memory), folder, *arguments]
+        own = ["--keep", str(memory), "--stripes", str(stripes)]
+        words = [str(command), "run", *own, folder, *arguments]
         pipe = subprocess.PIPE
         process = subprocess.Popen(words, stdout=pipe, stderr=errors, text=True, start_new_session=True)
         try:
             assert process.stdout is not None
             words = process.stdout.readline().split()
-            if len(words) != 2 or words[0] != "ready":
+            if len(words) != 1 + stripes or words[0] != "ready":
                 errors.seek(0)
                 raise RunError((errors.read().strip().splitlines() or ["the store ended"])[-1])
-            yield int(words[1].rpartition(":")[2])
+            yield [int(word.rpartition(":")[2]) for word in words[1:]]
         finally:
             _stop(process)
             if process.stdout is not None:

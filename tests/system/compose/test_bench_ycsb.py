@@ -69,9 +69,11 @@ def test_studies_are_those_of_the_paper() -> None:
         assert {one.scheme for one in study.STUDIES if one.degraded == degraded} == everything
     assert all(one.workloads == ("A", "B", "C") for one in study.STUDIES if one.degraded != study.SOME)
     assert " ".join(by_id["ecpipe/6+3/1%/16384"].arguments()) == (
-        "--scheme ecpipe -k 6 -m 3 --degraded weibull:0.75:0.01"
+        "--scheme ecpipe -k 6 -m 3 --degraded weibull:0.75:0.01 --slice 1024"
     )
     assert " ".join(by_id["lrc/6+2+2/none/8192"].arguments()) == "--scheme lrc -k 6 --groups 2 --global 2"
+    assert " ".join(by_id["triec/3+2/1%:2/8192"].arguments()).endswith("--degraded weibull:0.75:0.01:2")
+    assert by_id["ecpipe/6+3/1%/16384"].slice == 1024 and by_id["rs/6+3/all/8192/3-stripes"].stripes == 3
     assert by_id["memcached/none/8192"].contenders == (study.MEMCACHED,)
 
 
@@ -98,9 +100,9 @@ def ycsb() -> None:
 
 @pytest.mark.needs("java")
 def test_a_run_against_memcached(ycsb: None) -> None:
-    with memcached(64) as port:
-        client.fill(port, LOAD)
-        found = client.run(port, LOAD, "A")
+    with memcached(64) as ports:
+        client.fill(ports, LOAD)
+        found = client.run(ports, LOAD, "A")
     assert found.failed == 0 and found.operations > 0 and found.throughput > 0
     assert found.read["p50"] <= found.read["p99"] and found.update
 
@@ -130,7 +132,7 @@ def _answering(spoil: Callable[[bytes, int], bytes | None]) -> type[socketserver
 
 
 @contextmanager
-def _server(spoil: Callable[[bytes, int], bytes | None]) -> Iterator[int]:
+def _server(spoil: Callable[[bytes, int], bytes | None]) -> Iterator[list[int]]:
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
 
@@ -138,7 +140,7 @@ def _server(spoil: Callable[[bytes, int], bytes | None]) -> Iterator[int]:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         try:
-            yield int(server.server_address[1])
+            yield [int(server.server_address[1])]
         finally:
             server.shutdown()
             thread.join()
@@ -146,8 +148,8 @@ def _server(spoil: Callable[[bytes, int], bytes | None]) -> Iterator[int]:
 
 @pytest.mark.needs("java")
 def test_an_honest_server_is_believed(ycsb: None) -> None:
-    with _server(lambda value, _: value) as port:
-        client.fill(port, LOAD)
+    with _server(lambda value, _: value) as ports:
+        client.fill(ports, LOAD)
 
 
 @pytest.mark.needs("java")
@@ -162,5 +164,5 @@ def test_an_honest_server_is_believed(ycsb: None) -> None:
 def test_a_server_with_wrong_answers_is_refused(
     what: str, spoil: Callable[[bytes, int], bytes | None], ycsb: None
 ) -> None:
-    with _server(spoil) as port, pytest.raises(RunError, match="were wrong or missing"):
-        client.fill(port, LOAD)
+    with _server(spoil) as ports, pytest.raises(RunError, match="were wrong or missing"):
+        client.fill(ports, LOAD)
