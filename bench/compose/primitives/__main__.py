@@ -72,7 +72,8 @@ def _measure(options: argparse.Namespace) -> None:
         for one in figures:
             store.put("figures", str(one.number), figure_json(one, measure(one, effort)))
             step(1)
-    print(f"{len(store.content['counts'])} graphs and {len(store.content['figures'])} figures in {FILE.name}")
+    content, name = store.content, options.out.name
+    print(f"{len(content['counts'])} graphs and {len(content['figures'])} figures in {name}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@ import java.util.Vector;
 import java.util.concurrent.TimeUnit;
 import net.spy.memcached.CachedData;
 import net.spy.memcached.ConnectionFactoryBuilder;
+import net.spy.memcached.FailureMode;
 import net.spy.memcached.MemcachedClient;
 import net.spy.memcached.transcoders.Transcoder;
 import site.ycsb.ByteArrayByteIterator;
@@ -68,6 +69,8 @@ public final class Memcached extends DB {
           new ConnectionFactoryBuilder()
               .setOpTimeout(timeout)
               .setUseNagleAlgorithm(false)
+              // The default sends keys to another server until the right one is connected.
+              .setFailureMode(FailureMode.Retry)
               .setDaemon(true)
               .build();
       client = new MemcachedClient(factory, addresses);
