@@ -503,7 +503,7 @@ GFSMITH_API int gfsmith_graph_incoherent(gfsmith_node *node, const gfsmith_graph
 
 /* ---- composed or incoherent ----------------------------------------------------------------- */
 
-/** The way in which each graph runs, by length (the hybrid design of section IV-C). A measurement
+/** The choice between composed and incoherent by graph and length (section IV-C). A measurement
  * writes the file. Each node may choose for itself, because peers see no difference. */
 typedef struct gfsmith_choices gfsmith_choices;
 /** Read a file of choices. A line is `SCHEME encode|repair K M LEAST MOST`: this graph is composed
