@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The parts of the runtime whose public headers docs/Doxyfile lists.
-PARTS = ("core", "adaptive", "compose")
+PARTS = ("core", "adaptive", "compose", "shards")
 
 
 def _described(element: ElementTree.Element) -> bool:

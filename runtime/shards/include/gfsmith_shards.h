@@ -41,7 +41,10 @@ typedef enum gfsmith_shards_status {
                                        checksum of the original */
 } gfsmith_shards_status;
 
-/** A short English sentence for a status of this part or of gfsmith_status, without a full stop. */
+/** Describe a status of this part or of gfsmith_status.
+ *
+ * @param status the result of a call
+ * @return a short English sentence without a full stop, never NULL */
 GFSMITH_API const char *gfsmith_shards_strerror(int status);
 
 /** The kind of an original. */
@@ -150,7 +153,8 @@ typedef struct gfsmith_shards_report {
 } gfsmith_shards_report;
 
 /** Is a shard complete and without damage?
- * @param state its state */
+ * @param state its state
+ * @return false also for a missing shard */
 GFSMITH_API bool gfsmith_shards_intact(const gfsmith_shards_state *state);
 
 /** Encode an original into k + m streams.

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 
 HEADERS = [
     path
-    for part in ("core", "adaptive", "compose")
+    for part in ("core", "adaptive", "compose", "shards")
     for path in sorted(ROOT.glob(f"runtime/{part}/include/*.h"))
 ]
 
