@@ -387,6 +387,15 @@ def _soversion() -> str:
     return str(found)
 
 
+#: The oldest compilers that compile the library (docs/sources.md), and the statements of them.
+GCC, CLANG = "11", "12"
+_COMPILERS = (
+    ("README.md", r"C11, gcc (\d+) or clang", r"or clang (\d+) and later;"),
+    ("docs/versions.md", r"C11: gcc (\d+) or later", r"or later, clang (\d+) or later;"),
+    ("templates/export_readme.md.j2", r"assembler: gcc (\d+),", r", clang (\d+) or newer,"),
+    ("templates/amalgamation.c.j2", r"with gcc (\d+),", r", clang (\d+) or newer,"),
+)
+
 _NUMBER = r"(\d+\.\d+\.\d+)"
 VALUES: tuple[Value, ...] = (
     Value("CMakeLists.txt", rf"^project\(gfsmith VERSION {_NUMBER} ", __version__),
@@ -404,6 +413,8 @@ VALUES: tuple[Value, ...] = (
     Value("docs/versions.md", r"has `libgfsmith-shards\.so\.(\d+)`", _soversion()),
     Value("docs/hardening.md", r"SONAME `libgfsmith\.so\.(\d+)`", _soversion()),
     Value("docs/hardening.md", r"SONAME is `libgfsmith-shards\.so\.(\d+)`", _soversion()),
+    *(Value(path, gcc, GCC) for path, gcc, _ in _COMPILERS),
+    *(Value(path, clang, CLANG) for path, _, clang in _COMPILERS),
 )
 
 
