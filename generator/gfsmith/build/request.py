@@ -102,28 +102,26 @@ def load(
             ) from None
     wanted = Code(*(code[flag] for flag in CODE))
     wanted.check()
+    name = str(path)
     if wanted.name is not None and path == CONFIGURATION and not path.exists():
-        loaded = config.parse(BUILT_IN, "the built-in set", overrides)
+        name = "the built-in set"
+        loaded = config.parse(BUILT_IN, name, overrides)
     else:
         loaded = config.load(path, overrides)
     if adaptive and loaded.adaptive is None:
         loaded = loaded.model_copy(update={"adaptive": config.Adaptive()})
     target = Path(folder) if folder is not None else path.parent / loaded.generator.output
-    specs = _with_code(loaded, config.specs(loaded, str(path)), wanted)
+    specs = _with_code(loaded, config.specs(loaded, name), wanted)
     added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
     return Build((*specs, *added.specs), added.rows), target
 
 
 def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Code) -> tuple[KernelSpec, ...]:
     """Return the kernels with those of the code that are not listed already, last in their instruction
-    set."""
-    if wanted.name is None:
-        return listed
+    set. Portable C has run-time coefficients only, so it has no kernel for a code."""
     able = [name for name in loaded.generator.isas if BY_NAME[name].arch is not Arch.PORTABLE]
-    if not able:
-        raise codes.CodeError(
-            f"--code {wanted.name}: {', '.join(loaded.generator.isas)} allows run-time coefficients only"
-        )
+    if wanted.name is None or not able:
+        return listed
     k, m, local = wanted.shape()
     group = config.KernelGroup(
         operation="dot",

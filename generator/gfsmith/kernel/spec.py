@@ -117,7 +117,7 @@ class KernelSpec:
         self._check_walk()
         self._check_baked()
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.prefix):
-            raise SpecError(f"prefix {self.prefix!r} is not a C identifier")
+            raise SpecError(f"prefix {self.prefix!r} is not a C identifier, such as acme")
 
     def _check_shape(self) -> None:
         if self.inputs is not None and not 1 <= self.inputs < MAX_SHARDS:

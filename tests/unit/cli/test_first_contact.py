@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -73,6 +74,18 @@ def test_an_empty_folder_gets_a_hint(command: tuple[str, ...]) -> None:
     said = _refusal(*command)
     assert "gfsmith.toml: no such file" in said
     assert "`gfsmith init`" in said and "--code cauchy --k 10 --m 4" in said
+
+
+def test_portable_c_alone_has_a_build() -> None:
+    """No kernel of portable C is for a code: the library encodes with coefficients at run time."""
+    listed = _run("list", "--code", "cauchy", "--k", "10", "--m", "4", "--isa", "scalar", "--json")
+    assert listed.exit_code == 0
+    assert {kernel["isa"] for kernel in json.loads(listed.stdout)["kernels"]} == {"scalar"}
+
+
+def test_a_message_names_no_file_that_does_not_exist() -> None:
+    said = _refusal("list", "--code", "cauchy", "--k", "4", "--m", "2", "--prefix", "a b")
+    assert said.startswith("gfsmith: the built-in set: ") and "prefix 'a b' is not a C identifier" in said
 
 
 def test_another_missing_configuration_gets_no_hint() -> None:
