@@ -116,6 +116,8 @@ class Construction:
         Errors: InvalidError (unknown code, or invalid shape), NotMdsError (at this shape the code cannot
         repair every loss of m shards), UnsupportedError, MemoryError.
         """
+        if code == "lrc":
+            raise InvalidError("code 'lrc': call gfsmith.Codec.lrc(k, l, r)")
         if code not in CODES and code not in ALIASES:
             raise InvalidError(f"code {code!r}: must be one of {', '.join(CODES)}")
         k, m = _numbers(k=k, m=m)

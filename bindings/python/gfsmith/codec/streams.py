@@ -2,7 +2,8 @@
 
 The format is that of docs/shard-format.md, so `gfsmith-shards` and the C library read the same streams. A
 stream is a path, or a binary file object: with `readinto` or `read` if it is read, with `write` if it is
-written. A path that is written gets its contents at the end of a successful call, all at once.
+written. A path that is written gets its contents at the end of a successful call, all at once. None is a
+missing shard.
 
 >>> import io
 >>> from gfsmith import streams
@@ -27,12 +28,14 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 from gfsmith.codec import _native
+from gfsmith.codec.codec import Codec
 from gfsmith.codec.errors import of_status
 
 Stream: TypeAlias = "str | os.PathLike[str] | BinaryIO"
+_T = TypeVar("_T")
 Progress: TypeAlias = "Callable[[int], object] | None"
 
 _INDEX = re.compile(r"\.g\d+\.(\d{3})\.gfs$")
@@ -143,6 +146,13 @@ def _index(stream: Stream) -> int:
     return int(found[1]) if found else -1
 
 
+def _listed(shards: Sequence[_T]) -> Sequence[_T]:
+    """Return `shards`. Raises TypeError for one path, which is a sequence of letters."""
+    if isinstance(shards, (str, bytes, os.PathLike)):
+        raise TypeError(f"shards: {shards!r}; allowed: a sequence with a path or file object for each shard")
+    return shards
+
+
 def _raise(status: int) -> None:
     if status != 0:
         raise of_status(status, _native.streams_strerror(status))
@@ -175,9 +185,10 @@ def split(
         raise of_status(-1, f"{max(numbers)}: must be less than 2^32")
     identity = os.urandom(16) if set_id is None else set_id
     header = _native.streams_header(code, *numbers, generation, identity, os.fsencode(name))
+    _ = Codec.lrc(k, l, m - l) if code == "lrc" else Codec(code, k, m)  # its errors name the allowed values
     with ExitStack() as stack:
         source = _reader(original, stack)
-        sinks = tuple(_writer(shard, stack) for shard in shards)
+        sinks = tuple(_writer(shard, stack) for shard in _listed(shards))
         status, length = _native.streams_split(header, source, sinks, progress)
         _raise(status)
     return length
@@ -191,29 +202,27 @@ def _state(
 
 
 def _read(
-    shards: Sequence[Stream], original: Any, sinks: tuple[Any, ...] | None, progress: Progress
+    shards: Sequence[Stream | None], original: Any, sinks: tuple[Any, ...] | None, progress: Progress
 ) -> Report:
+    given = [(place, shard) for place, shard in enumerate(_listed(shards)) if shard is not None]
     with ExitStack() as stack:
-        readers: list[Callable[[memoryview], int]] = []
-        for shard in shards:
-            readers.append(_reader(shard, stack))
-        indices = tuple(_index(shard) for shard in shards)
-        found = _native.streams_read(tuple(readers), indices, original, sinks, progress)
+        readers = tuple(_reader(shard, stack) for _, shard in given)
+        indices = tuple(_index(shard) for _, shard in given)
+        found = _native.streams_read(readers, indices, original, sinks, progress)
     status, raw, length, stripes, checksum, lost, false, states, mixed = found
     if status == -36:
-        raise of_status(
-            status, f"shards[{mixed[0]}] and shards[{mixed[1]}]: {_native.streams_strerror(status)}"
-        )
+        first, second = (given[number][0] for number in mixed)
+        raise of_status(status, f"shards[{first}] and shards[{second}]: {_native.streams_strerror(status)}")
     _raise(status)
     *_, set_id, generation, _, content, _, k, m, groups, block, _, code, name = _HEADER.unpack_from(raw)
     return Report(
         *(code.rstrip(b"\0").decode(), k, m, groups, block, content, generation, set_id),
         *(name.rstrip(b"\0"), length, stripes, checksum, lost, false),
-        tuple(_state(*state) for state in states),
+        tuple(_state(source if source < 0 else given[source][0], *damage) for source, *damage in states),
     )
 
 
-def verify(shards: Sequence[Stream], *, progress: Progress = None) -> Report:
+def verify(shards: Sequence[Stream | None], *, progress: Progress = None) -> Report:
     """Read all shards, in any order, and check everything.
 
     Damage is in the report. Raises ShardFormatError, MixedShardsError, and DamagedShardsError if no trailer
@@ -221,7 +230,7 @@ def verify(shards: Sequence[Stream], *, progress: Progress = None) -> Report:
     return _read(shards, None, None, progress)
 
 
-def join(shards: Sequence[Stream], original: Stream, *, progress: Progress = None) -> Report:
+def join(shards: Sequence[Stream | None], original: Stream, *, progress: Progress = None) -> Report:
     """Write the original. Raises the errors of verify, and TooManyLostError or SingularError.
 
     A file object may have received the beginning of the original before an error, each byte checked."""
@@ -229,7 +238,9 @@ def join(shards: Sequence[Stream], original: Stream, *, progress: Progress = Non
         return _read(shards, _writer(original, stack), None, progress)
 
 
-def repair(shards: Sequence[Stream], rebuilt: Mapping[int, Stream], *, progress: Progress = None) -> Report:
+def repair(
+    shards: Sequence[Stream | None], rebuilt: Mapping[int, Stream], *, progress: Progress = None
+) -> Report:
     """Write complete shards: `rebuilt` maps an index to a stream. The errors are those of join."""
     with ExitStack() as stack:
         wanted = {index: _writer(stream, stack) for index, stream in rebuilt.items()}

@@ -208,6 +208,28 @@ def test_a_view_ends_with_its_callback() -> None:
             len(view)
 
 
+def test_none_is_a_missing_shard() -> None:
+    shards: list[io.BytesIO | None] = [*split(b"text"), *split(b"text")[:1]]
+    shards[1] = None
+    with pytest.raises(gfsmith.codec.errors.MixedShardsError, match=r"shards\[0\] and shards\[6\]"):
+        streams.verify(shards)
+    shards = [None, *split(b"text")[1:]]
+    assert [shard.source for shard in streams.verify(shards).shards] == [None, 1, 2, 3, 4, 5]
+    with pytest.raises(gfsmith.codec.errors.ShardFormatError):
+        streams.verify([None] * 6)
+
+
+def test_one_path_is_no_sequence_of_streams(tmp_path: Path) -> None:
+    original = tmp_path / "file"
+    original.write_bytes(b"text")
+    for path in ("folder", tmp_path):
+        with pytest.raises(TypeError, match="allowed: a sequence"):
+            streams.split(original, path, k=4, m=2)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="allowed: a sequence"):
+            streams.join(path, tmp_path / "out")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == [original]
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -220,7 +242,8 @@ def test_a_view_ends_with_its_callback() -> None:
         ({"name": "n" * 300}, "at most 229"),
         ({"set_id": b"short"}, "16 bytes"),
         ({"code": "c" * 40}, "at most 31"),
-        ({"code": "magic"}, "invalid"),
+        ({"code": "magic"}, "code 'magic': must be one of vandermonde, cauchy, "),
+        ({"code": "raid6", "m": 3}, "raid6.*no such shape"),
         ({"l": 2}, "other codes have l = 0"),
         ({"m": 3}, "6 shards, must be k"),
     ],
