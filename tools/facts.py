@@ -65,6 +65,14 @@ def _codes_in_c() -> Iterator[str]:
     yield "/* clang-format on */"
 
 
+def _shapes_in_c() -> Iterator[str]:
+    yield "/* clang-format off */"
+    for code in (*CODES, LRC):
+        for name in (code.name, *code.aliases):
+            yield f'{{"{name}", "{code.limits}"}},'
+    yield "/* clang-format on */"
+
+
 def _aliases_in_c() -> Iterator[str]:
     yield "/* clang-format off */"
     for alias, name in ALIASES.items():
@@ -340,6 +348,7 @@ def _errors_in_typescript() -> Iterator[str]:
 LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "codes in C": _codes_in_c,
     "aliases in C": _aliases_in_c,
+    "shapes of codes in C": _shapes_in_c,
     "codes in Python": _codes_in_python,
     "aliases in Python": _aliases_in_python,
     "variants of codes in Rust": _variants_in_rust,

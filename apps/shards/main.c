@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KNOWN ":c:k:m:l:b:n:o:ft:jqh" /* of getopt */
+
 /* 14 blocks of the default shape are 896 KiB: they stay in the second-level cache from the read to
  * the last write, and each read and write is large enough to amortize the system call. */
 enum { DEFAULT_K = 10, DEFAULT_M = 4, DEFAULT_BLOCK = 64 * 1024, MOST_THREADS = 256 };
@@ -19,14 +21,14 @@ static const char usage[] =
     "       gfsmith-shards verify [OPTIONS] SHARD...|SHARDS\n"
     "       gfsmith-shards repair [OPTIONS] SHARD...|SHARDS\n"
     "       gfsmith-shards restore [OPTIONS] SHARD...|SHARDS -o FILE|FOLDER|-\n"
-    "       gfsmith-shards info SHARD...\n"
+    "       gfsmith-shards info SHARD...|SHARDS\n"
     "Splits FILE, FOLDER or standard input into K + M shards in the folder SHARDS; any K restore "
     "it.\n"
     "  -c, --code CODE    a code of `gfsmith codes` (default cauchy), or lrc\n"
     "  -k, --data K       data shards (default 10)\n"
     "  -m, --parity M     parity shards (default 4)\n"
     "  -l, --groups L     with lrc: groups with a local parity each\n"
-    "  -b, --block BLOCK  bytes of a shard in one stripe (default 65536)\n"
+    "  -b, --block BLOCK  bytes of a shard in one stripe, such as 4096 or 1M (default 64K)\n"
     "  -n, --name NAME    of the original (default: the last part of its path; stdin)\n"
     "  -o, --output PATH  where to restore; - is standard output\n"
     "  -f, --force        protect: the next generation; restore: replace the file\n"
@@ -44,17 +46,18 @@ typedef struct command {
   const char *flags; /* short options besides -h */
   size_t least;
   size_t most;
+  const char *arguments;
   int (*run)(const options *);
 } command;
 
 static const command commands[] = {
-    {"protect", "ckmlbnftjq", 2, 2, command_protect},
-    {"verify", "tjq", 1, SIZE_MAX, command_verify},
-    {"repair", "tjq", 1, SIZE_MAX, command_repair},
-    {"restore", "oftjq", 1, SIZE_MAX, command_restore},
-    {"info", "q", 1, SIZE_MAX, command_info},
-    {"split", "ckmlbnftjq", 2, 2, command_protect},
-    {"join", "oftjq", 1, SIZE_MAX, command_restore},
+    {"protect", "ckmlbnftjq", 2, 2, "FILE|FOLDER|- SHARDS", command_protect},
+    {"verify", "tjq", 1, SIZE_MAX, "SHARD...|SHARDS", command_verify},
+    {"repair", "tjq", 1, SIZE_MAX, "SHARD...|SHARDS", command_repair},
+    {"restore", "oftjq", 1, SIZE_MAX, "SHARD...|SHARDS -o FILE|FOLDER|-", command_restore},
+    {"info", "q", 1, SIZE_MAX, "SHARD...|SHARDS", command_info},
+    {"split", "ckmlbnftjq", 2, 2, "FILE|FOLDER|- SHARDS", command_protect},
+    {"join", "oftjq", 1, SIZE_MAX, "SHARD...|SHARDS -o FILE|FOLDER|-", command_restore},
 };
 
 static const struct option long_options[] = {
@@ -73,14 +76,35 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+/* Read digits until `end`; false if there are none, or the value is above `most`. */
+static bool read_digits(const char *text, const char *end, unsigned most, unsigned *value) {
+  unsigned long n = 0;
+  const char *digit = text;
+  for (; digit < end && *digit >= '0' && *digit <= '9' && n <= most; digit++)
+    n = n * 10 + (unsigned long)(*digit - '0');
+  *value = (unsigned)n;
+  return digit > text && digit == end && n <= most;
+}
+
 static int number(const char *flag, const char *text, unsigned least, unsigned most,
                   unsigned *value) {
-  char *end;
-  errno = 0;
-  unsigned long n = strtoul(text, &end, 10);
-  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || n < least || n > most)
+  unsigned n;
+  if (!read_digits(text, text + strlen(text), most, &n) || n < least)
     return refuse("%s %s: must be a whole number from %u to %u", flag, text, least, most);
-  *value = (unsigned)n;
+  *value = n;
+  return TOOL_OK;
+}
+
+/* Bytes, with K for 1024 or M for 1024 * 1024. */
+static int bytes(const char *flag, const char *text, unsigned least, unsigned most,
+                 unsigned *value) {
+  const char *end = text + strlen(text);
+  char unit = end > text ? end[-1] : '0';
+  unsigned scale = unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1, n;
+  if (!read_digits(text, end - (scale > 1), most / scale, &n) || n * scale < least)
+    return refuse("%s %s: must be a whole number from %u to %u, such as 4096, 64K or 1M", flag,
+                  text, least, most);
+  *value = n * scale;
   return TOOL_OK;
 }
 
@@ -96,7 +120,7 @@ static int apply(options *opt, int flag) {
   case 'l':
     return number("-l", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->l);
   case 'b':
-    return number("-b", optarg, 64, GFSMITH_SHARDS_MAX_BLOCK, &opt->block);
+    return bytes("-b", optarg, 64, GFSMITH_SHARDS_MAX_BLOCK, &opt->block);
   case 't':
     return number("-t", optarg, 1, MOST_THREADS, &opt->threads);
   case 'n':
@@ -113,13 +137,24 @@ static int apply(options *opt, int flag) {
   }
 }
 
+/* getopt_long has stopped at an option that it does not accept. It sets optopt to 0 for an unknown
+ * long option. */
+static int refuse_option(const command *chosen, const char *word, bool lacks_value) {
+  char letter[] = {'-', (char)optopt, '\0'};
+  bool exists = optopt != 0 && strchr(KNOWN, optopt) != NULL;
+  if (lacks_value)
+    return refuse("%s: the value is missing (see --help)", letter);
+  if (exists)
+    return refuse("%s takes no value (see --help)", letter);
+  return refuse("%s has no option %s (see --help)", chosen->name, optopt != 0 ? letter : word);
+}
+
 static int parse(options *opt, const command *chosen, int argc, char **argv) {
   int flag;
   int status = TOOL_OK;
-  while (status == TOOL_OK &&
-         (flag = getopt_long(argc, argv, "c:k:m:l:b:n:o:ft:jqh", long_options, NULL)) != -1) {
-    if (flag == '?')
-      return TOOL_REFUSED; /* getopt has printed a message */
+  while (status == TOOL_OK && (flag = getopt_long(argc, argv, KNOWN, long_options, NULL)) != -1) {
+    if (flag == '?' || flag == ':')
+      return refuse_option(chosen, argv[optind - 1], flag == ':');
     if (flag == 'h') {
       fputs(usage, stdout);
       exit(TOOL_OK);
@@ -133,7 +168,7 @@ static int parse(options *opt, const command *chosen, int argc, char **argv) {
   opt->paths = argv + optind;
   opt->count = (size_t)(argc - optind);
   if (opt->count < chosen->least || opt->count > chosen->most)
-    return refuse("%s: wrong number of arguments (gfsmith-shards --help)", chosen->name);
+    return refuse("%s: %zu arguments; allowed: %s", chosen->name, opt->count, chosen->arguments);
   if (strchr(chosen->flags, 'o') != NULL && opt->output == NULL)
     return refuse("%s: -o PATH is missing", chosen->name);
   return TOOL_OK;
@@ -166,7 +201,6 @@ int main(int argc, char **argv) {
   if (chosen == NULL)
     return refuse("%s%s: allowed commands: protect, verify, repair, restore, info (see --help)",
                   argc >= 2 ? "unknown command " : "no command", argc >= 2 ? argv[1] : "");
-  argv[1] = argv[0]; /* the beginning of getopt's messages */
   int status = parse(&opt, chosen, argc - 1, argv + 1);
   if (status != TOOL_OK)
     return status;

@@ -1,5 +1,6 @@
 /* gfsmith-shards protect: a file, a folder or stdin as k + m shards. */
 #include "archive.h"
+#include "codes.h"
 #include "commands.h"
 #include "control.h"
 #include "json.h"
@@ -65,23 +66,6 @@ static int default_name(const protect *job, char *name, size_t size) {
   return TOOL_OK;
 }
 
-static int check_code(const gfsmith_shards_header *h) {
-  gfsmith_codec *codec = NULL;
-  gfsmith_status status = strcmp(h->code, "lrc") == 0
-                              ? gfsmith_codec_create_lrc(&codec, h->k, h->l, h->m - h->l)
-                              : gfsmith_codec_create(&codec, h->code, h->k, h->m);
-  gfsmith_codec_destroy(codec);
-  if (status == GFSMITH_OK)
-    return TOOL_OK;
-  if (status == GFSMITH_EINVAL)
-    return refuse("code \"%s\" with k = %" PRIu32 ", m = %" PRIu32
-                  ": unknown, or without this shape; allowed: lrc and the names of `gfsmith codes`",
-                  h->code, h->k, h->m);
-  return refuse("code %s with k = %" PRIu32 ", m = %" PRIu32 ": %s%s", h->code, h->k, h->m,
-                gfsmith_strerror(status),
-                status == GFSMITH_ENOTMDS ? " (cauchy can at every shape)" : "");
-}
-
 static int fill_header(protect *job, const options *opt) {
   gfsmith_shards_header *h = &job->header;
   char name[sizeof h->name];
@@ -106,7 +90,7 @@ static int fill_header(protect *job, const options *opt) {
   if (fault != NULL)
     return refuse("cannot protect %s: %s", job->source, fault);
   job->shards = h->k + h->m;
-  return check_code(h);
+  return codes_check(h);
 }
 
 /* Creates the folder if it is missing; its parent must exist. */

@@ -60,7 +60,7 @@ static int add_folder(shard_set *set, const char *folder) {
   return n > 0 ? TOOL_OK : refuse("%s holds no shard files (*.gfs)", folder);
 }
 
-static int expand(shard_set *set, char *const *paths, size_t count) {
+int set_add(shard_set *set, char *const *paths, size_t count) {
   int status = TOOL_OK;
   for (size_t i = 0; i < count && status == TOOL_OK; i++) {
     struct stat info;
@@ -222,7 +222,7 @@ static void make_sources(shard_set *set) {
 }
 
 int set_open(shard_set *set, char *const *paths, size_t count) {
-  int status = expand(set, paths, count);
+  int status = set_add(set, paths, count);
   for (size_t i = 0; i < set->count && status == TOOL_OK; i++)
     status = examine(&set->files[i]);
   if (status == TOOL_OK)

@@ -36,7 +36,9 @@ typedef struct shard_set {
   gfsmith_shards_report report;
 } shard_set;
 
-/* Open files and folders (all *.gfs in them), and choose the highest generation with enough shards.
+/* Add files and the *.gfs of folders without opening them. */
+int set_add(shard_set *set, char *const *paths, size_t count);
+/* Add files and folders and open them, and choose the highest generation with enough shards.
  * TOOL_REFUSED after a message if two shards do not belong together or have the same index, a file
  * is not a shard, or none has a valid header. Damaged and missing shards are not errors here. */
 int set_open(shard_set *set, char *const *paths, size_t count);

@@ -105,10 +105,13 @@ static int info_file(const char *path) {
 }
 
 int command_info(const options *opt) {
-  int worst = TOOL_OK;
-  for (size_t i = 0; i < opt->count; i++) {
-    int status = info_file(opt->paths[i]);
+  shard_set *set = must_alloc(1, sizeof *set);
+  int worst = set_add(set, opt->paths, opt->count);
+  for (size_t i = 0; i < set->count && worst != TOOL_REFUSED; i++) {
+    int status = info_file(set->files[i].path);
     worst = status > worst ? status : worst;
   }
+  set_close(set);
+  free(set);
   return worst;
 }

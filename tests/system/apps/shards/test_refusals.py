@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith.codes.names import CODES, LRC
 from tests.system.apps.shards.support import REFUSED, Tool, content, flip, make_set, shard, snapshot
 
 SET_COMMANDS = ("verify", "repair", "restore")
@@ -107,6 +108,27 @@ def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> N
     assert tool.refusal("protect", fifo, shards) == f"{fifo} is neither a regular file nor a folder"
 
 
+WORDS = {
+    "protect": "protect: 0 arguments; allowed: FILE|FOLDER|- SHARDS",
+    "protect a": "protect: 1 arguments; allowed: FILE|FOLDER|- SHARDS",
+    "verify": "verify: 0 arguments; allowed: SHARD...|SHARDS",
+    "verify --forse x": "verify has no option --forse (see --help)",
+    "verify --quiet -zq x": "verify has no option -z (see --help)",
+    "verify --quiet=1 x": "-q takes no value (see --help)",
+    "protect a b --data": "-k: the value is missing (see --help)",
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_wrong_words(tool: Tool, words: str) -> None:
+    assert tool.refusal(*words.split()) == WORDS[words]
+
+
+def test_info_of_a_folder(tool: Tool, shards: Path) -> None:
+    folder, files = tool.ok("info", shards), tool.ok("info", *sorted(shards.iterdir()))
+    assert folder == files
+
+
 def test_info_of_other_files(tool: Tool, tmp_path: Path) -> None:
     letter = tmp_path / "letter"
     letter.write_text("hello")
@@ -141,6 +163,7 @@ def test_join_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None
     assert joined.read_bytes() == (tmp_path / "file").read_bytes()
 
 
+NAMES = [name for code in (*CODES, LRC) for name in (code.name, *code.aliases)]
 SPLITS = {
     "-k 0": "-k 0: must be a whole number from 1 to 254",
     "-k 255": "-k 255: must be a whole number from 1 to 254",
@@ -148,18 +171,15 @@ SPLITS = {
     "-k 4x": "-k 4x: must be a whole number from 1 to 254",
     "-m 0": "-m 0: must be a whole number from 1 to 254",
     "-m 99999999999999999999": "-m 99999999999999999999: must be a whole number from 1 to 254",
-    "-b 63": "-b 63: must be a whole number from 64 to 1048576",
-    "-b 1048577": "-b 1048577: must be a whole number from 64 to 1048576",
+    "-b 63": "-b 63: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
+    "-b 1048577": "-b 1048577: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
+    "-b 2M": "-b 2M: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
+    "-b K": "-b K: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
     "-b 100": "cannot protect FILE: the block size must be a multiple of 64, at most 1048576",
     "-k 200 -m 56": "cannot protect FILE: k and m must each be at least 1, together at most 255",
-    "-c magic": (
-        'code "magic" with k = 10, m = 4: unknown, or without this shape; '
-        "allowed: lrc and the names of `gfsmith codes`"
-    ),
-    "-c raid6": (
-        'code "raid6" with k = 10, m = 4: unknown, or without this shape; '
-        "allowed: lrc and the names of `gfsmith codes`"
-    ),
+    "-c magic": 'code "magic" is unknown; allowed: ' + ", ".join(NAMES),
+    "-c raid6": "code raid6 has no shape k = 10, m = 4; allowed: k >= 1, m = 2, k + m <= 255",
+    "-c zfs": "code zfs has no shape k = 10, m = 4; allowed: k >= 1, 1 <= m <= 3, k + m <= 255",
     "-l 2": "cannot protect FILE: lrc has l groups, 1 <= l <= k and l < m; other codes have l = 0",
     "-c lrc": "cannot protect FILE: lrc has l groups, 1 <= l <= k and l < m; other codes have l = 0",
     "-n a/b": "cannot protect FILE: the name of the original must be a file name of at most 229 bytes",
