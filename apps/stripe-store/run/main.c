@@ -243,6 +243,6 @@ int main(int argc, char **argv) {
     return status_command(argv[2]);
   if (argc == 3 && strcmp(argv[1], "stop") == 0)
     return stop_command(argv[2]);
-  fputs(usage, stderr);
-  return EXIT_REFUSED;
+  return refuse("%s; allowed: run FOLDER, status FOLDER, stop FOLDER (see --help)",
+                argc < 2 ? "no command" : argv[1]);
 }

@@ -7,7 +7,7 @@ from importlib import import_module
 from gfsmith.cli.console import fail
 from gfsmith.emit.files import installed
 
-_CHECKOUT = "which is not built: run `make python`"
+_CHECKOUT = "which is not built: run `make python` in the checkout"
 _WHEEL = "which this installation lacks: install a wheel that has it (docs/python.md)"
 
 

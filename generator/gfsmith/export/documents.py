@@ -18,6 +18,7 @@ PAGES = (
     "contract.md",
     "codes.md",
     "repair.md",
+    "threads.md",
     "raid.md",
     "packets.md",
     "algebra.md",

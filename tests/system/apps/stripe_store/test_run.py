@@ -165,6 +165,13 @@ def refusal(programs: Path, program: str, *arguments: str | Path) -> str:
     return done.stderr.rstrip("\n")
 
 
+@pytest.mark.parametrize("words", [[], ["runn"], ["status"], ["stop", "a", "b"]], ids=" ".join)
+def test_wrong_commands(programs: Path, words: list[str]) -> None:
+    said = refusal(programs, "stripe-store", *words)
+    allowed = "run FOLDER, status FOLDER, stop FOLDER (see --help)"
+    assert said == f"stripe-store: {words[0] if words else 'no command'}; allowed: {allowed}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
