@@ -5,11 +5,7 @@ from __future__ import annotations
 
 import sys
 
-
-def _remedy(package: str) -> str:
-    if package == "peachpy":
-        return "install Debian's python3-peachpy, or build it as docs/python.md describes"
-    return "pip install 'WHEEL[generator]', where WHEEL is gfsmith's wheel file (docs/python.md)"
+from gfsmith.cli.missing import install_hint
 
 
 def main() -> None:
@@ -21,7 +17,10 @@ def main() -> None:
         if error.name is None or error.name.startswith("gfsmith"):
             raise
         package = error.name.split(".")[0]
-        print(f"gfsmith: the command needs the Python package {package}: {_remedy(package)}", file=sys.stderr)
+        print(
+            f"gfsmith: the command needs the Python package {package}: {install_hint(package)}",
+            file=sys.stderr,
+        )
         sys.exit(2)
 
 

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import click
 
-from gfsmith.build.requirements import Level, present, remedy, requirements
+from gfsmith.build.requirements import Level, Requirement, present, remedy, requirements
 from gfsmith.cli.console import print_json
+from gfsmith.cli.missing import install_hint
 from gfsmith.kernel.isa import BY_NAME
+
+ENCODER = "peachpy"  #: the module that the Python of this command needs, too
+
+
+def _importable(needed: Requirement) -> bool:
+    """Return False for the encoder of x86 instructions if only the system's Python has it."""
+    return needed.name != ENCODER or find_spec(ENCODER) is not None
+
+
+def _command(needed: Requirement) -> str:
+    return install_hint(ENCODER) if present(needed) and not _importable(needed) else remedy(needed)
 
 
 @click.command("doctor")
@@ -18,8 +32,8 @@ def command(as_json: bool) -> None:
             "level": needed.level.value,
             "name": needed.name,
             "purpose": needed.purpose,
-            "present": present(needed),
-            "command": remedy(needed),
+            "present": present(needed) and _importable(needed),
+            "command": _command(needed),
         }
         for needed in requirements(Level.TEST_ALL)
     ]

@@ -396,6 +396,17 @@ def test_doctor_names_missing_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert line.endswith("dnf install -y clang19")
 
 
+def test_doctor_names_a_module_that_only_the_system_s_python_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a virtual environment without the system's packages, where a wheel may be installed."""
+    doctor = import_module("gfsmith.cli.doctor")
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    monkeypatch.setattr(doctor, "present", lambda needed: True)
+    result = CliRunner().invoke(main.main, ["doctor"])
+    assert result.exit_code == 1
+    assert result.output.startswith("missing for gen: peachpy (encodes x86 instructions): install Debian's ")
+    assert result.output.count("\n") == 1
+
+
 def test_levels_of_set_up_build_upon_others(root: Path) -> None:
     """`make test-all` needs everything that is not optional; other levels do not need each other's packages.
 

@@ -44,7 +44,8 @@ def said(package: Path, *command: str) -> str:
 )
 def test_a_checkout_without_the_library(package: Path, command: tuple[str, ...], who: str) -> None:
     assert said(package, *command) == (
-        f"gfsmith: gfsmith {who} needs the library for Python, which is not built: run `make python` in the checkout\n"
+        f"gfsmith: gfsmith {who} needs the library for Python, which is not built: "
+        "run `make python` in the checkout\n"
     )
 
 
