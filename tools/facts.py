@@ -29,7 +29,7 @@ from pydantic.fields import FieldInfo
 from gfsmith import __version__
 from gfsmith.build.settings import KernelGroup, OneOf
 from gfsmith.build.target import Target
-from gfsmith.codes.names import ALIASES, CODES, LRC, Code
+from gfsmith.codes.names import ALIASES, CODES, LRC, SEARCHED, Code
 from gfsmith.explore.tune.space import axes
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architecture
 from gfsmith.kernel.groups import GROUPS
@@ -125,7 +125,7 @@ def _codes_in_go() -> Iterator[str]:
 def _codes_in_markdown() -> Iterator[str]:
     yield "| code | also called | matrix | shapes | from |"
     yield "|---|---|---|---|---|"
-    for code in (*CODES, LRC):
+    for code in (*CODES, *SEARCHED, LRC):
         aliases = ", ".join(f"`{alias}`" for alias in code.aliases)
         cells = (f"`{code.name}`", aliases, code.formula, code.limits, code.source)
         yield f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|"

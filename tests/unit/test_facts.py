@@ -14,7 +14,7 @@ import pytest
 from gfsmith import __version__
 from gfsmith.build.settings import KernelGroup
 from gfsmith.codes import FAMILIES
-from gfsmith.codes.names import ALIASES, CODES, LRC, NAMES
+from gfsmith.codes.names import ALIASES, CODES, LRC, NAMES, SEARCHED
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch
 from gfsmith.kernel.groups import GROUPS, named
 from gfsmith.kernel.isa import BY_NAME, ISAS
@@ -128,8 +128,8 @@ def test_the_version_has_no_other_copy() -> None:
 
 
 def test_codes_are_named_once() -> None:
-    assert len(set(NAMES)) == len(NAMES) == len(CODES) + len(ALIASES) + 1
-    assert len({code.identifier for code in (*CODES, LRC)}) == len(CODES) + 1
+    assert len(set(NAMES)) == len(NAMES) == len(CODES) + len(SEARCHED) + len(ALIASES) + 1
+    assert len({code.identifier for code in (*CODES, *SEARCHED, LRC)}) == len(CODES) + len(SEARCHED) + 1
     assert tuple(FAMILIES) == tuple(code.name for code in CODES)
 
 

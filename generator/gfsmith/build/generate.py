@@ -20,7 +20,7 @@ from gfsmith.ir.liveness import pressure
 from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, SpecError, Technique
 from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
-from gfsmith.lower.circuits.choice import Candidate, candidates, schedules
+from gfsmith.lower.circuits.choice import Candidate, candidates, derivations, schedules
 from gfsmith.lower.circuits.order import scheduled
 from gfsmith.passes import pipeline
 from gfsmith.prove.program.prove import prove
@@ -141,7 +141,8 @@ def circuits(spec: KernelSpec) -> tuple[Candidate, ...]:
     """
     assert spec.baked is not None
     if spec.baked.packets:
-        found = schedules(spec.field, spec.baked.rows)
+        automatic = spec.circuit is Circuit.CHEAPEST
+        found = (schedules if automatic else derivations)(spec.field, spec.baked.rows)
     else:
         found = candidates(spec.field, spec.baked.rows, *costs(spec))
     if spec.circuit is Circuit.CHEAPEST:

@@ -1,8 +1,9 @@
 """The requested build: configuration file, the options that override it, and the code of --code.
 
 `--code minio --k 12 --m 4` adds the kernels for this code and shape to those in the file, for every
-instruction set of the configuration that supports known matrices. Without a file, BUILT_IN is added: kernels
-for any number of sources, which the runtime uses for repairs, updates, checks and other shapes.
+instruction set of the configuration that supports known matrices; with `--packets` these kernels add packets.
+Without a file, BUILT_IN is added: kernels for any number of sources, which the runtime uses for repairs,
+updates, checks and other shapes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.spec import KernelSpec
 
 #: The options that name a code and shape.
-CODE = ("code", "k", "m", "l", "r")
+CODE = ("code", "k", "m", "l", "r", "packets")
 
 BUILT_IN = """
 [[kernels]]
@@ -49,19 +50,22 @@ class Build(NamedTuple):
 
 
 class Code(NamedTuple):
-    """The values of --code, --k, --m, --l and --r."""
+    """The values of --code, --k, --m, --l, --r and --packets."""
 
     name: str | None
     k: int | None
     m: int | None
     l: int | None  # noqa: E741 - the papers' name
     r: int | None
+    packets: bool = False
 
     def check(self) -> None:
         """Raises CodeError for an unknown name, an impossible shape, or options that need another one."""
         if self.name is None:
-            if any(value is not None for value in self):
-                raise codes.CodeError("--k and --m need --code, such as --code minio --k 12 --m 4")
+            if self != Code(*(None,) * 5):
+                raise codes.CodeError(
+                    "--k and --m need --code (--packets too), such as --code minio --k 12 --m 4"
+                )
             return
         shape.matrix_of(self.name, *self.shape())
 
@@ -129,6 +133,7 @@ def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Co
         local=local,
         shapes=[f"{k}x{m}"],
         isas=able,
+        packets=wanted.packets,
     )
     alone = loaded.model_copy(update={"kernels": [group], "adaptive": None})
     known = {spec.symbol for spec in listed}

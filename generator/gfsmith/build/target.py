@@ -83,7 +83,7 @@ def parse(text: str, best: Isa) -> Target:
         raise TargetError(f"SPEC '{text}' cannot be read; allowed: {examples}, ...")
     what, isa = found["what"], best if found["isa"] is None else BY_NAME.get(found["isa"])
     what = codes.ALIASES.get(what, what)
-    if what not in (*_OPERATIONS, *codes.FAMILIES):
+    if what not in (*_OPERATIONS, *codes.FAMILIES, *(code.name for code in codes.SEARCHED)):
         allowed = f"{', '.join(_OPERATIONS)}, {codes.allowed()}"
         raise TargetError(f"SPEC '{text}': '{what}' is neither operation nor code; allowed: {allowed}")
     if isa is None or isa not in TUNABLE:

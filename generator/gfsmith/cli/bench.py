@@ -35,9 +35,9 @@ def _codec(target: str) -> Codec:
     k, m = int(found["k"]), int(found["m"])
     codes.parity_matrix(found["code"], k, m)  # refuses other shapes in one line
 
-    from gfsmith.codec import Codec
+    from gfsmith.repair import planner
 
-    return Codec(found["code"], k, m)
+    return planner.codec(found["code"], k, m, None)
 
 
 def _bytes(block: str) -> int:

@@ -38,6 +38,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--m", type=int, help="With --code: parity shards."),
         click.option("--l", type=int, help="With --code lrc: groups, each with a local parity."),
         click.option("--r", type=int, help="With --code lrc: global parities."),
+        click.option("--packets", is_flag=True, help="With --code: the kernels add packets (packet layout)."),
         click.option("--adaptive", is_flag=True, help="Add the kernels of the table [adaptive], with its "
                      "defaults if the file has no such table."),
     )):  # fmt: skip

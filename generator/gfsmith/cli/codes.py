@@ -13,9 +13,11 @@ from gfsmith.cli.console import out, print_json
 from gfsmith.codes import decided, find, frontier, lrc, safe_shapes, shape
 from gfsmith.codes.family import Family
 from gfsmith.codes.mds import Certificate, Counterexample
-from gfsmith.codes.names import CODES, LRC, NAMES, Code, CodeError
+from gfsmith.codes.names import CODES, LRC, NAMES, SEARCHED, Code, CodeError
 
 NOT_MDS = 1  #: exit status
+#: Codes without a table of MDS shapes: lrc is not MDS, and each shape of a searched code takes a search.
+_UNTABLED = {code.name: code for code in (*SEARCHED, LRC)}
 _NARROW = 6
 
 
@@ -32,7 +34,7 @@ def _record(code: Code) -> dict[str, Any]:
 
 
 def _records() -> list[dict[str, Any]]:
-    return [_record(code) for code in (*CODES, LRC)]
+    return [_record(code) for code in (*CODES, *SEARCHED, LRC)]
 
 
 def _kind(family: Family, k: int, m: int) -> str:
@@ -167,9 +169,9 @@ def command(name: str | None, as_json: bool, **flags: int | None) -> None:
             _local(k, m, local, as_json)
         else:
             _shape(find(name), k, m, as_json)
-    elif name != LRC.name:
+    elif (alone := _UNTABLED.get(name)) is None:
         _family(find(shape.known(name)), as_json)
     elif as_json:
-        print_json(_record(LRC))
+        print_json(_record(alone))
     else:
-        _describe(_record(LRC))
+        _describe(_record(alone))

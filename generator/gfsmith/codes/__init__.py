@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gfsmith.codes import backblaze, hdfs, isal, jerasure, lch, mds, plank, raid, zfec
+from gfsmith.codes import backblaze, cerasure, hdfs, isal, jerasure, lch, mds, plank, raid, zerasure, zfec
 from gfsmith.codes.family import POLYNOMIAL, Family
-from gfsmith.codes.names import ALIASES, CODES, CodeError, allowed
+from gfsmith.codes.names import ALIASES, CODES, SEARCHED, CodeError, allowed
 from gfsmith.field import Field
 from gfsmith.field.matrix import Matrix
 
@@ -14,6 +14,7 @@ __all__ = [
     "ALIASES",
     "FAMILIES",
     "POLYNOMIAL",
+    "SEARCHED",
     "CodeError",
     "Family",
     "allowed",
@@ -24,14 +25,15 @@ __all__ = [
     "safe_shapes",
 ]
 
-_MODULES = (isal, backblaze, lch, jerasure, hdfs, raid, zfec, plank)
+_MODULES = (isal, backblaze, lch, jerasure, hdfs, raid, zfec, plank, zerasure, cerasure)
 _MADE = {family.code: family for module in _MODULES for family in module.FAMILIES}
 FAMILIES: dict[str, Family] = {code.name: _MADE[code] for code in CODES}
+_ALL: dict[str, Family] = {**FAMILIES, **{code.name: _MADE[code] for code in SEARCHED}}
 
 
 def find(name: str) -> Family:
     """Return the family of a name or an alias. Raises CodeError for an unknown name."""
-    family = FAMILIES.get(ALIASES.get(name, name))
+    family = _ALL.get(ALIASES.get(name, name))
     if family is None:
         raise CodeError(f"code '{name}' is unknown; allowed: {allowed()}")
     return family

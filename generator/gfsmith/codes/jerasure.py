@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 from gfsmith.codes import lagrange, names
 from gfsmith.codes.family import Family, powers
 from gfsmith.field import ORDER, Field
@@ -18,26 +21,35 @@ def ones(field: Field, element: int) -> int:
     return sum(row.bit_count() for row in field.matrix(element))
 
 
-def _cauchy_good(field: Field, k: int, m: int) -> Matrix:
-    """Return cauchy_orig scaled for few ones, m x k.
+@lru_cache(maxsize=8)
+def weights(field: Field) -> tuple[int, ...]:
+    """Return `ones` of every element."""
+    return tuple(ones(field, element) for element in range(ORDER))
 
-    Columns are scaled so that the first row is 1. Every other row is divided by the one of its elements that
-    leaves the fewest ones. For m = 2 the second row is the k elements with the fewest ones.
+
+def cauchy_good(field: Field, k: int, m: int) -> Matrix:
+    """Return cauchy_orig scaled for few ones, m x k. For m = 2 the second row is the k elements with the
+    fewest ones.
 
     Source: J. S. Plank, L. Xu, "Optimizing Cauchy Reed-Solomon codes for fault-tolerant network storage
     applications", NCA 2006. Ties are resolved as in Jerasure."""
     if m == 2:
-        lightest = sorted(range(1, ORDER), key=lambda e: (ones(field, e), e))
+        lightest = sorted(range(1, ORDER), key=lambda e: (weights(field)[e], e))
         return ((1,) * k, tuple(lightest[:k]))
-    original = _cauchy_orig(field, k, m)
-    scales = [field.inverse(element) for element in original[0]]
-    rows = [[field.multiply(e, s) for e, s in zip(row, scales, strict=True)] for row in original]
+    return scaled(field, _cauchy_orig(field, k, m))
+
+
+def scaled(field: Field, matrix: Sequence[Sequence[int]]) -> Matrix:
+    """Return a matrix without 0, scaled: columns so that the first row is 1, then every other row is divided
+    by the one of its elements that leaves the fewest ones."""
+    scales = [field.inverse(element) for element in matrix[0]]
+    rows = [[field.multiply(e, s) for e, s in zip(row, scales, strict=True)] for row in matrix]
     return (tuple(rows[0]), *(_lightest(field, row) for row in rows[1:]))
 
 
 def _lightest(field: Field, row: list[int]) -> tuple[int, ...]:
     """Return the row, or its first quotient by one of its elements, with the fewest ones."""
-    weight = [ones(field, element) for element in range(ORDER)]
+    weight = weights(field)
     quotients = [row]
     for element in row:
         inverse = field.inverse(element)
@@ -64,5 +76,5 @@ FAMILIES = (
     Family(names.REED_SOL_VAN, _reed_sol_van),
     Family(names.REED_SOL_R6_OP, powers),
     Family(names.CAUCHY_ORIG, _cauchy_orig),
-    Family(names.CAUCHY_GOOD, _cauchy_good),
+    Family(names.CAUCHY_GOOD, cauchy_good),
 )

@@ -222,6 +222,23 @@ LRC = Code(
     local=True,
 )
 
+ZERASURE = Code(
+    name="zerasure",
+    identifier="Zerasure",
+    formula="1 / (x[i] xor y[j]) scaled for few ones; points from a genetic search for a cheap schedule",
+    source="the search of T. Zhou and C. Tian, FAST 2019 (Zerasure), bounded to seconds",
+    most_k=128,
+    most_m=16,
+    mds="always: a Cauchy matrix with scaled rows and columns",
+)
+CERASURE = Code(
+    name="cerasure",
+    identifier="Cerasure",
+    formula="a[j]^i, the lightest a that keep every minor regular; if lighter, a greedy Cauchy matrix",
+    source="the search of T. Niu et al., ICCD 2023 (Cerasure), from its description",
+    mds="always: the search computes every minor, or a Cauchy matrix with scaled rows and columns",
+)
+
 #: The codes with k data shards and m parities.
 CODES = (
     *(VANDERMONDE, CAUCHY, BACKBLAZE, LCH, CAUCHY_ORIG, CAUCHY_GOOD, PLANK_VANDERMONDE),
@@ -229,11 +246,14 @@ CODES = (
 )
 #: Alias -> name.
 ALIASES = {alias: code.name for code in CODES for alias in code.aliases}
+#: The codes whose matrix a search of the generator finds. The C library has no such names: a program passes
+#: the matrix to gfsmith_codec_create_matrix.
+SEARCHED = (ZERASURE, CERASURE)
 #: All names and aliases.
-NAMES = (*(code.name for code in CODES), *ALIASES, LRC.name)
+NAMES = (*(code.name for code in (*CODES, *SEARCHED)), *ALIASES, LRC.name)
 
 
 def allowed() -> str:
-    """Return the names and aliases of CODES in one line."""
+    """Return the names and aliases of CODES and SEARCHED in one line."""
     others = ", ".join(f"{alias} = {name}" for alias, name in ALIASES.items())
-    return f"{', '.join(code.name for code in CODES)}; or {others}"
+    return f"{', '.join(code.name for code in (*CODES, *SEARCHED))}; or {others}"

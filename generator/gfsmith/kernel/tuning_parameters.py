@@ -19,7 +19,8 @@ class Store(Enum):
 
 class Circuit(Enum):
     """The circuit of a baked kernel: CHEAPEST, the one with the lowest estimate; DENSE, element by element;
-    or FACTORED over a subspace of that dimension, if the matrix has the structure."""
+    or FACTORED over a subspace of that dimension, if the matrix has the structure. For packets MATCHED and
+    DERIVED, the schedules of Zerasure and Cerasure."""
 
     CHEAPEST = "auto"
     DENSE = "dense"
@@ -28,6 +29,8 @@ class Circuit(Enum):
     FACTORED3 = "factored3"
     FACTORED4 = "factored4"
     FACTORED5 = "factored5"
+    MATCHED = "matched"
+    DERIVED = "derived"
 
 
 class Walk(Enum):

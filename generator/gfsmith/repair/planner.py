@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import gfsmith
+from gfsmith import codes
 
 if TYPE_CHECKING:
     from gfsmith.codec import Codec, Plan
@@ -22,7 +23,11 @@ class PlanError(ValueError):
 
 def codec(name: str, k: int, m: int, local: int | None) -> Codec:
     """Return the library's codec of a code family, or of lrc with `local` groups, for a valid shape."""
-    return gfsmith.Codec(name, k, m) if local is None else gfsmith.Codec.lrc(k, local, m - local)
+    if local is not None:
+        return gfsmith.Codec.lrc(k, local, m - local)
+    if name in (code.name for code in codes.SEARCHED):
+        return gfsmith.Codec.from_matrix([bytes(row) for row in codes.parity_matrix(name, k, m)])
+    return gfsmith.Codec(name, k, m)
 
 
 def _named(shards: Iterable[int]) -> str:

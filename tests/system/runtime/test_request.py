@@ -52,6 +52,11 @@ def make(folder: Path) -> None:
     listed = json.loads(run(folder, gfsmith, "list", *wanted, *flags, "--json"))["kernels"]
     baked = [row["symbol"] for row in listed if row["code"] == "backblaze"]
     assert [row["isa"] for row in listed if row["code"]] == list(SETS)
+    counting_library(folder, baked)
+
+
+def counting_library(folder: Path, baked: list[str]) -> None:
+    """Make the library of folder/gen_out; it counts calls of these kernels."""
     (folder / "count.c").write_text(COUNTER + "".join(f"COUNT({symbol})\n" for symbol in baked))
     run(folder, "gcc", "-shared", "-fPIC", "-c", "-o", "count.o", "count.c")
     wraps = " ".join(f"-Wl,--wrap={symbol}" for symbol in baked)

@@ -216,6 +216,7 @@ def test_explain_shows_formula_program_and_bytes(project: Path) -> None:
         (["gen", "--code", "minio", "--m", "4"], "--k missing; allowed: k >= 1, m >= 1"),
         (["gen", "--code", "minio"], "--k and --m missing"),
         (["gen", "--k", "12"], "--k and --m need --code"),
+        (["gen", "--packets"], "--k and --m need --code (--packets too)"),
         (["gen", "--code", "minio", "--k", "252", "--m", "4"], "backblaze has no shape 252+4"),
         (["gen", "--code", "zfs", "--k", "4", "--m", "4"], "raidz has no shape 4+4; allowed: k >= 1, 1 <= m"),
         (["gen", "--code", "vandermonde", "--k", "6", "--m", "5"], "losing shards 0, 3, 5, 8, 9 cannot be"),
@@ -306,6 +307,7 @@ def test_codes_and_doctor_print_json() -> None:
     families = json.loads(runner.invoke(main.main, ["codes", "--json"]).output)["codes"]
     named = {"vandermonde", "cauchy", "reed_sol_van", "reed_sol_r6_op", "cauchy_orig", "cauchy_good"}
     named |= {"backblaze", "hdfs", "raid6", "raidz", "snapraid", "zfec", "lch", "lrc", "plank_vandermonde"}
+    named |= {"zerasure", "cerasure"}
     assert {family["code"] for family in families} == named
     report = json.loads(runner.invoke(main.main, ["doctor", "--json"]).output)
     assert all(set(r) >= {"name", "present", "command"} for r in report["requirements"])
@@ -349,6 +351,15 @@ def test_codes_shows_local_codes() -> None:
     record = json.loads(_codes("lrc", "--k", "6", "--l", "2", "--r", "1", "--json").output)
     assert (record["m"], record["mds"], record["maximally_recoverable"]) == (3, False, True)
     assert "MDS:    no, local: any r + 1 losses" in _codes("lrc").output
+
+
+@pytest.mark.parametrize("name", ["zerasure", "cerasure"])
+def test_codes_describes_searches_without_searching(name: str) -> None:
+    shown = _codes(name).output
+    assert f"code:   {name}\n" in shown and "MDS:    always" in shown and "certificate" not in shown
+    record = json.loads(_codes(name, "--json").output)
+    assert record["code"] == name and "staircase" not in record
+    assert "MDS by certificate" in _codes(name, "--k", "3", "--m", "2").output
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from gfsmith.codes import parity_matrix
 from gfsmith.field import Field
 from gfsmith.field.matrix import Matrix, bit_matrix
-from gfsmith.lower.circuits.choice import schedules
-from gfsmith.lower.circuits.schedule import shared_sums, summed
+from gfsmith.lower.circuits.choice import derivations, schedules
+from gfsmith.lower.circuits.schedule import derived_circuit, derived_sums, shared_sums, summed
 
 FIELD = Field(0x11D)
 
@@ -49,6 +49,38 @@ def test_additions(code: str, k: int, m: int, unshared: int, most: int) -> None:
     assert len(found) > 2
 
 
+@pytest.mark.parametrize(
+    ("code", "k", "m", "derived", "matched"),
+    [
+        ("cauchy_good", 10, 4, 776, 432), ("zerasure", 6, 3, 208, 148), ("zerasure", 10, 4, 609, 364),
+        ("cerasure", 6, 3, 189, 136), ("cerasure", 10, 4, 615, 374), ("cerasure", 16, 4, 1128, 612),
+    ],
+)  # fmt: skip
+def test_additions_of_other_libraries(code: str, k: int, m: int, derived: int, matched: int) -> None:
+    matrix = bit_matrix(FIELD, parity_matrix(code, k, m))
+    found = {candidate.label: candidate.circuit for candidate in derivations(FIELD, matrix)}
+    assert all(circuit.matrix(FIELD, 8 * k) == matrix for circuit in found.values())
+    assert {label: circuit.additions for label, circuit in found.items()} == {
+        "derived": derived, "matched": matched
+    }  # fmt: skip
+
+
+def test_a_sum_with_another_parent_is_another_matrix() -> None:
+    """The comparison of matrices above can fail: one exchanged parent suffices."""
+    matrix = bit_matrix(FIELD, parity_matrix("cerasure", 6, 3))
+    sums, outputs = derived_sums(matrix, True)
+    number = next(n for n, operands in enumerate(sums) if set(operands) & set(outputs))
+    sums[number] = [value for value in sums[number] if value not in outputs]
+    totals: list[int] = [1 << n for n in range(48)]
+    for operands in sums:
+        totals.append(0)
+        for value in operands:
+            totals[-1] ^= totals[value]
+    rows = [sum(bit << n for n, bit in enumerate(row)) for row in matrix]
+    wrong = [i for i, output in enumerate(outputs) if totals[output] != rows[i]]
+    assert outputs.index(48 + number) in wrong
+
+
 def test_random_matrices() -> None:
     rng = random.Random(5)
     for _ in range(60):
@@ -60,6 +92,10 @@ def test_random_matrices() -> None:
         matrix = tuple(map(tuple, rows))
         for least in (2, 3, 100):
             circuit = summed(FIELD, matrix, least)
+            assert circuit.matrix(FIELD, inputs) == matrix
+            assert circuit.additions <= plain(matrix)
+        for matched in (False, True):
+            circuit = derived_circuit(FIELD, matrix, matched)
             assert circuit.matrix(FIELD, inputs) == matrix
             assert circuit.additions <= plain(matrix)
 

@@ -1,4 +1,4 @@
-"""Kernels for packets are proved; both proofs refute any operand exchanged for another."""
+"""Kernels for packets are proved with every schedule; both proofs refute any exchanged operand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gfsmith.emit.x86.frame import Abi
 from gfsmith.field import Field
 from gfsmith.field.matrix import bit_matrix
 from gfsmith.ir import Instr, Loop, Op, Program
-from gfsmith.kernel.spec import Baked, KernelSpec, Technique
+from gfsmith.kernel.spec import Baked, Circuit, KernelSpec, SpecError, Technique
 from gfsmith.prove.machine.formats.load import raw
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.program.prove import prove
@@ -102,6 +102,46 @@ def test_mutants_of_a_schedule_are_refuted(isa: str) -> None:
         assert (verdict.status, "is wrong; counterexample" in verdict.reason) == (Status.REFUTED, True), (
             verdict
         )
+
+
+def searched(code: str, circuit: Circuit, isa: str = "avx512") -> KernelSpec:
+    """All three parities of a searched code for 6+3, with the schedule of its library."""
+    rows = bit_matrix(Field(), parity_matrix(code, 6, 3))
+    values = {name: getattr(spec(isa), name) for name in KernelSpec.__dataclass_fields__}
+    changed = {
+        "inputs": 48,
+        "outputs": 24,
+        "circuit": circuit,
+        "baked": Baked(code, 24, 0, rows, packets=True),
+    }
+    return KernelSpec(**{**values, **changed})
+
+
+@pytest.mark.parametrize("isa", ["avx512", "avx2"])
+@pytest.mark.parametrize(
+    ("code", "circuit"), [("zerasure", Circuit.MATCHED), ("cerasure", Circuit.DERIVED)], ids=lambda v: str(v)
+)
+def test_schedules_of_other_libraries(code: str, circuit: Circuit, isa: str) -> None:
+    """Their kernels are proved, and every mutant of the schedule is refuted."""
+    wanted = searched(code, circuit, isa)
+    made = generate_one(wanted)
+    assert f"_{circuit.value}_" in wanted.symbol
+    report = prove_code(
+        contract_of(wanted, "sysv"), raw("kernel", made.code[Abi.SYSV]), "kernel", exhaustive=False
+    )
+    assert report.status is Status.PROVED, report.reason
+    wrong = mutants(program(wanted), random.Random(4))
+    assert len(wrong) >= MUTANTS // 2
+    assert all(prove(wanted, mutant).status is Status.REFUTED for mutant in wrong)
+
+
+def test_circuits_of_packets_and_of_elements_are_distinct() -> None:
+    with pytest.raises(SpecError, match=r"circuit = dense; allowed for .*: derived, matched"):
+        program(searched("cerasure", Circuit.DENSE))
+    baked = Baked("cauchy", 2, 0, parity_matrix("cauchy", 3, 2))
+    values = {name: getattr(make_spec("dot", 3, 2, "avx2"), name) for name in KernelSpec.__dataclass_fields__}
+    with pytest.raises(SpecError, match="circuit = matched; allowed for cauchy_3x2_11d: dense"):
+        program(KernelSpec(**{**values, "baked": baked, "circuit": Circuit.MATCHED}))
 
 
 @pytest.mark.parametrize("isa", ["avx512", "avx2"])

@@ -53,7 +53,8 @@ def axes(target: Target, path: str) -> dict[str, tuple[int | str, ...]]:
     would be slower, and a prefetch can bring it to one level only."""
     found: dict[str, tuple[int | str, ...]] = {"unroll": _UNROLL}
     if target.code is not None:
-        found["circuit"] = tuple(c.value for c in Circuit if c.value[-1] not in "345" or target.outputs > 4)
+        able = [c.value for c in Circuit if c not in (Circuit.MATCHED, Circuit.DERIVED)]  # these: for packets
+        found["circuit"] = tuple(name for name in able if name[-1] not in "345" or target.outputs > 4)
     if target.isa.widths:
         found["width"] = target.isa.widths
     found["order"] = tuple(order.value for order in Order)

@@ -17,7 +17,7 @@ from gfsmith.field.matrix import Matrix
 from gfsmith.lower.circuits.dense import dense
 from gfsmith.lower.circuits.factored import Basis, Plan, Subspace, factored, groups, size
 from gfsmith.lower.circuits.network import Circuit
-from gfsmith.lower.circuits.schedule import summed
+from gfsmith.lower.circuits.schedule import derived_circuit, summed
 
 _LARGEST = 5  #: dimension of a subspace: larger transforms save little more and need more values at once
 _SPANS = 40  #: subspaces per dimension that are considered
@@ -27,7 +27,8 @@ _TRIED = 12  #: plans per dimension that are built, selected by their estimate
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """method: dense, factored with the dimension of the subspace, or schedule (additions only)."""
+    """method: dense, factored with the dimension of the subspace, or additions only: schedule, derived,
+    matched."""
 
     method: str
     dimension: int
@@ -144,3 +145,10 @@ def schedules(field: Field, matrix: Matrix) -> tuple[Candidate, ...]:
     need fewer registers, and the last one shares nothing."""
     found = [Candidate("schedule", 0, summed(field, matrix, least)) for least in _SHARED]
     return tuple(sorted(found, key=lambda c: c.circuit.additions))
+
+
+@lru_cache(maxsize=256)
+def derivations(field: Field, matrix: Matrix) -> tuple[Candidate, ...]:
+    """Return the schedules of other libraries for a matrix of 0 and 1: Cerasure's and Zerasure's."""
+    methods = {"derived": False, "matched": True}
+    return tuple(Candidate(name, 0, derived_circuit(field, matrix, how)) for name, how in methods.items())
