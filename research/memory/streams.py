@@ -44,6 +44,7 @@ _KIND = {
     Op.STREAM: machine.STREAM,
     Op.PREFETCH: machine.PREFETCH,
 }
+_SHARDS = frozenset({Space.SOURCE, Space.DESTINATION, Space.AHEAD})
 _LOOKUPS = frozenset({Op.LOOKUP, Op.LOOKUP_LOW, Op.LOOKUP2})
 _FREE = frozenset(
     {Op.LOAD, Op.STORE, Op.STREAM, Op.PREFETCH, Op.TABLE, Op.MATRIX, Op.COLUMN, Op.CONST, Op.ZERO}
@@ -74,7 +75,7 @@ class _Iteration:
                 self.waiting += 1
                 self.vectors += 1
                 self.lookups += instr.op in _LOOKUPS
-            if instr.op in _KIND and instr.ref is not None and instr.ref.space is not Space.COEFFICIENT:
+            if instr.ref is not None and instr.ref.space in _SHARDS:
                 self._access(instr, source, base)
 
     def _access(self, instr: Instr, source: int, base: int) -> None:
@@ -87,7 +88,8 @@ class _Iteration:
             shard = self.k + ref.index
         else:
             shard = ref.index if ref.index > CURRENT else source + CURRENT - ref.index
-        self.rows.append((_KIND[instr.op], ahead, shard, ref.offset, self.size, *self._spent()))
+        kind = _KIND.get(instr.op, machine.LOAD)  # an addition may read its operand from memory
+        self.rows.append((kind, ahead, shard, ref.offset, self.size, *self._spent()))
 
     def _spent(self) -> tuple[int, int, int]:
         """Return instructions, waiting instructions, and sixteenths of cycles since the last access."""

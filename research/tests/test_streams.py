@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gfsmith.build.generate import program
-from research.memory import machine, policies, streams
+from research.memory import machine, packets, policies, streams
 from research.tests.tracing import Touch, Tracer
 from tests.support.cpu import missing_flags
 
@@ -52,6 +52,28 @@ def test_the_program_touches_what_the_code_touches(isa: str, walk: str, tmp_path
     tail = length - 7
     assert _in_whole(traced, tail) == _in_whole(derived, tail)
     assert any(touch.ahead for touch in derived) == spec.pipelined
+
+
+@pytest.mark.parametrize("circuit", ["derived", "matched"])
+def test_schedules_touch_what_their_code_touches(circuit: str, tmp_path: Path) -> None:
+    if missing_flags(packets.ISA):
+        pytest.skip(f"this CPU has no {packets.ISA}")
+    spec = packets.kernel("cerasure", circuit, 3, 2, 0, 3)
+    found = streams.accesses(program(spec), 24, 128)
+    assert _from_program(found) == Tracer(spec, 24, 128, tmp_path).touches()
+
+
+@pytest.mark.parametrize(("k", "most", "parts"), [(3, 31, 1), (7, 3, 3)])
+def test_packets_of_a_block(k: int, most: int, parts: int) -> None:
+    """Every line of every block is read, and of every parity written once for each sub-stripe and once more
+    for each addition."""
+    found = packets.call("cerasure", "derived", k, 2, 1024, most)
+    lines = {(int(e["shard"]), int(e["offset"]) // 64) for e in found if e["kind"] == machine.LOAD}
+    assert lines >= {(block, line) for block in range(k) for line in range(16)}
+    stored = [(int(e["shard"]), int(e["offset"]) // 64) for e in found if e["kind"] == machine.STORE]
+    expected = 2 * parts + parts - 1
+    assert {stored.count((k + i, line)) for i in range(2) for line in range(16)} == {expected}
+    assert len(stored) == 2 * 16 * expected
 
 
 def test_another_order_is_noticed(tmp_path: Path) -> None:
