@@ -38,7 +38,7 @@ class Samples:
     unavailable: dict[str, str] = field(default_factory=dict)
 
 
-def _driver_lines(command: Sequence[str], plan: str) -> Iterator[str]:
+def driver_lines(command: Sequence[str], plan: str) -> Iterator[str]:
     """Yield the driver's output line by line. The driver is stopped when the caller stops iterating."""
     with tempfile.TemporaryFile("w+") as text, tempfile.TemporaryFile("w+") as errors:
         text.write(plan)
@@ -89,7 +89,7 @@ def run(
         command = [str(built.driver), str(setting.pool), str(threads), str(setting.stagger)]
         command += [setting.pages, *libraries]
         plan = "".join(plan_line(s.cell, effort, built.libraries) + "\n" for s in chosen.values())
-        for line in _driver_lines(command, plan * effort.passes):
+        for line in driver_lines(command, plan * effort.passes):
             event = json.loads(line)
             samples = chosen[event["cell"]]
             if _take(samples, event):

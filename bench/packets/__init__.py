@@ -1,0 +1,1 @@
+"""Codes for packet layout and their schedules from memory, next to ISA-L."""
