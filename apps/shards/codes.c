@@ -25,6 +25,7 @@ static const code_row codes[] = {
     {"lch", "k >= 1, m >= 1, k + m <= 255"},
     {"cauchy_orig", "k >= 1, m >= 1, k + m <= 255"},
     {"cauchy_good", "k >= 1, m >= 1, k + m <= 255"},
+    {"plank_vandermonde", "k >= 1, m >= 1, k + m <= 255"},
     {"reed_sol_van", "k >= 1, m >= 1, k + m <= 255"},
     {"reed_sol_r6_op", "k >= 1, m = 2, k + m <= 255"},
     {"hdfs", "k >= 1, m >= 1, k + m <= 255"},
