@@ -135,7 +135,7 @@ def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Co
         isas=able,
         packets=wanted.packets,
     )
-    alone = loaded.model_copy(update={"kernels": [group], "adaptive": None})
+    alone = loaded.model_copy(update={"kernels": [group]})
     known = {spec.symbol for spec in listed}
     new = [spec for spec in config.specs(alone, f"--code {wanted.name}") if spec.symbol not in known]
     rank = {name: n for n, name in enumerate(BY_NAME)}

@@ -424,6 +424,24 @@ def test_the_flag_adds_them_to_any_request(tmp_path: Path) -> None:
     assert '"walk": "rows"' in more and '"pipelined": true' in more
 
 
+def test_the_code_of_the_command_line_gets_variants(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text('[generator]\nisas = ["avx2"]\n' + BASE)
+    words = [
+        "list",
+        "-c",
+        str(tmp_path / "x.toml"),
+        "--adaptive",
+        "--code",
+        "cauchy",
+        "--k",
+        "10",
+        "--m",
+        "4",
+    ]
+    listed = CliRunner().invoke(main, words).output
+    assert "gfs_dot_10x4_cauchy__avx2_u2_rows_pipet1_nt" in listed
+
+
 def test_explain_shows_rows_and_pointers(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text('[generator]\nisas = ["avx2"]\n' + BASE)
     symbol = "gfs_dot_nx2__avx2_u8_rows_pipet1"
