@@ -220,7 +220,6 @@ def test_explain_shows_formula_program_and_bytes(project: Path) -> None:
         (["gen", "--code", "minio", "--k", "252", "--m", "4"], "backblaze has no shape 252+4"),
         (["gen", "--code", "zfs", "--k", "4", "--m", "4"], "raidz has no shape 4+4; allowed: k >= 1, 1 <= m"),
         (["gen", "--code", "vandermonde", "--k", "6", "--m", "5"], "losing shards 0, 3, 5, 8, 9 cannot be"),
-        (["list", "--code", "minio", "--k", "4", "--m", "2", "--isa", "scalar"], "run-time coefficients"),
     ],
 )
 def test_bad_flags_get_one_line_and_status_2(project: Path, arguments: list[str], words: str) -> None:
