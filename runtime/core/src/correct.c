@@ -27,7 +27,8 @@ static gfsmith_status prepare(correction *c, const gfsmith_codec *codec) {
 }
 
 /* Explain a non-zero syndrome; the number of errors, 0 if too many shards are wrong. */
-static unsigned explain(const correction *c, const uint8_t *s, size_t pitch, gfs_error *errors) {
+static unsigned decode_position(const correction *c, const uint8_t *s, size_t pitch,
+                                gfs_error *errors) {
   const gfs_equations *equations = &c->code.equations;
   if (c->algebraic)
     return gfs_grs_decode(&c->grs, s, pitch, errors);
@@ -42,7 +43,7 @@ static unsigned explain(const correction *c, const uint8_t *s, size_t pitch, gfs
 /* Correct the position if possible. The number of corrected symbols, or GFSMITH_UNEXPLAINED. */
 static uint16_t repair(const correction *c, size_t position, const uint8_t *s, size_t pitch) {
   gfs_error errors[GFSMITH_MAX_SHARDS / 2];
-  unsigned count = explain(c, s, pitch, errors);
+  unsigned count = decode_position(c, s, pitch, errors);
   for (unsigned n = 0; n < count; n++) {
     unsigned shard = gfs_punctured_shard(&c->code, errors[n].shard);
     c->shards[shard][position] ^= errors[n].value;
@@ -53,7 +54,7 @@ static uint16_t repair(const correction *c, size_t position, const uint8_t *s, s
   return count > 0 ? (uint16_t)count : GFSMITH_UNEXPLAINED;
 }
 
-static void run(const correction *c, gfs_path path, size_t len, uint16_t *found) {
+static void correct_parts(const correction *c, gfs_path path, size_t len, uint16_t *found) {
   alignas(GFS_CACHE_LINE) uint8_t s[GFS_CHECK_BYTES];
   uint8_t wrong[GFS_CHECK_BYTES / 2];
   size_t pitch = GFS_CHECK_BYTES / c->code.equations.m / GFS_CACHE_LINE * GFS_CACHE_LINE;
@@ -102,7 +103,7 @@ gfsmith_status gfsmith_correct(const gfsmith_codec *codec, size_t len, uint8_t *
   if (status == GFSMITH_OK && counts != NULL)
     memset(counts, 0, (c.total + 2) * sizeof *counts);
   if (status == GFSMITH_OK)
-    run(&c, gfs_path_of_check(codec->hint, c.total, len), len, found);
+    correct_parts(&c, gfs_path_of_check(codec->hint, c.total, len), len, found);
   gfs_punctured_free(&c.code);
   return status;
 }

@@ -67,7 +67,7 @@ static bool factorise(const gfs_grs *grs, const uint8_t *matrix, pair *pairs) {
 
 /* Choose two points that no shard has, to become 0 and infinity. False if two shards have the same
  * point. There are two, since there are 257 points and at most 255 shards. */
-static bool choose(const gfs_grs *grs, const pair *pairs, pair *zero, pair *infinity) {
+static bool choose_points(const gfs_grs *grs, const pair *pairs, pair *zero, pair *infinity) {
   bool used[LINE] = {false};
   for (unsigned n = 0; n < grs->k + grs->m; n++) {
     bool *own = &used[number_of(grs, pairs[n])];
@@ -108,7 +108,7 @@ bool gfs_grs_find(gfs_grs *grs, const gfs_equations *equations) {
   for (size_t n = 0; n < (size_t)grs->k * grs->m; n++)
     if (equations->matrix[n] == 0)
       return false;
-  if (!factorise(grs, equations->matrix, pairs) || !choose(grs, pairs, &zero, &infinity))
+  if (!factorise(grs, equations->matrix, pairs) || !choose_points(grs, pairs, &zero, &infinity))
     return false;
   for (unsigned n = 0; n < grs->k + grs->m; n++) {
     r[n] = determinant(grs, pairs[n], infinity);

@@ -41,7 +41,7 @@ static void assign(gfs_punctured *out, gfs_checks *checks, const gfs_loss *loss)
 }
 
 /* Copy the columns of the data from the spare rows, and make the map. */
-static gfsmith_status bind(gfs_punctured *out, gfs_checks *checks) {
+static gfsmith_status fill_matrix(gfs_punctured *out, gfs_checks *checks) {
   const gfsmith_codec *codec = checks->codec;
   unsigned width = codec->k + codec->m, k = out->data.count, m = out->parity.count;
   if (k == 0)
@@ -68,7 +68,7 @@ gfsmith_status gfs_punctured_create(gfs_punctured *out, const gfsmith_codec *cod
   out->own_map = NULL;
   out->own_matrix = NULL;
   assign(out, checks, loss);
-  status = bind(out, checks);
+  status = fill_matrix(out, checks);
   free(checks);
   if (status != GFSMITH_OK)
     gfs_punctured_free(out);

@@ -101,6 +101,7 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
     "docs/repair.md": (
         f"{CODEC}, const bool *present, unsigned count, {STRIPE}",
         f"{CODEC}, size_t len, const uint8_t *const *shards",
+        f"{CODEC}, {STRIPE}, const bool *present, size_t *counts",
         f"{CODEC}, size_t len, unsigned j, const uint8_t *delta, unsigned count, const unsigned *indices, "
         "const uint8_t *const *deltas, const uint8_t *data, uint8_t *const *parity, bool first",
     ),
