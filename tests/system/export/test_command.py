@@ -21,6 +21,7 @@ from gfsmith import __version__
 from gfsmith.build.output import OutputError
 from gfsmith.cli import export, main
 from tests.support.paths import ROOT
+from tests.support.progress import without_progress
 from tests.system.export.support import CACHE, run
 
 SMALL = """
@@ -49,8 +50,9 @@ def _export(config: Path, *arguments: str | Path) -> Result:
 def _refusal(result: Result) -> str:
     """Check for a single line and status 2; return the line."""
     assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1 and result.stderr.startswith("gfsmith: ")
-    return result.stderr
+    line = without_progress(result.stderr)
+    assert line.count("\n") == 1 and line.startswith("gfsmith: ")
+    return line
 
 
 def _files(folder: Path) -> dict[str, str]:
