@@ -88,7 +88,8 @@ GFSMITH_API int gfsmith_shards_header_read(gfsmith_shards_header *header, const 
                                            size_t size, const char **why);
 
 /** Do two headers belong to shards of one set? They do if they are equal except for the index.
- * @param a,b headers
+ * @param a a header
+ * @param b another header
  * @return false also if one is invalid */
 GFSMITH_API bool gfsmith_shards_same_set(const gfsmith_shards_header *a,
                                          const gfsmith_shards_header *b);
