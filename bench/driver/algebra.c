@@ -51,10 +51,7 @@ static gfsmith_status matrices64(size_t len, const uint8_t *a, const uint8_t *b,
 static const struct operation {
   const char *name;
   operation_fn *run;
-} OPERATIONS[] = {{"multiply", multiply},           {"invert", invert},
-                  {"polynomials8", polynomials8},   {"polynomials16", polynomials16},
-                  {"polynomials32", polynomials32}, {"matrices8", matrices8},
-                  {"matrices64", matrices64}};
+} OPERATIONS[] = {ALGEBRA_FUNCTIONS(ALGEBRA_ROW)};
 
 typedef struct contender {
   operation_fn *run;

@@ -148,10 +148,7 @@ AVX2 static void matrices64(size_t len, const uint8_t *a, const uint8_t *b, uint
 static const struct operation {
   const char *name;
   operation_fn *run;
-} OPERATIONS[] = {{"multiply", multiply},           {"invert", invert},
-                  {"polynomials8", polynomials8},   {"polynomials16", polynomials16},
-                  {"polynomials32", polynomials32}, {"matrices8", matrices8},
-                  {"matrices64", matrices64}};
+} OPERATIONS[] = {ALGEBRA_FUNCTIONS(ALGEBRA_ROW)};
 
 static const char *open_avx2(void **out, const bench_spec *spec) {
   if (!__builtin_cpu_supports("avx2"))

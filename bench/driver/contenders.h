@@ -12,6 +12,13 @@ int gfsmith_contender_named(const void *peer);
 /* Reads and writes the same bytes without arithmetic: variants "plain", "prefetch", "stream". */
 extern const peer_api limit_contender;
 
+/* The measured functions of gfsmith_algebra.h, by the names of their variants. */
+#define ALGEBRA_FUNCTIONS(ROW)                                                                     \
+  ROW(multiply)                                                                                    \
+  ROW(invert)                                                                                      \
+  ROW(polynomials8) ROW(polynomials16) ROW(polynomials32) ROW(matrices8) ROW(matrices64)
+#define ALGEBRA_ROW(name) {#name, name},
+
 /* The functions of gfsmith_algebra.h: variants of a set and a function. */
 extern const peer_api algebra_contender;
 

@@ -28,8 +28,8 @@ from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.defaults import default_order
 from gfsmith.kernel.isa import Encoding, Isa
-from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, default_technique
-from gfsmith.kernel.tuning_parameters import LINE, Circuit, Hint, Order, Store, Walk, fits
+from gfsmith.kernel.spec import Baked, KernelSpec, Operation, SpecError, default_technique
+from gfsmith.kernel.tuning_parameters import LINE, Hint, Order, Store, Walk, fits
 
 #: Greatest size in bytes of the machine code of all variants of one instruction set and number of outputs.
 MOST_CODE = 100_000
@@ -64,23 +64,34 @@ def _blocks(isa: Isa, outputs: int) -> Iterator[tuple[Walk, int, bool]]:
 
 def variants(isa: Isa, outputs: int, field: Field, prefix: str) -> list[KernelSpec]:
     """Return the variants of one set and number of outputs. Raises SpecError if the set can have none."""
-    base = KernelSpec(
+    base = _plain(isa, None, outputs, field, prefix, None)
+    return list(_variants(base, (*_ROWS, *_blocks(isa, outputs))))
+
+
+def known_variants(known: KernelSpec) -> list[KernelSpec]:
+    """Return the variants for the known matrix of a kernel; they take no other parameter from it.
+
+    Raises SpecError if the set can have none.
+    """
+    base = _plain(known.isa, known.inputs, known.outputs, known.field, known.prefix, known.baked)
+    products = (base.inputs or 1) * base.outputs
+    return [spec for spec in _variants(base, _ROWS) if products * spec.unroll <= MOST_PRODUCTS]
+
+
+def _plain(
+    isa: Isa, inputs: int | None, outputs: int, field: Field, prefix: str, baked: Baked | None
+) -> KernelSpec:
+    """Return the kernel of which the variants differ in order and prefetches only."""
+    return KernelSpec(
         operation=Operation.DOT,
         isa=isa,
-        inputs=None,
+        inputs=inputs,
         outputs=outputs,
         technique=default_technique(Operation.DOT, isa),
         field=field,
         prefix=prefix,
+        baked=baked,
     )
-    return list(_variants(base, (*_ROWS, *_blocks(isa, outputs))))
-
-
-def known_variants(base: KernelSpec) -> list[KernelSpec]:
-    """Return the variants for the known matrix of a kernel. Raises SpecError if the set can have none."""
-    base = replace(base, unroll=1, order=Order.SUMS, prefetch=0, circuit=Circuit.CHEAPEST)
-    products = (base.inputs or 1) * base.outputs
-    return [spec for spec in _variants(base, _ROWS) if products * spec.unroll <= MOST_PRODUCTS]
 
 
 def _variants(base: KernelSpec, shapes: Iterable[tuple[Walk, int, bool]]) -> Iterator[KernelSpec]:

@@ -25,8 +25,8 @@ def prefetch_pointers(program: Program, spec: KernelSpec) -> Program:
             return loop
         if not loop.rolled:
             return replace(loop, head=_unrolled(loop.head, spec, numbers))
-        begun = filter(_begins, loop.body)
-        return replace(loop, body=(*map(_prefetch, range(len(list(begun)))), *loop.body))
+        begun = sum(map(_begins, loop.body))
+        return replace(loop, body=(*map(_prefetch, range(begun)), *loop.body))
 
     return replace(program, loops=tuple(map(ask, program.loops)))
 

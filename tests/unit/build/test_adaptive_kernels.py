@@ -339,6 +339,8 @@ def test_known_matrices_of_the_build_get_variants() -> None:
         ("avx2", 10, 4, "cauchy_10x4_11d")
     }
     assert [(s.lines, s.store) for s in found] == [(1, Store.TEMPORAL), (1, Store.STREAMING)]
+    rows = CODE + 'walk = "rows"\nunroll = 4\n'
+    assert [s for s in _listed(text + rows + table) if s.pipelined and s.baked] == found
     found = list(_listed(text + CODE + table + "known = false\n"))
     assert not any(spec.pipelined and spec.baked for spec in found)
 
