@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.build import BuildError, compile_program
 from bench.machine import describe
 
 HERE = Path(__file__).resolve().parent
@@ -45,14 +46,13 @@ COLUMNS = ("function", "slides, GB/s", "ISA-L", "gfsmith", "gfsmith, streaming",
 
 
 def build(folder: Path) -> Path:
-    """Build the driver with the library of this tree and the system's ISA-L."""
+    """Build the driver with the library of this tree and the system's ISA-L. Raises BuildError."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["make", "-s", "lib"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    driver = folder / "driver"
-    command = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'runtime/core/include'}"]
-    command += [str(HERE / "driver.c"), str(ROOT / "build" / "libgfsmith.a"), "-lisal", "-pthread"]
-    subprocess.run([*command, "-o", str(driver)], check=True)
-    return driver
+    sources = [HERE / "driver.c", ROOT / "build" / "libgfsmith.a"]
+    include = f"-I{ROOT / 'runtime/core/include'}"
+    compile_program(folder / "driver", sources, (include,), ["-lisal", "-pthread"])
+    return folder / "driver"
 
 
 def measure(driver: Path, row: Row, bytes_: int, trials: int) -> np.ndarray:
@@ -83,12 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--bytes", type=int, default=BYTES, help="of all shards of a stripe")
     given = parser.parse_args(arguments)
-    driver = build(BUILD)
+    try:
+        driver = build(BUILD)
+    except (BuildError, subprocess.CalledProcessError) as error:
+        sys.exit(f"bench.slides: {error}")
     print(describe())
-    print(
-        "\n| function | slides, GB/s | ISA-L | gfsmith | gfsmith, streaming | better of gfsmith's / ISA-L |"
-    )
-    print("|---|---|---|---|---|---|")
+    print(f"\n| {' | '.join(COLUMNS)} |")
+    print("|---" * len(COLUMNS) + "|")
     for row in ROWS:
         print(line(row, measure(driver, row, given.bytes, given.trials), given.bytes), flush=True)
 
