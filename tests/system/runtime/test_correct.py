@@ -227,7 +227,7 @@ MUTANTS = (
     Mutant("if (*own) return false;", ";"),
     Mutant("i != n", "true", within="write_factors"),
     Mutant("numbered(n++)", "numbered(n)"),
-    Mutant("c->algebraic", "false", within="explain"),
+    Mutant("c->algebraic", "false", within="decode_position"),
     Mutant("c->shards[shard][position] ^= errors[n].value;", "c->shards[shard][position] = errors[n].value;"),
     Mutant("missing + 2 <= codec->m", "missing <= codec->m"),
     Mutant("spare[parity] = true;", "spare[parity] = i > 0;"),
