@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import BuildError, compile_program, peer
+from bench.result_store import table
 from bench.run import RunError, driver_lines
 from gfsmith.codes import SEARCHED, parity_matrix
 
@@ -100,11 +101,11 @@ def main() -> int:
     except (BuildError, RunError, subprocess.CalledProcessError) as error:
         print(f"bench.packets: {error}", file=sys.stderr)
         return 1
-    print(f"| code, block | {' | '.join(CONTENDERS)} |")
-    print("|---|" + "---|" * len(CONTENDERS))
-    for code, k, length in cells:
-        speeds = row(found[f"{code}-{k}-{length}"], k, length)
-        print(f"| {k}+{PARITIES} `{code}`, {length} B | {' | '.join(speeds)} |")
+    rows = (
+        [f"{k}+{PARITIES} `{code}`, {length} B", *row(found[f"{code}-{k}-{length}"], k, length)]
+        for code, k, length in cells
+    )
+    print(*table(("code, block", *CONTENDERS), rows), sep="\n", end="")
     return 0
 
 
