@@ -28,24 +28,6 @@ const char *gfsmith_strerror(gfsmith_status status) {
   return "unknown status";
 }
 
-bool gfs_all_given(const uint8_t *const *pointers, unsigned count) {
-  if (pointers == NULL)
-    return false;
-  const uint8_t *const *end = pointers + count;
-  /* Two pointers per iteration, because this loop takes a considerable part of a call on short
-   * shards. */
-  if (count % 2 != 0 && *pointers++ == NULL)
-    return false;
-  for (; pointers != end; pointers += 2)
-    if (pointers[0] == NULL || pointers[1] == NULL)
-      return false;
-  return true;
-}
-
-bool gfs_length_valid(const gfsmith_codec *codec, size_t len) {
-  return codec->packets == NULL || len % (GFS_PACKETS * codec->packets->packet) == 0;
-}
-
 static bool shape_valid(unsigned k, unsigned m) {
   return k >= 1 && m >= 1 && k < GFSMITH_MAX_SHARDS && m <= GFSMITH_MAX_SHARDS - k;
 }
