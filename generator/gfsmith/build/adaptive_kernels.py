@@ -126,11 +126,11 @@ def code(kernels: Iterable[tuple[KernelSpec, int]]) -> str:
     for (isa, purpose), size in total.most_common(1):
         if size > MOST_CODE:
             raise SpecError(
-                f"adaptive: the kernels of {isa} for {purpose} are {size} bytes of machine code; "
+                f"pipelined: the kernels of {isa} for {purpose} are {size} bytes of machine code; "
                 f"allowed: {MOST_CODE} bytes; reduce the outputs, or set known = false"
             )
         return (
-            f"adaptive: {len(sizes)} kernels, {sum(total.values())} bytes of machine code; most, {size}, for "
-            f"{purpose} on {isa}"
+            f"pipelined: {len(sizes)} kernels, {sum(total.values())} bytes of machine code; most, {size}, "
+            f"for {purpose} on {isa}"
         )
     return ""

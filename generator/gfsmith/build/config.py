@@ -237,13 +237,16 @@ def specs(config: Config, name: str) -> tuple[KernelSpec, ...]:
     """Return every kernel of a configuration, by instruction set in the order of ISAS, then in the order of
     the file.
 
-    Raises ConfigError for an impossible kernel and for one that is listed twice.
+    A kernel of [adaptive] may be listed as well. Raises ConfigError for an impossible kernel and for one that
+    is listed twice.
     """
     found: dict[str, KernelSpec] = {}
     listed = list(_expand(config, name))
     if (table := config.adaptive) is not None:
         known = _known(spec for _, spec in listed) if table.known else []
-        listed += _adaptive(table, known, config.generator, f"{name}: adaptive")
+        named = {spec.symbol for _, spec in listed}
+        added = _adaptive(table, known, config.generator, f"{name}: adaptive")
+        listed += [(where, spec) for where, spec in added if spec.symbol not in named]
     for where, spec in listed:
         if spec.symbol in found:
             raise ConfigError(f"{where}: {spec.symbol} is listed twice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gfsmith.emit.c.kernel import SPELLINGS
@@ -20,7 +20,7 @@ class _IsaKernels:
 
     guard, condition: a build contains the set if the compiler's target is `arch` (guard) and
     GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients.
-    adaptive: the pipelined ones, whose src array is different; no other list contains them.
+    pipelined: those whose src array is different; no other list contains them.
     """
 
     name: str
@@ -30,7 +30,7 @@ class _IsaKernels:
     tables: str
     features: str
     specs: tuple[KernelSpec, ...]
-    adaptive: tuple[KernelSpec, ...]
+    pipelined: tuple[KernelSpec, ...]
     baked: tuple[KernelSpec, ...]
     sources: tuple[str, ...]
 
@@ -71,7 +71,7 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         tables=FORMAT[default_technique(Operation.DOT, isa)].label,
         features=" | ".join(f"GFSMITH_CPU_{flag}" for flag in isa.cpu_flags) or "0",
         specs=tuple(s for s in mine if s.baked is None and not s.pipelined),
-        adaptive=tuple(s for s in mine if s.pipelined),
+        pipelined=tuple(s for s in mine if s.pipelined),
         baked=tuple(s for s in mine if s.baked is not None and not s.pipelined),
         sources=tuple(map(source_path, mine)),
     )
@@ -87,13 +87,20 @@ def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
     return list(found.values())
 
 
+def has_coordinator(specs: Iterable[KernelSpec]) -> bool:
+    """Return True if the runtime gets its coordinator (docs/adaptive.md): the pipelined kernels of the build
+    visit lines in several orders, among which it chooses. Batch calls need the order of one line only."""
+    return any(spec.pipelined and spec.lines > 1 for spec in specs)
+
+
 def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dict[str, str]:
     """Return path -> text of every file that describes the whole build. specs: including the tuned ones."""
     present = {spec.isa.name for spec in specs}
     isas = [_isa(isa, specs) for isa in ISAS if isa.name in present]
+    coordinator = has_coordinator(specs)
     orders = {s.lines: s.visited() for s in specs if s.pipelined and s.shuffled}
     files = {
-        "adaptive.inc": render("adaptive.inc.j2", isas=isas, orders=dict(sorted(orders.items()))),
+        "pipelined.inc": render("pipelined.inc.j2", isas=isas, orders=dict(sorted(orders.items()))),
         "kernels.inc": render("kernels.inc.j2", isas=isas),
         "baked.inc": render("baked.inc.j2", isas=isas),
         "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),
@@ -101,8 +108,8 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
         "isas.inc": render("isas.inc.j2", isas=isas),
         "gfsmith_isas.h": render("gfsmith_isas.h.j2", isas=isas),
         "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),
-        "sources.mk": render("sources.mk.j2", isas=isas),
-        "sources.cmake": render("sources.cmake.j2", isas=isas),
+        "sources.mk": render("sources.mk.j2", isas=isas, coordinator=coordinator),
+        "sources.cmake": render("sources.cmake.j2", isas=isas, coordinator=coordinator),
     }
     for name in sorted({s.isa.name for s in specs if not s.machine_code}):
         files |= {header: render(f"{header}.j2") for header in SPELLINGS[name].headers}

@@ -10,12 +10,13 @@ from gfsmith import __version__
 from gfsmith.build import output
 from gfsmith.build.generate import Kernel
 from gfsmith.emit.files import share
+from gfsmith.emit.lists import has_coordinator
 from gfsmith.emit.template import render
 from gfsmith.export.assembly import statement
 from gfsmith.export.documents import LICENSE
 from gfsmith.export.inline import Inliner
 from gfsmith.export.names import LIBRARY, Names
-from gfsmith.export.parts import CHECKER, COORDINATOR, checker, has_coordinator
+from gfsmith.export.parts import CHECKER, COORDINATOR, checker
 from gfsmith.export.parts import runtime as parts_of_runtime
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
@@ -62,7 +63,7 @@ def _source(kernels: Sequence[Kernel], texts: Mapping[str, str], own: Sequence[s
     Assembly comes last, because it changes the section, and the compiler must not emit code after that.
     """
     inliner = Inliner(texts, frozenset(HEADERS))
-    adaptive = has_coordinator(kernels)
+    adaptive = has_coordinator(kernel.spec for kernel in kernels)
     parts = [render("amalgamation.c.j2", title=title, license=_license(), adaptive=adaptive)]
     for path in map(Path, own):
         if path.suffix == ".c":

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 from gfsmith.build.generate import Kernel
 from gfsmith.emit.files import share
+from gfsmith.emit.lists import has_coordinator
 
 #: Parts of the runtime, in the order of an amalgamation. The second only occurs with a coordinator.
 PARTS = ("core", "adaptive")
 COORDINATOR = "gfsmith_adaptive.h"  #: its public header
 CHECKER = "packaging/check_linked.py"
-
-
-def has_coordinator(kernels: Sequence[Kernel]) -> bool:
-    """Return True if the build has variants, so that its runtime has a coordinator (docs/adaptive.md)."""
-    return any(kernel.spec.pipelined for kernel in kernels)
 
 
 def checker() -> str:
@@ -26,6 +22,6 @@ def checker() -> str:
 def runtime(kernels: Sequence[Kernel]) -> dict[str, str]:
     """Return path below runtime/ -> text of the headers and sources."""
     folder = share("runtime")
-    parts = PARTS if has_coordinator(kernels) else PARTS[:1]
+    parts = PARTS if has_coordinator(kernel.spec for kernel in kernels) else PARTS[:1]
     paths = [path for part in parts for path in sorted(folder.glob(f"{part}/*/*.[hc]"))]
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}

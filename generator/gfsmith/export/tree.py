@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from gfsmith.build.generate import Kernel
 from gfsmith.emit.files import share
+from gfsmith.emit.lists import has_coordinator
 from gfsmith.emit.template import render
 from gfsmith.export.names import Names
-from gfsmith.export.parts import CHECKER, PARTS, checker, has_coordinator, runtime
+from gfsmith.export.parts import CHECKER, PARTS, checker, runtime
 
 #: Files for build systems -> their paths in this repository. The library's bare name changes in both.
 BUILD_FILES = {
@@ -55,4 +56,9 @@ def _meson(kernels: Sequence[Kernel], written: Mapping[str, str]) -> str:
         machines.setdefault(kernel.spec.isa.arch.value, []).append(kernel.path)
     folders = tuple(f"runtime/{part}/src/" for part in PARTS)
     sources = [path for path in written if path.startswith(folders) and path.endswith(".c")]
-    return render("sources.meson.j2", machines=machines, runtime=sources, adaptive=has_coordinator(kernels))
+    return render(
+        "sources.meson.j2",
+        machines=machines,
+        runtime=sources,
+        adaptive=has_coordinator(kernel.spec for kernel in kernels),
+    )

@@ -9,7 +9,7 @@
 typedef enum gfs_walk_kind {
   GFS_WALK_DEFAULT,        /* the steps of apply.c */
   GFS_WALK_PLAIN,          /* whole shards, no prefetch instruction */
-  GFS_WALK_ROW,            /* first of the pipelined kernels (GFSMITH_ADAPTIVE in adaptive.inc) */
+  GFS_WALK_ROW,            /* first of the pipelined kernels (GFSMITH_PIPELINED in pipelined.inc) */
   GFS_WALK_ROWS4,          /* rows, several lines per iteration */
   GFS_WALK_BLOCK,          /* some lines of a source, then of the next source */
   GFS_WALK_BLOCK_SHUFFLED, /* blocks with shuffled lines */

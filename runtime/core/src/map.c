@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "baked.h"
+#include "pipelined.h"
 #include "sizes.h"
 
 /* The parameters of a map. */
@@ -110,6 +110,8 @@ static void choose_dot(const recipe *r, gfs_pass *pass) {
   const gfs_known_matrix *matrix = known_from(r, pass->first);
   pass->known = matrix;
   gfs_operation operation = is_sum(r, pass) ? GFS_OPERATION_xor : GFS_OPERATION_dot;
+  if (pass->first == 0 && operation == GFS_OPERATION_dot)
+    pass->pipelined = gfs_pipelined_row(r->isa, matrix, r->inputs, pass->outputs);
   for (gfs_path path = 0; path < GFS_PATHS; path++)
     pass->kernel[path] =
         matrix == NULL ? gfs_dispatch_kernel(r->isa, operation, r->inputs, pass->outputs, path)

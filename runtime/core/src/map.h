@@ -23,6 +23,7 @@ enum { GFS_PASS_MAX = 8 };
 
 typedef struct gfs_pass {
   gfsmith_kernel *kernel[GFS_PATHS]; /* of dot passes */
+  gfsmith_kernel *pipelined;         /* of the first dot pass: gfs_pipelined_row; NULL: none */
   const uint8_t *tables; /* entry of input j, output i of the pass at (j * outputs + i) * entry;
                             NULL for kernels of known matrices */
   const struct gfs_known_matrix *known; /* of a dot pass; NULL: the matrix is not known */
@@ -85,6 +86,18 @@ static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t l
   else
     map->adaptive->apply(map->adaptive, path, len, src, dst);
 }
+
+/* Stripes with the same map, one after the other in the arrays of pointers. */
+typedef struct gfs_stripes {
+  size_t count;
+  const uint8_t *const *src; /* count * inputs pointers */
+  uint8_t *const *dst;       /* count * outputs pointers */
+  bool more; /* the `inputs` pointers behind those of src belong to a stripe that follows */
+} gfs_stripes;
+
+/* gfs_map_apply for each stripe, all with this path. If the shards are in memory and two stripes
+ * fit in a core's own cache, each stripe prefetches the sources of the next one. */
+void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes stripes);
 
 /* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache
  * while several passes go over them: a multiple of 64. */

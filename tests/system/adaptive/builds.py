@@ -18,8 +18,8 @@ NATIVE = Path(__file__).parent / "native"
 
 STRICT = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
-#: The fewest kernels that a codec needs, one for a known matrix, and two for a coordinator; [adaptive] would
-#: generate ten for each shape.
+#: The fewest kernels that a codec needs, one for a known matrix, and three for a coordinator, in two orders;
+#: [adaptive] would generate ten for each shape.
 WITH = (
     fewest_kernels(["avx2", "scalar"])
     + """
@@ -29,6 +29,13 @@ shapes = ["nx1"]
 isas = ["avx2"]
 walk = "rows"
 unroll = 2
+pipelined = true
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+isas = ["avx2"]
+walk = "rows"
+unroll = 8
 pipelined = true
 [[kernels]]
 operation = "dot"

@@ -253,7 +253,7 @@ def test_cost(plain: Path, build: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", needs.params(["clang-14", "x86_64-w64-mingw32-gcc"]))
 def test_compiles_without_warnings(tmp_path: Path, compiler: str) -> None:
     """Other compilers also compile it without warnings, and builds without pipelined kernels."""
-    (tmp_path / "adaptive.inc").write_text("")
+    (tmp_path / "pipelined.inc").write_text("")
     flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
     flags += ("-DGFSMITH_WITH_ADAPTIVE",)
     includes = [f"-I{ROOT / word.removeprefix('-I')}" for word in INCLUDES]

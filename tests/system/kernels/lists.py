@@ -34,7 +34,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One line of kernels.inc or adaptive.inc, or of baked.inc with its matrix."""
+    """One line of kernels.inc or pipelined.inc, or of baked.inc with its matrix."""
 
     symbol: str
     isa: str
@@ -114,9 +114,9 @@ def parse_baked(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
     return kernels
 
 
-def parse_adaptive(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
-    """Return the kernels of a file in the form of adaptive.inc."""
-    fields = (dict(zip(ADAPTIVE, line, strict=True)) for line in entries(text, "GFSMITH_ADAPTIVE"))
+def parse_pipelined(text: str, matrices: dict[str, Matrix]) -> list[Kernel]:
+    """Return the kernels of a file in the form of pipelined.inc."""
+    fields = (dict(zip(ADAPTIVE, line, strict=True)) for line in entries(text, "GFSMITH_PIPELINED"))
     return [
         Kernel(
             symbol=f["symbol"],
@@ -143,7 +143,7 @@ def all_kernels_of(folder: Path) -> list[Kernel]:
     kernels = parse_kernels((folder / "kernels.inc").read_text())
     matrices = parse_matrices((folder / "matrices.inc").read_text())
     kernels += parse_baked((folder / "baked.inc").read_text(), matrices)
-    return kernels + parse_adaptive((folder / "adaptive.inc").read_text(), matrices)
+    return kernels + parse_pipelined((folder / "pipelined.inc").read_text(), matrices)
 
 
 def generated_sources(folder: Path) -> list[Path]:

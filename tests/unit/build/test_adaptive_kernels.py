@@ -60,7 +60,7 @@ def test_every_line_is_visited_once(lines: int) -> None:
 
 
 def test_the_orders_of_the_variants() -> None:
-    """adaptive.inc has these orders, and measurements use them."""
+    """pipelined.inc has these orders, and measurements use them."""
     assert [shuffled(n) for n in (2, 4, 8)] == [(1, 0), (2, 1, 3, 0), (4, 3, 5, 2, 6, 1, 7, 0)]
 
 
@@ -375,10 +375,10 @@ def test_lists_keep_them_apart() -> None:
     files = lists.build([plain, ROWS])
     assert ROWS.symbol not in files["kernels.inc"] and plain.symbol in files["kernels.inc"]
     assert (
-        f"GFSMITH_ADAPTIVE({ROWS.symbol}, avx2, 0, 2, none, rows, 1, 4, temporal, nibble)"
-        in files["adaptive.inc"]
+        f"GFSMITH_PIPELINED({ROWS.symbol}, avx2, 0, 2, none, rows, 1, 4, temporal, nibble)"
+        in files["pipelined.inc"]
     )
-    assert "GFSMITH_ADAPTIVE_ORDER(4, 2, 1, 3, 0)" in files["adaptive.inc"]
+    assert "GFSMITH_PIPELINED_ORDER(4, 2, 1, 3, 0)" in files["pipelined.inc"]
     for name, words in (
         ("sources.mk", "GFSMITH_ADAPTIVE := 1"),
         ("sources.cmake", "set(GFSMITH_ADAPTIVE 1)"),
@@ -386,11 +386,11 @@ def test_lists_keep_them_apart() -> None:
         assert words in files[name] and f"x86/{ROWS.symbol}.S" in files[name]
     assert f"gfsmith_kernel {ROWS.symbol};" in files["gfsmith_kernels.h"]
     known = lists.build([plain, KNOWN])
-    row = f"GFSMITH_ADAPTIVE({KNOWN.symbol}, avx2, 4, 2, cauchy_4x2_11d, rows, 0, 4, temporal, none)"
-    assert row in known["adaptive.inc"] and KNOWN.symbol not in known["baked.inc"]
+    row = f"GFSMITH_PIPELINED({KNOWN.symbol}, avx2, 4, 2, cauchy_4x2_11d, rows, 0, 4, temporal, none)"
+    assert row in known["pipelined.inc"] and KNOWN.symbol not in known["baked.inc"]
     assert "GFSMITH_MATRIX(cauchy_4x2_11d" in known["matrices.inc"]
     without = lists.build([plain])
-    assert "GFSMITH_ADAPTIVE" not in without["adaptive.inc"].split("*/")[1]
+    assert "GFSMITH_PIPELINED" not in without["pipelined.inc"].split("*/")[1]
     assert not any("GFSMITH_ADAPTIVE" in without[name] for name in ("sources.mk", "sources.cmake"))
 
 
@@ -403,7 +403,7 @@ def test_size_is_reported() -> None:
     said = adaptive_kernels.code(
         [(plain, 10**6), (ROWS, 700), (replace(ROWS, shuffled=False), 800), (BLOCK, 900), (KNOWN, 1000)]
     )
-    assert said == "adaptive: 4 kernels, 3400 bytes of machine code; most, 1500, for 2 outputs on avx2"
+    assert said == "pipelined: 4 kernels, 3400 bytes of machine code; most, 1500, for 2 outputs on avx2"
     said = adaptive_kernels.code([(ROWS, 700), (KNOWN, 1000)])
     assert said.endswith("most, 1000, for cauchy_4x2_11d on avx2")
 
@@ -450,3 +450,27 @@ def test_explain_shows_rows_and_pointers(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["explain", "-c", str(tmp_path / "x.toml"), "--adaptive", symbol])
     assert done.exit_code == 0, done.output
     assert "in the same iteration" in done.output and "prefetch ahead[0]" in done.output
+
+
+def test_one_order_needs_no_coordinator() -> None:
+    """Batch calls use pipelined kernels that read row by row; a build that has only these has no coordinator,
+    which would have nothing to choose."""
+    text = """
+[generator]
+isas = ["avx2"]
+[[kernels]]
+operation = "dot"
+shapes = ["nx1"]
+walk = "rows"
+pipelined = true
+hint = "t1"
+store = "streaming"
+unroll = 2
+"""
+    alone = config.specs(config.parse(text, "rows"), "rows")
+    both = config.parse(text + "[adaptive]\noutputs = [1]\n", "both")
+    with_table = config.specs(both, "both")
+    assert [spec.symbol for spec in alone] == ["gfs_dot_nx1__avx2_u2_rows_pipet1_nt"]
+    assert alone[0] in with_table and len(with_table) > 1, "listed once, although [adaptive] adds it too"
+    assert "GFSMITH_ADAPTIVE" not in lists.build(alone)["sources.mk"]
+    assert "GFSMITH_ADAPTIVE := 1" in lists.build(with_table)["sources.mk"]

@@ -74,7 +74,7 @@ SPECS = tuple(
 )
 EXPLAINED = (*SPECS[:3], next(spec for spec in SPECS if spec.baked is not None))
 LISTS = (
-    "adaptive.inc",
+    "pipelined.inc",
     "kernels.inc",
     "baked.inc",
     "matrices.inc",

@@ -6,7 +6,7 @@
  * kernel without a table gets an unreadable address as its table.
  *
  * The parts, each in a file:
- *   kernels.c      the list, from gen_out/kernels.inc, adaptive.inc, baked.inc and matrices.inc
+ *   kernels.c      the list, from gen_out/kernels.inc, pipelined.inc, baked.inc and matrices.inc
  *   arena.c        memory between guard pages, canaries
  *   model.c        coefficient tables and expected bytes, from a multiplication table only
  *   stack.c        the stack on which a kernel runs

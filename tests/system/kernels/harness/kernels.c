@@ -21,12 +21,12 @@
   extern const char symbol##_ms[] __attribute__((weak));
 #define GFSMITH_KERNEL DECLARE
 #define GFSMITH_BAKED DECLARE
-#define GFSMITH_ADAPTIVE DECLARE
-#define GFSMITH_ADAPTIVE_ORDER(...)
-#include "adaptive.inc"
+#define GFSMITH_PIPELINED DECLARE
+#define GFSMITH_PIPELINED_ORDER(...)
 #include "baked.inc"
 #include "kernels.inc"
-#undef GFSMITH_ADAPTIVE
+#include "pipelined.inc"
+#undef GFSMITH_PIPELINED
 #undef GFSMITH_BAKED
 #undef GFSMITH_KERNEL
 
@@ -41,7 +41,7 @@
    TABLES_##tables,                                                                                \
    {symbol, symbol##_ms},                                                                          \
    NULL},
-#define GFSMITH_ADAPTIVE(symbol, isa, inputs, outputs, id, walk, shuffled, lines, store, tables)   \
+#define GFSMITH_PIPELINED(symbol, isa, inputs, outputs, id, walk, shuffled, lines, store, tables)  \
   {#symbol,                                                                                        \
    #isa,                                                                                           \
    OPERATION_dot,                                                                                  \
@@ -59,10 +59,10 @@ const struct kernel harness_kernels[] = {
 #include "baked.inc"
 #include "kernels.inc"
 /* Included last, so that lists without pipelined kernels keep their order. */
-#include "adaptive.inc"
+#include "pipelined.inc"
 };
-#undef GFSMITH_ADAPTIVE_ORDER
-#undef GFSMITH_ADAPTIVE
+#undef GFSMITH_PIPELINED_ORDER
+#undef GFSMITH_PIPELINED
 #undef GFSMITH_BAKED
 #undef GFSMITH_KERNEL
 

@@ -20,7 +20,7 @@
  * line (64 bytes) of an iteration of their main loop: the prefetch addresses, of any value. With L lines an iteration,
  * src[k + n] is for the n-th line that an iteration visits: with _rows, one line of every source and then the next
  * line of every source, n = k * row + source, else n = L * source + line; _shuffled visits rows or lines in the
- * order in adaptive.inc. An iteration at position p of the shards prefetches the address src[k + n] + p. Bytes
+ * order in pipelined.inc. An iteration at position p of the shards prefetches the address src[k + n] + p. Bytes
  * after the last whole iteration are processed without prefetching.
  *
  *   dot  dst[i]  = sum over j of c[i][j] * src[j]      destinations overlap nothing

@@ -1,5 +1,5 @@
 /* Pipelined kernels in plain C, for the instruction set `scalar`: they follow the calling rule of
- * GFSMITH_ADAPTIVE, and report to a test the lines that they visit and prefetch. */
+ * GFSMITH_PIPELINED, and report to a test the lines that they visit and prefetch. */
 #ifndef FAKE_SET_KERNELS_H
 #define FAKE_SET_KERNELS_H
 
