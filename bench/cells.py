@@ -24,9 +24,9 @@ PORT = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None.
-    packet: bytes of a packet in packet layout, or None. name: the computation, if it is not an encoding
-    by the code alone. who: the contenders, gfsmith first, if they are not all peers and limits; then
-    each pair of them is compared."""
+    packet: bytes of a packet in packet layout, or None. batch: gfsmith encodes by batch calls. name: the
+    computation, if it is not an encoding by the code alone. who: the contenders, gfsmith first, if they are
+    not all peers and limits; then each pair of them is compared."""
 
     group: str
     code: str
@@ -38,6 +38,7 @@ class Cell:
     threads: int = 1
     floor: float | None = None
     packet: int | None = None
+    batch: bool = False
     name: str = ""
     who: tuple[str, ...] = ()
 
@@ -46,6 +47,8 @@ class Cell:
         """Return the gfsmith contender without a hint about the location of shards."""
         if self.who:
             return self.who[0]
+        if self.batch:
+            return f"gfsmith:{self.isa}+batch"
         return f"gfsmith:{self.isa}" + ("" if self.packet is None else f"+packet{self.packet}")
 
     @property
@@ -159,8 +162,29 @@ def packets() -> list[Cell]:
     ]
 
 
+def batches() -> list[Cell]:
+    """Return the cells that compare batch calls with a call for each stripe, of gfsmith and of ISA-L."""
+    lengths = (256, 512, 1024, 2048, 4096, 16384)
+    places = [*(("dram", n) for n in lengths), ("resident", 64), ("resident", 1024)]
+    shapes = (("cauchy", 10, 4), ("backblaze", 8, 4), ("cauchy", 8, 8), ("decode", 10, 4))
+    return [
+        Cell(group="batch", code=code, k=k, m=m, regime=regime, length=length, batch=True)
+        for code, k, m in shapes
+        for regime, length in places
+    ]
+
+
 def full() -> list[Cell]:
-    return [*table(), *instruction_sets(), *small(), *by_length(), *by_k(), *two_threads(), *packets()]
+    return [
+        *table(),
+        *instruction_sets(),
+        *small(),
+        *by_length(),
+        *by_k(),
+        *two_threads(),
+        *packets(),
+        *batches(),
+    ]
 
 
 def quick() -> list[Cell]:
@@ -194,8 +218,11 @@ def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
     own, limits = [cell.own], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]
     if cell.packet is not None:
         own.append(f"~gfsmith:{cell.isa}")
-    if cell.regime == "dram":
+    if cell.batch:
+        own += [f"gfsmith:{cell.isa}", f"gfsmith:{cell.isa}+prefetch"]
+    elif cell.regime == "dram":
         own.append(f"gfsmith:{cell.isa}+streaming")
+    if cell.regime == "dram":
         limits += ["limit:columns-stream", "limit:blocks-stream", "limit:rows-stream"]
         limits += ["limit:shape-stream", "limit:steps", "limit:steps-stream"]
         limits += [f"limit:{path}-wide" for path in ("rows", "shape", "steps")]

@@ -18,6 +18,7 @@ TITLES = {
     "length": "By block length, 10+4",
     "k": "By number of sources, 4 outputs, 4 KiB in cache",
     "threads": "Two threads",
+    "batch": "Batch calls, against a call of a peer for each stripe",
     "packets": "Packet layout, against Jerasure's schedules",
 }
 HEADINGS = (

@@ -406,6 +406,157 @@ GFSMITH_API gfsmith_status gfsmith_correct(const gfsmith_codec *codec, size_t le
                                            uint8_t *const *shards, const bool *present,
                                            size_t *counts, uint16_t *found);
 
+/** Batch calls: the operations on `count` stripes of the same codec and the same shard length, in
+ * one call.
+ *
+ * They write the same bytes as one call for each stripe. They are faster if the shards are short:
+ * all arguments are checked first, and while a stripe in memory is computed, the shards of the next
+ * one are prefetched, which no call on a single stripe can do. Arrays of pointers hold one stripe
+ * after the other. No shard that a call writes may overlap another shard of the call. Nothing is
+ * written if the status is not GFSMITH_OK, and nothing is done if len or count is 0 and codec is
+ * not NULL. No batch call allocates memory, except for the plan of a new repair. Each takes up to
+ * 32 KiB of stack. (docs/batches.md)
+ *
+ * The forms whose names end in _strided take an address and two distances instead of pointers. */
+typedef struct gfsmith_stride {
+  /** Bytes from the beginning of a shard to that of the next shard of the same stripe. */
+  size_t shard;
+  /** Bytes from the beginning of a shard to that of the same shard of the next stripe. */
+  size_t stripe;
+} gfsmith_stride;
+
+/** gfsmith_encode for each of several stripes.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param data count * k pointers to len bytes each, read: those of stripe s begin at data[s * k]
+ * @param parity count * m pointers to len bytes each, overwritten
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0 and count > 0, an array or one of its pointers
+ *     NULL) */
+GFSMITH_API gfsmith_status gfsmith_encode_stripes(const gfsmith_codec *codec, size_t len,
+                                                  size_t count, const uint8_t *const *data,
+                                                  uint8_t *const *parity);
+
+/** The same; data shard j of stripe s begins at data + s * data_stride.stripe + j *
+ * data_stride.shard.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param data the first data shard
+ * @param data_stride distances of data shards; any
+ * @param parity the first parity shard
+ * @param parity_stride distances of parity shards, of which none may be less than len (`shard` only
+ *     if m > 1, `stripe` only if count > 1)
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0 and count > 0, data or parity NULL, a distance
+ * of parity shards less than len) */
+GFSMITH_API gfsmith_status gfsmith_encode_strided(const gfsmith_codec *codec, size_t len,
+                                                  size_t count, const uint8_t *data,
+                                                  gfsmith_stride data_stride, uint8_t *parity,
+                                                  gfsmith_stride parity_stride);
+
+/** gfsmith_update for each of several stripes, in each of which one data shard changed.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param indices for each stripe, the changed data shard, less than k
+ * @param deltas count pointers to len bytes each, read: old data ^ new data
+ * @param parity count * m pointers to len bytes each, read and written
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0 and count > 0, an array or one of its pointers
+ *     NULL, an index >= k), GFSMITH_EUNSUPPORTED as gfsmith_update */
+GFSMITH_API gfsmith_status gfsmith_update_stripes(const gfsmith_codec *codec, size_t len,
+                                                  size_t count, const unsigned *indices,
+                                                  const uint8_t *const *deltas,
+                                                  uint8_t *const *parity);
+
+/** The same; the delta of stripe s begins at deltas + s * delta_stride, its parity shard i at
+ * parity + s * parity_stride.stripe + i * parity_stride.shard.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param indices for each stripe, the changed data shard, less than k
+ * @param deltas the first delta
+ * @param delta_stride bytes from one delta to the next; any
+ * @param parity the first parity shard
+ * @param parity_stride as in gfsmith_encode_strided
+ * @return as gfsmith_update_stripes and gfsmith_encode_strided */
+GFSMITH_API gfsmith_status gfsmith_update_strided(const gfsmith_codec *codec, size_t len,
+                                                  size_t count, const unsigned *indices,
+                                                  const uint8_t *deltas, size_t delta_stride,
+                                                  uint8_t *parity, gfsmith_stride parity_stride);
+
+/** gfsmith_reconstruct for each of several stripes, which miss the same shards.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param shards count * (k + m) pointers to len bytes each, of which the same may be NULL as in
+ *     gfsmith_reconstruct
+ * @param present k + m flags, whether shard i of every stripe is intact
+ * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one
+ * @return as gfsmith_reconstruct */
+GFSMITH_API gfsmith_status gfsmith_reconstruct_stripes(const gfsmith_codec *codec, size_t len,
+                                                       size_t count, uint8_t *const *shards,
+                                                       const bool *present, const bool *wanted);
+
+/** The same; shard i of stripe s begins at shards + s * stride.stripe + i * stride.shard.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param shards the first shard
+ * @param stride distances of shards, as parity_stride in gfsmith_encode_strided
+ * @param present k + m flags, whether shard i of every stripe is intact
+ * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one
+ * @return as gfsmith_reconstruct, with GFSMITH_EINVAL also for a distance less than len */
+GFSMITH_API gfsmith_status gfsmith_reconstruct_strided(const gfsmith_codec *codec, size_t len,
+                                                       size_t count, uint8_t *shards,
+                                                       gfsmith_stride stride, const bool *present,
+                                                       const bool *wanted);
+
+/** gfsmith_check for each of several stripes.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param shards count * (k + m) pointers to len bytes each, read
+ * @param ok count results, written: ok[s] = the parities of stripe s match its data; true for all
+ * if len = 0
+ * @return GFSMITH_EINVAL (codec NULL; with count > 0, ok NULL; with len > 0 and count > 0, shards
+ * or one of its pointers NULL) */
+GFSMITH_API gfsmith_status gfsmith_check_stripes(const gfsmith_codec *codec, size_t len,
+                                                 size_t count, const uint8_t *const *shards,
+                                                 bool *ok);
+
+/** The same; shard i of stripe s begins at shards + s * stride.stripe + i * stride.shard.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param count number of stripes
+ * @param shards the first shard
+ * @param stride distances of shards; any
+ * @param ok count results, as in gfsmith_check_stripes
+ * @return GFSMITH_EINVAL (codec NULL; with count > 0, ok NULL; with len > 0 and count > 0, shards
+ *     NULL) */
+GFSMITH_API gfsmith_status gfsmith_check_strided(const gfsmith_codec *codec, size_t len,
+                                                 size_t count, const uint8_t *shards,
+                                                 gfsmith_stride stride, bool *ok);
+
+/** Prefetch the data shards of a stripe that a later call will encode, for callers that have the
+ * addresses of one stripe ahead but cannot use a batch call: call this before gfsmith_encode of the
+ * present stripe. It prefetches at most the first 256 KiB of the shards together, and it reads and
+ * writes nothing.
+ *
+ * @param codec the code
+ * @param len bytes of every shard
+ * @param data k pointers to len bytes each; their bytes need not be readable
+ * @return GFSMITH_EINVAL (codec NULL; with len > 0, data NULL) */
+GFSMITH_API gfsmith_status gfsmith_prefetch(const gfsmith_codec *codec, size_t len,
+                                            const uint8_t *const *data);
+
 /** The instruction set of codecs created from now on: the last choice of gfsmith_set_isa. Before
  * the first such call it is the one that the environment variable GFSMITH_ISA names, else the best
  * one that this CPU and its operating system support; the library decides this once, at the first

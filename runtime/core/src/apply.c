@@ -86,13 +86,15 @@ static void apply_passes(const gfs_map *map, gfs_path path, size_t len, const ui
   }
 }
 
-/* Apply the cut to bytes start .. len. */
+/* Apply the cut to bytes start .. len. `next`: the sources of which the last piece prefetches the
+ * first one; NULL: none. `ready`: the first piece has been prefetched. */
 static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
-                      const uint8_t *const *src, uint8_t *const *dst) {
+                      const uint8_t *const *src, uint8_t *const *dst, const uint8_t *const *next,
+                      bool ready) {
   const uint8_t *piece_src[GFSMITH_MAX_SHARDS];
   uint8_t *piece_dst[GFSMITH_MAX_SHARDS];
   request ahead = {.src = src, .start = start, .turns = 1};
-  ahead.len = c.fetched ? gfs_least(len - start, c.piece) : 0;
+  ahead.len = c.fetched && !ready ? gfs_least(len - start, c.piece) : 0;
   fetch(map->inputs, &ahead);
   ahead.turns = map->dots;
   size_t piece;
@@ -101,6 +103,8 @@ static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
     ahead.turn = 0;
     ahead.start = start + piece;
     ahead.len = c.fetched ? gfs_least(len - ahead.start, c.piece) : 0;
+    if (ahead.start == len && next != NULL)
+      ahead = (request){next, 0, gfs_least(len, c.piece), 0, map->dots};
     for (unsigned j = 0; j < map->inputs; j++)
       piece_src[j] = src[j] + start;
     for (unsigned i = 0; i < map->outputs; i++)
@@ -111,10 +115,58 @@ static void apply_cut(const gfs_map *map, cut c, size_t start, size_t len,
 
 void gfs_map_apply_pieces(const gfs_map *map, gfs_path path, size_t len, const uint8_t *const *src,
                           uint8_t *const *dst) {
-  apply_cut(map, cut_of(map, path, len), 0, len, src, dst);
+  apply_cut(map, cut_of(map, path, len), 0, len, src, dst, NULL, false);
 }
 
 void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t len,
                         const uint8_t *const *src, uint8_t *const *dst) {
-  apply_cut(map, unfetched(map, path, len), start, len, src, dst);
+  apply_cut(map, unfetched(map, path, len), start, len, src, dst, NULL, false);
+}
+
+/* Do two stripes fit in a core's own cache, so that one can be prefetched while the other is
+ * computed? */
+static bool stripe_fits(const gfs_map *map, size_t len) {
+  return len <= GFS_OWN_CACHE_BYTES &&
+         len * (map->inputs + map->outputs) <= GFS_OWN_CACHE_BYTES / 2;
+}
+
+/* Compute a stripe in cache while the sources behind its own, those of the next stripe, are
+ * prefetched. */
+static void apply_pipelined(const gfs_map *map, gfs_path path, size_t len,
+                            const uint8_t *const *src, uint8_t *const *dst) {
+  const gfs_pass *pass = map->pass;
+  pass->pipelined(len, map->inputs, pass->tables, src, dst + pass->first);
+  for (unsigned n = 1; n < map->dots; n++)
+    map->pass[n].kernel[path](len, map->inputs, map->pass[n].tables, src, dst + map->pass[n].first);
+}
+
+/* Compute stripes in memory that are short enough to prefetch one after the other. */
+static void apply_short_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
+  cut c = {path, step_length(map->inputs + map->outputs), true};
+  for (size_t n = 0; n < s.count; n++) {
+    bool next = n + 1 < s.count || s.more;
+    if (next && map->pass->pipelined != NULL)
+      apply_pipelined(map, path, len, s.src, s.dst);
+    else
+      apply_cut(map, c, 0, len, s.src, s.dst, next ? s.src + map->inputs : NULL, n > 0);
+    s.src += map->inputs;
+    s.dst += map->outputs;
+  }
+}
+
+void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
+  if (path != GFS_PATH_cached && stripe_fits(map, len)) {
+    apply_short_stripes(map, path, len, s);
+    return;
+  }
+  const gfs_pass *pass = map->pass;
+  if (path == GFS_PATH_cached && map->dots == 1) {
+    for (size_t n = 0; n < s.count; n++)
+      pass->kernel[GFS_PATH_cached](len, map->inputs, pass->tables, s.src + n * map->inputs,
+                                    s.dst + n * map->outputs);
+    return;
+  }
+  gfsmith_hint hint = path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
+  for (size_t n = 0; n < s.count; n++)
+    gfs_map_apply(map, hint, len, s.src + n * map->inputs, s.dst + n * map->outputs);
 }

@@ -1,0 +1,89 @@
+"""Batch calls, and deliberate errors in them, which the C program detects."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.compiler import Compiler
+from tests.support.library import NATIVE
+from tests.support.mutation import Mutant, plant
+from tests.support.paths import ROOT
+
+#: The sources with batch calls.
+SOURCES = [ROOT / "runtime/core/src" / name for name in ("batch.c", "apply.c")]
+
+MUTANTS = (
+    # Wrong stripes, sources or destinations.
+    Mutant("s.src + n * codec->k", "s.src", within="encode_block"),
+    Mutant("s.dst + n * codec->m", "s.dst", within="encode_block"),
+    Mutant("s.src += map->inputs;", ";"),
+    Mutant("s.dst += map->outputs;", ";"),
+    Mutant("s.src + n * map->inputs", "s.src", everywhere=True),
+    Mutant("indices + n", "indices", within="update_block"),
+    Mutant("indices + done", "indices", within="gfsmith_update_strided"),
+    Mutant("(gfsmith_stride){0, delta_stride}", "(gfsmith_stride){delta_stride, 0}"),
+    Mutant("dst + s * outputs", "dst", within="repair_block", everywhere=True),
+    Mutant("where->pointers + done * width", "where->pointers"),
+    Mutant("shards + s * width", "shards", within="check_block"),
+    Mutant("ok + done", "ok", within="gfsmith_check_strided"),
+    Mutant("BLOCK_POINTERS / pointers - 1", "1 + BLOCK_POINTERS / pointers"),
+    # The passes after the first one, and the last stripe.
+    Mutant("map->pass[n].kernel[path]($$all);", ";", within="apply_pipelined"),
+    Mutant("n + 1 < s.count || s.more", "true", within="apply_short_stripes"),
+    # No prefetch of the next stripe, a wrong one, or one where it does not pay.
+    Mutant("n + 1 < s.count || s.more", "n + 1 < s.count", within="apply_short_stripes"),
+    Mutant("s.count + s.more", "s.count", within="gfsmith_encode_strided"),
+    Mutant("len * (map->inputs + map->outputs) <= GFS_OWN_CACHE_BYTES / 2", "true"),
+    Mutant("path != GFS_PATH_cached && stripe_fits(map, len)", "stripe_fits(map, len)"),
+    Mutant("gfs_least(count, GFS_OWN_CACHE_BYTES / len + 1)", "1"),
+    # Arguments that are not checked, or not before a stripe is written.
+    Mutant("!gfs_all_given(data, count * codec->k)", "!gfs_all_given(data, codec->k)"),
+    Mutant("count * codec->m", "codec->m", within="gfsmith_encode_stripes"),
+    Mutant("count * codec->m", "codec->m", within="gfsmith_update_stripes"),
+    Mutant("!gfs_all_given(deltas, count)", "!gfs_all_given(deltas, 1)"),
+    Mutant("!gfs_all_given(shards, count * width)", "!gfs_all_given(shards, width)"),
+    Mutant("!plan_given($$all)", "false"),
+    Mutant("!indices_given($$all)", "false"),
+    Mutant("stride.shard >= len", "true"),
+    Mutant("stride.stripe >= len", "true"),
+    Mutant("count > 0 ? len : 0", "len"),
+    Mutant("ok[s] = true;", ";", within="check_empty"),
+)
+
+
+def run(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program], capture_output=True, text=True, timeout=seconds)
+
+
+def test_program(compiler: Compiler) -> None:
+    done = run(compiler.link("batches"), 300)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
+
+
+@pytest.fixture(scope="session")
+def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the compiled program, without the library."""
+    target = tmp_path_factory.mktemp("batches") / "batches.o"
+    compiler = Compiler(build, target.parent)
+    source = str(NATIVE / "batches.c")
+    compiler.run("gcc", "-O1", *compiler.INCLUDES, "-c", source, "-o", str(target))
+    return target
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
+    """A program with the error ends with a failure, or does not end.
+
+    The linker prefers the wrong source's functions to those of the library.
+    """
+    _, wrong = plant(mutant, SOURCES, compiler.output)
+    target = compiler.output / "batches"
+    flags = ("-O1", "-Wno-unused", *compiler.INCLUDES)
+    library = str(compiler.build / "libgfsmith.a")
+    compiler.run("gcc", *flags, str(program), str(wrong), library, "-pthread", "-o", str(target))
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        assert run(target, 20).returncode != 0
