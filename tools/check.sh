@@ -11,6 +11,12 @@ echo "check: python layout, lint, types"
 "$bin"/mypy --no-error-summary packaging/check_linked.py
 MYPYPATH=packaging "$bin"/mypy --no-error-summary packaging/release
 
+echo "check: no merge has left its marks"
+if git grep -nE '^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|)( |$)|^=======$'; then
+  echo "check: resolve these conflicts" >&2
+  exit 1
+fi
+
 echo "check: prose follows docs/style.md"
 "$bin"/python -m tools.prose
 
