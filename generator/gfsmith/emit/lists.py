@@ -78,13 +78,13 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
 
 
 def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
-    """Return every known matrix once."""
+    """Return every known matrix once, by number of inputs: a search for one of a shape then reads few."""
     found = {
         s.matrix_id: _Matrix(s.matrix_id, s.field.polynomial, s.baked.rows)
         for s in specs
         if s.baked is not None
     }
-    return list(found.values())
+    return sorted(found.values(), key=lambda matrix: len(matrix.rows[0]))
 
 
 def has_coordinator(specs: Iterable[KernelSpec]) -> bool:

@@ -45,7 +45,7 @@ MUTANTS = (
         "gfni_avx512",
         "ec_encode_data",
     ),
-    (Mutant("n < elements", "n + 1 < elements"), "avx2", "ec_encode_data"),
+    (Mutant("n < count", "n + 1 < count", within="differ"), "avx2", "ec_encode_data"),
     (Mutant("operation = GFS_OPERATION_mad;", ";"), "avx2", "ec_encode_data"),
     (Mutant("call->src + from", "call->src"), "avx2", "ec_encode_data"),
     (Mutant("call->dst + b->first", "call->dst"), "avx2", "ec_encode_data"),
