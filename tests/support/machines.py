@@ -67,7 +67,11 @@ MACHINES = (
     ),
     Machine(
         BY_ARCH[Arch.POWER],
-        {"power8": "VSX207", "power9": "VSX207 VSX300", "power10": "VSX207 VSX300 VSX310"},
+        {
+            "power8": "ALTIVEC VSX207",
+            "power9": "ALTIVEC VSX207 VSX300",
+            "power10": "ALTIVEC VSX207 VSX300 VSX310",
+        },
     ),
     Machine(
         BY_ARCH[Arch.RISCV],

@@ -80,14 +80,15 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     ),
     Architecture(
         arch=Arch.POWER,
-        title="POWER, little endian",
-        processors=("powerpc64le", "ppc64le"),
+        title="POWER",
+        processors=("powerpc64le", "ppc64le", "powerpc64", "ppc64"),
         family="ppc64",
-        condition="defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)",
+        condition="defined(__powerpc64__)",
         triple="powerpc64le-linux-gnu",
         debian="ppc64el",
         emulator="ppc64le",
         features=(
+            Feature("ALTIVEC", "vectors at multiples of 16, vperm"),
             Feature("VSX207", "VSX and vpermxor of POWER8"),
             Feature("VSX300", "of POWER9"),
             Feature("VSX310", "of POWER10"),

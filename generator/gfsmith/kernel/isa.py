@@ -190,6 +190,7 @@ ISAS: tuple[Isa, ...] = (
     _with_intrinsics("wasm_simd128", Arch.WASM, (), registers=16),
     _counted("vsx_p10", Arch.POWER, "VSX310", _PERMXOR | {Op.XOR3}),
     _with_intrinsics("vsx", Arch.POWER, ("VSX207",), _PERMXOR),
+    _with_intrinsics("altivec", Arch.POWER, ("ALTIVEC",), _C_NIBBLE | {Op.LOOKUP_LOW}),
     _counted("vx", Arch.S390X, "VX", _C_FETCHED | {Op.LOOKUP_LOW}),
     _with_intrinsics("lasx", Arch.LOONGARCH, ("LASX",), _C_FETCHED, vector_bytes=32),
     _with_intrinsics("lsx", Arch.LOONGARCH, ("LSX",), _C_FETCHED),

@@ -26,18 +26,19 @@
 #define GFSMITH_CPU_SHA3 (1u << 9) /* eor3 */
 #define GFSMITH_CPU_SVE (1u << 10)
 #define GFSMITH_CPU_SVE2 (1u << 11)
-/* POWER, little endian */
-#define GFSMITH_CPU_VSX207 (1u << 12) /* VSX and vpermxor of POWER8 */
-#define GFSMITH_CPU_VSX300 (1u << 13) /* of POWER9 */
-#define GFSMITH_CPU_VSX310 (1u << 14) /* of POWER10 */
+/* POWER */
+#define GFSMITH_CPU_ALTIVEC (1u << 12) /* vectors at multiples of 16, vperm */
+#define GFSMITH_CPU_VSX207 (1u << 13) /* VSX and vpermxor of POWER8 */
+#define GFSMITH_CPU_VSX300 (1u << 14) /* of POWER9 */
+#define GFSMITH_CPU_VSX310 (1u << 15) /* of POWER10 */
 /* RISC-V */
-#define GFSMITH_CPU_RVV (1u << 15) /* V 1.0, so vectors of 16 bytes at least */
+#define GFSMITH_CPU_RVV (1u << 16) /* V 1.0, so vectors of 16 bytes at least */
 /* s390x */
-#define GFSMITH_CPU_VX (1u << 16) /* z13 */
-#define GFSMITH_CPU_VXE (1u << 17) /* z14 */
+#define GFSMITH_CPU_VX (1u << 17) /* z13 */
+#define GFSMITH_CPU_VXE (1u << 18) /* z14 */
 /* LoongArch */
-#define GFSMITH_CPU_LSX (1u << 18)
-#define GFSMITH_CPU_LASX (1u << 19)
+#define GFSMITH_CPU_LSX (1u << 19)
+#define GFSMITH_CPU_LASX (1u << 20)
 /* clang-format on */
 /* end facts */
 

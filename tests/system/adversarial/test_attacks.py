@@ -15,7 +15,7 @@ from gfsmith.prove.machine.prove import Report
 from gfsmith.prove.verdict import Status
 from gfsmith.verify.functions import Description, ForeignError, verify
 from tests.support.paths import ROOT
-from tests.system.adversarial import attacks, seams
+from tests.system.adversarial import aligned, attacks, seams
 from tests.system.adversarial.attacks import A64, COFF, POWER, X86, Attack, a64, coff, power, x86
 
 PROVIDED = ROOT.parent / "shared" / "adversarial" / "prover"
@@ -32,7 +32,7 @@ WORDS: dict[str, dict[str, Any]] = {
     POWER: {"abi": "elfv2", "features": ("VSX207",)},
 }
 NEEDS = {X86: (), A64: ("qemu",), POWER: ("qemu",), COFF: ("clang",)}
-FAMILIES = {**attacks.FAMILIES, **seams.FAMILIES}
+FAMILIES = {**attacks.FAMILIES, **seams.FAMILIES, **aligned.FAMILIES}
 _BASE: dict[str, Any] = {
     "symbol": "f",
     "operation": "xor",
@@ -115,8 +115,19 @@ def test_harmless_code_along_the_seams_is_proved(text: str, words: dict[str, Any
     assert report.status is Status.PROVED, report.reason
 
 
+@pytest.mark.needs(*NEEDS[POWER])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(aligned.TWO, aligned.TWO_WORDS), (aligned.ANY, aligned.ANY_WORDS)],
+    ids=["two", "any"],
+)
+def test_kernels_that_test_the_alignment_are_proved(text: str, words: dict[str, Any], tmp_path: Path) -> None:
+    report = judge(POWER, text, tmp_path, **words)
+    assert report.status is Status.PROVED, report.reason
+
+
 def test_there_are_many() -> None:
-    assert len(FAMILIES) == len(attacks.FAMILIES) + len(seams.FAMILIES)
+    assert len(FAMILIES) == sum(len(module.FAMILIES) for module in (attacks, seams, aligned))
     assert sum(map(len, FAMILIES.values())) >= 400
     for family in FAMILIES.values():
         assert len({attack.name for attack in family}) == len(family)

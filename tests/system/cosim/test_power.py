@@ -22,7 +22,7 @@ from gfsmith.prove.machine.architecture import RETURN, Flow
 from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.operands import Immediate
-from gfsmith.prove.machine.power.architecture import NEWER, Power
+from gfsmith.prove.machine.power.architecture import VERSION, Power
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.registers import GENERAL
 from gfsmith.prove.machine.power.semantics import TABLE
@@ -52,7 +52,7 @@ def emulators(tmp_path_factory: pytest.TempPathFactory) -> Emulators:
 
 
 def _cpu_of(form: str) -> str:
-    return CPUS[form.partition(" ")[0] in NEWER]
+    return CPUS[VERSION.get(form.partition(" ")[0], "VSX207") > "VSX207"]
 
 
 @pytest.fixture(scope="module")

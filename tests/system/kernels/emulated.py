@@ -94,6 +94,7 @@ EMULATIONS = (
     Emulation("neon_sha3", AARCH64, "max,sve=off", 16),
     *scalable("sve", AARCH64, "a64fx", "sve-default-vector-length={bytes}"),
     *scalable("sve2", AARCH64, "max", "sve-default-vector-length={bytes}"),
+    Emulation("altivec", PPC64LE, "power8", 16),
     Emulation("vsx", PPC64LE, "power8", 16),
     Emulation("vsx_p10", PPC64LE, "power10", 16),
     *scalable("rvv", RISCV64, "rv64,v=true,vext_spec=v1.0", "vlen={bits}"),

@@ -60,7 +60,11 @@ class Toolchain:
     emulator: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.isa}-{self.compiler[0]}"
+        return f"{self.isa}-{self.linker.partition('-')[0]}-{self.compiler[0].partition('-')[0]}"
+
+    @property
+    def big_endian(self) -> bool:
+        return self.linker.startswith(("s390x", "powerpc64-"))
 
 
 def _both(isa: str, triple: str, emulator: Sequence[str]) -> list[Toolchain]:
@@ -72,6 +76,8 @@ def _both(isa: str, triple: str, emulator: Sequence[str]) -> list[Toolchain]:
 TOOLCHAINS = [
     *_both("vsx", "powerpc64le-linux-gnu", ["qemu-ppc64le-static", "-cpu", "power8"]),
     *_both("vsx_p10", "powerpc64le-linux-gnu", ["qemu-ppc64le-static", "-cpu", "power10"]),
+    *_both("altivec", "powerpc64le-linux-gnu", ["qemu-ppc64le-static", "-cpu", "power8"]),
+    *_both("altivec", "powerpc64-linux-gnu", ["qemu-ppc64-static", "-cpu", "970"]),
     *_both("vx", "s390x-linux-gnu", ["qemu-s390x-static", "-cpu", "qemu"]),
 ]
 
@@ -101,7 +107,7 @@ def _run(command: Sequence[str | Path], given: bytes = b"") -> bytes:
 
 def _calls(number: int, spec: KernelSpec, order: str) -> tuple[bytes, bytes]:
     """Return the input of compilers/call.c for a kernel, with numbers in a byte order, and the expected
-    output.
+    output. Each length is called with blocks behind a guard page and with blocks before one.
     """
     rng, field = np.random.default_rng(5), galois_field()
     given, wanted = b"", b""
@@ -121,10 +127,12 @@ def _calls(number: int, spec: KernelSpec, order: str) -> tuple[bytes, bytes]:
             matrix = np.array(spec.baked.rows, np.uint8)
         entries = [matrix.diagonal()] if spec.diagonal else matrix
         table = tables.table(spec.field, spec.tables, tuple(tuple(map(int, row)) for row in entries))
-        given += struct.pack(f"{order}5I", number, k, outputs, len(table), length) + table
-        given += sources.tobytes() + before.tobytes()
         sums = np.asarray(field(matrix) @ field(sources))
-        wanted += (sums ^ before if spec.operation is Operation.MAD else sums).astype(np.uint8).tobytes()
+        result = (sums ^ before if spec.operation is Operation.MAD else sums).astype(np.uint8).tobytes()
+        for place in (0, 1):
+            given += struct.pack(f"{order}6I", number, place, k, outputs, len(table), length) + table
+            given += sources.tobytes() + before.tobytes()
+            wanted += result
     return given, wanted
 
 
@@ -136,7 +144,7 @@ def _execute(toolchain: Toolchain, kernels: Sequence[Kernel], folder: Path) -> d
     names = ",".join(kernel.spec.symbol for kernel in kernels)
     main = [toolchain.linker, "-std=c11", "-O1", f"-DKERNELS={names}", include]
     _run([*main, HERE / "compilers" / "call.c", compiled, "-static", "-o", folder / "program"])
-    order = ">" if toolchain.isa == "vx" else "<"
+    order = ">" if toolchain.big_endian else "<"
     calls = [_calls(number, kernel.spec, order) for number, kernel in enumerate(kernels)]
     made = _run([*toolchain.emulator, folder / "program"], b"".join(given for given, _ in calls))
     right, at = {}, 0

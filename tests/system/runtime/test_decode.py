@@ -68,18 +68,23 @@ AARCH64 = {
 }
 
 # Linux: arch/powerpc/include/uapi/asm/cputable.h; the last four are in AT_HWCAP2.
-VSX = 0x80
+VSX, ALTIVEC = 0x80, 0x10000000
 ARCH_2_07, ARCH_3_00, ARCH_3_1, CRYPTO = 0x80000000, 0x00800000, 0x00040000, 0x02000000
 POWER8, POWER9, POWER10 = {"VSX207"}, {"VSX207", "VSX300"}, {"VSX207", "VSX300", "VSX310"}
 POWER = {
-    "power7": ((VSX, 0), set()),
+    "970": ((ALTIVEC, 0), {"ALTIVEC"}),
+    "power7": ((ALTIVEC | VSX, 0), {"ALTIVEC"}),
+    "power8 with altivec": ((ALTIVEC | VSX, ARCH_2_07 | CRYPTO), POWER8 | {"ALTIVEC"}),
     "power8": ((VSX, ARCH_2_07 | CRYPTO), POWER8),
     "power9": ((VSX, ARCH_2_07 | ARCH_3_00 | CRYPTO), POWER9),
     "power10": ((VSX, ARCH_2_07 | ARCH_3_00 | ARCH_3_1 | CRYPTO), POWER10),
     "vsx switched off": ((0, ARCH_2_07 | ARCH_3_00 | ARCH_3_1 | CRYPTO), set()),
     "no vpermxor": ((VSX, ARCH_2_07 | ARCH_3_00), set()),
     "sign-extended": ((VSX, 2**64 - ARCH_2_07 | CRYPTO), POWER8),
-    "unrelated bits": ((VSX ^ 2**64 - 1, (ARCH_2_07 | ARCH_3_00 | ARCH_3_1 | CRYPTO) ^ 2**64 - 1), set()),
+    "unrelated bits": (
+        ((ALTIVEC | VSX) ^ 2**64 - 1, (ARCH_2_07 | ARCH_3_00 | ARCH_3_1 | CRYPTO) ^ 2**64 - 1),
+        set(),
+    ),
 }
 
 # Linux: arch/s390/include/asm/elf.h.

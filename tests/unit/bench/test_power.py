@@ -1,4 +1,4 @@
-"""The page of predictions for POWER: the instructions of loops are classified, and the page has clang's loop."""
+"""The page of predictions for POWER: instructions have kinds, and the page has the loop that clang makes."""
 
 from __future__ import annotations
 

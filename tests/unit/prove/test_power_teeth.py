@@ -123,7 +123,8 @@ def test_unknown_instructions_are_not_proved(tmp_path: Path) -> None:
     for line, reason in (
         ("bl kernel", "bl"),
         ("mfcr 12", "no semantics"),
-        ("vperm 0, 0, 1, 2", "no semantics"),
+        ("vmrghb 0, 1, 2", "no semantics"),
+        ("vperm 0, 0, 1, 2", "in two tables"),
     ):
         report = prove(assemble(TEXT.replace(_RETURN, f"    {line}\n{_RETURN}"), tmp_path, ASSEMBLER))
         assert (report.status, reason in report.reason) == (Status.UNSUPPORTED, True), report.reason

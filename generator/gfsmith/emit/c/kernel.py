@@ -3,6 +3,7 @@ templates/c_kernel.c.j2."""
 
 from __future__ import annotations
 
+from gfsmith.emit.c.altivec import ALTIVEC
 from gfsmith.emit.c.loongarch import LASX, LSX
 from gfsmith.emit.c.neon import NEON, NEON_SHA3
 from gfsmith.emit.c.rvv import RVV
@@ -35,7 +36,7 @@ SPELLINGS: dict[str, Spelling] = {
     spelling.isa: spelling
     for spelling in (
         *(SCALAR, NEON, NEON_SHA3, SVE, SVE2, RVV, SIMD128, RELAXED),
-        *(VSX, VSX_P10, VX, LSX, LASX),
+        *(VSX, VSX_P10, ALTIVEC, VX, LSX, LASX),
     )
 }
 
@@ -54,6 +55,7 @@ class _Writer:
         self.program = program
         self.spelling = SPELLINGS[spec.isa.name]
         self.tables = "coeffs" if spec.baked is None else "constants"
+        self.aligned = False  #: whether all pointers are multiples of the vector's bytes
         self.masks = {
             i.result for i in program.instructions() if i.op is Op.CONST and i.immediate == _LOW_NIBBLE
         }
@@ -68,12 +70,14 @@ class _Writer:
     def shards(self) -> list[str]:
         """Return declarations of local pointers to the numbered shards. Without them the compiler would have
         to load src[] and dst[] again after every store."""
-        refs = [i.ref for loop in self.program.loops for part in loop.sections() for i in part if i.ref]
-        sources = sorted({r.index for r in refs if r.space is Space.SOURCE and r.index > CURRENT})
-        targets = sorted({r.index for r in refs if r.space is Space.DESTINATION})
-        return [f"const uint8_t *const s{j} = src[{j}];" for j in sources] + [
-            f"uint8_t *const d{i} = dst[{i}];" for i in targets
+        return [f"const uint8_t *const s{j} = src[{j}];" for j in self._numbers(Space.SOURCE)] + [
+            f"uint8_t *const d{i} = dst[{i}];" for i in self._numbers(Space.DESTINATION)
         ]
+
+    def _numbers(self, space: Space) -> list[int]:
+        """Return the numbers of the numbered shards."""
+        refs = [i.ref for loop in self.program.loops for part in loop.sections() for i in part if i.ref]
+        return sorted({r.index for r in refs if r.space is space and r.index > CURRENT})
 
     def preload(self) -> list[str]:
         return self._statements(self.program.preload, partial=False)
@@ -120,6 +124,8 @@ class _Writer:
             template = spelling.partial_store
         elif partial and instr.op is Op.LOAD:
             template = spelling.partial_load
+        elif self.aligned or (instr.ref is not None and instr.ref.space is Space.CONSTANT):
+            template = spelling.aligned.get(instr.op, template)
         if instr.op is Op.HIGH_NIBBLE:
             assert instr.args[1] in self.masks, "no spelling masks more than the nibble"
         args = [f"v{a}" for a in instr.args]
@@ -163,6 +169,31 @@ class _Writer:
         count = pointers(code)
         return [f"ahead += {count};"] if count else []
 
+    def addresses(self) -> list[str]:
+        """Return the named pointers whose alignment decides between the two variants of the loops."""
+        if not self.spelling.aligned:
+            return []
+        used = {ref.space for ref in self._whole_refs()}
+        return [
+            *(["coeffs"] if Space.COEFFICIENT in used else []),
+            *(f"s{j}" for j in self._numbers(Space.SOURCE)),
+            *(f"d{i}" for i in self._numbers(Space.DESTINATION)),
+        ]
+
+    @property
+    def every_source(self) -> bool:
+        """Whether a loop over whole vectors reads the pointers of src[] one after the other."""
+        return any(ref.space is Space.SOURCE and ref.index <= CURRENT for ref in self._whole_refs())
+
+    def _whole_refs(self) -> list[Ref]:
+        whole = [loop for loop in self.program.loops if loop.role is not Role.TAIL]
+        return [i.ref for loop in whole for part in loop.sections() for i in part if i.ref]
+
+    def variant(self, aligned: bool) -> list[dict[str, object]]:
+        """Return the loops for any pointers, or for aligned ones."""
+        self.aligned = aligned
+        return [self.turn(loops) for loops in self.program.iterations()]
+
     def turn(self, loops: tuple[Loop, ...]) -> dict[str, object]:
         first = loops[0]
         return {
@@ -203,5 +234,8 @@ def build(spec: KernelSpec, program: Program, guard: str) -> str:
         constants=writer.constants(),
         shards=writer.shards(),
         preload=writer.preload(),
-        turns=[writer.turn(loops) for loops in program.iterations()],
+        addresses=writer.addresses(),
+        every_source=writer.every_source,
+        aligned=writer.variant(aligned=True),
+        turns=writer.variant(aligned=False),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gfsmith.ir import Op, Space
 
@@ -24,7 +24,9 @@ class Spelling:
     rolled: a directive for the compiler before a loop over the sources. partial_setup: declarations before
     the tail. hidden: spaces of the tables whose address gfs_hide() makes opaque to the compiler at every
     source, in loops unrolled over the sources: otherwise the compiler would keep more tables than fit into
-    registers, or load many ahead, and spill them.
+    registers, or load many ahead, and spill them. aligned: the expressions of LOAD, STORE and TABLE for an
+    address that is a multiple of the vector's bytes. If there are any, a kernel tests all of its pointers at
+    entry, and has its loops over whole vectors twice.
     """
 
     isa: str
@@ -39,3 +41,4 @@ class Spelling:
     rolled: str = ""
     partial_setup: tuple[str, ...] = ()
     hidden: frozenset[Space] = frozenset()
+    aligned: Mapping[Op, str] = field(default_factory=dict)

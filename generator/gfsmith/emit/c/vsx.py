@@ -27,6 +27,7 @@ VSX = Spelling(
     },
     partial_load="gfs_vsx_load_part({place}, {rest})",
     partial_store="gfs_vsx_store_part({place}, {0}, {rest})",
+    compilers="defined(__LITTLE_ENDIAN__)",
     rolled="GFSMITH_ROLLED",
 )
 

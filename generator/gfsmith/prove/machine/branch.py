@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from math import inf
 
 from gfsmith.prove.machine.domain import Unsupported
-from gfsmith.prove.machine.linear import REST, Address, Bound, Linear, Word, base, private, subtract, symbol
+from gfsmith.prove.machine.linear import (
+    EVERY,
+    REST,
+    Address,
+    Bound,
+    Linear,
+    Word,
+    base,
+    private,
+    subtract,
+    symbol,
+)
 from gfsmith.prove.machine.state import (
     Alignment,
     Condition,
@@ -22,7 +33,7 @@ from gfsmith.prove.verdict import Refutation
 _PAGE = 4096
 _WIDE = 8  #: bytes of an address in an address space that no region crosses in the middle
 #: Regions that arguments point to.
-ARGUMENTS = frozenset({"src", "dst", "srcs", "dsts", "coeffs", "ahead", "low", "high"})
+ARGUMENTS = frozenset({"src", "dst", "srcs", "dsts", "coeffs", "ahead", "low", "high", EVERY})
 
 
 #: condition -> bounds of left - right where it holds.

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from gfsmith.prove.machine import accumulators as sums_of
-from gfsmith.prove.machine import bitmatrix, domain
+from gfsmith.prove.machine import alignment, bitmatrix, domain
 from gfsmith.prove.machine.contract import Contract
 from gfsmith.prove.machine.domain import Form, Runs, Unsupported
 from gfsmith.prove.machine.linear import Linear, Word, add, scale, substitute, subtract, symbol
 from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
-from gfsmith.prove.machine.state import Difference, Flags, Opaque, State, Truth, Unclear, Value, fork
+from gfsmith.prove.machine.state import Difference, Flags, Joined, Opaque, State, Truth, Unclear, Value, fork
 
 _junk = count()
 _SPAN = 1 << 64
@@ -76,6 +76,8 @@ def _value(first: Value | Opaque, second: Value | Opaque, iteration: Linear) -> 
         grown = _grow(first, second, iteration)
         if grown is not None:
             return grown
+    if isinstance(first, Joined) and isinstance(second, Joined):
+        return alignment.grown(first, second, iteration) or junk(8)
     if isinstance(first, Truth) and isinstance(second, Truth) and first.condition is second.condition:
         flags = _flags(first.flags, second.flags, iteration)
         return junk(8) if isinstance(flags, Unclear) else Truth(flags, first.condition)
@@ -163,7 +165,7 @@ def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
         if isinstance(value, int | Linear):
             if not _equal(end.gpr[register], move(value)):
                 wrong.append(register)
-        elif not start.is_free(value) and end.gpr[register] != _move_truth(value, move):
+        elif not start.is_free(value) and not _same(end.gpr[register], value, move):
             wrong.append(register)
     for number, runs in enumerate(start.state.vectors):
         if start.is_free(runs):
@@ -192,8 +194,14 @@ def _equal(value: Value | Opaque, other: Word) -> bool:
     return isinstance(gap, int) and gap % _SPAN == 0
 
 
-def _move_truth(value: Value | Opaque, move: Callable[[Word], Word]) -> Value | Opaque:
-    return Truth(_move_flags(value.flags, move), value.condition) if isinstance(value, Truth) else value
+def _same(end: Value | Opaque, value: Value | Opaque, move: Callable[[Word], Word]) -> bool:
+    """Return whether a register holds data, or no number, as the guess has it for the next iteration."""
+    if isinstance(value, Joined):
+        moved = Joined(frozenset(map(move, value.addresses)), value.mask)
+        return isinstance(end, Joined) and alignment.equal(end, moved)
+    if isinstance(value, Truth):
+        return end == Truth(_move_flags(value.flags, move), value.condition)
+    return end == value
 
 
 def _move_flags(flags: Flags, move: Callable[[Word], Word]) -> Flags:

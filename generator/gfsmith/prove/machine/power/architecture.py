@@ -38,9 +38,11 @@ from gfsmith.prove.machine.state import Condition, Difference, Flags, State
 from gfsmith.prove.verdict import Refutation
 
 #: Versions of the instruction set by their vectors; each contains those before it.
-_VERSIONS = ("VSX207", "VSX300", "VSX310")
-#: Instructions with vectors that are newer than the first version.
-NEWER = {
+_VERSIONS = ("ALTIVEC", "VSX207", "VSX300", "VSX310")
+#: The first version of instructions with vectors that is not VSX207.
+VERSION = {
+    **dict.fromkeys(("lvx", "stvx", "vperm", "vnot", "vxor", "vand", "vmr"), "ALTIVEC"),
+    **dict.fromkeys(("vaddubm", "vsububm", "vslb", "vsrb", "vsrab", "vspltisb", "vspltisw"), "ALTIVEC"),
     **dict.fromkeys(("lxv", "stxv", "lxvx", "stxvx", "lxvl", "stxvl", "xxspltib"), "VSX300"),
     "xxeval": "VSX310",
 }
@@ -127,8 +129,9 @@ class Power:
         found = instruction.raw
         if not isinstance(found, Decoded) or not any(isinstance(o, Vector) for o in found.operands):
             return None
-        needed = NEWER.get(found.mnemonic, _VERSIONS[0])
-        return None if needed in features else needed
+        needed = VERSION.get(found.mnemonic, "VSX207")
+        newer = _VERSIONS[_VERSIONS.index(needed) :]
+        return None if any(version in features for version in newer) else needed
 
     def is_linked(self, instruction: Instruction, reference: Reference) -> bool:
         """Return True for addis with the upper half of a number, and for addi and loads with the lower half

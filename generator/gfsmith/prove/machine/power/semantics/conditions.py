@@ -56,7 +56,7 @@ def test_bit(state: State, bit: Bit, wanted: bool) -> tuple[Flags, Condition]:
     return flags, condition if wanted else _OPPOSITE[condition]
 
 
-def _set_field(state: State, field: str, flags: Flags) -> None:
+def set_field(state: State, field: str, flags: Flags) -> None:
     for name in BITS:
         state.conditions.pop(field + name, None)
     state.conditions[field] = flags
@@ -64,11 +64,11 @@ def _set_field(state: State, field: str, flags: Flags) -> None:
 
 def forget(state: State, field: str) -> None:
     """Make the conditions of a field unknown."""
-    _set_field(state, field, UNDEFINED)
+    set_field(state, field, UNDEFINED)
 
 
 def compare(state: State, field: str, left: Word, right: Word, size: int, is_signed: bool) -> None:
-    _set_field(state, field, Compared(left, right, size, signed=is_signed))
+    set_field(state, field, Compared(left, right, size, signed=is_signed))
 
 
 def _nearest(value: Word, size: int, is_signed: bool) -> Word:
@@ -137,7 +137,7 @@ def _move_field(state: State, instr: Decoded) -> None:
     if not isinstance(target, Field) or not isinstance(source, Field):
         raise Unsupported(f"{instr} is no move of a field")
     bits = {name: state.conditions.get(source.name + name) for name in BITS}
-    _set_field(state, target.name, state.conditions.get(source.name, UNDEFINED))
+    set_field(state, target.name, state.conditions.get(source.name, UNDEFINED))
     for name, flags in bits.items():
         if flags is not None:
             state.conditions[target.name + name] = flags

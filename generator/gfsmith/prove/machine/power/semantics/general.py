@@ -7,13 +7,21 @@ known.
 from __future__ import annotations
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.alignment import join, joined, remainder
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.linear import Linear, Word, scale, subtract
 from gfsmith.prove.machine.modular import signed, total, wrap
 from gfsmith.prove.machine.operands import Immediate, general, immediate, word
 from gfsmith.prove.machine.power.decode import Bit, Decoded
-from gfsmith.prove.machine.power.semantics.conditions import CARRY, compare, compare_with_zero, forget, holds
+from gfsmith.prove.machine.power.semantics.conditions import (
+    CARRY,
+    compare,
+    compare_with_zero,
+    forget,
+    holds,
+    set_field,
+)
 from gfsmith.prove.machine.power.semantics.operands import (
     SPAN,
     Semantics,
@@ -23,7 +31,7 @@ from gfsmith.prove.machine.power.semantics.operands import (
     read,
     write,
 )
-from gfsmith.prove.machine.state import State
+from gfsmith.prove.machine.state import Alignment, Joined, State
 from gfsmith.prove.machine.substitution import field, low_bits
 
 _SPECIAL = {"mtctr": "ctr", "mfctr": "ctr", "mtlr": "lr", "mflr": "lr"}
@@ -195,9 +203,14 @@ def _insert(state: State, instr: Decoded) -> None:
 
 
 def _and(state: State, instr: Decoded) -> None:
-    """andi.: adjacent bits of a number. It compares as well."""
+    """andi.: adjacent bits of a number, or the low bits of addresses. It compares as well."""
     target, source, last = instr.operands
     mask = immediate(last)
+    bits = remainder(state.gpr[general(source)], mask)
+    if bits is not None:
+        state.gpr[general(target)] = bits
+        set_field(state, "cr0", Alignment(bits.addresses, bits.mask))
+        return
     value = word(state, source)
     if isinstance(value, Linear):
         low = (mask & -mask).bit_length() - 1
@@ -251,6 +264,16 @@ def _or(state: State, instr: Decoded) -> None:
         compare_with_zero(state, instr)
 
 
+def _or_registers(state: State, instr: Decoded) -> None:
+    """or: of numbers, or of addresses whose low bits are tested later."""
+    target, *sources = instr.operands
+    left, right = (state.gpr[general(source)] for source in sources)
+    if isinstance(left, Joined | Linear) and isinstance(right, Joined | Linear):
+        state.gpr[general(target)] = join(joined(left), joined(right))
+    else:
+        write(state, target, number(state, sources[0], instr) | number(state, sources[1], instr))
+
+
 def _exclusive_or(state: State, instr: Decoded) -> None:
     """xor: of data too."""
     target, left, right = instr.operands
@@ -283,5 +306,6 @@ TABLE: dict[str, Semantics] = {
     **forms(_word_field, "rlwinm r r # # #"),
     **forms(_carry_mask, "subfe r r r"),
     **forms(_or, "or. r r r", "ori r r #"),
+    **forms(_or_registers, "or r r r"),
     **forms(_exclusive_or, "xor r r r"),
 }

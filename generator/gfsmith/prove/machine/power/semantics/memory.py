@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.alignment import is_multiple
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
@@ -72,7 +73,7 @@ def _store_vector(state: State, instr: Decoded) -> None:
 def _aligned(state: State, instr: Decoded) -> Word:
     """Return the address of lvx or stvx, which clear its low four bits: they must be 0 already."""
     at = place(state, instr)
-    if not state.memory.is_aligned(at, 16) and not _on_stack(at):
+    if not is_multiple(state, at, 16) and not _on_stack(at):
         raise Unsupported(f"{instr}: {at} may be no multiple of 16")
     return at
 

@@ -8,7 +8,7 @@ from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Form, Run, Runs, Table, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
-from gfsmith.prove.machine.lanes import add_bytes, known, look_up, signs, table_entry
+from gfsmith.prove.machine.lanes import add_bytes, known, look_up, look_up_runs, signs, table_entry
 from gfsmith.prove.machine.operands import immediate
 from gfsmith.prove.machine.power.decode import Decoded
 from gfsmith.prove.machine.power.semantics.operands import (
@@ -22,6 +22,8 @@ from gfsmith.prove.machine.power.semantics.operands import (
 from gfsmith.prove.machine.state import State
 
 _HALF = 8
+_ONES: Runs = ((2 * _HALF, domain.CONSTANTS[0xFF]),)
+_FIFTEENS: Runs = ((2 * _HALF, domain.CONSTANTS[0x0F]),)
 #: The truth table of xxeval for a ^ b ^ c: bit n, from the left, is the result for abc = n.
 _SUM = 0x69
 
@@ -155,6 +157,24 @@ def _permute_xor(state: State, instr: Decoded) -> None:
     write_vector(state, target, domain.merge(list(_lookups(state, high, low, index))))
 
 
+def _complement(state: State, instr: Decoded) -> None:
+    """vnot, which is vnor of a register with itself."""
+    target, source = instr.operands
+    write_vector(state, target, domain.xor(read_vector(state, source), _ONES))
+
+
+def _permute(state: State, instr: Decoded) -> None:
+    """vperm with one table as both operands: the low four bits of an index count elements from the left. As
+    lvx loads a table, byte n is at element 15 - n, where the complement of n selects it."""
+    target, *tables, last = instr.operands
+    left, right = (read_vector(state, table) for table in tables)
+    if left != right:
+        raise Unsupported(f"{instr} in two tables")
+    index = domain.and_(domain.xor(read_vector(state, last), _ONES), _FIFTEENS)
+    table = domain.merge([*domain.cut(left, _HALF, 2 * _HALF), *domain.cut(left, 0, _HALF)])
+    write_vector(state, target, domain.merge(list(look_up_runs(state, table, index, lambda n: n))))
+
+
 def _doublewords(choice: int | None = None) -> Semantics:
     """xxpermdi and its simpler names: doubleword `choice` / 2 of the first, `choice` % 2 of the last."""
 
@@ -214,6 +234,8 @@ TABLE: dict[str, Semantics] = {
     **forms(_shift_signed, "vsrab v v v"),
     **forms(_move, "vmr v v"),
     **forms(_permute_xor, "vpermxor v v v v"),
+    **forms(_permute, "vperm v v v v"),
+    **forms(_complement, "vnot v v"),
     **forms(_doublewords(), "xxpermdi v v v #"),
     **forms(_doublewords(0), "xxmrghd v v v"),
     **forms(_doublewords(3), "xxmrgld v v v"),

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.alignment import join, joined, remainder
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
-from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, private, scale, subtract, symbol
+from gfsmith.prove.machine.linear import Address, Linear, Word, add, base, scale, subtract, symbol
 from gfsmith.prove.machine.register_values import checked, wrap
 from gfsmith.prove.machine.state import UNDEFINED, Alignment, Difference, Joined, Known, LowBits, State
 from gfsmith.prove.machine.substitution import field, low_bits, masked
@@ -71,16 +72,8 @@ def _logic_result(state: State, result: Word, size: int) -> None:
 
 
 def _remainder(state: State, instr: Instruction) -> Joined | None:
-    """Return the AND of addresses, or of a value that must not decide anything, and 2^b - 1; None for other
-    operands."""
     left, right = read_general(state, instr, 0), read_general(state, instr, 1)
-    if not isinstance(right, int) or right < 0 or right & right + 1:
-        return None
-    if isinstance(left, Joined):
-        return Joined(left.addresses, left.mask & right)
-    if isinstance(left, Linear) and (base(left) is not None or private(left) is not None):
-        return Joined(frozenset({left}), right)
-    return None
+    return remainder(left, right) if isinstance(right, int) else None
 
 
 def _align_down(state: State, instr: Instruction) -> bool:
@@ -142,9 +135,9 @@ def _or(state: State, instr: Instruction) -> None:
     if same and isinstance(left, Linear):
         state.flags = Difference(left, 0, size_of(instr))
     elif isinstance(left, Joined | Linear) and isinstance(right, Joined | Linear):
-        joined = _join(_joined(left), _joined(right))
-        state.flags = Alignment(joined.addresses, joined.mask)
-        write_general(state, instr, joined)
+        both = join(joined(left), joined(right))
+        state.flags = Alignment(both.addresses, both.mask)
+        write_general(state, instr, both)
     elif isinstance(left, Linear) and isinstance(right, int) and _is_disjoint(left, right):
         result = add(left, right)
         state.flags = Difference(result, 0, size_of(instr), logical=True)
@@ -156,17 +149,6 @@ def _or(state: State, instr: Instruction) -> None:
 def _is_disjoint(value: Linear, number: int) -> bool:
     """Return True if an unknown is a multiple of a power of two above a number: then OR adds the number."""
     return number > 0 and low_bits(value, (1 << number.bit_length()) - 1) == 0
-
-
-def _joined(value: Joined | Linear) -> Joined:
-    return value if isinstance(value, Joined) else Joined(frozenset({value}))
-
-
-def _join(left: Joined, right: Joined) -> Joined:
-    """Return the OR of the low bits of addresses."""
-    if left.mask != right.mask:
-        raise Unsupported("the OR of different numbers of low bits of addresses")
-    return Joined(left.addresses | right.addresses, left.mask)
 
 
 def _shift_left(state: State, instr: Instruction) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from iced_x86 import Instruction, OpKind
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.alignment import is_multiple
 from gfsmith.prove.machine.domain import Run, Runs, Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.lanes import spans
@@ -16,7 +17,6 @@ from gfsmith.prove.machine.x86.semantics.operands import (
     Semantics,
     address,
     general_name,
-    is_multiple,
     low_bits,
     mask_bits,
     mask_element,

@@ -17,9 +17,10 @@ from iced_x86 import (
 )
 
 from gfsmith.prove.machine import domain
+from gfsmith.prove.machine.alignment import is_multiple
 from gfsmith.prove.machine.domain import Runs, Unsupported
 from gfsmith.prove.machine.lanes import spans
-from gfsmith.prove.machine.linear import Linear, Word, add, scale, subtract
+from gfsmith.prove.machine.linear import Linear, Word, add, scale
 from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import LowBits, Opaque, State, Value
 from gfsmith.prove.machine.x86.registers import GENERAL, VECTOR_BYTES
@@ -178,21 +179,6 @@ def _must_align(instr: Instruction, size: int) -> bool:
 def _check_alignment(state: State, place: Word, size: int) -> None:
     if not is_multiple(state, place, size):
         raise Unsupported(f"an aligned access at {place}")
-
-
-def is_multiple(state: State, place: Word, size: int) -> bool:
-    """Return whether an address is known to be a multiple of `size`."""
-    if isinstance(place, Linear):
-        for known, multiple in state.multiples.items():
-            if multiple % size == 0 and _divides(subtract(place, known), size):
-                return True
-    return state.memory.is_aligned(place, size)
-
-
-def _divides(value: Word, size: int) -> bool:
-    if isinstance(value, int):
-        return value % size == 0
-    return value.constant % size == 0 and all(c % size == 0 and isinstance(s, str) for s, c in value.terms)
 
 
 def write_vector(state: State, instr: Instruction, runs: Runs, masked: bool = False) -> None:
