@@ -144,6 +144,8 @@ _NAMES: dict[str, tuple[Package, ...]] = {
         _LINUX_ONLY,
     ),
     "libc6-dev-armhf-cross": (_CROSS, _CROSS, _CROSS, _LINUX_ONLY),
+    "gcc-powerpc64-linux-gnu": (_CROSS, _CROSS, _CROSS, _LINUX_ONLY),
+    "libc6-dev-ppc64-cross": (_CROSS, _CROSS, _CROSS, _LINUX_ONLY),
     "cmake": _everywhere("cmake"),
     "ninja-build": ("ninja-build", "samurai", "ninja", "ninja"),
     "meson": _everywhere("meson"),

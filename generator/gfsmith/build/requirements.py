@@ -260,6 +260,20 @@ _DEBIAN: tuple[Requirement, ...] = (
         "libc6-dev-armhf-cross",
         "compiles for a machine of 32 bits",
     ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.COMMAND,
+        "powerpc64-linux-gnu-gcc",
+        "gcc-powerpc64-linux-gnu",
+        "compiles for big-endian POWER",
+    ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.FILE,
+        "/usr/powerpc64-linux-gnu/include/string.h",
+        "libc6-dev-ppc64-cross",
+        "compiles for big-endian POWER",
+    ),
     Requirement(Level.TEST_ALL, Probe.MODULE, "zfec", "python3-zfec", "reference"),
     Requirement(Level.TEST, Probe.FILE, "/usr/include/isa-l.h", "libisal-dev", "reference"),
     Requirement(

@@ -172,7 +172,7 @@ def changed(text: str, flaw: tuple[str, str]) -> str:
 
 
 def aligned_vectors() -> Iterator[Attack]:
-    """Tests of the alignment of some pointers that do not show what the loads need."""
+    """Tests of the alignment of some pointers that do not establish the alignment of each access."""
     for kernel, flaws, words, name in (
         (TWO, OF_TWO, TWO_WORDS, "two"),
         (ANY, OF_ANY, ANY_WORDS, "any"),

@@ -1,4 +1,4 @@
-"""What the prover derives from a test of the low bits of addresses, and what it must not derive."""
+"""Conclusions of the prover from a test of the low bits of addresses, right and wrong ones."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from gfsmith.kernel.spec import KernelSpec
 from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
-from tests.unit.prove import compiled
+from tests.unit.prove import compiled, proved_objects
 from tests.unit.prove.aarch64.compile import kernels
 from tests.unit.prove.power.targets import ALTIVEC, ASSEMBLER
 
@@ -39,10 +39,12 @@ def _prove(name: str, text: str, folder: Path) -> Report:
 
 
 @pytest.mark.parametrize("name", [*SAMPLE, *KNOWN])
-def test_a_kernel_is_proved(name: str, tmp_path: Path) -> None:
+def test_a_kernel_is_proved(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     report = _prove(name, _listing(name), tmp_path)
     assert report.status is Status.PROVED, report.reason
     assert report.instructions - report.covered <= UNREACHED
+    update = request.config.getoption("--update-golden")
+    proved_objects.confirm([compiled.named(ISA, name)], "clang-19 -O2 -mcpu=970", update)
 
 
 def test_no_kernel_reads_around_a_shard() -> None:

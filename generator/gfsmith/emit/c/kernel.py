@@ -182,7 +182,7 @@ class _Writer:
 
     @property
     def every_source(self) -> bool:
-        """Whether a loop over whole vectors reads the pointers of src[] one after the other."""
+        """True if a loop over whole vectors reads the pointers of src[] one after the other."""
         return any(ref.space is Space.SOURCE and ref.index <= CURRENT for ref in self._whole_refs())
 
     def _whole_refs(self) -> list[Ref]:

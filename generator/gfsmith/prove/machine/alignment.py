@@ -4,7 +4,7 @@ Code joins addresses by OR and tests the low bits of the result. Where they are 
 multiples: only the explorer states that, on that side of the branch (State.multiples). A fact is about a
 value, not about a register, so no instruction can make it wrong.
 
-A loop over src[] joins an unknown number of addresses. The symbol Address("every", n) stands for the OR of
+A loop over src[] joins an unknown number of addresses. The symbol Address("every", n) is the OR of
 src[0] to src[n - 1]; as a fact, for each of these addresses.
 """
 
@@ -89,7 +89,7 @@ def _collected(value: Joined) -> tuple[Word, frozenset[Word]]:
 
 
 def _every(value: Word) -> tuple[Address, Word] | None:
-    """Return the parts of a value that stands for some sources."""
+    """Return region and offset of the OR of some sources; None for other values."""
     place = base(value)
     return place if place is not None and place[0].kind == EVERY and place[1] == 0 else None
 

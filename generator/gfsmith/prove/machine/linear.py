@@ -157,7 +157,7 @@ def base(value: Word) -> tuple[Address, Word] | None:
 #: granule plus this number also bounds the multiple.
 REST = "rest"
 
-#: The kind of an address that stands for those of src[0] to src[index - 1] (alignment.py).
+#: The kind of the OR of the addresses src[0] to src[index - 1] (alignment.py).
 EVERY = "every"
 
 #: Unknowns that a kernel may save and restore, and on which nothing that it does may depend.

@@ -13,10 +13,10 @@ static inline uint32_t features_print(uint32_t found, const char *separator) {
     uint32_t bit;
     const char *name;
   } features[] = {
-      NAMED(SSSE3),    NAMED(AVX),      NAMED(AVX2),   NAMED(BMI2),   NAMED(AVX512F),
-      NAMED(AVX512BW), NAMED(AVX512VL), NAMED(GFNI),   NAMED(ASIMD),  NAMED(SHA3),
-      NAMED(SVE),      NAMED(SVE2),     NAMED(ALTIVEC), NAMED(VSX207), NAMED(VSX300),
-      NAMED(VSX310),   NAMED(RVV),      NAMED(VX),       NAMED(VXE),    NAMED(LSX),    NAMED(LASX),
+      NAMED(SSSE3),    NAMED(AVX),    NAMED(AVX2),   NAMED(BMI2),   NAMED(AVX512F), NAMED(AVX512BW),
+      NAMED(AVX512VL), NAMED(GFNI),   NAMED(ASIMD),  NAMED(SHA3),   NAMED(SVE),     NAMED(SVE2),
+      NAMED(ALTIVEC),  NAMED(VSX207), NAMED(VSX300), NAMED(VSX310), NAMED(RVV),     NAMED(VX),
+      NAMED(VXE),      NAMED(LSX),    NAMED(LASX),
   };
 #undef NAMED
   for (size_t n = 0; n < sizeof features / sizeof features[0]; n++) {
