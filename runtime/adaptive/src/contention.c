@@ -7,6 +7,10 @@ enum { COUNT_MS = 10 };
  * number. */
 static const unsigned smooth_over = 16;
 
+/* Least share of useless prefetches that others are compared with: below it they do no harm, and
+ * AMD's lower bound is often 0. */
+static const double least_share = 0.01;
+
 void gfs_contention_begin(gfs_contention *contention, const gfsmith_adaptive_options *options,
                           gfs_trace *trace, _Atomic uint32_t *conditions) {
   contention->options = options;
@@ -104,18 +108,20 @@ static void smooth(double *value, double reading) {
     *value = *value < 0 ? reading : *value + (reading - *value) / smooth_over;
 }
 
-/* `value` over its minimum, which is updated; negative if it is not known. */
-static double over_least(double value, double *least) {
+/* `value` over its minimum, which is updated and counts as `floor` at least; negative if it is not
+ * known. */
+static double over_least(double value, double *least, double floor) {
   if (value < 0)
     return -1;
   if (*least < 0 || value < *least)
     *least = value;
-  return *least > 0 ? value / *least : -1;
+  double base = *least > floor ? *least : floor;
+  return base > 0 ? value / base : -1;
 }
 
 static void conclude_level(gfs_contention *contention) {
-  double latency = over_least(contention->latency, &contention->least_latency);
-  double useless = over_least(contention->useless, &contention->least_useless);
+  double latency = over_least(contention->latency, &contention->least_latency, 0);
+  double useless = over_least(contention->useless, &contention->least_useless, least_share);
   gfs_contention_level seen = gfs_contention_counted(contention->options, latency, useless);
   atomic_store(&contention->seen, seen);
   if (set_conditions(contention, GFS_KEY_HIGH, seen == GFS_CONTENTION_HIGH ? GFS_KEY_HIGH : 0))

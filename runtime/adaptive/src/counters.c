@@ -50,18 +50,40 @@ void gfs_counters_close(gfs_counters *counters) { (void)counters; }
  * PMU_FL_MEM_LOADS_AUX). AMD: IBS samples ops; for each the kernel reports whether it is a load,
  * the data source, and the latency; IbsOpCntCtl (bit 19 of MSR C001_1033, here of `config`) makes
  * it count ops (arch/x86/events/amd/ibs.c). Zen 4 and 5: older cores do not count reference cycles
- * (arch/x86/events/amd/core.c), without which a latency in cycles cannot be converted to time. None
- * of them counts useless prefetches. */
-static const gfs_counters_core skylake_sp = {
-    "Skylake-SP to Cooper Lake", GFS_SAMPLES_PEBS, 0x01cd, 0, 0x04f2, 0x1ff1};
-static const gfs_counters_core icelake_sp = {"Ice Lake-SP", GFS_SAMPLES_PEBS, 0x01cd, 0, 0x04f2,
-                                             0x1ff1};
-static const gfs_counters_core sapphire_rapids = {
-    "Sapphire Rapids, Emerald Rapids", GFS_SAMPLES_PEBS, 0x01cd, 0x8203, 0x0426, 0x1f25};
-static const gfs_counters_core granite_rapids = {
-    "Granite Rapids", GFS_SAMPLES_PEBS, 0x01cd, 0, 0x0426, 0x1f25};
-static const gfs_counters_core zen4 = {"Zen 4", GFS_SAMPLES_IBS, 1u << 19, 0, 0, 0};
-static const gfs_counters_core zen5 = {"Zen 5", GFS_SAMPLES_IBS, 1u << 19, 0, 0, 0};
+ * (arch/x86/events/amd/core.c), without which a latency in cycles cannot be converted to time.
+ *
+ * No event of AMD counts useless prefetches. A lower bound follows from three events of the
+ * second-level cache (amdzen4/cache.json, amdzen5/l2-cache.json of the same folder): lines that its
+ * prefetchers fetched, from the third level (0x71) or memory (0x72), less requests of the core for
+ * data that found their line (0x64, umask 0xF0): each line in use was requested at least once.
+ * Umask 0x1F of the first two: the prefetchers of the second level; those of the first level
+ * request their lines as the core does. With misses of the core (0x64, umask 0x08) they are all
+ * fetched lines. With cycles and reference cycles that makes six events, as many as these cores
+ * have counters. */
+#define INTEL_EVENTS(useless, lines_in)                                                            \
+  {                                                                                                \
+      {useless, 1, 0},                                                                             \
+      {lines_in, 0, 1},                                                                            \
+  }
+#define AMD_EVENTS                                                                                 \
+  {                                                                                                \
+      {0x1f71, 1, 1},                                                                              \
+      {0x1f72, 1, 1},                                                                              \
+      {0xf064, -1, 0},                                                                             \
+      {0x0864, 0, 1},                                                                              \
+  }
+
+static const gfs_counters_core skylake_sp = {"Skylake-SP to Cooper Lake", GFS_SAMPLES_PEBS, 0x01cd,
+                                             0, INTEL_EVENTS(0x04f2, 0x1ff1)};
+static const gfs_counters_core icelake_sp = {"Ice Lake-SP", GFS_SAMPLES_PEBS, 0x01cd, 0,
+                                             INTEL_EVENTS(0x04f2, 0x1ff1)};
+static const gfs_counters_core sapphire_rapids = {"Sapphire Rapids, Emerald Rapids",
+                                                  GFS_SAMPLES_PEBS, 0x01cd, 0x8203,
+                                                  INTEL_EVENTS(0x0426, 0x1f25)};
+static const gfs_counters_core granite_rapids = {"Granite Rapids", GFS_SAMPLES_PEBS, 0x01cd, 0,
+                                                 INTEL_EVENTS(0x0426, 0x1f25)};
+static const gfs_counters_core zen4 = {"Zen 4", GFS_SAMPLES_IBS, 1u << 19, 0, AMD_EVENTS};
+static const gfs_counters_core zen5 = {"Zen 5", GFS_SAMPLES_IBS, 1u << 19, 0, AMD_EVENTS};
 
 static const struct {
   const char *vendor;
@@ -309,13 +331,13 @@ static bool open_count(const gfs_counters_system *system, gfs_counters_count *co
 
 static bool open_counts(gfs_counters *counters) {
   const gfs_counters_system *system = counters->system;
-  const gfs_counters_core *core = counters->core;
-  return open_count(system, &counters->cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
-         open_count(system, &counters->reference, PERF_TYPE_HARDWARE,
-                    PERF_COUNT_HW_REF_CPU_CYCLES) &&
-         (core->useless == 0 ||
-          (open_count(system, &counters->useless, PERF_TYPE_RAW, core->useless) &&
-           open_count(system, &counters->lines_in, PERF_TYPE_RAW, core->lines_in)));
+  const gfs_counters_event *events = counters->core->events;
+  bool good =
+      open_count(system, &counters->cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) &&
+      open_count(system, &counters->reference, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES);
+  for (int n = 0; good && n < GFS_COUNTERS_EVENTS && events[n].config != 0; n++)
+    good = open_count(system, &counters->events[n], PERF_TYPE_RAW, events[n].config);
+  return good;
 }
 
 bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *system, char *why,
@@ -323,12 +345,10 @@ bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *sys
   const gfs_counters_count closed = {.descriptor = -1};
   gfs_cpu_identity identity;
   system->identify(&identity);
-  *counters = (gfs_counters){.system = system,
-                             .core = core_of(&identity),
-                             .useless = closed,
-                             .lines_in = closed,
-                             .cycles = closed,
-                             .reference = closed};
+  *counters = (gfs_counters){
+      .system = system, .core = core_of(&identity), .cycles = closed, .reference = closed};
+  for (int n = 0; n < GFS_COUNTERS_EVENTS; n++)
+    counters->events[n] = closed;
   if (counters->core == NULL) {
     snprintf(why, size, "counters of this CPU are not known ('%s', family %#x, model %#x)",
              identity.vendor, identity.family, identity.model);
@@ -346,10 +366,14 @@ bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *sys
   return true;
 }
 
+static void close_count(const gfs_counters_system *system, gfs_counters_count *count) {
+  if (count->descriptor >= 0)
+    system->close(count->descriptor);
+  count->descriptor = -1;
+}
+
 void gfs_counters_close(gfs_counters *counters) {
   const gfs_counters_system *system = counters->system;
-  gfs_counters_count *counts[] = {&counters->useless, &counters->lines_in, &counters->cycles,
-                                  &counters->reference};
   for (int n = 0; n < counters->count; n++) {
     gfs_counters_ring *ring = &counters->rings[n];
     system->unmap(ring->page, ring_size());
@@ -357,11 +381,10 @@ void gfs_counters_close(gfs_counters *counters) {
     if (ring->beside >= 0)
       system->close(ring->beside);
   }
-  for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++) {
-    if (counts[n]->descriptor >= 0)
-      system->close(counts[n]->descriptor);
-    counts[n]->descriptor = -1;
-  }
+  close_count(system, &counters->cycles);
+  close_count(system, &counters->reference);
+  for (int n = 0; n < GFS_COUNTERS_EVENTS; n++)
+    close_count(system, &counters->events[n]);
   free(counters->rings);
   counters->rings = NULL;
   counters->count = 0;
@@ -425,25 +448,41 @@ static double counted(const gfs_counters *counters, const gfs_counters_count *co
                       : (double)(now[0] - count->last[0]) * ((double)enabled / (double)running);
 }
 
+/* Uselessly prefetched lines per line fetched since the last such result; -1 if an event did not
+ * run. The events run at slightly different times if others use the counters too, so a lower bound
+ * of the first can be negative: then none is known to be useless. */
+static double useless_share(gfs_counters *counters) {
+  const gfs_counters_event *events = counters->core->events;
+  uint64_t now[GFS_COUNTERS_EVENTS][3] = {{0}};
+  double useless = 0, lines_in = 0;
+  int count = 0;
+  for (; count < GFS_COUNTERS_EVENTS && events[count].config != 0; count++) {
+    double got = counted(counters, &counters->events[count], now[count]);
+    if (got < 0)
+      return -1;
+    useless += events[count].useless * got;
+    lines_in += events[count].lines_in * got;
+  }
+  for (int n = 0; n < count; n++)
+    memcpy(counters->events[n].last, now[n], sizeof now[n]);
+  return useless > 0 && lines_in > 0 ? useless / lines_in : 0;
+}
+
 bool gfs_counters_read(gfs_counters *counters, double *latency_ns, double *useless_per_byte) {
-  gfs_counters_count *counts[] = {&counters->cycles, &counters->reference, &counters->useless,
-                                  &counters->lines_in};
-  uint64_t now[4][3] = {{0}};
-  double got[4];
+  uint64_t cycles[3], reference[3];
   for (int n = 0; n < counters->count; n++)
     drain(counters, counters->rings[n].page);
   if (counters->samples < GFS_COUNTERS_LEAST)
     return false;
-  for (size_t n = 0; n < 4; n++)
-    got[n] = counted(counters, counts[n], now[n]);
-  if (!(got[0] > 0) || !(got[1] > 0))
+  double core = counted(counters, &counters->cycles, cycles);
+  double steady = counted(counters, &counters->reference, reference);
+  if (!(core > 0) || !(steady > 0))
     return false;
-  bool prefetches = got[2] >= 0 && got[3] >= 0;
-  *latency_ns = (double)counters->sum / (double)counters->samples * (got[1] / got[0]) *
+  *latency_ns = (double)counters->sum / (double)counters->samples * (steady / core) *
                 counters->rings[0].nanoseconds;
-  *useless_per_byte = !prefetches ? -1 : got[3] > 0 ? got[2] / got[3] : 0;
-  for (size_t n = 0; n < (prefetches ? 4 : 2); n++)
-    memcpy(counts[n]->last, now[n], sizeof now[n]);
+  *useless_per_byte = useless_share(counters);
+  memcpy(counters->cycles.last, cycles, sizeof cycles);
+  memcpy(counters->reference.last, reference, sizeof reference);
   counters->samples = counters->sum = 0;
   return true;
 }

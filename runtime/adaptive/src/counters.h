@@ -30,14 +30,23 @@ struct perf_event_mmap_page;
 #define GFS_COUNTERS_HERTZ 1000u /* samples per second on each CPU */
 #define GFS_COUNTERS_LEAST 16u   /* least number of loads from memory for an average */
 
+/* An event that is counted, and its share in the two figures about prefetches: the number of lines
+ * that hardware prefetched into the second-level cache without use, and the number of lines fetched
+ * into it. */
+typedef struct gfs_counters_event {
+  uint64_t config; /* 0: none */
+  signed char useless, lines_in;
+} gfs_counters_event;
+
+enum { GFS_COUNTERS_EVENTS = 4 };
+
 /* A core type: the events that sample its loads and that it counts. 0: no such event. */
 typedef struct gfs_counters_core {
   const char *name;
   enum { GFS_SAMPLES_PEBS, GFS_SAMPLES_IBS } samples;
-  uint64_t loads;    /* event that samples loads, by PEBS; for IBS its configuration */
-  uint64_t beside;   /* event that must lead the group of `loads` */
-  uint64_t useless;  /* lines that hardware prefetched into the second-level cache without use */
-  uint64_t lines_in; /* lines fetched into the second-level cache */
+  uint64_t loads;  /* event that samples loads, by PEBS; for IBS its configuration */
+  uint64_t beside; /* event that must lead the group of `loads` */
+  gfs_counters_event events[GFS_COUNTERS_EVENTS];
 } gfs_counters_core;
 
 /* The system calls, replaceable for tests. They report errors like the system: -1 and errno. */
@@ -62,9 +71,9 @@ typedef struct gfs_counters_count {
 typedef struct gfs_counters {
   const gfs_counters_system *system;
   const gfs_counters_core *core;
-  struct gfs_counters_ring *rings; /* one for each existing CPU */
-  int count;                       /* number of rings */
-  gfs_counters_count useless, lines_in, cycles, reference;
+  struct gfs_counters_ring *rings;                                   /* one for each existing CPU */
+  int count;                                                         /* number of rings */
+  gfs_counters_count cycles, reference, events[GFS_COUNTERS_EVENTS]; /* events: as in the core */
   uint64_t samples, sum; /* loads from memory since the last result, and their cycles */
   uint64_t lost;         /* records that the kernel dropped since the beginning */
 } gfs_counters;
@@ -82,8 +91,8 @@ bool gfs_counters_open_on(gfs_counters *counters, const gfs_counters_system *sys
 
 /* Get the figures since the last successful call. latency_ns: average latency of loads served by
  * memory. useless_per_byte: uselessly prefetched bytes per byte fetched into the second-level
- * cache; negative if not known (this core does not count them, or its counters were used by others
- * all the time). False: fewer than GFS_COUNTERS_LEAST such loads so far, or no time; nothing is
+ * cache, on AMD a lower bound; negative if not known (the counters were used by others all the
+ * time). False: fewer than GFS_COUNTERS_LEAST such loads so far, or no time; nothing is
  * written and the samples are kept. Allocates no memory. Must be called by one thread at a time. */
 bool gfs_counters_read(gfs_counters *counters, double *latency_ns, double *useless_per_byte);
 

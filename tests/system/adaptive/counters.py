@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ STRICT = (
     "-Wshadow",
     "-Werror",
 )
-INCLUDES = (f"-I{RUNTIME}/core/include", f"-I{RUNTIME}/core/src", f"-I{RUNTIME}/adaptive/src")
+INCLUDES = tuple(f"-I{RUNTIME}/{part}/{kind}" for part in ("core", "adaptive") for kind in ("include", "src"))
 
 
 @dataclass
@@ -60,10 +61,10 @@ class Counters:
         return ctypes.c_uint.in_dll(self.library, "allocations").value
 
 
-def compiled(folder: Path, *flags: str) -> ctypes.CDLL:
+def compiled(folder: Path, *flags: str, sources: Sequence[Path] = SOURCES) -> ctypes.CDLL:
     target = folder / "counters.so"
     wrap = ("-Wl,--wrap=calloc,--wrap=malloc", Path(__file__).parent / "native" / "wrapped.c")
-    command = ["gcc", *STRICT, *INCLUDES, "-fPIC", "-shared", *flags, *SOURCES, *wrap, "-o", target]
+    command = ["gcc", *STRICT, *INCLUDES, "-fPIC", "-shared", *flags, *sources, *wrap, "-o", target]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     return ctypes.CDLL(str(target))

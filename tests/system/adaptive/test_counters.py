@@ -40,6 +40,8 @@ SKYLAKE, ICELAKE, SAPPHIRE, GRANITE = 0x55, 0x6A, 0x8F, 0xAD
 OLD, NEW = (0x04F2, 0x1FF1), (0x0426, 0x1F25)  #: useless prefetches, lines in: event and umask
 INTEL = {SKYLAKE: OLD, ICELAKE: OLD, 0x6C: OLD, SAPPHIRE: NEW, 0xCF: NEW, GRANITE: NEW, 0xAE: NEW}
 AMD = {(0x19, 0x11): "Zen 4", (0x19, 0x61): "Zen 4", (0x19, 0xA0): "Zen 4", (0x1A, 0x02): "Zen 5"}
+#: Second level: prefetches served by the third level and by memory, data that the core found and missed.
+FROM_L3, FROM_MEMORY, FOUND, MISSED = AMD_LINES = (0x1F71, 0x1F72, 0xF064, 0x0864)
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +84,51 @@ def test_requests_on_intel(opened: Callable[..., Counters], model: int) -> None:
 
 @pytest.mark.parametrize("family,model", AMD)
 def test_requests_on_amd(opened: Callable[..., Counters], family: int, model: int) -> None:
-    """IBS, filtered by the kernel; there is no count of useless prefetches."""
+    """IBS, filtered by the kernel, and six counts, which is the number of counters of these cores."""
     counters = opened(vendor=b"AuthenticAMD", family=family, model=model, processors=1, ibs=13)
     flags = INHERIT | NO_KERNEL | NO_HYPERVISOR | FREQUENCY
     sampled = Event(13, 1 << 19, 1000, WEIGHT_AND_SOURCE, 0, flags, 0, 1, 0, -1)
-    assert counters.kernel.opened == [sampled, _count(HARDWARE, CYCLES), _count(HARDWARE, REFERENCE)]
+    counts = [(HARDWARE, CYCLES), (HARDWARE, REFERENCE), *((RAW, config) for config in AMD_LINES)]
+    assert counters.kernel.opened == [sampled, *(_count(*count) for count in counts)]
     _run(counters, 1 << 19)
+    assert counters.read() == (150.0, 0)
+
+
+@pytest.mark.parametrize(
+    "lines,useless",
+    [
+        ((100, 500, 600, 400), 0),  # the core found all that was prefetched
+        ((100, 500, 450, 400), 0.15),  # 150 of 1000 fetched lines were not requested
+        ((0, 600, 900, 400), 0),  # it found other lines too: no bound
+        ((0, 0, 0, 0), 0),
+        ((300, 0, 0, 0), 1),
+    ],
+)
+def test_useless_prefetches_on_amd(
+    opened: Callable[..., Counters], lines: tuple[int, ...], useless: float
+) -> None:
+    counters = opened(vendor=b"AuthenticAMD", family=0x19, model=0x11, processors=1)
+    _run(counters, 1 << 19)
+    for config, value in zip(AMD_LINES, lines, strict=True):
+        counters.kernel.counts[counters.kernel.descriptor(config)] = (value, 10, 10)
+    assert counters.read() == (150.0, useless)
+
+
+def test_amd_events_that_share_the_counters(opened: Callable[..., Counters]) -> None:
+    """Each count is scaled by its own time; without one of them nothing is known, and none is consumed."""
+    counters = opened(vendor=b"AuthenticAMD", family=0x1A, model=0x02, processors=1)
+    (ring,) = _run(counters, 1 << 19)
+    found = (50, 100, 50), (300, 100, 100), (50, 100, 25), (600, 100, 100)
+    at = {config: counters.kernel.descriptor(config) for config in AMD_LINES}
+    for config, count in zip(AMD_LINES, found, strict=True):
+        counters.kernel.counts[at[config]] = count
+    counters.kernel.lent.add(at[MISSED])
     assert counters.read() == (150.0, -1)
+    counters.kernel.lent.clear()
+    counters.kernel.write(ring, *[load(600)] * LEAST)
+    counters.kernel.counts[counters.kernel.descriptor(CYCLES)] = (16000, 20, 20)
+    counters.kernel.counts[counters.kernel.descriptor(REFERENCE)] = (8000, 20, 20)
+    assert counters.read() == (150.0, 0.2)  # 100 + 300 prefetched, 200 found; 600 missed
 
 
 @pytest.mark.parametrize(
