@@ -16,6 +16,7 @@ from gfsmith.build import parallel
 from gfsmith.cli.console import progress
 from gfsmith.emit.files import replacing
 from research.memory import page, pictures
+from research.memory.distances import distances
 from research.memory.forecast import Forecast, cells, forecast
 from research.memory.machine import MachineError
 from research.memory.orders import quiet
@@ -71,6 +72,7 @@ def results(jobs: int) -> dict[str, Any]:
     return {
         "claims": [claim.record() for part in PARTS for claim in part()],
         "curves": curves(),
+        "distances": [{**asdict(found), "gain": round(found.gain, 3)} for found in distances()],
         "orders": [asdict(order) for order in quiet()],
         "forecasts": _forecasts(cells(), jobs),
     }

@@ -47,7 +47,7 @@ _PARAMS = (
 _WORK = ("inputs", "shards", "pitch", "blocks", "threads", "stripes", "warm", "seed")
 _COUNTS = (
     *("events", "loaded", "demand", "software", "hardware", "media", "hits", "written"),
-    *("useful", "useless", "dropped", "time"),
+    *("useful", "useless", "dropped", "stalled", "time"),
 )
 
 
@@ -94,6 +94,7 @@ class Counts:
     useful: int
     useless: int
     dropped: int
+    stalled: int
     time: int
     gbps: float
     line: int
@@ -102,6 +103,11 @@ class Counts:
     def controller(self) -> float:
         """Return the bytes read over the memory bus per byte that the kernels loaded."""
         return (self.demand + self.software + self.hardware) / self.loaded
+
+    @property
+    def stall(self) -> float:
+        """Return the nanoseconds per loaded line in which the core waited for a line."""
+        return self.stalled / 1000 / self.loaded
 
     @property
     def media_ratio(self) -> float:

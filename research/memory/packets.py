@@ -9,22 +9,55 @@ for a part of the matrix's columns; the parities of all but the first are added 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
+from enum import Enum
 from itertools import pairwise
 
 import numpy as np
 
+from bench.matrices import invert, product
 from gfsmith.build import config
 from gfsmith.build.generate import program
 from gfsmith.codes import POLYNOMIAL, parity_matrix
 from gfsmith.field import DEGREE, Field
-from gfsmith.field.matrix import bit_matrix
+from gfsmith.field.matrix import Matrix, bit_matrix
 from gfsmith.kernel.spec import Baked, KernelSpec
 from research.memory.machine import EVENT, LINE, LOAD, STORE, Events
 from research.memory.streams import accesses, events
 
 ISA = "avx2"
+GROUPS = 2  #: of a local code, as in the paper's LRC (k, m, l) with l = 2
 MOST = 31  #: sources of a kernel, which reads up to 254 packets
+FIELD = Field(POLYNOMIAL)
+
+
+class Task(Enum):
+    ENCODE = "encode"
+    DECODE = "decode"  #: the first m sources, which are lost, from the others and all parities
+    LOCAL = "local"  #: encode, with a parity of each of GROUPS groups of sources
+
+
+@functools.cache
+def matrix(code: str, k: int, m: int, task: Task) -> Matrix:
+    """Return the coefficients of the outputs, a row each."""
+    parity = parity_matrix(code, k, m)
+    if task is Task.DECODE:
+        return _decoder(parity)
+    if task is Task.LOCAL:
+        return *parity, *(tuple(int(j * GROUPS // k == g) for j in range(k)) for g in range(GROUPS))
+    return parity
+
+
+def _decoder(parity: Matrix) -> Matrix:
+    """Return the rows that give the first m sources from the last k of all k + m chunks.
+
+    With P = [A B], A being its first m columns: parities = A lost + B kept, so lost = A^-1 parities + A^-1 B
+    kept. The sources of the decoder are the kept ones, then the parities."""
+    m = len(parity)
+    inverse = invert([row[:m] for row in parity])
+    kept = product(inverse, [row[m:] for row in parity])
+    return tuple(left + right for left, right in zip(kept, inverse, strict=True))
 
 
 def _spec(code: str, circuit: str, k: int, m: int) -> KernelSpec:
@@ -36,29 +69,40 @@ def _spec(code: str, circuit: str, k: int, m: int) -> KernelSpec:
 
 
 @functools.cache
-def kernel(code: str, circuit: str, k: int, m: int, first: int, count: int) -> KernelSpec:
-    """Return the kernel for the columns first .. first + count - 1 of a code's matrix."""
-    columns = tuple(row[first : first + count] for row in parity_matrix(code, k, m))
-    rows = bit_matrix(Field(POLYNOMIAL), columns)
-    return replace(_spec(code, circuit, count, m), baked=Baked(code, DEGREE * m, 0, rows, True))
+def kernel(
+    code: str, circuit: str, k: int, m: int, first: int, count: int, task: Task = Task.ENCODE
+) -> KernelSpec:
+    """Return the kernel for the columns first .. first + count - 1 of a code's matrix, and for the outputs
+    that depend on them."""
+    columns = matrix(code, k, m, task)
+    rows = bit_matrix(
+        FIELD, tuple(columns[i][first : first + count] for i in _touched(columns, first, count))
+    )
+    baked = Baked(code, len(rows), 0, rows, True)
+    return replace(_spec(code, circuit, count, m), outputs=len(rows), baked=baked)
 
 
-def _part(spec: KernelSpec, k: int, length: int, first: int) -> Events:
-    """Return the events of a kernel for the sources from `first` on, with shards numbered as in the whole
-    stripe."""
+def _touched(columns: Matrix, first: int, count: int) -> list[int]:
+    """Return the outputs that depend on these sources."""
+    return [i for i, row in enumerate(columns) if any(row[first : first + count])]
+
+
+def _part(spec: KernelSpec, length: int, first: int, outputs: Sequence[int]) -> Events:
+    """Return the events of a kernel for the sources from `first` on and these outputs, with shards numbered
+    as in the whole stripe."""
     packet, count = length // DEGREE, (spec.inputs or 0) // DEGREE
     found = accesses(program(spec), DEGREE * count, packet)
     shard, number = found["shard"] // DEGREE, found["shard"] % DEGREE
     found["offset"] += number.astype(np.int64) * packet
-    found["shard"] = np.where(shard < count, shard + first, shard - count + k)
+    found["shard"] = np.array([*range(first, first + count), *outputs])[shard]
     return events(found)
 
 
-def _adding(k: int, m: int, length: int) -> Events:
-    """Return the events that add the parities of a sub-stripe, which are in cache, to the earlier ones."""
-    offsets = np.tile(np.arange(0, length, LINE), m)
+def _adding(outputs: Sequence[int], length: int) -> Events:
+    """Return the events that add outputs of a sub-stripe, which are in cache, to the earlier ones."""
+    offsets = np.tile(np.arange(0, length, LINE), len(outputs))
     found = np.zeros(2 * len(offsets), EVENT)
-    found["shard"] = np.repeat(np.repeat(np.arange(k, k + m), length // LINE), 2)
+    found["shard"] = np.repeat(np.repeat(outputs, length // LINE), 2)
     found["offset"] = np.repeat(offsets, 2)
     found["kind"] = np.tile([LOAD, STORE], len(offsets))
     found["instructions"], found["waiting"], found["cycles16"] = 3, 1, 16
@@ -66,13 +110,18 @@ def _adding(k: int, m: int, length: int) -> Events:
 
 
 @functools.cache
-def call(code: str, circuit: str, k: int, m: int, length: int, most: int = MOST) -> Events:
+def call(
+    code: str, circuit: str, k: int, m: int, length: int, most: int = MOST, task: Task = Task.ENCODE
+) -> Events:
     """Return one call, decomposed into the fewest equal sub-stripes of at most `most` sources."""
     parts = -(-k // most)
     bounds = [k * n // parts for n in range(parts + 1)]
     found = []
+    written: set[int] = set()
     for first, end in pairwise(bounds):
-        found.append(_part(kernel(code, circuit, k, m, first, end - first), k, length, first))
-        if first:
-            found.append(_adding(k, m, length))
+        spec = kernel(code, circuit, k, m, first, end - first, task)
+        outputs = [k + i for i in _touched(matrix(code, k, m, task), first, end - first)]
+        found.append(_part(spec, length, first, outputs))
+        found.append(_adding(sorted(written.intersection(outputs)), length))
+        written.update(outputs)
     return np.concatenate(found)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.result_store import fill, table
+from research.memory.claims import AMPLIFICATION, SPEED
 from research.memory.measurements import measured
 from research.memory.pictures import ABOUT_POLICIES, FOLDER, claim_name, walk
-from research.memory.reproduce import AMPLIFICATION, SPEED
 
 PAGE = FOLDER / "memory.md"
 BEGIN, END = "<!-- model: begin -->", "<!-- model: end -->"
@@ -47,6 +47,44 @@ def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"range for ratios of speed, {AMPLIFICATION:g} for amplification.\n"
         )
         yield from table(headings, map(row, chosen), 2)
+
+
+def _frequency(rows: Sequence[Sequence[float]]) -> Iterator[str]:
+    yield "## Frequency of the CPU\n"
+    yield "As figure 4: GB/s of ISA-L at RS(12, 8) and 1 KiB, in brackets over the row above.\n"
+    headings = ("GHz", "PM, 512 bits", "DRAM, 512 bits", "PM, 256 bits", "DRAM, 256 bits")
+    lasts = [None, *rows]
+    found = (
+        [f"{row[0]:g}", *(_grown(row, last, column) for column in range(1, len(headings)))]
+        for last, row in zip(lasts, rows, strict=False)
+    )
+    yield from table(headings, found)
+
+
+def _grown(row: Sequence[float], last: Sequence[float] | None, column: int) -> str:
+    speed = row[column]
+    return f"{speed:.2f}" if last is None else f"{speed:.2f} ({speed / last[column]:.2f})"
+
+
+def _distances(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "## Two prefetch distances\n"
+    yield "As figure 18, RS(k + 4, k) and 1 KiB, in GB/s: the best single distance and the best pair (others,"
+    yield "first) of all in a grid, on the machine of the model and with other numbers. *Bound*: 64 B times"
+    yield "the number of fill buffers, over the average latency.\n"
+    rows = (
+        [
+            str(d["k"]),
+            d["machine"],
+            f"{d['bound']:.2f}",
+            f"{d['at_k']:.2f}",
+            f"{d['one'][1]:.2f} ({d['one'][0]})",
+            f"{d['two'][2]:.2f} ({d['two'][0]}, {d['two'][1]})",
+            f"{d['gain']:.3f}",
+        ]
+        for d in found
+    )
+    headings = ("k", "machine", "bound", "distance k", "one distance", "two distances", "two over one")
+    yield from table(headings, rows, 2)
 
 
 def _share(cell: Mapping[str, Any], name: str) -> float:
@@ -137,6 +175,8 @@ def tables(found: Mapping[str, Any]) -> str:
     """Return the text between the marks."""
     parts = (
         _claims(found["claims"]),
+        _frequency(found["curves"]["frequency"]),
+        _distances(found["distances"]),
         [
             "## gfsmith's policies on persistent memory (predicted)\n",
             "Kernels for AVX-512 without GFNI, four outputs, on the paper's CPU; hill climbing finds the",

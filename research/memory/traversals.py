@@ -12,7 +12,7 @@ ISA-L's kernels, according to its source, and DIALGA's, according to the paper's
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 from typing import Any
@@ -27,11 +27,13 @@ from research.memory.machine import (
     PREFETCH_SECOND,
     STORE,
     STREAM,
+    WORK,
     Events,
 )
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 DEVICE_LINES = 4  #: lines of 64 bytes in a device line of 256
+DEVICE_LINE = DEVICE_LINES * LINE
 
 
 class Walk(Enum):
@@ -41,25 +43,32 @@ class Walk(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Instructions and cycles of one line of a source, and of the end of a row or iteration."""
+    """Instructions and cycles of one vector of a source, and of the end of a row or iteration.
+
+    A vector is a line or, in rows only, a part of it: then a row takes several passes over the sources."""
 
     instructions: float
     cycles: float
     waiting: int
     end: int = 8
     prefetch: int = 2  #: instructions of one software prefetch
+    vector: int = LINE  #: bytes
 
 
-def isal_cost(m: int) -> Cost:
+def isal_cost(m: int, vector: int = LINE) -> Cost:
     """Return the cost of gf_4vect_dot_prod_avx512.asm and its like: 8 instructions per source and 7 per
-    output, of which 4 are shuffles of 64 bytes, one per cycle."""
+    output, of which 4 are shuffles of 64 bytes, one per cycle. gf_4vect_dot_prod_avx2.asm takes 8 and 6 for
+    32 bytes, 2 of them shuffles."""
+    if vector < LINE:
+        return Cost(8 + 6 * m, 2 * m, 3 + 4 * m, 4 + 2 * m, vector=vector)
     return Cost(8 + 7 * m, 4 * m, 3 + 4 * m, 4 + 2 * m)
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """The walk of a call over its lines. distance 0: no software prefetch; first: distance of the first line
-    of each device line, 0: the same as `distance`."""
+    of each device line, 0: the same as `distance`. With two distances, the prefetches repeat after a device
+    line, also if an iteration takes a line (call())."""
 
     walk: Walk = Walk.ROWS
     lines: int = 1
@@ -156,10 +165,22 @@ def _turn(k: int, m: int, kernel: Kernel, cost: Cost, pointers: tuple[Ints, Ints
     if kernel.walk is Walk.TOGETHER:
         every = [LINE * n for n in kernel.order or range(kernel.lines)]
         return np.concatenate([loads, _stores(k, m, every, kernel, cost)])
-    rows = np.split(loads, kernel.lines)
     offsets = [LINE * n for n in kernel.order or range(kernel.lines)]
     ends = [_stores(k, m, [offset], kernel, cost) for offset in offsets]
-    return np.concatenate([part for pair in zip(rows, ends, strict=True) for part in pair])
+    rows = zip(np.split(loads, kernel.lines), ends, strict=True)
+    return np.concatenate([_row(*row, cost) for row in rows])
+
+
+def _row(loads: Events, ends: Events, cost: Cost) -> Events:
+    """Return one row: passes over the sources, vector by vector. The first pass has the prefetches, and lines
+    are written with the last one."""
+    parts = [loads, ends]
+    for start in range(cost.vector, LINE, cost.vector):
+        again, before = loads[loads["kind"] == LOAD], ends.copy()
+        again["offset"] += start
+        before["kind"] = WORK
+        parts[-1:] = [before, again, ends]
+    return np.concatenate(parts)
 
 
 def _repeated(turn: Events, starts: Ints) -> Events:
@@ -168,12 +189,30 @@ def _repeated(turn: Events, starts: Ints) -> Events:
     return found
 
 
+def _two_distances(k: int, m: int, length: int, kernel: Kernel, cost: Cost) -> list[Events]:
+    """Return rows of a line with the prefetches of two distances, up to the first row that would prefetch
+    beyond the call."""
+    source, offset = plan(k, length, replace(kernel, lines=DEVICE_LINES)).pointers()
+    found = []
+    for start in range(0, length, LINE):
+        at = slice(start // LINE % DEVICE_LINES * k, (start // LINE % DEVICE_LINES + 1) * k)
+        ahead = offset[at] + start // DEVICE_LINE * DEVICE_LINE
+        if ahead.max() >= length:
+            break
+        row = _turn(k, m, Kernel(nt=kernel.nt), cost, (source[at], ahead - start))
+        found.append(_repeated(row, np.array([start])))
+    return found
+
+
 def call(k: int, m: int, length: int, kernel: Kernel, cost: Cost) -> Events:
     """Return one call of DIALGA or, without a distance, of ISA-L: iterations with prefetches, then the plain
     kernel for the rest."""
     block = kernel.lines * LINE
     piped, parts = 0, []
-    if kernel.distance:
+    if kernel.first and kernel.lines == 1:
+        parts = _two_distances(k, m, length, kernel, cost)
+        piped = len(parts) * LINE
+    elif kernel.distance:
         asked = plan(k, length, kernel)
         piped = asked.piped
         starts = np.arange(0, piped, block, dtype=np.int64)

@@ -83,6 +83,18 @@ def test_a_line_leaves_the_buffer_after_its_last_read() -> None:
     assert _counted(events, channels=1, buffer=1).media_ratio == 1
 
 
+def test_a_stall_is_the_wait_of_the_oldest_load() -> None:
+    """Loads far apart wait for the device one by one; further loads of the same lines hit the first level."""
+    cold = [(j, 4 * line) for j in range(4) for line in range(16)]
+    alone, twice = _counted(_loads(cold)), _counted(_loads([*cold, *cold]))
+    in_first = PM.numbers["l1_hit"] * PM.numbers["cycle"]
+    assert alone.stalled / alone.loaded == pytest.approx(PM.numbers["latency"] - in_first, rel=0.02)
+    assert twice.stalled == pytest.approx(alone.stalled, rel=0.02)
+    together = _loads(cold)
+    together["cycles16"], together["instructions"] = 0, 1
+    assert _counted(together).stalled < alone.stalled / 4, "loads that overlap wait together"
+
+
 def test_dependent_loads_take_the_latency() -> None:
     far = _loads([(j, 4 * line) for j in range(4) for line in range(16)])
     counts = _counted(far)

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from gfsmith.build.generate import program
+from gfsmith.codes import parity_matrix
 from research.memory import machine, packets, policies, streams
 from research.tests.tracing import Touch, Tracer
+from tests.oracle.matrices import decode_matrix
 from tests.support.cpu import missing_flags
 
 K, M = 5, 2
@@ -74,6 +76,26 @@ def test_packets_of_a_block(k: int, most: int, parts: int) -> None:
     expected = 2 * parts + parts - 1
     assert {stored.count((k + i, line)) for i in range(2) for line in range(16)} == {expected}
     assert len(stored) == 2 * 16 * expected
+
+
+def test_a_decoder_s_matrix_rebuilds_the_lost_sources() -> None:
+    k, m = 7, 3
+    parity = parity_matrix("cerasure", k, m)
+    expected = decode_matrix(packets.FIELD, parity, range(m, k + m), range(m))
+    assert packets.matrix("cerasure", k, m, packets.Task.DECODE) == expected
+    assert packets.matrix("cerasure", k, m, packets.Task.ENCODE) == parity != expected
+
+
+def test_local_parities_cover_each_source_once() -> None:
+    rows = packets.matrix("cerasure", 7, 2, packets.Task.LOCAL)
+    assert rows[:2] == parity_matrix("cerasure", 7, 2)
+    assert rows[2:] == ((1, 1, 1, 1, 0, 0, 0), (0, 0, 0, 0, 1, 1, 1))
+
+
+def test_a_sub_stripe_writes_the_local_parity_of_its_own_group_only() -> None:
+    found = packets.call("cerasure", "derived", 6, 2, 512, 3, packets.Task.LOCAL)
+    stored = [int(e["shard"]) for e in found if e["kind"] == machine.STORE and e["offset"] == 0]
+    assert [stored.count(6 + output) for output in range(4)] == [3, 3, 1, 1]
 
 
 def test_another_order_is_noticed(tmp_path: Path) -> None:

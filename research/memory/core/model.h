@@ -57,6 +57,8 @@ typedef struct mm_counts {
   uint64_t written;         /* lines of 64 bytes written */
   uint64_t useful, useless; /* hardware prefetches that a core accessed later, or never */
   uint64_t dropped;         /* hardware prefetches without a place in the queue */
+  uint64_t stalled;         /* picoseconds, of all threads together, in which the oldest instruction
+                               was a load that waited for a line beyond the first level */
   uint64_t time;            /* picoseconds of the slowest thread */
   double rate; /* stripes per microsecond of all threads together, after the warm-up stripes */
 } mm_counts;

@@ -68,12 +68,20 @@ static void leave(thread *t, mm_time done, mm_time cycles) {
   t->leaves[t->head++ % WINDOW] = t->retired;
 }
 
-static void step(thread *t, const mm_params *p, const mm_event *e) {
+/* The time for which a load that begins at `at` holds up the instructions after it, once all
+ * earlier ones have left the window, in addition to a hit in the first level. */
+static mm_time stall(const thread *t, const mm_params *p, mm_time at, mm_time done) {
+  mm_time since = later(t->retired, at) + p->l1_hit * p->cycle;
+  return done > since ? done - since : 0;
+}
+
+static void step(thread *t, const mm_params *p, const mm_event *e, mm_counts *counts) {
   mm_time at = enter(t, p, e), done = at, begun;
   uint64_t line = (t->base[e->shard] + e->offset) >> LINE_SHIFT;
   switch (e->kind) {
   case MM_LOAD:
     done = mm_cpu_access(&t->cpu, line, MM_LOAD, at, &begun);
+    counts->stalled += stall(t, p, at, done);
     break;
   case MM_PREFETCH:
   case MM_PREFETCH_SECOND:
@@ -100,7 +108,7 @@ static void turn(thread *t, const mm_params *p, const mm_event *events, size_t c
   while (t->stripe < w->stripes && t->issued <= until) {
     if (t->next == 0)
       place_shards(t, w, number);
-    step(t, p, &events[t->next++]);
+    step(t, p, &events[t->next++], counts);
     counts->events++;
     if (t->next == count) {
       t->next = 0;
