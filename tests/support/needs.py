@@ -111,6 +111,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/kernels/test_compilers.py": ("clang", "qemu"),
     "system/kernels/test_emulated.py": ("clang", "qemu"),
     "system/kernels/test_emulated_selftest.py": ("clang", "qemu"),
+    "system/kernels/test_loongarch.py": ("zig",),
     "system/linked/test_build_systems.py": ("build systems",),
     "system/runtime/test_machines.py": ("clang", "qemu"),
     "unit/bench/test_adaptive.py": ("tune",),

@@ -36,6 +36,8 @@ class Machine:
 
     architecture: Architecture
     assembler: tuple[str, ...] = ()  #: flags that the trampoline needs
+    compiler: tuple[str, ...] = (COMPILER, "-fno-pie")
+    linker: tuple[str, ...] = (COMPILER, "-fuse-ld=lld")
 
     @property
     def name(self) -> str:
@@ -145,7 +147,7 @@ def build_program(
     """Compile the harness for the lists in a folder, with the sources of all listed kernels."""
     parts = [*HERE.glob("harness/*.c"), *HERE.glob(f"harness/{machine.name}/*.c")]
     parts.append(HERE / "harness" / "program" / "main.c")
-    command = [COMPILER, f"--target={machine.triple}", "-O2", "-fno-pie", "-c"]
+    command = [*machine.compiler, f"--target={machine.triple}", "-O2", "-c"]
     includes = [f"-I{path}" for path in (lists, ROOT / "runtime/core/include", ROOT / "runtime/core/src")]
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     # Matrices that only kernels for other machines use are unused here.
@@ -159,8 +161,7 @@ def build_program(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(run, ([*job, "-o", object_] for job, object_ in zip(jobs, objects, strict=True))))
     program = folder / "harness"
-    linker = [COMPILER, f"--target={machine.triple}", "-static", "-fuse-ld=lld"]
-    run([*linker, *objects, "-o", program])
+    run([*machine.linker, f"--target={machine.triple}", "-static", *objects, "-o", program])
     return program
 
 

@@ -19,7 +19,7 @@ from tests.system.kernels.sweeping import SWEEPS, sweep_all, usual_polynomial
 RECIPES = 3  #: sets of coefficients and data for every length of the sweep "stepped"
 
 #: Architectures whose kernels are not executed here: other tests execute WebAssembly in Node.js
-#: (tests/system/bindings/wasm), and qemu has LoongArch's vectors only since 8.1; this machine has 7.2.
+#: (tests/system/bindings/wasm), and qemu 7.2 of Debian 12 lacks LoongArch's vectors (test_loongarch.py).
 ELSEWHERE = {"wasm", "loongarch"}
 
 

@@ -1,4 +1,5 @@
-/* machine.h: the interface of a machine's folder (x86_64, aarch64, ppc64le, riscv64, s390x).
+/* machine.h: the interface of a machine's folder (x86_64, aarch64, ppc64le, riscv64, s390x,
+ * loongarch64).
  *
  * A folder has state.h (the state that its trampoline loads and saves, for C and assembler),
  * trampoline.S (junk in every register, the call, every register saved) and abi.c (the state before
