@@ -24,12 +24,16 @@ from gfsmith.cli.console import progress
 
 RESULTS = HERE.parent / "results" / "adaptive.json"
 QUICK = BUILD / "adaptive-quick.json"
+PAPER = RESULTS.with_name("adaptive-paper.json")
 
 
 def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = OneLineParser(prog="bench.adaptive", description="Measure adaptive prefetching.")
     parser.add_argument(
         "--quick", action="store_true", help="24 cells and the changes, shorter: a minute or two"
+    )
+    parser.add_argument(
+        "--paper", action="store_true", help=f"cells of the paper's figures 10 to 12 only, into {PAPER.name}"
     )
     parser.add_argument("--cells", metavar="GLOBS", default="*", help="by id, such as '28+4/*,*/1024/1'")
     parser.add_argument("--changes", metavar="GLOBS", default="*", help="by name, such as 'threads'")
@@ -69,7 +73,7 @@ def _measure(options: argparse.Namespace, cells: Sequence[plan.Cell], out: Path)
         table, changes = "again", []
         first = store.content["cells"]
         cells = [cell for cell in cells if cell.id in first and is_behind(first[cell.id])]
-    changes = [c for c in changes if c.what not in store.content["changes"]]
+    changes = [] if options.paper else [c for c in changes if c.what not in store.content["changes"]]
     groups = list(_groups(cells, store.content[table]))
     total = sum(map(len, groups)) + len(changes)
     with progress("measuring", total) as step, Driver(built, setting, options.trace) as driver:
@@ -93,8 +97,9 @@ def _say(store: Store) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _arguments(arguments)
-    out: Path = options.out or (QUICK if options.quick else RESULTS)
-    cells = [cell for cell in plan.cells(options.quick) if _wanted(cell.id, options.cells)]
+    out: Path = options.out or (PAPER if options.paper else QUICK if options.quick else RESULTS)
+    every = plan.paper() if options.paper else plan.cells(options.quick)
+    cells = [cell for cell in every if _wanted(cell.id, options.cells)]
     if options.list:
         print("\n".join([cell.id for cell in cells] + [change.what for change in CHANGES]))
         return 0

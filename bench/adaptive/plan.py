@@ -89,6 +89,14 @@ def cells(quick: bool) -> list[Cell]:
     return found + [Cell(k, 4, 1024, threads, "random") for k in SOURCES for threads in THREADS]
 
 
+def paper() -> list[Cell]:
+    """Return the cells of figures 10, 11 and 12 of the DIALGA paper, for research/memory: one thread."""
+    shapes = [(k, 4, 1024) for k in (8, 12, 16, 32, 48, 64)]
+    shapes += [(k, m, 1024) for k in (8, 24, 48) for m in (2, 3, 4)]
+    shapes += [(k, 4, length) for k in (8, 24) for length in (256, 512, 4096, 5120)]
+    return [Cell(*shape, 1) for shape in dict.fromkeys(shapes)]
+
+
 def _distances(k: int, lines: Sequence[float]) -> list[int]:
     return [distance for n in lines if (distance := int(k * n)) <= FARTHEST]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.result_store import fill, table
 from research.memory.claims import AMPLIFICATION, SPEED
-from research.memory.measurements import measured
+from research.memory.measurements import measured, text_of
 from research.memory.pictures import ABOUT_POLICIES, FOLDER, claim_name, walk
 
 PAGE = FOLDER / "memory.md"
@@ -34,7 +34,7 @@ def _claims(claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             agrees,
             _paper(claim),
             f"{claim['model']:.2f}",
-            here.get(claim_name(claim), "-"),
+            text_of(claim_name(claim), here),
         ]
 
     headings = ("claim", "agrees", "paper (measured, PM)", "model (PM)", "this machine's DRAM (measured)")

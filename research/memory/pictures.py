@@ -51,13 +51,6 @@ def walk(policy: str) -> str:
     return policy.split(",")[0]
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def _sides(axes: Axes) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -76,9 +69,9 @@ def draw_claims(found: Mapping[str, Any]) -> Figure:
         axes.plot(
             claim["model"], y, "o", color=MODEL, markersize=5, fillstyle="full" if claim["agrees"] else "none"
         )
-        dram = _number(here.get(claim_name(claim), ""))
+        dram = here.get(claim_name(claim))
         if dram is not None:
-            axes.plot(dram, y, "s", color=HERE_MEASURED, markersize=4)
+            axes.plot(dram[0], y, "s", color=HERE_MEASURED, markersize=4)
     names = [claim_name(claim) for claim in reversed(claims)]
     axes.set_yticks(range(len(claims)), names, fontsize=7)
     axes.axvline(1, color="black", linewidth=0.8)

@@ -78,7 +78,8 @@ def test_page_and_pictures_match_the_results(tmp_path: Path, monkeypatch: pytest
 
 
 def test_measurements_belong_to_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert measurements.CLAIMS.keys() <= {pictures.claim_name(claim) for claim in FOUND["claims"]}
+    names = {pictures.claim_name(claim) for claim in FOUND["claims"]}
+    assert measurements.CLAIMS.keys() <= names
     cells = {"32+4/1024/1": 1.5, "48+4/1024/1": 1.8, "64+4/1024/2": 9.9, "16+2/1024/1": 9.9}
     file = tmp_path / "results.json"
     gains = {at: {"gain_isal": [gain, 1, 2], "gain_isal_d": [1.2, 1, 2]} for at, gain in cells.items()}
@@ -86,8 +87,21 @@ def test_measurements_belong_to_claims(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(measurements, "MEASURED", file)
     tables = page.tables(FOUND)
     model = next(claim["model"] for claim in FOUND["claims"] if claim["text"] == "the same, k = 32")
-    assert f"the same, k = 32 | yes | 1.221 | {model:.2f} | 1.20 |" in tables
-    assert [line[-6:] for line in tables.splitlines() if "k = 48 |" in line][:2] == ["1.80 |", "1.50 |"]
+    assert f"the same, k = 32 | yes | 1.221 | {model:.2f} | 1.20 (1.00..2.00) |" in tables
+    wide = [
+        line.split(" | ")[-1] for line in tables.splitlines() if "figure 10" in line and "k = 48 |" in line
+    ]
+    assert wide[:2] == ["1.80 (1.00..2.00) |", "1.50 (0.50..2.00) |"]
+
+
+def test_every_claim_has_a_measurement_or_a_reason() -> None:
+    names = [pictures.claim_name(claim) for claim in FOUND["claims"]]
+    here = measurements.measured()
+    assert here.keys() == measurements.CLAIMS.keys()
+    assert "-" not in {measurements.text_of(name, here) for name in names}
+    for pattern in measurements.REASONS:
+        assert any(re.search(pattern, name) for name in names if name not in here), pattern
+    assert measurements.text_of("figure 99: nothing", here) == "-"
 
 
 def test_claims_fail_outside_of_their_tolerance() -> None:
