@@ -22,6 +22,7 @@ from research.memory.machine import MachineError
 from research.memory.orders import quiet
 from research.memory.reproduce import PARTS, curves
 from research.memory.systems import Setting
+from research.memory.whole_pages import parts, settings
 
 RESULTS = pictures.FOLDER / "memory.json"
 
@@ -73,6 +74,7 @@ def results(jobs: int) -> dict[str, Any]:
         "claims": [claim.record() for part in PARTS for claim in part()],
         "curves": curves(),
         "distances": [{**asdict(found), "gain": round(found.gain, 3)} for found in distances()],
+        "parts": [{**asdict(found), "gain": round(found.gain, 3)} for found in map(parts, settings())],
         "orders": [asdict(order) for order in quiet()],
         "forecasts": _forecasts(cells(), jobs),
     }

@@ -87,6 +87,23 @@ def _distances(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from table(headings, rows, 2)
 
 
+def _parts(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "### Separate policies for whole pages\n"
+    yield "Calls that are not a multiple of 4 KiB: the best candidate for the call, and the best pair of"
+    yield "candidates for its whole pages and for the rest; GB/s.\n"
+    rows = (
+        [
+            *(str(p[name]) for name in ("threads", "length", "k", "one", "pages", "rest")),
+            f"{p['one_gbps']:.2f}",
+            f"{p['two_gbps']:.2f}",
+            f"{p['gain']:.3f}",
+        ]
+        for p in found
+    )
+    headings = ("threads", "bytes", "k", "one policy", "whole pages", "rest", "one", "two", "two over one")
+    yield from table(headings, rows, 6)
+
+
 def _share(cell: Mapping[str, Any], name: str) -> float:
     return float(cell["gbps"][cell[name]] / cell["gbps"][cell["best"]])
 
@@ -185,6 +202,7 @@ def tables(found: Mapping[str, Any]) -> str:
         ],
         _winners(found["forecasts"]),
         _choices(found["forecasts"]),
+        _parts(found["parts"]),
         _orders(found["orders"]),
         _cells(found["forecasts"]),
     )

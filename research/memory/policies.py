@@ -91,7 +91,7 @@ def _plain(isa: str, m: int, k: int, length: int, nt: bool) -> Events:
     return streams.events(streams.accesses(kernel(isa, m, "plain", nt)[1], k, length))
 
 
-def _moved(found: Events, by: int) -> Events:
+def moved(found: Events, by: int) -> Events:
     result = found.copy()
     result["offset"] += by
     return result
@@ -108,7 +108,7 @@ def _steps(isa: str, m: int, k: int, length: int) -> Events:
         after = min(start + 2 * step, length) - start - step
         if after > 0:
             parts.append(fetched(k, start + step, after))
-        parts.append(_moved(_plain(isa, m, k, min(step, length - start), nt), start))
+        parts.append(moved(_plain(isa, m, k, min(step, length - start), nt), start))
     return np.concatenate(parts)
 
 
@@ -126,7 +126,7 @@ def _variant(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
         parts.append(asking(asked.source[some][inside], asked.offset[some][inside], False))
     found = streams.accesses(lowered, k, asked.piped)
     parts.insert(1, streams.events(found, asked.pointers()))
-    parts.append(_moved(_plain(isa, m, k, length - asked.piped, policy.nt), asked.piped))
+    parts.append(moved(_plain(isa, m, k, length - asked.piped, policy.nt), asked.piped))
     return np.concatenate(parts)
 
 

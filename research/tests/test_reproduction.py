@@ -26,6 +26,7 @@ from research.memory.orders import quiet
 from research.memory.reproduce import observation2, observation3, observation4
 from research.memory.systems import Setting
 from research.memory.traversals import Kernel, Walk, call, isal_cost, plan
+from research.memory.whole_pages import parts, settings
 
 FOUND: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
 
@@ -137,6 +138,17 @@ def test_two_distances_gain_nothing_on_any_machine() -> None:
     assert all(1 <= d["gain"] < 1.05 for d in stored.values())
     late = stored[24, "as calibrated"]
     assert late["one"][1] > 1.18 * late["at_k"], "a better single distance gains as much as the paper states"
+
+
+def test_whole_pages_need_no_policy_of_their_own() -> None:
+    """docs/adaptive.md names this departure from the paper."""
+    stored = FOUND["parts"]
+    assert [(p["k"], p["length"], p["threads"]) for p in stored] == [
+        (s.k, s.length, s.threads) for s in settings()
+    ]
+    again = parts(Setting(8, length=5120))
+    assert {**asdict(again), "gain": round(again.gain, 3)} == stored[0]
+    assert all(0.95 < p["gain"] < 1.03 for p in stored)
 
 
 @pytest.mark.parametrize(("distance", "first"), [(9, 13), (24, 40), (40, 24)])
