@@ -114,6 +114,23 @@ def _identifiers_in_rust() -> Iterator[str]:
         yield f"Code::{code.identifier},"
 
 
+def _shapes_in_rust() -> Iterator[str]:
+    """Return arms of a match; the shapes that most codes have come last."""
+    limits = {code.limits for code in CODES} - {CODES[0].limits}
+    for shapes in sorted(limits):
+        named = " | ".join(f"Code::{code.identifier}" for code in CODES if code.limits == shapes)
+        yield f'{named} => "{shapes}",'
+    yield f'_ => "{CODES[0].limits}",'
+
+
+def _aliases_in_rust() -> Iterator[str]:
+    for code in CODES:
+        if code.aliases:
+            names = ", ".join(f'"{name}"' for name in code.aliases)
+            yield f"Code::{code.identifier} => &[{names}],"
+    yield "_ => &[],"
+
+
 def _codes_in_go() -> Iterator[str]:
     left = max(len(code.identifier) for code in CODES)
     right = max(len(code.name) for code in CODES) + 2
@@ -354,6 +371,8 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "variants of codes in Rust": _variants_in_rust,
     "names of codes in Rust": _names_in_rust,
     "codes in Rust": _identifiers_in_rust,
+    "shapes of codes in Rust": _shapes_in_rust,
+    "aliases of codes in Rust": _aliases_in_rust,
     "codes in Go": _codes_in_go,
     "codes in Markdown": _codes_in_markdown,
     "processors in Make": _processors_in_make,

@@ -1,7 +1,10 @@
 //! Codes by name, and the location of shards.
 
 use core::ffi::CStr;
+use core::fmt;
+use core::str::FromStr;
 
+use crate::error::Error;
 use crate::sys;
 
 /// A family of codes, over x^8 + x^4 + x^3 + x^2 + 1 (0x11d).
@@ -44,7 +47,53 @@ pub enum Code {
 }
 
 impl Code {
-    pub(crate) fn name(self) -> &'static CStr {
+    /// All codes.
+    pub const ALL: &'static [Code] = &[
+        // begin facts: codes in Rust
+        Code::Vandermonde,
+        Code::Cauchy,
+        Code::Backblaze,
+        Code::Lch,
+        Code::CauchyOrig,
+        Code::CauchyGood,
+        Code::PlankVandermonde,
+        Code::ReedSolVan,
+        Code::ReedSolR6Op,
+        Code::Hdfs,
+        Code::Raid6,
+        Code::RaidZ,
+        Code::SnapRaid,
+        Code::Zfec,
+        // end facts
+    ];
+
+    /// Numbers of data shards k and parity shards m that the code has.
+    pub fn shapes(self) -> &'static str {
+        match self {
+            // begin facts: shapes of codes in Rust
+            Code::SnapRaid => "1 <= k <= 251, 1 <= m <= 6, k + m <= 255",
+            Code::RaidZ => "k >= 1, 1 <= m <= 3, k + m <= 255",
+            Code::ReedSolR6Op | Code::Raid6 => "k >= 1, m = 2, k + m <= 255",
+            _ => "k >= 1, m >= 1, k + m <= 255",
+            // end facts
+        }
+    }
+
+    /// Names of projects that write this code.
+    fn aliases(self) -> &'static [&'static str] {
+        match self {
+            // begin facts: aliases of codes in Rust
+            Code::Backblaze => &["klauspost", "minio", "seaweedfs", "reed-solomon-erasure"],
+            Code::Hdfs => &["hadoop"],
+            Code::Raid6 => &["md", "btrfs"],
+            Code::RaidZ => &["zfs", "openzfs"],
+            Code::Zfec => &["tahoe-lafs"],
+            _ => &[],
+            // end facts
+        }
+    }
+
+    pub(crate) fn c_name(self) -> &'static CStr {
         match self {
             // begin facts: names of codes in Rust
             Code::Vandermonde => c"vandermonde",
@@ -63,6 +112,24 @@ impl Code {
             Code::Zfec => c"zfec",
             // end facts
         }
+    }
+}
+
+/// The name in gfsmith.h: "vandermonde".
+impl fmt::Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.c_name().to_str().unwrap_or("")) // names are ASCII
+    }
+}
+
+/// A name in gfsmith.h, or that of a project that writes the code: "minio". [`Error::UnknownCode`] for others.
+impl FromStr for Code {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Code, Error> {
+        let called =
+            |code: &Code| code.c_name().to_bytes() == name.as_bytes() || code.aliases().contains(&name);
+        Code::ALL.iter().copied().find(called).ok_or(Error::UnknownCode)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ffi::{c_uint, CStr};
+use core::ffi::c_uint;
 use core::fmt;
 use core::ptr::{null_mut, NonNull};
 
 use crate::code::{Code, Hint};
-use crate::error::{count, result, Error, Result};
+use crate::error::{count, done, invalid, result, Error, Result};
 use crate::shards::Shards;
 use crate::sys;
 
@@ -40,6 +40,8 @@ pub struct Codec {
     raw: NonNull<sys::Codec>,
     data: usize,
     parity: usize,
+    /// Lengths of shards are multiples of it: 1, or 8 packets.
+    unit: usize,
     executor: sys::Executor,
 }
 
@@ -55,28 +57,27 @@ impl Codec {
     /// A code known by name.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a shape that the code does not have, [`Error::NotMds`] for one at which it
+    /// [`Error::Shape`] for a shape that the code does not have, [`Error::NotMds`] for one at which it
     /// cannot repair every loss, [`Error::Unsupported`] if the build has no kernels for it on this CPU.
     pub fn new(code: Code, data: usize, parity: usize) -> Result<Codec> {
-        Codec::named(code.name(), data, parity)
-    }
-
-    pub(crate) fn named(code: &CStr, data: usize, parity: usize) -> Result<Codec> {
-        let (k, m) = (number(data)?, number(parity)?);
+        let name = code.c_name().as_ptr();
+        let shape = Error::Shape { code, data, parity };
+        let [k, m] = numbers([data, parity], shape)?;
         // SAFETY: the name is a C string, and `out` is valid.
-        Codec::create(data, parity, |out| unsafe { sys::codec_create(out, code.as_ptr(), k, m) })
+        Codec::create(data, parity, shape, |out| unsafe { sys::codec_create(out, name, k, m) })
     }
 
     /// Any parity matrix: `parity` rows of `data` elements, row by row, MDS or not. The polynomial has its
     /// x^8 term (0x11d) and must be irreducible.
     ///
     /// # Errors
-    /// [`Error::Count`] if the matrix is not of the shape; else as [`Codec::new`], without `NotMds`.
+    /// [`Error::MatrixShape`], [`Error::Count`] if the matrix is not of the shape, [`Error::Polynomial`],
+    /// [`Error::Unsupported`].
     pub fn with_matrix(polynomial: u32, data: usize, parity: usize, matrix: &[u8]) -> Result<Codec> {
-        let (k, m) = (number(data)?, number(parity)?);
+        let [k, m] = numbers([data, parity], Error::MatrixShape { data, parity })?;
         count(data * parity, matrix.len())?;
         // SAFETY: the matrix has k * m elements, which are copied, and `out` is valid.
-        Codec::create(data, parity, |out| unsafe {
+        Codec::create(data, parity, Error::Polynomial(polynomial), |out| unsafe {
             sys::codec_create_matrix(out, polynomial, k, m, matrix.as_ptr())
         })
     }
@@ -85,11 +86,12 @@ impl Codec {
     /// shards, then `global` ones over all data. A single loss in a group reads only the rest of the group.
     ///
     /// # Errors
-    /// [`Error::Invalid`] unless `1 <= groups <= data`, `1 <= global` and there are at most 255 shards.
+    /// [`Error::LocalShape`] unless `1 <= groups <= data`, `1 <= global` and there are at most 255 shards.
     pub fn local(data: usize, groups: usize, global: usize) -> Result<Codec> {
-        let (k, l, r) = (number(data)?, number(groups)?, number(global)?);
+        let shape = Error::LocalShape { data, groups, global };
+        let [k, l, r] = numbers([data, groups, global], shape)?;
         // SAFETY: `out` is valid.
-        Codec::create(data, groups + global, |out| unsafe { sys::codec_create_lrc(out, k, l, r) })
+        Codec::create(data, groups + global, shape, |out| unsafe { sys::codec_create_lrc(out, k, l, r) })
     }
 
     /// Set the location of the shards of this codec's calls.
@@ -99,10 +101,12 @@ impl Codec {
     }
 
     /// Choose the layout of Jerasure's bit matrices with packets of `packet` bytes, 0 for the ordinary
-    /// layout. Lengths must then be multiples of `8 * packet`, or calls return [`Error::Invalid`].
+    /// layout. Lengths must then be multiples of `8 * packet`, or calls return [`Error::Packets`].
     pub fn set_packets(&mut self, packet: usize) -> Result<()> {
         // SAFETY: as set_hint.
-        result(unsafe { sys::codec_packets(self.raw.as_ptr(), packet) })
+        result(unsafe { sys::codec_packets(self.raw.as_ptr(), packet) })?;
+        self.unit = if packet == 0 { 1 } else { 8 * packet };
+        Ok(())
     }
 
     /// Let the threads of [rayon] share calls on 4 MiB or more (all shards together): the pool that is
@@ -136,7 +140,7 @@ impl Codec {
         let length = sources.length();
         let targets = self.parities(parity, length)?;
         // SAFETY: k pointers to read and m to write, `length` bytes each; see Shards for why nothing overlaps.
-        result(unsafe {
+        done(length, self.unit, unsafe {
             sys::encode_parallel(self.codec(), self.executor(), length, sources.constant(), targets.mutable())
         })
     }
@@ -153,7 +157,7 @@ impl Codec {
         let index = self.index(index)?;
         let targets = self.parities(parity, data.len())?;
         // SAFETY: as encode, with one slice to read.
-        result(unsafe {
+        done(data.len(), self.unit, unsafe {
             let (from, to) = (data.as_ptr(), targets.mutable());
             sys::append_parallel(self.codec(), self.executor(), data.len(), index, from, to, first)
         })
@@ -164,7 +168,7 @@ impl Codec {
         let index = self.index(index)?;
         let targets = self.parities(parity, delta.len())?;
         // SAFETY: as append.
-        result(unsafe {
+        done(delta.len(), self.unit, unsafe {
             sys::update_parallel(
                 self.codec(),
                 self.executor(),
@@ -195,7 +199,7 @@ impl Codec {
         let targets = Shards::writing(parity, self.parity, self.data, deltas.known_length())?;
         let (length, number) = (deltas.length(), changes.len() as c_uint);
         // SAFETY: as encode, with as many indices and slices to read as there are changes.
-        result(unsafe {
+        done(length, self.unit, unsafe {
             let (from, to) = (deltas.constant(), targets.mutable());
             sys::update_many_parallel(
                 self.codec(),
@@ -214,7 +218,7 @@ impl Codec {
         let all = Shards::reading(shards, self.total_shard_count())?;
         let mut ok = false;
         // SAFETY: k + m pointers to read, and a valid pointer for the result.
-        result(unsafe {
+        done(all.length(), self.unit, unsafe {
             sys::check_parallel(self.codec(), self.executor(), all.length(), all.constant(), &mut ok)
         })?;
         Ok(ok)
@@ -229,7 +233,7 @@ impl Codec {
         let all = Shards::reading(shards, total)?;
         let mut counts = vec![0; total + 2];
         // SAFETY: k + m pointers to read, k + m + 2 numbers to write, and NULL for the positions.
-        result(unsafe {
+        done(all.length(), self.unit, unsafe {
             sys::locate(self.codec(), all.length(), all.constant(), counts.as_mut_ptr(), null_mut())
         })?;
         let (intact, unexplained) = (counts[total], counts[total + 1]);
@@ -240,12 +244,13 @@ impl Codec {
     fn create(
         data: usize,
         parity: usize,
+        reason: Error,
         make: impl FnOnce(*mut *mut sys::Codec) -> sys::Status,
     ) -> Result<Codec> {
         let mut raw = null_mut();
-        result(make(&mut raw))?;
+        invalid(make(&mut raw), reason)?;
         let raw = NonNull::new(raw).ok_or(Error::OutOfMemory)?;
-        Ok(Codec { raw, data, parity, executor: ALONE })
+        Ok(Codec { raw, data, parity, unit: 1, executor: ALONE })
     }
 
     pub(crate) fn codec(&self) -> *const sys::Codec {
@@ -257,13 +262,18 @@ impl Codec {
         &self.executor
     }
 
+    /// Bytes of which the lengths of shards are multiples.
+    pub(crate) fn unit(&self) -> usize {
+        self.unit
+    }
+
     fn parities<'a>(&self, parity: &'a mut [impl AsMut<[u8]>], length: usize) -> Result<Shards<'a>> {
         Shards::writing(parity, self.parity, self.data, Some(length))
     }
 
     fn index(&self, index: usize) -> Result<c_uint> {
         if index < self.data {
-            number(index)
+            Ok(index as c_uint)
         } else {
             Err(Error::Index { index, count: self.data })
         }
@@ -301,11 +311,11 @@ pub struct Located {
     pub unexplained: usize,
 }
 
-/// Convert a number of shards for C; a number above the limit of all codes is refused here, before sums
-/// could overflow.
-fn number(shards: usize) -> Result<c_uint> {
-    if shards > sys::MAX_SHARDS {
-        return Err(Error::Invalid);
+/// Convert numbers of shards for C; zeros, and sums above the limit of all codes, are refused here.
+fn numbers<const N: usize>(shards: [usize; N], reason: Error) -> Result<[c_uint; N]> {
+    let total = shards.iter().fold(0, |sum: usize, &n| sum.saturating_add(n));
+    if shards.contains(&0) || total > sys::MAX_SHARDS {
+        return Err(reason);
     }
-    c_uint::try_from(shards).map_err(|_| Error::Invalid)
+    Ok(shards.map(|n| n as c_uint))
 }

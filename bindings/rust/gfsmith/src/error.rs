@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::code::Code;
 use crate::sys;
 
 /// The reason why a call did nothing: errors are detected before anything is written to a shard.
@@ -15,8 +16,21 @@ pub enum Error {
     Length { shard: usize, expected: usize, found: usize },
     /// There is no data shard `index`: indices are below `count`.
     Index { index: usize, count: usize },
-    /// The library refused an argument: an invalid shape of a code, a reducible polynomial, a length that
-    /// packets do not divide.
+    /// The text is not the name of a code: `Display` lists the names.
+    UnknownCode,
+    /// The code has no shape with these numbers of shards: `Display` states its shapes.
+    Shape { code: Code, data: usize, parity: usize },
+    /// No matrix has these numbers of data shards and parity shards.
+    MatrixShape { data: usize, parity: usize },
+    /// No local code has these numbers of data shards, groups and global parities.
+    LocalShape { data: usize, groups: usize, global: usize },
+    /// The polynomial is reducible or does not have degree 8.
+    Polynomial(u32),
+    /// Shards of `length` bytes are not multiples of `unit` bytes, which are 8 packets.
+    Packets { length: usize, unit: usize },
+    /// This build has no instruction set of this name.
+    UnknownIsa,
+    /// The library refused an argument.
     Invalid,
     /// Out of memory.
     OutOfMemory,
@@ -43,7 +57,29 @@ impl fmt::Display for Error {
                 write!(out, "shard {shard} has {found} bytes, the first one {expected}")
             }
             Error::Index { index, count } => write!(out, "no data shard {index}; there are {count}"),
-            Error::Invalid => out.write_str("an argument is out of range for this code or layout"),
+            Error::UnknownCode => {
+                out.write_str("unknown code; allowed:")?;
+                Code::ALL.iter().try_for_each(|code| write!(out, " {code}"))
+            }
+            Error::Shape { code, data, parity } => {
+                write!(out, "{code} has no shape {data}+{parity}; allowed: {}", code.shapes())
+            }
+            Error::MatrixShape { data, parity } => {
+                write!(out, "a matrix for {data}+{parity} shards; allowed: 1 or more of each, 255 together")
+            }
+            Error::LocalShape { data, groups, global } => write!(
+                out,
+                "a local code with {data} data shards, {groups} groups and {global} global parities; allowed: \
+                 1 <= groups <= data, 1 <= global, 255 shards together"
+            ),
+            Error::Polynomial(given) => {
+                write!(out, "polynomial {given:#x}; allowed: irreducible ones of degree 8, such as 0x11d")
+            }
+            Error::Packets { length, unit } => {
+                write!(out, "shards of {length} bytes; allowed: multiples of {unit}, which are 8 packets")
+            }
+            Error::UnknownIsa => out.write_str("this build has no instruction set of this name"),
+            Error::Invalid => out.write_str("an argument is out of range"),
             Error::OutOfMemory => out.write_str("out of memory"),
             Error::NotMds => {
                 out.write_str("at this shape the code cannot repair every loss of as many shards as parities")
@@ -70,6 +106,17 @@ pub(crate) fn result(status: sys::Status) -> Result<()> {
         sys::ESINGULAR => Error::Singular,
         other => Error::Unknown(other),
     })
+}
+
+/// Convert a status of the library to a result; `reason` is the meaning of GFSMITH_EINVAL.
+pub(crate) fn invalid(status: sys::Status, reason: Error) -> Result<()> {
+    result(status).map_err(|error| if error == Error::Invalid { reason } else { error })
+}
+
+/// Convert the status of a call on shards of `length` bytes to a result; lengths are multiples of `unit`.
+pub(crate) fn done(length: usize, unit: usize, status: sys::Status) -> Result<()> {
+    let packets = Error::Packets { length, unit };
+    invalid(status, if length % unit == 0 { Error::Invalid } else { packets })
 }
 
 /// Compare a number with the expected one.

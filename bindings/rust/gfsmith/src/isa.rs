@@ -3,7 +3,7 @@
 use alloc::ffi::CString;
 use core::ffi::CStr;
 
-use crate::error::{result, Error, Result};
+use crate::error::{invalid, Error, Result};
 use crate::sys;
 
 /// The instruction set of codecs created from now on: by default the best one that this CPU supports, or
@@ -17,10 +17,10 @@ pub fn isa() -> &'static str {
 /// Choose the instruction set of codecs created from now on, by the names of [`isa`].
 ///
 /// # Errors
-/// [`Error::Invalid`] for a name that this build does not know, [`Error::Unsupported`] for a set that this
+/// [`Error::UnknownIsa`] for a name that this build does not know, [`Error::Unsupported`] for a set that this
 /// CPU lacks.
 pub fn set_isa(name: &str) -> Result<()> {
-    let name = CString::new(name).map_err(|_| Error::Invalid)?;
+    let name = CString::new(name).map_err(|_| Error::UnknownIsa)?;
     // SAFETY: a C string that lives until the call returns.
-    result(unsafe { sys::set_isa(name.as_ptr()) })
+    invalid(unsafe { sys::set_isa(name.as_ptr()) }, Error::UnknownIsa)
 }

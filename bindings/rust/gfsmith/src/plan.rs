@@ -5,7 +5,8 @@ use core::fmt;
 use core::ptr::NonNull;
 use core::slice;
 
-use crate::error::{result, Error, Result};
+use crate::codec::Codec;
+use crate::error::{done, Error, Result};
 use crate::shards::Shards;
 use crate::sys;
 
@@ -15,6 +16,7 @@ use crate::sys;
 pub struct Plan {
     raw: NonNull<sys::Plan>,
     total: usize,
+    unit: usize,
 }
 
 // SAFETY: gfsmith_plan.h promises that a plan is immutable, that any number of threads may run it, each on
@@ -24,10 +26,10 @@ unsafe impl Send for Plan {}
 unsafe impl Sync for Plan {}
 
 impl Plan {
-    /// `raw`: from plan_create, for a codec of `total` shards.
-    pub(crate) fn new(raw: *mut sys::Plan, total: usize) -> Result<Plan> {
+    /// `raw`: from plan_create for this codec.
+    pub(crate) fn new(raw: *mut sys::Plan, codec: &Codec) -> Result<Plan> {
         let raw = NonNull::new(raw).ok_or(Error::OutOfMemory)?;
-        Ok(Plan { raw, total })
+        Ok(Plan { raw, total: codec.total_shard_count(), unit: codec.unit() })
     }
 
     /// Indices of the shards that are read, ascending.
@@ -61,7 +63,8 @@ impl Plan {
         }
         let all = Shards::some(shards, self.total, |n| touched[n])?;
         // SAFETY: k + m pointers; those that the plan accesses are not NULL and have the same length.
-        result(unsafe { sys::plan_run(self.plan(), all.length(), all.mutable()) })
+        let length = all.length();
+        done(length, self.unit, unsafe { sys::plan_run(self.plan(), length, all.mutable()) })
     }
 
     fn plan(&self) -> *const sys::Plan {

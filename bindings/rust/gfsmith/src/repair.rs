@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ptr::{null, null_mut};
 
 use crate::codec::Codec;
-use crate::error::{count, result, Error, Result};
+use crate::error::{count, done, result, Error, Result};
 use crate::plan::Plan;
 use crate::shards::Shards;
 use crate::sys;
@@ -39,7 +39,7 @@ impl Codec {
         let all = Shards::some(shards, self.total_shard_count(), touched)?;
         // SAFETY: k + m pointers and flags; shards that C reads or writes by these flags are not NULL and
         // have the same length.
-        result(unsafe {
+        done(all.length(), self.unit(), unsafe {
             let (shards, wanted) = (all.mutable(), pointer(wanted));
             sys::reconstruct_parallel(
                 self.codec(),
@@ -62,7 +62,7 @@ impl Codec {
         // SAFETY: k + m flags each, and a valid pointer for the plan.
         let status = unsafe { sys::plan_create(&mut raw, self.codec(), present.as_ptr(), pointer(wanted)) };
         result(status)?;
-        Plan::new(raw, self.total_shard_count())
+        Plan::new(raw, self)
     }
 
     /// Which shards do the present ones determine? A loss can be repaired if and only if all are
@@ -91,7 +91,7 @@ impl Codec {
         }
         // SAFETY: k + m pointers and flags; present shards and new buffers have `length` bytes, and the
         // pointer of a shard that is neither present nor wanted is NULL. Present shards are only read.
-        result(unsafe {
+        done(length, self.unit(), unsafe {
             sys::reconstruct_parallel(
                 self.codec(),
                 self.executor(),

@@ -8,32 +8,13 @@ use std::thread;
 use common::{bytes, data, inverse, lose, shards, whole};
 use gfsmith::{isa, set_isa, Code, Codec, Error, Hint, Plan};
 
-const CODES: &[Code] = &[
-    // begin facts: codes in Rust
-    Code::Vandermonde,
-    Code::Cauchy,
-    Code::Backblaze,
-    Code::Lch,
-    Code::CauchyOrig,
-    Code::CauchyGood,
-    Code::PlankVandermonde,
-    Code::ReedSolVan,
-    Code::ReedSolR6Op,
-    Code::Hdfs,
-    Code::Raid6,
-    Code::RaidZ,
-    Code::SnapRaid,
-    Code::Zfec,
-    // end facts
-];
-
 fn codec() -> Codec {
     Codec::new(Code::Cauchy, 6, 3).unwrap()
 }
 
 #[test]
 fn every_code_repairs_two_losses() {
-    for &code in CODES {
+    for &code in Code::ALL {
         let codec = Codec::new(code, 5, 2).unwrap();
         let all = shards(&codec, 1, 100);
         let mut broken = lose(&all, &[1, 5]);
@@ -68,17 +49,44 @@ fn any_matrix() {
         Codec::with_matrix(0x11d, 3, 2, &matrix[1..]).unwrap_err(),
         Error::Count { expected: 6, found: 5 }
     );
-    assert_eq!(Codec::with_matrix(0x11c, 3, 2, &matrix).unwrap_err(), Error::Invalid);
+    assert_eq!(Codec::with_matrix(0x11c, 3, 2, &matrix).unwrap_err(), Error::Polynomial(0x11c));
 }
 
 #[test]
 fn shapes_that_are_refused() {
-    for (k, m) in [(0, 1), (1, 0), (200, 56), (usize::MAX, 2), (2, usize::MAX)] {
-        assert_eq!(Codec::new(Code::Cauchy, k, m).unwrap_err(), Error::Invalid, "{k} + {m}");
-        assert_eq!(Codec::local(k, 1, m).unwrap_err(), Error::Invalid, "{k} + {m}");
+    for (data, parity) in [(0, 1), (1, 0), (200, 56), (usize::MAX, 2), (2, usize::MAX)] {
+        let shape = Error::Shape { code: Code::Cauchy, data, parity };
+        assert_eq!(Codec::new(Code::Cauchy, data, parity).unwrap_err(), shape);
+        let local = Error::LocalShape { data, groups: 1, global: parity };
+        assert_eq!(Codec::local(data, 1, parity).unwrap_err(), local);
+        let matrix = Codec::with_matrix(0x11d, data, parity, &[]).unwrap_err();
+        assert_eq!(matrix, Error::MatrixShape { data, parity });
     }
     assert_eq!(Codec::new(Code::Vandermonde, 22, 4).unwrap_err(), Error::NotMds);
-    assert_eq!(Codec::new(Code::Raid6, 4, 3).unwrap_err(), Error::Invalid);
+}
+
+#[test]
+fn messages_state_what_is_allowed() {
+    let message = |failed: gfsmith::Result<Codec>| failed.unwrap_err().to_string();
+    let raid = message(Codec::new(Code::Raid6, 4, 3));
+    assert_eq!(raid, "raid6 has no shape 4+3; allowed: k >= 1, m = 2, k + m <= 255");
+    let local = message(Codec::local(4, 5, 1));
+    assert!(local.ends_with("allowed: 1 <= groups <= data, 1 <= global, 255 shards together"), "{local}");
+    let reducible = message(Codec::with_matrix(0x100, 1, 1, &[1]));
+    assert_eq!(reducible, "polynomial 0x100; allowed: irreducible ones of degree 8, such as 0x11d");
+    let unknown = "nope".parse::<Code>().unwrap_err().to_string();
+    assert!(unknown.starts_with("unknown code; allowed: vandermonde cauchy ") && unknown.ends_with(" zfec"));
+}
+
+#[test]
+fn codes_have_names() {
+    for &code in Code::ALL {
+        assert_eq!(code.to_string().parse(), Ok(code));
+    }
+    assert_eq!("minio".parse(), Ok(Code::Backblaze));
+    for unknown in ["", "cauch", "Cauchy", "cauchy\0", "lrc"] {
+        assert_eq!(unknown.parse::<Code>(), Err(Error::UnknownCode));
+    }
 }
 
 #[test]
@@ -263,7 +271,9 @@ fn packets_and_hints() {
     codec.reconstruct(&mut broken).unwrap();
     assert_eq!(whole(broken), all);
     let mut odd = [[0; 100]; 2];
-    assert_eq!(codec.encode(&[[1; 100]; 4], &mut odd), Err(Error::Invalid));
+    assert_eq!(codec.encode(&[[1; 100]; 4], &mut odd), Err(Error::Packets { length: 100, unit: 512 }));
+    let plan = codec.plan(&[false, true, true, true, true, true], None).unwrap();
+    assert_eq!(plan.run(&mut [[0; 100]; 6]), Err(Error::Packets { length: 100, unit: 512 }));
 }
 
 #[test]
@@ -294,8 +304,8 @@ fn instruction_sets() {
     assert_eq!(isa(), "scalar");
     assert_eq!(codec().check(&shards(&codec(), 14, 99)), Ok(true));
     set_isa(before).unwrap();
-    assert_eq!(set_isa("mmx"), Err(Error::Invalid));
-    assert_eq!(set_isa("sca\0lar"), Err(Error::Invalid));
+    assert_eq!(set_isa("mmx"), Err(Error::UnknownIsa));
+    assert_eq!(set_isa("sca\0lar"), Err(Error::UnknownIsa));
 }
 
 /// Returns another slice each time.

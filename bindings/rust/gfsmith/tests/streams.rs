@@ -275,7 +275,9 @@ fn hostile_headers_are_refused() {
     let none = verify(&mut [None::<&[u8]>], on).unwrap_err();
     assert_eq!(none.to_string(), "no shard has a valid header: no reader");
     let unknown = changed(shard, 72, b"unknown");
-    assert!(matches!(verify(&mut [Some(&unknown[..])], on), Err(Error::Codec(gfsmith::Error::Invalid))));
+    assert!(
+        matches!(verify(&mut [Some(&unknown[..])], on), Err(Error::UnknownCode(name)) if name == "unknown")
+    );
 }
 
 #[test]
@@ -291,7 +293,12 @@ fn invalid_arguments_write_nothing() {
         assert!(matches!(split(&wrong, &mut text(), &mut out, on), Err(Error::Header(_))));
     }
     let unknown = Header { code: "unknown".into(), ..small() };
-    assert!(matches!(split(&unknown, &mut text(), &mut out, on), Err(Error::Codec(_))));
+    let unknown = split(&unknown, &mut text(), &mut out, on).unwrap_err().to_string();
+    assert!(unknown.starts_with("\"unknown\": unknown code; allowed: vandermonde "), "{unknown}");
+    assert!(unknown.ends_with(" zfec, or lrc"), "{unknown}");
+    let shape = Header { code: "md".into(), m: 3, ..small() };
+    let shape = split(&shape, &mut text(), &mut out, on).unwrap_err().to_string();
+    assert_eq!(shape, "raid6 has no shape 4+3; allowed: k >= 1, m = 2, k + m <= 255");
     let few = split(&small(), &mut text(), &mut out[..5], on).unwrap_err();
     assert_eq!(few.to_string(), "5 streams; allowed: 6");
     assert!(out.iter().all(Vec::is_empty));

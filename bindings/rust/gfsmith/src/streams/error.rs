@@ -1,5 +1,6 @@
 //! Errors of shard streams and their messages.
 
+use alloc::string::String;
 use core::fmt;
 use std::io;
 
@@ -28,7 +29,9 @@ pub enum Error {
         /// The number of the caller.
         found: usize,
     },
-    /// The code, its shape or its kernels; a stripe with too many lost blocks.
+    /// No code has this name.
+    UnknownCode(String),
+    /// The shape of the code, or its kernels; a stripe with too many lost blocks.
     Codec(crate::Error),
 }
 
@@ -48,6 +51,7 @@ impl fmt::Display for Error {
             }
             Error::Damaged => out.write_str("damaged: no intact trailer, or not the bytes of the original"),
             Error::Count { allowed, found } => write!(out, "{found} streams; allowed: {allowed}"),
+            Error::UnknownCode(ref name) => write!(out, "{name:?}: {}, or lrc", crate::Error::UnknownCode),
             Error::Codec(error) => error.fmt(out),
         }
     }

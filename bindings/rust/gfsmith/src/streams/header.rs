@@ -1,6 +1,5 @@
 //! Headers of the shard format.
 
-use alloc::ffi::CString;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hasher};
@@ -108,8 +107,8 @@ impl Header {
         if self.code == "lrc" {
             return Ok(Codec::local(self.k, self.l, self.m - self.l)?);
         }
-        let name = CString::new(self.code.as_str()).map_err(|_| crate::Error::Invalid)?;
-        Ok(Codec::named(&name, self.k, self.m)?)
+        let code = self.code.parse().map_err(|_| Error::UnknownCode(self.code.clone()))?;
+        Ok(Codec::new(code, self.k, self.m)?)
     }
 
     /// The first field that is out of range.

@@ -14,7 +14,7 @@ use crate::codec::Codec;
 /// Encode `original`, read to its end, into k + m shards, and return its length.
 ///
 /// # Errors
-/// [`Error::Header`], [`Error::Codec`] and [`Error::Count`] before anything is written; [`Error::Read`],
+/// [`Error::Header`], [`Error::UnknownCode`], [`Error::Codec`] and [`Error::Count`] before anything is written; [`Error::Read`],
 /// [`Error::Write`], [`Error::Canceled`]: the streams then have no trailer.
 pub fn split<R: Read, W: Write>(
     header: &Header,
