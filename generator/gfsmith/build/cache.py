@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from gfsmith.build import sources
+from gfsmith.build.places import output_folder
 
 #: Greatest number of records of a file: three times the default set.
 LIMIT = 4000
@@ -102,14 +103,16 @@ class Cache:
         kept = dict([*older.items(), *used.items()][-max(LIMIT, len(used)) :])
         if kept == present:
             return
-        with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=self._path.parent, prefix=f".{self._path.stem}-") as folder:
-                temporary = Path(folder) / self._path.name
-                texts = {name: json.dumps(record) for name, record in kept.items()}
-                sealed = {name: [self._code(name, text).decode(), text] for name, text in texts.items()}
-                temporary.write_text(json.dumps(sealed, indent=0), encoding="utf-8")
-                temporary.replace(self._path)
+        texts = {name: json.dumps(record) for name, record in kept.items()}
+        sealed = {name: [self._code(name, text).decode(), text] for name, text in texts.items()}
+        with (
+            contextlib.suppress(OSError),
+            output_folder(self._path.parent),
+            tempfile.TemporaryDirectory(dir=self._path.parent, prefix=f".{self._path.stem}-") as folder,
+        ):
+            temporary = Path(folder) / self._path.name
+            temporary.write_text(json.dumps(sealed, indent=0), encoding="utf-8")
+            temporary.replace(self._path)
 
 
 def _state(path: Path | None) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gfsmith import __version__
+from gfsmith.build.places import output_folder
 from gfsmith.prove.verdict import METHOD_MACHINE, METHOD_PROGRAM
 
 if TYPE_CHECKING:
@@ -161,16 +162,16 @@ def write(folder: Path, files: Mapping[str, str], record: str) -> int:
     keep their time stamps. Raises OutputError and then leaves the folder as it was.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        old = read_manifest(folder).get("files", {})
-        changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as staging:
-            stage = Path(staging)
-            for path, text in {**changed, MANIFEST: record}.items():
-                (stage / path).parent.mkdir(parents=True, exist_ok=True)
-                (stage / path).write_text(text, encoding="utf-8", newline="\n")
-            with _uninterrupted():
-                _commit(folder, stage, [*changed, MANIFEST], [p for p in old if p not in files])
+        with output_folder(folder):
+            old = read_manifest(folder).get("files", {})
+            changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
+            with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as staging:
+                stage = Path(staging)
+                for path, text in {**changed, MANIFEST: record}.items():
+                    (stage / path).parent.mkdir(parents=True, exist_ok=True)
+                    (stage / path).write_text(text, encoding="utf-8", newline="\n")
+                with _uninterrupted():
+                    _commit(folder, stage, [*changed, MANIFEST], [p for p in old if p not in files])
     except OSError as error:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from None
     return len(changed)

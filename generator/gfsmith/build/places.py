@@ -1,8 +1,10 @@
-"""Paths of the configuration and of the caches of a build."""
+"""Paths of the configuration and of the caches of a build, and the creation of folders."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 #: The default configuration file of all commands.
@@ -25,3 +27,17 @@ def shared_cache(path: Path) -> Path:
     user's, so that no folder is added to the sources of another project."""
     local = cache_of(path)
     return local if local.is_dir() else user_folder()
+
+
+@contextlib.contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """Create a folder if it does not exist. If writing its files fails, remove a new and empty one."""
+    exists = folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if not exists:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise

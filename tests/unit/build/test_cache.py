@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ def test_a_place_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     Cache(tmp_path / "file" / "proofs.json").save({"a": {}})
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_a_full_disk_leaves_no_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", full)
+    Cache(tmp_path / "new" / "proofs.json").save({"a": {}})
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "old").mkdir()
+    Cache(tmp_path / "old" / "proofs.json").save({"a": {}})
+    assert (tmp_path / "old").is_dir()
 
 
 def test_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
