@@ -1,3 +1,4 @@
+# make help    this list
 # make gen     install missing requirements, generate and prove the default set into gen_out/
 # make lib     build/libgfsmith.a and build/libgfsmith.so; docs/cross.md:
 #              make CROSS=aarch64-linux-gnu lib   for another machine, into build/aarch64-linux-gnu/
@@ -50,7 +51,10 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
-.PHONY: gen judge lib adaptive python tune test test-all check abi analyze fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+.PHONY: help gen judge lib adaptive python tune test test-all check abi analyze fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+
+help:
+	@sed -n '/^# make /,/^$$/{s/^# \{0,1\}//p}' Makefile
 
 gen: setup-gen
 	$(GFSMITH) gen

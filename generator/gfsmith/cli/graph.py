@@ -13,8 +13,6 @@ from gfsmith.cli.completion import fixed
 from gfsmith.cli.console import fail
 from gfsmith.codes import names, shape
 from gfsmith.codes.lrc import Lrc
-from gfsmith.graph import show
-from gfsmith.graph.check import prove
 from gfsmith.graph.types import MAX_RANKS, SCHEMES, GraphError
 from gfsmith.repair import planner
 from gfsmith.repair.planner import PlanError
@@ -133,6 +131,7 @@ def _lay_out(asked: _Asked) -> tuple[str, str]:
 
 def _prove(path: Path) -> None:
     from gfsmith.graph import read
+    from gfsmith.graph.check import prove
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -152,7 +151,7 @@ def _prove(path: Path) -> None:
 
 def _show(text: str, name: str, as_dot: bool, as_json: bool) -> None:
     """Prove the graph in the library's text and print it: the same text with --json."""
-    from gfsmith.graph import read, request
+    from gfsmith.graph import read, request, show
 
     try:
         found = request.proved(text)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gfsmith import codes
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
@@ -18,11 +17,11 @@ from gfsmith.codes import names, shape
 from gfsmith.codes.lrc import Lrc
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.repair import planner
-from gfsmith.repair.kernels import Choice, Pass
 from gfsmith.repair.planner import PlanError
 
 if TYPE_CHECKING:
     from gfsmith.codec import Codec, Plan
+    from gfsmith.repair.kernels import Pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,9 @@ def _kernels(
             fail(f"--isa: '{isa}' is not an instruction set; allowed: {', '.join(BY_NAME)}")
     if not found.targets or not found.reads or not (explicit or isas or path.exists()):
         return {}
+    from gfsmith import codes
     from gfsmith.build import config
+    from gfsmith.repair.kernels import Choice
 
     specs = config.specs(config.load(path), str(path))
     configured = list(dict.fromkeys(spec.isa.name for spec in specs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ from gfsmith.cli import build_options
 from gfsmith.cli.completion import fixed, words
 from gfsmith.cli.console import out, print_json, progress
 from gfsmith.kernel.operation import Operation
-from gfsmith.prove.machine.abis import ABIS
 from gfsmith.verify.layouts import LAYOUTS
 
 if TYPE_CHECKING:
+    from gfsmith.build.prove_kernels import Certificate
+    from gfsmith.kernel.spec import KernelSpec
     from gfsmith.prove.verdict import Status
     from gfsmith.verify import functions, objects
 
@@ -30,6 +31,19 @@ def _functions(context: click.Context) -> list[str]:
 
     path = context.params.get("object_file") or next(iter(context.args), None)
     return functions.functions(Path(path)) if path else []
+
+
+class _Abi(click.Choice[str]):
+    """The names of the calling conventions, whose modules are loaded when the names are needed."""
+
+    def __init__(self) -> None:
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]
+        from gfsmith.prove.machine.abis import ABIS
+
+        return ABIS
 
 
 @click.command("verify")
@@ -65,7 +79,7 @@ def _functions(context: click.Context) -> list[str]:
     shell_complete=fixed(LAYOUTS),
 )
 @click.option("--arguments", default="len,k,tables,src,dst", help="C parameters of the function, in order.")
-@click.option("--abi", type=click.Choice(ABIS), help="Calling convention; default: the file's.")
+@click.option("--abi", type=_Abi(), help="Calling convention; default: the file's.")
 @click.option("--matrix", help="The coefficients are those of the parities of this code (gfsmith codes).")
 @click.option("--columns", type=int, help="Number of sources in the table.")
 @click.option("--minimum", type=int, default=0, help="Least len that callers pass.")
@@ -102,7 +116,7 @@ def command(
     contract that the options describe; --isa names the instruction sets that it may use. With --contracts:
     prove all functions of a TOML file whose keys are these options.
     """
-    from gfsmith.build import prove_kernels, report, request
+    from gfsmith.build import prove_kernels, request
     from gfsmith.verify import functions, listings, objects
 
     code = {flag: words.pop(flag) for flag in request.CODE}
@@ -124,10 +138,25 @@ def command(
     found = listings.read_folder(target, specs)
     with progress("prove machine code", len(found)) as advance:
         certificates = prove_kernels.prove_all(found, jobs, None, advance, exhaustive)
+    _report_listings(target, specs, certificates, as_json)
+
+
+def _report_listings(
+    folder: Path,
+    specs: Sequence[KernelSpec],
+    certificates: Mapping[tuple[str, str], Certificate],
+    as_json: bool,
+) -> None:
+    """Print the proofs of an output folder."""
+    from gfsmith.build import report
+
     if as_json:
         print_json({"kernels": [report.certificate(c) for c in certificates.values()]})
-    else:
+    elif certificates:
         out().print(report.proof_table(specs, certificates))
+    else:
+        kernels = f"its {len(specs)} kernels are C, whose programs `gfsmith gen` proves"
+        print(f"{folder}: no machine code to prove: {kernels}")
 
 
 def _verify_contracts(

@@ -453,6 +453,12 @@ def test_verify_reads_the_listings_alone(project: Path) -> None:
     assert "refuted: gfs_xor_nx1__avx2_u4" in wrong.stderr or "unsupported" in wrong.stderr
 
 
+def test_verify_says_that_kernels_in_c_have_no_machine_code(project: Path) -> None:
+    done = _run(project, "verify", "--isa", "scalar")
+    assert (done.exit_code, done.output.count("\n")) == (0, 1)
+    assert re.search(r"gen_out: no machine code to prove: its \d+ kernels are C, ", done.output)
+
+
 def test_gen_refuses_machine_code_that_is_wrong(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug after the Program (here: in the emitter) is found before any file is written."""
     _gen(project)

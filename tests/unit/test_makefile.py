@@ -1,0 +1,25 @@
+"""The Makefile of the checkout."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+
+def test_help_lists_targets_that_exist(root: Path) -> None:
+    """`make help` prints the comment at the top of the Makefile."""
+    shown = subprocess.run(["make", "help"], cwd=root, capture_output=True, text=True, check=True).stdout
+    rules = "".join(
+        path.read_text()
+        for path in (
+            root / "Makefile",
+            *root.glob("runtime/*/*.mk"),
+            *root.glob("apps/*/*.mk"),
+            *root.glob("packaging/make/*.mk"),
+        )
+    )
+    listed = re.findall(r"^make ([a-z-]+)", shown, re.MULTILINE)
+    assert {"help", "gen", "lib", "test", "release"} <= set(listed)
+    assert [name for name in listed if not re.search(rf"^(.* )?{name}( .*)?:", rules, re.MULTILINE)] == []
+    assert "#" not in shown
