@@ -15,6 +15,29 @@ static const char *const codes[] = {"cauchy",      "vandermonde", "backblaze",  
                                     "hdfs",        "raid6",       "raidz",        "snapraid",
                                     "minio",       "md",          "zfec"};
 
+/* Performs the tasks in ascending or descending order, from any task on. */
+static void run_tasks(void *context, unsigned tasks, void (*task)(void *argument, unsigned index),
+                      void *argument) {
+  unsigned first = *(const unsigned *)context;
+  REQUIRE(tasks > 0);
+  for (unsigned n = 0; n < tasks; n++)
+    task(argument, ((first & 1 ? n : tasks - 1 - n) + first / 2) % tasks);
+}
+
+const gfsmith_executor *api_executor(input *in) {
+  static unsigned first;
+  static gfsmith_executor made;
+  unsigned how = take_below(in, 64);
+  if (how < 16)
+    return NULL;
+  first = how;
+  made.run = how == 16 ? NULL : run_tasks;
+  made.context = &first;
+  made.workers = how < 24 ? (unsigned)take(in, 4) : how % 5;
+  made.least = how % 4 == 0 ? (size_t)take(in, 2) : 1;
+  return &made;
+}
+
 /* Takes a shape, usually a small one. */
 static void take_shape(input *in, unsigned *k, unsigned *m) {
   unsigned how = (unsigned)take(in, 1);

@@ -77,8 +77,12 @@ void api_encode(input *in, const subject *s) {
   api_pointers(&parity, s->k, s->m, api_fault(in));
   bool missing = take_below(in, 64) == 63, faulty = data.faulty || parity.faulty || missing;
   size_t said = claimed(in, len, faulty);
-  gfsmith_status status = gfsmith_encode(missing ? NULL : s->codec, said,
-                                         (const uint8_t *const *)data.array, parity.array);
+  const gfsmith_codec *codec = missing ? NULL : s->codec;
+  const gfsmith_executor *executor = api_executor(in);
+  const uint8_t *const *from = (const uint8_t *const *)data.array;
+  gfsmith_status status = executor == NULL
+                              ? gfsmith_encode(codec, said, from, parity.array)
+                              : gfsmith_encode_parallel(codec, executor, said, from, parity.array);
   arena_require_same(0, s->k);
   bool refused = missing || (said > 0 && (faulty || !length_valid(s, len)));
   REQUIRE(status == (refused ? GFSMITH_EINVAL : GFSMITH_OK));
@@ -89,6 +93,18 @@ void api_encode(input *in, const subject *s) {
   api_parities(s, len, expected);
   for (unsigned i = 0; i < s->m; i++)
     arena_require(s->k + i, expected[i]);
+}
+
+/* Calls gfsmith_update or gfsmith_append, or their parallel functions. */
+static gfsmith_status change_one(input *in, const gfsmith_codec *codec, size_t len, unsigned index,
+                                 const uint8_t *change, uint8_t *const *parity, bool plain,
+                                 bool first) {
+  const gfsmith_executor *executor = api_executor(in);
+  if (executor == NULL)
+    return plain ? gfsmith_update(codec, len, index, change, parity)
+                 : gfsmith_append(codec, len, index, change, parity, first);
+  return plain ? gfsmith_update_parallel(codec, executor, len, index, change, parity)
+               : gfsmith_append_parallel(codec, executor, len, index, change, parity, first);
 }
 
 void api_append(input *in, const subject *s) {
@@ -106,8 +122,7 @@ void api_append(input *in, const subject *s) {
   bool faulty = parity.faulty || change == NULL || missing || index >= s->k;
   const gfsmith_codec *codec = missing ? NULL : s->codec;
   size_t said = claimed(in, len, faulty);
-  gfsmith_status status = plain ? gfsmith_update(codec, said, index, change, parity.array)
-                                : gfsmith_append(codec, said, index, change, parity.array, first);
+  gfsmith_status status = change_one(in, codec, said, index, change, parity.array, plain, first);
   arena_require_same(0, s->k);
   arena_require_same(delta, delta + 1);
   bool refused = missing || index >= s->k || (said > 0 && (faulty || !length_valid(s, len)));
@@ -153,9 +168,15 @@ void api_update_many(input *in, const subject *s) {
   api_pointers(&parity, s->k, s->m, api_fault(in));
   bool faulty = deltas.faulty || parity.faulty || missing || unnamed || wrong;
   size_t said = count > 0 ? claimed(in, len, faulty) : len;
-  gfsmith_status status = (planted() ? eager : gfsmith_update_many)(
-      missing ? NULL : s->codec, said, count, unnamed ? NULL : indices,
-      (const uint8_t *const *)deltas.array, parity.array);
+  const gfsmith_executor *executor = api_executor(in);
+  const gfsmith_codec *codec = missing ? NULL : s->codec;
+  const unsigned *which = unnamed ? NULL : indices;
+  const uint8_t *const *from = (const uint8_t *const *)deltas.array;
+  gfsmith_status status =
+      planted() ? eager(codec, said, count, which, from, parity.array)
+      : executor == NULL
+          ? gfsmith_update_many(codec, said, count, which, from, parity.array)
+          : gfsmith_update_many_parallel(codec, executor, said, count, which, from, parity.array);
   bool refused = missing || (said > 0 && count > 0 && (faulty || !length_valid(s, len)));
   REQUIRE(status == (refused ? GFSMITH_EINVAL : GFSMITH_OK));
   arena_require_same(0, s->k);
@@ -188,8 +209,13 @@ void api_check(input *in, const subject *s) {
   bool before = how & 1, ok = before, missing = how == 62, blind = how == 60, same = true;
   bool faulty = shards.faulty || blind || missing;
   size_t said = claimed(in, len, faulty);
-  gfsmith_status status = gfsmith_check(missing ? NULL : s->codec, said,
-                                        (const uint8_t *const *)shards.array, blind ? NULL : &ok);
+  const gfsmith_executor *executor = api_executor(in);
+  const gfsmith_codec *codec = missing ? NULL : s->codec;
+  const uint8_t *const *from = (const uint8_t *const *)shards.array;
+  bool *out = blind ? NULL : &ok;
+  gfsmith_status status = executor == NULL
+                              ? gfsmith_check(codec, said, from, out)
+                              : gfsmith_check_parallel(codec, executor, said, from, out);
   arena_require_same(0, s->k + s->m);
   if (missing || (said > 0 && (faulty || !length_valid(s, len)))) {
     REQUIRE(status == GFSMITH_EINVAL && ok == before);

@@ -104,9 +104,14 @@ void api_reconstruct(input *in, const subject *s) {
   place_loss(in, s, &l, len, original);
   api_pointers(&p, 0, l.shards, 0);
   drop(in, &l, &p, &target_dropped, &present_dropped);
+  const gfsmith_executor *executor = api_executor(in);
+  const gfsmith_codec *codec = fault == 1 ? NULL : s->codec;
+  uint8_t *const *shards = fault == 2 ? NULL : p.list;
+  const bool *present = fault == 3 ? NULL : l.present, *wanted = l.all ? NULL : l.wanted;
   gfsmith_status status =
-      gfsmith_reconstruct(fault == 1 ? NULL : s->codec, len, fault == 2 ? NULL : p.list,
-                          fault == 3 ? NULL : l.present, l.all ? NULL : l.wanted);
+      executor == NULL
+          ? gfsmith_reconstruct(codec, len, shards, present, wanted)
+          : gfsmith_reconstruct_parallel(codec, executor, len, shards, present, wanted);
   require_repaired(&l, status == GFSMITH_OK && len > 0, original);
   for (unsigned n = 0; n < l.shards; n++)
     any = any || target(&l, n);

@@ -1,6 +1,6 @@
 """make fuzz: run every fuzz target of this folder in parallel for some seconds, and report runs and findings.
 
-.venv/bin/python tests/system/fuzz/run.py [--seconds 60 | --runs N] [--seed N] [--teeth] [--fresh] [NAME
+.venv/bin/python -m tests.system.fuzz.run [--seconds 60 | --runs N] [--seed N] [--teeth] [--fresh] [NAME
 ...]
 
 Inputs that reach new code are kept in build/fuzz/corpus/NAME and used again, together with the committed
