@@ -153,18 +153,20 @@ function draw() {
   ui.download.disabled = busy;
 }
 
-/** Describe the state after damage. */
-function tellDamage() {
+/** Describe the state after damage. Damage to more than m shards is repaired if it is in different blocks. */
+async function tellDamage() {
   const { m, k } = /** @type {Report} */ (set);
   const count = lost().length;
+  const gone = count > m && !(await ask('repairable'));
   write('after', 'not yet');
   write('verdict', '');
   problem(
-    count > m
+    gone
       ? `${count} of ${k + m} shards are lost, but m = ${m}: at most ${m} can be rebuilt. The file is gone.`
       : '',
   );
-  ui.status.textContent = count > m ? '' : `${shardsAre(count)}; up to ${m} can be rebuilt.`;
+  const rest = count > m ? 'every block can be rebuilt' : `up to ${m} can be rebuilt`;
+  ui.status.textContent = gone ? '' : `${shardsAre(count)}; ${rest}.`;
 }
 
 /**
@@ -238,7 +240,7 @@ async function damage(index) {
   tiles[index] = { index, state: command === 'destroy' ? 'destroyed' : 'corrupted', reason: null };
   await ask(command, { index });
   draw();
-  tellDamage();
+  await tellDamage();
 }
 
 async function damageSome() {

@@ -81,6 +81,11 @@ const commands = {
     file[at] ^= 1 << Math.floor(Math.random() * 8);
   },
 
+  /** Can the file be rebuilt from what is left? */
+  async repairable() {
+    return shards.some(Boolean) && (await inspect(shards)).repairable;
+  },
+
   /**
    * @param {object} _message
    * @param {(progress: Progress) => void} send

@@ -2,7 +2,8 @@
 import { Codec } from './codec.js';
 import { engine } from './engine.js';
 import { GfsmithError, byteArray, integer } from './errors.js';
-import { MAX_BLOCK, equal, fault, hex, nameText, payloadBytes, pieces, readHeader, readShard, sameSet, writeShard } from './shardfile.js';
+import { MAX_BLOCK, equal, fault, hex, nameText, payloadBytes, pieces, readBlocks, readEnd, readHeader } from './shardfile.js';
+import { sameSet, shardBytes, writeShard } from './shardfile.js';
 
 /** Bytes of each shard that are processed between two reports of progress. */
 const STEP = 1 << 20;
@@ -11,6 +12,16 @@ const STEP = 1 << 20;
 /** @typedef {import('./shardfile.js').End} End */
 /** @typedef {import('./shardfile.js').Checksum} Checksum */
 /** @typedef {import('./index.js').Progress} Progress */
+
+/**
+ * A set of shards that has been read.
+ * @typedef {object} Examined
+ * @property {Header} header
+ * @property {End} end
+ * @property {import('./index.js').Report} report
+ * @property {(Uint8Array | null)[]} payloads by index, zeros in place of lost blocks; null: all blocks are lost
+ * @property {Set<number>[]} lost the stripes with a lost block, by index of the shard; empty for a payload that is null
+ */
 
 /**
  * Reports progress as bytes done of a total.
@@ -131,85 +142,149 @@ function sort(vm, files) {
 }
 
 /**
+ * The trailer of a set: that of every shard whose trailer is good. Null: of none.
+ * @param {(End | null)[]} ends
+ * @param {{position: number}[]} found
+ */
+function agreed(ends, found) {
+  const first = ends.findIndex((end) => end !== null);
+  if (first < 0) return null;
+  const { length, original } = /** @type {End} */ (ends[first]);
+  const other = ends.findIndex((end) => end && (end.length !== length || !equal(end.original, original)));
+  if (other >= 0) {
+    const reason = `files[${found[other].position}] has another trailer than files[${found[first].position}]`;
+    throw new GfsmithError('EFORMAT', reason);
+  }
+  return { length, original };
+}
+
+/**
+ * The reason why a shard is damaged, or null.
+ * @param {Set<number>} lost
+ * @param {End | null} end
+ * @param {number} size of the file
+ * @param {number} whole its size if it is intact
+ */
+function damage(lost, end, size, whole) {
+  const [first] = lost;
+  if (size < whole) return `truncated: ${size} of ${whole} bytes`;
+  if (lost.size === 1) return `checksum mismatch in block ${first}`;
+  if (lost.size > 1) return `checksum mismatch in ${lost.size} blocks, the first block ${first}`;
+  if (end === null) return 'the trailer is damaged';
+  return size > whole ? `${size} bytes instead of ${whole}` : null;
+}
+
+/**
+ * The number of stripes with more than m lost blocks.
+ * @param {number} stripes
+ * @param {number} m
+ * @param {(Uint8Array | null)[]} payloads
+ * @param {Set<number>[]} lost
+ */
+function countLost(stripes, m, payloads, lost) {
+  const missing = payloads.filter((payload) => payload === null).length;
+  if (missing > m) return stripes;
+  const counts = new Map();
+  for (const each of lost) for (const n of each) counts.set(n, (counts.get(n) ?? missing) + 1);
+  return [...counts.values()].filter((count) => count > m).length;
+}
+
+/**
  * @param {import('./engine.js').Engine} vm
  * @param {(Uint8Array | null | undefined)[]} files
  * @param {((progress: Progress) => void) | undefined} onProgress
- * @returns {{header: Header, end: End, report: import('./index.js').Report, intact: (Uint8Array | null)[]}}
+ * @returns {Examined}
  */
 function examine(vm, files, onProgress) {
   const { found, unreadable } = sort(vm, files);
-  const { header } = found[0];
+  const { k, m, code, block, generation, name: rawName, id } = found[0].header;
   /** @type {import('./index.js').ShardReport[]} */
-  const shards = Array.from({ length: header.k + header.m }, (_, index) => {
-    return { index, state: 'missing', position: null, reason: 'missing' };
-  });
+  const shards = Array.from({ length: k + m }, (_, index) => ({ index, state: 'missing', position: null, reason: 'missing' }));
   /** @type {(Uint8Array | null)[]} */
-  const intact = shards.map(() => null);
-  /** @type {End | null} */
-  let end = null;
-  const total = found.reduce((sum, { position }) => sum + /** @type {any} */ (files)[position].length, 0);
+  const payloads = shards.map(() => null);
+  const lost = shards.map(() => /** @type {Set<number>} */ (new Set()));
+  const given = found.map(({ position }) => /** @type {Uint8Array} */ (files[position]));
+  const total = given.reduce((sum, file) => sum + file.length, 0);
   const hashed = meter(onProgress, 'checksum', total);
-  for (const { header: own, position } of found) {
-    const file = /** @type {Uint8Array} */ (files[position]);
-    const read = readShard(file, own, checksumOf(vm));
-    hashed(file.length);
-    const reason = typeof read === 'string' ? read : null;
-    shards[own.index] = { index: own.index, state: reason ? 'damaged' : 'intact', position, reason };
-    if (typeof read === 'string') continue;
-    intact[own.index] = read.payload;
-    if (end && (end.length !== read.end.length || !equal(end.original, read.end.original))) {
-      throw new GfsmithError('EFORMAT', `files[${position}] has another trailer than the shards before it`);
-    }
-    end = read.end;
-  }
-  const lost = shards.filter(({ state }) => state !== 'intact').length;
-  const { k, m, code, block, generation } = header;
-  const [name, id] = [nameText(header.name), hex(header.id)];
-  end ??= { length: 0, original: new Uint8Array(16) }; // no shard is intact, so the set is not repairable
-  const { length } = end;
+  const ends = found.map(({ header }, n) => readEnd(given[n], header, checksumOf(vm)));
+  const end = agreed(ends, found);
+  const length = end?.length ?? 0;
   const size = payloadBytes({ k, block, length });
-  const sizes = { length, payloadBytes: size };
+  // Fewer bytes than k shards have cannot give the original, whatever length a trailer states.
+  const enough = total >= k * size;
+  found.forEach(({ header, position }, n) => {
+    const { index } = header;
+    payloads[index] = end && enough ? new Uint8Array(size) : null;
+    lost[index] = readBlocks(given[n], block, size, checksumOf(vm), payloads[index]);
+    hashed(given[n].length);
+    const reason = damage(lost[index], ends[n], given[n].length, end ? shardBytes(block, size) : 0);
+    shards[index] = { index, state: reason ? 'damaged' : 'intact', position, reason };
+  });
+  const stripes = Math.ceil(size / block);
+  const lostStripes = enough ? countLost(stripes, m, payloads, lost) : stripes;
+  const state = { stripes, lostStripes, repairable: end !== null && lostStripes === 0 };
+  const shape = { id: hex(id), k, m, code, block, generation, length, payloadBytes: size, name: nameText(rawName) };
+  const damaged = shards.filter((shard) => shard.state !== 'intact').length;
   return {
-    header,
-    end,
-    report: { id, k, m, code, block, generation, ...sizes, name, shards, unreadable, lost, repairable: lost <= m },
-    intact,
+    header: found[0].header,
+    end: end ?? { length: 0, original: new Uint8Array(16) }, // not repairable
+    report: { ...shape, shards, unreadable, lost: damaged, ...state },
+    payloads,
+    lost,
   };
 }
 
 /** @param {import('./index.js').Report} report */
-function requireRepairable({ lost, repairable, k, m, name }) {
-  if (!repairable) {
-    throw new GfsmithError(
-      'ETOOMANY',
-      `"${name}": ${lost} of ${k + m} shards are lost, but with m = ${m} at most ${m} can be rebuilt`,
-    );
+function requireRepairable({ lostStripes, stripes, repairable, m, name }) {
+  if (lostStripes > 0) {
+    const reason = `"${name}": ${lostStripes} of ${stripes} stripes have more lost blocks than m = ${m}`;
+    throw new GfsmithError('ETOOMANY', reason);
+  }
+  if (!repairable) throw new GfsmithError('EFORMAT', `"${name}": no shard has an intact trailer`);
+}
+
+/**
+ * The ranges of stripes with the same lost blocks, apart from those of missing shards.
+ * @param {Set<number>[]} lost
+ * @param {number} stripes
+ * @returns {Generator<{from: number, to: number}>}
+ */
+function* ranges(lost, stripes) {
+  const edges = new Set([stripes]);
+  for (const each of lost) for (const n of each) edges.add(n).add(n + 1);
+  let from = 0;
+  for (const to of [...edges].sort((a, b) => a - b)) {
+    if (to > from) yield { from, to };
+    from = to;
   }
 }
 
 /**
- * The payloads of the wanted shards, rebuilt if they are not intact.
+ * Rebuild the lost blocks of the wanted shards in place; payloads of missing ones are created.
  * @param {import('./engine.js').Engine} vm
- * @param {Header} header
- * @param {number} size of a payload
- * @param {(Uint8Array | null)[]} intact
+ * @param {Examined} set
  * @param {number[]} wanted
  * @param {((progress: Progress) => void) | undefined} onProgress
+ * @returns {Promise<(Uint8Array | null)[]>} the payloads
  */
-async function rebuild(vm, { code, k, m }, size, intact, wanted, onProgress) {
-  const targets = wanted.filter((index) => !intact[index]);
-  /** @type {(Uint8Array | null)[]} */
-  const whole = intact.map((shard, i) => shard ?? (targets.includes(i) ? new Uint8Array(size) : null));
-  if (targets.length === 0) return whole;
+async function rebuild(vm, { header: { code, k, m, block }, report, payloads, lost }, wanted, onProgress) {
+  const { payloadBytes: size, stripes } = report;
+  const whole = payloads.map((payload, i) => payload ?? (wanted.includes(i) ? new Uint8Array(size) : null));
+  const rebuilt = meter(onProgress, 'rebuild', size);
   const codec = await Codec.create({ code, k, m, kernels: vm.kernels });
   try {
-    const rebuilt = meter(onProgress, 'rebuild', size * targets.length);
-    for (let at = 0; at < size; at += STEP) {
-      const part = codec.reconstruct(window(intact, at), { wanted: targets });
-      for (const index of targets) {
-        const piece = /** @type {Uint8Array} */ (part[index]);
-        whole[index]?.set(piece, at);
-        rebuilt(piece.length);
+    for (const { from, to } of ranges(lost, stripes)) {
+      const good = payloads.map((payload, i) => (lost[i].has(from) ? null : payload));
+      const targets = wanted.filter((index) => !good[index]);
+      const end = Math.min(to * block, size);
+      for (let at = from * block; at < end; at += STEP) {
+        const until = Math.min(at + STEP, end);
+        const part = good.map((payload) => payload && payload.subarray(at, until));
+        if (targets.length > 0) {
+          const made = codec.reconstruct(part, { wanted: targets });
+          for (const index of targets) whole[index]?.set(/** @type {Uint8Array} */ (made[index]), at);
+        }
+        rebuilt(until - at);
       }
     }
   } finally {
@@ -254,11 +329,12 @@ export async function inspect(files, options = {}) {
 export async function repair(files, options = {}) {
   const { kernels, onProgress } = options;
   const vm = await engine(kernels);
-  const { header, end, report, intact } = examine(vm, files, onProgress);
+  const set = examine(vm, files, onProgress);
+  const { header, end, report } = set;
   requireRepairable(report);
   const lost = report.shards.filter(({ state }) => state !== 'intact').map(({ index }) => index);
   const wanted = [...new Set([...Array(header.k).keys(), ...lost])];
-  const payloads = await rebuild(vm, header, report.payloadBytes, intact, wanted, onProgress);
+  const payloads = await rebuild(vm, set, wanted, onProgress);
   assemble(vm, header, end, payloads);
   const shards = report.shards.map(({ index, state, position }) => {
     if (state === 'intact') return /** @type {Uint8Array} */ (files[Number(position)]);
@@ -275,9 +351,9 @@ export async function repair(files, options = {}) {
 export async function join(files, options = {}) {
   const { kernels, onProgress } = options;
   const vm = await engine(kernels);
-  const { header, end, report, intact } = examine(vm, files, onProgress);
+  const set = examine(vm, files, onProgress);
+  const { header, end, report } = set;
   requireRepairable(report);
-  const data = [...Array(header.k).keys()];
-  const payloads = await rebuild(vm, header, report.payloadBytes, intact, data, onProgress);
+  const payloads = await rebuild(vm, set, [...Array(header.k).keys()], onProgress);
   return { name: report.name, bytes: assemble(vm, header, end, payloads) };
 }

@@ -137,7 +137,7 @@ export interface Report {
   m: number;
   block: number;
   generation: number;
-  /** Of the original, in bytes; 0 if no shard is intact. */
+  /** Of the original, in bytes; 0 if no trailer is intact. */
   length: number;
   name: string;
   payloadBytes: number;
@@ -147,7 +147,10 @@ export interface Report {
   unreadable: Unreadable[];
   /** Number of shards that are not intact. */
   lost: number;
-  /** lost <= m */
+  stripes: number;
+  /** Number of stripes with more than m lost blocks. */
+  lostStripes: number;
+  /** No stripe is lost, and at least one trailer is intact. */
   repairable: boolean;
 }
 
@@ -166,8 +169,8 @@ export interface Repair {
   report: Report;
 }
 
-/** Rebuild all shards that are not intact. Errors: those of inspect, and ETOOMANY if more than m shards are
- * lost. */
+/** Rebuild all shards that are not intact, block by block: every shard may be damaged. Errors: those of inspect, and
+ * ETOOMANY if a stripe has more than m lost blocks, EFORMAT if no trailer is intact. */
 export function repair(files: readonly (Uint8Array | null | undefined)[], options?: FileOptions): Promise<Repair>;
 
 /** The original file; lost data shards are rebuilt for it. Errors as for repair. */

@@ -245,37 +245,64 @@ export function writeShard(header, payload, end, checksum) {
  * @param {number} block
  * @param {number} payload
  */
-function shardBytes(block, payload) {
+export function shardBytes(block, payload) {
   return HEADER + payload + RECORD * (Math.ceil(payload / block) + 1) + TRAILER;
 }
 
 /**
- * The payload and the trailer of a shard, or the reason why it is damaged.
- * @param {Uint8Array} file with the header
+ * The good trailer at `at`, or null.
+ * @param {Uint8Array} file
+ * @param {number} at
  * @param {Header} header
  * @param {Checksum} checksum
- * @returns {{payload: Uint8Array, end: End} | string}
+ * @returns {End | null}
  */
-export function readShard(file, header, checksum) {
-  const tag = file.slice(AT.sum, AT.sum + 8);
-  const at = file.length - RECORD - TRAILER;
-  if (at < HEADER) return `truncated: ${file.length} bytes, less than a header and a trailer`;
-  const stripes = Math.ceil((at - HEADER) / (RECORD + header.block));
-  const content = open(file, at, KIND.trailer, stripes, tag, checksum);
-  if (!content || content.length !== TRAILER) return 'the trailer is damaged or not at the end';
+function trailer(file, at, { k, block }, checksum) {
+  if (at < HEADER || file.length < at + RECORD + TRAILER) return null;
+  const stripes = Number(new DataView(file.buffer, file.byteOffset + at).getBigUint64(16, true));
+  const content = open(file, at, KIND.trailer, stripes, file.subarray(AT.sum, AT.sum + 8), checksum);
+  if (!content || content.length !== TRAILER) return null;
   const length = Number(new DataView(content.buffer, content.byteOffset).getBigUint64(0, true));
-  if (!Number.isSafeInteger(length)) return 'the length of the original is out of range';
-  const size = payloadBytes({ ...header, length });
-  const whole = shardBytes(header.block, size);
-  if (file.length !== whole) return `${file.length} bytes instead of ${whole}`;
-  const payload = new Uint8Array(size);
-  for (let n = 0; n < stripes; n++) {
-    const block = open(file, HEADER + n * (RECORD + header.block), KIND.block, n, tag, checksum);
-    const share = Math.min(header.block, size - n * header.block);
-    if (!block || block.length !== share) return `checksum mismatch in block ${n}`;
-    payload.set(block, n * header.block);
+  const valid = Number.isSafeInteger(length) && stripes === Math.ceil(length / (k * block));
+  return valid ? { length, original: content.slice(8) } : null;
+}
+
+/**
+ * The trailer of a shard, or null if it is damaged: at the end of the file, or, if bytes follow it, after the
+ * last block.
+ * @param {Uint8Array} file with a good header
+ * @param {Header} header
+ * @param {Checksum} checksum
+ * @returns {End | null}
+ */
+export function readEnd(file, header, checksum) {
+  const tag = file.subarray(AT.sum, AT.sum + 8);
+  let end = trailer(file, file.length - RECORD - TRAILER, header, checksum);
+  for (let n = 0, at = HEADER; !end && at < file.length; n++, at += RECORD + header.block) {
+    const block = open(file, at, KIND.block, n, tag, checksum);
+    end = trailer(file, at + (block ? RECORD + block.length : 0), header, checksum);
   }
-  return { payload, end: { length, original: content.slice(8) } };
+  return end;
+}
+
+/**
+ * Read the blocks of a shard into its payload. Returns the numbers of the lost ones.
+ * @param {Uint8Array} file with a good header
+ * @param {number} block
+ * @param {number} size of the payload
+ * @param {Checksum} checksum
+ * @param {Uint8Array | null} payload null: only blocks within the file are checked
+ */
+export function readBlocks(file, block, size, checksum, payload) {
+  const tag = file.subarray(AT.sum, AT.sum + 8);
+  /** @type {Set<number>} */
+  const lost = new Set();
+  for (let n = 0, at = HEADER; n * block < size && (payload || at < file.length); n++, at += RECORD + block) {
+    const found = open(file, at, KIND.block, n, tag, checksum);
+    if (found?.length !== Math.min(block, size - n * block)) lost.add(n);
+    else payload?.set(found, n * block);
+  }
+  return lost;
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { engine } from '../src/engine.js';
 import { GfsmithError, inspect, join, repair, shardName, split } from '../src/index.js';
-import { readHeader, readShard, writeShard } from '../src/shardfile.js';
+import { payloadBytes, readBlocks, readEnd, readHeader, writeShard } from '../src/shardfile.js';
 
 const content = (length) => Uint8Array.from({ length }, (_, n) => (n * 31 + (n >> 8)) & 255);
 const options = { name: 'a file.bin', k: 4, m: 2, block: 64 };
@@ -33,11 +33,12 @@ describe('files', () => {
     const report = await inspect(files);
     assert.equal(states(report), 'mddmii');
     assert.deepEqual([report.lost, report.repairable, report.k, report.m, report.length], [4, false, 4, 2, 999]);
-    assert.match(report.shards[1].reason, /truncated: 520 bytes, less than/);
+    assert.deepEqual([report.stripes, report.lostStripes], [4, 4]);
+    assert.match(report.shards[1].reason, /truncated: 520 of 946 bytes/);
     assert.match(report.shards[2].reason, /checksum mismatch in block 0/);
     assert.deepEqual(report.unreadable, [{ position: 3, reason: 'checksum mismatch in the header' }]);
-    await assert.rejects(repair(files), refused('ETOOMANY', /4 of 6 shards are lost, but with m = 2 at most 2/));
-    await assert.rejects(join(files), refused('ETOOMANY', /at most 2/));
+    await assert.rejects(repair(files), refused('ETOOMANY', /4 of 4 stripes have more lost blocks than m = 2/));
+    await assert.rejects(join(files), refused('ETOOMANY', /4 of 4 stripes/));
   });
 
   it('are repaired to the same bytes, and the intact ones are returned unchanged', async () => {
@@ -50,6 +51,54 @@ describe('files', () => {
     assert.deepEqual(rebuilt, [3, 4]);
     assert.equal(shards[0], files[0]);
     assert.equal(states(report), 'iiidmi');
+  });
+
+  it('are repaired block by block, even if every shard is damaged', async () => {
+    const original = content(64 * 4 * 6 + 77); // six stripes and a short one
+    const whole = await split(original, options);
+    const files = whole.map((file) => file.slice());
+    const flip = (shard, stripe) => (files[shard][512 + stripe * (32 + 64) + 40] ^= 4);
+    for (const [shard, stripe] of [[0, 0], [1, 0], [2, 1], [3, 1], [4, 3], [5, 4], [0, 6], [5, 6]]) flip(shard, stripe);
+    const report = await inspect(files);
+    assert.equal(states(report), 'dddddd');
+    assert.deepEqual([report.lost, report.repairable, report.stripes, report.lostStripes], [6, true, 7, 0]);
+    assert.match(report.shards[0].reason, /checksum mismatch in 2 blocks, the first block 0/);
+    assert.deepEqual((await join(files)).bytes, original);
+    assert.deepEqual((await repair(files)).shards, whole);
+    flip(2, 0);
+    assert.equal((await inspect(files)).lostStripes, 1);
+    await assert.rejects(join(files), refused('ETOOMANY', /1 of 7 stripes have more lost blocks than m = 2/));
+    files[0] = null; // shard 0 now loses a block of every stripe
+    assert.equal((await inspect(files)).lostStripes, 2);
+  });
+
+  it('are read if bytes are missing at their ends or follow them, and need one intact trailer', async () => {
+    const original = content(999);
+    const whole = await split(original, options);
+    const short = whole.map((file, i) => (i === 3 ? file : file.slice(0, -1)));
+    assert.deepEqual((await repair(short)).shards, whole);
+    const long = whole.map((file) => Uint8Array.from([...file, ...content(70)]));
+    assert.match((await inspect(long)).shards[0].reason, /1016 bytes instead of 946/);
+    assert.deepEqual((await repair(long)).shards, whole);
+    const none = whole.map((file) => file.slice(0, -1));
+    assert.equal((await inspect(none)).repairable, false);
+    await assert.rejects(join(none), refused('EFORMAT', /no shard has an intact trailer/));
+  });
+
+  it('with a trailer that states a huge length are refused before memory is allocated', async () => {
+    const vm = await engine();
+    const checksum = (bytes, seed) => vm.checksum(bytes, seed);
+    const [file] = await split(content(999), options);
+    const header = readHeader(file, checksum);
+    const raw = writeShard(header, new Uint8Array(0), { length: 0, original: new Uint8Array(16) }, checksum);
+    const view = new DataView(raw.buffer, raw.length - 56);
+    const length = 4 * 64 * 2 ** 40;
+    view.setBigUint64(16, BigInt(2 ** 40), true);
+    view.setBigUint64(32, BigInt(length), true);
+    raw.set(checksum(raw.subarray(raw.length - 40), file.subarray(496, 504)), raw.length - 56);
+    const report = await inspect([raw]);
+    assert.deepEqual([report.length, report.repairable, report.lostStripes], [length, false, 2 ** 40]);
+    await assert.rejects(repair([raw]), refused('ETOOMANY', /stripes have more lost/));
   });
 
   it('of several sets, or twice the same, are refused', async () => {
@@ -70,9 +119,11 @@ describe('files', () => {
     const other = new TextEncoder().encode('file.bin');
     const files = await split(content(100), options);
     for (const file of files) {
-      const read = readShard(file, readHeader(file, checksum), checksum);
-      const header = { ...readHeader(file, checksum), name: new Uint8Array([0xff, 0xfe, ...other]) };
-      file.set(writeShard(header, read.payload, read.end, checksum));
+      const header = readHeader(file, checksum);
+      const payload = new Uint8Array(payloadBytes({ ...header, length: 100 }));
+      assert.equal(readBlocks(file, header.block, payload.length, checksum, payload).size, 0);
+      const renamed = { ...header, name: new Uint8Array([0xff, 0xfe, ...other]) };
+      file.set(writeShard(renamed, payload, readEnd(file, header, checksum), checksum));
     }
     const lost = [null, ...files.slice(1)];
     assert.deepEqual((await repair(lost)).shards, files);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import random
 import subprocess
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from gfsmith import GfsmithError, streams
 from tests.oracle import shard_format
 from tests.support.folders import built
 from tests.support.paths import ROOT
@@ -91,6 +94,41 @@ def test_shards_are_those_of_the_file_tool(package: None, tmp_path: Path) -> Non
         made = [path.read_bytes() for path in sorted(ours.iterdir())]
         assert made == shard_format.split(shard_format.Shape("lch", 5, 3, 128, name=name.encode()), data)
         assert "all 8 shards are intact" in call(tool, "verify", ours)
+
+
+def _damage(shard: bytes, chance: random.Random) -> bytes:
+    """Return the shard with changed bytes behind its header, cut off, or with bytes at its end."""
+    raw = bytearray(shard)
+    for _ in range(chance.choice((0, 0, 1, 1, 3))):
+        raw[chance.randrange(512, len(raw))] ^= 1 << chance.randrange(8)
+    if (cut := chance.randrange(8)) == 0:
+        del raw[chance.randrange(512, len(raw)) :]
+    elif cut == 1:
+        raw += chance.randbytes(chance.randrange(1, 300))
+    return bytes(raw)
+
+
+def test_damaged_sets_are_joined_as_in_python(package: None, tmp_path: Path) -> None:
+    """The same sets can be joined: damage is repaired block by block."""
+    chance, expected = random.Random(23), []
+    for n in range(120):
+        data = chance.randbytes(chance.choice((0, 1, 255, 256, 257, 1500, 3000)))
+        shards = shard_format.split(shard_format.Shape("cauchy", 4, 2, 64), data)
+        damaged = [_damage(shard, chance) for shard in shards if chance.random() > 0.05]
+        (tmp_path / str(n)).mkdir()
+        for i, shard in enumerate(damaged):
+            (tmp_path / str(n) / f"{i}").write_bytes(shard)
+        out = io.BytesIO()
+        try:
+            streams.join([io.BytesIO(shard) for shard in damaged], out)
+            assert out.getvalue() == data
+            expected.append(hashlib.sha256(data).hexdigest())
+        except GfsmithError:
+            expected.append("")
+    found = node(HERE / "join.mjs", EXAMPLE / "src" / "index.js", tmp_path)
+    refused = ("ETOOMANY", "EFORMAT")
+    assert ["" if result in refused else result for result in found] == expected
+    assert 20 < expected.count("") < 100
 
 
 def test_own_tests(package: None) -> None:
