@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         UnsupportedError,
         get_isa,
         raid,
+        release_gil_from,
         set_isa,
         streams,
     )
@@ -63,6 +64,7 @@ __all__ = [
     "UnsupportedError",
     "get_isa",
     "raid",
+    "release_gil_from",
     "set_isa",
     "streams",
 ]

@@ -58,6 +58,17 @@ void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses) {
     uses[i] = present[i] ? READ : wanted[i] ? WRITE : SKIP;
 }
 
+size_t release_from = 32 << 10;
+
+static PyObject *set_release(PyObject *module, PyObject *least) {
+  (void)module;
+  size_t bytes = PyLong_AsSize_t(least);
+  if (bytes == (size_t)-1 && PyErr_Occurred())
+    return NULL;
+  release_from = bytes;
+  Py_RETURN_NONE;
+}
+
 static PyObject *isa(PyObject *module, PyObject *none) {
   (void)module;
   (void)none;
@@ -101,6 +112,7 @@ static int execute(PyObject *module) {
 static PyMethodDef methods[] = {
     {"isa", isa, METH_NOARGS, NULL},
     {"set_isa", set_isa, METH_O, NULL},
+    {"set_release", set_release, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

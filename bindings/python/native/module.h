@@ -16,13 +16,13 @@ typedef struct handle {
 } handle;
 
 /* Calls that access fewer bytes keep the GIL: they take microseconds, but to get the GIL back from
- * a thread that computes in Python takes milliseconds. */
-#define RELEASE_FROM (32 << 10)
+ * a thread that computes in Python takes milliseconds. Read and written with the GIL. */
+extern size_t release_from;
 
 /* Run a statement, without the GIL if the shards together are long enough. */
 #define RUN(s, statement)                                                                          \
   do {                                                                                             \
-    bool long_ = (s)->count > 0 && (s)->len >= RELEASE_FROM / (Py_ssize_t)(s)->count;              \
+    bool long_ = (s)->count > 0 && (size_t)(s)->len >= release_from / (size_t)(s)->count;          \
     PyThreadState *released = long_ ? PyEval_SaveThread() : NULL;                                  \
     statement;                                                                                     \
     if (released != NULL)                                                                          \

@@ -18,7 +18,7 @@ if find_spec("gfsmith.codec._native") is None:
 from gfsmith.codec import raid, streams
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import CODES
-from gfsmith.codec.dispatch import ISAS, get_isa, set_isa
+from gfsmith.codec.dispatch import ISAS, get_isa, release_gil_from, set_isa
 from gfsmith.codec.errors import (
     DamagedShardsError,
     GfsmithError,
@@ -52,6 +52,7 @@ __all__ = [
     "UnsupportedError",
     "get_isa",
     "raid",
+    "release_gil_from",
     "set_isa",
     "streams",
 ]

@@ -1,6 +1,8 @@
-"""The choice of the instruction set."""
+"""The choice of the instruction set, and of the calls that release the GIL."""
 
 from __future__ import annotations
+
+import operator
 
 from gfsmith.codec import _native
 from gfsmith.codec.errors import InvalidError, UnsupportedError
@@ -28,3 +30,16 @@ def set_isa(name: str) -> None:
         raise InvalidError(f"instruction set {name!r}: this build has {', '.join(ISAS)}")
     if status != 0:
         raise UnsupportedError(f"instruction set {name!r}: this CPU or its operating system lacks it")
+
+
+def release_gil_from(size: int) -> None:
+    """Release the GIL in all calls of this process on shards of at least `size` bytes together; 0: in every call.
+
+    The default is 32768, because a shorter call takes microseconds, and the GIL is not available again for up
+    to the interpreter's switch interval while another thread computes in Python (docs/threads.md).
+    Errors: InvalidError (a negative number, or one of more than 63 bits).
+    """
+    least = operator.index(size)
+    if not 0 <= least < 1 << 63:
+        raise InvalidError(f"size = {least}: must be a number of bytes, 0 or more")
+    _native.set_release(least)

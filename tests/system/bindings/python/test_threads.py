@@ -103,6 +103,17 @@ def test_the_test_above_can_fail(fault: ctypes.CDLL, codec: gfsmith.Codec) -> No
     assert blocked.proceed() == TIMED_OUT
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_short_calls_release_the_gil_on_request(
+    name: str, fault: ctypes.CDLL, codec: gfsmith.Codec, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: gfsmith.release_gil_from(32 << 10))
+    gfsmith.release_gil_from(0)
+    blocked = Blocked(fault, SHORT, 60_000)
+    blocked.start(lambda: CALLS[name](codec, blocked.shards))
+    assert blocked.proceed() == RELEASED
+
+
 def test_buffers_keep_their_size_during_a_call(fault: ctypes.CDLL, codec: gfsmith.Codec) -> None:
     blocked = Blocked(fault, LONG, 60_000)
     parity = blocked.shards[4]

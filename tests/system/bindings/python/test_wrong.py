@@ -243,6 +243,7 @@ CREATIONS = [
         "polynomial 0x3d: must be of degree 8",
     ),
     (lambda: gfsmith.set_isa("mmx"), InvalidError, "instruction set 'mmx': this build has .*, scalar"),
+    (lambda: gfsmith.release_gil_from(-1), InvalidError, "size = -1: must be a number of bytes, 0 or more"),
     (lambda: gfsmith.codec.nothing, AttributeError, "nothing"),
 ]
 
