@@ -210,7 +210,7 @@ function examine(vm, files, onProgress) {
   const end = agreed(ends, found);
   const length = end?.length ?? 0;
   const size = payloadBytes({ k, block, length });
-  // Fewer bytes than k shards have cannot give the original, whatever length a trailer states.
+  // A trailer may state any length: with fewer bytes than k shards have, the original cannot be restored.
   const enough = total >= k * size;
   found.forEach(({ header, position }, n) => {
     const { index } = header;

@@ -44,8 +44,8 @@ void api_pointers(pointers *p, unsigned first, unsigned count, unsigned fault);
 /* Takes the next fault; 0, the most frequent one, is none. */
 unsigned api_fault(input *in);
 
-/* Takes an executor for the parallel function of the same name; NULL: call the serial function. Tasks
- * run in the calling thread, each once, in any order. Valid until the next call. */
+/* Takes an executor for the parallel function of the same name; NULL: call the serial function.
+ * Tasks run in the calling thread, each once, in any order. Valid until the next call. */
 const gfsmith_executor *api_executor(input *in);
 
 /* One kind of call each. Those on a codec require s->codec != NULL. */

@@ -55,8 +55,8 @@ FAST = (("--help",), ("--version",), ("codes",), ("where", "cmake"), ("completio
 
 
 def _loaded(*arguments: str, typed: str | None = None) -> set[str]:
-    """Return the modules that a command loads, or with `typed`, those that Tab after these words loads, without
-    those of the standard library.
+    """Return the modules that a command loads, or with `typed`, those that Tab after these words loads.
+    Modules of the standard library are left out.
     """
     environment = dict(os.environ)
     if typed is not None:

@@ -201,7 +201,7 @@ def test_more_losses_than_parities(page: Page) -> None:
 
 
 def test_more_damaged_shards_than_parities(page: Page) -> None:
-    """One byte of five shards of 37 blocks: not all five in the same stripe, with a probability of 1 - 37^-4."""
+    """One byte of five shards of 37 blocks each; the probability of all in the same stripe is 37^-4."""
     data = content(4_800_000)
     page.shape(2, 4)
     page.drop({"a.bin": data})
