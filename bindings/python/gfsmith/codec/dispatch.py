@@ -33,7 +33,7 @@ def set_isa(name: str) -> None:
 
 
 def release_gil_from(size: int) -> None:
-    """Release the GIL in calls on shards of at least `size` bytes together, in this process; 0: in every call.
+    """Release the GIL in calls on shards of at least `size` bytes together, in this process; 0: in all calls.
 
     The default is 32768, because a shorter call takes microseconds, and the GIL is not available again for up
     to the interpreter's switch interval while another thread computes in Python (docs/threads.md).
