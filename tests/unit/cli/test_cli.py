@@ -120,6 +120,17 @@ def test_stale_kernels_go_and_foreign_files_stay(project: Path) -> None:
     assert mine.read_text() == "mine"
 
 
+def test_stale_files_go_that_no_manifest_names(project: Path) -> None:
+    """A pull replaces the manifest, which is tracked, and leaves the files of the earlier version."""
+    _gen(project)
+    folder = project / "gen_out"
+    old, mine = folder / "old.inc", folder / "mine.inc"
+    old.write_text((folder / "kernels.inc").read_text())
+    mine.write_text("/* by hand */\n" + old.read_text())
+    assert _gen(project).exit_code == 0
+    assert not old.exists() and mine.exists()
+
+
 def test_unchanged_files_keep_their_time(project: Path) -> None:
     _gen(project)
     path = project / "gen_out" / "kernels.inc"
