@@ -42,15 +42,11 @@ struct gfs_coordinator {
 gfsmith_status gfs_adaptive_environment(gfsmith_codec *codec);
 
 #ifdef GFSMITH_WITH_ADAPTIVE
-#ifdef __ELF__
-#define GFS_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
-#else
-#define GFS_THREAD_LOCAL _Thread_local
-#endif
-
 /* Number of calls of this thread until the next timed one, including it; 0: the thread is not yet
- * registered with a coordinator. */
-extern GFS_THREAD_LOCAL uint32_t gfs_adaptive_left;
+ * registered with a coordinator. Without the model "initial-exec", which is faster in a shared
+ * library: it would need memory that the loader reserves for few libraries, so that the library
+ * could not be loaded at run time. */
+extern _Thread_local uint32_t gfs_adaptive_left;
 
 /* Does a call of this length skip the coordinator? If so, the call is counted. */
 static inline bool gfs_adaptive_is_quiet(const gfs_adaptive_map *map, size_t len) {

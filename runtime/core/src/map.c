@@ -171,7 +171,7 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
 }
 
 #ifdef GFSMITH_WITH_ADAPTIVE
-GFS_THREAD_LOCAL uint32_t gfs_adaptive_left;
+_Thread_local uint32_t gfs_adaptive_left;
 #endif
 
 gfsmith_status gfs_map_attach(gfs_map *map, const gfs_isa *isa, gfs_coordinator *coordinator) {

@@ -7,10 +7,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from gfsmith import __version__
 from gfsmith.codes import parity_matrix
 from gfsmith.export.names import Names
 from tests.support.paths import ROOT
@@ -103,6 +105,25 @@ def test_meson(built: Path, tmp_path: Path) -> None:
     words = (f"-I{there}/include", f"-L{there}/lib", NATIVE / "encode.c", "-lgfsmith", "-o", program)
     run("gcc", *STRICT, *words)
     _encodes(program, LD_LIBRARY_PATH=f"{there}/lib")
+
+
+_LOAD = """
+import ctypes, sys
+for path in sys.argv[1:]:
+    version = ctypes.CDLL(path).gfsmith_version
+    version.restype = ctypes.c_char_p
+print(version().decode())
+"""
+
+
+def test_plugin_hosts_load_many_copies(built: Path, tmp_path: Path) -> None:
+    """A process loads 100 copies at run time, more than the loader's reserve for static thread variables
+    allows, because the library needs none of it."""
+    copies = [tmp_path / f"copy{n}.so" for n in range(100)]
+    for copy in copies:
+        copy.write_bytes((built / "libgfsmith.so").read_bytes())
+    assert run(sys.executable, "-c", _LOAD, *copies).strip() == __version__
+    assert "STATIC_TLS" not in run("readelf", "-d", copies[0])
 
 
 @pytest.mark.campaign
