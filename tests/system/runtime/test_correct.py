@@ -69,7 +69,8 @@ def expect_corrected(codec: Codec, shards: Bytes, missing: list[int], t: int, le
     whole[missing] = 0xEE
     pointers = arena.pointers([-1 if n in missing else n for n in range(k + m)])
     status, counts, found = codec.correct(length, pointers, missing)
-    assert (status, found) == (OK, symbols)
+    assert status == OK
+    assert np.array_equal(found, symbols)  # a comparison of lists would spend minutes on a difference
     assert counts == [*np.count_nonzero(wrong != whole, axis=1), symbols.count(0), 0]
     arena.expect(whole)
 
@@ -140,7 +141,7 @@ def test_beyond_the_capacity(api: Api, m: int, weight: int) -> None:
     arena = Arena(words)
     status, counts, found = api.create("cauchy", k, m).correct(length, arena.pointers(), [])
     assert status == OK
-    assert found == np.where(symbols < 0, UNEXPLAINED, symbols).tolist()
+    assert np.array_equal(found, np.where(symbols < 0, UNEXPLAINED, symbols))
     assert counts[shards:] == [int((symbols == 0).sum()), int((symbols < 0).sum())]
     arena.expect(expected)
     after = np.stack([arena.shard(n) for n in range(shards)])

@@ -12,6 +12,7 @@ import sys
 import tracemalloc
 from collections import deque
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,11 +144,12 @@ def test_calls_leave_no_memory_behind(codec: gfsmith.Codec) -> None:
 
     tracemalloc.start()
     try:
-        held()
-        first = held()
-        assert held() - first < ROUNDS * 8, "less than any object, per round"
+        sizes = [held() for _ in range(4)]
     finally:
         tracemalloc.stop()
+    # Other threads of the test runner allocate too; calls that leave memory do so in every round.
+    growth = [after - before for before, after in pairwise(sizes[1:])]
+    assert min(growth) < ROUNDS * 8, "less than any object, per round"
 
 
 NO_COPIES = """
