@@ -21,7 +21,7 @@ static PyObject *encode(PyObject *module, PyObject *const *given, Py_ssize_t cou
   return result;
 }
 
-static bool index_of(PyObject *object, const char *name, unsigned k, unsigned *index) {
+bool index_of(PyObject *object, const char *name, unsigned k, unsigned *index) {
   long value = PyLong_AsLong(object);
   if (value == -1 && PyErr_Occurred())
     return false;
@@ -147,7 +147,7 @@ static PyObject *check(PyObject *module, PyObject *const *given, Py_ssize_t coun
 
 /* Get the argument `where` of locate or `found` of correct: len numbers. */
 static bool numbers_of(PyObject *object, const char *name, const shards *s, Py_buffer *view) {
-  if (!shards_view(object, (origin){name, -1, WRITE}, "H", 2, view))
+  if (!shards_view(object, (origin){name, -1, WRITE}, 1, "H", 2, view))
     return false;
   if (view->shape[0] == s->len)
     return true;

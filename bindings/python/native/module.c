@@ -12,13 +12,14 @@ bool arguments(Py_ssize_t given, Py_ssize_t expected) {
   return given == expected;
 }
 
-bool ready(const handle *h, const shards *s) {
-  if (s->len > 0 && (size_t)s->len % h->unit != 0)
-    return raise_status(GFSMITH_EINVAL,
-                        "shards of %zd bytes: in packet layout, must be a multiple of %zu", s->len,
-                        h->unit);
-  return shards_apart(s);
+bool length_fits(const handle *h, Py_ssize_t len) {
+  return len <= 0 || (size_t)len % h->unit == 0 ||
+         raise_status(GFSMITH_EINVAL,
+                      "shards of %zd bytes: in packet layout, must be a multiple of %zu", len,
+                      h->unit);
 }
+
+bool ready(const handle *h, const shards *s) { return length_fits(h, s->len) && shards_apart(s); }
 
 PyObject *done(gfsmith_status status, const char *what) {
   if (status == GFSMITH_OK)
@@ -92,8 +93,9 @@ static const char *const isas[] = {
 #undef GFSMITH_ISA
 };
 
-static PyMethodDef *const parts[] = {codec_methods,  call_methods,  plan_methods,   raid_methods,
-                                     device_methods, graph_methods, timing_methods, stream_methods};
+static PyMethodDef *const parts[] = {codec_methods, call_methods,   batch_methods,
+                                     plan_methods,  raid_methods,   device_methods,
+                                     graph_methods, timing_methods, stream_methods};
 
 static int execute(PyObject *module) {
   PyObject *names = PyTuple_New(sizeof isas / sizeof *isas);

@@ -19,15 +19,19 @@ typedef struct handle {
  * a thread that computes in Python takes milliseconds. Read and written with the GIL. */
 extern size_t release_from;
 
-/* Run a statement, without the GIL if the shards together are long enough. */
-#define RUN(s, statement)                                                                          \
+/* Run a statement, without the GIL if it accesses `shards` shards of len bytes that are long enough
+ * together. */
+#define RUN_ON(shards, len, statement)                                                             \
   do {                                                                                             \
-    bool long_ = (s)->count > 0 && (size_t)(s)->len >= release_from / (size_t)(s)->count;          \
+    bool long_ = (shards) > 0 && (size_t)(len) >= release_from / (size_t)(shards);                 \
     PyThreadState *released = long_ ? PyEval_SaveThread() : NULL;                                  \
     statement;                                                                                     \
     if (released != NULL)                                                                          \
       PyEval_RestoreThread(released);                                                              \
   } while (0)
+
+/* The same for all shards of a call. */
+#define RUN(s, statement) RUN_ON((s)->count, (s)->len, statement)
 
 /* The handle of a capsule; NULL with an exception for anything else. */
 const handle *handle_of(PyObject *capsule);
@@ -35,11 +39,17 @@ const handle *handle_of(PyObject *capsule);
 /* Is this the expected number of arguments? */
 bool arguments(Py_ssize_t given, Py_ssize_t expected);
 
-/* Is this a valid length of shards, and do outputs not overlap other shards? */
+/* Is this a valid length of shards? */
+bool length_fits(const handle *h, Py_ssize_t len);
+
+/* The same, and do outputs not overlap other shards? */
 bool ready(const handle *h, const shards *s);
 
 /* Parse n truth values from a sequence of True and False (1 and 0). */
 bool flags_of(PyObject *object, const char *name, unsigned n, bool *flags);
+
+/* Parse the index of a data shard, less than k. */
+bool index_of(PyObject *object, const char *name, unsigned k, unsigned *index);
 
 /* None if the status is GFSMITH_OK, else NULL with the exception. */
 PyObject *done(gfsmith_status status, const char *what);
@@ -52,6 +62,7 @@ void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses);
 
 extern PyMethodDef codec_methods[];
 extern PyMethodDef call_methods[];
+extern PyMethodDef batch_methods[];
 extern PyMethodDef plan_methods[];
 extern PyMethodDef device_methods[];
 extern PyMethodDef graph_methods[];

@@ -75,29 +75,31 @@ static bool export(PyObject *object, origin from, Py_buffer *view) {
                       label_of(from).text, (PyObject *)Py_TYPE(object));
 }
 
-/* The stride of a dimension. ctypes gives no strides: elements are contiguous. */
-static Py_ssize_t stride_of(const Py_buffer *view, int dimension) {
+Py_ssize_t shards_stride(const Py_buffer *view, int dimension) {
   if (view->strides != NULL)
     return view->strides[dimension];
-  return dimension == view->ndim - 1 ? view->itemsize : view->itemsize * view->shape[1];
+  Py_ssize_t stride = view->itemsize;
+  for (int inner = dimension + 1; inner < view->ndim; inner++)
+    stride *= view->shape[inner];
+  return stride;
 }
 
 static bool no_gaps(const Py_buffer *view, origin from) {
   int last = view->ndim - 1;
-  if (view->shape[last] <= 1 || stride_of(view, last) == view->itemsize)
+  if (view->shape[last] <= 1 || shards_stride(view, last) == view->itemsize)
     return true;
   return raise_status(GFSMITH_EINVAL, "%s: elements are %zd bytes apart, must be contiguous",
-                      label_of(from).text, stride_of(view, last));
+                      label_of(from).text, shards_stride(view, last));
 }
 
-bool shards_view(PyObject *object, origin from, const char *formats, Py_ssize_t size,
-                 Py_buffer *view) {
+bool shards_view(PyObject *object, origin from, int dimensions, const char *formats,
+                 Py_ssize_t size, Py_buffer *view) {
   if (!export(object, from, view))
     return false;
   bool good = has_format(view, formats, size, from);
-  if (good && view->ndim != 1)
-    good = raise_status(GFSMITH_EINVAL, "%s: has %d dimensions, must have 1", label_of(from).text,
-                        view->ndim);
+  if (good && view->ndim != dimensions)
+    good = raise_status(GFSMITH_EINVAL, "%s: has %d dimensions, must have %d", label_of(from).text,
+                        view->ndim, dimensions);
   good = good && no_gaps(view, from);
   if (!good)
     PyBuffer_Release(view);
@@ -125,7 +127,7 @@ static void skip(shards *s, origin from) {
 
 static bool add_buffer(shards *s, PyObject *object, origin from) {
   Py_buffer *view = &s->views[s->held];
-  if (!shards_view(object, from, "Bbc", 1, view))
+  if (!shards_view(object, from, 1, "Bbc", 1, view))
     return false;
   s->held++;
   return append(s, view->buf, view->shape[0], from);
@@ -158,7 +160,7 @@ static bool add_rows(shards *s, PyObject *object, const char *name, unsigned cou
     return false;
   for (unsigned i = 0; i < count; i++) {
     origin row = {name, (int)i, uses[i * step]};
-    uint8_t *begin = (uint8_t *)view->buf + (Py_ssize_t)i * stride_of(view, 0);
+    uint8_t *begin = (uint8_t *)view->buf + (Py_ssize_t)i * shards_stride(view, 0);
     if (row.use == SKIP)
       skip(s, row);
     else if (!append(s, begin, view->shape[1], row))

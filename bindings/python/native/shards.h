@@ -52,8 +52,12 @@ bool shards_add_one(shards *s, PyObject *object, const char *name, use use);
 /* Are the written shards disjoint from all other shards? */
 bool shards_apart(const shards *s);
 
-/* Get a one-dimensional buffer with contiguous elements. The caller releases the view. */
-bool shards_view(PyObject *object, origin from, const char *formats, Py_ssize_t size,
-                 Py_buffer *view);
+/* Get a buffer with this number of dimensions, whose elements in the last one are contiguous. The
+ * caller releases the view. */
+bool shards_view(PyObject *object, origin from, int dimensions, const char *formats,
+                 Py_ssize_t size, Py_buffer *view);
+
+/* The stride of a dimension. ctypes gives no strides: elements are contiguous. */
+Py_ssize_t shards_stride(const Py_buffer *view, int dimension);
 
 #endif

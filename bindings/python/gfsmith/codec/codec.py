@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gfsmith.codec import _native
-from gfsmith.codec.construction import Construction
+from gfsmith.codec.batches import Batches
 from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.located import Located
 from gfsmith.codec.plan import Plan
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Rowed = TypeVar("Rowed", bound=Array)
 
 
-class Codec(Construction):
+class Codec(Batches):
     """A code with a shape: parity[i] = sum over j < k of c[i][j] * data[j], for every byte, i < m.
 
     Bytes are elements of GF(2^8). A shard is any object with the buffer protocol and contiguous bytes: bytes,

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from gfsmith.codec.errors import InvalidError
+
 
 class Array(Protocol):
     """Protocol of a NumPy array of integers, for type checks without NumPy installed."""
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     #: The same with missing shards.
     Some: TypeAlias = Sequence[Shard | None]
     Shards: TypeAlias = Some | Array | memoryview
+    #: The shards of many stripes: one array (NumPy's, or a memoryview) with stripes, shards and bytes.
+    Stripes: TypeAlias = Buffer | Array
     #: True or False for every shard.
     Flags: TypeAlias = Sequence[bool] | Truths
 
@@ -82,6 +86,14 @@ def new(data: Any, count: int) -> Any:
     if numpy is not None and isinstance(data, numpy.ndarray):
         return numpy.empty((count, length), numpy.uint8)
     return [bytearray(length) for _ in range(count)]
+
+
+def new_stripes(data: Any, count: int) -> Any:
+    """Create a NumPy array for `count` shards of each stripe of `data`, which must be a NumPy array."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(data, numpy.ndarray):
+        raise InvalidError("parity: must be given, unless data is a NumPy array")
+    return numpy.empty((*data.shape[:1], count, *data.shape[-1:]), numpy.uint8)
 
 
 def filled(shards: Any, present: Flags, wanted: Flags) -> list[Any]:

@@ -129,10 +129,27 @@ def test_calls_leave_no_memory_behind(codec: gfsmith.Codec) -> None:
         codec.reconstruct([None, *rows[1:], *parity])
         codec.check([*rows, *parity])
         codec.locate([*rows, *parity])
+        stripe = np.frombuffer(b"".join([*rows, *parity]), np.uint8).reshape(1, 6, LENGTH)
+        codec.encode_stripes(stripe[:, :4])
+        codec.check_stripes(stripe)
+        codec.update_stripes([0], DATA[:1], codec.encode_stripes(stripe[:, :4]))
         codec.plan(codec.all_but(0)).run([bytearray(LENGTH), *rows[1:], *parity])
         gfsmith.Codec("cauchy", 4, 2)
         gfsmith.raid.check([*rows, *parity], 2)
-        for name in ("str inside", "length", "gaps", "bytes as parity", "parity twice", "too many", "index"):
+        for name in (
+            "str inside",
+            "length",
+            "gaps",
+            "bytes as parity",
+            "parity twice",
+            "too many",
+            "index",
+            "list of stripes",
+            "number of stripes",
+            "stripes backwards",
+            "index of a stripe",
+            "parities in the stripes",
+        ):
             with contextlib.suppress(ValueError, TypeError):
                 WRONG[name][0](codec)
 
@@ -166,6 +183,8 @@ def calls():
     codec.encode(data, parity)
     codec.encode(wide[:10], wide[10:])
     codec.check(array)
+    codec.encode_stripes(array[None, :10], array[None, 10:])
+    codec.check_stripes(array[None])
     codec.update(3, data[3], parity)
     codec.reconstruct(array, codec.all_but(1, 12))
     codec.plan(codec.all_but(1)).run(array)

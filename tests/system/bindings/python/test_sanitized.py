@@ -40,7 +40,7 @@ assert gfsmith.codec.__file__.startswith(sys.argv[1])
 from tests.system.bindings.python.test_buffers import ARRAYS, KINDS
 from tests.system.bindings.python import test_buffers as buffers, test_codec as codecs
 from tests.system.bindings.python import test_commands as commands, test_wrong as wrong
-from tests.system.bindings.python import test_streams as streams
+from tests.system.bindings.python import test_batches as batches, test_streams as streams
 codec = gfsmith.Codec("cauchy", 4, 2)
 for name in wrong.WRONG:
     wrong.test_errors_are_named_and_nothing_is_written(name, codec)
@@ -63,6 +63,10 @@ streams.test_progress_and_cancellation()
 streams.test_a_view_ends_with_its_callback()
 for name in commands.WRONG:
     commands.test_errors_are_named(name)
+batches.test_encoded_and_checked_stripes()
+batches.test_reconstructed_stripes()
+batches.test_updated_stripes()
+batches.test_stripes_without_numpy()
 codecs.test_a_wrong_shard_is_located()
 codecs.test_wrong_symbols_are_corrected()
 codecs.test_only_wanted_shards_are_rebuilt()
@@ -83,11 +87,16 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(folder.glob("*.o"))
 
 
-def package(folder: Path, runtime: list[Path], native: Path) -> Path:
-    """Make a copy of gfsmith with an instrumented extension of the sources in `native`."""
+def copied(folder: Path) -> None:
+    """Copy the package gfsmith without its extension to a folder."""
     shutil.copytree(Path(gfsmith.__file__).parent, folder / "gfsmith")
     codec = BINDING / "gfsmith" / "codec"
     shutil.copytree(codec, folder / "gfsmith" / "codec", ignore=shutil.ignore_patterns("*.so"))
+
+
+def package(folder: Path, runtime: list[Path], native: Path) -> Path:
+    """Make a copy of gfsmith with an instrumented extension of the sources in `native`."""
+    copied(folder)
     includes = [
         f"-I{sysconfig.get_path('include')}",
         *(f"-I{ROOT / path}" for path in (*INCLUDES, "gen_out")),

@@ -24,6 +24,12 @@ SOURCE = Path(__file__).parent / "native" / "fault.c"
 LONG, SHORT = 1 << 16, 1 << 10  #: bytes of a shard: a call of 6 shards releases the GIL, or keeps it
 RELEASED, TIMED_OUT = 1, 2  #: outcomes of fault.c
 
+
+def cut(shard: Any, pieces: int) -> Any:
+    """Return a stripe that consists of pieces of a shard."""
+    return np.frombuffer(shard, np.uint8).reshape(1, pieces, -1)
+
+
 Call = Callable[[gfsmith.Codec, Any], object]
 CALLS: dict[str, Call] = {
     "encode": lambda codec, s: codec.encode(s[:4], s[4:]),
@@ -34,6 +40,12 @@ CALLS: dict[str, Call] = {
     "check": lambda codec, s: codec.check(s),
     "locate": lambda codec, s: codec.locate(s),
     "correct": lambda codec, s: codec.correct(s),
+    "encode_stripes": lambda codec, s: codec.encode_stripes(cut(s[0], 4), cut(s[4], 4)[:, :2]),
+    "check_stripes": lambda codec, s: codec.check_stripes(cut(s[0], 8)[:, :6]),
+    "update_stripes": lambda codec, s: codec.update_stripes(
+        [0], cut(s[0], 1)[0], cut(bytearray(2 * LONG), 2)
+    ),
+    "reconstruct_stripes": lambda codec, s: codec.reconstruct_stripes(cut(s[0], 8)[:, :6], codec.all_but(1)),
     "raid.generate": lambda _, s: gfsmith.raid.generate(s, 2),
     "raid.check": lambda _, s: gfsmith.raid.check(s, 2),
     "raid.recover": lambda _, s: gfsmith.raid.recover(s, [True, False, True, True, True, True], 2),

@@ -18,6 +18,10 @@ LENGTH = 96
 DATA = random_data(4, LENGTH)
 B = bytes(DATA[0])
 PARITY = bytearray(LENGTH)
+#: Two stripes of four data shards, two of two parities, and two of all shards, of 24 bytes.
+STRIPES = DATA.reshape(2, 4, 48)[:, :, :24]
+TWO = np.zeros((2, 2, 24), np.uint8)
+ALL = np.zeros((2, 6, 24), np.uint8)
 WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]] = {
     "no sequence": (lambda c: c.encode(7), TypeError, "data: <class 'int'> is neither a sequence"),
     "None": (lambda c: c.encode(None), TypeError, "data: <class 'NoneType'> is neither a sequence"),
@@ -178,6 +182,115 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         InvalidError,
         r"shards\[1\]: <class 'bytes'> is read-only",
     ),
+    "stripes in two dimensions": (
+        lambda c: c.encode_stripes(DATA, TWO),
+        InvalidError,
+        "data: has 2 dimensions, must have 3",
+    ),
+    "list of stripes": (
+        lambda c: c.encode_stripes([DATA, DATA], TWO),
+        TypeError,
+        "data: <class 'list'> is not a buffer of bytes",
+    ),
+    "None as stripes": (lambda c: c.check_stripes(None), TypeError, "stripes: <class 'NoneType'> is not a"),
+    "no parity for a memoryview": (
+        lambda c: c.encode_stripes(memoryview(bytes(96)).cast("B", (1, 4, 24))),
+        InvalidError,
+        "parity: must be given, unless data is a NumPy array",
+    ),
+    "real stripes": (
+        lambda c: c.check_stripes(ALL.astype(float)),
+        TypeError,
+        "stripes: elements are of format",
+    ),
+    "shards of stripes": (
+        lambda c: c.encode_stripes(STRIPES[:, :3], TWO),
+        InvalidError,
+        "data: stripes of 3 shards, must be 4",
+    ),
+    "data as stripes": (
+        lambda c: c.reconstruct_stripes(STRIPES.copy(), c.all_but(0)),
+        InvalidError,
+        "stripes: stripes of 4 shards, must be 6",
+    ),
+    "number of stripes": (
+        lambda c: c.encode_stripes(STRIPES[:1], TWO),
+        InvalidError,
+        "parity: 2 stripes, data has 1",
+    ),
+    "length of stripes": (
+        lambda c: c.encode_stripes(STRIPES[:, :, 1:], TWO),
+        InvalidError,
+        "parity: shards of 24 bytes, those of data have 23",
+    ),
+    "gaps in stripes": (
+        lambda c: c.check_stripes(ALL[:, :, ::2]),
+        InvalidError,
+        "stripes: elements are 2 bytes apart, must be contiguous",
+    ),
+    "stripes backwards": (
+        lambda c: c.encode_stripes(STRIPES[::-1], TWO),
+        InvalidError,
+        "data: stripes are -192 bytes apart, must be 0 or more",
+    ),
+    "shards of stripes backwards": (
+        lambda c: c.check_stripes(ALL[:, ::-1]),
+        InvalidError,
+        "stripes: shards are -24 bytes apart, must be 0 or more",
+    ),
+    "one stripe twice": (
+        lambda c: c.reconstruct_stripes(
+            np.lib.stride_tricks.as_strided(ALL, strides=(0, 24, 1)), c.all_but(0)
+        ),
+        InvalidError,
+        "stripes: stripes are 0 bytes apart, must be 24 or more",
+    ),
+    "read-only stripes": (
+        lambda c: c.encode_stripes(STRIPES, memoryview(TWO).toreadonly()),
+        InvalidError,
+        "parity: <class 'memoryview'> is read-only",
+    ),
+    "parities in the stripes": (
+        lambda c: c.encode_stripes(ALL[:, :4], ALL[:, 3:5]),
+        InvalidError,
+        r"parity\[:, 0\] overlaps data\[:, 3\]",
+    ),
+    "stripes in packets": (
+        lambda c: gfsmith.Codec("cauchy", 4, 2, packet=2).encode_stripes(STRIPES, TWO),
+        InvalidError,
+        "shards of 24 bytes: in packet layout, must be a multiple of 16",
+    ),
+    "index of a stripe": (
+        lambda c: c.update_stripes([3, 4], DATA[:2, :24], TWO),
+        InvalidError,
+        "index: 4, must be a data shard, 0 to 3",
+    ),
+    "indices of stripes": (
+        lambda c: c.update_stripes([3], DATA[:2, :24], TWO),
+        InvalidError,
+        "indices: 1 for 2 stripes",
+    ),
+    "real index of a stripe": (lambda c: c.update_stripes([0, 1.0], DATA[:2, :24], TWO), TypeError, "float"),
+    "number of deltas of stripes": (
+        lambda c: c.update_stripes([3], DATA[:1, :24], TWO),
+        InvalidError,
+        "parity: 2 stripes, deltas has 1",
+    ),
+    "deltas of stripes": (
+        lambda c: c.update_stripes([3, 2], STRIPES, TWO),
+        InvalidError,
+        "deltas: has 3 dimensions, must have 2",
+    ),
+    "too many in stripes": (
+        lambda c: c.reconstruct_stripes(ALL, c.all_but(0, 1, 5)),
+        gfsmith.TooManyLostError,
+        "reconstruct_stripes: more shards are missing",
+    ),
+    "flags of stripes": (
+        lambda c: c.reconstruct_stripes(ALL, [True] * 5),
+        InvalidError,
+        "present: 5 values, must be 6",
+    ),
     "missing elsewhere": (
         lambda c: c.reconstruct([PARITY, PARITY, B, B, B, B], c.all_but(1)),
         InvalidError,
@@ -194,11 +307,12 @@ def codec() -> gfsmith.Codec:
 @pytest.mark.parametrize("name", WRONG)
 def test_errors_are_named_and_nothing_is_written(name: str, codec: gfsmith.Codec) -> None:
     call, kind, message = WRONG[name]
-    PARITY[:] = b"\x5a" * LENGTH
+    PARITY[:], TWO[:], ALL[:] = b"\x5a" * LENGTH, 0x5A, 0x5A
     with pytest.raises(kind, match=message) as raised:
         call(codec)
     assert "\n" not in str(raised.value)
     assert bytes(PARITY) == b"\x5a" * LENGTH
+    assert np.all(TWO == 0x5A) and np.all(ALL == 0x5A)
     PARITY.append(0)  # a BufferError if the call still held the buffer
     PARITY.pop()
 

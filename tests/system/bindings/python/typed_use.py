@@ -35,6 +35,9 @@ def others(shards: Sequence[bytearray]) -> None:
     numbers = array.array("H", bytes(2 * len(shards[0])))
     assert_type(Codec.lrc(2, 1, 1).encode(shards[:2], shards[2:]), Sequence[bytearray])
     Codec.from_matrix([[1, 1], [1, 2]], polynomial=0x11B).locate(shards, numbers)
+    stripes = memoryview(bytearray(4 * 8)).cast("B", (2, 4, 4))
+    assert_type(Codec("cauchy", 2, 2).check_stripes(stripes), list[bool])
+    assert_type(Codec("cauchy", 2, 2).reconstruct_stripes(stripes, [True] * 4), memoryview)
     raid.generate(shards, parities=2)
     assert_type(gfsmith.get_isa(), str)
     assert_type(gfsmith.ISAS, tuple[str, ...])
@@ -53,6 +56,7 @@ def wrong(codec: Codec, shards: list[bytes]) -> None:
     codec.encode([1.0, 2.0])  # type: ignore[list-item]
     codec.encode(b"flat")  # type: ignore[arg-type]
     codec.reconstruct(shards, 3)  # type: ignore[call-overload]
+    codec.encode_stripes(shards)  # type: ignore[call-overload]
     codec.update("0", shards[0], shards)  # type: ignore[arg-type]
     codec.k = 3  # type: ignore[misc]
     codec.decode(shards)  # type: ignore[attr-defined]
