@@ -48,18 +48,22 @@ func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
 	return c.rebuild(shards, length, present, wanted)
 }
 
+// room returns memory for a missing shard: its capacity if that is sufficient.
+func room(shard []byte, length int) []byte {
+	if cap(shard) >= length {
+		return shard[:length]
+	}
+	return make([]byte, length)
+}
+
 func (c *Codec) rebuild(shards [][]byte, length int, present, wanted []bool) error {
-	var room [32][]byte // usually sufficient, and on the stack
-	old := append(room[:0], shards...)
+	var few [32][]byte // usually sufficient, and on the stack
+	old := append(few[:0], shards...)
 	for i, want := range wanted {
 		if !want {
 			continue
 		}
-		if cap(shards[i]) >= length {
-			shards[i] = shards[i][:length]
-		} else {
-			shards[i] = make([]byte, length)
-		}
+		shards[i] = room(shards[i], length)
 		writeRange(shards[i : i+1])
 	}
 	readRange(old)

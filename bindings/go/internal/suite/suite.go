@@ -30,6 +30,7 @@ func Run(t *testing.T, p Package) {
 			t.Run("Update", p.update)
 			t.Run("Verify", p.verify)
 			t.Run("Local", p.local)
+			t.Run("Stripes", p.stripes)
 		})
 	}
 	if err := p.SetISA(best); err != nil {
@@ -41,6 +42,8 @@ func Run(t *testing.T, p Package) {
 	t.Run("Load", p.load)
 	t.Run("Goroutines", p.goroutines)
 	t.Run("Together", p.together)
+	t.Run("RefusedStripes", p.refusedStripes)
+	t.Run("OneCall", p.oneCall)
 }
 
 // Slow returns a * b modulo 0x11d, by the definition.

@@ -37,6 +37,24 @@ func main() {
 """
 
 
+STRIPES = """\
+package main
+
+import "gfsmith.dev/gfsmith"
+
+func example(codec *gfsmith.Codec, count, length int) (bool, error) {
+\tvar err error
+%s\treturn len(same) == count && same[0] && same[count-1], err
+}
+
+func main() {
+\tcodec, _ := gfsmith.New(gfsmith.Cauchy, 10, 4)
+\tif ok, err := example(codec, 5, 100); !ok || err != nil {
+\t\tpanic(err)
+\t}
+}
+"""
+
 STREAMS = """\
 package main
 
@@ -90,15 +108,20 @@ def _fragments() -> list[str]:
 
 
 def test_the_code_of_the_page_repairs_a_shard(project: Project, tmp_path: Path) -> None:
-    shards, _ = _fragments()
+    shards, _, _ = _fragments()
     lost = "shards[3] = nil"
     assert shards.count(lost) == 1
     body = shards.replace(lost, f"kept := bytes.Clone(shards[3]); {lost}")
     _run(project, tmp_path / "page", PROGRAM % body)
 
 
+def test_the_code_of_the_page_encodes_stripes(project: Project, tmp_path: Path) -> None:
+    _, body, _ = _fragments()
+    _run(project, tmp_path / "page", STRIPES % body)
+
+
 def test_the_code_of_the_page_repairs_a_stream(project: Project, tmp_path: Path) -> None:
-    _, body = _fragments()
+    _, _, body = _fragments()
     _run(project, tmp_path / "page", STREAMS % body)
 
 

@@ -127,10 +127,11 @@ def test_equal_stripes_may_be_one() -> None:
 
 def test_distances_of_one_stripe_or_shard_have_no_meaning() -> None:
     codec = gfsmith.Codec("cauchy", 1, 1)
-    stripes = _stripes(codec, 1, 50)
-    assert codec.check_stripes(stripes[::-1]) == [True]
-    data = np.array([[[1, 2]], [[3, 4]]], np.uint8)
-    parity = codec.encode_stripes(data[:, ::-1], np.empty((2, 1, 2), np.uint8)[:, ::-1])
+    stripes = _apart(_stripes(codec, 1, 50))[::-1]
+    assert stripes.strides[0] < 0 and codec.check_stripes(stripes) == [True]
+    data = _apart(np.array([[[1, 2]], [[3, 4]]], np.uint8))[:, ::-1]
+    parity = _apart(np.zeros((2, 1, 2), np.uint8))[:, ::-1]
+    codec.encode_stripes(data, parity)
     assert codec.check_stripes(np.concatenate([data, parity], axis=1)) == [True] * 2
 
 
