@@ -18,7 +18,8 @@ const ALONE: sys::Executor = sys::Executor { run: None, context: null_mut(), wor
 ///
 /// A shard is any number of bytes, all of one length, at any address. In indices data shards come first:
 /// parity `i` is shard `k + i`. Every call checks counts and lengths, and an error means that nothing was
-/// written. No call but [`reconstruct`](Codec::reconstruct), [`plan`](Codec::plan) and their like allocates.
+/// written. No call but [`reconstruct`](Codec::reconstruct), [`plan`](Codec::plan), calls on many stripes, and
+/// their like allocates.
 ///
 /// ```
 /// use gfsmith::{Code, Codec};
@@ -271,7 +272,7 @@ impl Codec {
         Shards::writing(parity, self.parity, self.data, Some(length))
     }
 
-    fn index(&self, index: usize) -> Result<c_uint> {
+    pub(crate) fn index(&self, index: usize) -> Result<c_uint> {
         if index < self.data {
             Ok(index as c_uint)
         } else {

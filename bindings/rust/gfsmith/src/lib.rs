@@ -14,6 +14,7 @@ extern crate alloc;
 #[cfg(feature = "shards")]
 extern crate std;
 
+mod batch;
 mod code;
 mod codec;
 mod error;

@@ -107,13 +107,13 @@ impl Codec {
         Ok(())
     }
 
-    fn flags(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {
+    pub(crate) fn flags(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {
         count(self.total_shard_count(), present.len())?;
         wanted.map_or(Ok(()), |wanted| count(self.total_shard_count(), wanted.len()))
     }
 
     /// The library checks this too, but not for empty shards.
-    fn few_missing(&self, present: &[bool]) -> Result<()> {
+    pub(crate) fn few_missing(&self, present: &[bool]) -> Result<()> {
         if present.iter().filter(|&&there| !there).count() > self.parity_shard_count() {
             return Err(Error::TooManyMissing);
         }
@@ -121,6 +121,6 @@ impl Codec {
     }
 }
 
-fn pointer(flags: Option<&[bool]>) -> *const bool {
+pub(crate) fn pointer(flags: Option<&[bool]>) -> *const bool {
     flags.map_or(null(), <[bool]>::as_ptr)
 }

@@ -1,5 +1,6 @@
 //! Shards as pointers for C, with their number, length and lifetime.
 
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -122,17 +123,84 @@ impl<'a> Shards<'a> {
     }
 
     fn measure(&mut self, shard: usize, found: usize) -> Result<()> {
-        let expected = *self.length.get_or_insert(found);
-        if expected == found {
-            Ok(())
-        } else {
-            Err(Error::Length { shard, expected, found })
-        }
+        measure(&mut self.length, shard, found)
     }
 
     /// A codec has at most `sys::MAX_SHARDS` shards, and callers have checked the number.
     fn push(&mut self, pointer: *mut u8) {
         self.pointers[self.count].write(pointer);
         self.count += 1;
+    }
+}
+
+/// Pointers to the shards of many stripes, all of one length, on the heap. See [`Shards`] for why slices to
+/// write overlap nothing.
+pub(crate) struct Stripes<'a> {
+    pointers: Vec<*mut u8>,
+    length: Option<usize>,
+    borrowed: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Stripes<'a> {
+    fn new(room: usize, length: Option<usize>) -> Self {
+        Stripes { pointers: Vec::with_capacity(room), length, borrowed: PhantomData }
+    }
+
+    /// Slices for reading, stripe after stripe. Errors count them from 0.
+    pub(crate) fn reading(shards: impl ExactSizeIterator<Item = &'a [u8]>) -> Result<Self> {
+        let mut taken = Stripes::new(shards.len(), None);
+        for (n, shard) in shards.enumerate() {
+            measure(&mut taken.length, n, shard.len())?;
+            taken.pointers.push(shard.as_ptr().cast_mut());
+        }
+        Ok(taken)
+    }
+
+    /// The slices selected by `touched` for writing, NULL for the others. Errors call the first one `first`.
+    pub(crate) fn writing<S: AsMut<[u8]>>(
+        shards: &'a mut [S],
+        first: usize,
+        length: Option<usize>,
+        touched: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
+        let mut taken = Stripes::new(shards.len(), length);
+        for (n, shard) in shards.iter_mut().enumerate() {
+            if touched(n) {
+                let slice = shard.as_mut();
+                measure(&mut taken.length, first + n, slice.len())?;
+                taken.pointers.push(slice.as_mut_ptr());
+            } else {
+                taken.pointers.push(core::ptr::null_mut());
+            }
+        }
+        Ok(taken)
+    }
+
+    /// The common length, if there is any shard.
+    pub(crate) fn known_length(&self) -> Option<usize> {
+        self.length
+    }
+
+    /// The common length; 0 if there is no shard.
+    pub(crate) fn length(&self) -> usize {
+        self.length.unwrap_or(0)
+    }
+
+    pub(crate) fn constant(&self) -> *const *const u8 {
+        self.pointers.as_ptr().cast()
+    }
+
+    pub(crate) fn mutable(&self) -> *const *mut u8 {
+        self.pointers.as_ptr()
+    }
+}
+
+/// Compare the length of a shard with the common one, which the first shard determines.
+fn measure(length: &mut Option<usize>, shard: usize, found: usize) -> Result<()> {
+    let expected = *length.get_or_insert(found);
+    if expected == found {
+        Ok(())
+    } else {
+        Err(Error::Length { shard, expected, found })
     }
 }

@@ -121,6 +121,22 @@ library! {
         codec: *const Codec, executor: *const Executor, len: usize, shards: *const *const u8,
         ok: *mut bool
     ) -> Status;
+    fn encode_stripes(
+        codec: *const Codec, len: usize, count: usize, data: *const *const u8, parity: *const *mut
+        u8
+    ) -> Status;
+    fn update_stripes(
+        codec: *const Codec, len: usize, count: usize, indices: *const c_uint, deltas: *const
+        *const u8, parity: *const *mut u8
+    ) -> Status;
+    fn reconstruct_stripes(
+        codec: *const Codec, len: usize, count: usize, shards: *const *mut u8, present: *const
+        bool, wanted: *const bool
+    ) -> Status;
+    fn check_stripes(
+        codec: *const Codec, len: usize, count: usize, shards: *const *const u8, ok: *mut bool
+    ) -> Status;
+    fn prefetch(codec: *const Codec, len: usize, data: *const *const u8) -> Status;
     fn plan_create(
         out: *mut *mut Plan, codec: *const Codec, present: *const bool, wanted: *const bool
     ) -> Status;

@@ -102,8 +102,8 @@ def _run(project: Project, folder: Path, source: str) -> None:
     copy.go("run", "./page", CGO_ENABLED="0")
 
 
-def _fragments() -> list[str]:
-    page = (ROOT / "docs" / "go.md").read_text(encoding="utf-8")
+def _fragments(name: str = "go.md") -> list[str]:
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     return [fence.text for fence in fences(page) if fence.language == "go"]
 
 
@@ -117,6 +117,8 @@ def test_the_code_of_the_page_repairs_a_shard(project: Project, tmp_path: Path) 
 
 def test_the_code_of_the_page_encodes_stripes(project: Project, tmp_path: Path) -> None:
     _, body, _ = _fragments()
+    (again,) = _fragments("batches.md")
+    assert body.endswith(again.replace("err :=", "err =", 1))
     _run(project, tmp_path / "page", STRIPES % body)
 
 

@@ -26,9 +26,10 @@ def test_docstrings() -> None:
     assert sum(result.attempted for result in results) > 15
 
 
-def test_the_page(root: Path) -> None:
-    failed, attempted = doctest.testfile(str(root / "docs" / "python.md"), module_relative=False)
-    assert failed == 0 and attempted > 30
+@pytest.mark.parametrize(("page", "least"), [("python.md", 30), ("batches.md", 4)])
+def test_the_pages(page: str, least: int, root: Path) -> None:
+    failed, attempted = doctest.testfile(str(root / "docs" / page), module_relative=False)
+    assert failed == 0 and attempted > least
 
 
 @pytest.mark.parametrize("name", ["typed_use.py", "typed_numpy.py"])

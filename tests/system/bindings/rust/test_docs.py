@@ -39,8 +39,8 @@ fn main() -> Result<(), gfsmith::streams::Error> {
 """
 
 
-def _blocks() -> list[str]:
-    text = (ROOT / "docs" / "rust.md").read_text(encoding="utf-8")
+def _blocks(page: str = "rust.md") -> list[str]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return [fence.text for fence in fences(text) if fence.language == "rust"]
 
 
@@ -58,7 +58,8 @@ def _run(project: Project, program: str, code: str, *options: str) -> None:
 
 def test_the_code_of_the_page_runs(project: Project) -> None:
     first, _, _ = _blocks()
-    _run(project, PROGRAM, first)
+    (stripes,) = _blocks("batches.md")
+    _run(project, PROGRAM, first + stripes)
 
 
 def test_the_streams_of_the_page_run(project: Project) -> None:

@@ -145,49 +145,69 @@ def test_memory_does_not_depend_on_the_length(program: Path, tmp_path: Path) -> 
         _call(program, "join", folder, tmp_path / "copy", memory=1 << 20)
 
 
-#: A file, a text in it, and its replacement.
+#: A file in src, a text in it, and its replacement.
 MUTANTS = {
     "checksums of records are not compared": (
-        "record.rs",
+        "streams/record.rs",
         "(checksum(&bytes[SUM..PREFIX + length], tag) == bytes[..SUM]).then_some(length)",
         "(tag != 1).then_some(length)",
     ),
     "a record of another shard matches": (
-        "header.rs",
+        "streams/header.rs",
         "    get_u64(raw, AT_SUM)\n",
         "    get_u64(raw, AT_SET_ID)\n",
     ),
     "the checksum of the original is not compared": (
-        "decode.rs",
+        "streams/decode.rs",
         "!self.lost && self.sum.digest128().to_be_bytes() != end.original",
         "false",
     ),
-    "missing stripes are no error": ("decode.rs", "if self.number < end.stripes {", "if false {"),
-    "sets are mixed": ("decode.rs", "*known != header", "false"),
-    "bytes without a field are ignored": ("header.rs", "header.encode(index) != raw", "false"),
-    "the size of a block is not limited": ("header.rs", "|| self.block > MAX_BLOCK ", ""),
+    "missing stripes are no error": ("streams/decode.rs", "if self.number < end.stripes {", "if false {"),
+    "sets are mixed": ("streams/decode.rs", "*known != header", "false"),
+    "bytes without a field are ignored": ("streams/header.rs", "header.encode(index) != raw", "false"),
+    "the size of a block is not limited": ("streams/header.rs", "|| self.block > MAX_BLOCK ", ""),
     "an error of a reader is its end": (
-        "lane.rs",
+        "streams/lane.rs",
         "Err(error) => return Err((done, error)),",
         "Err(_) => break,",
+    ),
+    "an index of another stripe": (
+        "batch.rs",
+        "self.index(*index)).collect()",
+        "self.index(changes[0].0.max(*index) - *index)).collect()",
+    ),
+    "shards that are not read are given": (
+        "batch.rs",
+        "present[n % total] ||",
+        "present[n % total.min(2)] ||",
+    ),
+    "the wrong number is expected": (
+        "batch.rs",
+        "count(number * each, shards)",
+        "count(shards, number * each)",
+    ),
+    "lengths of stripes differ": (
+        "shards.rs",
+        "    if expected == found {\n",
+        "    if expected <= found {\n",
     ),
 }
 
 
 def test_the_tests_detect_faults(project: Project) -> None:
-    """Each mutant fails a test of tests/streams.rs; one folder and one build of the kernels serve all."""
+    """Each mutant fails a test of tests/streams.rs or tests/batch.rs; one build of the kernels serves all."""
     mutant = Project(BUILD / "mutant")
     with locked(BUILD / "mutant.lock"):
         # Another version, since cargo regards the same crate in two folders as one in a shared target/.
         manifest = sources()["gfsmith/Cargo.toml"].replace(b'version = "0.1.0"', b'version = "0.1.2"', 1)
         files = sources() | {"gfsmith/Cargo.toml": manifest}
-        test = ("test", "--quiet", "--package", "gfsmith", "--features", "shards", "--test", "streams")
+        test = ("test", "--quiet", "--package", "gfsmith", "--features", "shards")
         lay(mutant.folder, files)
         shutil.copy(project.folder / "Cargo.lock", mutant.folder)
         for name, (file, text, other) in MUTANTS.items():
-            path = f"gfsmith/src/streams/{file}"
+            path = f"gfsmith/src/{file}"
             before = files[path].decode()
             assert before.count(text) == 1, name
             lay(mutant.folder, files | {path: before.replace(text, other).encode()})
-            done = mutant.run(*test)
+            done = mutant.run(*test, "--test", "streams" if file.startswith("streams/") else "batch")
             assert done.returncode != 0 and "test result: FAILED" in done.stdout, (name, done.stderr)
