@@ -51,9 +51,7 @@ class Batches(Construction):
         """
         _native.update_stripes(self._handle, tuple(indices), deltas, parity)
 
-    def reconstruct_stripes(
-        self, stripes: Written, present: Flags, wanted: Flags | None = None
-    ) -> Written:
+    def reconstruct_stripes(self, stripes: Written, present: Flags, wanted: Flags | None = None) -> Written:
         """Rebuild missing shards of many stripes in place; all stripes miss the same ones.
 
         stripes: stripes of all k + m shards. present, wanted: as for `reconstruct`. Returns the stripes.
