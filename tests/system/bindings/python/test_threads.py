@@ -43,7 +43,7 @@ CALLS: dict[str, Call] = {
     "encode_stripes": lambda codec, s: codec.encode_stripes(cut(s[0], 4), cut(s[4], 4)[:, :2]),
     "check_stripes": lambda codec, s: codec.check_stripes(cut(s[0], 8)[:, :6]),
     "update_stripes": lambda codec, s: codec.update_stripes(
-        [0], cut(s[0], 1)[0], cut(bytearray(2 * LONG), 2)
+        [0], cut(s[0], 1)[0], cut(bytearray(2 * len(s[0])), 2)
     ),
     "reconstruct_stripes": lambda codec, s: codec.reconstruct_stripes(cut(s[0], 8)[:, :6], codec.all_but(1)),
     "raid.generate": lambda _, s: gfsmith.raid.generate(s, 2),
@@ -77,13 +77,20 @@ class Blocked:
         self.shards = [first, *(bytearray(shard) for shard in random_data(5, length))]
 
     def start(self, call: Callable[[], object]) -> None:
-        self._thread = threading.Thread(target=call)
+        self._thread = threading.Thread(target=self._run, args=(call,))
         armed = self._fault.fault_arm(
             self._address, self._length, self._told[1], self._proceed[0], self._milliseconds
         )
         assert armed == 0
         self._thread.start()
         assert os.read(self._told[0], 1) == b"!", "the call has reached its first shard"
+
+    def _run(self, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except BaseException:
+            os.write(self._told[1], b"?")  # or the other thread would wait forever
+            raise
 
     def proceed(self) -> int:
         """Continue the call and return the outcome of its wait."""
