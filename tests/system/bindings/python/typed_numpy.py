@@ -32,7 +32,6 @@ def arrays(codec: Codec, data: Bytes) -> None:
 def wrong(codec: Codec, reals: NDArray[np.float64]) -> None:
     codec.encode(reals)  # type: ignore[type-var]
     codec.check(reals)  # type: ignore[arg-type]
-    codec.check_stripes(reals)  # type: ignore[arg-type]
     codec.reconstruct(np.zeros((14, 64), np.uint8))  # type: ignore[call-overload]
 
 
