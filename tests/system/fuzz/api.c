@@ -187,8 +187,10 @@ static void call(input *in, subject *s) {
     api_create(in, s);
   else if (which == 4)
     api_settings(in, s);
-  else if (which < 8)
+  else if (which < 7)
     api_plan(in, s);
+  else if (which == 7)
+    api_batch(in, s);
   else
     calls[which - 8](in, s);
 }

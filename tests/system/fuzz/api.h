@@ -54,6 +54,7 @@ void api_settings(input *in, subject *s);
 void api_encode(input *in, const subject *s);
 void api_append(input *in, const subject *s);
 void api_update_many(input *in, const subject *s);
+void api_batch(input *in, const subject *s);
 void api_check(input *in, const subject *s);
 void api_locate(input *in, const subject *s);
 void api_correct(input *in, const subject *s);

@@ -47,7 +47,10 @@ class Target:
 def targets() -> dict[str, Target]:
     runtime = sorted((ROOT / "runtime/core/src").glob("*.c"))
     scalar = sorted((ROOT / "gen_out/scalar").glob("*.c"))
-    api = [HERE / f"{name}.c" for name in ("api", "api_codec", "api_repair", "api_plain", "arena", "model")]
+    api = [
+        HERE / f"{name}.c"
+        for name in ("api", "api_batch", "api_codec", "api_repair", "api_plain", "arena", "model")
+    ]
     shards = sorted((ROOT / "runtime/shards/src").glob("*.c"))
     found = (
         Target("config", (), (), (f"-dict={HERE / 'config.dict'}", "-max_len=4000")),

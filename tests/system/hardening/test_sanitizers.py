@@ -85,6 +85,7 @@ def clean(done: subprocess.CompletedProcess[str]) -> str:
     ("name", "arguments"),
     [
         ("stripes", [""]),
+        ("batches", []),
         ("parallel", ["brief"]),
         ("pool", []),
         ("algebra", []),
