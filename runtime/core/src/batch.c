@@ -37,9 +37,10 @@ static void fetch_shards(size_t len, unsigned count, const uint8_t *const *shard
       GFS_PREFETCH_SECOND(shards[n] + at);
 }
 
-/* Prefetch the shards of the next stripe if two stripes fit in a core's own cache. */
+/* Prefetch the shards of the next stripe, if any, if two stripes fit in a core's own cache. The
+ * repair of a parity that is always 0 reads none. */
 static void fetch_next(const batch *b, unsigned count, const uint8_t *const *shards) {
-  if (b->path != GFS_PATH_cached && b->len <= FETCH_BYTES / count)
+  if (count > 0 && b->path != GFS_PATH_cached && b->len <= FETCH_BYTES / count)
     fetch_shards(b->len, count, shards);
 }
 

@@ -120,6 +120,13 @@ static gfsmith_status reconstruct(const call *c, call_form form) {
   return repair(c, form, present, NULL);
 }
 
+static gfsmith_status reconstruct_parity(const call *c, call_form form) {
+  bool present[MOST_SHARDS];
+  for (unsigned n = 0; n < width(c); n++)
+    present[n] = n != c->shape->k;
+  return repair(c, form, present, NULL);
+}
+
 static gfsmith_status reconstruct_nothing(const call *c, call_form form) {
   bool present[MOST_SHARDS], wanted[MOST_SHARDS] = {false};
   for (unsigned n = 0; n < width(c); n++)
@@ -220,6 +227,22 @@ static void test_shape(const shape *s, gfsmith_hint hint) {
   if (s->k < 20)
     compare_all(s, codec, (long_length + unit - 1) / unit * unit, 3);
   gfsmith_codec_destroy(codec);
+}
+
+/* The repair of a parity that is always 0 reads no shard. */
+static void test_repair_without_inputs(void) {
+  enum { K = 4, M = 2 };
+  static const uint8_t matrix[M * K] = {0, 0, 0, 0, 1, 2, 3, 4};
+  static const shape s = {.k = K, .m = M};
+  for (size_t packet = 0; packet <= 8; packet += 8) {
+    gfsmith_codec *codec;
+    REQUIRE(gfsmith_codec_create_matrix(&codec, 0x11d, K, M, matrix) == GFSMITH_OK);
+    REQUIRE(gfsmith_codec_packets(codec, packet) == GFSMITH_OK);
+    REQUIRE(gfsmith_codec_hint(codec, GFSMITH_HINT_STREAMING) == GFSMITH_OK);
+    call c = {.shape = &s, .codec = codec, .len = 192, .count = 3, .stride = {192, 192 * (K + M)}};
+    compare(&c, reconstruct_parity, 0);
+    gfsmith_codec_destroy(codec);
+  }
 }
 
 /* Are the bytes unchanged by all of these calls, which must fail? */
@@ -396,6 +419,7 @@ int main(void) {
   }
   test_shape(&shapes[0], GFSMITH_HINT_AUTO);
   test_lookahead();
+  test_repair_without_inputs();
   test_errors();
   test_empty();
   puts("ok");
