@@ -206,7 +206,7 @@ GFSMITH_API gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint
  *
  * The matrix is the same, but the bytes of the parities differ from those in the ordinary layout.
  * len must be a multiple of 8 * packet, or a call returns GFSMITH_EINVAL. The hint has no effect;
- * otherwise all calls work as in the ordinary layout. Calls take up to 50 KiB of stack. Packet
+ * otherwise all calls work as in the ordinary layout. Calls take up to 51 KiB of stack. Packet
  * layout is fastest if the build has kernels for the code and shape in this layout and packets have
  * some hundred bytes or more.
  *
@@ -415,7 +415,8 @@ GFSMITH_API gfsmith_status gfsmith_correct(const gfsmith_codec *codec, size_t le
  * after the other. No shard that a call writes may overlap another shard of the call. Nothing is
  * written if the status is not GFSMITH_OK, and nothing is done if len or count is 0 and codec is
  * not NULL. No batch call allocates memory, except for the plan of a new repair. Each takes up to
- * 32 KiB of stack. (docs/batches.md)
+ * 27 KiB of stack more than the call for one stripe: up to 36 KiB, with packet layout 62 KiB.
+ * (docs/batches.md)
  *
  * The forms whose names end in _strided take an address and two distances instead of pointers. */
 typedef struct gfsmith_stride {

@@ -85,7 +85,7 @@ def clean(done: subprocess.CompletedProcess[str]) -> str:
     ("name", "arguments"),
     [
         ("stripes", [""]),
-        ("batches", []),
+        ("batches", ["brief"]),
         ("parallel", ["brief"]),
         ("pool", []),
         ("algebra", []),

@@ -1,4 +1,4 @@
-"""Batch calls, and deliberate errors in them, which the C program detects."""
+"""Batch calls, the stack that they take, and deliberate errors in them, which the C program detects."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ def run(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program], capture_output=True, text=True, timeout=seconds)
 
 
-def test_program(compiler: Compiler) -> None:
-    done = run(compiler.link("batches"), 300)
+@pytest.mark.parametrize("name", ["batches", "stack"])
+def test_program(name: str, compiler: Compiler) -> None:
+    done = run(compiler.link(name), 300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
 
 

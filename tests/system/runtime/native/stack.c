@@ -1,0 +1,94 @@
+/* stack: the stack that batch calls take, against the limits that gfsmith.h states. */
+#define _GNU_SOURCE /* pthread_attr_setstack */
+#include <pthread.h>
+#include <string.h>
+
+#include "gfsmith.h"
+#include "reference.h"
+
+enum { COUNT = 40, LEN = 512, WIDEST = 255, PAINTED = 1 << 20, PAINT = 0xa5, KIB = 1024 };
+
+typedef struct call call;
+typedef gfsmith_status operation(const call *c);
+
+struct call {
+  gfsmith_codec *codec;
+  unsigned k, m;
+  gfsmith_stride stride;
+  operation *run;
+};
+
+static uint8_t memory[COUNT * WIDEST * LEN];
+
+static gfsmith_status nothing(const call *c) {
+  (void)c;
+  return GFSMITH_OK;
+}
+
+static gfsmith_status encode(const call *c) {
+  return gfsmith_encode_strided(c->codec, LEN, COUNT, memory, c->stride, memory + c->k * LEN,
+                                c->stride);
+}
+
+static gfsmith_status update(const call *c) {
+  static const unsigned indices[COUNT];
+  return gfsmith_update_strided(c->codec, LEN, COUNT, indices, memory, c->stride.stripe,
+                                memory + c->k * LEN, c->stride);
+}
+
+static gfsmith_status reconstruct(const call *c) {
+  static bool present[WIDEST];
+  for (unsigned n = 0; n < c->k + c->m; n++)
+    present[n] = n >= c->k || n >= c->m;
+  return gfsmith_reconstruct_strided(c->codec, LEN, COUNT, memory, c->stride, present, NULL);
+}
+
+static gfsmith_status check(const call *c) {
+  static bool ok[COUNT];
+  return gfsmith_check_strided(c->codec, LEN, COUNT, memory, c->stride, ok);
+}
+
+static void *start(void *argument) {
+  const call *c = argument;
+  REQUIRE(c->run(c) == GFSMITH_OK);
+  return NULL;
+}
+
+/* The bytes of a thread's stack that a call changes. */
+static size_t used(call *c, operation *run) {
+  uint8_t *stack = aligned_alloc(4096, PAINTED);
+  REQUIRE(stack != NULL);
+  memset(stack, PAINT, PAINTED);
+  c->run = run;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  REQUIRE(pthread_attr_init(&attributes) == 0);
+  REQUIRE(pthread_attr_setstack(&attributes, stack, PAINTED) == 0);
+  REQUIRE(pthread_create(&thread, &attributes, start, c) == 0);
+  REQUIRE(pthread_join(thread, NULL) == 0);
+  size_t intact = 0;
+  while (intact < PAINTED && stack[intact] == PAINT)
+    intact++;
+  free(stack);
+  return PAINTED - intact;
+}
+
+static void test_shape(unsigned k, unsigned m, size_t packet, size_t limit) {
+  static operation *const operations[] = {encode, update, reconstruct, check};
+  call c = {.k = k, .m = m, .stride = {LEN, (size_t)LEN * (k + m)}};
+  REQUIRE(gfsmith_codec_create(&c.codec, "cauchy", k, m) == GFSMITH_OK);
+  REQUIRE(gfsmith_codec_packets(c.codec, packet) == GFSMITH_OK);
+  REQUIRE(gfsmith_codec_hint(c.codec, GFSMITH_HINT_STREAMING) == GFSMITH_OK);
+  size_t without = used(&c, nothing);
+  for (size_t n = 0; n < sizeof operations / sizeof operations[0]; n++)
+    REQUIRE(used(&c, operations[n]) - without <= limit);
+  gfsmith_codec_destroy(c.codec);
+}
+
+int main(void) {
+  test_shape(10, 4, 0, 36 * KIB);
+  test_shape(100, 100, 0, 36 * KIB);
+  test_shape(200, 55, 0, 36 * KIB);
+  test_shape(10, 4, 8, 62 * KIB);
+  puts("ok");
+}
