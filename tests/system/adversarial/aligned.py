@@ -140,8 +140,16 @@ OF_TWO = {
     "unaligned-side": ("7:  ldx", "7:  lvx 0, 8, 11\n    ldx"),
     "shifted": ("andi. 5, 5, 15", "sldi 5, 5, 1\n    andi. 5, 5, 15"),
     "returned": ("    blt 6b\n    blr", "    blt 6b\n    mr 14, 5\n    blr"),
+    "tested-by-another": (_TEST, "andi. 5, 5, 15\n    andi. 0, 10, 15\n    bne 7f"),
+    "bit-set": (_TEST, "andi. 5, 5, 15\n    crset 2\n    bne 7f"),
+    "field-moved": (_TEST, "andi. 5, 5, 15\n    mcrf 1, 0\n    beq 1, 7f"),
+    "sides-meet": (_TEST, "andi. 5, 5, 15\n    bne 1f\n    nop\n1:  nop"),
+    "masked-again": (_TEST, "andi. 5, 5, 7\n    andi. 5, 5, 15\n    bne 7f"),
+    "doubled": ("or 5, 5, 10", "add 0, 10, 10\n    or 5, 5, 0"),
+    "two-tables": ("vxor 0, 0, 1", "vspltisb 3, -1\n    vperm 0, 0, 1, 3"),
     "not-altivec": ("lvx 1, 9, 11", "lxvd2x 33, 9, 11"),
 }
+_COUNT = "mtctr 4\n    addi 12, 6, -8\n1:"
 #: Flaw -> text of ANY and its replacement.
 OF_ANY = {
     "mask-7": ("0, 0, 15", "0, 0, 7"),
@@ -150,19 +158,27 @@ OF_ANY = {
     "destination-omitted": ("mr 0, 10", "li 0, 0"),
     "only-last": ("or 0, 0, 9", "or 0, 10, 9"),
     "first-omitted": ("addi 12, 6, -8\n1:", "mr 12, 6\n1:"),
-    "last-omitted": ("mtctr 4\n    addi 12, 6, -8\n1:", "addi 8, 4, -1\n    mtctr 8\n    addi 12, 6, -8\n1:"),
+    "last-omitted": (_COUNT, "addi 8, 4, -1\n    mtctr 8\n    addi 12, 6, -8\n1:"),
     "every-second": ("1:  ldu 9, 8(12)", "1:  ldu 9, 16(12)"),
     "same-again": ("1:  ldu 9, 8(12)", "1:  ld 9, 8(12)"),
     "others-joined": ("addi 12, 6, -8\n1:", "addi 12, 7, -8\n1:"),
     "pointer-moved": ("4:  ldu 9, 8(12)", "4:  ldu 9, 8(12)\n    addi 9, 9, 8"),
     "pointer-omitted": ("1:  ldu 9, 8(12)\n    or 0, 0, 9", "1:  ldu 9, 8(12)\n    or 0, 0, 6"),
     "one-behind": ("4:  ldu 9, 8(12)", "4:  ldu 9, 8(12)\n    ld 9, 8(12)"),
-    "half-tested": ("mtctr 4\n    addi 12, 6, -8\n1:", "sldi 8, 4, 63\n    mtctr 8\n    addi 12, 6, -8\n1:"),
+    "half-tested": (_COUNT, "sldi 8, 4, 63\n    mtctr 8\n    addi 12, 6, -8\n1:"),
     "step-8": ("addi 11, 11, 16\n    cmpld 11, 3\n    blt 3b", "addi 11, 11, 8\n    cmpld 11, 3\n    blt 3b"),
     "frame-behind": ("addi 5, 1, -32", "addi 5, 1, -24"),
     "k-of-loop": ("mtctr 4\n    addi 12, 6, -8\n4:", "addi 8, 4, 1\n    mtctr 8\n    addi 12, 6, -8\n4:"),
     "tested-first": ("bdnz 1b", "andi. 8, 0, 15\n    bne 6f\n    b 3f"),
     "unaligned-side": ("lvx 1, 0, 5", "lvx 1, 9, 11"),
+    "last-omitted-if-many": (
+        _COUNT,
+        "addi 8, 4, -1\n    cmpldi 8, 0\n    beq 2f\n    mtctr 8\n    addi 12, 6, -8\n1:",
+    ),
+    "ended-by-prefix": ("or 0, 0, 9", "or 0, 0, 9\n    andi. 8, 0, 15\n    beq 3f"),
+    "untested-if-one": ("2:  andi.", "2:  cmpldi 4, 1\n    ble 3f\n    andi."),
+    "untested-if-short": ("2:  andi.", "2:  cmpldi 3, 16\n    ble 3f\n    andi."),
+    "halves-exchanged": ("std 8, -32(1)\n    std 9, -24(1)", "std 9, -32(1)\n    std 8, -24(1)"),
 }
 
 
