@@ -151,7 +151,7 @@ def _traffic(sources: int, outputs: int) -> str:
 def page(jobs: int) -> str:
     """Return all tables. Raises ModelError."""
     made = f"Made by {version(COMPILER)} and {version(MCA)}.\n"
-    return "\n".join([made, "### The loops\n", *loops(), "", "### The encoders\n", *encoders(jobs), ""])
+    return "\n".join([made, "## The loops\n", *loops(), "", "## The encoders\n", *encoders(jobs), ""])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

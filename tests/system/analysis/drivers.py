@@ -12,7 +12,20 @@ CORE = ROOT / "runtime/core/src"
 COMPOSE = ROOT / "runtime/compose/src"
 
 _CODEC = (
-    *("codec", "codes", "lrc", "syndrome", "map", "baked", "dispatch", "tuned", "tables", "field", "adders"),
+    *(
+        "codec",
+        "codes",
+        "lrc",
+        "syndrome",
+        "map",
+        "baked",
+        "pipelined",
+        "dispatch",
+        "tuned",
+        "tables",
+        "field",
+        "adders",
+    ),
     *(
         "apply",
         "encode",

@@ -191,10 +191,12 @@ def test_second_compiler(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_table_of_machines_covers_the_build() -> None:
-    """Every set of gen_out that can run under qemu-user is the best set of some CPU above."""
+    """Every set of gen_out that can run under qemu-user is the best set of some CPU above, except `altivec`:
+    little-endian Linux needs POWER8, so only big-endian CPUs choose it (tests/system/kernels/test_compilers.py
+    runs its kernels there)."""
     archs = dict(
         re.findall(r"^GFSMITH_ARCH_(\w+) := (\w+)$", (ROOT / "gen_out/sources.mk").read_text(), re.M)
     )
     emulatable = {name for name, arch in archs.items() if arch in {m.arch for m in MACHINES}}
     chosen = {supported(machine, cpu)[0] for machine, cpu in CPUS}
-    assert emulatable <= chosen
+    assert emulatable <= chosen | {"altivec"}
