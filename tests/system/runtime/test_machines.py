@@ -192,8 +192,8 @@ def test_second_compiler(machine: Machine, tmp_path: Path) -> None:
 
 def test_table_of_machines_covers_the_build() -> None:
     """Every set of gen_out that can run under qemu-user is the best set of some CPU above, except `altivec`:
-    little-endian Linux needs POWER8, so only big-endian CPUs choose it (tests/system/kernels/test_compilers.py
-    runs its kernels there)."""
+    little-endian Linux needs POWER8, so only big-endian CPUs choose it, where
+    tests/system/kernels/test_compilers.py runs its kernels."""
     archs = dict(
         re.findall(r"^GFSMITH_ARCH_(\w+) := (\w+)$", (ROOT / "gen_out/sources.mk").read_text(), re.M)
     )
