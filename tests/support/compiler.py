@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.library import NATIVE
 from tests.support.machines import kernel_sources, runtime_sources
+from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 
 
@@ -33,6 +35,24 @@ class Compiler:
         )
         return target
 
+    def compile(self, name: str) -> Path:
+        """Compile native/<name>.c without linking."""
+        target = self.output / f"{name}.o"
+        self.run("gcc", "-O1", *self.INCLUDES, "-c", str(NATIVE / f"{name}.c"), "-o", str(target))
+        return target
+
+    def link_error(self, program: Path, mutant: Mutant, sources: Sequence[Path]) -> Path:
+        """Link a compiled program with the error in one of the library's sources.
+
+        The linker prefers the wrong source's functions to those of the library.
+        """
+        _, wrong = plant(mutant, sources, self.output)
+        target = self.output / program.stem
+        library = str(self.build / "libgfsmith.a")
+        files = (str(program), str(wrong), library)
+        self.run("gcc", "-O1", *self.INCLUDES, *files, "-pthread", "-o", str(target))
+        return target
+
     def link_sources(self, name: str, *flags: str) -> Path:
         """Compile native/<name>.c together with all C sources of the library, with the same flags.
 
@@ -45,3 +65,8 @@ class Compiler:
             *(*map(str, sources), "-o", str(target), str(self.build / "libgfsmith.a"), "-pthread"),
         )
         return target
+
+
+def run_program(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a program without arguments. Raises TimeoutExpired after so many seconds."""
+    return subprocess.run([program], capture_output=True, text=True, timeout=seconds)

@@ -170,8 +170,7 @@ void gfs_ahead_begin(gfs_ahead *ahead, gfs_asking *asking, const uint8_t **point
 static void lead_rows(const gfs_ahead *ahead, size_t rows, size_t rest) {
   for (size_t j = 0; j < ahead->k; j++) {
     size_t lines = rows + (j < rest);
-    for (size_t at = 0; at < lines * GFS_CACHE_LINE && at < ahead->len; at += GFS_CACHE_LINE)
-      GFS_PREFETCH_SECOND(ahead->src[j] + at);
+    gfs_prefetch_second(ahead->src[j], gfs_least(lines * GFS_CACHE_LINE, ahead->len));
   }
 }
 

@@ -69,8 +69,7 @@ typedef struct request {
 static void fetch(unsigned inputs, request *r) {
   unsigned end = inputs * (r->turn + 1) / r->turns;
   for (unsigned j = inputs * r->turn / r->turns; j < end && r->len > 0; j++)
-    for (size_t at = 0; at < r->len; at += GFS_CACHE_LINE)
-      GFS_PREFETCH_SECOND(r->src[j] + r->start + at);
+    gfs_prefetch_second(r->src[j] + r->start, r->len);
   r->turn++;
 }
 
@@ -123,13 +122,6 @@ void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t 
   apply_cut(map, unfetched(map, path, len), start, len, src, dst, NULL, false);
 }
 
-/* Do two stripes fit in a core's own cache, so that one can be prefetched while the other is
- * computed? */
-static bool stripe_fits(const gfs_map *map, size_t len) {
-  return len <= GFS_OWN_CACHE_BYTES &&
-         len * (map->inputs + map->outputs) <= GFS_OWN_CACHE_BYTES / 2;
-}
-
 /* Compute a stripe in cache while the sources behind its own, those of the next stripe, are
  * prefetched. */
 static void apply_pipelined(const gfs_map *map, gfs_path path, size_t len,
@@ -155,15 +147,8 @@ static void apply_short_stripes(const gfs_map *map, gfs_path path, size_t len, g
 }
 
 void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
-  if (path != GFS_PATH_cached && stripe_fits(map, len)) {
+  if (path != GFS_PATH_cached && len <= GFS_NEXT_STRIPE_BYTES / (map->inputs + map->outputs)) {
     apply_short_stripes(map, path, len, s);
-    return;
-  }
-  const gfs_pass *pass = map->pass;
-  if (path == GFS_PATH_cached && map->dots == 1) {
-    for (size_t n = 0; n < s.count; n++)
-      pass->kernel[GFS_PATH_cached](len, map->inputs, pass->tables, s.src + n * map->inputs,
-                                    s.dst + n * map->outputs);
     return;
   }
   gfsmith_hint hint = path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;

@@ -7,9 +7,6 @@
  * follows them. With 255 shards these are three stripes. */
 #define BLOCK_POINTERS 1024u
 
-/* Most bytes of all shards of a stripe that is prefetched as a whole. */
-#define FETCH_BYTES (GFS_OWN_CACHE_BYTES / 2)
-
 /* A batch call. */
 typedef struct batch {
   const gfsmith_codec *codec;
@@ -29,18 +26,17 @@ static gfsmith_hint hint_of(const batch *b) {
   return b->path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
 }
 
-/* Prefetch the first bytes of shards, FETCH_BYTES of all together. */
+/* Prefetch the first bytes of shards, GFS_NEXT_STRIPE_BYTES of all together. */
 static void fetch_shards(size_t len, unsigned count, const uint8_t *const *shards) {
-  size_t most = gfs_least(len, FETCH_BYTES / count);
+  size_t most = gfs_least(len, GFS_NEXT_STRIPE_BYTES / count);
   for (unsigned n = 0; n < count; n++)
-    for (size_t at = 0; at < most; at += GFS_CACHE_LINE)
-      GFS_PREFETCH_SECOND(shards[n] + at);
+    gfs_prefetch_second(shards[n], most);
 }
 
 /* Prefetch the shards of the next stripe, if any, if two stripes fit in a core's own cache. The
  * repair of a parity that is always 0 reads none. */
 static void fetch_next(const batch *b, unsigned count, const uint8_t *const *shards) {
-  if (count > 0 && b->path != GFS_PATH_cached && b->len <= FETCH_BYTES / count)
+  if (count > 0 && b->path != GFS_PATH_cached && b->len <= GFS_NEXT_STRIPE_BYTES / count)
     fetch_shards(b->len, count, shards);
 }
 

@@ -5,40 +5,15 @@
 #include "parts.h"
 #include "sizes.h"
 
-/* Inline in gfsmith_encode, because with 64 bytes the calls would take a tenth of the time. */
-static inline bool encode_valid(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
-                                uint8_t *const *parity) {
-  return gfs_all_given(data, codec->k) && gfs_all_given((const uint8_t *const *)parity, codec->m) &&
-         gfs_length_valid(codec, len);
-}
-
-static inline void encode_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
-                               const uint8_t *const *data, uint8_t *const *parity) {
-  if (codec->packets != NULL)
-    gfs_schedule_apply(codec->packets->encoder, codec->packets->packet, len, data, parity);
-  else
-    gfs_map_apply(codec->encoder, hint, len, data, parity);
-}
-
-bool gfs_encode_valid(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
-                      uint8_t *const *parity) {
-  return encode_valid(codec, len, data, parity);
-}
-
-void gfs_encode_part(const gfsmith_codec *codec, gfsmith_hint hint, size_t len,
-                     const uint8_t *const *data, uint8_t *const *parity) {
-  encode_part(codec, hint, len, data, parity);
-}
-
 gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
                               uint8_t *const *parity) {
   if (codec == NULL)
     return GFSMITH_EINVAL;
   if (len == 0)
     return GFSMITH_OK;
-  if (!encode_valid(codec, len, data, parity))
+  if (!gfs_encode_valid(codec, len, data, parity))
     return GFSMITH_EINVAL;
-  encode_part(codec, codec->hint, len, data, parity);
+  gfs_encode_part(codec, codec->hint, len, data, parity);
   return GFSMITH_OK;
 }
 

@@ -20,6 +20,10 @@ typedef enum gfs_path {
  * smallest second-level cache of current servers (1 MiB, Zen 4). */
 #define GFS_OWN_CACHE_BYTES ((size_t)512 << 10)
 
+/* The most bytes of all shards of a stripe that is prefetched while another one is computed: two
+ * stripes then fit in a core's own cache. */
+#define GFS_NEXT_STRIPE_BYTES (GFS_OWN_CACHE_BYTES / 2)
+
 /* The fewest bytes of a call that several threads share by default: twice the largest second-level
  * cache of a core of current servers (2 MiB on x86-64 and Arm). Such shards come from a cache or
  * memory that all cores share, so no core has to fetch them from the cache of another one; and the

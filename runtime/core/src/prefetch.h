@@ -2,6 +2,11 @@
 #ifndef GFS_PREFETCH_H
 #define GFS_PREFETCH_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sizes.h"
+
 /* Prefetch the line at `address` into the second-level cache; any address is allowed. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GFS_PREFETCH_SECOND(address) __builtin_prefetch((address), 0, 2)
@@ -11,5 +16,12 @@
 #else
 #define GFS_PREFETCH_SECOND(address) ((void)(address))
 #endif
+
+/* Prefetch consecutive lines: those that begin at multiples of a line behind the address, below
+ * `bytes`. */
+static inline void gfs_prefetch_second(const uint8_t *address, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += GFS_CACHE_LINE)
+    GFS_PREFETCH_SECOND(address + at);
+}
 
 #endif

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.compiler import Compiler
-from tests.support.library import NATIVE
-from tests.support.mutation import Mutant, plant
+from tests.support.compiler import Compiler, run_program
+from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: The sources with batch calls.
@@ -37,8 +36,8 @@ MUTANTS = (
     # No prefetch of the next stripe, a wrong one, or one where it does not pay.
     Mutant("n + 1 < s.count || s.more", "n + 1 < s.count", within="apply_short_stripes"),
     Mutant("s.count + s.more", "s.count", within="gfsmith_encode_strided"),
-    Mutant("len * (map->inputs + map->outputs) <= GFS_OWN_CACHE_BYTES / 2", "true"),
-    Mutant("path != GFS_PATH_cached && stripe_fits(map, len)", "stripe_fits(map, len)"),
+    Mutant("len <= GFS_NEXT_STRIPE_BYTES / (map->inputs + map->outputs)", "true"),
+    Mutant("path != GFS_PATH_cached && $fits", "$fits", within="gfs_map_apply_stripes"),
     Mutant("gfs_least(count, GFS_OWN_CACHE_BYTES / len + 1)", "1"),
     # Arguments that are not checked, or not before a stripe is written.
     Mutant("!gfs_all_given(data, count * codec->k)", "!gfs_all_given(data, codec->k)"),
@@ -55,36 +54,21 @@ MUTANTS = (
 )
 
 
-def run(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program], capture_output=True, text=True, timeout=seconds)
-
-
 @pytest.mark.parametrize("name", ["batches", "stack"])
 def test_program(name: str, compiler: Compiler) -> None:
-    done = run(compiler.link(name), 300)
+    done = run_program(compiler.link(name), 300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
 
 
 @pytest.fixture(scope="session")
 def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the compiled program, without the library."""
-    target = tmp_path_factory.mktemp("batches") / "batches.o"
-    compiler = Compiler(build, target.parent)
-    source = str(NATIVE / "batches.c")
-    compiler.run("gcc", "-O1", *compiler.INCLUDES, "-c", source, "-o", str(target))
-    return target
+    return Compiler(build, tmp_path_factory.mktemp("batches")).compile("batches")
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
 def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
-    """A program with the error ends with a failure, or does not end.
-
-    The linker prefers the wrong source's functions to those of the library.
-    """
-    _, wrong = plant(mutant, SOURCES, compiler.output)
-    target = compiler.output / "batches"
-    flags = ("-O1", "-Wno-unused", *compiler.INCLUDES)
-    library = str(compiler.build / "libgfsmith.a")
-    compiler.run("gcc", *flags, str(program), str(wrong), library, "-pthread", "-o", str(target))
+    """A program with the error ends with a failure, or does not end."""
+    wrong = compiler.link_error(program, mutant, SOURCES)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        assert run(target, 20).returncode != 0
+        assert run_program(wrong, 20).returncode != 0

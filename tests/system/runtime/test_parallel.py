@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.compiler import Compiler
-from tests.support.library import NATIVE
+from tests.support.compiler import Compiler, run_program
 from tests.support.machines import runtime_sources
-from tests.support.mutation import Mutant, plant
+from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 PROGRAMS = ("parallel", "pool")
@@ -53,43 +52,28 @@ MUTANTS = (
 )
 
 
-def run(program: Path, seconds: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program], capture_output=True, text=True, timeout=seconds)
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(compiler: Compiler, name: str) -> None:
-    done = run(compiler.link(name), 300)
+    done = run_program(compiler.link(name), 300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
 
 
 @pytest.fixture(scope="session")
 def objects(build: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the compiled programs, without the library."""
-    folder = tmp_path_factory.mktemp("parallel")
-    compiler = Compiler(build, folder)
-    for name in PROGRAMS:
-        target = str(folder / f"{name}.o")
-        compiler.run("gcc", "-O1", *compiler.INCLUDES, "-c", str(NATIVE / f"{name}.c"), "-o", target)
-    return {name: folder / f"{name}.o" for name in PROGRAMS}
+    compiler = Compiler(build, tmp_path_factory.mktemp("parallel"))
+    return {name: compiler.compile(name) for name in PROGRAMS}
 
 
 @pytest.mark.parametrize(("name", "mutant"), MUTANTS, ids=str)
 def test_the_program_detects_the_error(
     name: str, mutant: Mutant, compiler: Compiler, objects: dict[str, Path]
 ) -> None:
-    """A program with the error ends with a failure, or does not end.
-
-    The linker prefers the wrong source's functions to those of the library.
-    """
-    sources = [path for path in runtime_sources() if path.stem in ("parallel", "pool", "thread")]
-    _, wrong = plant(mutant, [ROOT / path for path in sources], compiler.output)
-    program = compiler.output / name
-    flags = ("-O1", "-Iruntime/core/include", "-Igen_out", "-Iruntime/core/src")
-    library = str(compiler.build / "libgfsmith.a")
-    compiler.run("gcc", *flags, str(objects[name]), str(wrong), library, "-pthread", "-o", str(program))
+    """A program with the error ends with a failure, or does not end."""
+    sources = [ROOT / path for path in runtime_sources() if path.stem in ("parallel", "pool", "thread")]
+    wrong = compiler.link_error(objects[name], mutant, sources)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        assert run(program, 10).returncode != 0
+        assert run_program(wrong, 10).returncode != 0
 
 
 def test_a_build_without_threads(compiler: Compiler) -> None:
@@ -109,6 +93,6 @@ int main(void) {
     program = compiler.output / "none"
     flags = (*compiler.FLAGS, *compiler.INCLUDES, "-DGFSMITH_NO_THREADS")
     compiler.run("gcc", *flags, str(source), *sources, "-o", str(program))
-    assert run(program, 60).returncode == 0
+    assert run_program(program, 60).returncode == 0
     undefined = subprocess.run(["nm", "-u", program], capture_output=True, text=True, check=True).stdout
     assert "pthread" not in undefined
