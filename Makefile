@@ -10,8 +10,8 @@
 # make install headers, libraries, gfsmith.pc, gfsmith-shards below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md;
 #              make install-compose installs libgfsmith-compose as well
 # make tune    find this machine's fastest variants: make tune SPECS="cauchy:10x4 dot:nx4"; docs/tuning.md
-# make test    tests that need this CPU, a C compiler and Python: about 7 minutes on 2 cores (AMD EPYC)
-# make test-all  all other tests: architectures, languages, browsers, stores, campaigns: about 25 minutes there
+# make test    tests that need this CPU, a C compiler and Python; times of both: docs/tests.md
+# make test-all  all other tests: architectures, languages, browsers, stores, campaigns
 # make docs    C reference and man pages: build/docs/html, build/man
 # make site    all pages, the C reference and the Python reference as one searchable site: build/site; about 10 seconds
 # make pictures draw the pictures of README and of bench/results/performance.md from measured data and PROOFS.json
