@@ -77,6 +77,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 #: Folders and modules below tests/, or below the root, whose tests all have these needs.
 PATHS: dict[str, tuple[str, ...]] = {
+    "research/tests/test_papers.py": ("tune",),
     "research/tests/test_reproduction.py": ("tune",),
     "system/analysis": ("frama-c",),
     "system/apps/stripe_store": ("store",),
