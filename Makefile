@@ -14,7 +14,7 @@
 # make test-all  all other tests: architectures, languages, browsers, stores, campaigns
 # make docs    C reference and man pages: build/docs/html, build/man
 # make site    all pages, the C reference and the Python reference as one searchable site: build/site; about 10 seconds
-# make pictures draw the pictures of README and of bench/results/performance.md from measured data and PROOFS.json
+# make pictures draw the pictures of README and of bench/results/performance from measured data and PROOFS.json
 # make facts   write lists (codes, architectures) and values (version) into the files that repeat them: tools/facts.py
 # make check   format, lint, types, reproducibility of gen_out/
 # make abi     record the binary interfaces of both shared libraries after an intended change; docs/hardening.md
@@ -62,8 +62,8 @@ gen: setup-gen
 $(SETUPS): setup-%:
 	@tools/setup.sh $*
 
-# The library needs generated kernels: generate them if there are none.
-ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
+# The library needs generated kernels: generate them if there are none. `make gen lib` reads their list again.
+ifneq ($(filter gen,$(MAKECMDGOALS))$(if $(wildcard $(GFSMITH_GENERATED)/sources.mk),,none),)
 lib: gen
 	@$(MAKE) --no-print-directory lib
 else
@@ -122,7 +122,7 @@ site: setup-site
 	@.venv/bin/python -m tools.site $(BUILD)/site
 	@echo "built $(BUILD)/site/index.html"
 
-# README's pictures, from bench/results/performance.md and gen_out/PROOFS.json.
+# README's pictures, from bench/results/performance and gen_out/PROOFS.json.
 pictures: setup-check gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
 	@.venv/bin/python -m tools.pictures

@@ -23,3 +23,12 @@ def test_help_lists_targets_that_exist(root: Path) -> None:
     assert {"help", "gen", "lib", "test", "release"} <= set(listed)
     assert [name for name in listed if not re.search(rf"^(.* )?{name}( .*)?:", rules, re.MULTILINE)] == []
     assert "#" not in shown
+
+
+def test_the_library_reads_the_list_of_kernels_after_gen(root: Path) -> None:
+    """`make gen lib` runs one make for `gen` and another one for `lib`, which reads the new list."""
+    for goals, separate in ((["gen", "lib"], True), (["lib"], False)):
+        done = subprocess.run(
+            ["make", "-n", "-B", *goals], cwd=root, capture_output=True, text=True, check=True
+        )
+        assert ("--no-print-directory lib" in done.stdout) == separate, goals
