@@ -23,6 +23,7 @@ from bench.publish import publish
 from bench.results import report, result
 from bench.run import RunError, Samples, Setting, run
 from bench.table import show
+from gfsmith.kernel.microarch import UnknownMicroarchitecture, host, host_features
 
 OUT = HERE / "out"
 LEAST_POOL = 2048
@@ -52,7 +53,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--pool", type=_pool, default=LEAST_POOL, help="MiB of memory (2048)")
     parser.add_argument("--library", type=Path, default=LIBRARY, help="a libgfsmith.a to measure")
     parser.add_argument(
-        "--publish", action="store_true", help="put tables and pictures into bench/results/performance.md"
+        "--publish", action="store_true", help="write this CPU's page of bench/results/performance"
     )
     parser.add_argument("--out", type=Path, default=OUT, help="where results go (bench/out)")
     return parser.parse_args(arguments)
@@ -72,11 +73,13 @@ def _progress(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[Sam
 
 
 def _chosen(options: argparse.Namespace) -> list[plan.Cell]:
-    wanted = [*(plan.quick() if options.quick else plan.full()), *paper.cells()]
+    cells = plan.quick() if options.quick else plan.full()
+    wanted = [*plan.on_host(cells, plan.host_set(host_features())), *paper.cells()]
     return [cell for cell in wanted if options.only is None or fnmatch(cell.id, options.only)]
 
 
 def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
+    cpu = host().name if options.publish else ""
     setting = Setting(options.pool, options.stagger, options.pages)
     effort = plan.QUICK if options.quick else plan.FULL
     optional = frozenset(PEERS) - {"isal"} if options.quick else frozenset()
@@ -89,7 +92,7 @@ def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
     pictures = write_plots(results, options.out)
     write_page(results, content, pictures, options.out)
     if options.publish:
-        publish(results)
+        publish(results, cpu, plan.host_set(host_features()))
     console = Console()
     show(results, built.missing, console if console.is_terminal else Console(width=WIDTH))
 
@@ -105,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         _bench(options, chosen)
-    except (BuildError, RunError) as error:
+    except (BuildError, RunError, UnknownMicroarchitecture) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.matrices import hexadecimal
+from gfsmith.kernel.isa import BY_NAME
 
+#: The set of the cells below that name no other; `on_host` replaces it on a CPU that lacks it.
 BEST = "gfni_avx512"
 
-#: gfsmith's name of an instruction set -> ISA-L's.
+#: gfsmith's name of an instruction set -> ISA-L's; the best first.
 ISAL_NAME = {"gfni_avx512": "avx512_gfni", "gfni_avx2": "avx2_gfni", "avx512": "avx512", "avx2": "avx2"}
 
 #: Bound of a dense product: the probe, bytes of a vector, instructions for one product.
@@ -19,6 +21,16 @@ PORT = {
     "avx512": ("shuffle512", 64, 2),
     "avx2": ("shuffle256", 32, 2),
 }
+
+#: ISA-L's sets that compete with a set of gfsmith: the best of each width that such a CPU has.
+_ISAL_PEERS = {
+    "gfni_avx512": ("avx512_gfni", "avx2_gfni"),
+    "gfni_avx2": ("avx2_gfni",),
+    "avx512": ("avx512", "avx2"),
+    "avx2": ("avx2",),
+}
+#: The floor of every cell of the table on a CPU without BEST.
+_FLOOR_ELSEWHERE = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +187,25 @@ def batches() -> list[Cell]:
     ]
 
 
+def host_set(features: frozenset[str]) -> str:
+    """Return the best measured set of a CPU with these features (Isa.cpu_flags), or the lowest set."""
+    usable = (name for name in PORT if set(BY_NAME[name].cpu_flags) <= features)
+    return next(usable, list(PORT)[-1])
+
+
+def on_host(cells: Iterable[Cell], isa: str) -> list[Cell]:
+    """Return the cells with `isa`, the best set of the CPU, in place of BEST. Cells that name their
+    contenders keep them. The floors of the table were set for BEST; elsewhere no peer may be ahead."""
+    if isa == BEST:
+        return list(cells)
+    return [
+        replace(cell, isa=isa, floor=cell.floor and _FLOOR_ELSEWHERE)
+        if cell.isa == BEST and not cell.who
+        else cell
+        for cell in cells
+    ]
+
+
 def full() -> list[Cell]:
     return [
         *table(),
@@ -200,10 +231,10 @@ def _peers(cell: Cell) -> Iterable[str]:
     if cell.packet is not None:
         yield from (f"jerasure:packet{cell.packet}", f"~isal:{ISAL_NAME[cell.isa]}")
         return
-    if cell.isa != BEST:
+    if cell.group == "isa":
         yield f"isal:{ISAL_NAME[cell.isa]}"
         return
-    yield from ("isal:avx512_gfni", "isal:avx2_gfni", "klauspost:serial")
+    yield from (*(f"isal:{isa}" for isa in _ISAL_PEERS[cell.isa]), "klauspost:serial")
     yield "!klauspost:parallel" if cell.threads > 1 else "klauspost:parallel"
     yield "~klauspost:leopard"
     yield "rust:erasure" if cell.code == "backblaze" else "~rust:erasure"

@@ -1,4 +1,4 @@
-"""Pictures of bench/results/performance.md, drawn from the tables of the page itself."""
+"""Pictures of a page of bench/results/performance, drawn from the tables of the page itself."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def _rows(page: dict[str, Table], title: str, code: str, regime: str) -> Table:
         if row["code"].split()[1] == code and row["where"].startswith(regime) and row["gfsmith"] != "-"
     ]
     if len(found) < 2:
-        raise ValueError(f"performance.md: fewer than 2 rows of '{code}', '{regime}' under '{title}'")
+        raise ValueError(f"performance: fewer than 2 rows of '{code}', '{regime}' under '{title}'")
     return found
 
 
 CODES = {"cauchy": "Cauchy matrix", "lch": "gfsmith's own code, lch"}
 
 
-def draw_lengths(page: dict[str, Table]) -> Figure:
+def draw_lengths(page: dict[str, Table], isa: str) -> Figure:
     """Draw throughput by bytes of a shard: two codes, in cache and from DRAM."""
     figure, axes = panels("Encoding 10+4 on one thread", 4)
     sides = [(code, regime) for regime in ("in cache", "DRAM") for code in CODES]
@@ -90,18 +90,18 @@ def draw_lengths(page: dict[str, Table]) -> Figure:
     return figure
 
 
-def known_matrices() -> set[tuple[int, str]]:
+def known_matrices(isa: str) -> set[tuple[int, str]]:
     """Return (k, code) of the default set's kernels for known matrices with 4 outputs."""
     kernels = json.loads(MANIFEST.read_text(encoding="utf-8"))["kernels"]
-    found = (re.match(r"gfs_dot_(\d+)x4_([a-z]+)__gfni_avx512_", kernel["symbol"]) for kernel in kernels)
+    found = (re.match(rf"gfs_dot_(\d+)x4_([a-z]+)__{isa}_u", kernel["symbol"]) for kernel in kernels)
     return {(int(one[1]), one[2]) for one in found if one}
 
 
-def draw_sources(page: dict[str, Table]) -> Figure:
+def draw_sources(page: dict[str, Table], isa: str) -> Figure:
     """Draw throughput by number of data shards: two codes, in cache. Rings mark the shapes with a kernel for
     their known matrix, which explains the peaks."""
     figure, axes = panels("Encoding k+4 on one thread, shards of 4 KiB in cache", 2, height=3.0)
-    own = known_matrices()
+    own = known_matrices(isa)
     for axis, code in zip(axes, CODES, strict=True):
         rows = _rows(page, TITLES["k"], code, "in cache")
         _draw(axis, rows, _sources)
@@ -114,14 +114,14 @@ def draw_sources(page: dict[str, Table]) -> Figure:
     return figure
 
 
-#: File -> text alternative, function.
-PICTURES: dict[str, tuple[str, Callable[[dict[str, Table]], Figure]]] = {
-    "throughput-length.svg": (
+#: Name -> text alternative, function of the tables and the set.
+PICTURES: dict[str, tuple[str, Callable[[dict[str, Table], str], Figure]]] = {
+    "length": (
         "Throughput of 10+4 by bytes of a shard, in cache and from DRAM, with a Cauchy matrix and with lch: "
         "gfsmith, the fastest peer, a touch loop and the port bound of a dense product",
         draw_lengths,
     ),
-    "throughput-k.svg": (
+    "k": (
         "Throughput of k+4 by number of data shards, 4 KiB in cache, with a Cauchy matrix and with lch: "
         "gfsmith, the fastest peer, a touch loop and the port bound of a dense product. Rings and peaks: "
         "shapes with a kernel for their known matrix",
@@ -130,13 +130,19 @@ PICTURES: dict[str, tuple[str, Callable[[dict[str, Table]], Figure]]] = {
 }
 
 
-def links() -> str:
-    """Return the pictures as Markdown."""
-    return "".join(f"![{what}]({file})\n\n" for file, (what, _) in PICTURES.items())
+def _file(cpu: str, picture: str) -> str:
+    return f"{cpu}-{picture}.svg"
 
 
-def draw(text: str) -> dict[str, str]:
+def links(cpu: str) -> str:
+    """Return the pictures of a CPU's page as Markdown."""
+    return "".join(f"![{what}]({_file(cpu, name)})\n\n" for name, (what, _) in PICTURES.items())
+
+
+def draw(text: str, cpu: str) -> dict[str, str]:
     """Return file names and contents of the pictures, for the text of the page. Raises ValueError."""
-    page = tables(text)
+    page, isa = tables(text), re.search(r"^Machine: .* Set: (\w+)\.", text, re.MULTILINE)
+    if isa is None:
+        raise ValueError("performance: no line that names the machine and its set")
     with matplotlib.rc_context(STYLE):
-        return {file: svg(make(page), what) for file, (what, make) in PICTURES.items()}
+        return {_file(cpu, name): svg(make(page, isa[1]), what) for name, (what, make) in PICTURES.items()}

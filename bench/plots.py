@@ -19,6 +19,8 @@ LINES = {
     "gfsmith": ("gfsmith", "#c1121f"),
     "isal:avx512_gfni": ("ISA-L avx512_gfni", "#1d3557"),
     "isal:avx2_gfni": ("ISA-L avx2_gfni", "#457b9d"),
+    "isal:avx512": ("ISA-L avx512", "#1d3557"),
+    "isal:avx2": ("ISA-L avx2", "#457b9d"),
     "klauspost:serial": ("klauspost, serial", "#2a9d8f"),
     "klauspost:parallel": ("klauspost, forced parallel", "#8ab17d"),
     "klauspost:leopard": ("klauspost, Leopard (another code)", "#b5c99a"),

@@ -1,8 +1,12 @@
-"""Publication of a full run's results in bench/results/performance.md, between its two marks."""
+"""Publication of a run: a page for each CPU in bench/results/performance, and the list of these pages in
+bench/results/performance.md, between its two marks.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from bench import curves
 from bench.build import RESULTS
@@ -10,13 +14,15 @@ from bench.machine import describe
 from bench.paper import listings
 from bench.results import Result
 from bench.table import HEADINGS, TITLES, groups, name, place, row, summary
+from gfsmith.emit.files import replacing
 
-PAGE = RESULTS / "performance.md"
+INDEX = "performance.md"  #: in bench/results
+PAGES = "performance"  #: the folder of the pages beside it
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
 def _ahead(results: Sequence[Result]) -> Iterator[str]:
-    yield "## Where a peer is ahead\n"
+    yield "## Cells in which a peer is ahead\n"
     yield (
         "This section counts codec calls. Table I below, and docs/isal.md, compare single functions with\n"
         "ISA-L: in their columns that compare with ISA-L, a figure below 1 means that ISA-L is ahead.\n"
@@ -50,13 +56,42 @@ def _tables(results: Sequence[Result]) -> Iterator[str]:
         yield f"\n{listing.notes}\n"
 
 
-def publish(results: Sequence[Result]) -> None:
-    """Replace the text between the marks of bench/results/performance.md, and draw its pictures."""
-    before, rest = PAGE.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    head = f"Machine: {describe()}. {summary(results)}\n"
-    body = "\n".join([head, curves.links(), *_ahead(results), *_tables(results)])
-    text = f"{before}{BEGIN}\n{body}{END}{after}"
-    for file, drawn in curves.draw(text).items():
-        (RESULTS / file).write_text(drawn, encoding="utf-8")
-    PAGE.write_text(text)
+def page(results: Sequence[Result], cpu: str, isa: str) -> str:
+    """Return the page of a CPU, whose best set is `isa`."""
+    return "\n".join(
+        [
+            f"# Measured on {cpu}\n",
+            f"[{INDEX}](../{INDEX}) explains the columns and lists the other CPUs.\n",
+            f"Machine: {describe()}. Set: {isa}. {summary(results)}\n",
+            curves.links(cpu),
+            *_ahead(results),
+            *_tables(results),
+        ]
+    )
+
+
+def listed(folder: Path) -> str:
+    """Return the list of the pages in a folder, each with its first line."""
+    lines = []
+    for file in sorted(folder.glob("*.md")):
+        found = re.search(r"^Machine: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+        assert found is not None, f"{file.name} does not name its machine"
+        lines.append(f"- [{file.stem}]({folder.name}/{file.name}): {found[1]}\n")
+    return "".join(lines)
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as stage:
+        stage.write_text(text, encoding="utf-8")
+
+
+def publish(results: Sequence[Result], cpu: str, isa: str, top: Path = RESULTS) -> None:
+    """Write the page of this CPU with its pictures, and the list of all pages. Raises ValueError if the
+    results lack a row of the pictures; then nothing is written."""
+    text = page(results, cpu, isa)
+    folder, index = top / PAGES, top / INDEX
+    files = {folder / f"{cpu}.md": text, **{folder / n: d for n, d in curves.draw(text, cpu).items()}}
+    for file, content in files.items():
+        _write(file, content)
+    before, rest = index.read_text(encoding="utf-8").split(BEGIN)
+    _write(index, f"{before}{BEGIN}\n{listed(folder)}{END}{rest.split(END)[1]}")

@@ -1,8 +1,8 @@
-"""Pictures of README.md, docs/compose/guide.md and performance.md: python -m tools.pictures draws them; with
---check it names the stale ones.
+"""Pictures of README.md, docs/compose/guide.md and bench/results/performance: python -m tools.pictures draws
+them; with --check it names the stale ones.
 
-bench/results/speed.svg (speed_picture.py), throughput-length.svg and throughput-k.svg are drawn from the
-tables of performance.md, which `make bench` measured and `--publish` wrote; docs/pictures/proofs.svg
+bench/results/speed.svg (speed_picture.py) and those of bench/results/performance are drawn from the tables
+of the pages there, which `make bench` measured and `--publish` wrote; docs/pictures/proofs.svg
 (proofs_picture.py) from gen_out/PROOFS.json and two records in tests/unit/golden; docs/pictures/graphs.svg
 (graph_picture.py) from the layouts of `gfsmith graph`. None has a date or a host; matplotlib is pinned, so
 the same data give the same bytes.
@@ -25,7 +25,7 @@ from bench.style import described
 from tools import graph_picture, proofs_picture, speed_picture
 
 ROOT = Path(__file__).resolve().parents[1]
-PERFORMANCE = ROOT / "bench" / "results" / speed_picture.PAGE
+PERFORMANCE = ROOT / "bench" / "results" / "performance"
 PROOFS = ROOT / "gen_out" / "PROOFS.json"
 GOLDEN = ROOT / "tests" / "unit" / "golden"
 OBJECTS, EXECUTED = GOLDEN / "proved_objects.json", GOLDEN / "executed_kernels.json"
@@ -59,9 +59,11 @@ def pictures() -> dict[str, str]:
     """Return path in the repository -> contents. Raises ValueError, OSError."""
     matplotlib.use("svg")
     with matplotlib.rc_context(STYLE):
-        text = PERFORMANCE.read_text(encoding="utf-8")
+        pages = {file.stem: file.read_text(encoding="utf-8") for file in sorted(PERFORMANCE.glob("*.md"))}
+        curved = [curves.draw(text, cpu) for cpu, text in pages.items()]
+        text = pages[speed_picture.CPU]
         return {
-            **{f"bench/results/{file}": drawn for file, drawn in curves.draw(text).items()},
+            **{f"bench/results/performance/{file}": d for drawn in curved for file, d in drawn.items()},
             "bench/results/speed.svg": svg(speed_picture.draw(text), speed_picture.ABOUT),
             "docs/pictures/proofs.svg": svg(proofs_picture.draw(proofs()), proofs_picture.ABOUT),
             "docs/pictures/graphs.svg": svg(graph_picture.draw(), ABOUT_GRAPHS),

@@ -1,5 +1,5 @@
-"""The picture bench/results/speed.svg: speeds of gfsmith and the fastest peer, from the tables of
-performance.md.
+"""The picture bench/results/speed.svg: speeds of gfsmith and the fastest peer, from the tables of a page of
+bench/results/performance.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 
 from bench.curves import tables
 
-#: The page that `make bench` measured and `--publish` wrote.
-PAGE = "performance.md"
+#: The page that is drawn.
+CPU = "znver4"
+PAGE = f"{CPU}.md"
 ABOUT = (
     "Speed of gfsmith over the speed of the fastest peer: bars for encoding, decoding and updating of "
     "several shapes, in cache and from DRAM, with 95 % intervals"
@@ -79,7 +80,7 @@ def bars(text: str) -> list[Bar]:
 
 def machine(text: str) -> str:
     """Return the measured CPU as named by the page."""
-    found = re.search(r"^Machine: ([^,]+),.*?; ([^.]+)\.", text, re.MULTILINE)
+    found = re.search(r"^Machine: ([^,]+),.*?; ([^.]+)\. Set:", text, re.MULTILINE)
     if found is None:
         raise ValueError(f"{PAGE}: no line that names the machine")
     return f"{found[1]} ({found[2]})"

@@ -15,7 +15,7 @@ from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import ISAS
 from tools import pictures, proofs_picture, speed_picture
 
-TEXT = pictures.PERFORMANCE.read_text(encoding="utf-8")
+TEXT = (pictures.PERFORMANCE / speed_picture.PAGE).read_text(encoding="utf-8")
 
 
 def test_speed_shows_the_measurements_of_the_page() -> None:
@@ -33,10 +33,10 @@ def test_a_missing_cell_is_no_empty_bar() -> None:
 
 
 def test_throughput_needs_the_rows_of_the_page() -> None:
-    drawn = curves.draw(TEXT)
+    drawn = curves.draw(TEXT, "znver4")
     assert all("<title>" in text and "touch loop" in text for text in drawn.values())
     with pytest.raises(ValueError, match=r"fewer than 2 rows of 'lch', 'DRAM'"):
-        curves.draw(TEXT.replace("10+4 lch | DRAM", "10+4 lch | elsewhere"))
+        curves.draw(TEXT.replace("10+4 lch | DRAM", "10+4 lch | elsewhere"), "znver4")
 
 
 def _json(path: Path) -> Any:
