@@ -21,7 +21,7 @@ from gfsmith.build import config
 from gfsmith.kernel.defaults import PASS_MAX, default_outputs
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
 from gfsmith.kernel.operation import MAX_SHARDS
-from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store
+from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store, default_technique
 
 _GRAMMAR = re.compile(r"(?P<what>[a-z_0-9-]+):(?P<inputs>n|[1-9]\d*)x(?P<outputs>[1-9]\d*)(@(?P<isa>\w+))?")
 _OPERATIONS = ("dot", "mad", "xor")
@@ -98,6 +98,25 @@ def parse(text: str, best: Isa) -> Target:
     if target.shards > MAX_SHARDS:
         raise TargetError(f"SPEC '{text}': {target.shards} shards; allowed: up to {MAX_SHARDS}")
     return target
+
+
+def every(specs: Sequence[KernelSpec], isa: Isa) -> list[Target]:
+    """Return the targets of the kernels that a build has for a set, each once, in the order of the build.
+    Kernels for packets, with other techniques than the set's, and of operations that are not tuned have
+    none."""
+    found: list[Target] = []
+    for spec in specs:
+        baked, technique = spec.baked, default_technique(spec.operation, isa)
+        named = baked is None or (not baked.packets and baked.code in codes.FAMILIES)
+        if (
+            spec.isa.name == isa.name
+            and spec.operation.value in _OPERATIONS
+            and spec.technique is technique
+            and named
+        ):
+            outputs, code = (spec.outputs, None) if baked is None else (baked.parities, baked.code)
+            found.append(Target(spec.operation, code, spec.inputs, outputs, isa))
+    return list(dict.fromkeys(found))
 
 
 def path_of(target: Target, memory: bool, length: int) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gfsmith.explore.bench.measure import Figure
 
 _TARGET = re.compile(r"(?P<code>[a-z0-9_-]+):(?P<k>[1-9]\d{0,2})x(?P<m>[1-9]\d{0,2})")
-_BLOCK = re.compile(r"(?P<number>[1-9]\d{0,9})(?P<unit>[KM]?)")
+_BLOCK = re.compile(r"(?P<number>[1-9]\d{0,9})(?P<unit>[KM]?)", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 GREATEST = 64 << 20  #: bytes of a shard
 PICTURES = (".png", ".svg", ".pdf")
@@ -42,7 +42,7 @@ def _codec(target: str) -> Codec:
 
 def _bytes(block: str) -> int:
     found = _BLOCK.fullmatch(block)
-    size = int(found["number"]) * _UNITS[found["unit"]] if found else 0
+    size = int(found["number"]) * _UNITS[found["unit"].upper()] if found else 0
     if not 1 <= size <= GREATEST:
         fail(f"--block '{block}'; allowed: 1 to {GREATEST} bytes, such as 4096, 64K or 1M")
     return size

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.cli.completion import listed
 from gfsmith.cli.console import OutputPath
-from gfsmith.cli.tune_options import LENGTHS, Options
+from gfsmith.cli.tune_options import LENGTHS, SURVEY, Options
 from gfsmith.explore.tune.regime import Regime
 from gfsmith.kernel import microarch
 
@@ -91,10 +92,20 @@ from gfsmith.kernel import microarch
     shell_complete=listed(microarch.BY_NAME),
     help="Rank for these CPUs (LLVM's names) by llvm-mca alone, without measurements.",
 )
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="All shapes of the build on this machine's best set, within 15 minutes on 2 cores: instead of the "
+    "defaults above, "
+    f"--lengths {SURVEY['lengths']} --variants {SURVEY['budget']} --trials {SURVEY['trials']} "
+    f"--final {SURVEY['final']}.",
+)
 @click.option("--fresh", is_flag=True, help="Ignore the journal and measure everything again.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
-def command(specs: tuple[str, ...], **words: Any) -> None:  # fmt: skip
+@click.argument("specs", nargs=-1, metavar="SPEC...")
+@click.pass_context
+def command(context: click.Context, /, specs: tuple[str, ...], every: bool, **words: Any) -> None:
     """Find the fastest variants of kernels on this machine.
 
     SPEC is KIND:SHAPE[@ISA], such as dot:10x4, dot:nx4, cauchy:10x4@avx2. KIND is dot, mad, xor or a code
@@ -103,7 +114,11 @@ def command(specs: tuple[str, ...], **words: Any) -> None:  # fmt: skip
     """
     from gfsmith.cli import tune_stages
 
+    if every:
+        asked = {name for name in SURVEY if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+        words |= {name: value for name, value in SURVEY.items() if name not in asked}
     options = Options(**words)
+    specs = tune_stages.named(specs, every, options)
     if options.models is not None:
         tune_stages.rank(specs, options.models, options)
     else:

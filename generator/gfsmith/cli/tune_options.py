@@ -11,6 +11,8 @@ from gfsmith.cli.console import fail
 from gfsmith.emit.files import replacing
 
 LENGTHS = "1k,4k,16k,64k,1m"
+#: The defaults of --all, by the options' names.
+SURVEY = {"lengths": "1k,16k", "budget": 10, "trials": 7, "final": 31}
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
 _LONGEST = 16 << 20
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gfsmith.build import config, prove_kernels, tuned
 from gfsmith.build.target import Target, TargetError, best_isa, parse
+from gfsmith.build.target import every as every_target
 from gfsmith.build.target import reference as references_of
 from gfsmith.cli.console import fail, out, print_json, progress
 from gfsmith.cli.tune_options import Options, parse_lengths, write
@@ -50,6 +51,17 @@ def _specs(path: Path) -> tuple[tuple[KernelSpec, ...], str]:
     """Return the specs of the build whose kernels are the references, and its prefix."""
     loaded = config.load(path)
     return config.specs(loaded, str(path)), loaded.generator.prefix
+
+
+def named(texts: tuple[str, ...], every: bool, options: Options) -> tuple[str, ...]:
+    """Return the SPEC texts, or with `every` those of all shapes of the build. Exits with a one-line message
+    unless there are either texts or `every`."""
+    if every == bool(texts):
+        fail("SPEC or --all: name targets such as dot:10x4 cauchy:10x4, or say --all, and not both")
+    if not every:
+        return texts
+    specs, _ = _specs(options.path)
+    return tuple(target.name for target in every_target(specs, best_isa(microarch.host_features())))
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gfsmith.build.target import TargetError, kernels, parse, path_of, serves
+from gfsmith.build import config
+from gfsmith.build.target import TargetError, every, kernels, parse, path_of, serves
 from gfsmith.kernel.isa import BY_NAME
 
 BEST = BY_NAME["avx2"]
@@ -58,3 +59,17 @@ def test_passes_are_balanced_and_known_matrices_take_one() -> None:
 )
 def test_the_path_depends_on_regime_and_length(memory: bool, length: int, path: str | None) -> None:
     assert path_of(parse("dot:10x4", BEST), memory, length) == path
+
+
+def test_all_targets_of_a_build_are_its_functions_on_one_set() -> None:
+    groups = [
+        {"operation": "dot", "shapes": ["10x4", "nx2"]},
+        {"operation": "dot", "shapes": ["10x4"], "store": "streaming"},
+        {"operation": "mul", "shapes": ["1x1"]},
+        {"operation": "dot", "code": "lch", "shapes": ["40x20"]},
+        {"operation": "dot", "code": "cauchy_good", "packets": True, "shapes": ["4x2"]},
+    ]
+    built = config.specs(config.Config(kernels=groups, generator={"isas": ["avx2", "sse"]}), "test")
+    found = [target.name for target in every(built, BEST)]
+    assert found == ["dot:10x4@avx2", "dot:nx2@avx2", "lch:40x20@avx2"]
+    assert [parse(name, BEST) for name in found] == every(built, BEST)

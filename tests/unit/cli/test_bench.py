@@ -41,7 +41,7 @@ def test_figures_of_all_cells() -> None:
 
 def test_the_table_and_a_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    done = _run("raid6:3x2", "--block", "1K", "--seconds", "1", "--plot", str(tmp_path / "p.svg"))
+    done = _run("raid6:3x2", "--block", "1k", "--seconds", "1", "--plot", str(tmp_path / "p.svg"))
     assert done.exit_code == 0, done.output
     assert done.stdout.count("gfsmith") >= 4
     picture = (tmp_path / "p.svg").read_text()
