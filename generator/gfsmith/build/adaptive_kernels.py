@@ -99,7 +99,9 @@ def _variants(base: KernelSpec, shapes: Iterable[tuple[Walk, int, bool]]) -> Ite
     for walk, lines, shuffled in shapes:
         unroll = lines * LINE // isa.vector_bytes
         for store in Store if Op.STREAM in isa.ops else (Store.TEMPORAL,):
-            order = default_order(isa, unroll, False, store) if walk is Walk.TOGETHER else Order.SUMS
+            order = Order.SUMS
+            if walk is Walk.TOGETHER:
+                order = default_order(isa, base.operation, base.outputs, unroll, False, store)
             yield replace(
                 base,
                 unroll=unroll,

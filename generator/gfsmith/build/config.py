@@ -156,7 +156,7 @@ def _kernel(
     unroll = automatic if group.unroll == "auto" else group.unroll
     store = Store(group.store)
     polynomial = codes.POLYNOMIAL if baked is not None else generator.polynomial
-    automatic_order = default_order(isa, unroll, baked is not None, store)
+    automatic_order = default_order(isa, operation, outputs, unroll, baked is not None, store)
     order = automatic_order if group.order == "auto" else Order(group.order)
     return KernelSpec(
         operation=operation,

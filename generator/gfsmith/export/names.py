@@ -2,7 +2,7 @@
 
 With the default prefix gfs all names stay. With another prefix P every name changes by a fixed rule:
 gfsmith_encode -> P_encode, gfs_x -> P_gfs_x, GFSMITH_X -> P_X in capitals, GFS_X -> P_GFS_X, and the files
-likewise (gfsmith.h -> P.h). Kernels were generated with the prefix: P_dot_10x4__avx2_u1.
+likewise (gfsmith.h -> P.h). Kernels were generated with the prefix: P_dot_10x4__avx2_u2_steps.
 """
 
 from __future__ import annotations

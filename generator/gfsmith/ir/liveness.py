@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from gfsmith.ir import Instr, Loop, Program, Value
+from gfsmith.ir import Instr, Loop, Op, Program, Value
 
 
 def uses(program: Program) -> Counter[Value]:
@@ -44,8 +44,30 @@ def last_use(loop: Loop) -> dict[Value, int]:
 
 
 def variables(loop: Loop) -> dict[Value, Value]:
-    """Return a map from every name of a carried value to its phi: one register holds them all."""
-    return {name: carry.phi for carry in loop.carries for name in carry.names()}
+    """Return a map from every name of a carried value to its phi, and from the partial sums on the way from
+    the phi to its successors: one register holds them all."""
+    names = {name: carry.phi for carry in loop.carries for name in carry.names()}
+    for section in (loop.body, loop.rest):
+        names |= _partial_sums(section, names)
+    return names
+
+
+def _partial_sums(section: Iterable[Instr], names: dict[Value, Value]) -> dict[Value, Value]:
+    """Return a map to the phi from the sums of a section that begin with a phi and end with its successor, if
+    every one of them is read once, by the next: the phi is then read no more when the first is computed."""
+    read = Counter(value for instr in section for value in instr.args)
+    begun: dict[Value, Value] = {phi: phi for phi in names.values()}
+    before: dict[Value, Value] = {}
+    for instr in section:
+        sources = [a for a in instr.args if a in begun and read[a] == 1]
+        if instr.op in (Op.XOR, Op.XOR3) and instr.result is not None and sources:
+            before[instr.result], begun[instr.result] = sources[0], begun[sources[0]]
+    found: dict[Value, Value] = {}
+    for value, phi in names.items():
+        if begun.get(value) == phi:
+            while (value := before.get(value, phi)) != phi:
+                found[value] = phi
+    return found
 
 
 def _peak(code: Iterable[Instr], last: dict[Value, int], loop: Loop) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gfsmith.ir import Op
 from gfsmith.kernel.isa import Encoding, Isa
-from gfsmith.kernel.tuning_parameters import Order, Store
+from gfsmith.kernel.operation import Operation
+from gfsmith.kernel.tuning_parameters import Order, Store, fits
 
 PASS_MAX = 8  #: GFS_PASS_MAX of map.h: most outputs of one pass with tables
 
@@ -12,23 +13,34 @@ PASS_MAX = 8  #: GFS_PASS_MAX of map.h: most outputs of one pass with tables
 def default_unroll(isa: Isa, outputs: int) -> int:
     """Return the vectors per iteration such that unroll * outputs accumulators hide latency.
 
-    Half of the registers remain for other values, three quarters where a product needs nibbles, a mask and
-    two lookups."""
+    Half of the registers remain for other values where a product is one lookup, or where vectors share the
+    loads of tables; elsewhere three quarters."""
     if isa.registers is None:
         return 1
-    accumulators = isa.registers // (2 if Op.LOOKUP2 in isa.ops else 4)
+    accumulators = isa.registers // (2 if Op.LOOKUP2 in isa.ops or _shares_tables(isa) else 4)
     unroll = 1
-    while unroll * 2 * outputs <= accumulators and unroll < 4:
+    while unroll * 2 * outputs <= accumulators and fits(isa, unroll * 2, outputs) and unroll < 4:
         unroll *= 2
     return unroll
 
 
-def default_order(isa: Isa, unroll: int, baked: bool, store: Store) -> Order:
+def _shares_tables(isa: Isa) -> bool:
+    """Return whether loads of tables limit a kernel that takes one vector an iteration: 16 registers hold few
+    tables, and a product reads two. Two vectors were 1.1 to 1.3 times as fast on Zen 3."""
+    return isa.encoding is Encoding.VEX and Op.AFFINE not in isa.ops
+
+
+def default_order(
+    isa: Isa, operation: Operation, outputs: int, unroll: int, baked: bool, store: Store
+) -> Order:
     """Return the order of the vectors of an iteration.
 
-    STEPS if the set has 32 registers and a product is one instruction, except for baked kernels and streaming
-    stores: up to 1.2 times as fast on Zen 4 (docs/tuning.md)."""
+    STEPS if the set has 32 registers and a product is one instruction (up to 1.2 times as fast on Zen 4,
+    docs/tuning.md), or if the vectors share tables (up to 1.1 times as fast on Zen 3), except for baked
+    kernels and streaming stores."""
     able = isa.encoding is Encoding.EVEX and Op.AFFINE in isa.ops
+    if _shares_tables(isa) and operation in (Operation.DOT, Operation.MAD, Operation.MUL):
+        able = unroll * (outputs + 2) + 3 <= (isa.registers or 0)  # the nibbles of all vectors live at once
     steps = able and unroll > 1 and not baked and store is Store.TEMPORAL
     return Order.STEPS if steps else Order.SUMS
 

@@ -5,6 +5,8 @@ Source: Drucker, Gueron, Krasnov, "The comeback of Reed Solomon codes", section 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gfsmith.ir import Op, Value
 from gfsmith.lower.builder import Builder
 
@@ -21,6 +23,6 @@ class Affine:
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
         return (x,)
 
-    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> Iterator[Value]:
         matrix = b.entry(Op.MATRIX, source, output)
-        return (b.emit(self._op, parts[0], matrix),)
+        yield b.emit(self._op, parts[0], matrix)

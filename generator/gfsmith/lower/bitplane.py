@@ -6,6 +6,8 @@ one lane into the next. No table is indexed by data, so the portable kernels run
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gfsmith.ir import Op, Value
 from gfsmith.lower.builder import Builder
 
@@ -17,9 +19,7 @@ class Bitplane:
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
         return tuple(b.emit(Op.BIT, x, immediate=position) for position in range(8))
 
-    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
-        products = []
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> Iterator[Value]:
         for position, plane in enumerate(parts):
             column = b.entry(Op.COLUMN, source, output, position)
-            products.append(b.emit(Op.SCALE, plane, column))
-        return tuple(products)
+            yield b.emit(Op.SCALE, plane, column)

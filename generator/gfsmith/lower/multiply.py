@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from gfsmith.ir import Value
@@ -19,6 +20,7 @@ class Multiply(Protocol):
         """Return the values that all products of x share."""
         ...
 
-    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
-        """Return values whose sum is c[output][source] * x."""
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> Iterator[Value]:
+        """Yield values whose sum is c[output][source] * x. The code of each is emitted
+        separately, so the caller can add it before the next one needs a register."""
         ...

@@ -6,6 +6,8 @@ Galois field arithmetic using Intel SIMD instructions", FAST 2013.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gfsmith.ir import Op, Value
 from gfsmith.lower.builder import Builder
 
@@ -20,9 +22,7 @@ class Nibble:
         low = b.emit(Op.AND, x, mask)
         return low, high
 
-    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
-        products = []
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> Iterator[Value]:
         for half, index in enumerate(parts):
             table = b.entry(Op.TABLE, source, output, 16 * half)
-            products.append(b.emit(Op.LOOKUP, table, index))
-        return tuple(products)
+            yield b.emit(Op.LOOKUP, table, index)

@@ -9,6 +9,8 @@ programmers" (../shared/papers); Power ISA 2.07, vpermxor.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gfsmith.ir import Op, Value
 from gfsmith.lower.builder import Builder
 
@@ -20,7 +22,7 @@ class Permxor:
     def split(self, b: Builder, x: Value, constants: tuple[Value, ...]) -> tuple[Value, ...]:
         return (x,)
 
-    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> tuple[Value, ...]:
+    def terms(self, b: Builder, parts: tuple[Value, ...], source: int, output: int) -> Iterator[Value]:
         low = b.entry(Op.TABLE, source, output)
         high = b.entry(Op.TABLE, source, output, 16)
-        return (b.emit(Op.LOOKUP2, low, high, parts[0]),)
+        yield b.emit(Op.LOOKUP2, low, high, parts[0])

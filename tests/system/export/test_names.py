@@ -19,7 +19,7 @@ RENAMED = {
     "*gfsmith_isa, (gfs_x)": "*acme_isa, (acme_gfs_x)",
     "-DGFSMITH_SINGLE_ISA=avx2": "-DACME_SINGLE_ISA=avx2",
     "gen_out/gfsmith_kernels.h": "gen_out/acme_kernels.h",
-    "acme_dot_nx4__avx2_u1": "acme_dot_nx4__avx2_u1",
+    "acme_dot_nx4__avx2_u2_steps": "acme_dot_nx4__avx2_u2_steps",
     "gfsmith 1.2.3, made by `gfsmith export`": "gfsmith 1.2.3, made by `gfsmith export`",
     "my_gfsmith_x xgfs_x _GFSMITH_X": "my_gfsmith_x xgfs_x _GFSMITH_X",
     "gfsmith.toml gfsmith.cpp": "gfsmith.toml gfsmith.cpp",

@@ -26,7 +26,7 @@ PAIRS = {
     "clang-14": (("clang-14",), ("x86_64-w64-mingw32-gcc", "-O0")),
     "clang-19": (("clang-19",), ("clang-19", "--target=x86_64-w64-mingw32")),
 }
-PROVED = ("gfs_dot_nx4__avx2_u1", "gfs_dot_10x4_cauchy__gfni_avx512", "gfs_mul_nx1__sse")
+PROVED = ("gfs_dot_nx4__avx2_u2_steps", "gfs_dot_10x4_cauchy__gfni_avx512", "gfs_mul_nx1__sse")
 
 
 def machine_code(export: Export, path: Path, abi: Abi) -> dict[str, tuple[bytes, bytes]]:

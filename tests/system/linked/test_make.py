@@ -102,7 +102,7 @@ def test_exports_contain_the_script(small: Path) -> None:
 
 
 #: A kernel of the default set whose bytes no other kernel has.
-OTHER = "gfs_dot_10x4__avx2_u1"
+OTHER = "gfs_dot_10x4__avx2_u2_steps"
 
 
 def _changed_library(folder: Path) -> Path:

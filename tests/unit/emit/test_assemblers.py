@@ -94,21 +94,21 @@ def test_bytes_are_those_of_the_manifest(assembler: str, isa: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("command", "symbol"),
     [
-        (["gcc"], "gfs_dot_10x4__avx2_u1"),
+        (["gcc"], "gfs_dot_10x4__avx2_u2_steps"),
         pytest.param(
             ["clang-19", "--target=x86_64-apple-macos11"],
-            "_gfs_dot_10x4__avx2_u1",
+            "_gfs_dot_10x4__avx2_u2_steps",
             marks=pytest.mark.needs("clang"),
         ),
         pytest.param(
             ["clang-19", "--target=x86_64-pc-windows-gnu"],
-            "gfs_dot_10x4__avx2_u1",
+            "gfs_dot_10x4__avx2_u2_steps",
             marks=pytest.mark.needs("clang"),
         ),
     ],
 )
 def test_objects_export_the_symbol(command: list[str], symbol: str, tmp_path: Path) -> None:
-    source = GEN_OUT / "x86" / "gfs_dot_10x4__avx2_u1.S"
+    source = GEN_OUT / "x86" / "gfs_dot_10x4__avx2_u2_steps.S"
     binary = lief.parse(str(_compile(command, [source], tmp_path / "out")))
     assert binary is not None
     assert symbol in [str(s.name) for s in binary.symbols]
@@ -116,7 +116,7 @@ def test_objects_export_the_symbol(command: list[str], symbol: str, tmp_path: Pa
 
 @pytest.mark.needs("clang")
 def test_elf_objects_need_no_executable_stack_and_keep_cet(tmp_path: Path) -> None:
-    source = GEN_OUT / "x86" / "gfs_dot_10x4__avx2_u1.S"
+    source = GEN_OUT / "x86" / "gfs_dot_10x4__avx2_u2_steps.S"
     for compiler in ("gcc", "clang-14", "clang-19"):
         path = _compile([compiler], [source], tmp_path / compiler)
         text = subprocess.run(["readelf", "-nSW", path], capture_output=True, text=True, check=True)
@@ -132,7 +132,7 @@ def test_elf_objects_need_no_executable_stack_and_keep_cet(tmp_path: Path) -> No
 
 @pytest.mark.needs("clang", "mingw")
 def test_coff_objects_have_unwind_tables(tmp_path: Path) -> None:
-    source = GEN_OUT / "x86" / "gfs_dot_10x4__avx2_u1.S"
+    source = GEN_OUT / "x86" / "gfs_dot_10x4__avx2_u2_steps.S"
     for command in (["x86_64-w64-mingw32-gcc"], ["clang-19", "--target=x86_64-pc-windows-gnu"]):
         path = _compile(command, [source], tmp_path / command[0])
         dump = subprocess.run(

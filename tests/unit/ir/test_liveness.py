@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gfsmith.ir import CURRENT, Instr, Loop, Op, Program, Ref, Role, Space
 from gfsmith.ir.liveness import last_use, pressure, uses, variables
 from gfsmith.ir.program import Carry
@@ -46,9 +48,18 @@ def test_a_value_of_the_head_that_the_body_reads_lives_through_every_iteration()
 
 
 def test_a_carried_value_has_one_register_under_all_its_names() -> None:
-    assert variables(ROLLED) == {2: 2, 0: 2, 5: 2}
+    assert variables(ROLLED) == {2: 2, 0: 2, 5: 2, 4: 2}  # 4: the partial sum on the way from 2 to 5
     assert last_use(ROLLED)[2] == 5
     assert pressure(_program(ROLLED)) == 3  # the sum, the source, the value of the head
+
+
+def test_a_partial_sum_shares_the_register_only_if_the_carried_value_is_read_no_more() -> None:
+    again = (*ROLLED.body, Instr(Op.XOR, 6, (2, 5)))
+    assert variables(replace(ROLLED, body=again)) == {2: 2, 0: 2, 5: 2}
+    twice = (*ROLLED.body[:2], Instr(Op.XOR, 6, (4, 1)), Instr(Op.XOR, 5, (4, 6)))
+    assert variables(replace(ROLLED, body=twice)) == {2: 2, 0: 2, 5: 2}
+    product = (*ROLLED.body[:1], Instr(Op.TWICE, 4, (2,)), Instr(Op.XOR, 5, (4, 3)))
+    assert variables(replace(ROLLED, body=product)) == {2: 2, 0: 2, 5: 2}
 
 
 def test_values_of_the_preload_are_live_in_all_loops() -> None:

@@ -32,7 +32,7 @@ from tests.unit.prove.objects import (
     run,
 )
 
-KERNEL = "gfs_dot_10x4__avx2_u1"
+KERNEL = "gfs_dot_10x4__avx2_u2_steps"
 
 
 @pytest.fixture(params=needs.params(FORMATS))

@@ -16,7 +16,7 @@ from tests.unit.prove import objects
 from tests.unit.prove.objects import CLANG, COFF, GCC, GCC_MS, GEN_OUT, MACHO, MINGW, assemble, walk
 
 KERNELS = [
-    "gfs_dot_10x4__avx2_u1",
+    "gfs_dot_10x4__avx2_u2_steps",
     "gfs_dot_10x4__gfni_sse_u1",
     "gfs_dot_nx8__gfni_avx512_u1",
     "gfs_mad_1x1__sse_u4",

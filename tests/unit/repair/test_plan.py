@@ -67,10 +67,13 @@ def test_kernels(project: Path) -> None:
     code = ("--code", "cauchy", "--k", "4", "--m", "3")
     two = record(project, *code, "--lost", "1,5", "--isa", "avx2")
     assert list(two["kernels"]) == ["avx2"]
-    assert symbols(two, "avx2") == ["gfs_dot_4x2__avx2_u2"]
+    assert symbols(two, "avx2") == ["gfs_dot_4x2__avx2_u2_steps"]
     three = record(project, *code, "--lost", "0,1,2", "--isa", "avx2")
     assert [kernel["first"] for kernel in three["kernels"]["avx2"]] == [0, 2]
-    assert symbols(three, "avx2") == ["gfs_dot_4x2__avx2_u2", "gfs_dot_nx1__avx2_u4"]  # none with a prefetch
+    assert symbols(three, "avx2") == [
+        "gfs_dot_4x2__avx2_u2_steps",
+        "gfs_dot_nx1__avx2_u4_steps",
+    ]  # none with a prefetch
     parities = record(project, "--code", "cauchy", "--k", "4", "--m", "2", "--lost", "4,5")
     assert symbols(parities, "avx2") == ["gfs_dot_4x2_cauchy__avx2_u2"]
     nothing = record(project, *code, "--lost", "1", "--wanted", "1", "--isa", "scalar")

@@ -146,12 +146,12 @@ def test_the_reference_is_the_kernel_of_the_build() -> None:
     specs = config.specs(config.parse("[generator]\nisas = ['avx2']\n" + text, "build"), "build")
     found = {p: reference(TARGET, p, specs, "gfs")[0].symbol for p in ("cached", "nearby", "distant", "bulk")}
     assert found == {
-        "cached": "gfs_dot_3x2__avx2_u2",
-        "nearby": "gfs_dot_3x2__avx2_u2_p256t0",
+        "cached": "gfs_dot_3x2__avx2_u2_steps",
+        "nearby": "gfs_dot_3x2__avx2_u2_steps_p256t0",
         "distant": "gfs_dot_nx2__avx2_u2_nt",
         "bulk": "gfs_dot_nx2__avx2_u2_nt",
     }
     alone = reference(parse("dot:9x3@avx2", BY_NAME["sse"]), "cached", specs, "gfs")
-    assert [spec.symbol for spec in alone] == ["gfs_dot_9x3__avx2_u1"]
+    assert [spec.symbol for spec in alone] == ["gfs_dot_9x3__avx2_u2_steps"]
     twelve = reference(parse("dot:9x10@gfni_avx512", BY_NAME["sse"]), "cached", specs, "gfs")
     assert [spec.outputs for spec in twelve] == [5, 5], "passes are balanced as in map.c"

@@ -27,7 +27,7 @@ void gfs_dot_2x1__rvv_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
     const vuint8m1_t v4 = gfs_load_table(coeffs + 0, vl);
     const vuint8m1_t v6 = gfs_load_table(coeffs + 16, vl);
     const vuint8m1_t v12 = gfs_load_table(coeffs + 32, vl);
-    const vuint8m1_t v14 = gfs_load_table(coeffs + 48, vl);
+    const vuint8m1_t v15 = gfs_load_table(coeffs + 48, vl);
     size_t at = 0;
     for (; len - at >= 2 * vl; at += 2 * vl) {
         const vuint8m1_t v1 = __riscv_vle8_v_u8m1(s0 + at, vl);
@@ -46,16 +46,16 @@ void gfs_dot_2x1__rvv_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
         const vuint8m1_t v10 = __riscv_vsrl_vx_u8m1(v9, 4, vl);
         const vuint8m1_t v11 = __riscv_vand_vv_u8m1(v9, v0, vl);
         const vuint8m1_t v13 = __riscv_vrgather_vv_u8m1(v12, v11, vl);
-        const vuint8m1_t v15 = __riscv_vrgather_vv_u8m1(v14, v10, vl);
-        const vuint8m1_t v16 = __riscv_vxor_vv_u8m1(v8, v13, vl);
+        const vuint8m1_t v14 = __riscv_vxor_vv_u8m1(v8, v13, vl);
         const vuint8m1_t v26 = __riscv_vle8_v_u8m1(s1 + at + vl, vl);
         const vuint8m1_t v27 = __riscv_vsrl_vx_u8m1(v26, 4, vl);
         const vuint8m1_t v28 = __riscv_vand_vv_u8m1(v26, v0, vl);
         const vuint8m1_t v30 = __riscv_vrgather_vv_u8m1(v12, v28, vl);
-        const vuint8m1_t v32 = __riscv_vrgather_vv_u8m1(v14, v27, vl);
-        const vuint8m1_t v33 = __riscv_vxor_vv_u8m1(v25, v30, vl);
-        const vuint8m1_t v17 = __riscv_vxor_vv_u8m1(v16, v15, vl);
-        const vuint8m1_t v34 = __riscv_vxor_vv_u8m1(v33, v32, vl);
+        const vuint8m1_t v31 = __riscv_vxor_vv_u8m1(v25, v30, vl);
+        const vuint8m1_t v16 = __riscv_vrgather_vv_u8m1(v15, v10, vl);
+        const vuint8m1_t v17 = __riscv_vxor_vv_u8m1(v14, v16, vl);
+        const vuint8m1_t v33 = __riscv_vrgather_vv_u8m1(v15, v27, vl);
+        const vuint8m1_t v34 = __riscv_vxor_vv_u8m1(v31, v33, vl);
         __riscv_vse8_v_u8m1(d0 + at, v17, vl);
         __riscv_vse8_v_u8m1(d0 + at + vl, v34, vl);
     }
@@ -70,9 +70,9 @@ void gfs_dot_2x1__rvv_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
         const vuint8m1_t v44 = __riscv_vsrl_vx_u8m1(v43, 4, vl);
         const vuint8m1_t v45 = __riscv_vand_vv_u8m1(v43, v0, vl);
         const vuint8m1_t v47 = __riscv_vrgather_vv_u8m1(v12, v45, vl);
-        const vuint8m1_t v49 = __riscv_vrgather_vv_u8m1(v14, v44, vl);
-        const vuint8m1_t v50 = __riscv_vxor_vv_u8m1(v42, v47, vl);
-        const vuint8m1_t v51 = __riscv_vxor_vv_u8m1(v50, v49, vl);
+        const vuint8m1_t v48 = __riscv_vxor_vv_u8m1(v42, v47, vl);
+        const vuint8m1_t v50 = __riscv_vrgather_vv_u8m1(v15, v44, vl);
+        const vuint8m1_t v51 = __riscv_vxor_vv_u8m1(v48, v50, vl);
         __riscv_vse8_v_u8m1(d0 + at, v51, vl);
     }
     if (at < len) {
@@ -86,10 +86,10 @@ void gfs_dot_2x1__rvv_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
             const vuint8m1_t v56 = __riscv_vand_vv_u8m1(v54, v0, vl);
             const vuint8m1_t v57 = gfs_load_table(entry + 0, vl);
             const vuint8m1_t v58 = __riscv_vrgather_vv_u8m1(v57, v56, vl);
-            const vuint8m1_t v59 = gfs_load_table(entry + 16, vl);
-            const vuint8m1_t v60 = __riscv_vrgather_vv_u8m1(v59, v55, vl);
-            const vuint8m1_t v61 = __riscv_vxor_vv_u8m1(v53, v58, vl);
-            const vuint8m1_t v62 = __riscv_vxor_vv_u8m1(v61, v60, vl);
+            const vuint8m1_t v59 = __riscv_vxor_vv_u8m1(v53, v58, vl);
+            const vuint8m1_t v60 = gfs_load_table(entry + 16, vl);
+            const vuint8m1_t v61 = __riscv_vrgather_vv_u8m1(v60, v55, vl);
+            const vuint8m1_t v62 = __riscv_vxor_vv_u8m1(v59, v61, vl);
             v53 = v62;
         }
         __riscv_vse8_v_u8m1(d0 + at, v53, rest);

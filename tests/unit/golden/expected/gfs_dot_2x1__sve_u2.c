@@ -28,7 +28,7 @@ void gfs_dot_2x1__sve_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
     const svuint8_t v4 = gfs_load_table(coeffs + 0);
     const svuint8_t v6 = gfs_load_table(coeffs + 16);
     const svuint8_t v12 = gfs_load_table(coeffs + 32);
-    const svuint8_t v14 = gfs_load_table(coeffs + 48);
+    const svuint8_t v15 = gfs_load_table(coeffs + 48);
     size_t at = 0;
     for (; len - at >= 2 * vl; at += 2 * vl) {
         const svuint8_t v1 = svld1_u8(all, s0 + at);
@@ -47,16 +47,16 @@ void gfs_dot_2x1__sve_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
         const svuint8_t v10 = svlsr_n_u8_x(all, v9, 4);
         const svuint8_t v11 = svand_u8_x(all, v9, v0);
         const svuint8_t v13 = svtbl_u8(v12, v11);
-        const svuint8_t v15 = svtbl_u8(v14, v10);
-        const svuint8_t v16 = sveor_u8_x(all, v8, v13);
+        const svuint8_t v14 = sveor_u8_x(all, v8, v13);
         const svuint8_t v26 = svld1_u8(all, s1 + at + vl);
         const svuint8_t v27 = svlsr_n_u8_x(all, v26, 4);
         const svuint8_t v28 = svand_u8_x(all, v26, v0);
         const svuint8_t v30 = svtbl_u8(v12, v28);
-        const svuint8_t v32 = svtbl_u8(v14, v27);
-        const svuint8_t v33 = sveor_u8_x(all, v25, v30);
-        const svuint8_t v17 = sveor_u8_x(all, v16, v15);
-        const svuint8_t v34 = sveor_u8_x(all, v33, v32);
+        const svuint8_t v31 = sveor_u8_x(all, v25, v30);
+        const svuint8_t v16 = svtbl_u8(v15, v10);
+        const svuint8_t v17 = sveor_u8_x(all, v14, v16);
+        const svuint8_t v33 = svtbl_u8(v15, v27);
+        const svuint8_t v34 = sveor_u8_x(all, v31, v33);
         svst1_u8(all, d0 + at, v17);
         svst1_u8(all, d0 + at + vl, v34);
     }
@@ -71,9 +71,9 @@ void gfs_dot_2x1__sve_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
         const svuint8_t v44 = svlsr_n_u8_x(all, v43, 4);
         const svuint8_t v45 = svand_u8_x(all, v43, v0);
         const svuint8_t v47 = svtbl_u8(v12, v45);
-        const svuint8_t v49 = svtbl_u8(v14, v44);
-        const svuint8_t v50 = sveor_u8_x(all, v42, v47);
-        const svuint8_t v51 = sveor_u8_x(all, v50, v49);
+        const svuint8_t v48 = sveor_u8_x(all, v42, v47);
+        const svuint8_t v50 = svtbl_u8(v15, v44);
+        const svuint8_t v51 = sveor_u8_x(all, v48, v50);
         svst1_u8(all, d0 + at, v51);
     }
     if (at < len) {
@@ -88,10 +88,10 @@ void gfs_dot_2x1__sve_u2(size_t len, size_t k, const uint8_t *coeffs, const uint
             const svuint8_t v56 = svand_u8_x(all, v54, v0);
             const svuint8_t v57 = gfs_load_table(entry + 0);
             const svuint8_t v58 = svtbl_u8(v57, v56);
-            const svuint8_t v59 = gfs_load_table(entry + 16);
-            const svuint8_t v60 = svtbl_u8(v59, v55);
-            const svuint8_t v61 = sveor_u8_x(all, v53, v58);
-            const svuint8_t v62 = sveor_u8_x(all, v61, v60);
+            const svuint8_t v59 = sveor_u8_x(all, v53, v58);
+            const svuint8_t v60 = gfs_load_table(entry + 16);
+            const svuint8_t v61 = svtbl_u8(v60, v55);
+            const svuint8_t v62 = sveor_u8_x(all, v59, v61);
             v53 = v62;
         }
         svst1_u8(part, d0 + at, v53);

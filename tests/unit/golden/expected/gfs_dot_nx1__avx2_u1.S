@@ -60,10 +60,10 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
     .byte 0xc5,0xed,0xdb,0xd0                                # vpand ymm2, ymm2, ymm0
     .byte 0xc4,0xc2,0x7d,0x5a,0x21                           # vbroadcasti128 ymm4, [r9]
     .byte 0xc4,0xe2,0x5d,0x00,0xe2                           # vpshufb ymm4, ymm4, ymm2
+    .byte 0xc5,0xf5,0xef,0xcc                                # vpxor ymm1, ymm1, ymm4
     .byte 0xc4,0xc2,0x7d,0x5a,0x51,0x10                      # vbroadcasti128 ymm2, [r9+16]
     .byte 0xc4,0xe2,0x6d,0x00,0xd3                           # vpshufb ymm2, ymm2, ymm3
-    .byte 0xc5,0xf5,0xef,0xe4                                # vpxor ymm4, ymm1, ymm4
-    .byte 0xc5,0xdd,0xef,0xca                                # vpxor ymm1, ymm4, ymm2
+    .byte 0xc5,0xf5,0xef,0xca                                # vpxor ymm1, ymm1, ymm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
 # .L5:
@@ -120,10 +120,10 @@ GFSMITH_FUNCTION(gfs_dot_nx1__avx2_u1)
     .byte 0xc5,0xed,0xdb,0xd0                                # vpand ymm2, ymm2, ymm0
     .byte 0xc4,0xc2,0x7d,0x5a,0x21                           # vbroadcasti128 ymm4, [r9]
     .byte 0xc4,0xe2,0x5d,0x00,0xe2                           # vpshufb ymm4, ymm4, ymm2
+    .byte 0xc5,0xf5,0xef,0xcc                                # vpxor ymm1, ymm1, ymm4
     .byte 0xc4,0xc2,0x7d,0x5a,0x51,0x10                      # vbroadcasti128 ymm2, [r9+16]
     .byte 0xc4,0xe2,0x6d,0x00,0xd3                           # vpshufb ymm2, ymm2, ymm3
-    .byte 0xc5,0xf5,0xef,0xe4                                # vpxor ymm4, ymm1, ymm4
-    .byte 0xc5,0xdd,0xef,0xca                                # vpxor ymm1, ymm4, ymm2
+    .byte 0xc5,0xf5,0xef,0xca                                # vpxor ymm1, ymm1, ymm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
 # .L7:

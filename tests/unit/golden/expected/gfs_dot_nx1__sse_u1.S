@@ -45,13 +45,13 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x66,0x0f,0x70,0xc0,0x00                           # pshufd xmm0, xmm0, 0
 # while at least 16 bytes remain
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x72,0x6c                                          # jb .L3
+    .byte 0x72,0x68                                          # jb .L3
     .byte 0x90                                               # padding
 # .L2:
     .byte 0x66,0x0f,0xef,0xc9                                # pxor xmm1, xmm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xeb,0x43                                          # jmp .L5
+    .byte 0xeb,0x3f                                          # jmp .L5
 # .L4:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0xf3,0x41,0x0f,0x6f,0x14,0x03                      # movdqu xmm2, [r11+rax]
@@ -61,30 +61,29 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x66,0x0f,0xdb,0xd0                                # pand xmm2, xmm0
     .byte 0xf3,0x41,0x0f,0x6f,0x21                           # movdqu xmm4, [r9]
     .byte 0x66,0x0f,0x38,0x00,0xe2                           # pshufb xmm4, xmm2
+    .byte 0x66,0x0f,0xef,0xcc                                # pxor xmm1, xmm4
     .byte 0xf3,0x41,0x0f,0x6f,0x51,0x10                      # movdqu xmm2, [r9+16]
     .byte 0x66,0x0f,0x38,0x00,0xd3                           # pshufb xmm2, xmm3
-    .byte 0x66,0x0f,0xef,0xe1                                # pxor xmm4, xmm1
-    .byte 0x66,0x0f,0x6f,0xcc                                # movdqa xmm1, xmm4
     .byte 0x66,0x0f,0xef,0xca                                # pxor xmm1, xmm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
 # .L5:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x72,0xb8                                          # jb .L4
+    .byte 0x72,0xbc                                          # jb .L4
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0xf3,0x41,0x0f,0x7f,0x0c,0x03                      # movdqu [r11+rax], xmm1
     .byte 0x48,0x83,0xc0,0x10                                # add rax, 16
     .byte 0x48,0x83,0xef,0x10                                # sub rdi, 16
     .byte 0x48,0x83,0xff,0x10                                # cmp rdi, 16
-    .byte 0x73,0x95                                          # jae .L2
+    .byte 0x73,0x99                                          # jae .L2
 # .L3:
 # the last 1 to 15 bytes
     .byte 0x48,0x85,0xff                                     # test rdi, rdi
-    .byte 0x0f,0x84,0x0f,0x01,0x00,0x00                      # jz .L0
+    .byte 0x0f,0x84,0x0b,0x01,0x00,0x00                      # jz .L0
     .byte 0x66,0x0f,0xef,0xc9                                # pxor xmm1, xmm1
     .byte 0x49,0x89,0xca                                     # mov r10, rcx
     .byte 0x49,0x89,0xd1                                     # mov r9, rdx
-    .byte 0xe9,0x93,0x00,0x00,0x00                           # jmp .L7
+    .byte 0xe9,0x8f,0x00,0x00,0x00                           # jmp .L7
 # .L6:
     .byte 0x4d,0x8b,0x1a                                     # mov r11, [r10]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
@@ -117,16 +116,15 @@ GFSMITH_FUNCTION(gfs_dot_nx1__sse_u1)
     .byte 0x66,0x0f,0xdb,0xd0                                # pand xmm2, xmm0
     .byte 0xf3,0x41,0x0f,0x6f,0x21                           # movdqu xmm4, [r9]
     .byte 0x66,0x0f,0x38,0x00,0xe2                           # pshufb xmm4, xmm2
+    .byte 0x66,0x0f,0xef,0xcc                                # pxor xmm1, xmm4
     .byte 0xf3,0x41,0x0f,0x6f,0x51,0x10                      # movdqu xmm2, [r9+16]
     .byte 0x66,0x0f,0x38,0x00,0xd3                           # pshufb xmm2, xmm3
-    .byte 0x66,0x0f,0xef,0xe1                                # pxor xmm4, xmm1
-    .byte 0x66,0x0f,0x6f,0xcc                                # movdqa xmm1, xmm4
     .byte 0x66,0x0f,0xef,0xca                                # pxor xmm1, xmm2
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x20                                # add r9, 32
 # .L7:
     .byte 0x49,0x39,0xf2                                     # cmp r10, rsi
-    .byte 0x0f,0x82,0x64,0xff,0xff,0xff                      # jb .L6
+    .byte 0x0f,0x82,0x68,0xff,0xff,0xff                      # jb .L6
     .byte 0x4d,0x8b,0x18                                     # mov r11, [r8]
     .byte 0x49,0x01,0xc3                                     # add r11, rax
     .byte 0x48,0x83,0xff,0x08                                # cmp rdi, 8

@@ -9,7 +9,7 @@
  * reads:     [src[j], src[j] + len), [dst[i], dst[i] + len), coeffs, the two pointer arrays
  * writes:    [dst[i], dst[i] + len) and its own stack frame
  * in place:  dst may be src
- * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 15 ymm registers
+ * clobbers:  rax, rcx, rdx, rsi, rdi, r8-r11, flags, 14 ymm registers
  *
  * The bytes are the kernel; the text next to them is their disassembly in Intel operand order.
  */
@@ -28,9 +28,9 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0x53                                               # push rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset 8; .cfi_rel_offset rbx, 0)
     GFSMITH_SEH(.seh_pushreg rbx)
-    .byte 0x48,0x81,0xec,0x90,0x00,0x00,0x00                 # sub rsp, 144
-    GFSMITH_CFI(.cfi_adjust_cfa_offset 144)
-    GFSMITH_SEH(.seh_stackalloc 144)
+    .byte 0x48,0x81,0xec,0x80,0x00,0x00,0x00                 # sub rsp, 128
+    GFSMITH_CFI(.cfi_adjust_cfa_offset 128)
+    GFSMITH_SEH(.seh_stackalloc 128)
     .byte 0x0f,0x29,0x34,0x24                                # movaps [rsp], xmm6
     GFSMITH_CFI(.cfi_rel_offset 23, 0)
     GFSMITH_SEH(.seh_savexmm xmm6, 0)
@@ -55,16 +55,13 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0x44,0x0f,0x29,0x6c,0x24,0x70                      # movaps [rsp+112], xmm13
     GFSMITH_CFI(.cfi_rel_offset 30, 112)
     GFSMITH_SEH(.seh_savexmm xmm13, 112)
-    .byte 0x44,0x0f,0x29,0xb4,0x24,0x80,0x00,0x00,0x00       # movaps [rsp+128], xmm14
-    GFSMITH_CFI(.cfi_rel_offset 31, 128)
-    GFSMITH_SEH(.seh_savexmm xmm14, 128)
     GFSMITH_SEH(.seh_endprologue)
     .byte 0x48,0x89,0xcf                                     # mov rdi, rcx
     .byte 0x48,0x89,0xd6                                     # mov rsi, rdx
     .byte 0x4c,0x89,0xc2                                     # mov rdx, r8
     .byte 0x4c,0x89,0xc9                                     # mov rcx, r9
-    .byte 0x4c,0x8b,0x84,0x24,0xd0,0x00,0x00,0x00            # mov r8, [rsp+208]
-    .byte 0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00 # padding
+    .byte 0x4c,0x8b,0x84,0x24,0xc0,0x00,0x00,0x00            # mov r8, [rsp+192]
+    .byte 0x66,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00 # padding
 #else
     .byte 0xf3,0x0f,0x1e,0xfa                                # endbr64
     .byte 0x53                                               # push rbx
@@ -99,24 +96,24 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0xc5,0x2d,0xdb,0xd0                                # vpand ymm10, ymm10, ymm0
     .byte 0xc5,0x35,0xdb,0xc8                                # vpand ymm9, ymm9, ymm0
     .byte 0xc4,0x42,0x75,0x00,0xd9                           # vpshufb ymm11, ymm1, ymm9
-    .byte 0xc4,0x42,0x6d,0x00,0xe2                           # vpshufb ymm12, ymm2, ymm10
     .byte 0xc4,0x41,0x25,0xef,0x1c,0x01                      # vpxor ymm11, ymm11, [r9+rax]
+    .byte 0xc4,0x42,0x6d,0x00,0xe2                           # vpshufb ymm12, ymm2, ymm10
     .byte 0xc4,0x41,0x25,0xef,0xdc                           # vpxor ymm11, ymm11, ymm12
     .byte 0xc4,0x42,0x65,0x00,0xc9                           # vpshufb ymm9, ymm3, ymm9
-    .byte 0xc4,0x42,0x5d,0x00,0xd2                           # vpshufb ymm10, ymm4, ymm10
     .byte 0xc4,0x41,0x35,0xef,0x0c,0x02                      # vpxor ymm9, ymm9, [r10+rax]
+    .byte 0xc4,0x42,0x5d,0x00,0xd2                           # vpshufb ymm10, ymm4, ymm10
     .byte 0xc4,0x41,0x35,0xef,0xca                           # vpxor ymm9, ymm9, ymm10
     .byte 0xc5,0x7e,0x6f,0x14,0x03                           # vmovdqu ymm10, [rbx+rax]
     .byte 0xc4,0xc1,0x1d,0x73,0xd2,0x04                      # vpsrlq ymm12, ymm10, 4
     .byte 0xc5,0x1d,0xdb,0xe0                                # vpand ymm12, ymm12, ymm0
     .byte 0xc5,0x2d,0xdb,0xd0                                # vpand ymm10, ymm10, ymm0
     .byte 0xc4,0x42,0x55,0x00,0xea                           # vpshufb ymm13, ymm5, ymm10
-    .byte 0xc4,0x42,0x4d,0x00,0xf4                           # vpshufb ymm14, ymm6, ymm12
     .byte 0xc4,0x41,0x25,0xef,0xdd                           # vpxor ymm11, ymm11, ymm13
-    .byte 0xc4,0x41,0x25,0xef,0xde                           # vpxor ymm11, ymm11, ymm14
+    .byte 0xc4,0x42,0x4d,0x00,0xec                           # vpshufb ymm13, ymm6, ymm12
+    .byte 0xc4,0x41,0x25,0xef,0xdd                           # vpxor ymm11, ymm11, ymm13
     .byte 0xc4,0x42,0x45,0x00,0xd2                           # vpshufb ymm10, ymm7, ymm10
-    .byte 0xc4,0x42,0x3d,0x00,0xe4                           # vpshufb ymm12, ymm8, ymm12
     .byte 0xc4,0x41,0x35,0xef,0xca                           # vpxor ymm9, ymm9, ymm10
+    .byte 0xc4,0x42,0x3d,0x00,0xe4                           # vpshufb ymm12, ymm8, ymm12
     .byte 0xc4,0x41,0x35,0xef,0xcc                           # vpxor ymm9, ymm9, ymm12
     .byte 0xc4,0x41,0x7e,0x7f,0x1c,0x01                      # vmovdqu [r9+rax], ymm11
     .byte 0xc4,0x41,0x7e,0x7f,0x0c,0x02                      # vmovdqu [r10+rax], ymm9
@@ -231,16 +228,16 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     .byte 0xc5,0x25,0xdb,0xd8                                # vpand ymm11, ymm11, ymm0
     .byte 0xc4,0x42,0x7d,0x5a,0x29                           # vbroadcasti128 ymm13, [r9]
     .byte 0xc4,0x42,0x15,0x00,0xeb                           # vpshufb ymm13, ymm13, ymm11
-    .byte 0xc4,0x42,0x7d,0x5a,0x71,0x10                      # vbroadcasti128 ymm14, [r9+16]
-    .byte 0xc4,0x42,0x0d,0x00,0xf4                           # vpshufb ymm14, ymm14, ymm12
-    .byte 0xc4,0x41,0x35,0xef,0xed                           # vpxor ymm13, ymm9, ymm13
-    .byte 0xc4,0x41,0x15,0xef,0xce                           # vpxor ymm9, ymm13, ymm14
+    .byte 0xc4,0x41,0x35,0xef,0xcd                           # vpxor ymm9, ymm9, ymm13
+    .byte 0xc4,0x42,0x7d,0x5a,0x69,0x10                      # vbroadcasti128 ymm13, [r9+16]
+    .byte 0xc4,0x42,0x15,0x00,0xec                           # vpshufb ymm13, ymm13, ymm12
+    .byte 0xc4,0x41,0x35,0xef,0xcd                           # vpxor ymm9, ymm9, ymm13
     .byte 0xc4,0x42,0x7d,0x5a,0x69,0x20                      # vbroadcasti128 ymm13, [r9+32]
     .byte 0xc4,0x42,0x15,0x00,0xeb                           # vpshufb ymm13, ymm13, ymm11
+    .byte 0xc4,0x41,0x2d,0xef,0xd5                           # vpxor ymm10, ymm10, ymm13
     .byte 0xc4,0x42,0x7d,0x5a,0x59,0x30                      # vbroadcasti128 ymm11, [r9+48]
     .byte 0xc4,0x42,0x25,0x00,0xdc                           # vpshufb ymm11, ymm11, ymm12
-    .byte 0xc4,0x41,0x2d,0xef,0xed                           # vpxor ymm13, ymm10, ymm13
-    .byte 0xc4,0x41,0x15,0xef,0xd3                           # vpxor ymm10, ymm13, ymm11
+    .byte 0xc4,0x41,0x2d,0xef,0xd3                           # vpxor ymm10, ymm10, ymm11
     .byte 0x49,0x83,0xc2,0x08                                # add r10, 8
     .byte 0x49,0x83,0xc1,0x40                                # add r9, 64
 # .L17:
@@ -333,10 +330,8 @@ GFSMITH_FUNCTION(gfs_mad_2x2__avx2_u1)
     GFSMITH_CFI(.cfi_restore 29)
     .byte 0x44,0x0f,0x28,0x6c,0x24,0x70                      # movaps xmm13, [rsp+112]
     GFSMITH_CFI(.cfi_restore 30)
-    .byte 0x44,0x0f,0x28,0xb4,0x24,0x80,0x00,0x00,0x00       # movaps xmm14, [rsp+128]
-    GFSMITH_CFI(.cfi_restore 31)
-    .byte 0x48,0x81,0xc4,0x90,0x00,0x00,0x00                 # add rsp, 144
-    GFSMITH_CFI(.cfi_adjust_cfa_offset -144)
+    .byte 0x48,0x81,0xc4,0x80,0x00,0x00,0x00                 # add rsp, 128
+    GFSMITH_CFI(.cfi_adjust_cfa_offset -128)
     .byte 0x5b                                               # pop rbx
     GFSMITH_CFI(.cfi_adjust_cfa_offset -8; .cfi_restore rbx)
     .byte 0x5f                                               # pop rdi
