@@ -24,8 +24,8 @@ def test_commands_print_the_output_of_the_page(page: str) -> None:
 
 
 def test_the_readme_starts_a_program_a_file_and_kernels(build: Path) -> None:
-    """README's program, commands on a file and export work in order, after `make lib shards` in this checkout,
-    which names the files that it builds."""
+    """README's program, its commands on a file and its export work in order, in this checkout. `make` names
+    the files that it builds, so it runs before."""
     shutil.rmtree(build / "readme", ignore_errors=True)
     steps = list(howto.steps((ROOT / "README.md").read_text(encoding="utf-8")))
     assert [type(step) for step in steps] == [howto.Create, howto.Run, howto.Run, howto.Run]
