@@ -38,12 +38,16 @@ static bool computes(const gfs_pipelined *kernel, const gfs_isa *isa,
 gfsmith_kernel *gfs_pipelined_row(const gfs_isa *isa, const gfs_known_matrix *matrix,
                                   unsigned inputs, unsigned outputs) {
   gfsmith_kernel *found = NULL;
+  unsigned best = 0;
   for (const gfs_pipelined *kernel = gfs_pipelined_kernels; kernel->run != NULL; kernel++) {
     if (kernel->lines != 1 || !computes(kernel, isa, matrix, inputs, outputs))
       continue;
-    if (kernel->store == GFS_STORE_streaming)
-      return kernel->run;
-    found = kernel->run;
+    unsigned rank =
+        (kernel->store == GFS_STORE_streaming ? 3u : 1u) + (kernel->inputs != 0 ? 1u : 0u);
+    if (rank > best) {
+      found = kernel->run;
+      best = rank;
+    }
   }
   return found;
 }

@@ -27,7 +27,8 @@ extern const gfs_pipelined gfs_pipelined_kernels[];
 
 /* The kernel that prefetches a line of one address for each line of a source, which suits calls on
  * one stripe after the other: for a known matrix, or with tables for `matrix` NULL. Kernels with
- * streaming stores are preferred. NULL: the build has none. */
+ * streaming stores are preferred, and among these for this number of inputs. NULL: the build has
+ * none. */
 gfsmith_kernel *gfs_pipelined_row(const gfs_isa *isa, const gfs_known_matrix *matrix,
                                   unsigned inputs, unsigned outputs);
 

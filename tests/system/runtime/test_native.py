@@ -67,6 +67,12 @@ def test_kernels_for_known_matrices(compiler: Compiler) -> None:
     assert run(compiler.link_sources("baked", *flags, *lists)) == "ok\n"
 
 
+def test_the_choice_of_pipelined_kernels(compiler: Compiler) -> None:
+    """Streaming stores come before a fixed number of inputs, wherever a kernel stands in the list."""
+    lists = ("-iquote", "tests/system/runtime/native/choice_set")
+    assert run(compiler.link("pipelined_choice", *lists)) == "ok\n"
+
+
 @pytest.mark.needs("clang")
 def test_empty_lists(compiler: Compiler) -> None:
     """A library without known matrices compiles."""
