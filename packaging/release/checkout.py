@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from gfsmith.build.places import CONFIGURATION, cache_of
 from release.places import Places, ReleaseError, run
 
 
@@ -14,6 +15,8 @@ def clone(places: Places) -> None:
     if run("git", "status", "--porcelain", "--untracked-files=no", cwd=places.root):
         raise ReleaseError("the checkout has uncommitted changes; a release contains committed files only")
     run("git", "clone", "--quiet", "--no-hardlinks", places.root, places.source, cwd=places.root)
+    if _cache(places).is_dir():
+        (places.source / _cache(places).name).symlink_to(_cache(places))  # `gen` looks for it there
 
 
 def generate(places: Places) -> None:
@@ -25,9 +28,8 @@ def generate(places: Places) -> None:
 
 
 def gfsmith(places: Places, *arguments: str | Path, cwd: Path | None = None) -> str:
-    """Run the clone's gfsmith, with the checkout's cache of proofs."""
-    cache = places.root / ".gfsmith-cache"
-    known = {"GFSMITH_CACHE": str(cache)} if cache.is_dir() and "GFSMITH_CACHE" not in os.environ else {}
+    """Run the clone's gfsmith, with the checkout's cache of proofs for every configuration."""
+    known = {"GFSMITH_CACHE": str(_cache(places))} if _cache(places).is_dir() else {}
     command = (sys.executable, "-m", "gfsmith", *arguments)
     return run(*command, cwd=cwd or places.source, path=modules(places.source), variables=known)
 
@@ -40,3 +42,8 @@ def modules(source: Path) -> str:
 def tracked(places: Places, folder: str) -> list[str]:
     """Return the paths of the tracked files in a folder of the clone, relative to that folder."""
     return run("git", "ls-files", "-z", cwd=places.source / folder).split("\0")[:-1]
+
+
+def _cache(places: Places) -> Path:
+    """Return the checkout's cache of proofs."""
+    return cache_of(places.root / CONFIGURATION)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from release import archives, crate, notes, sums
-from release.places import ReleaseError
+from gfsmith.build.places import CONFIGURATION, cache_of
+from release import archives, checkout, crate, notes, sums
+from release.places import Places, ReleaseError
 from tests.support.paths import ROOT
 
 TEXT = "# Changelog\n\n## 3.2.0 (unreleased)\n\n- New.\n\n## 3.1.0\n\n### Added\n\n- Old.\n\n## 3.0.1\n"
@@ -58,6 +59,21 @@ def test_the_command_refuses_uncommitted_changes(tmp_path: Path) -> None:
     done = _command(root, tmp_path)
     expected = "release: the checkout has uncommitted changes; a release contains committed files only\n"
     assert (done.returncode, done.stderr) == (1, expected)
+
+
+def test_the_clone_has_the_committed_files_and_the_cache_of_the_checkout(tmp_path: Path) -> None:
+    """`gfsmith gen` finds proofs next to the configuration only."""
+    root = tmp_path / "root"
+    (root / ".gfsmith-cache").mkdir(parents=True)
+    (root / ".gfsmith-cache" / "proofs.json").write_text("{}")
+    (root / CONFIGURATION).touch()
+    own = ("-c", "user.name=x", "-c", "user.email=x")
+    for words in (("init", "-q"), ("add", str(CONFIGURATION)), (*own, "commit", "-q", "-m", "x")):
+        subprocess.run(("git", *words), cwd=root, check=True)
+    places = Places(root, tmp_path / "work", tmp_path / "out", "1.0")
+    checkout.clone(places)
+    assert (places.source / CONFIGURATION).exists()
+    assert (cache_of(places.source / CONFIGURATION) / "proofs.json").read_text() == "{}"
 
 
 def _command(root: Path, folder: Path) -> subprocess.CompletedProcess[str]:
