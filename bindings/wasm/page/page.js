@@ -216,7 +216,7 @@ function splitFile(file) {
 function openShards(files) {
   return exclusively(`Opening ${files.length} shards …`, async () => {
     const buffers = await Promise.all(files.map((file) => file.arrayBuffer()));
-    const { report, kernels } = await ask('open', { files: buffers }, buffers);
+    const { report, kernels } = await ask('open', { files: buffers, names: files.map(({ name }) => name) }, buffers);
     chosen = null;
     show(report, 'not known: shards were opened', kernels, 'nothing: shards were opened');
     return `${shardsAre(report.lost)} of ${report.k + report.m}; up to ${report.m} can be rebuilt.`;

@@ -1,5 +1,5 @@
 // The worker, which runs outside of the page's thread: holds the shards, damages and repairs them.
-import { Codec, inspect, join, repair, split } from '../src/index.js';
+import { Codec, inspect, join, repair, shardIndex, split } from '../src/index.js';
 
 /** @typedef {import('../src/index.js').Progress} Progress */
 
@@ -54,12 +54,12 @@ const commands = {
   },
 
   /**
-   * @param {{files: ArrayBuffer[]}} message
+   * @param {{files: ArrayBuffer[], names: string[]}} message
    * @param {(progress: Progress) => void} send
    */
-  async open({ files }, send) {
+  async open({ files, names }, send) {
     const given = files.map((file) => new Uint8Array(file));
-    const report = await inspect(given, { onProgress: send });
+    const report = await inspect(given, { indices: names.map(shardIndex), onProgress: send });
     shards = report.shards.map(({ position }) => (position === null ? null : given[position]));
     kernels = await running(report.k, report.m);
     return { report, kernels };

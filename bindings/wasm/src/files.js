@@ -60,6 +60,14 @@ export function shardName(name, index, generation = 1) {
   return `${name}.g${generation}.${String(index).padStart(3, '0')}.gfs`;
 }
 
+/** The index in the name of a shard file, null if it is another name.
+ * @param {string} name
+ */
+export function shardIndex(name) {
+  const found = /\.g\d+\.(\d{3})\.gfs$/.exec(name);
+  return found && Number(found[1]);
+}
+
 /**
  * @param {Uint8Array} bytes
  * @param {import('./index.js').SplitOptions} options
@@ -105,28 +113,20 @@ export async function split(bytes, options) {
 }
 
 /**
- * Sort files by their headers: one set, no index twice.
- * @param {import('./engine.js').Engine} vm
- * @param {(Uint8Array | null | undefined)[]} files
+ * A file that is a shard of the set.
+ * @typedef {object} Found
+ * @property {Header} header
+ * @property {number} position
+ * @property {string | null} broken the reason if the file has no valid header: then the header is derived
  */
-function sort(vm, files) {
-  if (!Array.isArray(files)) throw new TypeError('files must be an array of Uint8Array, null for missing files');
-  /** @type {{header: Header, position: number}[]} */
-  const found = [];
-  /** @type {import('./index.js').Unreadable[]} */
-  const unreadable = [];
-  files.forEach((file, position) => {
-    if (!file) return;
-    try {
-      const header = readHeader(byteArray(`files[${position}]`, file), checksumOf(vm));
-      found.push({ header, position });
-    } catch (error) {
-      if (!(error instanceof GfsmithError) || error.code !== 'EFORMAT') throw error;
-      unreadable.push({ position, reason: error.message });
-    }
-  });
-  if (found.length === 0) throw new GfsmithError('EFORMAT', 'none of the files is a shard with a readable header');
-  const other = found.find(({ header }) => !sameSet(header, found[0].header, checksumOf(vm)));
+
+/**
+ * Refuse files of several sets, or an index that occurs twice.
+ * @param {Found[]} found
+ * @param {Checksum} checksum
+ */
+function requireOneSet(found, checksum) {
+  const other = found.find(({ header }) => !sameSet(header, found[0].header, checksum));
   if (other) {
     const [a, b] = [found[0], other].map(({ header, position }) => `files[${position}] (of "${nameText(header.name)}")`);
     throw new GfsmithError('EFORMAT', `${a} and ${b} are shards of different sets`);
@@ -138,6 +138,53 @@ function sort(vm, files) {
       throw new GfsmithError('EFORMAT', reason);
     }
   });
+}
+
+/**
+ * Give files without a valid header the indices that the caller states. The other headers determine theirs, and the
+ * checksums of their records match only if the index is right. Appends to `found`, and returns the other files.
+ * @param {import('./index.js').Unreadable[]} headless
+ * @param {Found[]} found
+ * @param {readonly (number | null | undefined)[] | undefined} indices
+ */
+function place(headless, found, indices) {
+  const { k, m } = found[0].header;
+  const free = new Set(Array(k + m).keys());
+  for (const { header } of found) free.delete(header.index);
+  return headless.filter(({ position, reason }) => {
+    const index = indices ? indices[position] : position;
+    if (typeof index !== 'number' || !free.delete(index)) return true;
+    found.push({ header: { ...found[0].header, index }, position, broken: reason });
+    return false;
+  });
+}
+
+/**
+ * Sort files by their headers: one set, no index twice.
+ * @param {import('./engine.js').Engine} vm
+ * @param {readonly (Uint8Array | null | undefined)[]} files
+ * @param {readonly (number | null | undefined)[] | undefined} indices
+ */
+function sort(vm, files, indices) {
+  if (!Array.isArray(files)) throw new TypeError('files must be an array of Uint8Array, null for missing files');
+  if (indices !== undefined && !Array.isArray(indices)) throw new TypeError('indices must be an array of numbers or null');
+  /** @type {Found[]} */
+  const found = [];
+  /** @type {import('./index.js').Unreadable[]} */
+  const headless = [];
+  files.forEach((file, position) => {
+    if (!file) return;
+    try {
+      const header = readHeader(byteArray(`files[${position}]`, file), checksumOf(vm));
+      found.push({ header, position, broken: null });
+    } catch (error) {
+      if (!(error instanceof GfsmithError) || error.code !== 'EFORMAT') throw error;
+      headless.push({ position, reason: error.message });
+    }
+  });
+  if (found.length === 0) throw new GfsmithError('EFORMAT', 'none of the files is a shard with a readable header');
+  requireOneSet(found, checksumOf(vm));
+  const unreadable = place(headless, found, indices);
   return { found, unreadable };
 }
 
@@ -160,13 +207,15 @@ function agreed(ends, found) {
 
 /**
  * The reason why a shard is damaged, or null.
+ * @param {string | null} broken
  * @param {Set<number>} lost
  * @param {End | null} end
  * @param {number} size of the file
  * @param {number} whole its size if it is intact
  */
-function damage(lost, end, size, whole) {
+function damage(broken, lost, end, size, whole) {
   const [first] = lost;
+  if (broken) return broken;
   if (size < whole) return `truncated: ${size} of ${whole} bytes`;
   if (lost.size === 1) return `checksum mismatch in block ${first}`;
   if (lost.size > 1) return `checksum mismatch in ${lost.size} blocks, the first block ${first}`;
@@ -191,12 +240,12 @@ function countLost(stripes, m, payloads, lost) {
 
 /**
  * @param {import('./engine.js').Engine} vm
- * @param {(Uint8Array | null | undefined)[]} files
- * @param {((progress: Progress) => void) | undefined} onProgress
+ * @param {readonly (Uint8Array | null | undefined)[]} files
+ * @param {import('./index.js').ReadOptions} options
  * @returns {Examined}
  */
-function examine(vm, files, onProgress) {
-  const { found, unreadable } = sort(vm, files);
+function examine(vm, files, { indices, onProgress }) {
+  const { found, unreadable } = sort(vm, files, indices);
   const { k, m, code, block, generation, name: rawName, id } = found[0].header;
   /** @type {import('./index.js').ShardReport[]} */
   const shards = Array.from({ length: k + m }, (_, index) => ({ index, state: 'missing', position: null, reason: 'missing' }));
@@ -212,12 +261,12 @@ function examine(vm, files, onProgress) {
   const size = payloadBytes({ k, block, length });
   // A trailer may state any length: with fewer bytes than k shards have, the original cannot be restored.
   const enough = total >= k * size;
-  found.forEach(({ header, position }, n) => {
+  found.forEach(({ header, position, broken }, n) => {
     const { index } = header;
     payloads[index] = end && enough ? new Uint8Array(size) : null;
-    lost[index] = readBlocks(given[n], block, size, checksumOf(vm), payloads[index]);
+    lost[index] = readBlocks(given[n], header, size, checksumOf(vm), payloads[index]);
     hashed(given[n].length);
-    const reason = damage(lost[index], ends[n], given[n].length, end ? shardBytes(block, size) : 0);
+    const reason = damage(broken, lost[index], ends[n], given[n].length, end ? shardBytes(block, size) : 0);
     shards[index] = { index, state: reason ? 'damaged' : 'intact', position, reason };
   });
   const stripes = Math.ceil(size / block);
@@ -313,23 +362,22 @@ function assemble(vm, { k, block, name }, { length, original }, payloads) {
 }
 
 /**
- * @param {(Uint8Array | null | undefined)[]} files
- * @param {import('./index.js').FileOptions} [options]
+ * @param {readonly (Uint8Array | null | undefined)[]} files
+ * @param {import('./index.js').ReadOptions} [options]
  */
 export async function inspect(files, options = {}) {
-  const { kernels, onProgress } = options;
-  return examine(await engine(kernels), files, onProgress).report;
+  return examine(await engine(options.kernels), files, options).report;
 }
 
 /**
- * @param {(Uint8Array | null | undefined)[]} files
- * @param {import('./index.js').FileOptions} [options]
+ * @param {readonly (Uint8Array | null | undefined)[]} files
+ * @param {import('./index.js').ReadOptions} [options]
  * @returns {Promise<import('./index.js').Repair>}
  */
 export async function repair(files, options = {}) {
   const { kernels, onProgress } = options;
   const vm = await engine(kernels);
-  const set = examine(vm, files, onProgress);
+  const set = examine(vm, files, options);
   const { header, end, report } = set;
   requireRepairable(report);
   const lost = report.shards.filter(({ state }) => state !== 'intact').map(({ index }) => index);
@@ -344,14 +392,14 @@ export async function repair(files, options = {}) {
 }
 
 /**
- * @param {(Uint8Array | null | undefined)[]} files
- * @param {import('./index.js').FileOptions} [options]
+ * @param {readonly (Uint8Array | null | undefined)[]} files
+ * @param {import('./index.js').ReadOptions} [options]
  * @returns {Promise<{name: string, bytes: Uint8Array}>}
  */
 export async function join(files, options = {}) {
   const { kernels, onProgress } = options;
   const vm = await engine(kernels);
-  const set = examine(vm, files, onProgress);
+  const set = examine(vm, files, options);
   const { header, end, report } = set;
   requireRepairable(report);
   const payloads = await rebuild(vm, set, [...Array(header.k).keys()], onProgress);

@@ -97,6 +97,14 @@ export interface FileOptions {
   onProgress?: (progress: Progress) => void;
 }
 
+export interface ReadOptions extends FileOptions {
+  /**
+   * The index of the shard in each file, null if unknown; default: the position in `files`. It is used only for a file
+   * whose header is damaged: the other headers determine its header, and a wrong index matches none of its blocks.
+   */
+  indices?: readonly (number | null | undefined)[];
+}
+
 export interface SplitOptions extends CodecOptions, FileOptions {
   /** The file name stored in the shards: at most 229 bytes of UTF-8, no "/". */
   name: string;
@@ -114,6 +122,9 @@ export function split(bytes: Uint8Array, options: SplitOptions): Promise<Uint8Ar
 
 /** The file name of a shard: NAME.g1.000.gfs and so on. */
 export function shardName(name: string, index: number, generation?: number): string;
+
+/** The index of a shard in the file name that shardName gives it; null if it is another name. */
+export function shardIndex(name: string): number | null;
 
 export interface ShardReport {
   index: number;
@@ -143,7 +154,8 @@ export interface Report {
   payloadBytes: number;
   /** All k + m, by index. */
   shards: ShardReport[];
-  /** Files with an unreadable header, which cannot be assigned to a shard; their shards count as missing. */
+  /** Files with an unreadable header whose index is not known or is that of another file; their shards count as
+   * missing. */
   unreadable: Unreadable[];
   /** Number of shards that are not intact. */
   lost: number;
@@ -158,7 +170,7 @@ export interface Report {
  * Inspect shard files, in any order, null for missing ones; checksums determine the intact ones. Throws
  * GfsmithError EFORMAT if no header can be read, if there are shards of several sets, or one shard twice.
  */
-export function inspect(files: readonly (Uint8Array | null | undefined)[], options?: FileOptions): Promise<Report>;
+export function inspect(files: readonly (Uint8Array | null | undefined)[], options?: ReadOptions): Promise<Report>;
 
 export interface Repair {
   /** All k + m shard files: the intact ones as given, the others rebuilt. */
@@ -171,10 +183,10 @@ export interface Repair {
 
 /** Rebuild all shards that are not intact, block by block: every shard may be damaged. Errors: those of inspect, and
  * ETOOMANY if a stripe has more than m lost blocks, EFORMAT if no trailer is intact. */
-export function repair(files: readonly (Uint8Array | null | undefined)[], options?: FileOptions): Promise<Repair>;
+export function repair(files: readonly (Uint8Array | null | undefined)[], options?: ReadOptions): Promise<Repair>;
 
 /** The original file; lost data shards are rebuilt for it. Errors as for repair. */
 export function join(
   files: readonly (Uint8Array | null | undefined)[],
-  options?: FileOptions,
+  options?: ReadOptions,
 ): Promise<{ name: string; bytes: Uint8Array }>;

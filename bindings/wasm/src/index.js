@@ -2,4 +2,4 @@
 export { Codec } from './codec.js';
 export { supportedKernels } from './engine.js';
 export { GfsmithError } from './errors.js';
-export { inspect, join, repair, shardName, split } from './files.js';
+export { inspect, join, repair, shardIndex, shardName, split } from './files.js';

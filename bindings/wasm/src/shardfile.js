@@ -198,18 +198,25 @@ function record(kind, number, content, tag, checksum) {
 }
 
 /**
+ * The seed of the checksums of a shard's records.
+ * @param {Uint8Array} head the 512 bytes of its header
+ */
+const tagOf = (head) => head.slice(AT.sum, AT.sum + 8);
+
+/**
  * The content of the record at `at` if it is good, else null.
  * @param {Uint8Array} file
  * @param {number} at
  * @param {number} kind
  * @param {number} number
+ * @param {number} most bytes of its content
  * @param {Uint8Array} tag
  * @param {Checksum} checksum
  */
-function open(file, at, kind, number, tag, checksum) {
+function open(file, at, kind, number, most, tag, checksum) {
   if (file.length < at + RECORD) return null;
   const size = new DataView(file.buffer, file.byteOffset + at).getUint32(24, true);
-  if (file.length < at + RECORD + size) return null;
+  if (size < 1 || size > most || file.length < at + RECORD + size) return null;
   const content = file.subarray(at + RECORD, at + RECORD + size);
   return equal(record(kind, number, content, tag, checksum), file.subarray(at, at + RECORD + size)) ? content : null;
 }
@@ -223,7 +230,7 @@ function open(file, at, kind, number, tag, checksum) {
  */
 export function writeShard(header, payload, end, checksum) {
   const head = writeHeader(header, checksum);
-  const tag = head.slice(AT.sum, AT.sum + 8);
+  const tag = tagOf(head);
   const stripes = Math.ceil(payload.length / header.block);
   const file = new Uint8Array(shardBytes(header.block, payload.length));
   file.set(head);
@@ -254,51 +261,56 @@ export function shardBytes(block, payload) {
  * @param {Uint8Array} file
  * @param {number} at
  * @param {Header} header
+ * @param {Uint8Array} tag
  * @param {Checksum} checksum
- * @returns {End | null}
+ * @returns {(End & {stripes: number}) | null}
  */
-function trailer(file, at, { k, block }, checksum) {
+function trailer(file, at, { k, block }, tag, checksum) {
   if (at < HEADER || file.length < at + RECORD + TRAILER) return null;
   const stripes = Number(new DataView(file.buffer, file.byteOffset + at).getBigUint64(16, true));
-  const content = open(file, at, KIND.trailer, stripes, file.subarray(AT.sum, AT.sum + 8), checksum);
-  if (!content || content.length !== TRAILER) return null;
+  const content = open(file, at, KIND.trailer, stripes, TRAILER, tag, checksum);
+  if (content?.length !== TRAILER) return null;
   const length = Number(new DataView(content.buffer, content.byteOffset).getBigUint64(0, true));
   const valid = Number.isSafeInteger(length) && stripes === Math.ceil(length / (k * block));
-  return valid ? { length, original: content.slice(8) } : null;
+  return valid ? { length, original: content.slice(8), stripes } : null;
 }
 
 /**
- * The trailer of a shard, or null if it is damaged: at the end of the file, or, if bytes follow it, after the
- * last block.
- * @param {Uint8Array} file with a good header
+ * The trailer of a shard, or null if it is damaged: after the last block, or, if the length of that block is
+ * unknown because it is damaged, at the end of the file.
+ * @param {Uint8Array} file its header may be damaged
  * @param {Header} header
  * @param {Checksum} checksum
  * @returns {End | null}
  */
 export function readEnd(file, header, checksum) {
-  const tag = file.subarray(AT.sum, AT.sum + 8);
-  let end = trailer(file, file.length - RECORD - TRAILER, header, checksum);
-  for (let n = 0, at = HEADER; !end && at < file.length; n++, at += RECORD + header.block) {
-    const block = open(file, at, KIND.block, n, tag, checksum);
-    end = trailer(file, at + (block ? RECORD + block.length : 0), header, checksum);
+  const tag = tagOf(writeHeader(header, checksum));
+  const { block } = header;
+  for (let n = 0, at = HEADER; at < file.length; n++, at += RECORD + block) {
+    const content = open(file, at, KIND.block, n, block - 1, tag, checksum); // an incomplete block
+    for (const [place, stripes] of [[at, n], [at + RECORD + (content?.length ?? block), n + 1]]) {
+      const end = trailer(file, place, header, tag, checksum);
+      if (end?.stripes === stripes) return end;
+    }
   }
-  return end;
+  return trailer(file, file.length - RECORD - TRAILER, header, tag, checksum);
 }
 
 /**
  * Read the blocks of a shard into its payload. Returns the numbers of the lost ones.
- * @param {Uint8Array} file with a good header
- * @param {number} block
+ * @param {Uint8Array} file its header may be damaged
+ * @param {Header} header
  * @param {number} size of the payload
  * @param {Checksum} checksum
  * @param {Uint8Array | null} payload null: only blocks within the file are checked
  */
-export function readBlocks(file, block, size, checksum, payload) {
-  const tag = file.subarray(AT.sum, AT.sum + 8);
+export function readBlocks(file, header, size, checksum, payload) {
+  const tag = tagOf(writeHeader(header, checksum));
+  const { block } = header;
   /** @type {Set<number>} */
   const lost = new Set();
   for (let n = 0, at = HEADER; n * block < size && (payload || at < file.length); n++, at += RECORD + block) {
-    const found = open(file, at, KIND.block, n, tag, checksum);
+    const found = open(file, at, KIND.block, n, block, tag, checksum);
     if (found?.length !== Math.min(block, size - n * block)) lost.add(n);
     else payload?.set(found, n * block);
   }

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { engine } from '../src/engine.js';
-import { GfsmithError, inspect, join, repair, shardName, split } from '../src/index.js';
+import { GfsmithError, inspect, join, repair, shardIndex, shardName, split } from '../src/index.js';
 import { payloadBytes, readBlocks, readEnd, readHeader, writeShard } from '../src/shardfile.js';
 
 const content = (length) => Uint8Array.from({ length }, (_, n) => (n * 31 + (n >> 8)) & 255);
 const options = { name: 'a file.bin', k: 4, m: 2, block: 64 };
 const states = (report) => report.shards.map(({ state }) => state[0]).join('');
+/** Give the record at `at` a content of `size` bytes and the checksum that matches. */
+const resize = (vm, file, at, size) => {
+  new DataView(file.buffer).setUint32(at + 24, size, true);
+  file.set(vm.checksum(file.subarray(at + 16, at + 32 + size), file.subarray(496, 504)), at);
+};
 const refused = (code, pattern) => (error) =>
   error instanceof GfsmithError && error.code === code && pattern.test(error.message);
 
@@ -30,15 +35,93 @@ describe('files', () => {
     files[1] = files[1].slice(0, 520);
     files[2][512 + 32 + 10] ^= 1;
     files[3][64] ^= 1; // in the header
-    const report = await inspect(files);
+    const report = await inspect(files, { indices: [] });
     assert.equal(states(report), 'mddmii');
     assert.deepEqual([report.lost, report.repairable, report.k, report.m, report.length], [4, false, 4, 2, 999]);
     assert.deepEqual([report.stripes, report.lostStripes], [4, 4]);
     assert.match(report.shards[1].reason, /truncated: 520 of 946 bytes/);
     assert.match(report.shards[2].reason, /checksum mismatch in block 0/);
     assert.deepEqual(report.unreadable, [{ position: 3, reason: 'checksum mismatch in the header' }]);
-    await assert.rejects(repair(files), refused('ETOOMANY', /4 of 4 stripes have more lost blocks than m = 2/));
-    await assert.rejects(join(files), refused('ETOOMANY', /4 of 4 stripes/));
+    const unknown = { indices: Array(6).fill(null) };
+    await assert.rejects(repair(files, unknown), refused('ETOOMANY', /4 of 4 stripes have more lost blocks than m = 2/));
+    await assert.rejects(join(files, unknown), refused('ETOOMANY', /4 of 4 stripes/));
+  });
+
+  it('are read in spite of damaged headers, if their indices are known', async () => {
+    const original = content(999);
+    const whole = await split(original, options);
+    const files = whole.map((file) => file.slice());
+    for (const at of [0, 64, 500, 511]) for (const index of [0, 1, 2, 4, 5]) files[index][at] ^= 1;
+    const report = await inspect(files); // their positions are their indices
+    assert.equal(states(report), 'dddidd');
+    assert.deepEqual([report.lost, report.lostStripes, report.repairable, report.unreadable], [5, 0, true, []]);
+    assert.equal(report.shards[0].reason, 'not a shard file');
+    assert.deepEqual((await join(files)).bytes, original);
+    assert.deepEqual((await repair(files)).shards, whole);
+    const order = [5, 3, 0, 4, 2]; // shard 1 is missing
+    const some = order.map((index) => files[index]);
+    await assert.rejects(join(some), refused('ETOOMANY', /4 of 4 stripes/));
+    assert.deepEqual((await repair(some, { indices: order })).shards, whole);
+    files[4][512 + 32 + 10] ^= 1; // and a block of one of them
+    assert.deepEqual((await join(some, { indices: order })).bytes, original);
+    files[2][512 + 32 + 10] ^= 1;
+    assert.equal((await inspect(some, { indices: order })).lostStripes, 1);
+    files[3][whole[3].length - 1] ^= 1; // the only trailer behind a good header
+    assert.deepEqual((await repair(files)).shards, whole);
+  });
+
+  it('with damaged headers and wrong indices are never used', async () => {
+    const original = content(999);
+    const files = await split(original, options);
+    for (const index of [1, 2]) files[index][64] ^= 1;
+    const swapped = await inspect(files, { indices: [0, 2, 1, 3, 4, 5] });
+    assert.equal(states(swapped), 'iddiii');
+    assert.deepEqual((await join(files, { indices: [0, 2, 1, 3, 4, 5] })).bytes, original);
+    files[0] = null;
+    await assert.rejects(join(files, { indices: [0, 2, 1, 3, 4, 5] }), refused('ETOOMANY', /4 of 4 stripes/));
+    for (const indices of [[0, 3, 6], [0, -1, 5], [0, '1', 0.5], [0, NaN, undefined]]) {
+      const report = await inspect(files, { indices });
+      assert.equal(states(report), 'mmmiii', indices);
+      assert.deepEqual(report.unreadable.map(({ position }) => position), [1, 2]);
+    }
+    const same = await inspect(files, { indices: [0, 2, 2] });
+    assert.deepEqual([states(same), same.unreadable.length], ['mmdiii', 1]);
+    await assert.rejects(inspect(files, { indices: 5 }), /indices must be an array/);
+  });
+
+  it('with a good block of a wrong length lose that block', async () => {
+    const vm = await engine();
+    const original = content(64 * 4 * 3 + 77); // three stripes and a short one
+    const whole = await split(original, options);
+    for (const [stripe, sizes] of [[0, [1, 32, 63, 65, 96]], [2, [32, 96]], [3, [1, 19, 21, 64]]]) {
+      for (const size of sizes) {
+        const files = whole.map((file) => file.slice());
+        for (const index of [0, 5]) resize(vm, files[index], 512 + stripe * (32 + 64), size);
+        const report = await inspect(files);
+        assert.equal(states(report), 'diiiid');
+        assert.equal(report.shards[0].reason, `checksum mismatch in block ${stripe}`);
+        assert.deepEqual((await join(files)).bytes, original, `${size} bytes in stripe ${stripe}`);
+        assert.deepEqual((await repair(files)).shards, whole);
+        resize(vm, files[1], 512 + stripe * (32 + 64), size);
+        assert.equal((await inspect(files)).lostStripes, 1);
+        await assert.rejects(join(files), refused('ETOOMANY', /1 of 4 stripes/));
+      }
+    }
+  });
+
+  it('have their trailer after the last block, even if another trailer follows or is in place of a block', async () => {
+    const vm = await engine();
+    const whole = await split(content(64 * 4 * 3 - 2), options);
+    /** A trailer with another length and a right checksum. */
+    const other = (file) => {
+      const end = file.slice(-56);
+      end[32] ^= 1;
+      end.set(vm.checksum(end.subarray(16), file.subarray(496, 504)));
+      return end;
+    };
+    const files = whole.map((file) => Uint8Array.from([...file, ...other(file)]));
+    files[1].set(other(files[1].slice(0, -56)), 512 + 32 + 64); // in place of block 1
+    assert.deepEqual((await repair(files)).shards, whole);
   });
 
   it('are repaired to the same bytes, and the intact ones are returned unchanged', async () => {
@@ -121,7 +204,7 @@ describe('files', () => {
     for (const file of files) {
       const header = readHeader(file, checksum);
       const payload = new Uint8Array(payloadBytes({ ...header, length: 100 }));
-      assert.equal(readBlocks(file, header.block, payload.length, checksum, payload).size, 0);
+      assert.equal(readBlocks(file, header, payload.length, checksum, payload).size, 0);
       const renamed = { ...header, name: new Uint8Array([0xff, 0xfe, ...other]) };
       file.set(writeShard(renamed, payload, readEnd(file, header, checksum), checksum));
     }
@@ -154,5 +237,9 @@ describe('files', () => {
     assert.ok(seen.filter(({ phase }) => phase === 'encode').length > 2);
   });
 
-  it('are named as gfsmith-shards names them', () => assert.equal(shardName('x', 7), 'x.g1.007.gfs'));
+  it('are named as gfsmith-shards names them', () => {
+    assert.equal(shardName('x', 7), 'x.g1.007.gfs');
+    for (const index of [0, 7, 254]) assert.equal(shardIndex(shardName('a.g1.003.gfs', index, 12)), index);
+    for (const name of ['', 'x.gfs', 'x.g1.07.gfs', 'x.g.007.gfs', 'x.g1.007.gfs2', '1.007.gfs']) assert.equal(shardIndex(name), null);
+  });
 });

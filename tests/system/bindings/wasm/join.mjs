@@ -4,12 +4,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 
 const [, , path, folder] = process.argv;
-const { join } = await import(path);
+const { join, shardIndex } = await import(path);
 const results = [];
 for (let n = 0; existsSync(`${folder}/${n}`); n++) {
-  const files = readdirSync(`${folder}/${n}`).map((name) => new Uint8Array(readFileSync(`${folder}/${n}/${name}`)));
+  const names = readdirSync(`${folder}/${n}`).sort();
+  const files = names.map((name) => new Uint8Array(readFileSync(`${folder}/${n}/${name}`)));
   try {
-    results.push(createHash('sha256').update((await join(files)).bytes).digest('hex'));
+    results.push(createHash('sha256').update((await join(files, { indices: names.map(shardIndex) })).bytes).digest('hex'));
   } catch (error) {
     results.push(error.code ?? String(error));
   }

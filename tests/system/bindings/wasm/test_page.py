@@ -246,12 +246,13 @@ def test_dropped_shards(page: Page) -> None:
     )
     files = {name: bytearray(base64.b64decode(shard)) for name, shard in encoded.items()}
     files["old.txt.g1.001.gfs"][900] ^= 1
+    files["old.txt.g1.005.gfs"][16] ^= 1  # in its header: its name has its index
     del files["old.txt.g1.004.gfs"]
-    page.drop({name: bytes(shard) for name, shard in files.items()})
-    page.says("2 shards are lost of 6; up to 2 can be rebuilt")
-    assert page.states() == ["intact", "corrupted", "intact", "intact", "destroyed", "intact"]
+    page.drop({name: bytes(shard) for name, shard in reversed(files.items())})
+    page.says("3 shards are lost of 6; up to 2 can be rebuilt")
+    assert page.states() == ["intact", "corrupted", "intact", "intact", "destroyed", "corrupted"]
     page.one("repair").click()
-    page.says("2 shards are rebuilt")
+    page.says("3 shards are rebuilt")
     assert page.download("old.txt") == text.encode()
     page.drop({"x.gfs": b"nothing", "y.gfs": b""})
     page.wait(lambda: "none of the files is a shard" in page.text("problem"))
