@@ -118,6 +118,7 @@ OF_TWO = {
     "mask-16": ("5, 5, 15", "5, 5, 16"),
     "wrong-sense": ("bne 7f", "beq 7f"),
     "sign": ("bne 7f", "blt 7f"),
+    "sign-at-least": ("bne 7f", "bge 6f\n    b 7f"),
     "other-field": ("bne 7f", "bne 1, 7f"),
     "compared-again": ("bne 7f", "cmpldi 3, 16\n    bne 7f"),
     "first-omitted": ("or 5, 8, 9", "mr 5, 9"),
@@ -187,8 +188,17 @@ def changed(text: str, flaw: tuple[str, str]) -> str:
     return text.replace(*flaw)
 
 
+def framed(distance: int) -> str:
+    """Return ANY with its copy of a vector `distance` bytes below the stack pointer, a multiple of 16."""
+    moved = ANY.replace("-32(1)", f"-{distance}(1)").replace("-24(1)", f"-{distance - 8}(1)")
+    return changed(moved, ("addi 5, 1, -32", f"addi 5, 1, -{distance}"))
+
+
 def aligned_vectors() -> Iterator[Attack]:
     """Tests of the alignment of some pointers that do not establish the alignment of each access."""
+    yield Attack("altivec-without-altivec", TWO, POWER, {"features": ()})
+    for distance in (36, 40, 44):
+        yield Attack(f"altivec-any-frame-{distance}", framed(distance), POWER, dict(ANY_WORDS))
     for kernel, flaws, words, name in (
         (TWO, OF_TWO, TWO_WORDS, "two"),
         (ANY, OF_ANY, ANY_WORDS, "any"),

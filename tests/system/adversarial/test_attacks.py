@@ -118,8 +118,12 @@ def test_harmless_code_along_the_seams_is_proved(text: str, words: dict[str, Any
 @pytest.mark.needs(*NEEDS[POWER])
 @pytest.mark.parametrize(
     ("text", "words"),
-    [(aligned.TWO, aligned.TWO_WORDS), (aligned.ANY, aligned.ANY_WORDS)],
-    ids=["two", "any"],
+    [
+        (aligned.TWO, aligned.TWO_WORDS),
+        (aligned.ANY, aligned.ANY_WORDS),
+        (aligned.framed(48), aligned.ANY_WORDS),
+    ],
+    ids=["two", "any", "frame-48"],
 )
 def test_kernels_that_test_the_alignment_are_proved(text: str, words: dict[str, Any], tmp_path: Path) -> None:
     report = judge(POWER, text, tmp_path, **words)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from gfsmith.kernel.isa import BY_NAME
 from gfsmith.prove.machine.alignment import equal, grown, is_multiple, join, remainder
+from gfsmith.prove.machine.branch import decide
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.invariant import _same
 from gfsmith.prove.machine.linear import EVERY, Address, Word, add, scale, substitute, symbol
-from gfsmith.prove.machine.state import Joined, State
+from gfsmith.prove.machine.power.architecture import Power
+from gfsmith.prove.machine.state import Alignment, Condition, Joined, State
 
 K, T = symbol("k"), symbol("t")
 
@@ -139,3 +142,20 @@ def test_equal() -> None:
         joined(every(2), every(3)),
     ):
         assert not equal(joined(every(2)), other)
+
+
+@pytest.mark.parametrize("condition", Condition)
+def test_only_equality_with_zero_is_an_alignment(condition: Condition) -> None:
+    """The low bits are a number below 16, so its sign decides nothing about the addresses."""
+    flags = Alignment(frozenset({src(0)}), 15)
+    if condition in (Condition.EQUAL, Condition.NOT_EQUAL):
+        assert decide(state({}), flags, condition) is flags
+    else:
+        with pytest.raises(Unsupported):
+            decide(state({}), flags, condition)
+
+
+def test_no_vectors_are_granted_without_a_feature() -> None:
+    sse, flags = BY_NAME["sse"], set(BY_NAME["sse"].cpu_flags)
+    assert set(Power().features(sse)) == flags
+    assert set(Power().features(sse, ("VSX300",))) == flags | {"ALTIVEC", "VSX207", "VSX300"}
