@@ -6,9 +6,11 @@
 
 /* The state of a thread. */
 static _Thread_local struct {
-  uint32_t owner; /* id of the coordinator to which the other members belong; 0: none */
+  atomic_bool busy; /* in use; a call in a handler of a signal then runs with the default policy */
+  uint32_t owner;   /* id of the coordinator to which the other members belong; 0: none */
   /* The cell of the previous call: most calls have the same one. */
-  uint32_t map, conditions; /* parts of its cell's key; map 0: none */
+  _Atomic uint32_t map; /* part of its cell's key; 0: none, or the state is in use */
+  uint32_t conditions;  /* another part */
   size_t len;
   gfs_cell *cell;
   gfs_tuner tuner;
@@ -43,8 +45,30 @@ static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t ke
   return cell;
 }
 
-/* Find the cell of a call, and cache it for the next call. NULL: the table is full. */
+/* Begin to use the state: no call in a signal handler finds a cell until `leave`. Return the part
+ * of the key of the cached cell. */
+static uint32_t enter(void) {
+  atomic_store_explicit(&this_thread.busy, true, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+  uint32_t map = atomic_load_explicit(&this_thread.map, memory_order_relaxed);
+  atomic_store_explicit(&this_thread.map, 0, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+  return map;
+}
+
+/* The state is consistent. map: the part of the key of the cached cell, 0: none. */
+static void leave(uint32_t map) {
+  atomic_signal_fence(memory_order_seq_cst);
+  atomic_store_explicit(&this_thread.map, map, memory_order_relaxed);
+  atomic_store_explicit(&this_thread.busy, false, memory_order_relaxed);
+}
+
+/* Find the cell of a call, and cache it for the next call. NULL: the table is full, or the call is
+ * in a signal handler and interrupts a use of the state. */
 static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
+  if (atomic_load_explicit(&this_thread.busy, memory_order_relaxed))
+    return NULL;
+  enter();
   gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
   gfs_batch_break(&this_thread.batch);
   if (this_thread.owner != adaptive->id) {
@@ -57,10 +81,10 @@ static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
   gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
   if (cell == NULL)
     cell = make_cell(attached, len, key);
-  this_thread.map = cell != NULL ? attached->key : 0;
   this_thread.conditions = conditions;
   this_thread.len = len;
   this_thread.cell = cell;
+  leave(cell != NULL ? attached->key : 0);
   return cell;
 }
 
@@ -115,14 +139,16 @@ void gfs_call_path_apply(gfs_adaptive_map *self, gfs_path path, size_t len,
   if (packed == 0) {
     gfs_cell *cell = this_thread.cell;
     bool as_before =
-        this_thread.map == attached->key && this_thread.len == len &&
-        this_thread.owner == adaptive->id &&
+        atomic_load_explicit(&this_thread.map, memory_order_relaxed) == attached->key &&
+        this_thread.len == len && this_thread.owner == adaptive->id &&
         this_thread.conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
     if (!as_before)
       cell = look_up(attached, len);
     bool searching = cell != NULL && searches(cell);
     if (searching || (cell != NULL && gfs_adaptive_left-- <= 1)) {
+      uint32_t map = enter();
       timed(attached, cell, searching, path, len, src, dst);
+      leave(map);
       return;
     }
     packed = cell != NULL ? atomic_load_explicit(&cell->policy, memory_order_relaxed) : 0;

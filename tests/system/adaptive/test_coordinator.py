@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from signal import SIGFPE
 
 import pytest
 
@@ -161,6 +162,24 @@ def test_threads_under_sanitizer(threaded: Path, build: Path, tmp_path: Path) ->
     assert run(native, trace)[0] == "ok\n"
     counts = [event["threads"] for event in read_trace(trace) if event["event"] == "pressure"]
     assert max(int(str(count)) for count in counts) > 1
+
+
+def test_calls_in_signal_handlers(plain: Path, build: Path, tmp_path: Path) -> None:
+    """A handler encodes with the codec of the interrupted call, in which a search may run."""
+    assert run(program("signals", tmp_path, plain, build, "-O2")) == ("ok\n", "")
+
+
+@pytest.mark.campaign
+def test_a_handler_that_shares_the_state_is_detected(plain: Path, build: Path, tmp_path: Path) -> None:
+    """The program divides by zero if a handler's call uses the state that the interrupted call uses."""
+    shared = Mutant("uint32_t map = enter();", "uint32_t map = attached->key;")
+    _, wrong = plant(shared, SOURCES, tmp_path)
+    native = compile_c(
+        tmp_path / "signals",
+        *("-O2", "-DGFSMITH_WITH_ADAPTIVE", *INCLUDES, NATIVE / "signals.c", wrong, plain),
+        *(build / "libgfsmith.a", "-lm", "-pthread"),
+    )
+    assert subprocess.run([native], env={"GFSMITH_ISA": "scalar"}, capture_output=True).returncode == -SIGFPE
 
 
 def test_decisions_are_reviewed(threaded: Path, build: Path, tmp_path: Path) -> None:
