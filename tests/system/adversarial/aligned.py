@@ -151,6 +151,7 @@ OF_TWO = {
     "not-altivec": ("lvx 1, 9, 11", "lxvd2x 33, 9, 11"),
 }
 _COUNT = "mtctr 4\n    addi 12, 6, -8\n1:"
+_DOWN = "mtctr 4\n    sldi 12, 4, 3\n    add 12, 6, 12"
 #: Flaw -> text of ANY and its replacement.
 OF_ANY = {
     "mask-7": ("0, 0, 15", "0, 0, 7"),
@@ -192,6 +193,10 @@ def framed(distance: int) -> str:
     """Return ANY with its copy of a vector `distance` bytes below the stack pointer, a multiple of 16."""
     moved = ANY.replace("-32(1)", f"-{distance}(1)").replace("-24(1)", f"-{distance - 8}(1)")
     return changed(moved, ("addi 5, 1, -32", f"addi 5, 1, -{distance}"))
+
+
+#: ANY, right, with a loop that the prover does not follow: it joins the pointers from the last to the first.
+DOWNWARDS = changed(ANY, (f"{_COUNT}  ldu 9, 8(12)", f"{_DOWN}\n1:  ldu 9, -8(12)"))
 
 
 def aligned_vectors() -> Iterator[Attack]:

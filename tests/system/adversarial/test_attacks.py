@@ -130,6 +130,12 @@ def test_kernels_that_test_the_alignment_are_proved(text: str, words: dict[str, 
     assert report.status is Status.PROVED, report.reason
 
 
+@pytest.mark.needs(*NEEDS[POWER])
+def test_a_right_kernel_that_is_not_followed_is_not_refuted(tmp_path: Path) -> None:
+    report = judge(POWER, aligned.DOWNWARDS, tmp_path, **aligned.ANY_WORDS)
+    assert report.status is Status.UNSUPPORTED, report.reason
+
+
 def test_there_are_many() -> None:
     assert len(FAMILIES) == sum(len(module.FAMILIES) for module in (attacks, seams, aligned))
     assert sum(map(len, FAMILIES.values())) >= 400

@@ -12,6 +12,7 @@ from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
 from gfsmith.kernel.isa import Isa
+from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.abi import Abi
 from gfsmith.prove.machine.domain import Runs
 from gfsmith.prove.machine.formats.image import Function, Image, Reference
@@ -137,7 +138,7 @@ def move_stack(state: State, name: str, alignment: int = 1) -> None:
     pointer = state.gpr[name]
     place = base(pointer) if isinstance(pointer, Linear) else None
     if place is None or place[0] != Address("stack") or not isinstance(place[1], int):
-        raise Refutation("the stack pointer is lost")
+        raise domain.refutation(pointer, "the stack pointer is lost")
     if place[1] % alignment:
         raise Refutation(f"the stack pointer moves by {place[1]} bytes, no multiple of {alignment}")
     assert isinstance(state.memory, Memory)

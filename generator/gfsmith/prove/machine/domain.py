@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
 
 from gfsmith.prove.machine.bitmatrix import IDENTITY, LOW_NIBBLE, apply, compose, row_mask
 from gfsmith.prove.machine.linear import Symbol, Word, add, substitute
+from gfsmith.prove.verdict import Refutation
 
 
 class Unsupported(Exception):
@@ -28,6 +30,10 @@ class Unsupported(Exception):
 
 _ALL = (1 << 64) - 1
 NUMBER = "number"  #: the kind of an atom whose x is the bytes of the word that is its shard
+JUNK = "junk"  #: the kind of an atom that may be anything, data too
+UNCLEAR = "unclear"  #: the kind of an atom that is a number or an address, of which nothing more is known
+UNKNOWN = frozenset({JUNK, UNCLEAR})
+_unknowns = count()
 
 
 class Entry(NamedTuple):
@@ -103,6 +109,29 @@ def make_form(constant: int, atoms: dict[Atom, int]) -> Form:
 
 def variable(kind: str, index: Word, start: Word, matrix: int = IDENTITY) -> Form:
     return Form(0, {Atom(None, kind, index, start): matrix})
+
+
+def new_unknown() -> int:
+    """Return the number of an unknown that is above those of all earlier ones."""
+    return next(_unknowns)
+
+
+def unknown(kind: str, size: int) -> Runs:
+    """Return bytes without any known property: JUNK or UNCLEAR."""
+    return ((size, variable(kind, new_unknown(), 0)),)
+
+
+def is_unclear(runs: Runs) -> bool:
+    """Return whether bytes depend on a number or an address that the prover did not follow."""
+    forms = [piece for _, piece in runs if isinstance(piece, Form)]
+    return any(atom.kind == UNCLEAR for form in forms for atom in form.atoms)
+
+
+def refutation(value: object, reason: str) -> Refutation | Unsupported:
+    """Return the exception for a value that is no right one. An unclear value may be right: Unsupported."""
+    if isinstance(value, tuple) and is_unclear(value):
+        return Unsupported(f"a number or an address that the prover does not follow: {reason}")
+    return Refutation(reason)
 
 
 def number(word: Word) -> Runs:

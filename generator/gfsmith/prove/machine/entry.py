@@ -162,28 +162,24 @@ def _multiples(contract: Contract, abi: Abi) -> dict[Word, int]:
 
 
 def check_end(contract: Contract, arch: Architecture, start: Start, state: State) -> None:
-    """Check the conditions at return. Raises Refutation."""
+    """Check the conditions at return. Raises Refutation, or Unsupported for a register that is unclear."""
     abi, memory = arch.abis[contract.abi], state.memory
     assert isinstance(memory, Memory)
-    if state.gpr[arch.stack_pointer] != symbol(Address("stack")):
-        raise Refutation(f"{arch.stack_pointer} differs from its value on entry")
+    stack, pointer = symbol(Address("stack")), arch.stack_pointer
+    _check_register(state, pointer, stack, f"{pointer} differs from its value on entry")
     if isinstance(abi.return_address, str):
-        if state.gpr[abi.return_address] != _RETURN:
-            raise Refutation(f"{abi.return_address} is not the return address")
+        _check_register(state, abi.return_address, _RETURN, f"{abi.return_address} is not the return address")
     elif abi.return_address is not None and memory.stack.slots.get(abi.return_address) != (_RETURN, 8):
         raise Refutation("the return address is overwritten")
     for name in abi.preserved:
-        if state.gpr[name] != state.gpr.get(_entry_value(name), symbol(f"entry_{name}")):
-            raise Refutation(f"{name} is not preserved")
+        value = state.gpr.get(_entry_value(name), symbol(f"entry_{name}"))
+        _check_register(state, name, value, f"{name} is not preserved")
     for name, offset in abi.anchored.items():
-        if state.gpr[name] != add(symbol(Address("stack")), offset):
-            raise Refutation(f"{name} is not preserved")
+        _check_register(state, name, add(stack, offset), f"{name} is not preserved")
     for name in abi.zeros:
-        if state.gpr[name] != 0:
-            raise Refutation(f"{name} is not 0")
-    for name, value in start.leaves.items():
-        if state.gpr[name] != value:
-            raise Refutation(f"{name} does not hold {value}")
+        _check_register(state, name, 0, f"{name} is not 0")
+    for name, word in start.leaves.items():
+        _check_register(state, name, word, f"{name} does not hold {word}")
     for condition in state.conditions:
         if condition.startswith(abi.preserved_conditions):
             raise Refutation(f"{condition} is not preserved")
@@ -196,6 +192,11 @@ def check_end(contract: Contract, arch: Architecture, start: Start, state: State
     if contract.fence and state.unfenced:
         raise Refutation("a streaming store is not fenced")
     _check_written(contract, state, memory)
+
+
+def _check_register(state: State, name: str, value: Value | Opaque, reason: str) -> None:
+    if state.gpr[name] != value:
+        raise domain.refutation(state.gpr[name], reason)
 
 
 def _check_written(contract: Contract, state: State, memory: Memory) -> None:

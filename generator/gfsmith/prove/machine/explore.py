@@ -359,7 +359,8 @@ class Explorer:
         state = record.guess.state
         for register in record.unknown:
             if isinstance(register, str):
-                state.gpr[register] = invariant.junk(8)
+                held = [each.gpr[register] for each in (*record.seen, path.state)]
+                state.gpr[register] = invariant.vague(held, 8)
             else:
                 state.vectors[register] = invariant.junk(self.arch.vector_bytes)
         ranges = [self._value_range(s, instr) for s in record.seen[:2]]

@@ -10,9 +10,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import count
 
 from gfsmith.prove.machine import accumulators as sums_of
 from gfsmith.prove.machine import alignment, bitmatrix, domain
@@ -23,7 +22,6 @@ from gfsmith.prove.machine.memory import Memory, Written
 from gfsmith.prove.machine.stack import Slot
 from gfsmith.prove.machine.state import Difference, Flags, Joined, Opaque, State, Truth, Unclear, Value, fork
 
-_junk = count()
 _SPAN = 1 << 64
 
 
@@ -45,7 +43,21 @@ class Guess:
 
 def junk(size: int) -> Runs:
     """Return bytes without any known property."""
-    return ((size, domain.variable("junk", next(_junk), 0)),)
+    return domain.unknown(domain.JUNK, size)
+
+
+def vague(values: Iterable[object], size: int) -> Runs:
+    """Return what is known of a register or slot that held these values in some iterations: nothing. If all
+    of them are numbers or addresses, its use is no error."""
+    kind = domain.JUNK if any(map(_is_data, values)) else domain.UNCLEAR
+    return domain.unknown(kind, size)
+
+
+def _is_data(value: object) -> bool:
+    """Return whether a value is data or junk, and not one that the prover did not follow."""
+    if not isinstance(value, tuple) or domain.is_unclear(value):
+        return False
+    return not all(isinstance(piece, Form) and piece.is_constant for _, piece in value)
 
 
 def copy(state: State) -> State:
@@ -55,7 +67,7 @@ def copy(state: State) -> State:
 
 
 def _number(value: object) -> int:
-    """Return the number of an unknown made by `junk`."""
+    """Return the number of an unknown."""
     assert isinstance(value, tuple)
     return int(next(iter(value[0][1].atoms)).shard)
 
@@ -77,11 +89,12 @@ def _value(first: Value | Opaque, second: Value | Opaque, iteration: Linear) -> 
         if grown is not None:
             return grown
     if isinstance(first, Joined) and isinstance(second, Joined):
-        return alignment.grown(first, second, iteration) or junk(8)
+        return alignment.grown(first, second, iteration) or vague((first, second), 8)
     if isinstance(first, Truth) and isinstance(second, Truth) and first.condition is second.condition:
         flags = _flags(first.flags, second.flags, iteration)
-        return junk(8) if isinstance(flags, Unclear) else Truth(flags, first.condition)
-    return junk(8)
+        if not isinstance(flags, Unclear):
+            return Truth(flags, first.condition)
+    return vague((first, second), 8)
 
 
 def _flags(first: Flags, second: Flags, iteration: Linear) -> Flags:
@@ -103,7 +116,7 @@ def guess(contract: Contract, seen: tuple[State, ...], name: str) -> Guess:
     """Return the guessed state of iteration `name`, from the states of the first iterations. Raises
     Unsupported if the states do not fit a loop."""
     first, second = seen[:2]
-    iteration, since = symbol(name), next(_junk)
+    iteration, since = symbol(name), domain.new_unknown()
     state = copy(first)
     for register, value in first.gpr.items():
         state.gpr[register] = _value(value, second.gpr[register], iteration)
@@ -149,7 +162,10 @@ def _guess_memory(first: State, second: State, state: State, iteration: Linear) 
 
 def _slot(first: Slot, second: Slot | None) -> Slot:
     """Return a slot at any iteration: unknown if two iterations differ in it."""
-    return first if first == second else (junk(first[1]), first[1])
+    if first == second:
+        return first
+    held = (first[0], second[0] if second is not None else junk(first[1]))
+    return vague(held, first[1]), first[1]
 
 
 def mismatch(contract: Contract, start: Guess, end: State) -> list[str | int]:
@@ -215,7 +231,7 @@ def is_junk(value: object) -> bool:
         return False
     form = value[0][1]
     whole = form.constant == 0 and list(form.atoms.values()) == [bitmatrix.IDENTITY]
-    return whole and next(iter(form.atoms)).kind == "junk"
+    return whole and next(iter(form.atoms)).kind in domain.UNKNOWN
 
 
 def _check_memory(guess: Guess, end: State, move: Callable[[Word], Word]) -> None:

@@ -317,7 +317,7 @@ class Memory:
         self.inside(region, offset, size, self.limits.length)
         want = self.expect(region.index, offset, size, self.limits.sources)
         if runs != want and self.expanded(runs) != self.expanded(want):
-            raise Refutation(f"{region} at {offset}: {_difference(runs, want)}")
+            raise domain.refutation(runs, f"{region} at {offset}: {_difference(runs, want)}")
         self.written.setdefault(region.index, Written()).add(offset, size, self.facts)
 
     def load_word(self, address: Word, size: int) -> Word | Runs:

@@ -174,14 +174,15 @@ class State:
 
     def word(self, name: str) -> Word:
         """Return a register as number or address. Refutes a register that holds data, which could leak by
-        timing."""
+        timing. Raises Unsupported for a number that is unclear."""
         value = self.gpr[name]
         if isinstance(value, Opaque):
             raise Unsupported(f"{name} holds {value}")
         if isinstance(value, tuple):
             if all(isinstance(p, domain.Form) and p.is_constant for _, p in value):
                 return int.from_bytes(constant_bytes(value), "little")
-            raise Refutation(f"an address, count or branch depends on {name}, which holds {value}")
+            reason = f"an address, count or branch depends on {name}, which holds {value}"
+            raise domain.refutation(value, reason)
         return value
 
     def prefetch(self, address: Word) -> None:

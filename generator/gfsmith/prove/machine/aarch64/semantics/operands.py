@@ -14,7 +14,6 @@ from gfsmith.prove.machine.linear import Linear, Word, add, scale
 from gfsmith.prove.machine.modular import signed
 from gfsmith.prove.machine.register_values import narrow
 from gfsmith.prove.machine.state import Condition, Opaque, State, Value, constant_bytes
-from gfsmith.prove.verdict import Refutation
 
 Semantics = Callable[[State, Decoded], None]
 
@@ -89,7 +88,8 @@ def word(state: State, operand: Operand, instr: Decoded) -> Word:
         try:
             value = int.from_bytes(constant_bytes(value), "little")
         except Unsupported:
-            raise Refutation(f"{instr} computes with data or junk: it could decide a branch") from None
+            reason = f"{instr} computes with data or junk: it could decide a branch"
+            raise domain.refutation(value, reason) from None
     if isinstance(value, Opaque):
         raise Unsupported(f"arithmetic on {value}")
     if register.shift:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.instruction_table import forms
 from gfsmith.prove.machine.invariant import junk
@@ -25,7 +26,6 @@ from gfsmith.prove.machine.s390x.semantics.operands import (
 )
 from gfsmith.prove.machine.state import State, constant_bytes
 from gfsmith.prove.machine.substitution import field, masked, quotient
-from gfsmith.prove.verdict import Refutation
 
 _LOW = 1 << 32
 _ZEROING = 0x80  #: the flag of risbg that clears the remaining bits
@@ -57,7 +57,8 @@ def _second(state: State, operand: Operand) -> Word:
     found = load_word(state, place(state, operand))
     if isinstance(found, tuple):
         if not is_constant(found):
-            raise Refutation(f"an address, count or branch depends on memory, which holds {found}")
+            reason = f"an address, count or branch depends on memory, which holds {found}"
+            raise domain.refutation(found, reason)
         return int.from_bytes(constant_bytes(found), "little")
     return found
 

@@ -12,7 +12,6 @@ from gfsmith.prove.machine.operands import Immediate, general, vector
 from gfsmith.prove.machine.s390x.decode import Decoded, Operand, Place
 from gfsmith.prove.machine.state import Opaque, State, Value, constant_bytes
 from gfsmith.prove.machine.substitution import field
-from gfsmith.prove.verdict import Refutation
 
 Semantics = Callable[[State, Decoded], None]
 
@@ -35,7 +34,7 @@ def low_word(state: State, operand: Operand) -> Word:
         shard = next(iter(piece.atoms)).shard
         if low == domain.cut(domain.number(shard), 0, 4):
             return field(state, shard, 0, 32)
-    raise Refutation(f"a number depends on {general(operand)}, which holds {value}")
+    raise domain.refutation(value, f"a number depends on {general(operand)}, which holds {value}")
 
 
 def is_constant(runs: Runs) -> bool:

@@ -34,7 +34,6 @@ from gfsmith.prove.machine.x86.semantics.operands import (
     register_size,
     write_general,
 )
-from gfsmith.prove.verdict import Refutation
 
 SPAN = 1 << 64
 
@@ -54,7 +53,8 @@ def word(state: State, instr: Instruction, number: int) -> Word:
         try:
             return int.from_bytes(constant_bytes(value), "little")
         except Unsupported:
-            raise Refutation(f"{instr} computes with data or junk: it could decide a branch") from None
+            reason = f"{instr} computes with data or junk: it could decide a branch"
+            raise domain.refutation(value, reason) from None
     return value
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import count
 
 from iced_x86 import (
     Code,
@@ -27,7 +26,6 @@ from gfsmith.prove.machine.x86.registers import GENERAL, VECTOR_BYTES
 
 Semantics = Callable[[State, Instruction], None]
 
-_lost = count()
 
 #: Legacy loads of 16 bytes that take any address.
 _UNALIGNED = frozenset({Code.MOVDQU_XMM_XMMM128, Code.MOVUPS_XMM_XMMM128})
@@ -136,7 +134,7 @@ def widen(old: Value | Opaque, value: Value | Opaque, size: int) -> Value | Opaq
     if isinstance(lower, int):
         lower = domain.constant_runs((lower % (1 << 8 * size)).to_bytes(size, "little"))
     if isinstance(upper, Linear):
-        upper = ((8, domain.variable("lost", next(_lost), 0)),)
+        upper = domain.unknown(domain.UNCLEAR, 8)
     if not isinstance(upper, tuple) or not isinstance(lower, tuple):
         raise Unsupported("part of an address is overwritten")
     return domain.merge([*lower, *domain.cut(upper, size, 8)])
