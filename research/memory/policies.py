@@ -1,13 +1,13 @@
 """The library's policies as events of a call: its steps, plain kernels, and the coordinator's variants.
 
 The text of a policy is that of the coordinator (docs/adaptive.md): default, plain, or
-row | rows4 | block | block-shuffled | shuffled [,d=LINES] [,first=LINES] [,nt].
+row | rows4 | block | block-shuffled | shuffled [,d=LINES] [,first=LINES] [,nt] [,pages].
 """
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from research.memory.traversals import Kernel, Walk, asking, fetched, plan
 
 #: From runtime/core/src/apply.c and path.h; research/tests/test_reproduction.py compares them.
 STEP_BUDGET, STEP_MIN, STEP_MAX = 8192, 128, 1024
+PAGE = 4096  #: gfsmith_adaptive_options.page
 FEW_SHARDS, LONG_SHARD, STREAM_MIN = 16, 4096, 1024
 
 #: Walk, lines per iteration (for `block`, the most that fit), shuffled.
@@ -41,19 +42,22 @@ class Policy:
     distance: int = 0
     first: int = 0
     nt: bool = False
+    pages: bool = False
 
     @classmethod
     def read(cls, text: str) -> Policy:
         """Return the policy with this text."""
         walk, *rest = text.split(",")
-        named = dict(part.split("=") for part in rest if part != "nt")
-        return cls(walk, int(named.get("d", 0)), int(named.get("first", 0)), "nt" in rest)
+        named = dict(part.split("=") for part in rest if part not in ("nt", "pages"))
+        numbers = int(named.get("d", 0)), int(named.get("first", 0))
+        return cls(walk, *numbers, "nt" in rest, "pages" in rest)
 
     def __str__(self) -> str:
         parts = [self.walk]
         parts += [f"d={self.distance}"] if self.walk in VARIANTS else []
         parts += [f"first={self.first}"] if self.first else []
         parts += ["nt"] if self.nt and self.walk in VARIANTS else []
+        parts += ["pages"] if self.pages else []
         return ",".join(parts)
 
 
@@ -130,6 +134,18 @@ def _variant(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
     return np.concatenate(parts)
 
 
+def _pages(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
+    """Return the events of the whole pages, and then of the rest in the shuffled order."""
+    whole, mixed = length // PAGE * PAGE, "block-shuffled" if policy.walk == "block" else "shuffled"
+    both = ((whole, policy.walk, 0), (length - whole, mixed, whole))
+    parts = (
+        moved(call(isa, m, k, bytes_, replace(policy, walk=walk, pages=False)), start)
+        for bytes_, walk, start in both
+        if bytes_
+    )
+    return np.concatenate(list(parts))
+
+
 def call(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
     """Return the events of one call under a policy. Raises KeyError if there is no kernel for it."""
     if policy.walk == "plain":
@@ -138,4 +154,6 @@ def call(isa: str, m: int, k: int, length: int, policy: Policy) -> Events:
         if k + m > FEW_SHARDS or length < LONG_SHARD:
             return _steps(isa, m, k, length)
         return _plain(isa, m, k, length, length >= STREAM_MIN)
+    if policy.pages:
+        return _pages(isa, m, k, length, policy)
     return _variant(isa, m, k, length, policy)

@@ -13,10 +13,9 @@ import numpy as np
 from research.memory import candidates
 from research.memory.forecast import ISA
 from research.memory.machine import Events, run
-from research.memory.policies import Policy, call, moved
+from research.memory.policies import PAGE, Policy, call, moved
 from research.memory.systems import Setting
 
-PAGE = 4096
 LENGTHS = (5120, 7168)
 KS, MANY_KS, MANY = (8, 16, 24, 32, 48), (8, 24, 48), 10
 FEW = 4  #: policies of each part that are combined

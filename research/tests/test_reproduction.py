@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from bench.build import ROOT
-from research.memory import evaluation, measurements, page, pictures, policies, reproduce
+from research.memory import candidates, evaluation, measurements, page, pictures, policies, reproduce
 from research.memory.__main__ import RESULTS
 from research.memory.claims import Claim, excess, ratio
 from research.memory.distances import KS, MACHINES, compare
 from research.memory.evaluation import figure17, figure18
-from research.memory.forecast import forecast
+from research.memory.forecast import ISA, forecast
 from research.memory.hill_climbing import climb
-from research.memory.machine import LOAD, PREFETCH, STREAM
+from research.memory.machine import LOAD, PREFETCH, STREAM, run
 from research.memory.orders import quiet
 from research.memory.reproduce import observation2, observation3, observation4
 from research.memory.systems import Setting
@@ -149,6 +149,21 @@ def test_whole_pages_need_no_policy_of_their_own() -> None:
     again = parts(Setting(8, length=5120))
     assert {**asdict(again), "gain": round(again.gain, 3)} == stored[0]
     assert all(0.95 < p["gain"] < 1.03 for p in stored)
+
+
+@pytest.mark.parametrize(("length", "least"), [(5120, 1.9), (7168, 1.25)])
+def test_whole_pages_keep_the_hardware_prefetcher_under_contention(length: int, least: float) -> None:
+    """docs/adaptive.md states the ratios: the coordinator's policy `pages` over the order that stops hardware
+    prefetchers in the whole call."""
+    s = Setting(24, length=length, threads=18)
+    found = {str(p): p for p in candidates.candidates(s)}
+    pages = next(p for p in found.values() if p.pages)
+    assert (pages.walk, policies.Policy.read(str(pages))) == ("row", pages)
+    speed = [
+        run(s.machine, policies.call(ISA, s.m, s.k, length, p), s.work).gbps
+        for p in (pages, replace(pages, walk="shuffled", pages=False))
+    ]
+    assert speed[0] > least * speed[1]
 
 
 @pytest.mark.parametrize(("distance", "first"), [(9, 13), (24, 40), (40, 24)])

@@ -14,7 +14,7 @@
  *
  *     default    the library's behaviour without a coordinator
  *     plain      whole shards, without prefetch instructions
- *     ORDER[,d=LINES][,first=LINES][,nt]
+ *     ORDER[,d=LINES][,first=LINES][,nt][,pages]
  *
  * ORDER is the order in which the kernel reads lines of 64 bytes:
  *
@@ -27,7 +27,8 @@
  * d is the prefetch distance: the number of lines between the line that is read and the line that
  * is prefetched, 0 to GFSMITH_ADAPTIVE_DISTANCE_MAX; without d it is k, one line of every source.
  * first is the distance for the first 64 bytes of each line of the device, if the device has longer
- * lines; d is then the distance for the others. nt selects non-temporal stores.
+ * lines; d is then the distance for the others. nt selects non-temporal stores. pages uses `row`,
+ * `rows4` or `block` for the whole pages of every shard, and the shuffled order for the rest.
  *
  * The coordinator does not change calls whose shards the library assumes to be in cache. Set
  * GFSMITH_HINT_STREAMING on a codec whose shards are in memory (gfsmith_codec_hint).

@@ -94,7 +94,7 @@ static inline void run_call(const gfs_attached *attached, uint32_t packed, gfs_p
     gfs_map_apply_pieces(attached->variants.map, path, len, src, dst);
   else
     gfs_pipeline_run(&attached->variants, gfs_policy_unpack(packed),
-                     gfs_coordinator_of(attached)->device_lines, path, len, src, dst);
+                     gfs_coordinator_of(attached)->granules, path, len, src, dst);
 }
 
 static bool searches(const gfs_cell *cell) {

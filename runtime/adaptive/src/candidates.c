@@ -82,7 +82,7 @@ static void append(list *l, gfs_policy policy, const char *why) {
  * kernels with ordinary stores were up to a third faster. */
 static void add(list *l, gfs_walk_kind walk, unsigned distance, unsigned first, const char *why) {
   bool streaming = walk >= GFS_WALK_PIPELINED && !l->s->have[walk][false];
-  append(l, (gfs_policy){walk, distance, first, streaming}, why);
+  append(l, (gfs_policy){walk, distance, first, streaming, false}, why);
 }
 
 /* Initial distances: one, two, four, eight and sixteen lines of every source, and all lines of the
@@ -100,7 +100,7 @@ static void add_pipelined(list *l, gfs_walk_kind walk, const char *why) {
     add(l, walk, (unsigned)whole, 0, why);
   unsigned far = (unsigned)gfs_least(8 * k, whole);
   if (far > k && far <= furthest && l->s->have[walk][false])
-    append(l, (gfs_policy){walk, far, 0, true}, why);
+    append(l, (gfs_policy){walk, far, 0, true, false}, why);
 }
 
 /* For wide stripes also rows at a half and one and a half lines of every source: hill climbing
@@ -113,7 +113,7 @@ static void add_rows(list *l, bool wide, const char *why) {
     if (k * halves / 2 <= furthest)
       add(l, GFS_WALK_ROW, k * halves / 2, 0, why);
   if (!wide && k <= furthest && l->s->have[GFS_WALK_ROW][false])
-    append(l, (gfs_policy){GFS_WALK_ROW, k, 0, true}, why);
+    append(l, (gfs_policy){GFS_WALK_ROW, k, 0, true, false}, why);
 }
 
 /* Blocks at four lines of every source: best at 100+8 and 154+8 with 5 KiB. If a block is a whole
@@ -128,9 +128,20 @@ static void add_blocks(list *l, const char *why) {
     add(l, GFS_WALK_BLOCK, distance, 0, why);
 }
 
-static void add_stopped(list *l, const char *why) {
+/* The order of rows for whole pages, and the shuffled one for the rest of a longer shard: beyond
+ * the last whole page hardware prefetchers fetch lines behind the shard's end (section 4.1). */
+static void add_stopped_rest(list *l, unsigned distance) {
+  bool streaming = !l->s->have[GFS_WALK_ROW][false];
+  if (l->s->have[GFS_WALK_SHUFFLED][streaming])
+    append(l, (gfs_policy){GFS_WALK_ROW, distance, 0, streaming, true},
+           "whole pages keep the hardware prefetcher, the rest stops it");
+}
+
+static void add_stopped(list *l, bool more_than_pages, const char *why) {
   unsigned k = l->s->k;
   unsigned row = (unsigned)gfs_least(k, l->furthest), block = (unsigned)gfs_least(k, l->blocks);
+  if (more_than_pages)
+    add_stopped_rest(l, row);
   add(l, GFS_WALK_SHUFFLED, row, 0, why);
   add(l, GFS_WALK_BLOCK_SHUFFLED, block, 0, why);
   add(l, GFS_WALK_BLOCK, block, 0, why);
@@ -140,7 +151,7 @@ static void add_stopped(list *l, const char *why) {
  * prefetched earlier, and with streaming stores: parities written through the cache would be
  * additional streams that the hardware prefetcher follows. */
 static void add_two(list *l, gfs_walk_kind walk, unsigned distance, unsigned extra) {
-  append(l, (gfs_policy){walk, distance, distance + extra, l->s->have[walk][true]},
+  append(l, (gfs_policy){walk, distance, distance + extra, l->s->have[walk][true], false},
          "first lines of the device's lines are prefetched earlier");
 }
 
@@ -164,9 +175,10 @@ unsigned gfs_candidates_write(const gfs_workload *s, const gfsmith_adaptive_opti
   l.whole = gfs_workload_lines(s);
   gfs_contention_level pressure = gfs_workload_contention(s, o);
   bool wide = s->k > s->device->streams, pages = s->len % o->page == 0;
+  bool more_than_pages = !wide && !pages && s->len > o->page;
   add(&l, GFS_WALK_DEFAULT, 0, 0, "the library's behaviour without a coordinator");
   if (pressure == GFS_CONTENTION_HIGH)
-    add_stopped(&l, "high contention: these orders stop hardware prefetchers");
+    add_stopped(&l, more_than_pages, "high contention: these orders stop hardware prefetchers");
   add(&l, GFS_WALK_PLAIN, 0, 0,
       wide ? "wide stripe: hardware prefetchers give up, no prefetching"
            : "hardware prefetchers alone");
@@ -180,6 +192,7 @@ unsigned gfs_candidates_write(const gfs_workload *s, const gfsmith_adaptive_opti
   if (pressure != GFS_CONTENTION_LOW)
     add_blocks(&l, soft);
   if (pressure == GFS_CONTENTION_UNKNOWN && !wide && !pages)
-    add_stopped(&l, "contention is not known: orders that stop hardware prefetchers are timed");
+    add_stopped(&l, more_than_pages,
+                "contention is not known: orders that stop hardware prefetchers are timed");
   return l.count;
 }

@@ -30,7 +30,8 @@ static void read_device(gfsmith_adaptive *adaptive) {
     snprintf(why, sizeof why, "%.256s: %s; going on as for DRAM", adaptive->options.device, wrong);
     gfs_coordinator_blind(adaptive, GFS_BLIND_DEVICE, why);
   }
-  adaptive->device_lines = adaptive->device.line / GFS_CACHE_LINE;
+  adaptive->granules = (gfs_granules){.device = adaptive->device.line / GFS_CACHE_LINE,
+                                      .page = adaptive->options.page};
 }
 
 /* Open the counters; `why` is "" if they are open, else the reason. */

@@ -9,6 +9,7 @@
 #include "contention.h"
 #include "device.h"
 #include "gfsmith_adaptive.h"
+#include "pipeline.h"
 #include "trace.h"
 #include "variants.h"
 
@@ -28,7 +29,7 @@ struct gfsmith_adaptive {
   /* Read in most calls, rarely written. */
   _Atomic uint32_t conditions; /* number of threads and contention, as in a cell's key */
   uint32_t id;                 /* unique among the coordinators of this process; from 1 */
-  unsigned device_lines;       /* lines of 64 bytes in a line of the device */
+  gfs_granules granules;
   gfsmith_adaptive_options options;
   gfs_device device;
   uint64_t start_ns;

@@ -70,12 +70,35 @@ static void piped(const gfs_variants *variants, gfs_policy policy, unsigned devi
                      src, dst);
 }
 
-void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, unsigned device,
+/* Run the whole pages in the policy's order, which keeps hardware prefetchers working, and the rest
+ * in the shuffled one, which stops them: what they fetch beyond a shard's end is not used. */
+static void piped_pages(const gfs_variants *variants, gfs_policy policy, gfs_granules granules,
+                        gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst) {
+  const gfs_map *map = variants->map;
+  size_t pages = len / granules.page * granules.page;
+  const uint8_t *from[GFSMITH_MAX_SHARDS];
+  uint8_t *to[GFSMITH_MAX_SHARDS];
+  policy.pages = false;
+  if (pages > 0)
+    gfs_pipeline_run(variants, policy, granules, path, pages, src, dst);
+  if (pages == len)
+    return;
+  for (unsigned j = 0; j < map->inputs; j++)
+    from[j] = src[j] + pages;
+  for (unsigned i = 0; i < map->outputs; i++)
+    to[i] = dst[i] + pages;
+  policy.walk = gfs_walk_shuffled(policy.walk);
+  gfs_pipeline_run(variants, policy, granules, path, len - pages, from, to);
+}
+
+void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, gfs_granules granules,
                       gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst) {
   if (policy.walk == GFS_WALK_PLAIN)
     gfs_map_apply_rest(variants->map, GFS_PATH_cached, 0, len, src, dst);
   else if (policy.walk == GFS_WALK_DEFAULT || !gfs_variants_have(variants, policy))
     gfs_map_apply_pieces(variants->map, path, len, src, dst);
+  else if (policy.pages)
+    piped_pages(variants, policy, granules, path, len, src, dst);
   else
-    piped(variants, policy, device, len, src, dst);
+    piped(variants, policy, granules.device, len, src, dst);
 }

@@ -5,10 +5,15 @@
 #include "policy.h"
 #include "variants.h"
 
+typedef struct gfs_granules {
+  unsigned device; /* lines of 64 bytes in a device line, a power of two */
+  unsigned page;   /* bytes of a page, beyond which no hardware prefetcher goes */
+} gfs_granules;
+
 /* dst[i] = sum over j of matrix[i][j] * src[j] on len bytes, the shards being in memory: `path` is
- * not GFS_PATH_cached. A policy that the map does not support runs as `default`. `device`: lines of
- * 64 bytes in a device line, a power of two. Takes up to 26 KiB of stack. */
-void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, unsigned device,
+ * not GFS_PATH_cached. A policy that the map does not support runs as `default`. Takes up to 30 KiB
+ * of stack. */
+void gfs_pipeline_run(const gfs_variants *variants, gfs_policy policy, gfs_granules granules,
                       gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst);
 
 #endif

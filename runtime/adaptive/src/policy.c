@@ -15,7 +15,8 @@ static const char *const names[GFS_WALKS] = {
     [GFS_WALK_SHUFFLED] = "shuffled"};
 
 uint32_t gfs_policy_pack(gfs_policy policy) {
-  return UINT32_C(1) << 31 | (uint32_t)policy.first << 16 | (uint32_t)policy.distance << 4 |
+  return UINT32_C(1) << 31 | (policy.pages ? UINT32_C(1) << 28 : 0u) |
+         (uint32_t)policy.first << 16 | (uint32_t)policy.distance << 4 |
          (policy.streaming ? 8u : 0u) | (uint32_t)policy.walk;
 }
 
@@ -28,6 +29,8 @@ size_t gfs_policy_text(gfs_policy policy, char *text, size_t size) {
     used += snprintf(whole + used, sizeof whole - (size_t)used, ",first=%u", policy.first);
   if (policy.streaming)
     used += snprintf(whole + used, sizeof whole - (size_t)used, ",nt");
+  if (policy.pages)
+    used += snprintf(whole + used, sizeof whole - (size_t)used, ",pages");
   if (size > 0)
     snprintf(text, size, "%s", whole);
   return (size_t)used;
@@ -58,7 +61,7 @@ static size_t number(const char *text, const char *name, unsigned *value) {
 /* Parse one option of a policy; each option may occur once. Return its length, 0 if there is
  * none. */
 static size_t option(const char *text, gfs_policy *policy, unsigned *given) {
-  enum { DISTANCE = 1, FIRST = 2, STREAMING = 4 };
+  enum { DISTANCE = 1, FIRST = 2, STREAMING = 4, PAGES = 8 };
   unsigned which = DISTANCE;
   size_t used = number(text, "d=", &policy->distance);
   if (used == 0) {
@@ -68,7 +71,12 @@ static size_t option(const char *text, gfs_policy *policy, unsigned *given) {
   if (used == 0) {
     which = STREAMING;
     used = begins(text, "nt");
-    policy->streaming = true;
+    policy->streaming = policy->streaming || used > 0;
+  }
+  if (used == 0) {
+    which = PAGES;
+    used = begins(text, "pages");
+    policy->pages = true;
   }
   bool again = (*given & which) != 0;
   *given |= which;
@@ -91,6 +99,8 @@ bool gfs_policy_read(const char *text, gfs_policy *policy) {
     if (used == 0)
       return false;
   }
+  if (read.pages && gfs_walk_shuffled(read.walk) == GFS_WALK_DEFAULT)
+    return false;
   *policy = read;
   return true;
 }

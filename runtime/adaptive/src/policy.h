@@ -28,6 +28,7 @@ typedef struct gfs_policy {
   unsigned distance; /* prefetch distance in visited lines; 0 for orders that are not pipelined */
   unsigned first;    /* distance of the first line of each device line; 0: as the others */
   bool streaming;    /* streaming stores; false for orders that are not pipelined */
+  bool pages; /* `walk` for whole pages only, and its shuffled order for the rest of a shard */
 } gfs_policy;
 
 /* Pack into 32 bits. Bit 31 is always set: 0 is not a policy. */
@@ -37,7 +38,16 @@ static inline gfs_policy gfs_policy_unpack(uint32_t packed) {
   return (gfs_policy){.walk = (gfs_walk_kind)(packed & 7),
                       .distance = packed >> 4 & 4095,
                       .first = packed >> 16 & 4095,
-                      .streaming = (packed & 8) != 0};
+                      .streaming = (packed & 8) != 0,
+                      .pages = (packed >> 28 & 1) != 0};
+}
+
+/* The order that visits the lines of `walk` without a constant direction; GFS_WALK_DEFAULT if
+ * there is none. */
+static inline gfs_walk_kind gfs_walk_shuffled(gfs_walk_kind walk) {
+  if (walk == GFS_WALK_BLOCK)
+    return GFS_WALK_BLOCK_SHUFFLED;
+  return walk == GFS_WALK_ROW || walk == GFS_WALK_ROWS4 ? GFS_WALK_SHUFFLED : GFS_WALK_DEFAULT;
 }
 
 /* Is the packed policy `default`? 0 counts as `default`. */

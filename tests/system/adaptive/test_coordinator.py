@@ -28,6 +28,9 @@ POLICIES = (
     "block-shuffled,d=30,first=35",
     "shuffled,d=3,first=60,nt",
     "shuffled,d=4000",
+    "row,d=28,pages",
+    "rows4,d=28,first=32,nt,pages",
+    "block,d=0,pages",
 )
 CALLS = 1195  #: calls of results.c per policy
 #: Additional instructions per call with a coordinator that has settled on `default`; docs/adaptive.md states
@@ -51,7 +54,7 @@ def test_results_under_sanitizers(sanitized: Path, build: Path, tmp_path: Path, 
 
 def test_order(plain: Path, build: Path, tmp_path: Path, optane: Path) -> None:
     """Every visit prefetches the line `distance` visits later, and only lines of the call."""
-    assert run(program("order", tmp_path, plain, build, "-O2"), optane)[0] == "960 cases\n"
+    assert run(program("order", tmp_path, plain, build, "-O2"), optane)[0] == "1056 cases\n"
 
 
 def test_decisions(tmp_path: Path, optane: Path) -> None:
@@ -83,7 +86,7 @@ MUTANTS = (
     Mutant("halves += 2", "halves += 3"),
     Mutant("gfs_least(8 * k, whole)", "gfs_least(16 * k, whole)"),
     Mutant("gfs_least(4 * k, l->whole)", "k"),
-    Mutant("{GFS_WALK_ROW, k, 0, true}", "{GFS_WALK_ROW, k, 0, false}"),
+    Mutant("{GFS_WALK_ROW, k, 0, true, false}", "{GFS_WALK_ROW, k, 0, false, false}"),
     Mutant("policy.streaming = !policy.streaming", "policy.streaming = policy.streaming"),
     Mutant("search->best = outcome->challenger", "search->best = search->candidate[0]"),
     Mutant("batch->end_ns != 0", "true"),
@@ -104,6 +107,19 @@ MUTANTS = (
     Mutant("(k + 1) / 2", "k"),
     Mutant("walk == GFS_WALK_BLOCK || $shuffled", "$shuffled"),
     Mutant("{s->device->line / GFS_CACHE_LINE, 1}", "{s->device->line / GFS_CACHE_LINE, s->k}"),
+    Mutant("!wide && !pages && s->len > o->page", "!pages && s->len > o->page"),
+    Mutant("!wide && !pages && s->len > o->page", "!wide && s->len > o->page"),
+    Mutant("!wide && !pages && s->len > o->page", "!wide && !pages"),
+    Mutant("l->s->have[GFS_WALK_SHUFFLED][streaming]", "true"),
+    Mutant("gfs_walk_shuffled(read.walk) == GFS_WALK_DEFAULT", "false"),
+    Mutant("policy.pages ? UINT32_C(1) << 28 : 0u", "0u"),
+)
+#: Errors in pipeline.c that order.c must detect.
+PAGES_MUTANTS = (
+    Mutant("len / granules.page * granules.page", "len"),
+    Mutant("len / granules.page * granules.page", "0"),
+    Mutant("gfs_walk_shuffled(policy.walk)", "policy.walk"),
+    Mutant("src[j] + pages", "src[j]"),
 )
 QUICKLY = ("-O0", "-Wno-error", "-w", *(f"-I{ROOT / word.removeprefix('-I')}" for word in INCLUDES))
 
@@ -129,6 +145,17 @@ def test_decisions_can_be_refuted(decisions: Path, tmp_path: Path, optane: Path,
     native = compile_c(tmp_path / "state", changed, *others, "-lm")
     done = subprocess.run([native, optane], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and done.stdout.startswith("line "), done.stdout
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("mutant", PAGES_MUTANTS, ids=str)
+def test_order_can_be_refuted(plain: Path, build: Path, tmp_path: Path, optane: Path, mutant: Mutant) -> None:
+    _, wrong = plant(mutant, [ROOT / "runtime/adaptive/src/pipeline.c"], tmp_path)
+    changed = compile_c(tmp_path / "changed.o", *QUICKLY, "-c", wrong)
+    words = (*INCLUDES, f"-I{NATIVE}", NATIVE / "order.c", changed, plain, build / "libgfsmith.a")
+    native = compile_c(tmp_path / "order", *words, "-lm", "-pthread")
+    done = subprocess.run([native, optane], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "row,pages" in done.stdout, done.stdout
 
 
 def read_trace(path: Path) -> list[dict[str, object]]:

@@ -127,6 +127,41 @@ static void lengths(gfsmith_adaptive *adaptive, gfsmith_codec *codec, unsigned l
   }
 }
 
+/* With `pages`: checks that the kernel of rows visits the whole pages, and the shuffled one the
+ * rest, and that neither prefetches lines of the other part. */
+static void whole_pages(gfsmith_adaptive *adaptive, gfsmith_codec *codec) {
+  static const size_t rests[] = {0, 64, 512, 600, 904};
+  static const unsigned shuffled[] = {4, 3, 5, 2, 6, 1, 7, 0};
+  enum { PAGE = 4096, ROW = 64, TURN = 512 };
+  char policy[64];
+  walk = "row,pages";
+  snprintf(policy, sizeof policy, "row,d=%u,pages", distance);
+  for (size_t r = 0; r < sizeof rests / sizeof rests[0]; r++) {
+    len = PAGE + rests[r];
+    count = 0;
+    if (gfsmith_adaptive_force(adaptive, policy) != GFSMITH_OK ||
+        gfsmith_encode(codec, len, src, dst) != GFSMITH_OK)
+      fail("refused", 0);
+    size_t behind = (k - 1 + distance) / k, rows = behind < 64 ? (64 - behind) * k : 0;
+    size_t turns = rests[r] / TURN, missed = (8 * k - 1 + distance) / (8 * k);
+    if (count != rows + (turns > missed ? (turns - missed) * 8 * k : 0))
+      fail("another number of visits", count);
+    for (size_t n = 0; n < count; n++) {
+      size_t v = n < rows ? n : n - rows, source = v % k;
+      size_t at = n < rows ? v / k * ROW : PAGE + v / (8 * k) * TURN + shuffled[v / k % 8] * ROW;
+      if (visits[n].source != source || visits[n].line != src[source] + at)
+        fail("visits another line", n);
+      if (!inside(visits[n].asked))
+        fail("prefetches outside of the call", n);
+      bool before = false;
+      for (unsigned j = 0; j < k; j++)
+        before = before || (visits[n].asked >= src[j] && visits[n].asked < src[j] + PAGE);
+      if (before != (n < rows))
+        fail("prefetches the other part", n);
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   static const struct {
     const char *walk;
@@ -166,6 +201,12 @@ int main(int argc, char **argv) {
             lengths(adaptive, codec, walks[w].lines);
           cases += 2;
         }
+      for (size_t d = 0; d < sizeof distances / sizeof distances[0]; d++) {
+        distance = distances[d];
+        first = 0;
+        whole_pages(adaptive, codec);
+        cases++;
+      }
       gfsmith_codec_destroy(codec);
     }
   gfsmith_adaptive_destroy(adaptive);

@@ -400,7 +400,19 @@ static void test_candidates(void) {
   CHECK(of_walk(c, count, GFS_WALK_SHUFFLED) == 0 && of_walk(c, count, GFS_WALK_BLOCK) == 0);
   s.counted = GFS_CONTENTION_HIGH; /* disabling hardware prefetchers comes before everything else */
   count = gfs_candidates_write(&s, &options, c);
-  CHECK(c[1].policy.walk == GFS_WALK_SHUFFLED);
+  CHECK(c[1].policy.walk == GFS_WALK_ROW && c[1].policy.pages && c[1].policy.distance == 12);
+  CHECK(c[2].policy.walk == GFS_WALK_SHUFFLED && !c[2].policy.pages);
+  /* A policy of its own for whole pages needs pages, a rest, a shuffled order, and a narrow stripe.
+   */
+  static const size_t none[] = {4096, 8192, 1024};
+  for (unsigned n = 0; n < 5; n++) {
+    gfs_workload other = workload(n == 3 ? 48 : 12, 4, n < 3 ? none[n] : 8192 + 64, &dram);
+    other.counted = GFS_CONTENTION_HIGH;
+    other.have[GFS_WALK_SHUFFLED][0] = n != 4;
+    count = gfs_candidates_write(&other, &options, c);
+    for (unsigned i = 0; i < count; i++)
+      CHECK(!c[i].policy.pages);
+  }
   /* Wide stripes: software prefetching only; with whole pages, hardware prefetching stays. */
   gfs_workload wide = workload(48, 4, 1024, &dram);
   count = gfs_candidates_write(&wide, &options, c);
@@ -477,16 +489,46 @@ static void test_equation(void) {
 }
 
 static void test_text(void) {
-  static const char *good[] = {
-      "default",         "plain", "row",     "rows4,d=28,first=32,nt", "block-shuffled",
-      "shuffled,d=4000", "block", "row,d=0", "rows4,first=9",          "row,nt"};
-  static const char *bad[] = {"",           "rows",        "Row",
-                              "row,",       "row,d=",      "row,d=-1",
-                              "row,d=4001", "row,d=1,d=1", "row,nt,nt",
-                              "default,nt", "plain,d=4",   "row d=4",
-                              "row,nt ",    "rows4,d=1x",  "row,d=99999999999",
-                              "block-",     ",row",        "row,first",
-                              "nt",         "default,"};
+  static const char *good[] = {"default",
+                               "plain",
+                               "row",
+                               "rows4,d=28,first=32,nt",
+                               "block-shuffled",
+                               "shuffled,d=4000",
+                               "block",
+                               "row,d=0",
+                               "rows4,first=9",
+                               "row,nt",
+                               "row,d=28,pages",
+                               "rows4,nt,pages",
+                               "block,d=4000,first=4000,nt,pages"};
+  static const char *bad[] = {"",
+                              "rows",
+                              "Row",
+                              "row,",
+                              "row,d=",
+                              "row,d=-1",
+                              "row,d=4001",
+                              "row,d=1,d=1",
+                              "row,nt,nt",
+                              "default,nt",
+                              "plain,d=4",
+                              "row d=4",
+                              "row,nt ",
+                              "rows4,d=1x",
+                              "row,d=99999999999",
+                              "block-",
+                              ",row",
+                              "row,first",
+                              "nt",
+                              "default,",
+                              "pages",
+                              "plain,pages",
+                              "default,pages",
+                              "shuffled,pages",
+                              "block-shuffled,d=4,pages",
+                              "row,pages,pages",
+                              "row,page"};
   char text[GFS_POLICY_TEXT];
   gfs_policy policy;
   for (size_t n = 0; n < sizeof good / sizeof good[0]; n++) {
