@@ -71,7 +71,7 @@ static void piped(const gfs_variants *variants, gfs_policy policy, unsigned devi
 }
 
 /* Run the whole pages in the policy's order, which keeps hardware prefetchers working, and the rest
- * in the shuffled one, which stops them: what they fetch beyond a shard's end is not used. */
+ * in the shuffled one, which stops them: lines beyond a shard's end are not used. */
 static void piped_pages(const gfs_variants *variants, gfs_policy policy, gfs_granules granules,
                         gfs_path path, size_t len, const uint8_t *const *src, uint8_t *const *dst) {
   const gfs_map *map = variants->map;

@@ -47,8 +47,8 @@ def junk(size: int) -> Runs:
 
 
 def vague(values: Iterable[object], size: int) -> Runs:
-    """Return what is known of a register or slot that held these values in some iterations: nothing. If all
-    of them are numbers or addresses, its use is no error."""
+    """Return an unknown for a register or slot that held these values in some iterations. If all of them are
+    numbers or addresses, its use is no error."""
     kind = domain.JUNK if any(map(_is_data, values)) else domain.UNCLEAR
     return domain.unknown(kind, size)
 
