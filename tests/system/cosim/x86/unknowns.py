@@ -14,7 +14,7 @@ from gfsmith.prove.machine.state import Alignment, Difference, Flags, Joined, Kn
 from gfsmith.prove.machine.state import difference_flags as known_flags
 
 #: Kinds of unknowns with which an instruction replaces untracked values.
-FRESH = frozenset({"crossing", "lost", "junk"})
+FRESH = domain.UNKNOWN | {"crossing", "lost"}
 
 SHARDS = 4
 SHARD_BYTES = 512
