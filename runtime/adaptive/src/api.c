@@ -5,33 +5,38 @@
 #include "codec.h"
 #include "coordinator.h"
 #include "options.h"
+#include "thread.h"
+
+/* Begin with valid options, except that the policy may be none; `adaptive` is zero before. */
+static void begin(gfsmith_adaptive *adaptive, const gfsmith_adaptive_options *options) {
+  gfs_policy policy;
+  adaptive->base.attach = gfs_attach_map;
+  gfs_coordinator_begin(adaptive, options);
+  if (options->policy == NULL)
+    return;
+  if (gfs_policy_read(options->policy, &policy))
+    atomic_store(&adaptive->base.forced, gfs_policy_pack(policy));
+  else
+    gfs_coordinator_blind(
+        adaptive, GFS_BLIND_POLICY,
+        "GFSMITH_ADAPT_POLICY is not a policy (docs/adaptive.md lists them); adapting");
+}
 
 gfsmith_status gfsmith_adaptive_create(gfsmith_adaptive **out,
                                        const gfsmith_adaptive_options *options) {
   if (out == NULL)
     return GFSMITH_EINVAL;
   *out = NULL;
+  gfs_policy policy;
+  if (options != NULL && (!gfs_options_valid(options) ||
+                          (options->policy != NULL && !gfs_policy_read(options->policy, &policy))))
+    return GFSMITH_EINVAL;
   gfsmith_adaptive_options environment;
   gfs_options_environment(&environment);
-  bool given = options != NULL;
-  if (!given)
-    options = &environment;
-  gfs_policy policy = {.walk = GFS_WALK_DEFAULT};
-  bool known = options->size != sizeof *options || options->policy == NULL ||
-               gfs_policy_read(options->policy, &policy);
-  if (!gfs_options_valid(options) || (given && !known))
-    return GFSMITH_EINVAL;
   gfsmith_adaptive *adaptive = calloc(1, sizeof *adaptive);
   if (adaptive == NULL)
     return GFSMITH_ENOMEM;
-  adaptive->base.attach = gfs_attach_map;
-  gfs_coordinator_begin(adaptive, options);
-  if (!known)
-    gfs_coordinator_blind(
-        adaptive, GFS_BLIND_POLICY,
-        "GFSMITH_ADAPT_POLICY is not a policy (docs/adaptive.md lists them); adapting");
-  else if (options->policy != NULL)
-    atomic_store(&adaptive->base.forced, gfs_policy_pack(policy));
+  begin(adaptive, options != NULL ? options : &environment);
   *out = adaptive;
   return GFSMITH_OK;
 }
@@ -97,26 +102,24 @@ gfsmith_status gfsmith_codec_adaptive(gfsmith_codec *codec, gfsmith_adaptive *ad
   return GFSMITH_OK;
 }
 
-/* The common coordinator, for codecs without their own; never destroyed. */
-static _Atomic(gfsmith_adaptive *) common;
+/* The common coordinator, for codecs without their own; never destroyed, because a thread may use
+ * it while the program ends. It is a part of the library, so that nothing is left when a program
+ * unloads the library, except for an open trace and open counters. */
+static gfsmith_adaptive common;
+
+static void begin_common(void) {
+  gfsmith_adaptive_options environment;
+  gfs_options_environment(&environment);
+  begin(&common, &environment);
+  if (gfs_options_wanted() < 0)
+    gfs_coordinator_blind(&common, GFS_BLIND_WANTED,
+                          "GFSMITH_ADAPT: allowed: 0 (off), 1 (on); taken as 0");
+}
 
 gfsmith_status gfs_adaptive_environment(gfsmith_codec *codec) {
-  gfsmith_adaptive *adaptive = atomic_load(&common);
-  if (adaptive == NULL) {
-    int wanted = gfs_options_wanted();
-    if (wanted == 0)
-      return GFSMITH_OK;
-    gfsmith_adaptive *made;
-    gfsmith_status status = gfsmith_adaptive_create(&made, NULL);
-    if (status != GFSMITH_OK)
-      return status;
-    if (atomic_compare_exchange_strong(&common, &adaptive, made)) {
-      adaptive = made;
-      if (wanted < 0)
-        gfs_coordinator_blind(adaptive, GFS_BLIND_WANTED,
-                              "GFSMITH_ADAPT: allowed: 0 (off), 1 (on); taken as 0");
-    } else
-      gfsmith_adaptive_destroy(made);
-  }
-  return gfs_options_wanted() == 1 ? gfsmith_codec_adaptive(codec, adaptive) : GFSMITH_OK;
+  static gfs_once begun = GFS_ONCE;
+  int wanted = gfs_options_wanted();
+  if (wanted != 0)
+    gfs_once_run(&begun, begin_common);
+  return wanted == 1 ? gfsmith_codec_adaptive(codec, &common) : GFSMITH_OK;
 }

@@ -1,12 +1,14 @@
 #include "call_path.h"
 
 #include "pipeline.h"
+#include "thread.h"
 #include "trace.h"
 #include "tuner.h"
 
-/* The state of a thread. */
-static _Thread_local struct {
+/* The state of a thread for one coordinator. */
+typedef struct state {
   atomic_bool busy; /* in use; a call in a handler of a signal then runs with the default policy */
+  int cancel;       /* while in use: whether the thread could be cancelled before */
   uint32_t owner;   /* id of the coordinator to which the other members belong; 0: none */
   /* The cell of the previous call: most calls have the same one. */
   _Atomic uint32_t map; /* part of its cell's key; 0: none, or the state is in use */
@@ -15,7 +17,25 @@ static _Thread_local struct {
   gfs_cell *cell;
   gfs_tuner tuner;
   gfs_batch batch; /* of the search that this thread drives */
+} state;
+
+/* A thread with a few coordinators registers once with each. */
+enum { STATES = 4 };
+
+static _Thread_local struct {
+  state of[STATES]; /* by the last bits of the coordinator's id */
+  uint32_t owner;   /* id of the coordinator of the previous call */
 } this_thread;
+
+/* The state for a coordinator. Its batch ends if calls of another coordinator came between. */
+static inline state *state_of(const gfsmith_adaptive *adaptive) {
+  state *s = &this_thread.of[adaptive->id % STATES];
+  if (this_thread.owner != adaptive->id && !atomic_load_explicit(&s->busy, memory_order_relaxed)) {
+    this_thread.owner = adaptive->id;
+    gfs_batch_break(&s->batch);
+  }
+  return s;
+}
 
 /* The initial policy of a new cell: that of the cell with the same shape and length, one thread and
  * low contention, if that exists. */
@@ -45,35 +65,38 @@ static gfs_cell *make_cell(const gfs_attached *attached, size_t len, uint32_t ke
   return cell;
 }
 
-/* Begin to use the state: no call in a signal handler finds a cell until `leave`. Return the part
- * of the key of the cached cell. */
-static uint32_t enter(void) {
-  atomic_store_explicit(&this_thread.busy, true, memory_order_relaxed);
+/* Begin to use the state: no call in a signal handler finds a cell until `leave`, and the thread is
+ * not cancelled. Return the part of the key of the cached cell. */
+static uint32_t enter(state *s) {
+  atomic_store_explicit(&s->busy, true, memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
-  uint32_t map = atomic_load_explicit(&this_thread.map, memory_order_relaxed);
-  atomic_store_explicit(&this_thread.map, 0, memory_order_relaxed);
+  s->cancel = gfs_cancel_forbid();
+  uint32_t map = atomic_load_explicit(&s->map, memory_order_relaxed);
+  atomic_store_explicit(&s->map, 0, memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
   return map;
 }
 
 /* The state is consistent. map: the part of the key of the cached cell, 0: none. */
-static void leave(uint32_t map) {
+static void leave(state *s, uint32_t map) {
+  int cancel = s->cancel;
   atomic_signal_fence(memory_order_seq_cst);
-  atomic_store_explicit(&this_thread.map, map, memory_order_relaxed);
-  atomic_store_explicit(&this_thread.busy, false, memory_order_relaxed);
+  atomic_store_explicit(&s->map, map, memory_order_relaxed);
+  atomic_store_explicit(&s->busy, false, memory_order_relaxed);
+  gfs_cancel_restore(cancel);
 }
 
 /* Find the cell of a call, and cache it for the next call. NULL: the table is full, or the call is
  * in a signal handler and interrupts a use of the state. */
-static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
-  if (atomic_load_explicit(&this_thread.busy, memory_order_relaxed))
+static gfs_cell *look_up(state *s, const gfs_attached *attached, size_t len) {
+  if (atomic_load_explicit(&s->busy, memory_order_relaxed))
     return NULL;
-  enter();
+  enter(s);
   gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
-  gfs_batch_break(&this_thread.batch);
-  if (this_thread.owner != adaptive->id) {
-    this_thread.owner = adaptive->id;
-    gfs_tuner_enter(&this_thread.tuner, adaptive, gfs_coordinator_ms(adaptive, gfs_clock_ns()));
+  gfs_batch_break(&s->batch);
+  if (s->owner != adaptive->id) {
+    s->owner = adaptive->id;
+    gfs_tuner_enter(&s->tuner, adaptive, gfs_coordinator_ms(adaptive, gfs_clock_ns()));
     gfs_adaptive_left = 1;
   }
   uint32_t conditions = atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
@@ -81,10 +104,10 @@ static gfs_cell *look_up(const gfs_attached *attached, size_t len) {
   gfs_cell *cell = gfs_cells_find(&adaptive->cells, key);
   if (cell == NULL)
     cell = make_cell(attached, len, key);
-  this_thread.conditions = conditions;
-  this_thread.len = len;
-  this_thread.cell = cell;
-  leave(cell != NULL ? attached->key : 0);
+  s->conditions = conditions;
+  s->len = len;
+  s->cell = cell;
+  leave(s, cell != NULL ? attached->key : 0);
   return cell;
 }
 
@@ -97,9 +120,8 @@ static inline void run_call(const gfs_attached *attached, uint32_t packed, gfs_p
                      gfs_coordinator_of(attached)->granules, path, len, src, dst);
 }
 
-static bool searches(const gfs_cell *cell) {
-  return atomic_load_explicit(&cell->driver, memory_order_relaxed) ==
-         this_thread.tuner.presence.ticket * 2;
+static bool searches(const state *s, const gfs_cell *cell) {
+  return atomic_load_explicit(&cell->driver, memory_order_relaxed) == s->tuner.driver;
 }
 
 /* After a timed call: if the cell has settled on `default`, calls of this length skip the
@@ -113,9 +135,9 @@ static void set_quiet(gfs_attached *attached, const gfs_cell *cell, size_t len) 
 }
 
 /* A call that is timed on its own or in the batch of a search. */
-static void timed(gfs_attached *attached, gfs_cell *cell, bool searching, gfs_path path, size_t len,
-                  const uint8_t *const *src, uint8_t *const *dst) {
-  gfs_batch *batch = &this_thread.batch;
+static void timed(state *s, gfs_attached *attached, gfs_cell *cell, bool searching, gfs_path path,
+                  size_t len, const uint8_t *const *src, uint8_t *const *dst) {
+  gfs_batch *batch = &s->batch;
   uint32_t packed = atomic_load_explicit(&cell->policy, memory_order_relaxed);
   if (!searching)
     gfs_batch_break(batch);
@@ -127,7 +149,7 @@ static void timed(gfs_attached *attached, gfs_cell *cell, bool searching, gfs_pa
   gfs_timing timing = {.begin_ns = batch->begin_ns, .end_ns = gfs_clock_ns(), .packed = packed};
   timing.calls = gfs_batch_end(batch, timing.end_ns);
   gfs_adaptive_left = gfs_batch_rest(batch, gfs_coordinator_of(attached)->options.sample);
-  gfs_tuner_feed(attached, &this_thread.tuner, cell, len, &timing);
+  gfs_tuner_feed(attached, &s->tuner, cell, len, &timing);
   set_quiet(attached, cell, len);
 }
 
@@ -137,18 +159,19 @@ void gfs_call_path_apply(gfs_adaptive_map *self, gfs_path path, size_t len,
   gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
   uint32_t packed = atomic_load_explicit(&adaptive->base.forced, memory_order_relaxed);
   if (packed == 0) {
-    gfs_cell *cell = this_thread.cell;
+    state *s = state_of(adaptive);
+    gfs_cell *cell = s->cell;
     bool as_before =
-        atomic_load_explicit(&this_thread.map, memory_order_relaxed) == attached->key &&
-        this_thread.len == len && this_thread.owner == adaptive->id &&
-        this_thread.conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
+        atomic_load_explicit(&s->map, memory_order_relaxed) == attached->key && s->len == len &&
+        s->owner == adaptive->id &&
+        s->conditions == atomic_load_explicit(&adaptive->conditions, memory_order_relaxed);
     if (!as_before)
-      cell = look_up(attached, len);
-    bool searching = cell != NULL && searches(cell);
+      cell = look_up(s, attached, len);
+    bool searching = cell != NULL && searches(s, cell);
     if (searching || (cell != NULL && gfs_adaptive_left-- <= 1)) {
-      uint32_t map = enter();
-      timed(attached, cell, searching, path, len, src, dst);
-      leave(map);
+      uint32_t map = enter(s);
+      timed(s, attached, cell, searching, path, len, src, dst);
+      leave(s, map);
       return;
     }
     packed = cell != NULL ? atomic_load_explicit(&cell->policy, memory_order_relaxed) : 0;

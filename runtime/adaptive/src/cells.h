@@ -24,12 +24,24 @@ enum {
   GFS_KEY_ISA_AT = 27
 };
 
+/* A cell's driver contains: whether it works on the search at this moment (1 bit), its ticket (23),
+ * the number of its process (8, gfs_coordinator_process). A thread never ends while it works. A
+ * child after fork() has only one of the threads, however: the driver of another process is gone,
+ * and its search may be inconsistent if it worked. */
+enum { GFS_DRIVER_WORKS = 1, GFS_DRIVER_TICKET_AT = 1, GFS_DRIVER_PROCESS_AT = 24 };
+
+/* Most tickets of a coordinator. */
+enum { GFS_TICKETS_MAX = (1 << 23) - 1 };
+
+static inline uint32_t gfs_driver_of(uint32_t process, uint32_t ticket) {
+  return process << GFS_DRIVER_PROCESS_AT | ticket << GFS_DRIVER_TICKET_AT;
+}
+
 typedef struct gfs_cell gfs_cell;
 struct gfs_cell {
-  _Atomic uint32_t key;    /* 0: empty */
-  _Atomic uint32_t policy; /* current policy, packed */
-  /* the searching thread: its ticket * 2, + 1 while it works on the search; 0: none */
-  _Atomic uint32_t driver;
+  _Atomic uint32_t key;       /* 0: empty */
+  _Atomic uint32_t policy;    /* current policy, packed */
+  _Atomic uint32_t driver;    /* the thread that searches; 0: none */
   _Atomic uint32_t searches;  /* completed searches; 0: none, and the policy is a guess */
   _Atomic uint32_t rest_ms;   /* if searches > 0: time before which no search begins */
   _Atomic uint32_t seen_ms;   /* time of the driver's last timed call */

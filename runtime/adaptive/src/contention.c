@@ -1,5 +1,7 @@
 #include "contention.h"
 
+#include "thread.h"
+
 /* Least interval between two counts of threads: a scan of all slots takes a microsecond. */
 enum { COUNT_MS = 10 };
 
@@ -16,6 +18,7 @@ void gfs_contention_begin(gfs_contention *contention, const gfsmith_adaptive_opt
   contention->options = options;
   contention->trace = trace;
   contention->conditions = conditions;
+  contention->process = gfs_threads_process();
   contention->latency = contention->useless = -1;
   contention->least_latency = contention->least_useless = -1;
   atomic_init(&contention->count, 1);
@@ -54,7 +57,11 @@ static gfs_place *take_place(gfs_contention *contention, uint32_t ticket, uint32
 }
 
 void gfs_presence_enter(gfs_contention *contention, gfs_presence *presence, uint32_t now_ms) {
-  presence->ticket = atomic_fetch_add(&contention->tickets, 1) + 1;
+  uint32_t given = atomic_load(&contention->tickets);
+  while (given < GFS_TICKETS_MAX &&
+         !atomic_compare_exchange_weak(&contention->tickets, &given, given + 1))
+    ;
+  presence->ticket = given < GFS_TICKETS_MAX ? given + 1 : 0;
   presence->place = take_place(contention, presence->ticket, now_ms);
   presence->last_ms = now_ms;
 }
@@ -133,19 +140,31 @@ static void conclude_level(gfs_contention *contention) {
                         : "low contention again");
 }
 
-static void read_counters(gfs_contention *contention, uint64_t now_ns) {
-  if (!contention->counters_open || atomic_flag_test_and_set(&contention->reading))
-    return;
+/* In a child after fork(): the counters are those of the parent, and so is the level. */
+static void forget_level(gfs_contention *contention) {
+  atomic_store(&contention->seen, GFS_CONTENTION_UNKNOWN);
+  set_conditions(contention, GFS_KEY_HIGH, 0);
+}
+
+static void read_due_counters(gfs_contention *contention) {
   double latency = -1, useless = -1;
-  bool due = now_ns - contention->read_ns >= 1000000000u / contention->options->rate;
-  if (due)
-    contention->read_ns = now_ns;
-  if (due && gfs_counters_read(&contention->counters, &latency, &useless)) {
+  if (contention->process != gfs_threads_process()) {
+    forget_level(contention);
+  } else if (gfs_counters_read(&contention->counters, &latency, &useless)) {
     smooth(&contention->latency, latency);
     smooth(&contention->useless, useless);
     contention->reads += latency >= 0;
     if (contention->reads >= smooth_over)
       conclude_level(contention);
+  }
+}
+
+static void read_counters(gfs_contention *contention, uint64_t now_ns) {
+  if (!contention->counters_open || atomic_flag_test_and_set(&contention->reading))
+    return;
+  if (now_ns - contention->read_ns >= 1000000000u / contention->options->rate) {
+    contention->read_ns = now_ns;
+    read_due_counters(contention);
   }
   atomic_flag_clear(&contention->reading);
 }

@@ -25,7 +25,7 @@ typedef struct gfs_place {
 
 /* The registration of one thread. */
 typedef struct gfs_presence {
-  uint32_t ticket;  /* unique among the threads of this coordinator; from 1 */
+  uint32_t ticket;  /* unique among the threads of this coordinator; from 1; 0: there are no more */
   uint32_t last_ms; /* time of its last timed call */
   gfs_place *place;
 } gfs_presence;
@@ -41,6 +41,7 @@ typedef struct gfs_contention {
   _Atomic uint32_t pending;    /* a new number of threads, which the next count must confirm */
   _Atomic uint32_t counted_ms; /* time of the last count */
   _Atomic uint32_t seen;       /* gfs_contention_level according to the counters */
+  long process;                /* that opened the counters: gfs_threads_process() */
   bool counters_open;
   atomic_flag reading;     /* is a thread reading the counters? */
   gfs_counters counters;   /* this and the following members belong to the reading thread */

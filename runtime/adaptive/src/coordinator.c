@@ -1,6 +1,7 @@
 #include "coordinator.h"
 
 #include "sizes.h"
+#include "thread.h"
 
 void gfs_coordinator_blind(gfsmith_adaptive *adaptive, gfs_blind reason, const char *why) {
   uint32_t bit = UINT32_C(1) << reason;
@@ -79,6 +80,7 @@ void gfs_coordinator_begin(gfsmith_adaptive *adaptive, const gfsmith_adaptive_op
   adaptive->options = *options;
   adaptive->id = atomic_fetch_add(&created, 1) + 1;
   adaptive->start_ns = gfs_clock_ns();
+  atomic_init(&adaptive->process, (uint32_t)gfs_threads_process() << 8);
   gfs_contention_begin(&adaptive->contention, &adaptive->options, &adaptive->trace,
                        &adaptive->conditions);
   open_trace(adaptive);
@@ -87,6 +89,16 @@ void gfs_coordinator_begin(gfsmith_adaptive *adaptive, const gfsmith_adaptive_op
   write_start(adaptive, why);
   /* The strings belong to the caller. */
   adaptive->options.trace = adaptive->options.device = adaptive->options.policy = NULL;
+}
+
+uint32_t gfs_coordinator_process(gfsmith_adaptive *adaptive) {
+  uint32_t own = (uint32_t)gfs_threads_process() << 8, known = atomic_load(&adaptive->process);
+  while ((known & ~UINT32_C(255)) != own) {
+    uint32_t next = own | ((known + 1) & 255);
+    if (atomic_compare_exchange_weak(&adaptive->process, &known, next))
+      known = next;
+  }
+  return known & 255;
 }
 
 void gfs_coordinator_end(gfsmith_adaptive *adaptive) {

@@ -29,6 +29,8 @@ struct gfsmith_adaptive {
   /* Read in most calls, rarely written. */
   _Atomic uint32_t conditions; /* number of threads and contention, as in a cell's key */
   uint32_t id;                 /* unique among the coordinators of this process; from 1 */
+  /* gfs_threads_process() << 8 | number of the process */
+  _Atomic uint32_t process;
   gfs_granules granules;
   gfsmith_adaptive_options options;
   gfs_device device;
@@ -65,6 +67,10 @@ void gfs_coordinator_end(gfsmith_adaptive *adaptive);
 
 /* Report, once for each reason, that something is unavailable: on stderr and in the trace. */
 void gfs_coordinator_blind(gfsmith_adaptive *adaptive, gfs_blind reason, const char *why);
+
+/* The number of this process, 0 .. 255, among those that inherited the coordinator by fork(): the
+ * first has 0, and a child has one more than its parent. */
+uint32_t gfs_coordinator_process(gfsmith_adaptive *adaptive);
 
 /* Milliseconds since the creation of the coordinator. */
 static inline uint32_t gfs_coordinator_ms(const gfsmith_adaptive *adaptive, uint64_t now_ns) {

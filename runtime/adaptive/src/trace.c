@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "thread.h"
+
 uint64_t gfs_clock_ns(void) {
   struct timespec now;
 #if defined(CLOCK_MONOTONIC)
@@ -21,6 +23,7 @@ uint64_t gfs_clock_ns(void) {
 enum { LINE_BYTES = 1536 };
 
 bool gfs_trace_open(gfs_trace *trace, const char *file) {
+  trace->process = gfs_threads_process();
   trace->start_ns = gfs_clock_ns();
   trace->file = file != NULL ? fopen(file, "w") : NULL;
   return file == NULL || trace->file != NULL;
@@ -33,7 +36,7 @@ void gfs_trace_close(gfs_trace *trace) {
 }
 
 void gfs_trace_write(gfs_trace *trace, const char *event, const char *format, ...) {
-  if (trace->file == NULL)
+  if (trace->file == NULL || trace->process != gfs_threads_process())
     return;
   char line[LINE_BYTES], rest[LINE_BYTES - 128];
   va_list arguments;

@@ -11,7 +11,8 @@
 uint64_t gfs_clock_ns(void);
 
 typedef struct gfs_trace {
-  FILE *file; /* NULL: no trace */
+  FILE *file;   /* NULL: no trace */
+  long process; /* that writes it: gfs_threads_process(); a child after fork() does not */
   uint64_t start_ns;
 } gfs_trace;
 

@@ -164,10 +164,38 @@ static reason wants_search(lesson *l, gfs_tuner *tuner, uint32_t searches) {
 }
 
 /* Is the thread that drives the search inactive? */
-static bool abandoned(const lesson *l, uint32_t driver) {
+static bool abandoned(const lesson *l) {
   uint32_t seen = atomic_load_explicit(&l->cell->seen_ms, memory_order_relaxed);
-  return (driver & 1) == 0 && l->now_ms - seen > l->adaptive->options.idle_ms &&
-         l->now_ms - seen < UINT32_MAX / 2;
+  return l->now_ms - seen > l->adaptive->options.idle_ms && l->now_ms - seen < UINT32_MAX / 2;
+}
+
+/* Can this thread, which is `mine`, go on with the search of a driver? */
+static bool can_go_on(const lesson *l, uint32_t driver, uint32_t mine) {
+  bool gone = (driver ^ mine) >> GFS_DRIVER_PROCESS_AT != 0;
+  return driver == mine || ((driver & GFS_DRIVER_WORKS) == 0 && (gone || abandoned(l)));
+}
+
+/* Has a thread of another process left the search, perhaps inconsistent? */
+static bool is_torn(uint32_t driver, uint32_t mine) {
+  return (driver & GFS_DRIVER_WORKS) != 0 && (driver ^ mine) >> GFS_DRIVER_PROCESS_AT != 0;
+}
+
+/* Begin a search, or go on with one, if another thread does not. */
+static void work(const lesson *l, uint32_t driver, uint32_t mine, reason why, uint32_t searches) {
+  gfs_cell *cell = l->cell;
+  if (!atomic_compare_exchange_strong(&cell->driver, &driver, mine | GFS_DRIVER_WORKS))
+    return;
+  if (why != REASON_NONE && atomic_load(&cell->searches) != searches) {
+    atomic_store(&cell->driver, 0); /* another thread has searched meanwhile */
+    return;
+  }
+  atomic_store_explicit(&cell->seen_ms, l->now_ms, memory_order_relaxed);
+  bool over = false;
+  if (why == REASON_NONE)
+    over = go_on(l);
+  else
+    begin_search(l, why);
+  atomic_store(&cell->driver, over ? 0 : mine);
 }
 
 void gfs_tuner_feed(const gfs_attached *attached, gfs_tuner *tuner, gfs_cell *cell, size_t len,
@@ -178,29 +206,23 @@ void gfs_tuner_feed(const gfs_attached *attached, gfs_tuner *tuner, gfs_cell *ce
   l.time = (float)(timing->end_ns - timing->begin_ns + 1) / (float)bytes_of(&l);
   gfs_presence_stamp(&tuner->presence, l.now_ms, adaptive->options.idle_ms);
   gfs_contention_update(&adaptive->contention, timing->end_ns, l.now_ms);
-  uint32_t mine = tuner->presence.ticket * 2, driver = atomic_load(&cell->driver);
-  bool continues = driver == mine || (driver != 0 && abandoned(&l, driver));
+  uint32_t driver = atomic_load(&cell->driver);
   uint32_t searches = atomic_load_explicit(&cell->searches, memory_order_acquire);
-  reason why = continues || driver != 0 ? REASON_NONE : wants_search(&l, tuner, searches);
-  if (!continues && why == REASON_NONE)
+  reason why = driver == 0 ? wants_search(&l, tuner, searches) : REASON_NONE;
+  if ((driver == 0 && why == REASON_NONE) || tuner->presence.ticket == 0)
     return;
-  if (!atomic_compare_exchange_strong(&cell->driver, &driver, mine | 1))
+  uint32_t mine = gfs_driver_of(gfs_coordinator_process(adaptive), tuner->presence.ticket);
+  if (is_torn(driver, mine))
+    why = REASON_NEW;
+  else if (driver != 0 && !can_go_on(&l, driver, mine))
     return;
-  if (!continues && atomic_load(&cell->searches) != searches) {
-    atomic_store(&cell->driver, 0); /* another thread has searched meanwhile */
-    return;
-  }
-  atomic_store_explicit(&cell->seen_ms, l.now_ms, memory_order_relaxed);
-  bool over = false;
-  if (continues)
-    over = go_on(&l);
-  else
-    begin_search(&l, why);
-  atomic_store(&cell->driver, over ? 0 : mine);
+  tuner->driver = mine;
+  work(&l, driver, mine, why, searches);
 }
 
 void gfs_tuner_enter(gfs_tuner *tuner, gfsmith_adaptive *adaptive, uint32_t now_ms) {
   gfs_presence_enter(&adaptive->contention, &tuner->presence, now_ms);
+  tuner->driver = GFS_DRIVER_WORKS;
   for (unsigned n = 0; n < GFS_WATCHED_CELLS; n++)
     tuner->watched[n].searches = 0;
 }

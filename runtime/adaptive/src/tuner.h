@@ -19,6 +19,7 @@ typedef struct gfs_watched_cell {
 /* The tuning state of one thread. */
 typedef struct gfs_tuner {
   gfs_presence presence;
+  uint32_t driver; /* the value of `driver` in cells in which it searches; before: of no cell */
   gfs_watched_cell watched[GFS_WATCHED_CELLS];
 } gfs_tuner;
 

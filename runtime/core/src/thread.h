@@ -11,9 +11,10 @@
 #define GFS_HAS_THREADS 0
 #endif
 
-#if GFS_HAS_THREADS
-
 #include <stdbool.h>
+#include <stdint.h>
+
+#if GFS_HAS_THREADS
 
 #if defined(_WIN32)
 #if !defined(WIN32_LEAN_AND_MEAN)
@@ -27,6 +28,8 @@
 typedef HANDLE gfs_thread_id;
 typedef SRWLOCK gfs_lock;
 typedef CONDITION_VARIABLE gfs_condition;
+typedef INIT_ONCE gfs_once;
+#define GFS_ONCE INIT_ONCE_STATIC_INIT
 
 static inline bool gfs_lock_init(gfs_lock *lock) { return InitializeSRWLock(lock), true; }
 static inline void gfs_lock_free(gfs_lock *lock) { (void)lock; }
@@ -41,14 +44,27 @@ static inline void gfs_condition_wait(gfs_condition *c, gfs_lock *lock) {
 }
 static inline void gfs_condition_wake_one(gfs_condition *c) { WakeConditionVariable(c); }
 static inline void gfs_condition_wake_all(gfs_condition *c) { WakeAllConditionVariable(c); }
+static inline void gfs_once_run(gfs_once *once, void (*body)(void)) {
+  BOOL pending;
+  InitOnceBeginInitialize(once, 0, &pending, NULL);
+  if (!pending)
+    return;
+  body();
+  InitOnceComplete(once, 0, NULL);
+}
 #else
 #include <pthread.h>
 
 typedef pthread_t gfs_thread_id;
 typedef pthread_mutex_t gfs_lock;
 typedef pthread_cond_t gfs_condition;
+typedef pthread_once_t gfs_once;
+#define GFS_ONCE PTHREAD_ONCE_INIT
 
-/* With valid arguments and default attributes only the two init functions can fail. */
+/* gfs_once_run: run body() in the first call with this object; other threads wait until it has
+ * returned.
+ *
+ * With valid arguments and default attributes only the two init functions can fail. */
 static inline bool gfs_lock_init(gfs_lock *lock) { return pthread_mutex_init(lock, NULL) == 0; }
 static inline void gfs_lock_free(gfs_lock *lock) { pthread_mutex_destroy(lock); }
 static inline void gfs_lock_take(gfs_lock *lock) { pthread_mutex_lock(lock); }
@@ -60,6 +76,7 @@ static inline void gfs_condition_wait(gfs_condition *c, gfs_lock *lock) {
 }
 static inline void gfs_condition_wake_one(gfs_condition *c) { pthread_cond_signal(c); }
 static inline void gfs_condition_wake_all(gfs_condition *c) { pthread_cond_broadcast(c); }
+static inline void gfs_once_run(gfs_once *once, void (*body)(void)) { pthread_once(once, body); }
 #endif
 
 /* A thread that runs body(argument). It must not move while the thread runs. */
@@ -80,5 +97,31 @@ unsigned gfs_threads_processors(void);
 /* A number of this process: a child after fork() has another one. */
 long gfs_threads_process(void);
 
+#else
+typedef bool gfs_once;
+#define GFS_ONCE false
+static inline long gfs_threads_process(void) { return 0; }
+static inline void gfs_once_run(gfs_once *once, void (*body)(void)) {
+  if (!*once)
+    body();
+  *once = true;
+}
 #endif
+
+/* Forbid the cancellation of the calling thread; return what `gfs_cancel_restore` expects. */
+static inline int gfs_cancel_forbid(void) {
+  int before = 0;
+#if GFS_HAS_THREADS && defined(PTHREAD_CANCEL_DISABLE)
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+#endif
+  return before;
+}
+
+static inline void gfs_cancel_restore(int before) {
+  (void)before;
+#if GFS_HAS_THREADS && defined(PTHREAD_CANCEL_DISABLE)
+  pthread_setcancelstate(before, NULL);
+#endif
+}
+
 #endif

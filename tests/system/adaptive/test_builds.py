@@ -72,6 +72,34 @@ def test_kernels_for_known_matrices(built: Path, tmp_path: Path) -> None:
     assert run(program, *map(str, elements)) == "equal\n"
 
 
+def test_plugins(built: Path, tmp_path: Path) -> None:
+    """A hundred plugins with copies of the library, one of which is loaded again and again."""
+    copies = [tmp_path / f"plugin{n}.so" for n in range(100)]
+    for copy in copies:
+        shutil.copyfile(built / "libgfsmith.so", copy)
+    program = tmp_path / "host"
+    include = f"-I{built.parent}/runtime/core/include"
+    run("gcc", *STRICT, "-D_GNU_SOURCE", "-Wno-pedantic", include, NATIVE / "host.c", "-ldl", "-o", program)
+    for wanted in ("0", "1"):
+        assert run(program, *copies, GFSMITH_ADAPT=wanted) == "ok\n"
+
+
+def test_python_loads_the_library(built: Path) -> None:
+    """As a module would, after the program has started; threads of Python then adapt."""
+    script = (
+        "import ctypes as c, sys; from concurrent.futures import ThreadPoolExecutor as Pool\n"
+        "g = c.CDLL(sys.argv[1]); codec = c.c_void_p()\n"
+        "assert g.gfsmith_codec_create(c.byref(codec), b'cauchy', 5, 2) == 0\n"
+        "assert g.gfsmith_codec_hint(codec, 2) == 0\n"
+        "def encode(n):\n"
+        "    shards = [c.create_string_buffer(bytes([i + 1]) * 2048) for i in range(7)]\n"
+        "    data, parity = (c.c_void_p * 5)(*map(c.addressof, shards[:5])), (c.c_void_p * 2)(*map(c.addressof, shards[5:]))\n"
+        "    return [g.gfsmith_encode(codec, c.c_size_t(2048), data, parity) for _ in range(200)]\n"
+        "print({status for each in Pool(4).map(encode, range(8)) for status in each})\n"
+    )
+    assert run(sys.executable, "-c", script, built / "libgfsmith.so", GFSMITH_ADAPT="1") == "{0}\n"
+
+
 CONSUMER = """cmake_minimum_required(VERSION 3.18)
 project(consumer LANGUAGES C)
 find_package(gfsmith REQUIRED)

@@ -199,17 +199,49 @@ def test_calls_in_signal_handlers(plain: Path, build: Path, tmp_path: Path) -> N
     assert run(program("signals", tmp_path, plain, build, "-O2", WRAPPED)) == ("ok\n", "")
 
 
+def _mutated(name: str, mutant: Mutant, flag: str, plain: Path, build: Path, folder: Path) -> Path:
+    """Link native/<name>.c with the archive, in which one source has an error."""
+    _, wrong = plant(mutant, SOURCES, folder)
+    return compile_c(
+        folder / name,
+        *("-O2", flag, "-DGFSMITH_WITH_ADAPTIVE", *INCLUDES, NATIVE / f"{name}.c", wrong, plain),
+        *(build / "libgfsmith.a", "-lm", "-pthread"),
+    )
+
+
 @pytest.mark.campaign
 def test_a_handler_that_shares_the_state_is_detected(plain: Path, build: Path, tmp_path: Path) -> None:
     """The program divides by zero if a handler's call uses the state that the interrupted call uses."""
-    shared = Mutant("uint32_t map = enter();", "uint32_t map = attached->key;")
-    _, wrong = plant(shared, SOURCES, tmp_path)
-    native = compile_c(
-        tmp_path / "signals",
-        *("-O2", WRAPPED, "-DGFSMITH_WITH_ADAPTIVE", *INCLUDES, NATIVE / "signals.c", wrong, plain),
-        *(build / "libgfsmith.a", "-lm", "-pthread"),
-    )
+    shared = Mutant("uint32_t map = enter(s);", "uint32_t map = attached->key;")
+    native = _mutated("signals", shared, WRAPPED, plain, build, tmp_path)
     assert subprocess.run([native], env={"GFSMITH_ISA": "scalar"}, capture_output=True).returncode == -SIGFPE
+
+
+HELD = "-Wl,--wrap=fwrite"
+
+
+@pytest.mark.parametrize("event", ["fork", "cancel", "alternate"])
+def test_an_unfinished_search(plain: Path, build: Path, tmp_path: Path, event: str) -> None:
+    """The program forks, or cancels the thread, while a thread works on a search: the cell is not lost.
+    Or one thread alternates between coordinators."""
+    native = program("left", tmp_path, plain, build, "-O2", HELD)
+    trace = tmp_path / "trace.jsonl"
+    assert run(native, event, trace)[0] == "ok\n"
+
+
+LEFT = {
+    "alternate": Mutant("this_thread.of[adaptive->id % STATES]", "this_thread.of[0]"),
+    "fork": Mutant("is_torn(driver, mine)", "(is_torn(driver, mine), false)"),
+    "cancel": Mutant("s->cancel = gfs_cancel_forbid();", "s->cancel = 0;"),
+}
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("event", LEFT)
+def test_a_lost_search_is_detected(plain: Path, build: Path, tmp_path: Path, event: str) -> None:
+    native = _mutated("left", LEFT[event], HELD, plain, build, tmp_path)
+    said = "registers again\n" if event == "alternate" else "no search ends\n"
+    assert run(native, event, tmp_path / "trace.jsonl", status=1)[0] == said
 
 
 def test_decisions_are_reviewed(threaded: Path, build: Path, tmp_path: Path) -> None:

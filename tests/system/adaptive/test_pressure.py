@@ -20,7 +20,11 @@ from tests.system.adaptive.test_counters import AMD_LINES, CYCLES, LEAST, NEW, O
 
 ADAPTIVE = ROOT / "runtime" / "adaptive" / "src"
 BELOW = [
-    ADAPTIVE / f"{name}.c" for name in ("contention", "candidates", "options", "policy", "device", "trace")
+    ROOT / "runtime/core/src/thread.c",
+    *(
+        ADAPTIVE / f"{name}.c"
+        for name in ("contention", "candidates", "options", "policy", "device", "trace")
+    ),
 ]
 NATIVE = Path(__file__).parent / "native" / "pressure.c"
 SETTLED = 80  #: readings after which a smoothed value has reached a new level

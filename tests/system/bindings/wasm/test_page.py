@@ -63,6 +63,7 @@ class Page:
 
     def __init__(self, driver: WebDriver, address: str, downloads: Path) -> None:
         self.driver = driver
+        driver.set_script_timeout(DEADLINE)
         self.downloads = downloads
         driver.execute_cdp_cmd(
             "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)}
@@ -231,7 +232,6 @@ def test_dropped_shards(page: Page) -> None:
     """Shard files from another program, one missing and one damaged; and files that do not form a set."""
     data = content(5000)
     text = data.hex()
-    page.driver.set_script_timeout(DEADLINE)
     encoded = page.driver.execute_async_script(
         """
         const [text, done] = arguments;
