@@ -42,9 +42,13 @@ fi
 
 missing_packages() { PYTHONPATH="$root/generator" "$python" -m gfsmith.build.requirements "$1"; }
 lacking=$(missing_packages "$level")
-if [ -n "$lacking" ]; then
+installed='' unpacked=''
+for each in $lacking; do
+  case $each in */*:*) unpacked="$unpacked $each" ;; *) installed="$installed $each" ;; esac
+done
+if [ -n "$installed" ]; then
   # shellcheck disable=SC2086
-  install_packages $lacking
+  install_packages $installed
 fi
 
 # The lock lists every package with its version; the stamp is a copy of the installed lock.
@@ -58,6 +62,11 @@ if ! { [ -x "$venv/bin/gfsmith" ] && cmp -s "$stamp" "$lists/environment.txt"; }
     --no-deps --no-build-isolation --editable "$root" >&2
   cp "$lists/environment.txt" "$stamp"
 fi
+
+for each in $unpacked; do
+  say "unpacking ${each##*:} of ${each%%:*}"
+  "$root/tools/unpack.sh" "$each" "$venv/bin" >&2
+done
 
 # Further pinned packages: for pictures and searches, for Python wheels, and for WebAssembly, fuzzing, Zig, releases and
 # the store.

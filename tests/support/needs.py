@@ -37,6 +37,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "mingw": ("x86_64-w64-mingw32-gcc",),
     "wine": ("/usr/lib/wine/wine64",),
     "zig": ("ziglang",),
+    "loongarch": ("qemu-loongarch64",),
     "fuzzing": ("atheris",),
     "qemu": (
         "qemu-x86_64-static",

@@ -137,6 +137,7 @@ _NAMES: dict[str, tuple[Package, ...]] = {
     "gcc-mingw-w64-x86-64-win32": ("mingw64-gcc", "mingw-w64-gcc", "mingw-w64-gcc", "mingw-w64"),
     "wine64": _everywhere("wine", "wine-stable"),
     "qemu-user-static": ("qemu-user-static", _CROSS, "qemu-user-static", _LINUX_ONLY),
+    "qemu-user/bookworm-backports": _everywhere(_DEBIAN_ONLY),
     "binutils-riscv64-linux-gnu": (
         "binutils-riscv64-linux-gnu",
         _CROSS,

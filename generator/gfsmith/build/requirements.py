@@ -20,6 +20,7 @@ from gfsmith.build.packages import System, install_command, this_system
 from gfsmith.kernel.architecture import ARCHITECTURES
 
 PYTHON = "/usr/bin/python3"  #: the interpreter that has Debian's PeachPy
+UNPACKED = Path(__file__).parents[3] / ".venv" / "bin"  #: where tools/setup.sh unpacks single programs
 
 
 #: The compiler and the C library of another architecture, by its triple.
@@ -83,12 +84,16 @@ class Probe(Enum):
     COMMAND = "command"
     MODULE = "module"
     FILE = "file"
+    UNPACKED = "unpacked"
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One requirement. name: a command, a Python module or a file. package: Debian's name for it; packages.py
-    has the names elsewhere. also: other levels that need it."""
+    has the names elsewhere. also: other levels that need it.
+
+    UNPACKED: one program of a package of another suite, which is not installed, so that the system's version
+    stays; package is then PACKAGE/SUITE."""
 
     level: Level
     probe: Probe
@@ -170,6 +175,13 @@ _DEBIAN: tuple[Requirement, ...] = (
         "qemu-x86_64-static",
         "qemu-user-static",
         "emulates other CPUs",
+    ),
+    Requirement(
+        Level.TEST_ALL,
+        Probe.UNPACKED,
+        "qemu-loongarch64",
+        "qemu-user/bookworm-backports",
+        "emulates LoongArch with LSX and LASX, which Debian 12's qemu lacks",
     ),
     *(
         Requirement(Level.TEST_ALL, probe, name.format(triple), package, f"compiles for {triple}")
@@ -318,6 +330,8 @@ def present(requirement: Requirement) -> bool:
             return _system_module(requirement.name)
         case Probe.FILE:
             return Path(requirement.name).exists()
+        case Probe.UNPACKED:
+            return (UNPACKED / requirement.name).exists()
 
 
 def _with_those_below(level: Level) -> set[Level]:
@@ -332,6 +346,8 @@ def requirements(level: Level) -> tuple[Requirement, ...]:
 
 def remedy(requirement: Requirement) -> str:
     """Return the command that installs a requirement on this system, or how else to get it."""
+    if requirement.probe is Probe.UNPACKED and this_system() is System.DEBIAN:
+        return f"tools/setup.sh {requirement.level.value}, as root"
     return install_command(requirement.package, this_system())
 
 
@@ -340,14 +356,15 @@ def missing(level: Level) -> list[Requirement]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the missing packages of a level, one per line."""
+    """Print the missing packages of a level, one per line; of one that is unpacked, PACKAGE/SUITE:PROGRAM."""
     allowed = ", ".join(level.value for level in Level)
     if len(arguments) != 1 or arguments[0] not in {level.value for level in Level}:
         print(f"usage: python3 -m gfsmith.build.requirements LEVEL, one of {allowed}", file=sys.stderr)
         return 2
     lacking = missing(Level(arguments[0]))
     if this_system() is System.DEBIAN and os.geteuid() == 0:
-        print("\n".join(r.package for r in lacking))
+        unpacked = {r.package: f"{r.package}:{r.name}" for r in lacking if r.probe is Probe.UNPACKED}
+        print("\n".join(unpacked.get(r.package, r.package) for r in lacking))
         return 0
     for requirement in lacking:
         print(

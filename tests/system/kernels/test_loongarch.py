@@ -1,32 +1,23 @@
-"""The kernels for LoongArch in the harness: compiled and linked by zig, which has a C library for LoongArch.
-
-qemu-user has LSX and LASX since 8.1, and Debian 12 has 7.2, so the tests do not execute the kernels. By hand,
-in some 30 seconds, with the qemu-user of bookworm-backports unpacked by dpkg -x:
-
-    python -m tests.system.kernels.test_loongarch PATH/qemu-loongarch64
-"""
+"""The kernels for LoongArch in the harness: compiled and linked by zig, which has a C library for LoongArch,
+and executed by the qemu-user of Debian's backports, because Debian 12's has no LSX and LASX."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+import pytest
+
+from gfsmith.build.requirements import UNPACKED
 from gfsmith.kernel.architecture import BY_ARCH, Arch
 from tests.system.kernels.conftest import GENERATED, multiplication_table
-from tests.system.kernels.emulated import (
-    POLYNOMIALS,
-    Emulation,
-    Machine,
-    build_generated,
-    covered_by,
-    kernels_for,
-)
+from tests.system.kernels.emulated import POLYNOMIALS, Emulation, Machine, build_generated, kernels_for
 from tests.system.kernels.emulator import Emulator
-from tests.system.kernels.lists import Kernel, all_kernels_of
+from tests.system.kernels.lists import all_kernels_of
 from tests.system.kernels.sweeping import SWEEPS, sweep_all
 
 ZIG = (sys.executable, "-m", "ziglang", "cc", "-mcpu=loongarch64+lsx")
@@ -36,49 +27,61 @@ CPUS = {"lsx": ("la464,lasx=off", 16), "lasx": ("la464", 32)}
 
 @dataclass(frozen=True, slots=True)
 class LoongArch(Machine):
-    qemu: str = ""
-
     @property
     def emulator(self) -> str:
-        return self.qemu
+        return str(UNPACKED / "qemu-loongarch64")
 
 
-def machine(qemu: str = "") -> LoongArch:
-    return LoongArch(MUSL, ("-mlasx",), ZIG, ZIG, qemu)
+MACHINE = LoongArch(MUSL, ("-mlasx",), ZIG, ZIG)
 
 
-def test_the_harness_with_all_kernels_links(tmp_path: Path) -> None:
-    program = build_generated(machine(), tmp_path, GENERATED)
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_generated(MACHINE, tmp_path_factory.mktemp("loongarch"), GENERATED)
+
+
+def test_the_harness_with_all_kernels_links(program: Path) -> None:
     header = program.read_bytes()[:20]
     assert (header[:4], int.from_bytes(header[18:20], "little")) == (b"\x7fELF", 258)  # EM_LOONGARCH
 
 
-def _counted(
-    process: Emulator, calls: Counter[str], kernel: Kernel, sweep: str, polynomial: int
-) -> tuple[int, str]:
-    made, failure = process.run(kernel.symbol, sweep, polynomial)
-    calls[kernel.isa] += made
-    return made, failure
-
-
-def execute(qemu: str, folder: Path) -> Counter[str]:
-    """Execute all kernels with the sweeps of the other machines. Returns calls by instruction set."""
-    program, calls = build_generated(machine(qemu), folder, GENERATED), Counter[str]()
+@contextmanager
+def started(program: Path, isa: str, folder: Path, polynomials: Sequence[int]) -> Iterator[Emulator]:
+    """Start the program on the CPU of an instruction set, with the products of some polynomials."""
     tables = folder / "tables"
-    tables.write_bytes(b"".join(map(multiplication_table, POLYNOMIALS)))
-    kernels = kernels_for(machine(), all_kernels_of(GENERATED))
-    for isa, (cpu, size) in CPUS.items():
-        emulation = Emulation(isa, machine(qemu), cpu, size)
-        process = Emulator(program, emulation, tables)
+    tables.write_bytes(b"".join(map(multiplication_table, polynomials)))
+    process = Emulator(program, Emulation(isa, MACHINE, *CPUS[isa]), tables)
+    yield process
+    process.close()
+
+
+@pytest.mark.needs("loongarch")
+@pytest.mark.parametrize("vectors", CPUS)
+def test_every_kernel_of_the_set_is_executed(vectors: str, program: Path, tmp_path: Path) -> None:
+    kernels = kernels_for(MACHINE, all_kernels_of(GENERATED))
+    own = [kernel for kernel in kernels if kernel.isa == vectors]
+    assert len(own) > 45
+    with started(program, vectors, tmp_path, POLYNOMIALS) as process:
         assert process.ask("count")[0] == len(kernels)
-        for kernel in covered_by(emulation, kernels):
+        for kernel in own:
             block, _ = process.ask(f"block {kernel.symbol}")
-            run = partial(_counted, process, calls, kernel)
-            sweep_all(run, kernel, [each for each in SWEEPS if each != "stepped"], block=block, sets=1)
-        process.close()
-    return calls
+            sweeps = [each for each in SWEEPS if each != "stepped"]
+            sweep_all(partial(process.run, kernel.symbol), kernel, sweeps, block=block, sets=1)
 
 
-if __name__ == "__main__":
-    with TemporaryDirectory() as made:
-        print(dict(execute(sys.argv[1], Path(made))))
+@pytest.mark.needs("loongarch")
+@pytest.mark.parametrize("vectors", CPUS)
+def test_other_products_are_detected(vectors: str, program: Path, tmp_path: Path) -> None:
+    """The harness compares: with the products of another polynomial, a right kernel is wrong."""
+    symbol = next(k.symbol for k in all_kernels_of(GENERATED) if k.isa == vectors and k.operation == "mul")
+    with started(program, vectors, tmp_path, POLYNOMIALS[1:] + POLYNOMIALS[:1]) as process:
+        made, reason = process.run(symbol, "coefficients", POLYNOMIALS[0])
+    assert made < 0, reason
+
+
+@pytest.mark.needs("loongarch")
+def test_lasx_faults_on_a_cpu_without_it(program: Path, tmp_path: Path) -> None:
+    symbol = next(kernel.symbol for kernel in all_kernels_of(GENERATED) if kernel.isa == "lasx")
+    with started(program, "lsx", tmp_path, POLYNOMIALS) as process:
+        made, reason = process.run(symbol, "lengths", POLYNOMIALS[0])
+    assert made < 0 and reason

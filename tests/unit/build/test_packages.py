@@ -69,7 +69,7 @@ def test_every_requirement_has_an_entry(system: System) -> None:
         if isinstance(found, Unpackaged):
             assert system is not System.DEBIAN and " " in found.advice
         else:
-            assert re.fullmatch(r"[a-z][a-z0-9+.@-]*", found), (package, found)
+            assert re.fullmatch(r"[a-z][a-z0-9+.@/-]*", found), (package, found)
     if system is not System.DEBIAN:
         assert set(packages._NAMES) == every, "names of packages that no requirement has"
 
@@ -108,3 +108,20 @@ def test_set_up_lists_missing_tools_of_another_system(
     (tmp_path / "os-release").write_text("ID=debian\n")
     assert requirements.main(["test"]) == 0
     assert capsys.readouterr().out == "g++\n"
+
+
+def test_a_program_of_another_suite_is_unpacked_and_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "os-release").write_text("ID=debian\n")
+    monkeypatch.setattr(packages, "OS_RELEASES", (tmp_path / "os-release",))
+    monkeypatch.setattr(requirements, "UNPACKED", tmp_path)
+    _user(monkeypatch, 0)
+    needed = next(each for each in requirements.requirements(Level.TEST_ALL) if "/" in each.package)
+    assert not requirements.present(needed)
+    assert requirements.remedy(needed) == "tools/setup.sh test-all, as root"
+    monkeypatch.setattr(requirements, "missing", lambda level: [needed])
+    assert requirements.main(["test-all"]) == 0
+    assert capsys.readouterr().out == f"{needed.package}:{needed.name}\n"
+    (tmp_path / needed.name).touch()
+    assert requirements.present(needed)
