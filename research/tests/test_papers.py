@@ -60,7 +60,41 @@ def test_another_figure_is_noticed() -> None:
     assert _missing([*row[:2], row[2].replace("1.96", "1.79"), row[3]]) == ["1.79"]
 
 
-@pytest.mark.parametrize("page", ["dialga.md", "isal.md"])
+#: Page -> the numbers of the paper's figures, and the names of its tables.
+NUMBERED = {
+    "dialga.md": (range(1, 20), ()),
+    "inec.md": (range(1, 15), ("table I",)),
+    "gfni.md": (range(1, 3), ()),
+}
+
+
+def _absent(rows: list[list[str]], page: str) -> list[str]:
+    """Return the figures and tables that begin no row of the page."""
+    figures, tables = NUMBERED[page]
+    first = [re.sub(r"^figures? ", "", row[0]) for row in rows]
+    spans = [re.match(r"(\d+)(?: (?:to|and) (\d+))?\b", text) for text in first]
+    seen = {n for span in spans if span for n in range(int(span[1]), int(span[2] or span[1]) + 1)}
+    named = [table for table in tables if not any(text.startswith(table) for text in first)]
+    return [str(n) for n in figures if n not in seen] + named
+
+
+@pytest.mark.parametrize("page", NUMBERED)
+def test_every_figure_and_table_has_a_row(page: str) -> None:
+    rows = _rows(page)
+    assert _absent(rows, page) == []
+    last = str(max(NUMBERED[page][0]))
+    left = [row for row in rows if not re.match(rf"(figures? )?{last}\b", row[0])]
+    assert _absent(left, page) == [last]
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in PAPERS.glob("*.md")))
+def test_every_row_has_a_figure_and_a_verdict(page: str) -> None:
+    """The columns of each row: the paper's figure, ours, and a verdict."""
+    for row in _rows(page):
+        assert len(row) >= 4 and row[0] and row[-1] not in ("", "-"), row
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in PAPERS.glob("*.md")))
 def test_no_row_is_unfinished(page: str) -> None:
     rows = _rows(page)
     assert len(rows) > 4
