@@ -14,6 +14,7 @@ import pytest
 
 from gfsmith.build.requirements import UNPACKED
 from gfsmith.kernel.architecture import BY_ARCH, Arch
+from tests.support.folders import once
 from tests.system.kernels.conftest import GENERATED, multiplication_table
 from tests.system.kernels.emulated import POLYNOMIALS, Emulation, Machine, build_generated, kernels_for
 from tests.system.kernels.emulator import Emulator
@@ -37,7 +38,10 @@ MACHINE = LoongArch(MUSL, ("-mlasx",), ZIG, ZIG)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_generated(MACHINE, tmp_path_factory.mktemp("loongarch"), GENERATED)
+    def build(folder: Path) -> None:
+        build_generated(MACHINE, folder, GENERATED)
+
+    return once(tmp_path_factory, "loongarch", build) / "harness"
 
 
 def test_the_harness_with_all_kernels_links(program: Path) -> None:
