@@ -65,7 +65,7 @@ fi
 
 for each in $unpacked; do
   say "unpacking ${each##*:} of ${each%%:*}"
-  "$root/tools/unpack.sh" "$each" "$venv/bin" >&2
+  "$root/tools/unpack.sh" "$each" "$venv/bin" >&2 || say "no ${each##*:}: tests that need it are skipped and counted"
 done
 
 # Further pinned packages: for pictures and searches, for Python wheels, and for WebAssembly, fuzzing, Zig, releases and

@@ -8,10 +8,11 @@ package=${1%%/*} suite=${1#*/} program=${1##*:} folder=$2
 suite=${suite%%:*}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/$' || true)
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/*$' || true)
+[ -n "$mirror" ] || { echo "unpack.sh: no source of apt ends in /debian, so $suite is not known" >&2; exit 1; }
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
 printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
-  "${mirror:-http://deb.debian.org/debian/}" "$suite" >"$work/sources.list"
+  "$mirror" "$suite" >"$work/sources.list"
 
 private() { # COMMAND...: apt-get with the list of sources, the state and the user of this script
   apt-get -qq -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null \
