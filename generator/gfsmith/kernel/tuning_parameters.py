@@ -79,8 +79,9 @@ def fits(isa: Isa, copies: int, outputs: int) -> bool:
     """Return True if the sums of `copies` vectors leave enough registers for products.
 
     A product needs the source of each vector (two registers as nibbles; with one output only one source at a
-    time), and a table and a product (with nibbles also a mask)."""
+    time), and a table and a product (with nibbles also a mask, and two of each where one instruction adds
+    both halves)."""
     if isa.registers is None:
         return True
-    parts, others = (1, 2) if Op.AFFINE in isa.ops else (2, 3)
+    parts, others = (1, 2) if Op.AFFINE in isa.ops else (2, 5 if Op.XOR3 in isa.ops else 3)
     return copies * outputs + parts * (copies if outputs > 1 else 1) + others <= isa.registers

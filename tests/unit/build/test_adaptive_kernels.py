@@ -16,6 +16,7 @@ from gfsmith.build.generate import program as generated
 from gfsmith.cli.main import main
 from gfsmith.emit import lists
 from gfsmith.ir import CURRENT, Instr, Loop, Op, Program, Ref, Role, Space
+from gfsmith.kernel.defaults import PASS_MAX
 from gfsmith.kernel.isa import BY_NAME, ISAS
 from gfsmith.kernel.spec import Baked, KernelSpec, SpecError, Technique
 from gfsmith.kernel.tables import table
@@ -153,6 +154,14 @@ def test_variants_are_proved_and_fit(isa: str, outputs: int) -> None:
     for spec in found:
         if spec.lines == 1 or (isa != "scalar" and outputs * spec.lines <= 12):
             assert generate_one(spec).verdict.status is Status.PROVED, spec.symbol
+
+
+@pytest.mark.parametrize("isa", ["gfni_avx512", "avx512", "avx2"])
+def test_registers_suffice_for_every_number_of_outputs(isa: str) -> None:
+    for outputs in range(1, PASS_MAX + 1):
+        for spec in adaptive_kernels.variants(BY_NAME[isa], outputs, ROWS.field, "gfs"):
+            if spec.walk is Walk.TOGETHER:
+                generated(spec)  # raises SpecError if not
 
 
 @pytest.mark.parametrize("isa", ["gfni_avx512", "avx2", "neon", "vsx"])

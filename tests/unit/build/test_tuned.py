@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gfsmith.build import config, tuned
-from gfsmith.build.target import parse
+from gfsmith.build.target import kernels, parse
 from gfsmith.cli import main
 from gfsmith.explore.stats import Estimate
 from gfsmith.explore.tune import result, space, tuned_file
@@ -178,6 +178,13 @@ def test_a_study_reads_back_as_the_kernels_it_chose(tmp_path: Path) -> None:
     assert [g.length for g in tuned.read(folder / "tuned" / "znver4.toml").kernel[0].gains] == [1024, 4096]
     renamed = tuned.load(loaded.generator.tuned, folder, specs, "my")
     assert renamed.specs[0].symbol.startswith("my_")
+
+
+@pytest.mark.parametrize("target", ["xor:2x1@sse", "dot:3x2@sse", "mad:1x2@sse"])
+def test_parameters_of_a_study_give_its_kernels(target: str) -> None:
+    parsed = parse(target, BY_NAME["sse"])
+    plan = space.plan(parsed, "gfs", {"unroll": 3})
+    assert kernels(parsed, "gfs", plan.parameters) == plan.specs
 
 
 def _kernel(**keys: object) -> str:

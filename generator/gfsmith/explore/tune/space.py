@@ -8,7 +8,7 @@ from math import prod
 
 from gfsmith.build import target as targets
 from gfsmith.build.target import Target
-from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, Order, Placement, Store
+from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, Order, Placement, Store, Technique
 
 Parameters = dict[str, int | str]
 
@@ -35,7 +35,7 @@ class Plan:
         """Return the parameters as in a [[kernels]] table; outputs: those of the longest pass."""
         first = self.specs[0]
         return {
-            "technique": first.technique.value,
+            "technique": "auto" if first.technique is Technique.PLAIN else first.technique.value,
             "circuit": first.circuit.value,
             "width": first.isa.width if first.isa.widths else "auto",
             "unroll": first.unroll,
