@@ -73,7 +73,11 @@ struct agent {
   uint64_t value_max;
   uint64_t memory, memory_max; /* bytes of values in transit */
   unsigned deadline_ms;
-  struct flush *flush; /* flush_all, while it runs */
+  unsigned clients_max;
+  unsigned idle_s, stall_s; /* timeouts of clients, in seconds; 0: none */
+  bool deaf;                /* clients cannot be accepted at the moment */
+  uint64_t complained_ms;   /* time of the last report about that; 0: none */
+  struct flush *flush;      /* flush_all, while it runs */
   failures *failures;
   counters counters;
   struct evconnlistener *listener;

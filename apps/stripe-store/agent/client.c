@@ -16,8 +16,10 @@
 #include <utlist.h>
 
 enum {
-  OUTPUT_MAX = 4 << 20
-}; /* output bytes of a client above which its next command is not read */
+  COMPLAIN_MS = 60000,            /* between two reports that clients cannot be accepted */
+  INPUT_MAX = 2 * PARSE_LINE_MAX, /* bytes that are read from a client before they are needed */
+  OUTPUT_MAX = 256 << 10 /* output bytes of a client above which nothing more is done for it */
+};
 
 static void client_go_on(client *c);
 
@@ -31,12 +33,33 @@ static void dispose(client *c) {
   free(c);
 }
 
+/* Continue a command that waited until answers were sent. */
+static void stop_waiting(client *c) {
+  void (*go_on)(client *) = c->waits;
+  c->waits = NULL;
+  go_on(c);
+}
+
 /* Close the connection. A running command continues; the client is freed when it is over. */
 static void hang_up(client *c) {
   bufferevent_free(c->stream);
   c->stream = NULL;
   if (c->state != CLIENT_BUSY)
     dispose(c);
+  else if (c->waits != NULL)
+    stop_waiting(c);
+}
+
+static size_t unsent(const client *c) {
+  return evbuffer_get_length(bufferevent_get_output(c->stream));
+}
+
+bool client_is_gone(const client *c) { return c->stream == NULL; }
+
+void client_when_sent(client *c, void (*go_on)(client *c)) {
+  c->waits = go_on;
+  if (client_is_gone(c) || unsent(c) < OUTPUT_MAX)
+    stop_waiting(c);
 }
 
 void client_answer(client *c, const char *format, ...) {
@@ -85,25 +108,29 @@ void client_over(client *c) {
     client_go_on(c);
 }
 
-/* Read and discard a value that is too large or for which there is no memory. */
+static const char no_memory[] =
+    "SERVER_ERROR out of memory storing object: too many values are in transit";
+
+/* Read and discard the rest of a value that is too large or for which there is no memory. */
 static void swallow(client *c, const char *answer) {
   client_answer(c, "%s", answer);
+  stripe_free(c->value);
+  c->value = NULL;
   c->state = CLIENT_SWALLOW;
-  c->filled = (size_t)c->request.bytes + 2;
+  c->filled = (size_t)c->request.bytes - c->filled + 2;
 }
 
 static void expect_value(client *c) {
+  c->filled = 0;
   if (c->request.bytes > c->agent->value_max) {
     swallow(c, "SERVER_ERROR object too large for cache");
     return;
   }
-  c->value = stripe_new(c->agent, c->request.bytes);
-  if (c->value == NULL) {
-    swallow(c, "SERVER_ERROR out of memory storing object: too many values are in transit");
-    return;
-  }
-  c->state = CLIENT_VALUE;
-  c->filled = 0;
+  c->value = stripe_expect(c->agent, c->request.bytes);
+  if (c->value == NULL)
+    swallow(c, no_memory);
+  else
+    c->state = CLIENT_VALUE;
 }
 
 /* False: there is no complete line yet. */
@@ -142,6 +169,10 @@ static bool take_value(client *c, struct evbuffer *in) {
     int n = evbuffer_remove(in, c->value->bytes + c->filled, left);
     c->filled += n > 0 ? (size_t)n : 0;
   }
+  if (!stripe_charge(c->value, c->filled)) {
+    swallow(c, no_memory);
+    return true;
+  }
   if (c->filled < c->value->length || evbuffer_get_length(in) < 2)
     return false;
   evbuffer_remove(in, end, 2);
@@ -170,7 +201,7 @@ static bool take(client *c) {
   struct evbuffer *in = bufferevent_get_input(c->stream);
   switch (c->state) {
   case CLIENT_LINE:
-    return evbuffer_get_length(bufferevent_get_output(c->stream)) < OUTPUT_MAX && take_line(c, in);
+    return unsent(c) < OUTPUT_MAX && take_line(c, in);
   case CLIENT_VALUE:
     return take_value(c, in);
   case CLIENT_SWALLOW:
@@ -180,20 +211,32 @@ static bool take(client *c) {
   }
 }
 
+/* A client may pause before a line, but not within a line or a value. */
+static void set_timeouts(client *c) {
+  bool within =
+      c->state != CLIENT_LINE || evbuffer_get_length(bufferevent_get_input(c->stream)) > 0;
+  const struct timeval reading = {.tv_sec = within ? c->agent->stall_s : c->agent->idle_s};
+  const struct timeval writing = {.tv_sec = c->agent->stall_s};
+  bufferevent_set_timeouts(c->stream, reading.tv_sec > 0 ? &reading : NULL, &writing);
+}
+
 static void client_go_on(client *c) {
   c->going_on = true;
   while (!c->quits && take(c))
     ;
   c->going_on = false;
-  if (c->quits && evbuffer_get_length(bufferevent_get_output(c->stream)) == 0) {
+  if (c->quits && unsent(c) == 0) {
     hang_up(c);
     return;
   }
-  /* no further input is read during a command, so that a client cannot fill the memory */
-  if (c->state == CLIENT_BUSY)
+  /* no further input is read during a command and while answers wait to be sent, so that a client
+   * cannot fill the memory */
+  if (c->state == CLIENT_BUSY || c->quits || unsent(c) >= OUTPUT_MAX) {
     bufferevent_disable(c->stream, EV_READ);
-  else
+  } else {
+    set_timeouts(c);
     bufferevent_enable(c->stream, EV_READ);
+  }
 }
 
 static void on_read(struct bufferevent *stream, void *owner) {
@@ -210,16 +253,38 @@ void client_quit(client *c) {
 
 static void on_written(struct bufferevent *stream, void *owner) {
   client *c = owner;
-  if (c->quits)
+  if (c->quits && unsent(c) == 0)
     hang_up(c);
-  else
+  else if (c->waits != NULL)
+    stop_waiting(c);
+  else if (!c->quits)
     on_read(stream, owner);
 }
 
 static void on_event(struct bufferevent *stream, short what, void *owner) {
   (void)stream;
-  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
+  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT))
     hang_up(owner);
+}
+
+/* Answer, as far as the socket takes it, and close. */
+static void turn_away(evutil_socket_t fd, const char *answer) {
+  ssize_t sent = send(fd, answer, strlen(answer), MSG_NOSIGNAL);
+  (void)sent;
+  evutil_closesocket(fd);
+}
+
+static void begin(client *c, evutil_socket_t fd) {
+  agent *a = c->agent;
+  const int one = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  DL_APPEND(a->clients, c);
+  a->counters.clients++;
+  bufferevent_setcb(c->stream, on_read, on_written, on_event, c);
+  bufferevent_setwatermark(c->stream, EV_READ, 0, INPUT_MAX);
+  bufferevent_setwatermark(c->stream, EV_WRITE, OUTPUT_MAX / 2, 0);
+  set_timeouts(c);
+  bufferevent_enable(c->stream, EV_READ | EV_WRITE);
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
@@ -228,26 +293,39 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
   (void)from;
   (void)length;
   agent *a = owner;
-  const int one = 1;
+  if (a->counters.clients >= a->clients_max) {
+    turn_away(fd, "SERVER_ERROR too many clients\r\n");
+    return;
+  }
   client *c = calloc(1, sizeof *c);
-  if (c == NULL)
-    abort();
-  c->agent = a;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  c->stream = bufferevent_socket_new(a->base, fd, BEV_OPT_CLOSE_ON_FREE);
-  if (c->stream == NULL)
-    abort();
-  DL_APPEND(a->clients, c);
-  a->counters.clients++;
-  bufferevent_setcb(c->stream, on_read, on_written, on_event, c);
-  bufferevent_enable(c->stream, EV_READ | EV_WRITE);
+  struct bufferevent *stream =
+      c == NULL ? NULL : bufferevent_socket_new(a->base, fd, BEV_OPT_CLOSE_ON_FREE);
+  if (stream == NULL) {
+    free(c);
+    turn_away(fd, "SERVER_ERROR out of memory\r\n");
+    return;
+  }
+  *c = (client){.agent = a, .stream = stream};
+  begin(c, fd);
 }
 
-/* For example without free descriptors: waiting clients are accepted later. */
+/* For example without free descriptors. The listening socket stays ready, so it is not watched for
+ * a while; waiting clients are accepted later. */
 static void on_accept_error(struct evconnlistener *listener, void *owner) {
-  (void)listener;
-  (void)owner;
-  report("a client cannot be accepted: %s", strerror(errno));
+  agent *a = owner;
+  uint64_t now = agent_now_ms();
+  if (a->complained_ms == 0 || now - a->complained_ms > COMPLAIN_MS) {
+    report("clients cannot be accepted at the moment: %s", strerror(errno));
+    a->complained_ms = now;
+  }
+  a->deaf = true;
+  evconnlistener_disable(listener);
+}
+
+void clients_tick(agent *a) {
+  if (a->deaf)
+    evconnlistener_enable(a->listener);
+  a->deaf = false;
 }
 
 bool clients_listen(agent *a, const char *host, unsigned short port, char where[80]) {

@@ -21,7 +21,9 @@ typedef struct client {
   client_state state;
   bool going_on; /* client_go_on is on the stack */
   bool quits;    /* close when the answers have been sent */
-  char *line;    /* the line to which the pointers in `request` refer */
+  void (*waits)(
+      struct client *c); /* continues the command when answers have been sent; NULL: none */
+  char *line;            /* the line to which the pointers in `request` refer */
   request request;
   stripe *value;
   size_t filled; /* bytes of the value received so far; of a refused value, bytes still expected */
@@ -31,11 +33,17 @@ typedef struct client {
 /* Listen. False: failed, with a message. `where`: the address for clients. */
 bool clients_listen(agent *a, const char *host, unsigned short port, char where[80]);
 void clients_close(agent *a);
+/* Accept clients again after an error. To be called now and then. */
+void clients_tick(agent *a);
 
 /* Send a line with its line end to the client, unless it requested none. */
 void client_answer(client *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Send the value of a key, for get and gets. Takes over the value. */
 void client_send_value(client *c, const record *r, stripe *value);
+/* Continue the command with go_on(c): at once, or, while many bytes wait to be sent, later. go_on
+ * must end the command if the client is no longer there (client_is_gone). */
+void client_when_sent(client *c, void (*go_on)(client *c));
+bool client_is_gone(const client *c);
 /* The command has ended. */
 void client_over(client *c);
 /* Accept no more commands, and close when the answers have been sent. */

@@ -53,7 +53,7 @@ static void on_value(void *owner, stripe *value, const char *reason) {
   c->agent->counters.hits++;
   client_send_value(c, &e->record, value);
   if (parse_next_key(&c->request)) {
-    get_key(c);
+    client_when_sent(c, get_key);
     return;
   }
   client_answer(c, "END");
@@ -61,6 +61,10 @@ static void on_value(void *owner, stripe *value, const char *reason) {
 }
 
 static void get_key(client *c) {
+  if (client_is_gone(c)) {
+    client_over(c);
+    return;
+  }
   do {
     const entry *e = find(c);
     c->agent->counters.gets++;

@@ -53,6 +53,7 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)what;
   membership_tick(owner);
   flush_tick(owner);
+  clients_tick(owner);
 }
 
 /* Lock the folder: a second agent in it would take the chunk servers away from the first. */
@@ -198,7 +199,10 @@ int main(int argc, char **argv) {
              .events = {.silent = membership_silent, .request = command_run},
              .value_max = o.value_max,
              .memory_max = o.memory_max,
-             .deadline_ms = o.deadline_ms};
+             .deadline_ms = o.deadline_ms,
+             .clients_max = o.clients_max,
+             .idle_s = o.idle_s,
+             .stall_s = o.stall_s};
   stop signals;
   stop_begin(&signals, a.base);
   fault_begin(o.folder, "agent");

@@ -234,8 +234,11 @@ static void try(reading *r) {
 void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
   stripe *value = stripe_new(a, e->record.length);
   reading *r = calloc(1, sizeof *r);
-  if (r == NULL)
-    abort();
+  if (r == NULL) {
+    stripe_free(value);
+    done(owner, NULL, no_memory);
+    return;
+  }
   *r = (reading){.agent = a,
                  .version = e->record.version,
                  .value = value,

@@ -20,6 +20,9 @@ static const char usage[] =
     "  --value-max BYTES    size of the largest value, up to 1 GiB (1048576)\n"
     "  --memory BYTES       limit for all values in transit (268435456)\n"
     "  --deadline MS        deadline of a command, 100 to 600000 (5000)\n"
+    "  --max-clients N      most clients at a time, 1 to 1000000 (1000)\n"
+    "  --idle SECONDS       close clients that send no command; 0: never (0)\n"
+    "  --stall SECONDS      close clients that stop within a command, or do not read answers (30)\n"
     "  --degraded weibull:SHAPE:RATE[:LOST]  read as if LOST (1) chunks were missing, at random\n"
     "  --seed N             seed of --degraded (1)\n"
     "  --provider NAME      libfabric provider (tcp)\n"
@@ -28,14 +31,25 @@ static const char usage[] =
     "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
 
 static const struct option long_options[] = {
-    {"scheme", required_argument, NULL, 's'},   {"groups", required_argument, NULL, 'L'},
-    {"global", required_argument, NULL, 'R'},   {"slice", required_argument, NULL, 'S'},
-    {"listen", required_argument, NULL, 'l'},   {"listen-netns", required_argument, NULL, 'n'},
-    {"fabric", required_argument, NULL, 'f'},   {"value-max", required_argument, NULL, 'v'},
-    {"memory", required_argument, NULL, 'M'},   {"deadline", required_argument, NULL, 'd'},
-    {"degraded", required_argument, NULL, 'w'}, {"seed", required_argument, NULL, 'e'},
-    {"provider", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 't'},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"scheme", required_argument, NULL, 's'},
+    {"groups", required_argument, NULL, 'L'},
+    {"global", required_argument, NULL, 'R'},
+    {"slice", required_argument, NULL, 'S'},
+    {"listen", required_argument, NULL, 'l'},
+    {"listen-netns", required_argument, NULL, 'n'},
+    {"fabric", required_argument, NULL, 'f'},
+    {"value-max", required_argument, NULL, 'v'},
+    {"memory", required_argument, NULL, 'M'},
+    {"deadline", required_argument, NULL, 'd'},
+    {"degraded", required_argument, NULL, 'w'},
+    {"seed", required_argument, NULL, 'e'},
+    {"provider", required_argument, NULL, 'p'},
+    {"trace", required_argument, NULL, 't'},
+    {"max-clients", required_argument, NULL, 'c'},
+    {"idle", required_argument, NULL, 'i'},
+    {"stall", required_argument, NULL, 'a'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool small(const char *flag, unsigned least, unsigned most, unsigned *value) {
@@ -89,6 +103,19 @@ static bool apply_layout(settings *o, int flag) {
   }
 }
 
+static bool apply_clients(settings *o, int flag) {
+  switch (flag) {
+  case 'c':
+    return small("--max-clients", 1, 1000000, &o->clients_max);
+  case 'i':
+    return small("--idle", 0, 86400, &o->idle_s);
+  case 'a':
+    return small("--stall", 1, 86400, &o->stall_s);
+  default:
+    return apply_layout(o, flag);
+  }
+}
+
 static bool apply(settings *o, int flag) {
   switch (flag) {
   case 'l':
@@ -119,7 +146,7 @@ static bool apply(settings *o, int flag) {
     fputs(usage, stdout);
     exit(EXIT_DONE);
   default:
-    return apply_layout(o, flag);
+    return apply_clients(o, flag);
   }
 }
 
@@ -129,7 +156,9 @@ bool settings_parse(settings *o, int argc, char **argv) {
                   .value_max = 1 << 20,
                   .memory_max = 256 << 20,
                   .seed = 1,
-                  .deadline_ms = 5000};
+                  .deadline_ms = 5000,
+                  .clients_max = 1000,
+                  .stall_s = 30};
   address_parse(&o->listen, "127.0.0.1:0");
   address_parse(&o->fabric, "127.0.0.1:0");
   while ((flag = getopt_long(argc, argv, "k:m:h", long_options, NULL)) != -1)

@@ -52,10 +52,15 @@ static void give_up(writing *w, const result *r) {
   finish(w, reason);
 }
 
-static writing *begin(agent *a, const record *r, write_done *done, void *owner) {
+/* NULL: the system has no memory, and done() has been told. */
+static writing *begin(agent *a, const record *r, stripe *value, write_done *done, void *owner) {
   writing *w = calloc(1, sizeof *w);
-  if (w == NULL)
-    abort();
+  if (w == NULL) {
+    stripe_free(value);
+    done(owner, "out of memory storing object");
+    return NULL;
+  }
+  w->value = value;
   w->agent = a;
   w->record = *r;
   w->changes = a->changes;
@@ -144,9 +149,10 @@ static void encode(writing *w, const gfsmith_graph *graph, unsigned turn) {
 
 void write_begin(agent *a, const record *r, stripe *value, write_done *done, void *owner) {
   char reason[AGENT_REASON] = "";
-  writing *w = begin(a, r, done, owner);
+  writing *w = begin(a, r, value, done, owner);
   unsigned turn = index_turn(a, r->key, r->key_bytes);
-  w->value = value;
+  if (w == NULL)
+    return;
   if (!nodes_writable(a, reason)) {
     finish(w, reason);
     return;
@@ -187,7 +193,9 @@ static void on_removed(void *owner, const result *r) {
 
 void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
   char reason[AGENT_REASON] = "";
-  writing *w = begin(a, &e->record, done, owner);
+  writing *w = begin(a, &e->record, NULL, done, owner);
+  if (w == NULL)
+    return;
   if (!nodes_writable(a, reason)) {
     finish(w, reason);
     return;

@@ -108,7 +108,8 @@ static inline void gfs_once_run(gfs_once *once, void (*body)(void)) {
 }
 #endif
 
-/* Forbid the cancellation of the calling thread; return what `gfs_cancel_restore` expects. */
+/* Forbid the cancellation of the calling thread; return the argument for
+ * `gfs_cancel_restore`. */
 static inline int gfs_cancel_forbid(void) {
   int before = 0;
 #if GFS_HAS_THREADS && defined(PTHREAD_CANCEL_DISABLE)

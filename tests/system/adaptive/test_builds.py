@@ -93,7 +93,8 @@ def test_python_loads_the_library(built: Path) -> None:
         "assert g.gfsmith_codec_hint(codec, 2) == 0\n"
         "def encode(n):\n"
         "    shards = [c.create_string_buffer(bytes([i + 1]) * 2048) for i in range(7)]\n"
-        "    data, parity = (c.c_void_p * 5)(*map(c.addressof, shards[:5])), (c.c_void_p * 2)(*map(c.addressof, shards[5:]))\n"
+        "    at = [c.addressof(shard) for shard in shards]\n"
+        "    data, parity = (c.c_void_p * 5)(*at[:5]), (c.c_void_p * 2)(*at[5:])\n"
         "    return [g.gfsmith_encode(codec, c.c_size_t(2048), data, parity) for _ in range(200)]\n"
         "print({status for each in Pool(4).map(encode, range(8)) for status in each})\n"
     )

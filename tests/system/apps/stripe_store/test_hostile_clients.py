@@ -1,0 +1,168 @@
+"""Clients that do not read, do not go on, or are too many: others are served, and memory stays bounded."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.system.apps.stripe_store.support import Store, wait_for
+
+Make = Callable[..., Store]
+
+BIG = 1_000_000
+MEMORY = 4_000_000  #: bytes of values in transit
+STALL = 2  #: seconds
+CLIENTS = 40
+
+
+@pytest.fixture(scope="module")
+def store(make_store: Make) -> Store:
+    limits = ("--memory", MEMORY, "--stall", STALL, "--max-clients", CLIENTS)
+    store = make_store(agent_options=tuple(map(str, limits)))
+    store.set("big", bytes(BIG))
+    return store
+
+
+@contextmanager
+def raw(store: Store, data: bytes = b"") -> Iterator[socket.socket]:
+    with socket.create_connection(store.address(), timeout=30) as client:
+        client.sendall(data)
+        yield client
+
+
+def _in_transit(store: Store) -> int:
+    return int(store.stats()["bytes_on_their_way"])
+
+
+def _connections(store: Store) -> int:
+    return int(store.stats()["curr_connections"])
+
+
+def _serves(store: Store) -> None:
+    """Other clients can read and write."""
+    value = store.get("big")
+    assert value is not None and len(value) == BIG
+    store.set("other", bytes(BIG))
+
+
+def _closed(client: socket.socket) -> bool:
+    """Read the answers that the agent has sent; return True when it has closed the connection."""
+    with suppress(ConnectionResetError, BrokenPipeError):
+        while client.recv(1 << 20):
+            pass
+    return True
+
+
+def test_a_client_that_asks_for_much_and_does_not_read(store: Store) -> None:
+    began = time.monotonic()
+    with raw(store, b"get" + b" big" * 400 + b"\r\n") as client:
+        wait_for("its values", lambda: _in_transit(store) > 0)
+        assert _in_transit(store) <= 2 * BIG + 2 * MEMORY // 4
+        _serves(store)
+        wait_for("its end", lambda: _in_transit(store) == 0)
+        assert _closed(client)
+    assert time.monotonic() - began < 15 * STALL
+
+
+def test_a_client_that_reads_late_gets_everything(store: Store) -> None:
+    with raw(store, b"get" + b" big" * 30 + b"\r\nquit\r\n") as client:
+        time.sleep(STALL / 4)
+        answer = bytearray()
+        while part := client.recv(1 << 20):
+            answer += part
+    assert answer.count(b"VALUE big ") == 30 and answer.endswith(b"END\r\n")
+    assert len(answer) == 30 * (BIG + len("VALUE big 0 1000000\r\n\r\n")) + len("END\r\n")
+
+
+def test_a_client_that_sends_commands_and_does_not_read(store: Store) -> None:
+    """The agent stops to read its commands."""
+    before = _connections(store)
+    with raw(store) as client:
+        client.settimeout(STALL / 4)
+        sent = 0
+        with pytest.raises(TimeoutError):
+            while sent < 512 << 20:
+                sent += client.send(b"get big\r\n" * 10_000)
+        _serves(store)
+        wait_for("its end", lambda: _connections(store) == before)
+
+
+def test_clients_that_stop_within_a_value(store: Store) -> None:
+    """Their memory counts when their bytes arrive, and they are closed after a while."""
+    header = b"set k 0 0 %d\r\n" % BIG
+    clients = [socket.create_connection(store.address(), timeout=30) for _ in range(CLIENTS // 2)]
+    for client in clients:
+        client.sendall(header)
+    _serves(store)
+    clients[0].sendall(bytes(BIG // 2))
+    wait_for("half a value", lambda: _in_transit(store) == BIG // 2)
+    for client in clients:
+        assert _closed(client)
+        client.close()
+    assert _in_transit(store) == 0
+
+
+def test_values_beyond_the_memory_are_refused(store: Store) -> None:
+    """The whole value is read, so the next command is understood."""
+    parts = [socket.create_connection(store.address(), timeout=30) for _ in range(8)]
+    for client in parts:
+        client.sendall(b"set k 0 0 %d\r\n" % BIG + bytes(BIG - 1))
+    answers = []
+    for client in parts:
+        client.sendall(b"x\r\nversion\r\n")
+        with client.makefile("rb") as lines:
+            answers.append(lines.readline())
+            assert lines.readline().startswith(b"VERSION")
+        client.close()
+    assert any(b"too many values are in transit" in answer for answer in answers)
+    assert all(answer == b"STORED\r\n" or b"SERVER_ERROR out of memory" in answer for answer in answers)
+    _serves(store)
+
+
+def test_too_many_clients(store: Store) -> None:
+    clients = [socket.create_connection(store.address(), timeout=30) for _ in range(CLIENTS)]
+    with raw(store) as client:
+        assert client.recv(100) == b"SERVER_ERROR too many clients\r\n"
+    for each in clients:
+        each.close()
+    wait_for("their end", lambda: _accepted(store))
+    _serves(store)
+
+
+def _accepted(store: Store) -> bool:
+    with raw(store, b"version\r\n") as client:
+        return client.recv(100).startswith(b"VERSION")
+
+
+def test_no_free_descriptors(store: Store) -> None:
+    """The agent neither spins nor fills its log, and accepts clients again as soon as it can."""
+    pid, log = store.running["agent"].pid, store.log_of("agent")
+    before, size = resource.prlimit(pid, resource.RLIMIT_NOFILE), log.stat().st_size
+    open_now = _connections(store)
+    with raw(store, b"version\r\n") as last:
+        assert last.recv(100).startswith(b"VERSION")
+        lowest = max(int(path.name) for path in Path(f"/proc/{pid}/fd").iterdir()) + 1
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (lowest, before[1]))
+        waiting = [socket.create_connection(store.address(), timeout=30) for _ in range(CLIENTS // 2)]
+        spent = _cpu_seconds(pid)
+        time.sleep(1)
+        assert _cpu_seconds(pid) - spent < 0.5
+        assert log.stat().st_size - size < 1000 and "cannot be accepted" in log.read_text()[size:]
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        for client in waiting:
+            client.sendall(b"version\r\n")
+            assert client.recv(100).startswith(b"VERSION")
+            client.close()
+    wait_for("their end", lambda: _connections(store) <= open_now)
+    _serves(store)
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
