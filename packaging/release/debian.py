@@ -1,4 +1,4 @@
-"""Debian packages, by dpkg-buildpackage in an unpacked sdist, checked by lintian."""
+"""Debian packages for amd64 and arm64, by dpkg-buildpackage in an unpacked sdist, checked by lintian."""
 
 from __future__ import annotations
 
@@ -20,8 +20,24 @@ gfsmith ({version}) unstable; urgency=medium
 """
 
 
+#: Debian's name of an architecture -> the flags of its build. Python's codec is for this machine only.
+ARCHITECTURES: dict[str, tuple[str, ...]] = {
+    "amd64": (),
+    "arm64": ("--host-arch=arm64", "--build-profiles=cross,nopython", "--no-check-builddeps"),
+}
+
+
 def debian(places: Places) -> None:
-    work = places.folder("debian")
+    folder = places.folder("debian")
+    for architecture, flags in ARCHITECTURES.items():
+        packages = _build(places, folder / architecture, flags)
+        check(packages, folder)
+        for package in packages:
+            shutil.copy(package, places.out)
+
+
+def _build(places: Places, work: Path, flags: tuple[str, ...]) -> list[Path]:
+    """Build the packages for an architecture in a new folder, and return their files."""
     tree = work / f"gfsmith-{places.version}"
     sdist.fill(places, tree)
     shutil.copytree(places.source / "packaging" / "debian", tree / "debian")
@@ -33,11 +49,8 @@ def debian(places: Places) -> None:
         "PYTHON": sys.executable,
         "DEB_BUILD_OPTIONS": f"nocheck noautodbgsym parallel={os.cpu_count()}",
     }
-    run("dpkg-buildpackage", "--build=binary", "--no-sign", cwd=tree, variables=variables)
-    packages = sorted(work.glob("*.deb"))
-    check(packages, work)
-    for package in packages:
-        shutil.copy(package, places.out)
+    run("dpkg-buildpackage", "--build=binary", "--no-sign", *flags, cwd=tree, variables=variables)
+    return sorted(work.glob("*.deb"))
 
 
 def check(packages: list[Path], work: Path) -> None:

@@ -16,17 +16,21 @@ _SYSTEM = Path("/etc/apt")
 _ADVICE = "apt-get of a Debian 12 system and dpkg-dev fetch source packages"
 
 
-def unpacked(package: str, version: str) -> Path:
-    """Return the folder of a source package. Raises Unavailable."""
-    upstream = version.rpartition("-")[0]
-    found = HERE / f"{package}-{upstream}"
+def unpacked(package: str, version: str | None = None) -> Path:
+    """Return the folder of a source package. version: None is that of the archive. Raises Unavailable."""
+    pattern = f"{package}-{version.rpartition('-')[0] if version else '[0-9]*'}"
     with locked(HERE / "lock"):
-        if not found.exists():
+        if not _folder(pattern):
             _update()
-            run_client(["apt-get", *_options(), "-qq", "source", f"{package}={version}"], HERE, _ADVICE)
-    if not found.exists():
-        raise Unavailable(f"apt-get source {package}={version} did not unpack {found.name}")
-    return found
+            wanted = f"{package}={version}" if version else package
+            run_client(["apt-get", *_options(), "-qq", "source", wanted], HERE, _ADVICE)
+    if found := _folder(pattern):
+        return found
+    raise Unavailable(f"apt-get source {package} did not unpack {pattern}")
+
+
+def _folder(pattern: str) -> Path | None:
+    return next((path for path in HERE.glob(pattern) if path.is_dir()), None)
 
 
 def _options() -> list[str]:

@@ -175,6 +175,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "qemu-x86_64-static",
         "qemu-user-static",
         "emulates other CPUs",
+        (Level.RELEASE,),
     ),
     Requirement(
         Level.TEST_ALL,
@@ -184,7 +185,14 @@ _DEBIAN: tuple[Requirement, ...] = (
         "emulates LoongArch with LSX and LASX, which Debian 12's qemu lacks",
     ),
     *(
-        Requirement(Level.TEST_ALL, probe, name.format(triple), package, f"compiles for {triple}")
+        Requirement(
+            Level.TEST_ALL,
+            probe,
+            name.format(triple),
+            package,
+            f"compiles for {triple}",
+            (Level.RELEASE,) if debian == "arm64" else (),
+        )
         for triple, debian in ((each.triple, each.debian) for each in ARCHITECTURES if each.debian)
         for probe, name, package in (
             (Probe.COMMAND, CROSS[0], f"gcc-{triple}"),

