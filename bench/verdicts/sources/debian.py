@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -17,12 +18,14 @@ _ADVICE = "apt-get of a Debian 12 system and dpkg-dev fetch source packages"
 
 
 def unpacked(package: str, version: str | None = None) -> Path:
-    """Return the folder of a source package. version: None is that of the archive. Raises Unavailable."""
+    """Return the folder of a source package. version: None is that of the system's release, without security
+    updates, which the archive replaces now and then. Raises Unavailable."""
     pattern = f"{package}-{version.rpartition('-')[0] if version else '[0-9]*'}"
     with locked(HERE / "lock"):
         if not _folder(pattern):
             _update()
-            wanted = f"{package}={version}" if version else package
+            release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+            wanted = f"{package}={version}" if version else f"{package}/{release}"
             run_client(["apt-get", *_options(), "-qq", "source", wanted], HERE, _ADVICE)
     if found := _folder(pattern):
         return found
