@@ -38,7 +38,7 @@
 # make model-memory  simulate memory that we could not measure, into research/results; docs/memory.md
 # make dist    build/gfsmith-VERSION.tar.xz and build/gfsmith-amalgamation-VERSION.tar.xz: sources that build without
 #              gfsmith; DIST_FLAGS="-c other.toml --prefix acme" for another set; docs/sources.md
-# make release every artifact of a release from a clean clone: build/release; about 6 minutes of CPU (AMD EPYC); docs/release.md
+# make release every artifact of a release from a clean clone: build/release; about 16 minutes of CPU (AMD EPYC); docs/release.md
 # make test-release  install each artifact of build/release without the checkout and run an example with it
 
 SHELL := /bin/sh
