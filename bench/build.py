@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.peers import isal_sources
+from bench.peers.clients import Unavailable
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -93,7 +94,7 @@ def shared_object(
 def _isal(output: Path) -> None:
     try:
         kernels = isal_sources.objects("sysv")
-    except isal_sources.Unavailable as error:
+    except Unavailable as error:
         raise BuildError(str(error).splitlines()[0]) from error
     isal = isal_sources.BUILD / "crate" / "vendor" / isal_sources.CRATE / "vendor" / "isa-l"
     own = [isal / "erasure_code" / name for name in ("ec_highlevel_func.c", "ec_base.c")]

@@ -280,8 +280,7 @@ def test_the_debian_packages_run(machine: Debian, tmp_path: Path) -> None:
         flags = call("pkg-config", "--cflags", "--libs", name, cwd=tmp_path, **settings).split()
         search = f"-Wl,-rpath-link={libraries}"
         call(machine.compiler, "-o", tmp_path / name, tmp_path / f"{name}.c", *flags, search, cwd=tmp_path)
-        program = (*machine.emulator, tmp_path / name)
-        assert words in call(*program, cwd=tmp_path, LD_LIBRARY_PATH=str(libraries))
+        assert words in call(*machine.emulator, tmp_path / name, cwd=tmp_path, LD_LIBRARY_PATH=str(libraries))
 
 
 def test_the_codec_of_a_debian_package_runs(tmp_path: Path) -> None:
