@@ -40,7 +40,10 @@ ALLOWED = {
     "examples/ceph/ErasureCodePluginGfsmith.cc": "Ceph's names of two codes, and ours",
 }
 #: Folders whose files select codes and sets, check the tables or explain them.
-FOLDERS = ("bindings/rust/gfsmith/tests/", "bench/", "research/", "tests/", "docs/", "tuned/", "gen_out/")
+FOLDERS = (
+    *("bindings/rust/gfsmith/tests/", "packaging/release/tests/", "bench/", "research/", "tests/", "docs/"),
+    *("tuned/", "gen_out/"),
+)
 TESTS = ("_test.go", ".test.js")
 SUFFIXES = {".md", ".json", ".svg", ".sum", ".abi", ".ods", ".png"}
 
