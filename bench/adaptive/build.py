@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.build import BUILD, ROOT, WARNINGS, BuildError, compile_program, peer
+from bench.packets.build import shared
 
 HERE = Path(__file__).resolve().parent
 LIBRARY = ROOT / "build" / "adaptive" / "libgfsmith.a"
@@ -15,11 +16,13 @@ LIBRARY = ROOT / "build" / "adaptive" / "libgfsmith.a"
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Programs and the shared object of ISA-L; digest: of the measured library."""
+    """Programs, and the shared objects of ISA-L and of gfsmith with XOR-based codes; digest: of the measured
+    library."""
 
     driver: Path
     load: Path
     isal: Path
+    packets: Path
     digest: str
 
 
@@ -41,4 +44,6 @@ def build(library: Path, say: Callable[[str], None]) -> Built:
     own = [HERE / "driver" / name for name in ("main.c", "adaptive.c")]
     driver = _program("driver", [*own, *core, library], ["-ldl", "-lpthread"])
     load = _program("load", [HERE / "driver" / "load.c"], [])
-    return Built(driver, load, peer("isal", say), hashlib.sha256(library.read_bytes()).hexdigest()[:16])
+    say("building the kernels of XOR-based codes")
+    digest = hashlib.sha256(library.read_bytes()).hexdigest()[:16]
+    return Built(driver, load, peer("isal", say), shared(), digest)

@@ -11,14 +11,14 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from bench.adaptive.build import Built
-from bench.adaptive.plan import Cell, Setting, plan_line
+from bench.adaptive.plan import CODE, Cell, Setting, plan_line
 from bench.run import RunError
 
 
 class Measures(Protocol):
     """Driver functions that a measurement needs; tests use a fake without a clock."""
 
-    def cell(self, slot: int, cell: Cell, who: Sequence[str]) -> dict[str, str]: ...
+    def cell(self, slot: int, cell: Cell, who: Sequence[str], code: str = CODE) -> dict[str, str]: ...
     def add(self, slot: int, name: str) -> None: ...
     def calibrate(self, slot: int, name: str, threads: int, microseconds: int) -> int: ...
     def sample(self, slot: int, name: str, threads: int, lead: int, count: int) -> float: ...
@@ -32,7 +32,7 @@ class Driver:
     def __init__(self, built: Built, setting: Setting, trace: Path | None = None) -> None:
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         command = [str(built.driver), str(setting.pool), str(setting.stagger), setting.pages]
-        command += ["-" if trace is None else str(trace), f"isal={built.isal}"]
+        command += ["-" if trace is None else str(trace), f"isal={built.isal}", f"packets={built.packets}"]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
 
@@ -62,9 +62,9 @@ class Driver:
             raise RunError(text[-1] if text else f"the driver ended with status {status}")
         return answer
 
-    def cell(self, slot: int, cell: Cell, who: Sequence[str]) -> dict[str, str]:
+    def cell(self, slot: int, cell: Cell, who: Sequence[str], code: str = CODE) -> dict[str, str]:
         """Open a cell with its contenders; return the missing contenders with the reasons."""
-        missing: dict[str, str] = self._ask("cell", slot, plan_line(cell, who))["unavailable"]
+        missing: dict[str, str] = self._ask("cell", slot, plan_line(cell, who, code))["unavailable"]
         return missing
 
     def add(self, slot: int, name: str) -> None:

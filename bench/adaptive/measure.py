@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from bench.adaptive.driver import Measures
 from bench.adaptive.judge import fastest
-from bench.adaptive.plan import ADAPTIVE, DEFAULT, PEERS, Cell, Effort, policies
+from bench.adaptive.plan import ADAPTIVE, DEFAULT, PEERS, Cell, Effort, in_packets, policies, xor_codes
 
 #: Batches per sample while the adaptive contender settles; the policy is checked after each batch.
 BATCH = 8
@@ -93,6 +93,7 @@ class CellMeasurer:
         self._driver, self._effort, self._slot = driver, effort, slot
         self._chance = random.Random(1)
         self._open: list[str] = []
+        self._xor: dict[str, int] = {}  #: code -> slot
 
     def measure(self, cells: Iterable[Cell]) -> Iterable[Measured]:
         """Measure cells that differ in their threads only. Raises RunError."""
@@ -102,13 +103,35 @@ class CellMeasurer:
                 wanted = [*static, ADAPTIVE, *PEERS]
                 missing = self._driver.cell(self._slot, cell, wanted)
                 self._open = [name for name in wanted if name not in missing]
+                missing = missing | self._open_xor(cell)
             yield self._one(cell, [name for name in static if name in self._open], missing)
-        self._driver.close(self._slot)
+        for slot in (self._slot, *self._xor.values()):
+            self._driver.close(slot)
+
+    def _open_xor(self, cell: Cell) -> dict[str, str]:
+        """Open the XOR-based codes of a cell; return the missing ones with the reasons."""
+        missing: dict[str, str] = {}
+        self._xor = {}
+        for slot, code in enumerate(xor_codes(cell), self._slot + 1):
+            why = self._driver.cell(slot, cell, [in_packets(cell.length)], code)
+            if why:
+                missing[code] = next(iter(why.values()))
+                self._driver.close(slot)
+            else:
+                self._xor[code] = slot
+        return missing
 
     def _sampler(self, cell: Cell, count: int) -> Callable[[str], float]:
         threads, stripe = cell.threads, (cell.k + cell.m) * cell.length
         lead = max(count // 3, (self._effort.lead << 20) // (stripe * threads)) + 1
-        return lambda name: self._driver.sample(self._slot, name, threads, lead, count)
+        packets = in_packets(cell.length).removeprefix("~")
+
+        def sample(name: str) -> float:
+            if name in self._xor:
+                return self._driver.sample(self._xor[name], packets, threads, lead, count)
+            return self._driver.sample(self._slot, name, threads, lead, count)
+
+        return sample
 
     def _counterpart(self, settling: Settling) -> str:
         """Return the contender that runs the settled policy without adapting."""
@@ -128,7 +151,7 @@ class CellMeasurer:
         same = self._counterpart(settling)
         judged = list(dict.fromkeys([DEFAULT, *finalists, same]))
         peers = [name for name in PEERS if name in self._open]
-        everyone = [*judged, ADAPTIVE, *peers]
+        everyone = [*judged, ADAPTIVE, *peers, *self._xor]
         sample, answers = self._sampler(cell, count), list[str]()
 
         def listening(name: str) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.adaptive.judge import MARGIN, significantly_behind
 from bench.adaptive.pictures import draw
-from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D
+from bench.adaptive.plan import ADAPTIVE, DEFAULT, ISAL, ISAL_D, XOR_CODES
 from bench.adaptive.results import is_behind
 from bench.build import RESULTS
 from bench.result_store import Json, fill, table
@@ -75,6 +76,11 @@ def _settling(cells: Sequence[Json]) -> str:
     return f"{statistics.median(calls):.0f} ({calls[0]}..{calls[-1]})"
 
 
+def _xor(cells: Sequence[Json]) -> list[str]:
+    """Return the XOR-based codes that some cells were measured with."""
+    return [code for code in XOR_CODES if any(f"gain_{code}" in cell for cell in cells)]
+
+
 def summary(cells: Sequence[Json]) -> Iterator[str]:
     """Yield the table of the number of cells with a property, for each number of threads and order."""
     kinds = sorted({(cell["order"] != "sequential", cell["threads"]) for cell in cells})
@@ -89,6 +95,7 @@ def summary(cells: Sequence[Json]) -> Iterator[str]:
         ("speed / static default's", lambda some: _middle(some, "gain_default")),
         ("speed / ISA-L's", lambda some: _middle(some, "gain_isal")),
         ("speed / ISA-L-D's", lambda some: _middle(some, "gain_isal_d")),
+        *((f"speed / {code.title()}'s", partial(_middle, key=f"gain_{code}")) for code in _xor(cells)),
         ("time / the same policy without adapting", lambda some: _middle(some, "cost")),
         ("calls until the policy was settled", _settling),
         ("settled within the time limit", lambda some: _share(some, lambda c: bool(c["settled"]))),
@@ -109,6 +116,7 @@ def _figures(cells: Sequence[Json]) -> Iterator[str]:
         "adaptive",
         "ISA-L",
         "ISA-L-D",
+        *(code.title() for code in _xor(cells)),
         "policy",
         "static best's policy",
     )
@@ -116,7 +124,7 @@ def _figures(cells: Sequence[Json]) -> Iterator[str]:
     for cell in cells:
         best = max((policy_words(who) for who in cell["static_best"]), key=len)
         own = cell["static_best"][0]
-        speeds = [_speed(cell, who) for who in (DEFAULT, own, ADAPTIVE, ISAL, ISAL_D)]
+        speeds = [_speed(cell, who) for who in (DEFAULT, own, ADAPTIVE, ISAL, ISAL_D, *_xor(cells))]
         rows.append([name(cell), *speeds, f"`{cell['policy']}`", f"`{best}`"])
     yield from table(headings, rows)
 

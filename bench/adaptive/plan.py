@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from bench.cells import BEST, ISAL_NAME
 from bench.matrices import hexadecimal
+from bench.packets.build import elements
 
 CODE = "cauchy"
 SOURCES = (4, 10, 16, 28, 32, 48, 64, 100, 154)
@@ -21,6 +22,11 @@ ISAL = f"isal:{ISAL_NAME[BEST]}"
 SPLIT = 12
 ISAL_D = f"{ISAL}+split{SPLIT}"
 PEERS = (ISAL, ISAL_D)
+#: Codes of XOR-based libraries. Each has its own matrix, so its contender is in a slot of its own; it is
+#: named after the code. The limits are those of the paper's cells: larger searches take too long.
+XOR_CODES = ("zerasure", "cerasure")
+XOR_MOST = (64, 4)
+XOR_SET = "avx512"
 
 #: The longest distance that the library accepts (gfsmith_adaptive.h).
 FARTHEST = 4000
@@ -97,6 +103,16 @@ def paper() -> list[Cell]:
     return [Cell(*shape, 1) for shape in dict.fromkeys(shapes)]
 
 
+def xor_codes(cell: Cell) -> tuple[str, ...]:
+    """Return the codes of XOR-based libraries that a cell is measured with."""
+    return XOR_CODES if cell.k <= XOR_MOST[0] and cell.m <= XOR_MOST[1] and cell.length % 64 == 0 else ()
+
+
+def in_packets(length: int) -> str:
+    """Return the contender in packet layout, with packets of an eighth of a block; its bytes are others."""
+    return f"~packets:{XOR_SET}+packet{length // 8}"
+
+
 def _distances(k: int, lines: Sequence[float]) -> list[int]:
     return [distance for n in lines if (distance := int(k * n)) <= FARTHEST]
 
@@ -115,8 +131,9 @@ def policies(k: int) -> list[str]:
     return found
 
 
-def plan_line(cell: Cell, who: Sequence[str]) -> str:
+def plan_line(cell: Cell, who: Sequence[str], code: str = CODE) -> str:
     """Return the cell in the form that the driver reads (bench/driver/plan.c)."""
     regime = "dram" if cell.order == "random" else cell.order
-    fields = [cell.id, CODE, cell.k, cell.m, cell.length, regime, 1, 1, hexadecimal(CODE, cell.k, cell.m)]
+    matrix = (hexadecimal if code == CODE else elements)(code, cell.k, cell.m)
+    fields = [cell.id, code, cell.k, cell.m, cell.length, regime, 1, 1, matrix]
     return " ".join(map(str, [*fields, *who]))

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 from bench.adaptive.judge import against_best, behind
 from bench.adaptive.measure import Measured, Samples
-from bench.adaptive.plan import ADAPTIVE, CODE, DEFAULT, ISAL, ISAL_D, SPLIT, Effort, Setting
+from bench.adaptive.plan import ADAPTIVE, CODE, DEFAULT, ISAL, ISAL_D, SPLIT, XOR_CODES, Effort, Setting
 from bench.adaptive.recovery import WINDOW, Change, Phase
 from bench.result_store import Json
 from gfsmith.explore.stats import CONFIDENCE, Estimate, paired_ratio
 
 #: Tables of the file. `again` has the cells in which the policy was behind, from a second process.
 TABLES = ("cells", "changes", "again")
+
+#: Keys of the gains over XOR-based codes, and the contenders.
+XOR_GAINS = tuple((code, code) for code in XOR_CODES)
 
 #: Rounds of a phase that become one point of the picture.
 POINT = 20
@@ -32,7 +35,7 @@ def cell_json(one: Measured) -> Json:
     best = against_best(ns, ADAPTIVE, one.static)
     gains = {
         f"gain_{word}": _figures(paired_ratio(ns[name], ns[ADAPTIVE]))
-        for word, name in (("default", DEFAULT), ("isal", ISAL), ("isal_d", ISAL_D))
+        for word, name in (("default", DEFAULT), ("isal", ISAL), ("isal_d", ISAL_D), *XOR_GAINS)
         if name in ns
     }
     reference = one.screened[DEFAULT]

@@ -17,14 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.build import BuildError, compile_program, peer
+from bench.build import BuildError, peer
+from bench.packets.build import driver as built_driver
+from bench.packets.build import elements
 from bench.result_store import table
 from bench.run import RunError, driver_lines
-from gfsmith.codes import SEARCHED, parity_matrix
+from gfsmith.codes import SEARCHED
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-BUILD = ROOT / "build" / "bench" / "packets"
 SOURCES, PARITIES, LENGTHS = (8, 12, 16, 24, 48), 4, (1024, 4096)
 POOL, STAGGER, MICROSECONDS = 512, 128, 2000
 ISAL = "isal:avx512"
@@ -39,18 +38,6 @@ CONTENDERS = {
 }
 
 
-def build() -> tuple[Path, Path]:
-    """Build the driver, linked with a library that has the kernels, and ISA-L. Raises BuildError."""
-    gfsmith = ROOT / ".venv" / "bin" / "gfsmith"
-    subprocess.run([gfsmith, "gen", "-c", HERE / "kernels.toml"], check=True, stdout=subprocess.DEVNULL)
-    made = ("make", "lib", f"GFSMITH_GENERATED={BUILD}/gen", f"BUILD={BUILD}")
-    subprocess.run(made, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    sources = [*sorted((ROOT / "bench" / "driver").glob("*.c")), BUILD / "libgfsmith.a"]
-    include = f"-I{ROOT / 'runtime/core/include'}"
-    compile_program(BUILD / "driver", sources, (include,), ["-ldl", "-lpthread"])
-    return BUILD / "driver", peer("isal", lambda text: print(text, file=sys.stderr))
-
-
 def contenders(length: int) -> dict[str, str]:
     """Return the contenders of a block of `length` bytes."""
     return {text: name.replace("PACKET", str(length // 8)) for text, name in CONTENDERS.items()}
@@ -58,8 +45,8 @@ def contenders(length: int) -> dict[str, str]:
 
 def plan_line(code: str, k: int, length: int, rounds: int) -> str:
     """Return a cell in the form that the driver reads (bench/driver/plan.c)."""
-    elements = b"".join(bytes(row) for row in parity_matrix(code, k, PARITIES)).hex()
-    where = (f"{code}-{k}-{length}", code, k, PARITIES, length, "sequential", rounds, MICROSECONDS, elements)
+    what = (code, k, PARITIES, length, "sequential", rounds, MICROSECONDS, elements(code, k, PARITIES))
+    where = (f"{code}-{k}-{length}", *what)
     return " ".join(map(str, (*where, *contenders(length).values())))
 
 
@@ -96,7 +83,8 @@ def main() -> int:
     rounds = parser.parse_args().rounds
     cells = [(code.name, k, length) for code in SEARCHED for length in LENGTHS for k in SOURCES]
     try:
-        driver, isal = build()
+        driver = built_driver()
+        isal = peer("isal", lambda text: print(text, file=sys.stderr))
         found = measure(driver, isal, "".join(f"{plan_line(*cell, rounds)}\n" for cell in cells))
     except (BuildError, RunError, subprocess.CalledProcessError) as error:
         print(f"bench.packets: {error}", file=sys.stderr)

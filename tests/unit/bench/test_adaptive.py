@@ -92,33 +92,40 @@ def test_when_a_contender_has_come_near(ratios: list[float], at: int | None) -> 
 class Table:
     """A driver with given times, and the policy that the adaptive contender reports."""
 
+    missing: tuple[str, ...] = ()  #: codes without a library
+
     def __init__(self, times: dict[str, float], other: float, answers: Sequence[str]) -> None:
         self.times, self.other = times, other
         self.answers = itertools.chain(answers, itertools.repeat(answers[-1]))
-        self.opened: list[str] = []
+        self.slots: dict[int, list[str]] = {}
+        self.codes: dict[int, str] = {}
         self.chance = random.Random(11)
 
-    def cell(self, slot: int, cell: plan.Cell, who: Sequence[str]) -> dict[str, str]:
-        self.opened = [name for name in who if not name.startswith("policy:shuffled")]
-        return {name: "no such kernel" for name in who if name not in self.opened}
+    def cell(self, slot: int, cell: plan.Cell, who: Sequence[str], code: str = plan.CODE) -> dict[str, str]:
+        assert slot not in self.slots
+        missing = [name for name in who if name.startswith("policy:shuffled") or code in self.missing]
+        self.slots[slot] = [name.removeprefix("~") for name in who if name not in missing]
+        self.codes[slot] = code
+        return dict.fromkeys(missing, "no such kernel")
 
     def add(self, slot: int, name: str) -> None:
-        assert name not in self.opened
-        self.opened.append(name)
+        assert name not in self.slots[slot]
+        self.slots[slot].append(name)
 
     def calibrate(self, slot: int, name: str, threads: int, microseconds: int) -> int:
         return 8 * microseconds
 
     def sample(self, slot: int, name: str, threads: int, lead: int, count: int) -> float:
-        assert name in self.opened and count > 0
-        return self.times.get(name, self.other) * (1 + self.chance.random() / 200)
+        assert name in self.slots[slot] and count > 0
+        key = name if self.codes[slot] == plan.CODE else self.codes[slot]
+        return self.times.get(key, self.other) * (1 + self.chance.random() / 200)
 
     def policy(self, slot: int, name: str) -> str:
         assert name == plan.ADAPTIVE
         return next(self.answers)
 
     def close(self, slot: int) -> None:
-        self.opened = []
+        del self.slots[slot]
 
 
 def measured(adaptive: float, threads: int = 1) -> Measured:
@@ -144,12 +151,36 @@ def test_a_cell_is_measured_as_its_times_say() -> None:
     assert next(iter(one["screening"])) == "row,d=56"
 
 
+def test_codes_in_packets_have_their_own_slots() -> None:
+    driver = Table({plan.ADAPTIVE: 100.0, "zerasure": 400.0, "cerasure": 150.0}, 200.0, ["row,d=56"])
+    measurer = CellMeasurer(driver, plan.QUICK)
+    cells = [plan.Cell(8, 4, 1024, threads) for threads in plan.THREADS]
+    made = [cell_json(one) for one in measurer.measure(cells)]
+    for one in made:
+        assert one["gain_zerasure"][0] == pytest.approx(4, abs=0.05)
+        assert one["gain_cerasure"][0] == pytest.approx(1.5, abs=0.02)
+    assert driver.slots == {}, "all slots are closed"
+    shown = "\n".join(page.summary(made))
+    assert "speed / Zerasure's | 4.0" in shown and "speed / Cerasure's | 1.5" in shown
+    driver.missing = ("cerasure",)
+    (one,) = map(cell_json, measurer.measure(cells[:1]))
+    assert one["unavailable"]["cerasure"] == "no such kernel" and "gain_cerasure" not in one
+    assert "Cerasure" not in "\n".join(page.summary([one]))
+
+
+def test_only_cells_of_the_papers_size_have_searched_matrices() -> None:
+    assert all(plan.xor_codes(cell) == plan.XOR_CODES for cell in plan.paper())
+    for cell in (plan.Cell(100, 4, 1024, 1), plan.Cell(16, 8, 1024, 1), plan.Cell(16, 4, 1000, 1)):
+        assert plan.xor_codes(cell) == ()
+    assert plan.in_packets(1024) == "~packets:avx512+packet128"
+
+
 def test_settling_counts_the_calls_until_the_last_policy_holds() -> None:
     trials = ["default", "row,d=28"] * 20
     before = 300  # batches of 0.2 ms, so 60 ms: a policy used for less than 100 ms was on trial
     answers = ["default"] * before + trials + ["row,d=28"]
     driver = Table({}, 1e4, answers)
-    driver.opened = [plan.ADAPTIVE]
+    driver.slots, driver.codes = {0: [plan.ADAPTIVE]}, {0: plan.CODE}
     found = settle(driver, 0, 2, plan.Effort(settling=1000, quiet=100), 10 * BATCH)
     # 10 stripes of each of two threads per batch. The first report comes before any batch.
     assert (found.policy, found.changes, found.quiet) == ("row,d=28", len(trials) - 1, True)
@@ -158,7 +189,7 @@ def test_settling_counts_the_calls_until_the_last_policy_holds() -> None:
 
 def test_a_policy_that_never_holds_is_reported_as_unsettled() -> None:
     driver = Table({}, 1e5, ["default", "plain"] * 1000)
-    driver.opened = [plan.ADAPTIVE]
+    driver.slots, driver.codes = {0: [plan.ADAPTIVE]}, {0: plan.CODE}
     found = settle(driver, 0, 1, plan.Effort(settling=50, quiet=10), BATCH)
     assert not found.quiet
 
