@@ -31,6 +31,12 @@ def specs(isa: str) -> tuple[KernelSpec, ...]:
     return tuple(spec for spec in every if spec.isa.name == isa)
 
 
+def share(kernels: Sequence[KernelSpec], compilers: Iterable[str], compiler: str) -> Sequence[KernelSpec]:
+    """Return the third of the kernels that a test proves with a compiler. Every kernel has at least one of
+    three compilers or more."""
+    return kernels[list(compilers).index(compiler) % 3 :: 3]
+
+
 def named(isa: str, name: str) -> KernelSpec:
     """Return the kernel of a shape, for example mad_1x1."""
     return next(spec for spec in specs(isa) if f"_{name}__" in spec.symbol)

@@ -19,7 +19,7 @@ from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.verdict import Status
 from tests.support.golden_record import PROVED_OBJECTS
 from tests.support.paths import ROOT
-from tests.unit.prove import proved_objects
+from tests.unit.prove import compiled, proved_objects
 from tests.unit.prove.aarch64.compile import GEN_OUT, assemble, kernels
 
 ISAS = ("neon", "neon_sha3")
@@ -70,10 +70,9 @@ CALLS_MEMSET = ("dot_nx1__", "xor_nx1__")
 @pytest.mark.needs("qemu")
 @pytest.mark.parametrize("compiler", OTHERS)
 def test_kernels_of_other_compilers(compiler: str, tmp_path: Path) -> None:
-    """Each compiler gets a third of the kernels, so that every kernel has at least one of them. clang-14 does
-    not accept the target attribute of neon_sha3."""
+    """clang-14 does not accept the target attribute of neon_sha3."""
     isas = ISAS[:1] if "clang-14" in compiler else ISAS
-    chosen = [spec for spec in specs() if spec.isa.name in isas][list(OTHERS).index(compiler) % 3 :: 3]
+    chosen = compiled.share([spec for spec in specs() if spec.isa.name in isas], OTHERS, compiler)
     paths = kernels([(spec.isa.name, spec.symbol) for spec in chosen], tmp_path, (*OTHERS[compiler], *FLAGS))
     images = {symbol: image for image in map(load, paths) for symbol in image.functions}
     calls = []
