@@ -44,6 +44,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "bench/isal": ("runtime/core/include",),
     "bench/driver": ("runtime/core/include",),
     "bench/peers": ("bench/driver",),
+    "bench/packets": ("bench/driver",),
     "bench/python": ("runtime/core/include",),
     "bench/threads": ("runtime/core/include",),
     "bench/raid": ("runtime/core/src",),

@@ -27,7 +27,7 @@ TOPS: dict[str, tuple[str, ...]] = {
     "bindings": (),
     "judge": (),
     "examples": (),
-    "packaging": (),
+    "packaging": ("bench",),  # the tests of a release fetch a source package of Debian
     "bench": (),
     "tools": ("bench",),
     "tests": ("bench", "judge", "tools"),
