@@ -172,11 +172,11 @@ def test_a_client_that_leaves(store: Store) -> None:
 
 
 def test_values_in_transit_are_bounded(store: Store) -> None:
-    """8 MB: the ninth incomplete value of 1 MiB is refused, and its bytes are skipped."""
+    """8 MB hold seven values of 1 MiB that lack a byte; the eighth is refused, and its bytes are skipped."""
     links = [socket.create_connection(store.address(), DEADLINE) for _ in range(7)]
     try:
         for link in links:
-            link.sendall(b"set big 0 0 1048576\r\n")
+            link.sendall(b"set big 0 0 1048576\r\n" + bytes(1048575))
         wait_for("seven", lambda: int(store.stats()["bytes_on_their_way"]) > 7_000_000)
         with (
             store.client() as client,
