@@ -32,6 +32,9 @@ TEETH = "GFSMITH_FUZZ_TEETH"
 SANITIZE = ("-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
 FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64")
 LIBRARY = ROOT / "build" / "libgfsmith.a"
+STORE = ROOT / "apps/stripe-store"
+STORE_HEADERS = (f"-I{STORE}", "-Iruntime/core/include", "-Iruntime/compose/include")
+LIBRARIES = ("-lsodium", "-lxxhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,12 @@ def targets() -> dict[str, Target]:
         for name in ("api", "api_batch", "api_codec", "api_repair", "api_plain", "arena", "model")
     ]
     shards = sorted((ROOT / "runtime/shards/src").glob("*.c"))
+    links = [ROOT / "runtime/compose/src" / f"{name}.c" for name in ("frame", "handshake", "wire", "status")]
+    common = [STORE / "common" / f"{name}.c" for name in ("files", "message", "record", "report")]
+    agent = [
+        STORE / "agent" / f"{name}.c"
+        for name in ("agent", "client", "command", "group", "index", "lock", "parse", "stats", "stripe")
+    ]
     found = (
         Target("config", (), (), (f"-dict={HERE / 'config.dict'}", "-max_len=4000")),
         Target(
@@ -65,6 +74,24 @@ def targets() -> dict[str, Target]:
             (*api, *runtime, *scalar, LIBRARY),
             ("-Iruntime/core/include", "-Iruntime/core/src", "-Igen_out"),
             ("-max_len=1000", "-len_control=0"),
+        ),
+        Target(
+            "links",
+            (HERE / "links.c", *links, LIBRARY),
+            ("-Iruntime/core/include", "-Iruntime/compose/include", "-Iruntime/compose/src", *LIBRARIES),
+            ("-max_len=400",),
+        ),
+        Target(
+            "protocol",
+            (HERE / "protocol.c", STORE / "agent/parse.c", *common),
+            (*STORE_HEADERS, *LIBRARIES),
+            ("-max_len=400", f"-dict={HERE / 'protocol.dict'}"),
+        ),
+        Target(
+            "client",
+            (*(HERE / f"{name}.c" for name in ("client", "client_model", "client_store")), *agent, *common),
+            (*STORE_HEADERS, "-levent", *LIBRARIES),
+            ("-max_len=600",),
         ),
     )
     return {target.name: target for target in found}
@@ -84,7 +111,7 @@ class Outcome:
 
 def _current(program: Path, target: Target) -> bool:
     """Return True if the program exists and is newer than all its sources."""
-    headers = [path for folder in (HERE, ROOT / "runtime") for path in folder.rglob("*.h")]
+    headers = [path for folder in (HERE, ROOT / "runtime", STORE) for path in folder.rglob("*.h")]
     newest = max(path.stat().st_mtime for path in (Path(__file__), *target.sources, *headers))
     return program.exists() and program.stat().st_mtime > newest
 
@@ -126,7 +153,8 @@ def run(target: Target, options: argparse.Namespace) -> Outcome:
     command += [f"-seed={options.seed}"] if options.seed is not None else []
     # The search itself must find a planted error, without committed inputs; a text target needs some to
     # begin.
-    seeds = [] if options.teeth and target.sources else [str(HERE / "corpus" / target.name)]
+    corpus = HERE / "corpus" / target.name
+    seeds = [] if (options.teeth and target.sources) or not corpus.exists() else [str(corpus)]
     done = subprocess.run(
         [*command, str(kept), *seeds],
         cwd=ROOT,

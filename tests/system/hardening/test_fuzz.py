@@ -1,4 +1,4 @@
-"""Every fuzz target runs for 30 seconds and finds nothing; each finds a planted error."""
+"""Every fuzz target runs for 20 seconds and finds nothing; each finds a planted error."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ import pytest
 
 from tests.support.paths import ROOT
 
-NAMES = ("config", "shard", "api")
-SECONDS = 30
+NAMES = ("config", "shard", "api", "links", "protocol", "client")
+SECONDS = 20
 #: Number of inputs within which a planted error must be found.
-TEETH = {"config": 200000, "shard": 200000, "api": 20000}
+TEETH = {
+    "config": 200000,
+    "shard": 200000,
+    "api": 20000,
+    "links": 300000,
+    "protocol": 300000,
+    "client": 20000,
+}
 
 
 def fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -32,7 +39,7 @@ def test_nothing_is_found(build: Path) -> None:
     for line in lines:
         assert line.endswith(": nothing found")
         runs, branches, _ = (int(word) for word in line.split() if word.isdigit())
-        assert runs > 100 and branches > 200
+        assert runs > 100 and branches > 100
 
 
 @pytest.mark.parametrize("name", NAMES)

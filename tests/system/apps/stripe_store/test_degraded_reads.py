@@ -1,66 +1,15 @@
-"""Fuzzed input from other programs, and the distribution of degraded reads."""
+"""The distribution of degraded reads."""
 
 from __future__ import annotations
 
 import ctypes
 import math
-import os
 import subprocess
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from tests.support.folders import once
-from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.support import EXAMPLE
-
-HERE = Path(__file__).resolve().parent
-RUNS = 300_000
-
-
-@pytest.fixture(scope="module")
-def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    sources = [
-        HERE / "native/fuzz.c",
-        *(EXAMPLE / name for name in ("agent/parse.c", "common/message.c", "common/record.c")),
-    ]
-    flags = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE"]
-    sanitize = ["-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
-    headers = [
-        f"-I{path}"
-        for path in (
-            EXAMPLE,
-            ROOT / "tests" / "system",
-            ROOT / "runtime/core/include",
-            ROOT / "runtime/compose/include",
-        )
-    ]
-
-    def build(folder: Path) -> None:
-        command = ["clang-19", *flags, *sanitize, *headers, *sources, "-lxxhash", "-o", folder / "fuzz"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-
-    return once(tmp_path_factory, "store-fuzz", build) / "fuzz"
-
-
-def run_fuzzer(fuzzer: Path, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    options = [f"-runs={RUNS}", "-seed=1", "-max_len=400", f"-dict={HERE / 'native/protocol.dict'}"]
-    command = [fuzzer, *options, f"-artifact_prefix={folder}/"]
-    return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
-    )
-
-
-def test_nothing_is_found(fuzzer: Path, tmp_path: Path) -> None:
-    done = run_fuzzer(fuzzer, tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_planted_error_is_found(fuzzer: Path, tmp_path: Path) -> None:
-    done = run_fuzzer(fuzzer, tmp_path, GFSMITH_FUZZ_TEETH="1")
-    assert "does not hold: !planted()" in done.stderr
 
 
 @pytest.fixture(scope="module")

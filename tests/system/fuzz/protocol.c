@@ -5,7 +5,7 @@
 #include "agent/parse.h"
 #include "common/message.h"
 #include "common/record.h"
-#include "fuzz/input.h"
+#include "input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
