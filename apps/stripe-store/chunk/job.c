@@ -47,11 +47,11 @@ static void on_deadline(evutil_socket_t fd, short what, void *owner) {
   give_up(owner, GFSMITH_ETIMEDOUT, "the deadline has passed");
 }
 
-static void start_timer(job *j, unsigned ms) {
+/* False: the system has no memory. */
+static bool start_timer(job *j, unsigned ms) {
   const struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000};
   j->timer = evtimer_new(j->server->base, on_deadline, j);
-  if (j->timer == NULL || event_add(j->timer, &limit) != 0)
-    abort();
+  return j->timer != NULL && event_add(j->timer, &limit) == 0;
 }
 
 void job_cancel(server *s, uint64_t request) {
@@ -151,15 +151,9 @@ static int post(job *j, const message *m, char *reason) {
   return status;
 }
 
-/* Find the memory that the shard is read from or written to. KEPT_OK also if there is none. */
+/* Find the memory from which the shard is read. KEPT_OK also if no shard is read. */
 static kept_status find_item(job *j, const message *m) {
-  if (j->keep) {
-    size_t bytes = (KEPT_HEADER + j->length + 63) / 64 * 64;
-    if ((j->item = aligned_alloc(64, bytes)) == NULL)
-      abort();
-    return KEPT_OK;
-  }
-  if (m->type == MESSAGE_REPAIR && !(m->present >> j->shard & 1))
+  if (j->keep || (m->type == MESSAGE_REPAIR && !(m->present >> j->shard & 1)))
     return KEPT_OK;
   return kept_get_chunk(j->server->kept, j->version, j->shard, &j->item, j->length);
 }
@@ -176,16 +170,12 @@ static const char *senseless(const server *s, const message *m) {
   return NULL;
 }
 
-void job_begin(server *s, const message *m) {
-  char reason[GFSMITH_REASON_MAX] = "";
-  const char *refusal = senseless(s, m);
-  if (refusal != NULL) {
-    server_answer(s, m->request, ANSWER_REFUSED, refusal);
-    return;
-  }
+/* A job with its timer, and with memory for the shard if it is received. NULL: the system has no
+ * memory. */
+static job *new_job(server *s, const message *m) {
   job *j = calloc(1, sizeof *j);
   if (j == NULL)
-    abort();
+    return NULL;
   j->server = s;
   j->request = m->request;
   j->version = m->version;
@@ -193,8 +183,25 @@ void job_begin(server *s, const message *m) {
   j->length = m->length;
   j->shard = layout_shard(s->layout, m->turn, s->rank);
   j->keep = m->type == MESSAGE_ENCODE || (m->wanted >> j->shard & 1 && m->sink == s->rank);
+  if (j->keep)
+    j->item = aligned_alloc(64, (KEPT_HEADER + j->length + 63) / 64 * 64);
   HASH_ADD(hh, s->jobs, request, sizeof j->request, j);
   s->jobs_bytes += j->length;
+  if ((j->keep && j->item == NULL) || !start_timer(j, m->deadline_ms)) {
+    end(j);
+    return NULL;
+  }
+  return j;
+}
+
+void job_begin(server *s, const message *m) {
+  char reason[GFSMITH_REASON_MAX] = "";
+  const char *refusal = senseless(s, m);
+  job *j = refusal == NULL ? new_job(s, m) : NULL;
+  if (j == NULL) {
+    server_answer(s, m->request, ANSWER_REFUSED, refusal != NULL ? refusal : "it has no memory");
+    return;
+  }
   point(j, "command");
   kept_status found = find_item(j, m);
   if (found != KEPT_OK) {
@@ -207,7 +214,5 @@ void job_begin(server *s, const message *m) {
   if (status != GFSMITH_OK) {
     end(j);
     server_answer(s, m->request, status, reason);
-    return;
   }
-  start_timer(j, m->deadline_ms);
 }

@@ -5,12 +5,15 @@ returned.
 from __future__ import annotations
 
 import re
+import resource
 import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from pymemcache.exceptions import MemcacheServerError
 
 from tests.system.apps.stripe_store.support import Store, wait_for
 from tests.system.apps.stripe_store.wire import Memcached
@@ -237,3 +240,23 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
         store.wait_writable()
         item[100] ^= 1
         assert memcached.get(chunk) == item
+
+
+def test_a_chunk_server_without_memory_refuses(fresh_store: Make) -> None:
+    """It refuses the chunk, keeps running, and takes the next one when it has memory again."""
+    size = 48 << 20
+    store = fresh_store(memory=256, item="64m", agent_options=("--value-max", str(size)))
+    store.set("first", b"small")
+    process = store.running["chunk-2"].pid
+    before = resource.prlimit(process, resource.RLIMIT_AS)
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[0])
+    resource.prlimit(process, resource.RLIMIT_AS, (pages * resource.getpagesize() + (4 << 20), before[1]))
+    with (
+        store.client() as client,
+        pytest.raises(MemcacheServerError, match="it has no memory"),
+    ):
+        client.set("large", bytes(size))
+    resource.prlimit(process, resource.RLIMIT_AS, before)
+    store.set("large", bytes(size))
+    assert store.running["chunk-2"].poll() is None
+    assert store.get("first") == b"small"
