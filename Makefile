@@ -20,6 +20,7 @@
 # make abi     record the binary interfaces of both shared libraries after an intended change; docs/hardening.md
 # make analyze the C code around the kernels with Frama-C: no undefined behaviour, no access out of bounds;
 #              docs/analysis.md
+# make coverage  line and branch coverage of runtime/core by its tests
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
@@ -51,7 +52,7 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
-.PHONY: help gen judge lib adaptive python tune test test-all check abi analyze fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+.PHONY: help gen judge lib adaptive python tune test test-all check abi analyze coverage fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
 help:
 	@sed -n '/^# make /,/^$$/{s/^# \{0,1\}//p}' Makefile
@@ -141,6 +142,11 @@ analyze: setup-analyze
 	@.venv/bin/python -m tests.system.analysis.run $(ANALYZE_FLAGS)
 
 SECONDS := 60
+coverage: setup-test-all
+	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
+	@$(MAKE) --no-print-directory -j$(JOBS) lib
+	@.venv/bin/python tools/coverage.py
+
 fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m tests.system.fuzz.run --seconds $(SECONDS)

@@ -103,6 +103,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/docs/test_site.py": ("site",),
     "system/export/test_zig.py": ("mingw", "wine", "zig"),
     "system/hardening/test_abi.py": ("abigail",),
+    "system/hardening/test_coverage.py": ("clang",),
     "system/hardening/test_fuzz.py": ("clang", "fuzzing", "store"),
     "system/hardening/test_sanitizers.py": ("clang",),
     "system/hardening/test_symbols.py": ("clang",),
