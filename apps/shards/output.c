@@ -23,10 +23,13 @@ void *must_alloc(size_t count, size_t size) {
   return memory;
 }
 
-char *must_copy(const char *text) {
-  size_t size = strlen(text) + 1;
-  return memcpy(must_alloc(size, 1), text, size);
+static char *must(char *text) {
+  if (text == NULL)
+    exit(refuse("out of memory"));
+  return text;
 }
+
+char *must_copy(const char *text) { return must(strdup(text)); }
 
 void *must_grow(void *memory, size_t count, size_t size) {
   void *longer = count > SIZE_MAX / size ? NULL : realloc(memory, count * size);
@@ -35,34 +38,37 @@ void *must_grow(void *memory, size_t count, size_t size) {
   return longer;
 }
 
-char *path_join(const char *folder, const char *name) {
+char *path_try_join(const char *folder, const char *name) {
   size_t size = strlen(folder) + strlen(name) + 2;
-  char *path = must_alloc(size, 1);
+  char *path = malloc(size);
   size_t length = strlen(folder);
   bool slash = length > 0 && folder[length - 1] == '/';
-  snprintf(path, size, "%s%s%s", folder, slash ? "" : "/", name);
+  if (path != NULL)
+    snprintf(path, size, "%s%s%s", folder, slash ? "" : "/", name);
   return path;
 }
 
-char *path_folder(const char *path) {
+char *path_join(const char *folder, const char *name) { return must(path_try_join(folder, name)); }
+
+static char *try_folder(const char *path) {
   const char *slash = strrchr(path, '/');
-  size_t length = slash == NULL ? 1 : slash == path ? 1 : (size_t)(slash - path);
-  char *folder = must_alloc(length + 1, 1);
-  memcpy(folder, slash == NULL ? "." : path, length);
-  return folder;
+  return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
+
+char *path_folder(const char *path) { return must(try_folder(path)); }
 
 bool path_exists(const char *path) {
   struct stat info;
   return lstat(path, &info) == 0;
 }
 
-void output_plan(output *out, const char *final_path, bool replace) {
-  out->replace = replace;
-  out->final_path = must_copy(final_path);
-  out->folder = path_folder(final_path);
-  out->temp_path = path_join(out->folder, ".gfsmith-shards.tmp.XXXXXX");
-  out->fd = -1;
+int output_plan(output *out, char *final_path, bool replace) {
+  *out = (output){.final_path = final_path, .fd = -1, .replace = replace};
+  if (final_path != NULL)
+    out->folder = try_folder(final_path);
+  if (out->folder != NULL)
+    out->temp_path = path_try_join(out->folder, ".gfsmith-shards.tmp.XXXXXX");
+  return out->temp_path != NULL ? TOOL_OK : refuse("out of memory");
 }
 
 int output_open(output *outs, size_t count, mode_t mode) {
@@ -153,16 +159,27 @@ static int flush_file(output *out) {
   return failed ? refuse("cannot write %s: %s", out->final_path, strerror(reason)) : TOOL_OK;
 }
 
-int output_flush_folder(const char *folder) {
+int output_flush(output *outs, size_t count) {
+  int status = TOOL_OK;
+  for (size_t i = 0; i < count && status == TOOL_OK; i++)
+    status = report_interrupted() ? TOOL_REFUSED : flush_file(&outs[i]);
+  return report_interrupted() ? TOOL_REFUSED : status;
+}
+
+static int flush_folder(const char *folder, int flush(int)) {
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int status = TOOL_OK;
   /* EINVAL: this file system does not support fsync for folders. */
-  if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
+  if (fd < 0 || (flush(fd) != 0 && errno != EINVAL))
     status = refuse("cannot flush %s: %s", folder, strerror(errno));
   if (fd >= 0)
     close(fd);
   return status;
 }
+
+int output_flush_folder(const char *folder) { return flush_folder(folder, fsync); }
+
+int output_flush_tree(const char *folder) { return flush_folder(folder, syncfs); }
 
 int rename_new(const char *from, const char *to) {
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -170,7 +187,10 @@ int rename_new(const char *from, const char *to) {
   if (errno != EINVAL && errno != ENOSYS)
     return -1;
   /* This file system has no such rename. A link does not replace a file either. */
-  return link(from, to) == 0 ? unlink(from) : -1;
+  if (link(from, to) != 0)
+    return -1;
+  unlink(from); /* the file has its new name: if this fails, a temporary name remains */
+  return 0;
 }
 
 static int publish(output *out) {
@@ -181,33 +201,26 @@ static int publish(output *out) {
   if (failed)
     return refuse("cannot create %s: %s", out->final_path, strerror(errno));
   out->made = false;
+  out->done = true;
   return TOOL_OK;
 }
 
-static void take_back(const output *outs, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (!outs[i].replace)
-      unlink(outs[i].final_path);
+int output_publish(output *outs, size_t count) {
+  int status = TOOL_OK;
+  for (size_t i = 0; i < count && status == TOOL_OK; i++)
+    status = publish(&outs[i]);
+  return status;
 }
 
 int output_commit(output *outs, size_t count) {
-  int status = TOOL_OK;
-  size_t done = 0;
-  for (size_t i = 0; i < count && status == TOOL_OK; i++)
-    status = report_interrupted() ? TOOL_REFUSED : flush_file(&outs[i]);
-  if (status != TOOL_OK || report_interrupted())
-    return TOOL_REFUSED;
-  while (done < count && (status = publish(&outs[done])) == TOOL_OK)
-    done++;
-  if (status != TOOL_OK) {
-    take_back(outs, done);
-    return status;
-  }
-  for (size_t i = 0; i < done; i++) {
+  int status = output_flush(outs, count);
+  if (status == TOOL_OK)
+    status = output_publish(outs, count);
+  for (size_t i = 0; i < count && outs[i].done; i++) {
     /* There is nearly always one folder: it is flushed once, after its last rename. */
-    bool last = i + 1 == done || strcmp(outs[i].folder, outs[i + 1].folder) != 0;
-    if (last && output_flush_folder(outs[i].folder) != TOOL_OK)
-      status = TOOL_REFUSED;
+    bool last = i + 1 == count || !outs[i + 1].done || strcmp(outs[i].folder, outs[i + 1].folder);
+    if (last && status == TOOL_OK)
+      status = output_flush_folder(outs[i].folder);
   }
   return status;
 }

@@ -17,28 +17,35 @@ typedef struct output {
   int fd;        /* -1: not open */
   int error;     /* errno of a failed write */
   bool made;     /* the temporary file exists */
+  bool done;     /* it has its final path */
   bool replace;  /* an existing file may be replaced */
   uint64_t size; /* bytes written */
 } output;
 
 /* Functions that return int: TOOL_OK, or TOOL_REFUSED after a message (none after a signal). */
 
-/* Set the final path. Later functions do not allocate memory. */
-void output_plan(output *out, const char *final_path, bool replace);
+/* Set the final path, which the output owns; NULL: there was no memory for it. Later functions do
+ * not allocate memory. */
+int output_plan(output *out, char *final_path, bool replace);
 /* Create the temporary files, with the permissions `mode` minus the umask. */
 int output_open(output *outs, size_t count, mode_t mode);
 /* Append all bytes; the callback of a sink. False: out->error is the reason. */
 bool output_write(void *out, const void *bytes, size_t size);
 /* The message for the first output with an error. */
 int output_failure(const output *outs, size_t count);
-/* Flush all files, then rename all, unless a signal came before the first rename. If a final path
- * exists by now that may not be replaced, the call is refused, and earlier renames to new paths are
- * undone. */
+/* Flush and close all files. Refused also if a signal came. */
+int output_flush(output *outs, size_t count);
+/* Rename flushed files until one cannot be renamed: a path exists that may not be replaced, for
+ * example. Those before it are `done`. */
+int output_publish(output *outs, size_t count);
+/* Flush, rename, and flush the folders. */
 int output_commit(output *outs, size_t count);
 /* Rename without replacing an existing target. Returns 0, or -1 and errno. */
 int rename_new(const char *from, const char *to);
 /* Make the names in a folder permanent. */
 int output_flush_folder(const char *folder);
+/* Make everything below a folder permanent, with the rest of its file system. */
+int output_flush_tree(const char *folder);
 /* Free the outputs, and remove uncommitted files. Zeroed outputs are skipped. */
 void output_discard(output *outs, size_t count);
 
@@ -50,14 +57,16 @@ ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset);
 ssize_t read_some(int fd, void *bytes, size_t size);
 bool write_all(int fd, const void *bytes, size_t size);
 
-/* "FOLDER/NAME", and the folder of a path ("." if none); the caller frees them. */
+/* "FOLDER/NAME", and the folder of a path ("." if none); the caller frees them. path_try_join
+ * returns NULL without memory, the others end the process as must_alloc does. */
+char *path_try_join(const char *folder, const char *name);
 char *path_join(const char *folder, const char *name);
 char *path_folder(const char *path);
 bool path_exists(const char *path);
 
 /* Zeroed memory, a copy of a string, a longer array. Without memory they end the process with a
- * message. They are called before a command opens its first output, so that no files are left
- * behind. */
+ * message. They are called before a command locks a folder or opens its first output, so that no
+ * files are left behind. */
 void *must_alloc(size_t count, size_t size);
 char *must_copy(const char *text);
 void *must_grow(void *memory, size_t count, size_t size);

@@ -1,9 +1,11 @@
 /* gfsmith-shards protect: a file, a folder or stdin as k + m shards. */
 #include "archive.h"
+#include "change.h"
 #include "codes.h"
 #include "commands.h"
 #include "control.h"
 #include "json.h"
+#include "names.h"
 #include "output.h"
 #include "report.h"
 
@@ -20,8 +22,10 @@
 
 typedef struct protect {
   const char *source; /* path, or "-" */
-  char *folder;       /* of the shards, without a slash at its end */
+  char *folder;       /* of the shards */
   bool made_folder;
+  change change;
+  DIR *entries; /* of the folder */
   int input;
   int error; /* errno of a failed read */
   bool is_tar;
@@ -101,10 +105,13 @@ static int make_folder(protect *job) {
                                  : refuse("cannot write to %s: it is not a folder", job->folder);
   if (errno != ENOENT)
     return refuse("cannot write to %s: %s", job->folder, strerror(errno));
-  if (mkdir(job->folder, 0777) != 0)
-    return refuse("cannot create the folder %s: %s", job->folder, strerror(errno));
-  job->made_folder = true;
-  return TOOL_OK;
+  char *parent = path_join(job->folder, "..");
+  job->made_folder = mkdir(job->folder, 0777) == 0;
+  int status = job->made_folder
+                   ? output_flush_folder(parent)
+                   : refuse("cannot create the folder %s: %s", job->folder, strerror(errno));
+  free(parent);
+  return status;
 }
 
 /* An archive must not contain its own shards. */
@@ -121,6 +128,14 @@ static int check_outside(const protect *job) {
   return inside ? refuse("%s is inside %s: choose another", job->folder, job->source) : TOOL_OK;
 }
 
+/* Lock the folder and list it. */
+static int open_folder(protect *job) {
+  int status = change_begin(&job->change, job->folder);
+  if (status == TOOL_OK && (job->entries = opendir(job->folder)) == NULL)
+    status = refuse("cannot read %s: %s", job->folder, strerror(errno));
+  return status;
+}
+
 typedef int visit(protect *job, const char *file, uint64_t generation);
 
 /* Call `each` with the shards of this name in the folder. */
@@ -128,13 +143,15 @@ static int walk_folder(protect *job, visit *each) {
   int status = TOOL_OK;
   uint64_t generation;
   unsigned index;
-  DIR *folder = opendir(job->folder);
-  if (folder == NULL)
-    return refuse("cannot read %s: %s", job->folder, strerror(errno));
-  for (struct dirent *entry; status == TOOL_OK && (entry = readdir(folder)) != NULL;)
+  rewinddir(job->entries);
+  for (struct dirent *entry; status == TOOL_OK;) {
+    errno = 0;
+    entry = readdir(job->entries);
+    if (entry == NULL)
+      return errno == 0 ? TOOL_OK : refuse("cannot read %s: %s", job->folder, strerror(errno));
     if (shard_name_parse(entry->d_name, job->header.name, &generation, &index))
       status = each(job, entry->d_name, generation);
-  closedir(folder);
+  }
   return status;
 }
 
@@ -147,11 +164,10 @@ static int raise_generation(protect *job, const char *file, uint64_t generation)
 }
 
 static int remove_old(protect *job, const char *file, uint64_t generation) {
-  char *path = path_join(job->folder, file);
-  int failed = generation < job->header.generation ? unlink(path) : 0;
-  int status = failed && errno != ENOENT ? refuse("%s: %s", path, strerror(errno)) : TOOL_OK;
-  free(path);
-  return status;
+  int failed = generation < job->header.generation ? unlinkat(job->change.folder, file, 0) : 0;
+  return failed && errno != ENOENT
+             ? refuse("cannot remove %s/%s: %s", job->folder, file, strerror(errno))
+             : TOOL_OK;
 }
 
 static int open_outputs(protect *job, const options *opt) {
@@ -159,16 +175,16 @@ static int open_outputs(protect *job, const options *opt) {
   if (status == TOOL_OK)
     status = make_folder(job);
   if (status == TOOL_OK)
+    status = open_folder(job);
+  if (status == TOOL_OK)
     status = walk_folder(job, raise_generation);
   if (status == TOOL_OK && job->header.generation > 1 && !opt->force)
     status = refuse("%s already has shards of %s (--force protects the next generation)",
                     job->folder, job->header.name);
   for (unsigned i = 0; i < job->shards && status == TOOL_OK; i++) {
-    char *name = shard_name(job->header.name, job->header.generation, i);
-    char *path = path_join(job->folder, name);
-    output_plan(&job->outs[i], path, false);
-    free(path);
-    free(name);
+    char name[SHARD_NAME];
+    shard_name(name, job->header.name, job->header.generation, i);
+    status = output_plan(&job->outs[i], path_try_join(job->folder, name), false);
   }
   if (status == TOOL_OK)
     status = output_open(job->outs, job->shards, job->mode);
@@ -219,6 +235,23 @@ static int check_unchanged(const protect *job) {
   return refuse("%s changed while it was read", job->source);
 }
 
+/* Give the shards their names and complete the set. */
+static int publish(protect *job) {
+  int status = output_flush(job->outs, job->shards);
+  if (status == TOOL_OK)
+    status = change_announce(&job->change, &job->header);
+  if (status == TOOL_OK)
+    status = output_publish(job->outs, job->shards);
+  return status == TOOL_OK ? change_commit(&job->change) : status;
+}
+
+static void report(const protect *job, const options *opt) {
+  say("%s: %u shards in %s, generation %" PRIu64, job->header.name, job->shards, job->folder,
+      job->header.generation);
+  if (opt->json)
+    json_protected(&job->header, job->length, job->folder);
+}
+
 static int protect_run(protect *job, const options *opt) {
   int status = open_source(job);
   if (status == TOOL_OK)
@@ -230,20 +263,10 @@ static int protect_run(protect *job, const options *opt) {
   if (status == TOOL_OK)
     status = check_unchanged(job);
   if (status == TOOL_OK)
-    status = output_commit(job->outs, job->shards);
-  if (status != TOOL_OK)
-    return status;
-  char *parent = path_join(job->folder, "..");
-  if (job->made_folder)
-    status = output_flush_folder(parent);
-  free(parent);
-  /* The new generation is complete and permanent now. */
-  if (status == TOOL_OK)
-    status = walk_folder(job, remove_old);
-  if (status == TOOL_OK)
-    say("%s: %u shards in %s, generation %" PRIu64, job->header.name, job->shards, job->folder,
-        job->header.generation);
-  return status;
+    status = publish(job);
+  if (job->change.complete)
+    report(job, opt);
+  return status == TOOL_OK ? walk_folder(job, remove_old) : status;
 }
 
 int command_protect(const options *opt) {
@@ -252,11 +275,13 @@ int command_protect(const options *opt) {
   job->folder = must_copy(opt->paths[1]);
   job->input = -1;
   job->tar = (archive){-1, -1, -1};
+  job->change = CHANGE_NONE;
   int status = protect_run(job, opt);
-  if (status == TOOL_OK && opt->json)
-    json_protected(&job->header, job->length, job->folder);
   archive_abort(&job->tar);
   output_discard(job->outs, GFSMITH_MAX_SHARDS);
+  change_end(&job->change);
+  if (job->entries != NULL)
+    closedir(job->entries);
   if (status != TOOL_OK && job->made_folder)
     rmdir(job->folder); /* refused by the system if shards are in it */
   if (job->input >= 0)

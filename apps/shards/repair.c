@@ -1,4 +1,5 @@
 /* gfsmith-shards repair: writes every missing or damaged shard again. */
+#include "change.h"
 #include "commands.h"
 #include "json.h"
 #include "output.h"
@@ -7,12 +8,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 typedef struct repair {
   shard_set set;
   output outs[GFSMITH_MAX_SHARDS];
   unsigned index[GFSMITH_MAX_SHARDS]; /* shard of each output */
   unsigned count;
+  change *changes; /* of the folders that are changed */
+  size_t change_count;
 } repair;
 
 /* A missing shard must not replace a file that was not named. */
@@ -34,15 +39,65 @@ static int check_repairable(const shard_set *set, int found) {
   return TOOL_OK;
 }
 
-static int open_targets(repair *job) {
-  for (unsigned i = 0; i < job->set.shards; i++) {
+/* Only a shard that the medium has damaged is replaced, not one that this run may not open, or for
+ * which it has no memory. */
+static int check_judged(const shard_set *set) {
+  for (unsigned i = 0; i < set->shards; i++) {
+    int error = set->given[i] != NULL ? set->given[i]->error : 0;
+    if (error != 0 && error != ENOENT && error != EIO && error != EUCLEAN && error != EBADMSG)
+      return refuse("cannot read %s: %s; it may be intact", set_path(set, i), strerror(error));
+  }
+  return TOOL_OK;
+}
+
+/* After this, no memory is allocated with must_alloc. */
+static int plan_targets(repair *job) {
+  int status = TOOL_OK;
+  job->changes = must_alloc(job->set.shards + job->set.incomplete_count, sizeof *job->changes);
+  for (unsigned i = 0; i < job->set.shards && status == TOOL_OK; i++) {
     if (set_intact(&job->set, i))
       continue;
     bool exists = job->set.given[i] != NULL && job->set.given[i]->error != ENOENT;
-    output_plan(&job->outs[job->count], set_path(&job->set, i), exists);
+    char *path = must_copy(set_path(&job->set, i));
+    status = output_plan(&job->outs[job->count], path, exists);
     job->index[job->count++] = i;
   }
-  return output_open(job->outs, job->count, job->set.first->mode);
+  return status;
+}
+
+static int lock_folder(repair *job, const char *folder) {
+  struct stat wanted, locked;
+  bool known = stat(folder, &wanted) == 0;
+  for (size_t i = 0; i < job->change_count && known; i++)
+    if (fstat(job->changes[i].folder, &locked) == 0 && locked.st_dev == wanted.st_dev &&
+        locked.st_ino == wanted.st_ino)
+      return TOOL_OK;
+  return change_begin(&job->changes[job->change_count++], folder);
+}
+
+static int lock_folders(repair *job) {
+  int status = TOOL_OK;
+  for (unsigned n = 0; n < job->count && status == TOOL_OK; n++)
+    status = lock_folder(job, job->outs[n].folder);
+  for (size_t i = 0; i < job->set.incomplete_count && status == TOOL_OK; i++)
+    status = lock_folder(job, job->set.incomplete[i].folder);
+  return status;
+}
+
+/* The shards must be those that were verified before the folders were locked. */
+static int check_unchanged(const shard_set *set) {
+  for (unsigned i = 0; i < set->shards; i++) {
+    struct stat now = {0};
+    const shard_file *file = set->given[i];
+    if (file == NULL)
+      continue;
+    stat(file->path, &now);
+    if (now.st_dev != file->info.st_dev || now.st_ino != file->info.st_ino ||
+        now.st_size != file->info.st_size || now.st_mtim.tv_sec != file->info.st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != file->info.st_mtim.tv_nsec)
+      return refuse("%s changed while it was read", file->path);
+  }
+  return TOOL_OK;
 }
 
 static int rebuild(repair *job, const options *opt) {
@@ -57,27 +112,42 @@ static int rebuild(repair *job, const options *opt) {
   return set_refuse(&job->set, status);
 }
 
-static int repair_run(repair *job, const options *opt) {
-  shard_set *set = &job->set;
+/* Find out which shards are to be written. */
+static int examine(repair *job, const options *opt) {
   int found = GFSMITH_OK;
-  int status = set_open(set, opt->paths, opt->count);
+  int status = set_open(&job->set, opt->paths, opt->count);
   if (status == TOOL_OK)
-    status = check_targets(set);
+    status = check_targets(&job->set);
   if (status == TOOL_OK)
-    status = scan(set, opt, &found);
+    status = scan(&job->set, opt, &found);
   if (status == TOOL_OK)
-    status = check_repairable(set, found);
-  if (status != TOOL_OK)
-    return status;
-  set_say_bad(set);
-  status = open_targets(job);
+    status = check_repairable(&job->set, found);
+  if (status == TOOL_OK)
+    status = check_judged(&job->set);
+  if (status == TOOL_OK)
+    set_say_bad(&job->set);
+  return status == TOOL_OK ? plan_targets(job) : status;
+}
+
+static int write_targets(repair *job, const options *opt) {
+  int status = lock_folders(job);
+  if (status == TOOL_OK)
+    status = check_unchanged(&job->set);
+  if (status == TOOL_OK)
+    status = output_open(job->outs, job->count, job->set.first->info.st_mode);
   if (status == TOOL_OK && job->count > 0)
     status = rebuild(job, opt);
+  return status == TOOL_OK ? output_commit(job->outs, job->count) : status;
+}
+
+static int repair_run(repair *job, const options *opt) {
+  const shard_set *set = &job->set;
+  int status = examine(job, opt);
   if (status == TOOL_OK)
-    status = output_commit(job->outs, job->count);
+    status = write_targets(job, opt);
   if (status == TOOL_OK && job->count == 0)
     say("%s: all %u shards are intact, nothing to repair", set->header.name, set->shards);
-  for (unsigned n = 0; n < job->count && status == TOOL_OK; n++)
+  for (unsigned n = 0; n < job->count && job->outs[n].done; n++)
     say("%s: rebuilt", set_path(set, job->index[n]));
   if (status == TOOL_OK && opt->json)
     json_set("repair", job->count > 0 ? "repaired" : "intact", set);
@@ -88,6 +158,9 @@ int command_repair(const options *opt) {
   repair *job = must_alloc(1, sizeof *job);
   int status = repair_run(job, opt);
   output_discard(job->outs, GFSMITH_MAX_SHARDS);
+  for (size_t i = 0; i < job->change_count; i++)
+    change_end(&job->changes[i]);
+  free(job->changes);
   set_close(&job->set);
   free(job);
   return status;

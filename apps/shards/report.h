@@ -7,7 +7,7 @@
 enum {
   TOOL_OK = 0,
   TOOL_WRONG = 1,  /* verify, info: shards are damaged or missing */
-  TOOL_REFUSED = 2 /* the command was not carried out; nothing was changed */
+  TOOL_REFUSED = 2 /* refused or failed; a line on stdout names each change that was made */
 };
 
 #if defined(__GNUC__)

@@ -18,6 +18,7 @@ typedef struct restore {
   output out;  /* of a file */
   archive tar; /* of a folder */
   char *temp_folder;
+  bool done; /* the target is complete */
   int error; /* errno of a failed write */
 } restore;
 
@@ -58,15 +59,18 @@ static int failure(const restore *job, const char *target, int status) {
 
 static int restore_file(restore *job, const options *opt) {
   gfsmith_shards_sink sink = {output_write, &job->out};
-  output_plan(&job->out, opt->output, opt->force);
-  int status = output_open(&job->out, 1, job->set.first->mode);
+  int status = output_plan(&job->out, must_copy(opt->output), opt->force);
+  if (status == TOOL_OK)
+    status = output_open(&job->out, 1, job->set.first->info.st_mode);
   if (status != TOOL_OK)
     return status;
   status = scan_join(&job->set, opt, &sink);
   job->error = job->out.error;
   if (status != GFSMITH_OK)
     return failure(job, opt->output, status);
-  return output_commit(&job->out, 1);
+  status = output_commit(&job->out, 1);
+  job->done = job->out.done;
+  return status;
 }
 
 typedef struct pipe_end {
@@ -118,11 +122,14 @@ static int restore_folder(restore *job, const options *opt) {
     status = extract(job, opt);
   if (status == TOOL_OK && report_interrupted())
     status = TOOL_REFUSED;
+  if (status == TOOL_OK)
+    status = output_flush_tree(job->temp_folder);
   if (status == TOOL_OK && rename_new(job->temp_folder, opt->output) != 0)
     status = refuse("cannot create %s: %s", opt->output, strerror(errno));
   if (status == TOOL_OK) {
     free(job->temp_folder);
     job->temp_folder = NULL;
+    job->done = true;
     status = output_flush_folder(parent);
   }
   free(parent);
@@ -144,10 +151,12 @@ static int restore_run(restore *job, const options *opt) {
   status = to_stdout                                   ? restore_stdout(job, opt)
            : set->header.content == GFSMITH_SHARDS_TAR ? restore_folder(job, opt)
                                                        : restore_file(job, opt);
-  if (status == TOOL_OK)
+  if (job->done) {
     say("%s: %" PRIu64 " bytes, checksum as recorded", opt->output, set->report.length);
-  if (status == TOOL_OK && opt->json)
-    json_set("restore", "restored", set);
+    set_say_others(set);
+    if (opt->json)
+      json_set("restore", "restored", set);
+  }
   return status;
 }
 

@@ -1,5 +1,7 @@
 #include "set.h"
 
+#include "change.h"
+#include "names.h"
 #include "output.h"
 #include "report.h"
 
@@ -14,29 +16,6 @@
 
 enum { RECORD_PREFIX = 32, TRAILER = 56 };
 
-char *shard_name(const char *name, uint64_t generation, unsigned index) {
-  char text[512];
-  snprintf(text, sizeof text, "%s.g%" PRIu64 ".%03u.gfs", name, generation, index);
-  return must_copy(text);
-}
-
-bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index) {
-  size_t length = strlen(name);
-  char *end;
-  if (strncmp(file, name, length) != 0 || strncmp(file + length, ".g", 2) != 0)
-    return false;
-  *generation = strtoull(file + length + 2, &end, 10);
-  if (*end != '.' || *generation < 1 || *generation > GFSMITH_SHARDS_MAX_GENERATION)
-    return false;
-  *index = (unsigned)strtoul(end + 1, NULL, 10);
-  if (*index >= GFSMITH_MAX_SHARDS)
-    return false;
-  char *again = shard_name(name, *generation, *index);
-  bool same = strcmp(again, file) == 0;
-  free(again);
-  return same;
-}
-
 static int is_shard_name(const struct dirent *entry) {
   size_t length = strlen(entry->d_name);
   return length > 4 && strcmp(entry->d_name + length - 4, ".gfs") == 0;
@@ -47,8 +26,39 @@ static void add(shard_set *set, char *path) {
   set->files[set->count++] = (shard_file){.path = path, .fd = -1, .index = -1};
 }
 
+static bool is_incomplete(const shard_set *set, const gfsmith_shards_header *h) {
+  for (size_t i = 0; i < set->incomplete_count; i++)
+    if (gfsmith_shards_same_set(&set->incomplete[i].header, h))
+      return true;
+  return false;
+}
+
+/* Read the change record of a folder. This comes before the folder is listed: a set that becomes
+ * complete meanwhile does not count yet. */
+static int add_record(shard_set *set, const char *folder) {
+  gfsmith_shards_header header;
+  bool found;
+  int status = change_incomplete(folder, &header, &found);
+  if (status != TOOL_OK || !found || is_incomplete(set, &header))
+    return status;
+  set->incomplete = must_grow(set->incomplete, set->incomplete_count + 1, sizeof *set->incomplete);
+  set->incomplete[set->incomplete_count++] = (shard_incomplete){header, must_copy(folder)};
+  return TOOL_OK;
+}
+
+static int add_file(shard_set *set, const char *path) {
+  char *folder = path_folder(path);
+  int status = add_record(set, folder);
+  free(folder);
+  add(set, must_copy(path));
+  return status;
+}
+
 static int add_folder(shard_set *set, const char *folder) {
   struct dirent **entries;
+  int status = add_record(set, folder);
+  if (status != TOOL_OK)
+    return status;
   int n = scandir(folder, &entries, is_shard_name, alphasort);
   if (n < 0)
     return refuse("cannot read %s: %s", folder, strerror(errno));
@@ -67,7 +77,7 @@ int set_add(shard_set *set, char *const *paths, size_t count) {
     if (stat(paths[i], &info) == 0 && S_ISDIR(info.st_mode))
       status = add_folder(set, paths[i]);
     else
-      add(set, must_copy(paths[i]));
+      status = add_file(set, paths[i]);
   }
   return status;
 }
@@ -75,18 +85,18 @@ int set_add(shard_set *set, char *const *paths, size_t count) {
 /* Open a file and read its header. */
 static int examine(shard_file *file) {
   uint8_t raw[GFSMITH_SHARDS_HEADER];
-  struct stat info;
   /* O_NONBLOCK: opening a FIFO must not block. */
   file->fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file->fd < 0) {
     file->error = errno;
     file->why = strerror(errno);
+    stat(file->path, &file->info);
     return TOOL_OK;
   }
-  if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode))
+  if (fstat(file->fd, &file->info) != 0)
+    return refuse("cannot read %s: %s", file->path, strerror(errno));
+  if (!S_ISREG(file->info.st_mode))
     return refuse("%s is not a regular file", file->path);
-  file->mode = info.st_mode;
-  file->size = (uint64_t)info.st_size;
   ssize_t n = read_at(file->fd, raw, sizeof raw, 0);
   if (n < 0) {
     file->error = errno;
@@ -116,6 +126,10 @@ static int refuse_headless(const shard_set *set) {
     if (file->fd < 0)
       return refuse("cannot open %s: %s", file->path, file->why);
   }
+  if (set->incomplete_count > 0)
+    return refuse("generation %" PRIu64 " of %s is incomplete (protect was interrupted or is "
+                  "running), and there is no other one",
+                  set->incomplete[0].header.generation, set->incomplete[0].header.name);
   return refuse("no shard with an intact header; %s: %s", set->files[0].path, set->files[0].why);
 }
 
@@ -123,7 +137,8 @@ static int choose(shard_set *set) {
   uint64_t best = 0;
   for (size_t i = 0; i < set->count; i++) {
     const shard_file *file = &set->files[i];
-    uint64_t own = file->why == NULL ? rank(set, file) : 0;
+    bool counts = file->why == NULL && !is_incomplete(set, &file->header);
+    uint64_t own = counts ? rank(set, file) : 0;
     if (own <= best)
       continue;
     best = own;
@@ -152,7 +167,8 @@ static int settle_valid(shard_set *set, shard_file *file) {
     take(set, file, h->index);
     return TOOL_OK;
   }
-  if (strcmp(h->name, set->header.name) != 0 || h->generation == set->header.generation)
+  bool other = strcmp(h->name, set->header.name) != 0 || h->generation == set->header.generation;
+  if (other && !is_incomplete(set, h))
     return refuse("%s belongs to another set than %s", file->path, set->first->path);
   file->leftover = true;
   return TOOL_OK;
@@ -210,9 +226,9 @@ static void make_sources(shard_set *set) {
   for (unsigned i = 0; i < set->shards; i++) {
     shard_file *file = set->given[i];
     if (file == NULL) {
-      char *name = shard_name(set->header.name, set->header.generation, i);
+      char name[SHARD_NAME];
+      shard_name(name, set->header.name, set->header.generation, i);
       set->missing[i] = path_join(folder, name);
-      free(name);
     } else if (file->fd >= 0) {
       set->sources[set->source_count++] =
           (gfsmith_shards_source){read_file, skip_file, file, file->index};
@@ -248,6 +264,9 @@ void set_close(shard_set *set) {
   for (unsigned i = 0; i < GFSMITH_MAX_SHARDS; i++)
     free(set->missing[i]);
   free(set->files);
+  for (size_t i = 0; i < set->incomplete_count; i++)
+    free(set->incomplete[i].folder);
+  free(set->incomplete);
 }
 
 const char *set_path(const shard_set *set, unsigned index) {
@@ -256,8 +275,9 @@ const char *set_path(const shard_set *set, unsigned index) {
 
 uint64_t set_length(const shard_set *set) {
   const uint64_t record = RECORD_PREFIX + set->header.block;
-  uint64_t stripes = (set->first->size - GFSMITH_SHARDS_HEADER) / record;
-  return (set->first->size - GFSMITH_SHARDS_HEADER - stripes * RECORD_PREFIX) * set->header.k;
+  uint64_t size = (uint64_t)set->first->info.st_size,
+           stripes = (size - GFSMITH_SHARDS_HEADER) / record;
+  return (size - GFSMITH_SHARDS_HEADER - stripes * RECORD_PREFIX) * set->header.k;
 }
 
 bool set_intact(const shard_set *set, unsigned index) {
@@ -291,14 +311,14 @@ static uint64_t whole_size(const shard_set *set) {
 void set_why(const shard_set *set, unsigned index, char *text, size_t size) {
   const gfsmith_shards_state *state = &set->report.shard[index];
   const shard_file *file = set->given[index];
-  uint64_t whole = whole_size(set);
+  uint64_t whole = whole_size(set), own = file != NULL ? (uint64_t)file->info.st_size : 0;
   if (file == NULL)
     snprintf(text, size, "missing");
   else if (file->error != 0)
     snprintf(text, size, "%s%s", file->fd < 0 ? "" : "cannot read it: ", strerror(file->error));
-  else if (file->size != whole && set->report.length > 0)
+  else if (own != whole && set->report.length > 0)
     snprintf(text, size, "%s: %" PRIu64 " bytes instead of %" PRIu64,
-             file->size < whole ? "truncated" : "too long", file->size, whole);
+             own < whole ? "truncated" : "too long", own, whole);
   else if (state->header_damaged)
     snprintf(text, size, "%s", file->foreign ? "the header is not that of a shard" : file->why);
   else if (state->bad_blocks > 0)
@@ -319,6 +339,18 @@ void set_say_bad(const shard_set *set) {
   for (size_t i = 0; i < set->count; i++)
     if (set_stray(&set->files[i]))
       say("%s: %s", set->files[i].path, set->files[i].why);
+  set_say_others(set);
+}
+
+void set_say_incomplete(const shard_set *set) {
+  for (size_t i = 0; i < set->incomplete_count; i++)
+    say("%s: generation %" PRIu64 " is incomplete and does not count: protect was interrupted "
+        "or is running",
+        set->incomplete[i].header.name, set->incomplete[i].header.generation);
+}
+
+void set_say_others(const shard_set *set) {
+  set_say_incomplete(set);
   if (set->leftovers > 0)
     say("%s: %u files of other generations than %" PRIu64 " are left over", set->header.name,
         set->leftovers, set->header.generation);

@@ -10,17 +10,22 @@
 
 typedef struct shard_file {
   char *path;
-  int fd; /* -1: it cannot be opened */
-  mode_t mode;
-  uint64_t size;
-  uint64_t at; /* position of the next read */
-  int error;   /* errno of a failed open or read */
+  int fd;           /* -1: it cannot be opened */
+  struct stat info; /* when it was opened, also if that failed */
+  uint64_t at;      /* position of the next read */
+  int error;        /* errno of a failed open or read */
   gfsmith_shards_header header;
   const char *why; /* NULL: the header is valid */
   bool foreign;    /* no shard by its first bytes */
-  bool leftover;   /* of another generation */
+  bool leftover;   /* of another generation, or of a set that does not count */
   int index;       /* in the set; -1: not a part of it */
 } shard_file;
+
+/* A set that does not count, and the folder of its record. */
+typedef struct shard_incomplete {
+  gfsmith_shards_header header;
+  char *folder;
+} shard_incomplete;
 
 typedef struct shard_set {
   shard_file *files;
@@ -29,6 +34,8 @@ typedef struct shard_set {
   gfsmith_shards_header header;
   unsigned shards; /* k + m */
   unsigned leftovers;
+  shard_incomplete *incomplete;
+  size_t incomplete_count;
   shard_file *given[GFSMITH_MAX_SHARDS]; /* by index; NULL: missing */
   char *missing[GFSMITH_MAX_SHARDS];     /* by index: path of a missing shard */
   gfsmith_shards_source sources[GFSMITH_MAX_SHARDS];
@@ -56,14 +63,13 @@ bool set_stray(const shard_file *file);
 unsigned set_strays(const shard_set *set);
 /* The reason why a shard is not intact. */
 void set_why(const shard_set *set, unsigned index, char *text, size_t size);
-/* One line on stdout for each shard that is damaged or missing. */
+/* One line on stdout for each shard that is damaged or missing, and set_say_others. */
 void set_say_bad(const shard_set *set);
+/* One line on stdout for each other set of which files are present. */
+void set_say_others(const shard_set *set);
+/* One line on stdout for each set that does not count. */
+void set_say_incomplete(const shard_set *set);
 /* The message for a failed call. */
 int set_refuse(const shard_set *set, int status);
-
-/* "NAME.gG.NNN.gfs"; the caller frees it. */
-char *shard_name(const char *name, uint64_t generation, unsigned index);
-/* Is `file` such a name of this original? */
-bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index);
 
 #endif

@@ -111,6 +111,7 @@ int command_info(const options *opt) {
     int status = info_file(set->files[i].path);
     worst = status > worst ? status : worst;
   }
+  set_say_incomplete(set);
   set_close(set);
   free(set);
   return worst;

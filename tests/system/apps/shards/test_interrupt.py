@@ -55,6 +55,11 @@ class Scene:
         self.want = snapshot(self.good)
         self.before: dict[str, str] = {}
         self.outputs = {"repair": 2, "restore": 1}.get(command, 6)
+        protects = command.startswith("protect")
+        #: Flushes besides those of the outputs: of the folder, and of the change record.
+        self.more_flushes = 4 if protects else 1
+        #: Calls before the step that a signal no longer stops: three writes for each shard, one flush.
+        self.early = {"fsync": self.outputs, "pwrite": 3 * self.outputs if protects else 99}
 
     def set_up(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -87,7 +92,7 @@ class Scene:
             for name, digest in after.items():
                 if name == "restored":
                     assert (self.folder / name).read_bytes() == self.data
-                elif not name.startswith(".gfsmith-shards.tmp."):
+                elif not name.startswith(".gfsmith-shards."):
                     assert digest in (self.before.get(name), self.want[name]), name
         if self.command != "protect":
             allowed = (self.old_data, self.data) if self.command == "protect --force" else (self.data,)
@@ -140,8 +145,7 @@ def test_signals_at_every_call(scene: Scene, faulty: Faulty, call: str, what: st
         assert outcome.stderr == ""
         assert temporaries(scene.folder) == []
         scene.check_nothing_lost()
-        # All calls except the renames and those after them come before the first rename.
-        if call not in ("rename", "unlink") and not (call == "fsync" and number > scene.outputs):
+        if call not in ("rename", "unlink") and number <= scene.early.get(call, number):
             assert snapshot(scene.folder) == scene.before
 
 
@@ -174,7 +178,7 @@ def test_errors_at_every_call(scene: Scene, faulty: Faulty, call: str) -> None:
         if call == "rename" and scene.command.startswith("protect"):
             assert snapshot(scene.folder) == scene.before  # the renames are undone
     if call == "fsync":
-        assert number == scene.outputs + 1  # the fsync of the folder counts, too
+        assert number == scene.outputs + scene.more_flushes
 
 
 def test_unreadable_input(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
@@ -220,22 +224,19 @@ class Stopped:
         return Outcome(self.process.returncode, out.decode(), err.decode())
 
 
-def test_temporary_files_have_unique_names_in_the_folder_of_the_shards(
-    tool: Tool, faulty: Faulty, tmp_path: Path
+def test_temporary_files_have_unique_names_in_the_folder_of_the_target(
+    faulty: Faulty, shards: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "file").write_bytes(content(999))
-    (tmp_path / "out").mkdir()
-    arguments = ("protect", *SHAPE, tmp_path / "file", tmp_path / "out")
-    first = Stopped(faulty("pwrite:5:STOP"), *arguments)
-    assert len(temporaries(tmp_path / "out")) == 6
-    second = Stopped(faulty("pwrite:5:STOP"), *arguments)
-    assert len(temporaries(tmp_path / "out")) == 12
-    assert not any(path.suffix == ".gfs" for path in (tmp_path / "out").iterdir())
+    out = tmp_path / "out"
+    out.mkdir()
+    first = Stopped(faulty("pwrite:1:STOP"), "restore", "-t", "1", shards, "-o", out / "first")
+    assert len(temporaries(out)) == 1
+    second = Stopped(faulty("pwrite:1:STOP"), "restore", "-t", "1", shards, "-o", out / "second")
+    assert len(temporaries(out)) == 2
     assert first.resume(signal.SIGINT).status == -signal.SIGINT
-    assert len(temporaries(tmp_path / "out")) == 6
+    assert len(temporaries(out)) == 1
     assert second.resume().status == DONE
-    assert temporaries(tmp_path / "out") == []
-    tool.ok("verify", tmp_path / "out")
+    assert [path.name for path in out.iterdir()] == ["second"]
 
 
 def test_a_shard_that_appears_meanwhile_is_not_replaced(faulty: Faulty, tmp_path: Path) -> None:
@@ -251,20 +252,109 @@ def test_a_shard_that_appears_meanwhile_is_not_replaced(faulty: Faulty, tmp_path
     assert shard(out, 3).read_text() == "mine"
 
 
-def test_of_two_concurrent_runs_one_is_refused(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
-    """The set that remains is complete; the issue that two runs mix their shards cannot occur."""
-    (tmp_path / "file").write_bytes(content(999))
-    (tmp_path / "other").mkdir()
+def other_file(tmp_path: Path) -> Path:
+    """Return another file of the same name."""
+    (tmp_path / "other").mkdir(exist_ok=True)
     (tmp_path / "other" / "file").write_bytes(content(500, seed=2))
+    return tmp_path / "other" / "file"
+
+
+@pytest.mark.parametrize("plan", ["mkstemp:1:STOP", "rename:1:STOP", "rename:4:STOP"])
+@pytest.mark.parametrize("command", ["protect", "protect --force"])
+def test_of_two_concurrent_runs_one_is_refused(
+    tool: Tool, faulty: Faulty, tmp_path: Path, command: str, plan: str
+) -> None:
+    """The run that locked the folder completes its set; a run without the lock changes nothing."""
+    (tmp_path / "file").write_bytes(content(999))
     out = tmp_path / "out"
     out.mkdir()
-    first = Stopped(faulty("rename:1:STOP"), "protect", *SHAPE, tmp_path / "file", out)
-    tool.ok("protect", *SHAPE, tmp_path / "other" / "file", out)
+    if command == "protect --force":
+        tool.ok("protect", *SHAPE, tmp_path / "file", out)
+    first = Stopped(faulty(plan), *command.split(), *SHAPE, tmp_path / "file", out)
+    before = snapshot(out)
+    line = tool.refusal(*command.split(), *SHAPE, other_file(tmp_path), out)
+    assert line == f"another run is changing {out}: run one after the other"
+    assert snapshot(out) == before
+    assert first.resume().status == DONE
+    assert tool.ok("verify", out) == "file: all 6 shards are intact\n"
+    assert tool.run("restore", out, "-o", "-").raw == content(999)
+
+
+def test_two_runs_that_race_for_the_lock(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    """The record that a run has opened disappears before it can lock it: the run opens the next one."""
+    (tmp_path / "file").write_bytes(content(999))
+    out = tmp_path / "out"
+    out.mkdir()
+    first = Stopped(faulty("flock:1:STOP"), "protect", *SHAPE, tmp_path / "file", out)
+    tool.ok("protect", *SHAPE, other_file(tmp_path), out)
     outcome = first.resume()
     assert outcome.status == REFUSED
-    assert outcome.stderr == f"gfsmith-shards: {shard(out, 0)} already exists\n"
+    assert outcome.stderr.startswith(f"gfsmith-shards: {out} already has shards of file ")
     assert tool.ok("verify", out) == "file: all 6 shards are intact\n"
-    assert tool.run("restore", out, "-o", "-").raw == content(500, seed=2)
+
+
+def test_a_partial_generation_does_not_hide_a_complete_one(
+    tool: Tool, faulty: Faulty, tmp_path: Path
+) -> None:
+    """Four of six new shards, of which one is damaged, are too few; all six old ones are intact."""
+    out = make_set(tool, tmp_path, content(999))
+    file = other_file(tmp_path)
+    killed = faulty("rename:5:KILL").run("protect", "--force", *SHAPE, file, out)
+    assert killed.status == -signal.SIGKILL
+    assert len(list(out.glob("*.g2.*"))) == 4
+    flip(shard(out, 3, generation=2), 600)
+    assert tool.ok("verify", out).splitlines() == [
+        "file: generation 2 is incomplete and does not count: protect was interrupted or is running",
+        "file: 4 files of other generations than 1 are left over",
+        "file: all 6 shards are intact",
+    ]
+    assert tool.run("restore", out, "-o", "-").raw == content(999)
+    assert tool.ok("repair", out).splitlines()[2:] == [
+        f"{out}: the incomplete generation 2 of file is removed",
+        "file: all 6 shards are intact, nothing to repair",
+    ]
+    assert {path.name for path in out.glob("*.gfs")} == {shard(out, i).name for i in range(6)}
+
+
+def test_repair_does_not_replace_a_shard_of_a_newer_set(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    """The set is deleted and protected again, under the same generation, while a repair works."""
+    out = make_set(tool, tmp_path, content(999))
+    flip(shard(out, 1), 600)
+    run = Stopped(faulty("pread:20:STOP"), "repair", "-t", "1", out)
+    for path in out.glob("*.gfs"):
+        path.unlink()
+    tool.ok("protect", *SHAPE, other_file(tmp_path), out)
+    before = snapshot(out)
+    outcome = run.resume()
+    assert (outcome.status, outcome.stderr) == (
+        REFUSED,
+        f"gfsmith-shards: {shard(out, 0)} changed while it was read\n",
+    )
+    assert snapshot(out) == before
+
+
+def test_protect_waits_for_no_repair(tool: Tool, faulty: Faulty, tmp_path: Path) -> None:
+    out = make_set(tool, tmp_path, content(999))
+    flip(shard(out, 1), 600)
+    run = Stopped(faulty("rename:1:STOP"), "repair", "-t", "1", out)
+    line = tool.refusal("protect", "--force", *SHAPE, other_file(tmp_path), out)
+    assert line == f"another run is changing {out}: run one after the other"
+    assert run.resume().status == DONE
+    assert tool.ok("verify", out) == "file: all 6 shards are intact\n"
+
+
+@pytest.mark.parametrize("error", ["EACCES", "EMFILE", "ENOMEM"])
+def test_repair_does_not_replace_a_shard_that_it_cannot_judge(
+    tool: Tool, faulty: Faulty, shards: Path, error: str
+) -> None:
+    """The shard is intact: this run may not open it, or has no resources for it."""
+    before = {path: path.stat().st_ino for path in shards.iterdir()}
+    opens = 2  # the shard with index 1; the first open is that of the change record
+    outcome = faulty(f"open:{opens + 1}:{error}").run("repair", "-t", "1", shards)
+    assert outcome.status == REFUSED
+    assert outcome.stderr.startswith(f"gfsmith-shards: cannot read {shard(shards, 1)}: ")
+    assert outcome.stderr.endswith("; it may be intact\n")
+    assert {path: path.stat().st_ino for path in shards.iterdir()} == before
 
 
 @pytest.mark.parametrize("size", [998, 1200])

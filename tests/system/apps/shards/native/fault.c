@@ -1,83 +1,210 @@
-/* LD_PRELOAD: makes the n-th call of one function fail, or raises a signal right before it.
+/* LD_PRELOAD: makes the n-th call of a function fail, or raises a signal right before it.
  *
- * SHARDS_FAULT="CALL:N:ACTION", CALL one of pread pwrite read write mkstemp fsync rename (or
- * renameat2) unlink mkdir, N counted from 1, ACTION one of EIO ENOSPC EACCES (the call fails with
- * it and is not made) or INT TERM HUP KILL STOP (the signal is raised, then the call is made). A
- * second plan may follow after a comma. */
+ * SHARDS_FAULT="CALL:N:ACTION", CALL the name of a hook below, "call" for any of them, or "alloc"
+ * for an allocation. N is counted from 1; with "+" after it all later calls match, too. ACTION is
+ * an error (the call is not made), a signal (raised before the call), or SHORT (a read or write
+ * transfers half of its bytes). A second plan may follow after a comma.
+ *
+ * SHARDS_COUNT names a file that receives "CALLS ALLOCATIONS" at the end of the program. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { NONE = 0, SHORT = -1 };
 
 static const struct {
   const char *name;
-  int error;
+  int error; /* or SHORT */
   int signal;
 } actions[] = {
-    {"EIO", EIO, 0},      {"ENOSPC", ENOSPC, 0}, {"EACCES", EACCES, 0}, {"INT", 0, SIGINT},
-    {"TERM", 0, SIGTERM}, {"HUP", 0, SIGHUP},    {"KILL", 0, SIGKILL},  {"STOP", 0, SIGSTOP},
+    {"EIO", EIO, 0},         {"ENOSPC", ENOSPC, 0},   {"EACCES", EACCES, 0},
+    {"EMFILE", EMFILE, 0},   {"ENOMEM", ENOMEM, 0},   {"SHORT", SHORT, 0},
+    {"INT", NONE, SIGINT},   {"TERM", NONE, SIGTERM}, {"HUP", NONE, SIGHUP},
+    {"KILL", NONE, SIGKILL}, {"STOP", NONE, SIGSTOP},
 };
 
-/* Returns true and sets errno if this call fails. `plan` is one CALL:N:ACTION, `seen` its counter.
- */
-static bool matches(const char *plan, const char *call, int *seen) {
-  char wanted[16], what[16];
-  int n;
-  if (sscanf(plan, "%15[a-z]:%d:%15[A-Z]", wanted, &n, what) != 3)
-    abort();
-  if (strcmp(wanted, call) != 0 || ++*seen != n)
-    return false;
+static int act(const char *what) {
   for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
     if (strcmp(actions[i].name, what) != 0)
       continue;
     if (actions[i].signal != 0)
       raise(actions[i].signal);
-    errno = actions[i].error;
-    return actions[i].error != 0;
+    return actions[i].error;
   }
   abort();
 }
 
-static bool strikes(const char *call) {
-  static int seen, seen_by_second;
-  const char *plan = getenv("SHARDS_FAULT");
-  if (plan == NULL)
-    return false;
-  const char *second = strchr(plan, ',');
-  return matches(plan, call, &seen) ||
-         (second != NULL && matches(second + 1, call, &seen_by_second));
+/* The error with which this call fails, SHORT or NONE. `plan` is one CALL:N:ACTION, `seen` its
+ * counter. */
+static int matches(const char *plan, const char *call, int *seen) {
+  char wanted[16], what[16];
+  int n, used = 0;
+  if (sscanf(plan, "%15[a-z]:%d%n", wanted, &n, &used) != 2)
+    abort();
+  bool onward = plan[used] == '+';
+  if (sscanf(plan + used + onward, ":%15[A-Z]", what) != 1)
+    abort();
+  bool group = strcmp(wanted, "call") == 0 && strcmp(call, "alloc") != 0;
+  if (!group && strcmp(wanted, call) != 0)
+    return NONE;
+  ++*seen;
+  return *seen == n || (onward && *seen > n) ? act(what) : NONE;
 }
 
-#define HOOK(result, name, call, parameters, arguments)                                            \
+static int calls, allocations;
+
+static int strikes(const char *call) {
+  static int seen, seen_by_second;
+  const char *plan = getenv("SHARDS_FAULT");
+  if (strcmp(program_invocation_short_name, "gfsmith-shards") != 0) /* but tar */
+    return NONE;
+  ++*(strcmp(call, "alloc") == 0 ? &allocations : &calls);
+  if (plan == NULL)
+    return NONE;
+  const char *second = strchr(plan, ',');
+  int first = matches(plan, call, &seen);
+  return first != NONE || second == NULL ? first : matches(second + 1, call, &seen_by_second);
+}
+
+__attribute__((destructor)) static void count(void) {
+  char text[40];
+  const char *path = getenv("SHARDS_COUNT");
+  FILE *file = path != NULL && calls > 0 ? fopen(path, "w") : NULL;
+  int size = snprintf(text, sizeof text, "%d %d\n", calls, allocations);
+  if (file != NULL) {
+    fwrite(text, 1, (size_t)size, file);
+    fclose(file);
+  }
+}
+
+#define HOOK(result, failure, name, call, parameters, arguments)                                   \
   result name parameters {                                                                         \
     result(*real) parameters;                                                                      \
     *(void **)&real = dlsym(RTLD_NEXT, #name);                                                     \
-    return strikes(call) ? -1 : real arguments;                                                    \
+    int error = strikes(call);                                                                     \
+    if (error <= NONE)                                                                             \
+      return real arguments;                                                                       \
+    errno = error;                                                                                 \
+    return failure;                                                                                \
   }
 
-HOOK(ssize_t, pread, "pread", (int fd, void *to, size_t size, off_t at), (fd, to, size, at))
-HOOK(ssize_t, pread64, "pread", (int fd, void *to, size_t size, off64_t at), (fd, to, size, at))
-HOOK(ssize_t, pwrite, "pwrite", (int fd, const void *from, size_t size, off_t at),
-     (fd, from, size, at))
-HOOK(ssize_t, pwrite64, "pwrite", (int fd, const void *from, size_t size, off64_t at),
-     (fd, from, size, at))
-HOOK(int, mkstemp, "mkstemp", (char *path), (path))
-HOOK(int, mkstemp64, "mkstemp", (char *path), (path))
-HOOK(int, fsync, "fsync", (int fd), (fd))
-HOOK(int, rename, "rename", (const char *from, const char *to), (from, to))
-HOOK(int, renameat2, "rename",
+/* Reads and writes, which may be short. */
+#define TRANSFER(name, call, parameters, arguments)                                                \
+  ssize_t name parameters {                                                                        \
+    ssize_t(*real) parameters;                                                                     \
+    *(void **)&real = dlsym(RTLD_NEXT, #name);                                                     \
+    int error = strikes(call);                                                                     \
+    if (error == SHORT && size > 1)                                                                \
+      size /= 2;                                                                                   \
+    if (error <= NONE)                                                                             \
+      return real arguments;                                                                       \
+    errno = error;                                                                                 \
+    return -1;                                                                                     \
+  }
+
+TRANSFER(pread, "pread", (int fd, void *to, size_t size, off_t at), (fd, to, size, at))
+TRANSFER(pread64, "pread", (int fd, void *to, size_t size, off64_t at), (fd, to, size, at))
+TRANSFER(pwrite, "pwrite", (int fd, const void *from, size_t size, off_t at), (fd, from, size, at))
+TRANSFER(pwrite64, "pwrite", (int fd, const void *from, size_t size, off64_t at),
+         (fd, from, size, at))
+TRANSFER(read, "read", (int fd, void *to, size_t size), (fd, to, size))
+TRANSFER(write, "write", (int fd, const void *from, size_t size), (fd, from, size))
+HOOK(ssize_t, -1, getrandom, "getrandom", (void *to, size_t size, unsigned flags),
+     (to, size, flags))
+
+/* fcntl.h is not included: its functions have variable arguments. */
+HOOK(int, -1, open, "open", (const char *path, int flags, mode_t mode), (path, flags, mode))
+HOOK(int, -1, open64, "open", (const char *path, int flags, mode_t mode), (path, flags, mode))
+HOOK(int, -1, openat, "open", (int folder, const char *path, int flags, mode_t mode),
+     (folder, path, flags, mode))
+HOOK(int, -1, openat64, "open", (int folder, const char *path, int flags, mode_t mode),
+     (folder, path, flags, mode))
+HOOK(int, -1, fcntl64, "fcntl", (int fd, int command, long value), (fd, command, value))
+HOOK(int, -1, mkstemp, "mkstemp", (char *path), (path))
+HOOK(int, -1, mkstemp64, "mkstemp", (char *path), (path))
+HOOK(char *, NULL, mkdtemp, "mkdtemp", (char *path), (path))
+HOOK(int, -1, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
+HOOK(int, -1, rmdir, "rmdir", (const char *path), (path))
+HOOK(int, -1, fsync, "fsync", (int fd), (fd))
+HOOK(int, -1, syncfs, "syncfs", (int fd), (fd))
+HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
+HOOK(int, -1, rename, "rename", (const char *from, const char *to), (from, to))
+HOOK(int, -1, renameat2, "rename",
      (int from_folder, const char *from, int to_folder, const char *to, unsigned flags),
      (from_folder, from, to_folder, to, flags))
-HOOK(ssize_t, read, "read", (int fd, void *to, size_t size), (fd, to, size))
-HOOK(ssize_t, write, "write", (int fd, const void *from, size_t size), (fd, from, size))
-HOOK(int, unlink, "unlink", (const char *path), (path))
-HOOK(int, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
+HOOK(int, -1, link, "link", (const char *from, const char *to), (from, to))
+HOOK(int, -1, unlink, "unlink", (const char *path), (path))
+HOOK(int, -1, unlinkat, "unlink", (int folder, const char *path, int flags), (folder, path, flags))
+HOOK(int, -1, fchmod, "fchmod", (int fd, mode_t mode), (fd, mode))
+HOOK(int, -1, stat, "stat", (const char *path, struct stat *to), (path, to))
+HOOK(int, -1, stat64, "stat", (const char *path, struct stat64 *to), (path, to))
+HOOK(int, -1, lstat64, "stat", (const char *path, struct stat64 *to), (path, to))
+HOOK(int, -1, fstat64, "stat", (int fd, struct stat64 *to), (fd, to))
+HOOK(int, -1, fstatat64, "stat", (int folder, const char *path, struct stat64 *to, int flags),
+     (folder, path, to, flags))
+HOOK(DIR *, NULL, opendir, "opendir", (const char *path), (path))
+HOOK(struct dirent *, NULL, readdir, "readdir", (DIR * folder), (folder))
+HOOK(struct dirent64 *, NULL, readdir64, "readdir", (DIR * folder), (folder))
+HOOK(int, -1, scandir64, "scandir",
+     (const char *path, struct dirent64 ***to, int (*choose)(const struct dirent64 *),
+      int (*order)(const struct dirent64 **, const struct dirent64 **)),
+     (path, to, choose, order))
+HOOK(char *, NULL, realpath, "realpath", (const char *path, char *to), (path, to))
+HOOK(int, -1, memfd_create, "memfd", (const char *name, unsigned flags), (name, flags))
+HOOK(int, -1, pipe2, "pipe", (int ends[2], int flags), (ends, flags))
+HOOK(pid_t, -1, waitpid, "waitpid", (pid_t child, int *status, int options),
+     (child, status, options))
+HOOK(int, error, posix_spawnp, "spawn",
+     (pid_t * child, const char *file, const posix_spawn_file_actions_t *files,
+      const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),
+     (child, file, files, attributes, arguments, environment))
+
+/* A close that fails has closed the file. */
+int close(int fd) {
+  int (*real)(int);
+  *(void **)&real = dlsym(RTLD_NEXT, "close");
+  int error = strikes("close"), status = real(fd);
+  if (error <= NONE)
+    return status;
+  errno = error;
+  return -1;
+}
+
+/* The names under which glibc exports its allocator: dlsym allocates. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+static bool no_memory(void) {
+  bool none = strikes("alloc") > NONE;
+  if (none)
+    errno = ENOMEM;
+  return none;
+}
+
+void *malloc(size_t size) { return no_memory() ? NULL : __libc_malloc(size); }
+
+void *calloc(size_t count, size_t size) { return no_memory() ? NULL : __libc_calloc(count, size); }
+
+void *realloc(void *memory, size_t size) {
+  return no_memory() ? NULL : __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  return no_memory() ? NULL : __libc_memalign(alignment, size);
+}
 
 /* SHARDS_CLOCK: each call of clock_gettime is this number of seconds after the last one. */
 int clock_gettime(clockid_t clock, struct timespec *time) {

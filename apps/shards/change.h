@@ -1,0 +1,43 @@
+/* The change record of a folder: a new set of shards becomes visible in one step.
+ *
+ * The record is a file in the folder. The run that changes the folder locks it. Before the first
+ * shard of a new set gets its name, the record receives the header of that set; as long as it is
+ * there, the set does not count. Removing the record is the step that completes the set. A record
+ * that no run locks is the rest of an interrupted run, whose set the next change removes. */
+#ifndef TOOL_CHANGE_H
+#define TOOL_CHANGE_H
+
+#include <gfsmith_shards.h>
+#include <stdbool.h>
+
+typedef struct change {
+  const char *path; /* of the folder, not owned */
+  int folder;       /* -1: not begun */
+  int record;       /* locked; -1: not open */
+  bool announced;   /* the record has the header `set` */
+  bool complete;    /* the set counts */
+  gfsmith_shards_header set;
+} change;
+
+#define CHANGE_NONE ((change){.folder = -1, .record = -1})
+
+/* Functions that return int: TOOL_OK, or TOOL_REFUSED after a message. They allocate no memory,
+ * apart from change_incomplete. */
+
+/* Lock the folder, and remove the set of an interrupted run. Refused if another run has the lock.
+ */
+int change_begin(change *c, const char *folder);
+/* Write the header of the new set to the record. Until change_commit its shards do not count. */
+int change_announce(change *c, const gfsmith_shards_header *set);
+/* Make the names of the new shards permanent, and complete the set. Refused with `complete`: a
+ * power cut may undo this step, so the old shards must stay. */
+int change_commit(change *c);
+/* Remove the shards of an announced set that was not committed, then the record, and unlock. If a
+ * shard cannot be removed, the record stays. Needed once after change_begin, also if that failed.
+ */
+void change_end(change *c);
+
+/* The set that does not count in this folder; `found` is false if all count. */
+int change_incomplete(const char *folder, gfsmith_shards_header *set, bool *found);
+
+#endif

@@ -1,0 +1,14 @@
+/* The names of shard files. */
+#ifndef TOOL_NAMES_H
+#define TOOL_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SHARD_NAME = 512 }; /* bytes for a name */
+/* "NAME.gG.NNN.gfs" */
+void shard_name(char text[SHARD_NAME], const char *name, uint64_t generation, unsigned index);
+/* Is `file` such a name of this original? */
+bool shard_name_parse(const char *file, const char *name, uint64_t *generation, unsigned *index);
+
+#endif
