@@ -17,6 +17,13 @@
 
 extern char **environ;
 
+/* Redirect the child's stdin or stdout, and its stderr. Returns 0 or an error: without this the
+ * archive would be empty. */
+static int redirect(posix_spawn_file_actions_t *actions, int child_end, int as, int errors) {
+  int reason = posix_spawn_file_actions_adddup2(actions, child_end, as);
+  return reason != 0 ? reason : posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
+}
+
 /* The child gets default signal handling, so that Ctrl-C ends it. */
 static int spawn(archive *tar, char *const *arguments, int child_end, int as) {
   posix_spawn_file_actions_t actions;
@@ -25,13 +32,15 @@ static int spawn(archive *tar, char *const *arguments, int child_end, int as) {
   sigemptyset(&defaults);
   sigaddset(&defaults, SIGPIPE);
   sigaddset(&defaults, SIGXFSZ);
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, child_end, as);
-  posix_spawn_file_actions_adddup2(&actions, tar->errors, STDERR_FILENO);
+  int reason = posix_spawn_file_actions_init(&actions);
+  if (reason != 0)
+    return reason;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
-  int reason = posix_spawnp(&tar->child, "tar", &actions, &attributes, arguments, environ);
+  reason = redirect(&actions, child_end, as, tar->errors);
+  if (reason == 0)
+    reason = posix_spawnp(&tar->child, "tar", &actions, &attributes, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return reason;

@@ -82,8 +82,8 @@ static int roll_back(change *c) {
       failed = -1;
       reason = errno;
     }
-  /* The record must not disappear before the shards. */
-  if (!failed && flush(c->folder) == 0) {
+  /* The header must not disappear before the shards. */
+  if (!failed && flush(c->folder) == 0 && ftruncate(c->record, 0) == 0) {
     c->announced = false;
     return 0;
   }

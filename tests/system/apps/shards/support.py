@@ -7,7 +7,7 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,15 +29,24 @@ def call(*command: str | Path) -> None:
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-Wall", "-Wextra", "-Werror")
 
 
-def build_tool(program: Path, *flags: str) -> None:
+def tool_sources() -> list[Path]:
+    """Return the C of the program but the kernels."""
+    folders = ("apps/shards", "runtime/shards/src", "runtime/core/src")
+    return [path for folder in folders for path in sorted((ROOT / folder).glob("*.c"))]
+
+
+INCLUDES = tuple(
+    f"-I{ROOT / name}"
+    for name in ("runtime/core/include", "runtime/shards/include", "gen_out", "apps/shards")
+)
+
+
+def build_tool(program: Path, *flags: str, sources: Sequence[Path] = ()) -> None:
     """Compile the program and all of its C but the kernels with other flags, for example a sanitizer's.
 
     ThreadSanitizer needs the core as well: it does not find the atomic operations of other code."""
-    includes = [f"-I{name}" for name in ("runtime/core/include", "runtime/shards/include", "gen_out")]
-    folders = ("apps/shards", "runtime/shards/src", "runtime/core/src")
-    sources = [path for folder in folders for path in sorted((ROOT / folder).glob("*.c"))]
     library = ROOT / "build" / "libgfsmith.a"
-    call("cc", *FLAGS, *flags, *includes, "-o", program, *sources, library, "-lpthread")
+    call("cc", *FLAGS, *flags, *INCLUDES, "-o", program, *(sources or tool_sources()), library, "-lpthread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,30 @@ class Tool:
         assert outcome.stderr.count("\n") == 1, outcome
         assert outcome.stderr.endswith("\n"), outcome
         return outcome.stderr.removeprefix("gfsmith-shards: ").removesuffix("\n")
+
+
+class Stopped:
+    """The program, stopped right before a call; `resume` continues it until its end."""
+
+    def __init__(self, tool: Tool, *arguments: str | Path) -> None:
+        self.process = subprocess.Popen(
+            [tool.program, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **tool.environment},
+            preexec_fn=default_signals,
+        )
+        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+
+    def __del__(self) -> None:
+        self.process.kill()  # after a failed test
+
+    def resume(self, *signals: signal.Signals) -> Outcome:
+        for each in (*signals, signal.SIGCONT):
+            self.process.send_signal(each)
+        out, err = self.process.communicate(timeout=DEADLINE)
+        return Outcome(self.process.returncode, out.decode(), err.decode())
 
 
 def content(size: int, seed: int = 1) -> bytes:

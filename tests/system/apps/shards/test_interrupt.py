@@ -23,6 +23,7 @@ from tests.system.apps.shards.support import (
     DONE,
     REFUSED,
     Outcome,
+    Stopped,
     Tool,
     content,
     default_signals,
@@ -201,27 +202,6 @@ def test_a_read_error_after_the_scan_stops_the_repair(tool: Tool, faulty: Faulty
     assert outcome.status == REFUSED
     assert outcome.stderr.startswith("gfsmith-shards: file: too many damaged or missing shards: ")
     assert snapshot(shards) == before
-
-
-class Stopped:
-    """The program, stopped right before a call; `resume` continues it until its end."""
-
-    def __init__(self, tool: Tool, *arguments: str | Path) -> None:
-        self.process = subprocess.Popen(
-            [tool.program, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, **tool.environment},
-            preexec_fn=default_signals,
-        )
-        _, status = os.waitpid(self.process.pid, os.WUNTRACED)
-        assert os.WIFSTOPPED(status)
-
-    def resume(self, *signals: signal.Signals) -> Outcome:
-        for each in (*signals, signal.SIGCONT):
-            self.process.send_signal(each)
-        out, err = self.process.communicate(timeout=DEADLINE)
-        return Outcome(self.process.returncode, out.decode(), err.decode())
 
 
 def test_temporary_files_have_unique_names_in_the_folder_of_the_target(

@@ -138,6 +138,7 @@ HOOK(int, -1, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
 HOOK(int, -1, rmdir, "rmdir", (const char *path), (path))
 HOOK(int, -1, fsync, "fsync", (int fd), (fd))
 HOOK(int, -1, syncfs, "syncfs", (int fd), (fd))
+HOOK(int, -1, ftruncate64, "ftruncate", (int fd, off64_t size), (fd, size))
 HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
 HOOK(int, -1, rename, "rename", (const char *from, const char *to), (from, to))
 HOOK(int, -1, renameat2, "rename",
