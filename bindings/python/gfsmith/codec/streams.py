@@ -2,8 +2,9 @@
 
 The format is that of docs/shard-format.md, so `gfsmith-shards` and the C library read the same streams. A
 stream is a path, or a binary file object: with `readinto` or `read` if it is read, with `write` if it is
-written. A path that is written gets its contents at the end of a successful call, all at once. None is a
-missing shard.
+written. The paths that a call writes get their contents when it succeeds, after all of them are on disk; a
+call that fails leaves none of the new ones. Write a new generation to new paths: if paths exist, a crash
+between two replacements leaves shards of both generations. None is a missing shard.
 
 >>> import io
 >>> from gfsmith import streams
@@ -21,12 +22,13 @@ b'some text'
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import struct
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
@@ -109,27 +111,70 @@ def _reader(stream: Stream, stack: ExitStack) -> Callable[[memoryview], int]:
     return read
 
 
-@contextmanager
-def _replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield a temporary file that replaces `path` on success and is removed otherwise."""
-    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  # a path of any type
-    descriptor, temporary = tempfile.mkstemp(prefix=".gfsmith-shards.tmp.", dir=folder)
+class _Outputs:
+    """Files that get their paths together: each is temporary until all are complete and on disk."""
+
+    def __init__(self) -> None:
+        self._files: list[tuple[BinaryIO, str, str]] = []
+
+    def __enter__(self) -> _Outputs:
+        return self
+
+    def open(self, path: str) -> BinaryIO:
+        """Create the temporary file of a path."""
+        descriptor, temporary = tempfile.mkstemp(prefix=".gfsmith-shards.tmp.", dir=_folder(path))
+        file = cast("BinaryIO", open(descriptor, "wb", 0))  # noqa: PTH123, SIM115
+        self._files.append((file, temporary, path))
+        mask = os.umask(0)
+        os.umask(mask)
+        os.fchmod(descriptor, 0o666 & ~mask)
+        return file
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._publish()
+        finally:
+            for file, temporary, _path in self._files:
+                file.close()
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary)  # noqa: PTH108
+
+    def _publish(self) -> None:
+        for file, _, _ in self._files:
+            os.fsync(file.fileno())
+        new = []
+        try:
+            for _, temporary, path in self._files:
+                exists = os.path.lexists(path)
+                os.replace(temporary, path)  # noqa: PTH105
+                new += [] if exists else [path]
+        except OSError:
+            for path in new:
+                os.unlink(path)  # noqa: PTH108
+            raise
+        for folder in {_folder(path) for _, _, path in self._files}:
+            _flush(folder)
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  # a path of any type
+
+
+def _flush(folder: str) -> None:
+    """Make the names in a folder permanent, if its file system can do this."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        with open(descriptor, "wb", 0) as file:  # noqa: PTH123
-            mask = os.umask(0)
-            os.umask(mask)
-            os.fchmod(descriptor, 0o666 & ~mask)
-            yield cast("BinaryIO", file)
-            os.fsync(descriptor)
-        os.replace(temporary, path)  # noqa: PTH105
-    except BaseException:
-        os.unlink(temporary)  # noqa: PTH108
-        raise
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(descriptor)
 
 
-def _writer(stream: Stream, stack: ExitStack) -> Callable[[memoryview], None]:
-    path = cast("str", stream)
-    file = stack.enter_context(_replaced(path)) if _is_path(stream) else cast("BinaryIO", stream)
+def _writer(stream: Stream, outputs: _Outputs) -> Callable[[memoryview], None]:
+    file = outputs.open(cast("str", stream)) if _is_path(stream) else cast("BinaryIO", stream)
 
     def write(view: memoryview) -> None:
         left = view
@@ -186,9 +231,9 @@ def split(
     identity = os.urandom(16) if set_id is None else set_id
     header = _native.streams_header(code, *numbers, generation, identity, os.fsencode(name))
     _ = Codec.lrc(k, l, m - l) if code == "lrc" else Codec(code, k, m)  # its errors name the allowed values
-    with ExitStack() as stack:
+    with ExitStack() as stack, _Outputs() as outputs:
         source = _reader(original, stack)
-        sinks = tuple(_writer(shard, stack) for shard in _listed(shards))
+        sinks = tuple(_writer(shard, outputs) for shard in _listed(shards))
         status, length = _native.streams_split(header, source, sinks, progress)
         _raise(status)
     return length
@@ -234,16 +279,16 @@ def join(shards: Sequence[Stream | None], original: Stream, *, progress: Progres
     """Write the original. Raises the errors of verify, and TooManyLostError or SingularError.
 
     A file object may have received the beginning of the original before an error, each byte checked."""
-    with ExitStack() as stack:
-        return _read(shards, _writer(original, stack), None, progress)
+    with _Outputs() as outputs:
+        return _read(shards, _writer(original, outputs), None, progress)
 
 
 def repair(
     shards: Sequence[Stream | None], rebuilt: Mapping[int, Stream], *, progress: Progress = None
 ) -> Report:
     """Write complete shards: `rebuilt` maps an index to a stream. The errors are those of join."""
-    with ExitStack() as stack:
-        wanted = {index: _writer(stream, stack) for index, stream in rebuilt.items()}
+    with _Outputs() as outputs:
+        wanted = {index: _writer(stream, outputs) for index, stream in rebuilt.items()}
         if any(not 0 <= index < 255 for index in wanted):
             raise of_status(-1, f"rebuilt: {sorted(wanted)}: an index must be from 0 to 254")
         sinks = tuple(wanted.get(index) for index in range(max(wanted, default=-1) + 1))

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,35 @@ def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
         streams.join(shards[:3], tmp_path / "copy")
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
     assert (tmp_path / "copy").read_bytes() == b"old"
+
+
+def test_a_shard_without_its_path_leaves_no_new_shard(tmp_path: Path) -> None:
+    """The path of one shard is a folder, which a file cannot replace."""
+    paths = [tmp_path / str(index) for index in range(6)]
+    paths[3].mkdir()
+    with pytest.raises(IsADirectoryError):
+        streams.split(io.BytesIO(b"text"), paths, k=4, m=2)
+    assert list(tmp_path.iterdir()) == [paths[3]]
+
+
+def test_all_shards_are_on_disk_before_the_first_gets_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    flush, replace = os.fsync, os.replace
+
+    def fsync(descriptor: int) -> None:
+        calls.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        flush(descriptor)
+
+    def rename(old: str, new: str) -> None:
+        calls.append("rename")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", rename)
+    streams.split(io.BytesIO(b"text"), [tmp_path / str(index) for index in range(6)], k=4, m=2)
+    assert calls == 6 * ["file"] + 6 * ["rename"] + ["folder"]
 
 
 class Broken(io.RawIOBase):
