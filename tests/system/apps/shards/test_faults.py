@@ -23,6 +23,7 @@ from tests.system.apps.shards.faults import (
     Repair,
     Scene,
 )
+from tests.system.apps.shards.power import check_every_loss
 from tests.system.apps.shards.support import FLAGS, INCLUDES, ROOT, Tool, call, content, make_set
 
 
@@ -40,6 +41,12 @@ def test_a_fault_while_renames_are_undone(
 ) -> None:
     for _ in scene(Program(tool.program, preload, tmp_path)).runs(mode):
         pass
+
+
+@pytest.mark.parametrize("scene", [Force, AfterKill], ids=lambda scene: scene.__name__)
+def test_a_loss_of_power(tool: Tool, preload: Path, tmp_path: Path, scene: type[Scene]) -> None:
+    states = check_every_loss(scene(Program(tool.program, preload, tmp_path)), 1, 2)
+    assert states > 30  # for example each subset of the four new names
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,10 @@ def every(scene: type[Scene], mode: str) -> Check:
             pass
 
     return check
+
+
+def power(bench: Bench) -> None:
+    check_every_loss(Force(Program(bench.tool.program, bench.preload, bench.folder)), 1, 2)
 
 
 def meanwhile(bench: Bench) -> None:
@@ -142,6 +153,16 @@ MUTANTS: dict[str, tuple[Mutant, Check]] = {
     "a short write is complete": (
         Mutant("size - done", "size", within="output_write"),
         every(Protect, "call:SHORT"),
+    ),
+    "shards are not flushed": (Mutant("fsync(out->fd)", "0"), power),
+    "the record is not flushed": (Mutant("fsync(c->record) != 0 || flush(c->folder) != 0", "false"), power),
+    "the new names are not flushed": (
+        Mutant("flush(c->folder) != 0", "false", within="change_commit"),
+        power,
+    ),
+    "the removal of the record is not flushed": (
+        Mutant("flush(c->folder) == 0", "true", within="change_commit"),
+        power,
     ),
     "repair does not name the shards that it has rebuilt": (
         Mutant("out->done = true;", ";", within="publish"),

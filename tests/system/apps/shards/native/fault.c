@@ -5,7 +5,8 @@
  * an error (the call is not made), a signal (raised before the call), or SHORT (a read or write
  * transfers half of its bytes). A second plan may follow after a comma.
  *
- * SHARDS_COUNT names a file that receives "CALLS ALLOCATIONS" at the end of the program. */
+ * SHARDS_COUNT names a file that receives "CALLS ALLOCATIONS" at the end of the program,
+ * SHARDS_FLUSHED one that receives the number (st_ino) of each file after its fsync. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -136,7 +137,6 @@ HOOK(int, -1, mkstemp64, "mkstemp", (char *path), (path))
 HOOK(char *, NULL, mkdtemp, "mkdtemp", (char *path), (path))
 HOOK(int, -1, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
 HOOK(int, -1, rmdir, "rmdir", (const char *path), (path))
-HOOK(int, -1, fsync, "fsync", (int fd), (fd))
 HOOK(int, -1, syncfs, "syncfs", (int fd), (fd))
 HOOK(int, -1, ftruncate64, "ftruncate", (int fd, off64_t size), (fd, size))
 HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
@@ -170,6 +170,31 @@ HOOK(int, error, posix_spawnp, "spawn",
      (pid_t * child, const char *file, const posix_spawn_file_actions_t *files,
       const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]),
      (child, file, files, attributes, arguments, environment))
+
+static void flushed(int fd) {
+  struct stat64 info;
+  int (*examine)(int, struct stat64 *);
+  *(void **)&examine = dlsym(RTLD_NEXT, "fstat64");
+  const char *path = getenv("SHARDS_FLUSHED");
+  FILE *file = path != NULL && examine(fd, &info) == 0 ? fopen(path, "a") : NULL;
+  if (file != NULL) {
+    fprintf(file, "%llu\n", (unsigned long long)info.st_ino);
+    fclose(file);
+  }
+}
+
+int fsync(int fd) {
+  int (*real)(int);
+  *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+  int error = strikes("fsync");
+  if (error <= NONE) {
+    int status = real(fd);
+    flushed(fd);
+    return status;
+  }
+  errno = error;
+  return -1;
+}
 
 /* A close that fails has closed the file. */
 int close(int fd) {
