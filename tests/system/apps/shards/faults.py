@@ -334,15 +334,16 @@ class RestoreFolder(Restore):
             super().again()
 
 
+#: `make test` runs the first four.
 SCENES: tuple[type[Scene], ...] = (
-    Protect,
-    NewFolder,
     Force,
     AfterKill,
-    Folder,
     Repair,
-    RepairAfterKill,
     Restore,
+    Protect,
+    NewFolder,
+    Folder,
+    RepairAfterKill,
     RestoreFolder,
 )
 #: CALL:ACTION of native/fault.c; "+": the n-th call and all later ones.

@@ -28,7 +28,7 @@ from tests.system.apps.shards.support import FLAGS, INCLUDES, ROOT, Tool, call, 
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+@pytest.mark.parametrize("scene", first(SCENES, 4), ids=lambda scene: scene.__name__)
 def test_every_call(tool: Tool, preload: Path, tmp_path: Path, scene: type[Scene], mode: str) -> None:
     for _ in scene(Program(tool.program, preload, tmp_path)).runs(mode):
         pass
