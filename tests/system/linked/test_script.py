@@ -21,7 +21,8 @@ CROSS = {
     "coff": ("clang-19", "--target=x86_64-w64-windows-gnu"),
     "aarch64": ("clang-19", "--target=aarch64-linux-gnu"),
     "s390x": ("clang-19", "--target=s390x-linux-gnu"),
-    "arm": ("clang-19", "--target=arm-linux-gnueabihf"),
+    # Without gcc for this target, clang does not find the headers of libc6-dev-armhf-cross by itself.
+    "arm": ("clang-19", "--target=arm-linux-gnueabihf", "-isystem", "/usr/arm-linux-gnueabihf/include"),
 }
 
 
