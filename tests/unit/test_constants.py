@@ -39,8 +39,7 @@ COPIES = [
     ("bindings/python/gfsmith/codec/construction.py", r"^MAX_SHARDS = (\w+)$", "GFSMITH_MAX_SHARDS"),
     ("bindings/python/gfsmith/codec/construction.py", r"^POLYNOMIAL = (\w+) ", "GFSMITH_POLYNOMIAL"),
     ("bindings/go/codec/codec.go", r"^const MaxShards = (\w+)$", "GFSMITH_MAX_SHARDS"),
-    ("bindings/go/gfsmith/field.go", r"^const polynomial = (\w+)$", "GFSMITH_POLYNOMIAL"),
-    ("bindings/go/streams/local.go", r"^const polynomial = (\w+)$", "GFSMITH_POLYNOMIAL"),
+    ("bindings/go/codec/field.go", r"^const Polynomial = (\w+)$", "GFSMITH_POLYNOMIAL"),
     ("bindings/rust/gfsmith/src/sys.rs", r"^pub const MAX_SHARDS: usize = (\w+);$", "GFSMITH_MAX_SHARDS"),
     (
         "bindings/rust/gfsmith/src/streams/header.rs",

@@ -135,3 +135,10 @@ func (e *engine) Verify(shards [][]byte) (bool, error) {
 	}
 	return true, nil
 }
+
+func min(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
+}

@@ -140,7 +140,7 @@ func table(kernel int, rows [][]byte) []byte {
 func nibbles(c byte) []byte {
 	made := make([]byte, 32)
 	for n := range made[:16] {
-		made[n], made[n+16] = multiply(c, byte(n)), multiply(c, byte(n<<4))
+		made[n], made[n+16] = codec.Multiply(c, byte(n)), codec.Multiply(c, byte(n<<4))
 	}
 	return made
 }
@@ -149,7 +149,7 @@ func nibbles(c byte) []byte {
 func affine(c byte) []byte {
 	made := make([]byte, 8)
 	for b := 0; b < 8; b++ {
-		column := multiply(c, 1<<b)
+		column := codec.Multiply(c, 1<<b)
 		for i := 0; i < 8; i++ {
 			made[7-i] |= column >> i & 1 << b
 		}
@@ -161,7 +161,7 @@ func affine(c byte) []byte {
 func planes(c byte) []byte {
 	made := make([]byte, 8)
 	for b := range made {
-		made[b] = multiply(c, 1<<b)
+		made[b] = codec.Multiply(c, 1<<b)
 	}
 	return made
 }

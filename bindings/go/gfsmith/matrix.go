@@ -7,10 +7,13 @@ import (
 	"gfsmith.example/go/gfsmith/internal/kernels"
 )
 
+// This package does not link the C library, so it has its own matrices and isMDS; its tests compare them with the
+// library's.
+
 // formulas contains the elements c[i][j] of parity matrices; docs/codes.md of gfsmith cites their sources.
 var formulas = map[Code]func(k, i, j int) byte{
-	Cauchy:      func(k, i, j int) byte { return inverse(byte((k + i) ^ j)) },
-	Vandermonde: func(_, i, j int) byte { return exponent[i*j%255] },
+	Cauchy:      func(k, i, j int) byte { return codec.Inverse(byte((k + i) ^ j)) },
+	Vandermonde: func(_, i, j int) byte { return codec.Power(i * j) },
 	Backblaze:   lagrange,
 }
 
@@ -20,10 +23,10 @@ func lagrange(k, i, j int) byte {
 	sum := 0
 	for l := 0; l < k; l++ {
 		if l != j {
-			sum += 255 + logarithm[(k+i)^l] - logarithm[j^l]
+			sum += 255 + codec.Logarithm(byte((k+i)^l)) - codec.Logarithm(byte(j^l))
 		}
 	}
-	return exponent[sum%255]
+	return codec.Power(sum)
 }
 
 // isMDS returns whether ISA-L's Vandermonde matrix can repair every loss at a shape, by the list in gfsmith.h.

@@ -74,10 +74,10 @@ type equation struct{ row, shares []byte }
 // subtract subtracts c times another equation.
 func (a equation) subtract(c byte, b equation) {
 	for j, x := range b.row {
-		a.row[j] ^= multiply(c, x)
+		a.row[j] ^= codec.Multiply(c, x)
 	}
 	for i, x := range b.shares {
-		a.shares[i] ^= multiply(c, x)
+		a.shares[i] ^= codec.Multiply(c, x)
 	}
 }
 
@@ -85,7 +85,7 @@ func (a equation) subtract(c byte, b equation) {
 func (a equation) scale(c byte) {
 	for _, part := range [][]byte{a.row, a.shares} {
 		for j, x := range part {
-			part[j] = multiply(c, x)
+			part[j] = codec.Multiply(c, x)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (e *engine) solve(present, wanted []bool) (*repair, error) {
 		a.shares[i] = 1
 		a.reduce(known)
 		if j := a.pivot(); j >= 0 {
-			a.scale(inverse(a.row[j]))
+			a.scale(codec.Inverse(a.row[j]))
 			known[j] = &a
 		}
 	}

@@ -79,7 +79,7 @@ func (set Set) header(index int) (raw []byte, tag uint64) {
 	little.PutUint64(raw[atGeneration:], uint64(set.Generation))
 	little.PutUint32(raw[atIndex:], uint32(index))
 	little.PutUint32(raw[atContent:], uint32(set.Content))
-	little.PutUint32(raw[atPolynomial:], polynomial)
+	little.PutUint32(raw[atPolynomial:], codec.Polynomial)
 	little.PutUint32(raw[atK:], uint32(set.K))
 	little.PutUint32(raw[atM:], uint32(set.M))
 	little.PutUint32(raw[atL:], uint32(set.L))

@@ -1,20 +1,6 @@
 package streams
 
-// polynomial is that of the field.
-const polynomial = 0x11d
-
-// exponentials returns the powers of 2 in the field, and the logarithm of every element but 0.
-func exponentials() (power [255]byte, logarithm [256]int) {
-	value := 1
-	for n := range power {
-		power[n] = byte(value)
-		logarithm[value] = n
-		if value <<= 1; value > 255 {
-			value ^= polynomial
-		}
-	}
-	return power, logarithm
-}
+import "gfsmith.example/go/codec"
 
 // spread is the number of subspaces of 16 elements, and spreadPoints the number of points in each.
 const (
@@ -25,7 +11,6 @@ const (
 // localParity returns the parity matrix of a local reconstruction code with k data shards in l groups and r global
 // parities; generator/gfsmith/codes/lrc.py has its definition and its theorems.
 func localParity(k, l, r int) [][]byte {
-	power, logarithm := exponentials()
 	rows := make([][]byte, l+r)
 	for i := range rows {
 		rows[i] = make([]byte, k)
@@ -43,11 +28,11 @@ func localParity(k, l, r int) [][]byte {
 				switch {
 				case !points: // a row of the Cauchy matrix with scaled columns: x / (x + t + 1)
 					x := r + 1 + j
-					rows[l+t][j] = power[(255+logarithm[x]-logarithm[x^(t+1)])%255]
+					rows[l+t][j] = codec.Multiply(byte(x), codec.Inverse(byte(x^(t+1))))
 				case r == 1:
-					rows[l+t][j] = power[i%255]
+					rows[l+t][j] = codec.Power(i)
 				default: // the point 2^(group + 17 i) to the power 2^t
-					rows[l+t][j] = power[(group+spread*i)<<t%255]
+					rows[l+t][j] = codec.Power((group + spread*i) << t)
 				}
 			}
 		}

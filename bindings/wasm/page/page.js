@@ -35,6 +35,7 @@ const ui = {
   figures: element('figures', HTMLElement),
 };
 
+const REBUILDABLE = 'every block can be rebuilt';
 const PHASES = { encode: 'Computing parities', checksum: 'Checksums', rebuild: 'Rebuilding' };
 
 /** @param {string} id @param {string} text */
@@ -153,19 +154,17 @@ function draw() {
   ui.download.disabled = busy;
 }
 
-/** Describe the state after damage. Damage to more than m shards is repaired if it is in different blocks. */
+/** Describe the state after damage. Damage to more than m shards is repaired if it is in different blocks; lrc may fail
+ * to repair m losses. */
 async function tellDamage() {
-  const { m, k } = /** @type {Report} */ (set);
+  const { code, m, k } = /** @type {Report} */ (set);
   const count = lost().length;
-  const gone = count > m && !(await ask('repairable'));
+  const sure = count <= m && code !== 'lrc';
+  const gone = !sure && !(await ask('repairable'));
   write('after', 'not yet');
   write('verdict', '');
-  problem(
-    gone
-      ? `${count} of ${k + m} shards are lost, but m = ${m}: at most ${m} can be rebuilt. The file is gone.`
-      : '',
-  );
-  const rest = count > m ? 'every block can be rebuilt' : `up to ${m} can be rebuilt`;
+  problem(gone ? `${count} of ${k + m} shards are lost; ${code} ${k}+${m} cannot rebuild them. The file is gone.` : '');
+  const rest = sure ? `up to ${m} can be rebuilt` : REBUILDABLE;
   ui.status.textContent = gone ? '' : `${shardsAre(count)}; ${rest}.`;
 }
 
@@ -219,7 +218,8 @@ function openShards(files) {
     const { report, kernels } = await ask('open', { files: buffers, names: files.map(({ name }) => name) }, buffers);
     chosen = null;
     show(report, 'not known: shards were opened', kernels, 'nothing: shards were opened');
-    return `${shardsAre(report.lost)} of ${report.k + report.m}; up to ${report.m} can be rebuilt.`;
+    const rest = report.repairable ? REBUILDABLE : 'the file is gone';
+    return `${shardsAre(report.lost, `lost of ${report.k + report.m}`)}; ${rest}.`;
   });
 }
 

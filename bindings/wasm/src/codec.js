@@ -17,18 +17,31 @@ const forgotten = new FinalizationRegistry(
 );
 
 /**
+ * The reason why the groups of a code are invalid, or null.
+ * @param {{code: string, k: number, m: number, l: number}} shape
+ */
+export function groupsFault({ code, k, m, l }) {
+  if (code !== 'lrc') return l === 0 ? null : `code "${code}", l = ${l}: only lrc has groups, so l must be 0`;
+  return l >= 1 && l <= k && l < m ? null : `lrc, k = ${k}, m = ${m}, l = ${l}: l must be 1 to k and less than m`;
+}
+
+/**
  * @param {import('./engine.js').Engine} vm
  * @param {string} code
  * @param {number} k
  * @param {number} m
+ * @param {number} l
  */
-function createHandle(vm, code, k, m) {
+function createHandle(vm, code, k, m, l) {
   const name = new TextEncoder().encode(code);
   const place = vm.allocate(4 + name.length + 1);
   try {
     vm.bytes.fill(0, place, place + 4 + name.length + 1);
     vm.bytes.set(name, place + 4);
-    const status = vm.call.gfsmith_codec_create(place, place + 4, k, m);
+    const status =
+      code === 'lrc'
+        ? vm.call.gfsmith_codec_create_lrc(place, k, l, m - l)
+        : vm.call.gfsmith_codec_create(place, place + 4, k, m);
     if (status !== 0) {
       // k and m have been checked, so an invalid argument is the name.
       const reason = status === -1 ? 'unknown code' : vm.reason(status);
@@ -53,11 +66,14 @@ export class Codec {
 
   /** @param {import('./index.js').CodecOptions} options */
   static async create(options) {
-    const { code = 'cauchy', k, m, kernels = 'auto' } = options ?? {};
+    const { code = 'cauchy', k, m, l = 0, kernels = 'auto' } = options ?? {};
     integer('k', k, 1, MAX_SHARDS - 1);
     integer('m', m, 1, MAX_SHARDS - k);
+    integer('l', l, 0, MAX_SHARDS);
     if (typeof code !== 'string') throw new TypeError('code must be a string');
-    return new Codec(await engine(kernels), code, k, m);
+    const why = groupsFault({ code, k, m, l });
+    if (why) throw new RangeError(why);
+    return new Codec(await engine(kernels), code, k, m, l);
   }
 
   /**
@@ -65,17 +81,19 @@ export class Codec {
    * @param {string} code
    * @param {number} k
    * @param {number} m
+   * @param {number} l
    */
-  constructor(vm, code, k, m) {
+  constructor(vm, code, k, m, l) {
     this.#vm = vm;
     this.code = code;
     this.k = k;
     this.m = m;
+    this.l = l;
     this.kernels = vm.kernels;
     const shards = k + m;
     this.chunk = Math.max(LEAST, Math.floor(BUDGET / shards / LINE) * LINE);
     this.#stride = this.chunk + LINE; // with a power of two all shards would use the same cache sets
-    const handle = createHandle(vm, code, k, m);
+    const handle = createHandle(vm, code, k, m, l);
     const place = vm.call.malloc(shards * (6 + this.#stride) + 2 * LINE) >>> 0;
     const release = () => {
       vm.free(place);
@@ -279,13 +297,15 @@ export class Codec {
     const wanted = present + given.length;
     this.#vm.bytes.set(given.map((shard) => Number(shard !== null)), present);
     this.#vm.bytes.set(rebuilt.map((shard) => Number(shard !== null)), wanted);
-    for (let at = 0; at < length; at += this.chunk) {
-      const size = Math.min(this.chunk, length - at);
+    let at = 0;
+    do {
+      const size = Math.min(this.chunk, length - at); // 0 for empty shards: whether the code can repair the loss
       this.#enter(given, 0, at, size);
       const status = this.#vm.call.gfsmith_reconstruct(this.#handle, size, this.#tables, present, wanted);
       this.#require(status, 'reconstruct');
       this.#leave(rebuilt, 0, at, size);
-    }
+      at += this.chunk;
+    } while (at < length);
   }
 }
 

@@ -51,6 +51,23 @@ const checksumOf = (vm) => (bytes, seed) => vm.checksum(bytes, seed);
  */
 const window = (shards, at) => shards.map((shard) => shard && shard.subarray(at, at + STEP));
 
+/**
+ * Run some work with the codec of a set.
+ * @template T
+ * @param {import('./engine.js').Engine} vm
+ * @param {{code: string, k: number, m: number, l: number}} shape
+ * @param {(codec: Codec) => T} work
+ * @returns {Promise<T>}
+ */
+async function withCodec(vm, { code, k, m, l }, work) {
+  const codec = await Codec.create({ code, k, m, l, kernels: vm.kernels });
+  try {
+    return work(codec);
+  } finally {
+    codec.free();
+  }
+}
+
 /** The name of a shard file, as in `gfsmith-shards`.
  * @param {string} name
  * @param {number} index
@@ -74,17 +91,17 @@ export function shardIndex(name) {
  * @returns {Promise<Uint8Array[]>}
  */
 export async function split(bytes, options) {
-  const { name, code = 'cauchy', k, m, block = 65536, generation = 1, kernels, onProgress } = options ?? {};
+  const { name, code = 'cauchy', k, m, l = 0, block = 65536, generation = 1, kernels, onProgress } = options ?? {};
   const { id = crypto.getRandomValues(new Uint8Array(16)) } = options ?? {};
   byteArray('bytes', bytes);
   byteArray('id', id);
   integer('block', block, 64, MAX_BLOCK);
   if (id.length !== 16) throw new RangeError(`id has ${id.length} bytes: must be 16`);
-  const codec = await Codec.create({ code, k, m, kernels });
-  try {
-    const vm = await engine(codec.kernels);
+  const vm = await engine(kernels);
+  return withCodec(vm, { code, k, m, l }, (codec) => {
+    const text = new TextEncoder().encode(String(name));
     /** @type {Header} */
-    const header = { index: 0, k, m, block, content: 0, generation, id, code, name: new TextEncoder().encode(String(name)) };
+    const header = { index: 0, k, m, l, block, content: 0, generation, id, code, name: text };
     const why = fault(header);
     if (why) throw new RangeError(why);
     const shape = { k, block, length: bytes.length };
@@ -107,9 +124,7 @@ export async function split(bytes, options) {
       hashed(size);
       return file;
     });
-  } finally {
-    codec.free();
-  }
+  });
 }
 
 /**
@@ -224,29 +239,45 @@ function damage(broken, lost, end, size, whole) {
 }
 
 /**
- * The number of stripes with more than m lost blocks.
+ * Can the code repair this loss? Empty shards ask this without any data.
+ * @param {Codec} codec
+ * @param {boolean[]} good
+ */
+function canRepair(codec, good) {
+  try {
+    codec.reconstruct(good.map((each) => (each ? new Uint8Array(0) : null)));
+    return true;
+  } catch (error) {
+    if (error instanceof GfsmithError && (error.code === 'ETOOMANY' || error.code === 'ESINGULAR')) return false;
+    throw error;
+  }
+}
+
+/**
+ * The number of stripes whose lost blocks the code cannot repair.
+ * @param {Codec} codec
  * @param {number} stripes
- * @param {number} m
  * @param {(Uint8Array | null)[]} payloads
  * @param {Set<number>[]} lost
  */
-function countLost(stripes, m, payloads, lost) {
-  const missing = payloads.filter((payload) => payload === null).length;
-  if (missing > m) return stripes;
-  const counts = new Map();
-  for (const each of lost) for (const n of each) counts.set(n, (counts.get(n) ?? missing) + 1);
-  return [...counts.values()].filter((count) => count > m).length;
+function countLost(codec, stripes, payloads, lost) {
+  let count = 0;
+  for (const { from, to } of ranges(lost, stripes)) {
+    const good = payloads.map((payload, i) => payload !== null && !lost[i].has(from));
+    if (!canRepair(codec, good)) count += to - from;
+  }
+  return count;
 }
 
 /**
  * @param {import('./engine.js').Engine} vm
  * @param {readonly (Uint8Array | null | undefined)[]} files
  * @param {import('./index.js').ReadOptions} options
- * @returns {Examined}
+ * @returns {Promise<Examined>}
  */
-function examine(vm, files, { indices, onProgress }) {
+async function examine(vm, files, { indices, onProgress }) {
   const { found, unreadable } = sort(vm, files, indices);
-  const { k, m, code, block, generation, name: rawName, id } = found[0].header;
+  const { k, m, l, code, block, generation, name: rawName, id } = found[0].header;
   /** @type {import('./index.js').ShardReport[]} */
   const shards = Array.from({ length: k + m }, (_, index) => ({ index, state: 'missing', position: null, reason: 'missing' }));
   /** @type {(Uint8Array | null)[]} */
@@ -270,9 +301,11 @@ function examine(vm, files, { indices, onProgress }) {
     shards[index] = { index, state: reason ? 'damaged' : 'intact', position, reason };
   });
   const stripes = Math.ceil(size / block);
-  const lostStripes = enough ? countLost(stripes, m, payloads, lost) : stripes;
+  const lostStripes = enough
+    ? await withCodec(vm, found[0].header, (codec) => countLost(codec, stripes, payloads, lost))
+    : stripes;
   const state = { stripes, lostStripes, repairable: end !== null && lostStripes === 0 };
-  const shape = { id: hex(id), k, m, code, block, generation, length, payloadBytes: size, name: nameText(rawName) };
+  const shape = { id: hex(id), k, m, l, code, block, generation, length, payloadBytes: size, name: nameText(rawName) };
   const damaged = shards.filter((shard) => shard.state !== 'intact').length;
   return {
     header: found[0].header,
@@ -284,9 +317,9 @@ function examine(vm, files, { indices, onProgress }) {
 }
 
 /** @param {import('./index.js').Report} report */
-function requireRepairable({ lostStripes, stripes, repairable, m, name }) {
+function requireRepairable({ lostStripes, stripes, repairable, code, k, m, name }) {
   if (lostStripes > 0) {
-    const reason = `"${name}": ${lostStripes} of ${stripes} stripes have more lost blocks than m = ${m}`;
+    const reason = `"${name}": ${lostStripes} of ${stripes} stripes have lost blocks that ${code} ${k}+${m} cannot repair`;
     throw new GfsmithError('ETOOMANY', reason);
   }
   if (!repairable) throw new GfsmithError('EFORMAT', `"${name}": no shard has an intact trailer`);
@@ -316,12 +349,12 @@ function* ranges(lost, stripes) {
  * @param {((progress: Progress) => void) | undefined} onProgress
  * @returns {Promise<(Uint8Array | null)[]>} the payloads
  */
-async function rebuild(vm, { header: { code, k, m, block }, report, payloads, lost }, wanted, onProgress) {
+async function rebuild(vm, { header, report, payloads, lost }, wanted, onProgress) {
   const { payloadBytes: size, stripes } = report;
   const whole = payloads.map((payload, i) => payload ?? (wanted.includes(i) ? new Uint8Array(size) : null));
   const rebuilt = meter(onProgress, 'rebuild', size);
-  const codec = await Codec.create({ code, k, m, kernels: vm.kernels });
-  try {
+  const { block } = header;
+  return withCodec(vm, header, (codec) => {
     for (const { from, to } of ranges(lost, stripes)) {
       const good = payloads.map((payload, i) => (lost[i].has(from) ? null : payload));
       const targets = wanted.filter((index) => !good[index]);
@@ -336,10 +369,8 @@ async function rebuild(vm, { header: { code, k, m, block }, report, payloads, lo
         rebuilt(until - at);
       }
     }
-  } finally {
-    codec.free();
-  }
-  return whole;
+    return whole;
+  });
 }
 
 /**
@@ -366,7 +397,7 @@ function assemble(vm, { k, block, name }, { length, original }, payloads) {
  * @param {import('./index.js').ReadOptions} [options]
  */
 export async function inspect(files, options = {}) {
-  return examine(await engine(options.kernels), files, options).report;
+  return (await examine(await engine(options.kernels), files, options)).report;
 }
 
 /**
@@ -377,7 +408,7 @@ export async function inspect(files, options = {}) {
 export async function repair(files, options = {}) {
   const { kernels, onProgress } = options;
   const vm = await engine(kernels);
-  const set = examine(vm, files, options);
+  const set = await examine(vm, files, options);
   const { header, end, report } = set;
   requireRepairable(report);
   const lost = report.shards.filter(({ state }) => state !== 'intact').map(({ index }) => index);
@@ -399,7 +430,7 @@ export async function repair(files, options = {}) {
 export async function join(files, options = {}) {
   const { kernels, onProgress } = options;
   const vm = await engine(kernels);
-  const set = examine(vm, files, options);
+  const set = await examine(vm, files, options);
   const { header, end, report } = set;
   requireRepairable(report);
   const payloads = await rebuild(vm, set, [...Array(header.k).keys()], onProgress);

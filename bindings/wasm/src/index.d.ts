@@ -1,4 +1,5 @@
-/** Erasure coding over GF(2^8) in WebAssembly: k data shards, m parity shards, any k of them give the data. */
+/** Erasure coding over GF(2^8) in WebAssembly: k data shards and m parity shards. Any k of them give the data, unless
+ * the code is "lrc", which repairs some losses of m shards and not others (docs/codes.md). */
 
 /** A set of kernels, named as gfsmith_isa() names it. */
 export type Kernels =
@@ -31,12 +32,14 @@ export class GfsmithError extends Error {
 export function supportedKernels(): Kernels[];
 
 export interface CodecOptions {
-  /** "cauchy" (default), "vandermonde", "backblaze" (or "minio", ...), "lch", "hdfs", "raid6", ...: see gfsmith.h. */
+  /** "cauchy" (default), "vandermonde", "backblaze" (or "minio", ...), "lch", "hdfs", "raid6", ...: see gfsmith.h; or "lrc". */
   code?: string;
   /** Data shards, at least 1. */
   k: number;
   /** Parity shards, at least 1; k + m <= 255. */
   m: number;
+  /** Groups of the code "lrc", 1 to k and less than m: m - l parities are over all data. 0 (default) for other codes. */
+  l?: number;
   /** Kernels to run; default: the best ones that the engine supports. */
   kernels?: Kernels | 'auto';
 }
@@ -50,7 +53,7 @@ export class Codec {
   private constructor();
 
   /**
-   * Throws RangeError for k or m, GfsmithError EINVAL for an unknown code, ENOTMDS if the code cannot repair
+   * Throws RangeError for k, m or l, GfsmithError EINVAL for an unknown code, ENOTMDS if the code cannot repair
    * every loss at this shape, EUNSUPPORTED if the engine cannot run the kernels.
    */
   static create(options: CodecOptions): Promise<Codec>;
@@ -58,6 +61,7 @@ export class Codec {
   readonly code: string;
   readonly k: number;
   readonly m: number;
+  readonly l: number;
   readonly kernels: Kernels;
   /** Bytes of each shard that are processed at a time. */
   readonly chunk: number;
@@ -73,7 +77,8 @@ export class Codec {
 
   /**
    * All k + m shards, the missing ones (null or undefined) rebuilt; with `wanted`, only those, and the others
-   * remain null. The given arrays are not changed. Throws GfsmithError ETOOMANY if more than m are missing.
+   * remain null. The given arrays are not changed. Throws GfsmithError ETOOMANY if more than m are missing,
+   * ESINGULAR if the others do not determine them (only with "lrc").
    */
   reconstruct(
     shards: readonly (Uint8Array | null | undefined)[],
@@ -146,6 +151,8 @@ export interface Report {
   code: string;
   k: number;
   m: number;
+  /** Groups of the code "lrc", else 0. */
+  l: number;
   block: number;
   generation: number;
   /** Of the original, in bytes; 0 if no trailer is intact. */
@@ -160,7 +167,7 @@ export interface Report {
   /** Number of shards that are not intact. */
   lost: number;
   stripes: number;
-  /** Number of stripes with more than m lost blocks. */
+  /** Number of stripes whose lost blocks the code cannot repair: for every code but "lrc", more than m. */
   lostStripes: number;
   /** No stripe is lost, and at least one trailer is intact. */
   repairable: boolean;
@@ -182,7 +189,7 @@ export interface Repair {
 }
 
 /** Rebuild all shards that are not intact, block by block: every shard may be damaged. Errors: those of inspect, and
- * ETOOMANY if a stripe has more than m lost blocks, EFORMAT if no trailer is intact. */
+ * ETOOMANY if the code cannot repair a stripe, EFORMAT if no trailer is intact. */
 export function repair(files: readonly (Uint8Array | null | undefined)[], options?: ReadOptions): Promise<Repair>;
 
 /** The original file; lost data shards are rebuilt for it. Errors as for repair. */

@@ -1,5 +1,6 @@
 // Shard streams: docs/shard-format.md. Little-endian, checksums XXH3-128. Files are exchangeable with
 // `gfsmith-shards` in both directions.
+import { groupsFault } from './codec.js';
 import { GfsmithError } from './errors.js';
 
 export const HEADER = 512;
@@ -22,6 +23,7 @@ const AT = {
   polynomial: 48,
   k: 52,
   m: 56,
+  l: 60,
   block: 64,
   code: 72,
   name: 104,
@@ -33,6 +35,7 @@ const AT = {
  * @property {number} index
  * @property {number} k
  * @property {number} m
+ * @property {number} l groups of the code `lrc`, 0 for other codes
  * @property {number} block
  * @property {number} content 0: bytes, 1: a tar archive
  * @property {number} generation
@@ -88,6 +91,8 @@ export function fault(h) {
     return `generation = ${h.generation}: must be 1 to ${Number.MAX_SAFE_INTEGER}`;
   }
   if (h.code.length < 1 || h.code.length > CODE_MAX) return `the name of a code has 1 to ${CODE_MAX} bytes`;
+  const why = groupsFault(h);
+  if (why) return why;
   const shown = nameText(name);
   if (name.length > NAME_MAX || /[/\0]/.test(shown) || shown === '.' || shown === '..') {
     return `name = "${shown}": must be a file name of at most ${NAME_MAX} bytes`;
@@ -110,6 +115,7 @@ export function writeHeader(h, checksum) {
   view.setUint32(AT.polynomial, POLYNOMIAL, true);
   view.setUint32(AT.k, h.k, true);
   view.setUint32(AT.m, h.m, true);
+  view.setUint32(AT.l, h.l, true);
   view.setUint32(AT.block, h.block, true);
   raw.set(h.id, AT.id);
   view.setBigUint64(AT.generation, BigInt(h.generation), true);
@@ -155,6 +161,7 @@ export function readHeader(file, checksum) {
     index: view.getUint32(AT.index, true),
     k: view.getUint32(AT.k, true),
     m: view.getUint32(AT.m, true),
+    l: view.getUint32(AT.l, true),
     block: view.getUint32(AT.block, true),
     content: view.getUint32(AT.content, true),
     generation: Number(view.getBigUint64(AT.generation, true)),

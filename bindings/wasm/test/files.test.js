@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { engine } from '../src/engine.js';
 import { GfsmithError, inspect, join, repair, shardIndex, shardName, split } from '../src/index.js';
-import { payloadBytes, readBlocks, readEnd, readHeader, writeShard } from '../src/shardfile.js';
+import { payloadBytes, readBlocks, readEnd, readHeader, writeHeader, writeShard } from '../src/shardfile.js';
 
 const content = (length) => Uint8Array.from({ length }, (_, n) => (n * 31 + (n >> 8)) & 255);
 const options = { name: 'a file.bin', k: 4, m: 2, block: 64 };
@@ -43,7 +43,7 @@ describe('files', () => {
     assert.match(report.shards[2].reason, /checksum mismatch in block 0/);
     assert.deepEqual(report.unreadable, [{ position: 3, reason: 'checksum mismatch in the header' }]);
     const unknown = { indices: Array(6).fill(null) };
-    await assert.rejects(repair(files, unknown), refused('ETOOMANY', /4 of 4 stripes have more lost blocks than m = 2/));
+    await assert.rejects(repair(files, unknown), refused('ETOOMANY', /4 of 4 stripes have lost blocks that cauchy 4\+2 cannot repair/));
     await assert.rejects(join(files, unknown), refused('ETOOMANY', /4 of 4 stripes/));
   });
 
@@ -150,7 +150,7 @@ describe('files', () => {
     assert.deepEqual((await repair(files)).shards, whole);
     flip(2, 0);
     assert.equal((await inspect(files)).lostStripes, 1);
-    await assert.rejects(join(files), refused('ETOOMANY', /1 of 7 stripes have more lost blocks than m = 2/));
+    await assert.rejects(join(files), refused('ETOOMANY', /1 of 7 stripes have lost blocks that cauchy 4\+2 cannot repair/));
     files[0] = null; // shard 0 now loses a block of every stripe
     assert.equal((await inspect(files)).lostStripes, 2);
   });
@@ -181,7 +181,25 @@ describe('files', () => {
     raw.set(checksum(raw.subarray(raw.length - 40), file.subarray(496, 504)), raw.length - 56);
     const report = await inspect([raw]);
     assert.deepEqual([report.length, report.repairable, report.lostStripes], [length, false, 2 ** 40]);
-    await assert.rejects(repair([raw]), refused('ETOOMANY', /stripes have more lost/));
+    await assert.rejects(repair([raw]), refused('ETOOMANY', /stripes have lost/));
+  });
+
+  it('of a code with groups are restored, and a loss that the code cannot repair is named', async () => {
+    const original = content(2500); // seven stripes, the last one short
+    const shape = { ...options, code: 'lrc', k: 6, m: 4, l: 2 }; // groups 0-2 with parity 6, 3-5 with parity 7
+    const whole = await split(original, shape);
+    const without = (...lost) => whole.map((file, i) => (lost.includes(i) ? null : file));
+    for (const lost of [[0, 1, 2], [0, 1, 3, 4], [6, 7, 8, 9]]) {
+      assert.deepEqual((await repair(without(...lost))).shards, whole, lost);
+    }
+    const report = await inspect(without(0, 1, 2, 6));
+    assert.deepEqual([report.l, report.lost, report.lostStripes, report.repairable], [2, 4, 7, false]);
+    await assert.rejects(join(without(0, 1, 2, 6)), refused('ETOOMANY', /7 of 7 stripes have lost blocks that lrc 6\+4 cannot repair/));
+    const files = without(0, 1).map((file) => file && file.slice());
+    for (const [shard, stripe] of [[2, 0], [6, 0], [3, 1], [4, 1], [2, 3], [5, 3]]) files[shard][512 + stripe * (32 + 64) + 40] ^= 4;
+    assert.equal((await inspect(files)).lostStripes, 1); // stripe 0 only
+    files[6] = whole[6];
+    assert.deepEqual((await repair(files)).shards, whole);
   });
 
   it('of several sets, or twice the same, are refused', async () => {
@@ -222,6 +240,15 @@ describe('files', () => {
     await assert.rejects(split(bytes, { ...options, block: 2 << 20 }), RangeError);
     await assert.rejects(split('text', options), TypeError);
     await assert.rejects(split(bytes, { ...options, k: 255 }), RangeError);
+    await assert.rejects(split(bytes, { ...options, l: 1 }), /only lrc has groups/);
+    for (const l of [undefined, 0, 2, 5]) await assert.rejects(split(bytes, { ...options, code: 'lrc', l }), /l must be 1 to k/);
+    const vm = await engine();
+    const checksum = (bytes, seed) => vm.checksum(bytes, seed);
+    const [file] = await split(bytes, options);
+    for (const [l, code] of [[1, 'cauchy'], [0, 'lrc'], [2, 'lrc']]) {
+      const raw = writeHeader({ ...readHeader(file, checksum), l, code }, checksum);
+      assert.throws(() => readHeader(raw, checksum), refused('EFORMAT', /groups|l must be/));
+    }
   });
 
   it('report progress, up to the end of each phase', async () => {

@@ -45,6 +45,16 @@ def record(spec: KernelSpec) -> dict[str, Any]:
     }
 
 
+def _code(specs: Sequence[KernelSpec], sizes: Mapping[str, int]) -> str:
+    """Return the bytes of machine code of some kernels, or the reason that they have no number."""
+    symbols = [spec.symbol for spec in specs if spec.machine_code]
+    if not symbols:
+        return "C source"
+    if any(symbol not in sizes for symbol in symbols):
+        return "not generated"
+    return f"{sum(sizes[symbol] for symbol in symbols):,}"
+
+
 def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
     """Return kernels and bytes of machine code per instruction set, as a Markdown table."""
     sizes = {kernel["symbol"]: kernel["bytes"] for kernel in manifest.get("kernels", [])}
@@ -58,14 +68,11 @@ def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
         if not mine:
             continue
         counts = Counter(spec.operation.value for spec in mine)
-        size = sum(sizes.get(spec.symbol, 0) for spec in mine)
-        text = f"{size:,}" if mine[0].machine_code else "C source"
         cells = " | ".join(str(counts[operation]) for operation in operations)
-        rows.append(f"| `{isa.name}` | {cells} | {len(mine)} | {text} |")
+        rows.append(f"| `{isa.name}` | {cells} | {len(mine)} | {_code(mine, sizes)} |")
     counts = Counter(spec.operation.value for spec in specs)
     cells = " | ".join(str(counts[operation]) for operation in operations)
-    total = sum(sizes.get(spec.symbol, 0) for spec in specs)
-    rows.append(f"| all | {cells} | {len(specs)} | {total:,} |")
+    rows.append(f"| all | {cells} | {len(specs)} | {_code(specs, sizes)} |")
     return "\n".join(rows)
 
 

@@ -188,6 +188,17 @@ def test_check_names_differences(project: Path) -> None:
     assert _snapshot(folder) == before
 
 
+def test_list_summary_has_bytes_of_generated_kernels_only(project: Path) -> None:
+    rows = _run(project, "list", "--summary").output.splitlines()
+    assert [row.split(" | ")[-1] for row in rows[2:]] == ["not generated |", "C source |", "not generated |"]
+    _run(project, "gen")
+    rows = _run(project, "list", "--summary").output.splitlines()
+    assert re.fullmatch(r"[1-9][\d,]+ \|", rows[2].split(" | ")[-1]) and rows[3].endswith("| C source |")
+    assert rows[4].split(" | ")[-1] == rows[2].split(" | ")[-1]
+    rows = _run(project, "list", "--summary", "--adaptive").output.splitlines()
+    assert rows[2].endswith("| not generated |") and rows[-1].endswith("| not generated |")
+
+
 def test_list_json_has_the_fixed_keys(project: Path) -> None:
     result = _run(project, "list", "--json")
     kernels = json.loads(result.output)["kernels"]

@@ -43,6 +43,17 @@ MUTANTS = {
     "indices are ignored": ("files.js", "indices ? indices[position] : position", "position"),
     "positions are no indices": ("files.js", "indices ? indices[position] : position", "indices?.[position]"),
     "a shard without a valid header is intact": ("files.js", "if (broken) return broken;", ""),
+    "groups are not read": ("shardfile.js", "l: view.getUint32(AT.l, true),", "l: 0,"),
+    "every loss of m blocks can be repaired": (
+        "files.js",
+        "!canRepair(codec, good)",
+        "good.filter((each) => !each).length > codec.m",
+    ),
+    "a loss of empty shards can always be repaired": (
+        "codec.js",
+        "let at = 0;\n    do {",
+        "let at = 0;\n    if (length > 0) do {",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -79,21 +80,24 @@ def test_shards_are_those_of_the_file_tool(package: None, tmp_path: Path) -> Non
     script.write_text(
         "import { readFileSync, writeFileSync } from 'node:fs';\n"
         f"import {{ split, shardName }} from {json.dumps(str(EXAMPLE / 'src' / 'index.js'))};\n"
-        "const [, , path, name, folder] = process.argv;\n"
+        "const [, , path, name, folder, shape] = process.argv;\n"
         "const id = Uint8Array.from({ length: 16 }, (_, i) => i);\n"
-        "const files = await split(readFileSync(path), { name, code: 'lch', k: 5, m: 3, block: 128, id });\n"
+        "const files = await split(readFileSync(path), { name, block: 128, id, ...JSON.parse(shape) });\n"
         "files.forEach((file, i) => writeFileSync(`${folder}/${shardName(name, i)}`, file));\n"
     )
-    for size in (0, 1, 640, 641, 5 * 128 * 7 + 333):
-        name = f"täst {size}"
+    lengths = (0, 1, 640, 641, 5 * 128 * 7 + 333)
+    for (code, k, m, groups), size in product((("lch", 5, 3, 0), ("lrc", 5, 4, 2)), lengths):
+        name = f"täst {code} {size}"
         data = random.Random(size).randbytes(size)
         (tmp_path / name).write_bytes(data)
-        ours = tmp_path / f"ours{size}"
+        ours = tmp_path / f"ours {code} {size}"
         ours.mkdir()
-        call(NODE, script, tmp_path / name, name, ours)
+        shape = json.dumps({"code": code, "k": k, "m": m, "l": groups})
+        call(NODE, script, tmp_path / name, name, ours, shape)
         made = [path.read_bytes() for path in sorted(ours.iterdir())]
-        assert made == shard_format.split(shard_format.Shape("lch", 5, 3, 128, name=name.encode()), data)
-        assert "all 8 shards are intact" in call(tool, "verify", ours)
+        form = shard_format.Shape(code, k, m, 128, l=groups, name=name.encode())
+        assert made == shard_format.split(form, data)
+        assert f"all {k + m} shards are intact" in call(tool, "verify", ours)
 
 
 def _resize(raw: bytearray, stripe: int, size: int, seed: int) -> None:
@@ -125,7 +129,8 @@ def test_damaged_sets_are_joined_as_in_python(package: None, tmp_path: Path) -> 
     chance, expected = random.Random(23), []
     for n in range(120):
         data = chance.randbytes(chance.choice((0, 1, 255, 256, 257, 1500, 3000)))
-        shards = shard_format.split(shard_format.Shape("cauchy", 4, 2, 64), data)
+        form = ("cauchy", 4, 2, 64) if n % 2 == 0 else ("lrc", 4, 3, 64, 2)
+        shards = shard_format.split(shard_format.Shape(*form), data)
         folder = tmp_path / str(n)
         folder.mkdir()
         for i, shard in enumerate(shards):

@@ -19,6 +19,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.remote.webelement import WebElement
 
+from tests.oracle import shard_format
 from tests.system.bindings.wasm.support import EXAMPLE
 
 DEADLINE = 120  # seconds; only so that a hanging page fails the test
@@ -189,11 +190,13 @@ def test_more_losses_than_parities(page: Page) -> None:
     page.damage("destroy", 1, 2)
     assert not page.one("problem").is_displayed()
     page.damage("destroy", 6)
-    gone = "3 of 7 shards are lost, but m = 2: at most 2 can be rebuilt. The file is gone."
+    gone = "3 of 7 shards are lost; cauchy 5+2 cannot rebuild them. The file is gone."
     page.wait(lambda: page.text("problem") == gone)
     for button in ("repair", "download"):
         page.one(button).click()
-        page.wait(lambda: "1 of 1 stripes have more lost blocks than m = 2" in page.text("problem"))
+        page.wait(
+            lambda: "1 of 1 stripes have lost blocks that cauchy 5+2 cannot repair" in page.text("problem")
+        )
         assert page.one("problem").get_attribute("role") == "alert"
     assert page.text("verdict") == ""
     page.one("again").click()
@@ -228,28 +231,22 @@ def test_choosing_a_file_and_a_lost_file_that_is_put_together_without_repair(
     assert page.text("after") == hashlib.sha256(data).hexdigest()
 
 
+def shards(data: bytes, form: shard_format.Shape) -> dict[str, bytearray]:
+    """Return the shard files of a set that another program wrote."""
+    name = form.name.decode()
+    files = shard_format.split(form, data)
+    return {f"{name}.g1.{i:03}.gfs": bytearray(file) for i, file in enumerate(files)}
+
+
 def test_dropped_shards(page: Page) -> None:
     """Shard files from another program, one missing and one damaged; and files that do not form a set."""
-    data = content(5000)
-    text = data.hex()
-    encoded = page.driver.execute_async_script(
-        """
-        const [text, done] = arguments;
-        import('../src/index.js').then(async ({ split, shardName }) => {
-          const bytes = new TextEncoder().encode(text);
-          const files = await split(bytes, { name: 'old.txt', k: 4, m: 2, block: 64 });
-          const base64 = (file) => btoa(String.fromCharCode(...file));
-          done(Object.fromEntries(files.map((file, i) => [shardName('old.txt', i), base64(file)])));
-        });
-        """,
-        text,
-    )
-    files = {name: bytearray(base64.b64decode(shard)) for name, shard in encoded.items()}
+    text = content(5000).hex()
+    files = shards(text.encode(), shard_format.Shape("cauchy", 4, 2, 64, name=b"old.txt"))
     files["old.txt.g1.001.gfs"][900] ^= 1
     files["old.txt.g1.005.gfs"][16] ^= 1  # in its header: its name has its index
     del files["old.txt.g1.004.gfs"]
     page.drop({name: bytes(shard) for name, shard in reversed(files.items())})
-    page.says("3 shards are lost of 6; up to 2 can be rebuilt")
+    page.says("3 shards are lost of 6; every block can be rebuilt")
     assert page.states() == ["intact", "corrupted", "intact", "intact", "destroyed", "corrupted"]
     page.one("repair").click()
     page.says("3 shards are rebuilt")
@@ -258,6 +255,23 @@ def test_dropped_shards(page: Page) -> None:
     page.wait(lambda: "none of the files is a shard" in page.text("problem"))
     page.drop({"x": b"1", "y": b"2"})
     page.wait(lambda: "2 files: choose one" in page.text("problem"))
+
+
+def test_dropped_shards_of_a_code_with_groups(page: Page) -> None:
+    """The page names the losses of m shards that lrc cannot repair, and repairs the others."""
+    data = content(3000)
+    files = shards(data, shard_format.Shape("lrc", 6, 4, 64, l=2, name=b"groups"))
+    page.drop({name: bytes(shard) for name, shard in files.items()})
+    page.says("0 shards are lost of 10; every block can be rebuilt")
+    page.damage("destroy", 0, 1, 2)
+    page.says("3 shards are lost; every block can be rebuilt")
+    page.one("repair").click()
+    page.says("3 shards are rebuilt")
+    page.damage("destroy", 0, 1, 2, 6)
+    gone = "4 of 10 shards are lost; lrc 6+4 cannot rebuild them. The file is gone."
+    page.wait(lambda: page.text("problem") == gone)
+    page.drop({name: bytes(shard) for name, shard in list(files.items())[3:6] + list(files.items())[7:]})
+    page.says("4 shards are lost of 10; the file is gone")
 
 
 def test_usable_by_keyboard_and_screen_reader(page: Page) -> None:
