@@ -13,7 +13,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -153,6 +153,8 @@ class Client:
     seed: int
     address: Callable[[], tuple[str, int]]
     keys: Keys
+    weights: Mapping[str, int]
+    """Of the commands on registers."""
     patience: float = 4.0
     history: list[Operation] = field(default_factory=list)
     connection: Connection | None = None
@@ -165,7 +167,7 @@ class Client:
 
     def once(self) -> None:
         place = self._draw.choice(PLACES)
-        weights = COUNTED if place == "counter" else CHOICES
+        weights = COUNTED if place == "counter" else self.weights
         (verb,) = self._draw.choices(tuple(weights), tuple(weights.values()))
         key = self.keys.key(place)
         if verb == "get":

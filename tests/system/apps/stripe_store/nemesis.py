@@ -28,6 +28,8 @@ class Fault:
     ranks: tuple[int, ...] = ()
     seconds: int = 0
     """Of a clock: the shift."""
+    point: str = ""
+    """At which the processes are killed (common/fault.h)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ KINDS = (
     "kill chunk",
     "kill memcached",
     "kill both",
+    "strike agent",
+    "strike chunk",
     "pause agent",
     "pause chunk",
     "pause memcached",
@@ -59,6 +63,10 @@ KINDS = (
     "fill disk",
     "shift clock",
 )
+
+
+AGENT_POINTS = ("set.asked", "set.encoded", "set.recorded", "set.freed", "delete.asked", "delete.removed")
+CHUNK_POINTS = ("write.stored", "meta.command", "meta.stored", "unmeta.command", "rebuild.stored")
 
 
 def schedule(seed: int, shape: Shape, steps: int, kinds: tuple[str, ...] = KINDS) -> list[Step]:
@@ -86,6 +94,11 @@ def _fault(draw: random.Random, kind: str, shape: Shape) -> Fault:
         return Fault(kind, seconds=draw.randrange(-3600, 3600))
     if kind == "kill both":  # the agent and one of its chunk servers
         return Fault(kind, (draw.choice(ranks),))
+    if kind == "strike agent":
+        return Fault(kind, point=draw.choice(AGENT_POINTS))
+    if kind == "strike chunk":
+        few = draw.randrange(1, shape.bearable + 1)
+        return Fault(kind, tuple(sorted(draw.sample(ranks, few))), point=draw.choice(CHUNK_POINTS))
     few = draw.randrange(1, shape.bearable + 1)
     return Fault(kind, tuple(sorted(draw.sample(ranks, 2 if kind == "isolate" else few))))
 
@@ -131,6 +144,12 @@ class Victim:
         if what in ("kill", "pause"):
             number = signal.SIGKILL if what == "kill" else signal.SIGSTOP
             self._signal(self._names(target, fault.ranks), number)
+        elif what == "strike":
+            for name in self._names(target, fault.ranks):
+                plan = self.folder / f"plan.{name}"
+                with suppress(OSError):  # a full disk
+                    plan.write_text(f"kill {fault.point}\n")
+                    plan.rename(self.folder / f"fault.{name}")
         elif fault.kind == "unplug":
             for rank in fault.ranks:
                 self._switch("ip", "link", "set", f"node{rank}", "down")
@@ -148,6 +167,9 @@ class Victim:
         what, _, target = fault.kind.partition(" ")
         if what == "pause":
             self._signal(self._names(target, fault.ranks), signal.SIGCONT)
+        elif what == "strike":
+            for name in self._names(target, fault.ranks):
+                (self.folder / f"fault.{name}").unlink(missing_ok=True)
         elif fault.kind == "unplug":
             for rank in fault.ranks:
                 self._switch("ip", "link", "set", f"node{rank}", "up")
@@ -169,7 +191,8 @@ class Victim:
         running = children(self.run.pid)
         for name in names:
             if name in running:  # else another fault has killed it
-                os.kill(running[name], number)
+                with suppress(ProcessLookupError):
+                    os.kill(running[name], number)
 
     def _switch(self, *command: str) -> None:
         if self.space >= 0:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,9 @@ from tests.support.folders import once
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.conftest import call
-from tests.system.apps.stripe_store.history import VERBS, Client, Keys, Operation, verdict
-from tests.system.apps.stripe_store.nemesis import KINDS, Step, schedule, victim
-from tests.system.apps.stripe_store.support import EXAMPLE
+from tests.system.apps.stripe_store.history import CHOICES, VERBS, Client, Keys, Operation, verdict
+from tests.system.apps.stripe_store.nemesis import KINDS, Step, Victim, schedule, victim
+from tests.system.apps.stripe_store.support import EXAMPLE, wait_for
 from tests.system.apps.stripe_store.test_disk import mounted
 from tests.system.apps.stripe_store.test_schemes import SHAPES, Shape
 
@@ -31,6 +32,8 @@ ROUNDS, STEPS, SEED = (
     for name, default in (("ROUNDS", 1), ("STEPS", 6), ("SEED", 1))
 )
 CLIENTS = 5
+FEWEST = 500
+"""Operations of all clients under faults."""
 CALM = 20
 """Operations of each client when all faults are over."""
 
@@ -158,12 +161,10 @@ def test_keys_are_independent(checker: Path) -> None:
 # -- histories of the store ------------------------------------------------------------------------
 
 
-def record(
-    seed: int, address: Callable[[], tuple[str, int]], play: Callable[[], None], settled: Callable[[], None]
-) -> list[Operation]:
-    """Return the history of clients that run during `play`, and of a last part without faults."""
+def record(store: Victim, seed: int, steps: list[Step], weights: Mapping[str, int]) -> list[Operation]:
+    """Return the history of clients that run during the steps, and of a last part without faults."""
     keys = Keys()
-    clients = [Client(number, seed, address, keys) for number in range(1, CLIENTS + 1)]
+    clients = [Client(number, seed, store.address, keys, weights) for number in range(1, CLIENTS + 1)]
     over = threading.Event()
 
     def work(client: Client) -> None:
@@ -173,12 +174,14 @@ def record(
     with ThreadPoolExecutor(CLIENTS) as pool:
         working = [pool.submit(work, client) for client in clients]
         try:
-            play()
+            for step in steps:
+                store.play(step)
+            wait_for("operations", lambda: sum(len(client.history) for client in clients) >= FEWEST)
         finally:
             over.set()
         for each in working:
             each.result()
-    settled()
+    store.wait_writable()
     for client in clients:
         for _ in range(CALM):
             client.once()
@@ -189,17 +192,11 @@ def record(
     return [operation for client in clients for operation in client.history]
 
 
-def nemesis(
-    programs: Path, logs: Path, shape: Shape, scheme: str, seed: int, steps: list[Step]
-) -> list[Operation]:
+@contextmanager
+def store_with(programs: Path, logs: Path, scheme: str) -> Iterator[Victim]:
     options = ("--scheme", scheme, "--deadline", "1000")
-    with mounted() as root, victim(programs, root, logs, shape, *options) as store:
-
-        def play() -> None:
-            for step in steps:
-                store.play(step)
-
-        return record(seed, store.address, play, store.wait_writable)
+    with mounted() as root, victim(programs, root, logs, ALL[scheme], *options) as store:
+        yield store
 
 
 @pytest.mark.parametrize("scheme", ALL)
@@ -208,7 +205,8 @@ def test_histories_are_linearizable(programs: Path, checker: Path, tmp_path: Pat
         print(f"GFSMITH_NEMESIS_SEED={seed} GFSMITH_NEMESIS_STEPS={STEPS} scheme {scheme}")
         logs = tmp_path / str(seed)
         logs.mkdir()
-        history = nemesis(programs, logs, ALL[scheme], scheme, seed, schedule(seed, ALL[scheme], STEPS))
+        with store_with(programs, logs, scheme) as store:
+            history = record(store, seed, schedule(seed, ALL[scheme], STEPS), CHOICES)
         print(len(history), "operations,", sum(each.outcome == "unknown" for each in history), "unknown")
         (logs / "history").write_text("".join(each.line() + "\n" for each in history))
         assert {each.verb for each in history if each.outcome == "ok"} == set(VERBS)
@@ -224,28 +222,28 @@ def test_a_seed_has_one_schedule() -> None:
 
 # -- mutants of the store --------------------------------------------------------------------------
 
-KILLS: tuple[str, ...] = ("kill agent",)
-MUTANTS = {
+DELETIONS = {"get": 30, "add": 20, "delete": 50}
+#: Mutants, with the number of times that the agent is killed, and the weights of the commands.
+MUTANTS: dict[str, tuple[Mutant, int, Mapping[str, int]]] = {
     "acknowledges before the records are stored": (
         Mutant(
             '(void)fault_point("set.encoded");',
             "if (r->status == GFSMITH_OK) { on_recorded(w, r); return; }",
         ),
-        KILLS,
-    ),
-    "recovers from the list of one chunk server": (
-        Mutant("count < layout_get(a->layout)->k", "count < 1", within="recover_try"),
-        KILLS,
+        2,
+        CHOICES,
     ),
     "deletes no chunks and no records": (
         Mutant("memcached_delete($$words)", "(*key ? MEMCACHED_SUCCESS : MEMCACHED_NOTFOUND)"),
-        KILLS,
+        2,
+        DELETIONS,
     ),
     "cas without a comparison of versions": (
         Mutant("e->record.version != c->request.number", "false"),
-        (),
+        0,
+        CHOICES,
     ),
-    "add replaces": (Mutant('e != NULL ? "NOT_STORED" : NULL', "NULL", within="condition"), ()),
+    "add replaces": (Mutant('e != NULL ? "NOT_STORED" : NULL', "NULL", within="condition"), 0, CHOICES),
 }
 
 
@@ -263,9 +261,8 @@ def mutated(programs: Path, mutant: Mutant, folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_histories_of_mutants_are_refuted(programs: Path, checker: Path, tmp_path: Path, name: str) -> None:
-    mutant, kinds = MUTANTS[name]
-    shape = ALL["rs"]
-    steps = schedule(1, shape, 2, kinds) if kinds else [Step((), duration=0.5, calm=0, repaired=True)]
-    wrong = mutated(programs, mutant, tmp_path)
-    history = nemesis(wrong, tmp_path, shape, "rs", 1, steps)
+    mutant, kills, weights = MUTANTS[name]
+    steps = schedule(1, ALL["rs"], kills, ("kill agent",))
+    with store_with(mutated(programs, mutant, tmp_path), tmp_path, "rs") as store:
+        history = record(store, 1, steps, weights)
     assert "not linearizable" in verdict(checker, history)
