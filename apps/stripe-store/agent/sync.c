@@ -5,6 +5,7 @@
 #include "common/report.h"
 #include "index.h"
 #include "node.h"
+#include "recover.h"
 #include "stripe.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { WINDOW = 8, RETRY_TICKS = 3 };
 
-typedef enum phase { PHASE_FORGET, PHASE_CHUNKS, PHASE_RECORDS, PHASE_DONE } phase;
+typedef enum phase { PHASE_FORGET, PHASE_RECORDS, PHASE_CHUNKS, PHASE_DONE } phase;
 
 typedef struct sync {
   node *node; /* NULL: abandoned; the job ends when nothing of it runs */
@@ -75,6 +76,12 @@ static void compare(sync_job *s, node *n) {
   node_forget_lists(n);
 }
 
+/* Must the chunk server have the record of a value with these replicas? */
+static bool keeps_record(const agent *a, uint64_t bit, uint64_t replicas) {
+  bool spread = (a->doubters & bit) != 0 && (replicas & ~a->deciders) != 0; /* recover.c */
+  return spread || (replicas & bit) != 0;
+}
+
 static void find_lacking(sync_job *s) {
   agent *a = s->agent;
   uint64_t bit = UINT64_C(1) << s->node->rank;
@@ -84,7 +91,7 @@ static void find_lacking(sync_job *s) {
     unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
     if (!(e->have & bit))
       versions_add(&s->todo[PHASE_CHUNKS], e->record.version);
-    if (layout_replicas(a->layout, turn) & ~e->records & bit)
+    if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)))
       versions_add(&s->todo[PHASE_RECORDS], e->record.version);
   }
 }
@@ -255,6 +262,8 @@ static void go_on(sync_job *s) {
       return;
     s->phase++;
     s->at = 0;
+    if (s->phase == PHASE_CHUNKS && !s->failed)
+      recover_agreed(s->agent, s->node->rank);
   }
   if (s->rest == 0)
     finish(s);
