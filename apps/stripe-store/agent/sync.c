@@ -1,6 +1,7 @@
 #include "sync.h"
 
 #include "call.h"
+#include "common/answer.h"
 #include "common/fault.h"
 #include "common/report.h"
 #include "index.h"
@@ -135,6 +136,14 @@ static void fail(sync_job *s, const char *reason) {
   s->told = true;
 }
 
+/* A further copy of a record, on a chunk server that is not one of its replicas. If there is no
+ * room for it, the values are served nevertheless. */
+static bool spare(const sync_job *s, const entry *e) {
+  unsigned turn = index_turn(s->agent, e->record.key, e->record.key_bytes);
+  return s->phase == PHASE_RECORDS &&
+         !(layout_replicas(s->agent->layout, turn) >> s->node->rank & 1);
+}
+
 static void on_step(void *owner, const result *r) {
   step *t = owner;
   sync_job *s = t->sync;
@@ -148,7 +157,9 @@ static void on_step(void *owner, const result *r) {
   }
   agent *a = s->agent;
   entry *e = index_version(a, version);
-  if (r->status != GFSMITH_OK) {
+  if (r->status == ANSWER_FULL && e != NULL && spare(s, e)) {
+    report("chunk server %u: no memory for the copy of a record", s->node->rank);
+  } else if (r->status != GFSMITH_OK) {
     fail(s, r->reason);
   } else if (e != NULL && s->phase == PHASE_CHUNKS) {
     e->have |= UINT64_C(1) << s->node->rank;

@@ -63,7 +63,9 @@ static void meet(const server *s, const message *m) {
 
 static void put_record(server *s, const message *m) {
   (void)fault_point("meta.command");
-  kept_status status = kept_put_record(s->kept, m->version, m->body, m->body_bytes);
+  kept_status status = fault_point("meta.full")
+                           ? KEPT_FULL
+                           : kept_put_record(s->kept, m->version, m->body, m->body_bytes);
   (void)fault_point("meta.stored");
   server_answer_kept(s, m->request, status);
 }

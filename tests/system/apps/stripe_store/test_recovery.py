@@ -137,6 +137,23 @@ def test_a_deciding_chunk_server_leaves(store: Store) -> None:
     assert seen(store, key) in (None, b"new value")
 
 
+def test_no_memory_for_a_copy(store: Store) -> None:
+    """One that is no replica has no memory for the copy of the record: values are served without the copy."""
+    key = "key"
+    kept, *others = replicas(store, key)
+    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
+        pass
+    helper = next(rank for rank in store.ranks if rank not in (kept, *others))
+    store.plan(f"chunk-{helper}", "meta.full", "fail")
+    recover(store, others)
+    assert seen(store, key) == b"new value"
+    line = f"chunk server {helper}: no memory for the copy of a record"
+    assert line in store.log_of("agent").read_text()
+    store.launch(*(f"chunk-{rank}" for rank in others))
+    store.wait_writable()
+    assert seen(store, key) == b"new value"
+
+
 def test_a_write_that_only_one_remembers(store: Store) -> None:
     """The agent has removed a refused write from all chunk servers that it reached: the key is not lost."""
     key = "key"
