@@ -62,8 +62,12 @@ struct agent {
   layout *layout;
   agent_events events;
   group group;
+  uint64_t start;             /* random: an agent with a copy of the folder has another one */
   char trouble[AGENT_REASON]; /* the reason why the group cannot be written; "": it can */
   bool closed;                /* the index is built */
+  uint64_t quorum_ms;         /* time when enough lists for it had arrived; 0: not yet */
+  uint64_t deciders;          /* ranks from whose lists it was built after a start */
+  uint64_t doubters;          /* those that do not agree with it yet: clients wait for them */
   uint64_t changes;           /* number of times that a chunk server has left NODE_UP */
   uint32_t counter;           /* counter of versions and requests within the epoch */
   node nodes[RANKS];          /* by rank, from 1 */

@@ -26,6 +26,8 @@ typedef struct client {
   char *line;            /* the line to which the pointers in `request` refer */
   request request;
   stripe *value;
+  const char *answer; /* of the command, while it is confirmed */
+  bool missed;        /* a key of get or gets has no value */
   size_t filled; /* bytes of the value received so far; of a refused value, bytes still expected */
   struct client *prev, *next;
 } client;

@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include "common/fault.h"
+#include "confirm.h"
 #include "flush.h"
 #include "index.h"
 #include "lock.h"
@@ -36,6 +37,24 @@ static bool unknown(client *c) {
 
 static void get_key(client *c);
 
+static void on_misses_confirmed(void *owner, const char *reason) {
+  client *c = owner;
+  if (reason != NULL) {
+    c->agent->counters.refused++;
+    client_answer(c, "SERVER_ERROR %s", reason);
+  } else {
+    client_answer(c, "END");
+  }
+  client_over(c);
+}
+
+static void end_get(client *c) {
+  if (c->missed)
+    confirm_begin(c->agent, on_misses_confirmed, c);
+  else
+    on_misses_confirmed(c, NULL);
+}
+
 static void on_value(void *owner, stripe *value, const char *reason) {
   client *c = owner;
   const entry *e = find(c);
@@ -56,8 +75,7 @@ static void on_value(void *owner, stripe *value, const char *reason) {
     client_when_sent(c, get_key);
     return;
   }
-  client_answer(c, "END");
-  client_over(c);
+  end_get(c);
 }
 
 static void get_key(client *c) {
@@ -72,9 +90,9 @@ static void get_key(client *c) {
       read_begin(c->agent, e, on_value, c);
       return;
     }
+    c->missed = true;
   } while (parse_next_key(&c->request));
-  client_answer(c, "END");
-  client_over(c);
+  end_get(c);
 }
 
 /* ---- set and the like ----------------------------------------------------------------------- */
@@ -203,13 +221,23 @@ static void on_deleted(void *owner, const char *reason) {
   end_locked(owner, answer);
 }
 
+static void on_condition_confirmed(void *owner, const char *reason) {
+  client *c = owner;
+  char answer[AGENT_REASON + 16];
+  if (reason != NULL)
+    c->agent->counters.refused++;
+  snprintf(answer, sizeof answer, "%s%s", reason == NULL ? "" : "SERVER_ERROR ",
+           reason == NULL ? c->answer : reason);
+  end_locked(c, answer);
+}
+
 /* The command holds the lock of the key until end_locked. */
 static void on_lock(void *owner) {
   client *c = owner;
   const entry *e = find(c);
-  const char *answer = condition(c, e);
-  if (answer != NULL) {
-    end_locked(c, answer);
+  c->answer = condition(c, e);
+  if (c->answer != NULL) {
+    confirm_begin(c->agent, on_condition_confirmed, c);
     return;
   }
   switch (c->request.verb) {
@@ -253,6 +281,7 @@ static void run_key(client *c) {
 }
 
 void command_run(client *c) {
+  c->missed = false;
   switch (c->request.verb) {
   case VERB_STATS:
     stats_answer(c);

@@ -48,6 +48,7 @@ static void on_flushed(void *owner, const result *r) {
   }
   index_clear(a);
   a->closed = true;
+  a->deciders = a->doubters = 0;
   w->answered = true;
   membership_advance(a);
 }

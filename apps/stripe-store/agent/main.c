@@ -203,6 +203,7 @@ int main(int argc, char **argv) {
              .clients_max = o.clients_max,
              .idle_s = o.idle_s,
              .stall_s = o.stall_s};
+  randombytes_buf(&a.start, sizeof a.start);
   stop signals;
   stop_begin(&signals, a.base);
   fault_begin(o.folder, "agent");

@@ -11,12 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void welcome(node *n);
+
+/* Ask all chunk servers that are here for their lists again. */
+static void list_again(agent *a) {
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (node_serves(&a->nodes[rank])) {
+      sync_abandon(&a->nodes[rank]);
+      welcome(&a->nodes[rank]);
+    }
+}
+
 static void leave(node *n, node_state state, const char *why) {
   if (n->state != NODE_AWAY && n->state != NODE_SILENT)
     node_set_state(n, state);
   sync_abandon(n);
   node_forget_lists(n);
   call_lost(n->agent, n->rank, why);
+  if (recover_undone(n->agent, n->rank))
+    list_again(n->agent);
 }
 
 void membership_link(agent *a, uint16_t rank, bool up) {
@@ -110,8 +123,10 @@ static void welcome(node *n) {
   layout_text(layout_get(a->layout), options);
   sodium_bin2hex(hex, sizeof hex, a->group.id, GROUP_ID);
   int bytes = snprintf(text, sizeof text, "%s %s", options, hex);
-  message m = {
-      .type = MESSAGE_WELCOME, .body = (const uint8_t *)text, .body_bytes = (uint32_t)bytes};
+  message m = {.type = MESSAGE_WELCOME,
+               .hash = a->start,
+               .body = (const uint8_t *)text,
+               .body_bytes = (uint32_t)bytes};
   node_forget_lists(n);
   node_set_state(n, NODE_LISTING);
   n->begun = false;
@@ -200,6 +215,8 @@ void membership_tick(agent *a) {
   }
   if (!a->group.formed)
     form_group(a);
+  if (!a->closed)
+    membership_advance(a);
   sync_tick(a);
 }
 

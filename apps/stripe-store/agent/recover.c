@@ -1,9 +1,13 @@
 /* Recovery of the index after a start, when the agent has only the group. For every acknowledged
  * value, each chunk server whose memory belongs to the group has its chunk, and m + 1 of them have
- * the record; so any k of them together have every record. The index is built once, when k of them
- * have sent their lists: for each key, the highest version of which all of them have a chunk, or
- * that can be decoded. All other versions remain from a write that was never acknowledged, or from
- * a value that was replaced or deleted: sync.c removes them. */
+ * the record; so any k of them together have every record. The index is built when k of them have
+ * sent their lists: for each key, the highest version of which all of them have a chunk, or that
+ * can be decoded. All other versions remain from a write that was never acknowledged, or from a
+ * value that was replaced or deleted: sync.c removes them.
+ *
+ * The next recovery, from other lists, must decide the same about a write that was not
+ * acknowledged. So clients wait until each of these chunk servers has removed the other versions
+ * and has the records: all records, if a server that should have some is not among them. */
 #include "recover.h"
 
 #include "common/report.h"
@@ -13,15 +17,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The others probably come soon after the first: without them, all records have to be copied. */
+enum { QUORUM_WAIT_MS = 500 };
+
 static bool whole(const agent *a, const node *n) {
   return n->state == NODE_LISTED &&
          memcmp(n->incarnation, a->group.incarnation[n->rank], GROUP_ID) == 0;
 }
 
+/* Number of lists from which the index is built: as many as there are if as many chunk servers are
+ * lost as the code bears in any combination, but not more than necessary. */
+static unsigned quorum(const agent *a) {
+  const layout_options *o = layout_get(a->layout);
+  unsigned bearable = strcmp(o->scheme, "lrc") == 0 ? o->r + 1 : o->m;
+  unsigned there = agent_nodes(a) - bearable, enough = o->m + 1 > o->k ? o->m + 1 : o->k;
+  return there < enough ? there > o->k ? there : o->k : enough;
+}
+
 bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
-  unsigned there = 0, k = layout_get(a->layout)->k;
-  if (a->closed)
+  unsigned there = 0;
+  if (a->closed && a->doubters == 0)
     return false;
+  if (a->closed) {
+    strcpy(reason, "unknown until all chunk servers agree, missing:");
+    for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+      if (a->doubters >> rank & 1)
+        append(reason, " %u", rank);
+    return true;
+  }
   if (!a->group.formed) {
     strcpy(reason, "starting: ");
     append(reason, "%s",
@@ -35,7 +58,8 @@ bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     there += whole(a, &a->nodes[rank]);
   reason[0] = '\0';
-  append(reason, "unknown until %u chunk servers have sent their lists, %u have:", k, there);
+  append(reason, "unknown until %u chunk servers have sent their lists, %u have:", quorum(a),
+         there);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const node *n = &a->nodes[rank];
     if (!whole(a, n))
@@ -83,22 +107,21 @@ static int by_version(const candidate *a, const candidate *b) {
   return (a->record.version > b->record.version) - (a->record.version < b->record.version);
 }
 
-/* 2: may have been acknowledged; 1: some of it is left; 0: nothing is left. */
-static int worth(agent *a, const candidate *c, uint64_t listed) {
+/* May the version have been acknowledged? Then each of the listed chunk servers has its chunk,
+ * unless it has been found damaged. A chunk that is missing on more of them was deleted, by the
+ * agent. */
+static bool valid(agent *a, const candidate *c, uint64_t listed) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  if ((c->have & listed) == listed || index_readable(a, turn, layout_at(a->layout, turn, c->have)))
-    return 2;
-  return c->have != 0;
+  return (c->have & listed) == listed ||
+         index_readable(a, turn, layout_at(a->layout, turn, c->have));
 }
 
 static void build(agent *a, uint64_t listed) {
   candidate *all = collect(a), *c, *next;
   HASH_SORT(all, by_version);
-  /* a version of worth 1 is used only if there is none of worth 2: it is reported as lost */
-  for (int least = 1; least <= 2; least++)
-    for (c = all; c != NULL; c = c->hh.next)
-      if (worth(a, c, listed) >= least)
-        index_put(a, &c->record, c->have, c->records);
+  for (c = all; c != NULL; c = c->hh.next)
+    if (valid(a, c, listed))
+      index_put(a, &c->record, c->have, c->records);
   HASH_ITER(hh, all, c, next) {
     HASH_DEL(all, c);
     free(c);
@@ -113,10 +136,26 @@ bool recover_try(agent *a) {
       listed |= UINT64_C(1) << rank;
       count++;
     }
-  if (!a->group.formed || count < layout_get(a->layout)->k)
+  if (!a->group.formed || count < quorum(a))
+    return false;
+  if (a->quorum_ms == 0)
+    a->quorum_ms = agent_now_ms();
+  if (count < agent_nodes(a) && agent_now_ms() - a->quorum_ms < QUORUM_WAIT_MS)
     return false;
   build(a, listed);
   a->closed = true;
+  a->deciders = a->doubters = listed;
   report("recovered %u values", HASH_CNT(by_key, a->by_key));
+  return true;
+}
+
+void recover_agreed(agent *a, uint16_t rank) { a->doubters &= ~(UINT64_C(1) << rank); }
+
+bool recover_undone(agent *a, uint16_t rank) {
+  if (!(a->doubters >> rank & 1))
+    return false;
+  a->deciders = a->doubters = a->quorum_ms = 0;
+  a->closed = false;
+  index_clear(a);
   return true;
 }

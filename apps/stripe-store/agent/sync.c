@@ -1,10 +1,12 @@
 #include "sync.h"
 
 #include "call.h"
+#include "common/answer.h"
 #include "common/fault.h"
 #include "common/report.h"
 #include "index.h"
 #include "node.h"
+#include "recover.h"
 #include "stripe.h"
 
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 
 enum { WINDOW = 8, RETRY_TICKS = 3 };
 
-typedef enum phase { PHASE_FORGET, PHASE_CHUNKS, PHASE_RECORDS, PHASE_DONE } phase;
+typedef enum phase { PHASE_FORGET, PHASE_RECORDS, PHASE_CHUNKS, PHASE_DONE } phase;
 
 typedef struct sync {
   node *node; /* NULL: abandoned; the job ends when nothing of it runs */
@@ -75,6 +77,12 @@ static void compare(sync_job *s, node *n) {
   node_forget_lists(n);
 }
 
+/* Must the chunk server have the record of a value with these replicas? */
+static bool keeps_record(const agent *a, uint64_t bit, uint64_t replicas) {
+  bool spread = (a->doubters & bit) != 0 && (replicas & ~a->deciders) != 0; /* recover.c */
+  return spread || (replicas & bit) != 0;
+}
+
 static void find_lacking(sync_job *s) {
   agent *a = s->agent;
   uint64_t bit = UINT64_C(1) << s->node->rank;
@@ -84,7 +92,7 @@ static void find_lacking(sync_job *s) {
     unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
     if (!(e->have & bit))
       versions_add(&s->todo[PHASE_CHUNKS], e->record.version);
-    if (layout_replicas(a->layout, turn) & ~e->records & bit)
+    if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)))
       versions_add(&s->todo[PHASE_RECORDS], e->record.version);
   }
 }
@@ -128,6 +136,14 @@ static void fail(sync_job *s, const char *reason) {
   s->told = true;
 }
 
+/* A further copy of a record, on a chunk server that is not one of its replicas. If there is no
+ * room for it, the values are served nevertheless. */
+static bool spare(const sync_job *s, const entry *e) {
+  unsigned turn = index_turn(s->agent, e->record.key, e->record.key_bytes);
+  return s->phase == PHASE_RECORDS &&
+         !(layout_replicas(s->agent->layout, turn) >> s->node->rank & 1);
+}
+
 static void on_step(void *owner, const result *r) {
   step *t = owner;
   sync_job *s = t->sync;
@@ -141,7 +157,9 @@ static void on_step(void *owner, const result *r) {
   }
   agent *a = s->agent;
   entry *e = index_version(a, version);
-  if (r->status != GFSMITH_OK) {
+  if (r->status == ANSWER_FULL && e != NULL && spare(s, e)) {
+    report("chunk server %u: no memory for the copy of a record", s->node->rank);
+  } else if (r->status != GFSMITH_OK) {
     fail(s, r->reason);
   } else if (e != NULL && s->phase == PHASE_CHUNKS) {
     e->have |= UINT64_C(1) << s->node->rank;
@@ -255,6 +273,8 @@ static void go_on(sync_job *s) {
       return;
     s->phase++;
     s->at = 0;
+    if (s->phase == PHASE_CHUNKS && !s->failed)
+      recover_agreed(s->agent, s->node->rank);
   }
   if (s->rest == 0)
     finish(s);

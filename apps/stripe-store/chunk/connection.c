@@ -18,7 +18,7 @@ static void on_watch(evutil_socket_t fd, short what, void *owner) {
 static bool identify(server *s) {
   kept_status status = kept_get_identity(s->kept, &s->who);
   if (status == KEPT_MISSING) {
-    s->who = (identity){.rank = s->rank};
+    s->who = (identity){.rank = s->rank, .epoch = s->who.epoch, .start = s->who.start};
     randombytes_buf(s->who.incarnation, KEPT_ID);
     status = kept_put_identity(s->kept, &s->who);
   }
@@ -89,7 +89,7 @@ void connection_link(server *s, uint16_t rank, bool up) {
   if (rank != LAYOUT_AGENT)
     return;
   s->linked = up;
-  s->greeted = false;
+  s->greeted = s->welcomed = false;
   if (up)
     connection_tick(s);
 }

@@ -141,9 +141,10 @@ kept_status kept_get_identity(kept *k, identity *who) {
   kept_status status = get(k, "node", &bytes, &length);
   if (status != KEPT_OK)
     return status;
-  snprintf(text, sizeof text, "%.*s", (int)(length < 100 ? length : 100), (const char *)bytes);
+  snprintf(text, sizeof text, "%.*s", (int)(length < 127 ? length : 127), (const char *)bytes);
   free(bytes);
-  if (sscanf(text, "%32s %32s %u", group, incarnation, &who->rank) != 3 ||
+  if (sscanf(text, "%32s %32s %u %" SCNu32 " %" SCNx64, group, incarnation, &who->rank, &who->epoch,
+             &who->start) != 5 ||
       sodium_hex2bin(who->group, KEPT_ID, group, 2 * KEPT_ID, NULL, NULL, NULL) != 0 ||
       sodium_hex2bin(who->incarnation, KEPT_ID, incarnation, 2 * KEPT_ID, NULL, NULL, NULL) != 0) {
     snprintf(k->reason, sizeof k->reason, "%s: the item \"node\" is not a chunk server's",
@@ -157,7 +158,8 @@ kept_status kept_put_identity(kept *k, const identity *who) {
   char text[128], group[2 * KEPT_ID + 1], incarnation[2 * KEPT_ID + 1];
   sodium_bin2hex(group, sizeof group, who->group, KEPT_ID);
   sodium_bin2hex(incarnation, sizeof incarnation, who->incarnation, KEPT_ID);
-  snprintf(text, sizeof text, "%s %s %u", group, incarnation, who->rank);
+  snprintf(text, sizeof text, "%s %s %u %" PRIu32 " %" PRIx64, group, incarnation, who->rank,
+           who->epoch, who->start);
   return put(k, "node", text, strlen(text));
 }
 

@@ -30,6 +30,8 @@ typedef struct identity {
   uint8_t group[KEPT_ID]; /* zeros: no group yet */
   uint8_t incarnation[KEPT_ID];
   unsigned rank;
+  uint32_t epoch; /* of the agent that was accepted last; 0: none */
+  uint64_t start; /* number of that agent's start, which a copy of its folder does not have */
 } identity;
 
 /* Create an object without a connection. */

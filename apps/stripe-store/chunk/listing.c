@@ -51,7 +51,7 @@ void listing_answer(server *s, const message *m) {
   }
   message listed = {.type = MESSAGE_LISTED,
                     .request = m->request,
-                    .epoch = s->epoch,
+                    .epoch = s->who.epoch,
                     .present = s->told < s->list.chunks + s->list.records, /* more follows */
                     .wanted = records,
                     .body = p.bytes,

@@ -12,6 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Has the agent not been replaced? Of two with one epoch, from copies of a folder, the first
+ * counts. */
+static bool latest(const server *s, const message *m) {
+  return m->epoch > s->who.epoch || (m->epoch == s->who.epoch && m->hash == s->who.start);
+}
+
 /* Handle a welcome: the layout and the group of this chunk server. */
 static void welcome(server *s, const message *m) {
   char text[LAYOUT_TEXT + 2 * KEPT_ID + 2], reason[GFSMITH_REASON_MAX] = "";
@@ -26,6 +32,11 @@ static void welcome(server *s, const message *m) {
     server_answer(s, m->request, ANSWER_REFUSED, "invalid welcome");
     return;
   }
+  if (!latest(s, m)) {
+    server_answer(s, m->request, ANSWER_REFUSED,
+                  "another agent serves, started later or from a copy of the folder");
+    return;
+  }
   if (!layout_create(&fresh, &options, reason)) {
     server_answer(s, m->request, ANSWER_REFUSED, reason);
     return;
@@ -36,6 +47,9 @@ static void welcome(server *s, const message *m) {
   layout_destroy(s->layout);
   s->layout = fresh;
   memcpy(s->who.group, group, KEPT_ID);
+  s->who.epoch = m->epoch;
+  s->who.start = m->hash;
+  s->welcomed = true;
   server_answer_kept(s, m->request, kept_put_identity(s->kept, &s->who));
 }
 
@@ -49,12 +63,16 @@ static void meet(const server *s, const message *m) {
 
 static void put_record(server *s, const message *m) {
   (void)fault_point("meta.command");
-  kept_status status = kept_put_record(s->kept, m->version, m->body, m->body_bytes);
+  kept_status status = fault_point("meta.full")
+                           ? KEPT_FULL
+                           : kept_put_record(s->kept, m->version, m->body, m->body_bytes);
   (void)fault_point("meta.stored");
   server_answer_kept(s, m->request, status);
 }
 
 static void forget(server *s, const message *m) {
+  if (m->type == MESSAGE_UNMETA)
+    (void)fault_point("unmeta.command");
   kept_status status = kept_forget_record(s->kept, m->version);
   if (status == KEPT_OK && m->type == MESSAGE_FREE)
     status = kept_forget_chunk(s->kept, m->version);
@@ -104,9 +122,9 @@ static void obey(server *s, const message *m) {
 }
 
 void request_handle(server *s, uint16_t rank, const message *m) {
-  if (rank != LAYOUT_AGENT || m->epoch < s->epoch)
+  bool greeting = m->type == MESSAGE_WELCOME || m->type == MESSAGE_PEER;
+  if (rank != LAYOUT_AGENT || !(greeting || (s->welcomed && m->epoch == s->who.epoch)))
     return; /* from an agent that has been replaced */
-  s->epoch = m->epoch;
   if (m->type == MESSAGE_PEER)
     meet(s, m);
   else if (m->type == MESSAGE_CANCEL)

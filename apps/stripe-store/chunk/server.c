@@ -19,7 +19,7 @@ static void answer(server *s, uint64_t request, int status, int culprit, const c
   message m = {.type = MESSAGE_ANSWER,
                .request = request,
                .status = status,
-               .epoch = s->epoch,
+               .epoch = s->who.epoch,
                .sink = (uint16_t)(culprit < 0 ? LAYOUT_AGENT : culprit),
                .body = (const uint8_t *)reason,
                .body_bytes = (uint32_t)strlen(reason)};
@@ -35,7 +35,7 @@ void server_answer_outcome(server *s, uint64_t request, const gfsmith_outcome *o
 }
 
 void server_lost_kept(server *s) {
-  message m = {.type = MESSAGE_GONE, .epoch = s->epoch};
+  message m = {.type = MESSAGE_GONE, .epoch = s->who.epoch};
   kept_disconnect(s->kept);
   if (s->watch != NULL)
     event_free(s->watch);

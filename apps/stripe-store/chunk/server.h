@@ -30,7 +30,7 @@ typedef struct server {
   char agent[80];    /* its last known address */
   bool linked;       /* is there a link to the agent? */
   bool greeted;      /* the agent has been notified that the memcached is running */
-  uint32_t epoch;    /* the highest epoch of an agent so far */
+  bool welcomed;     /* the agent at the other end of the link has been accepted */
   layout *layout;    /* NULL until the welcome of the agent */
   struct job *jobs;
   void (*drop_jobs)(struct server *s); /* of job.c, which depends on this module */

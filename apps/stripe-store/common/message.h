@@ -19,7 +19,7 @@ typedef enum message_type {
   MESSAGE_LISTED,    /* part of the list: versions of chunks, or one record, as body */
   MESSAGE_GONE,      /* its memcached is down */
   /* from the agent */
-  MESSAGE_WELCOME, /* the layout: the body is its text; hash is that of the group */
+  MESSAGE_WELCOME, /* the layout: the body is its text; hash is the number of the agent's start */
   MESSAGE_PEER,    /* address of another chunk server: sink is its rank, body its address */
   MESSAGE_ENCODE,  /* take part in encoding, store the shard */
   MESSAGE_FETCH,   /* send the shard to the agent */

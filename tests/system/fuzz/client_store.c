@@ -1,5 +1,6 @@
 #include "client_store.h"
 
+#include "agent/confirm.h"
 #include "agent/flush.h"
 #include "agent/index.h"
 #include "agent/node.h"
@@ -51,7 +52,7 @@ static void keep(uint64_t version, stripe *value) {
 
 /* ---- requests ---- */
 
-typedef enum kind { READ, WRITE, REMOVE, FLUSH } kind;
+typedef enum kind { READ, WRITE, REMOVE, FLUSH, CONFIRM } kind;
 
 typedef struct task {
   kind kind;
@@ -59,7 +60,7 @@ typedef struct task {
   record record;
   stripe *value;
   read_done *read;
-  write_done *written; /* also of a removal and of a flush */
+  write_done *written; /* also of a removal, a flush and a confirmation */
   void *owner;
   struct task *next;
 } task;
@@ -87,6 +88,10 @@ void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
 
 void flush_begin(agent *a, flush_done *done, void *owner) {
   begin((task){.kind = FLUSH, .agent = a, .written = done, .owner = owner});
+}
+
+void confirm_begin(agent *a, confirm_done *done, void *owner) {
+  begin((task){.kind = CONFIRM, .agent = a, .written = done, .owner = owner});
 }
 
 static void complete_read(const task *t, bool success) {
@@ -149,8 +154,10 @@ void store_complete(unsigned n, bool success) {
     complete_write(t, success);
   else if (t->kind == REMOVE)
     complete_removal(t, success);
-  else
+  else if (t->kind == FLUSH)
     complete_flush(t, success);
+  else
+    t->written(t->owner, success ? NULL : failure);
   free(t);
 }
 

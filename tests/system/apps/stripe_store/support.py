@@ -36,7 +36,8 @@ def process_state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-QUICK = "kallsyms.so"
+QUICK, CLOCK = "kallsyms.so", "clock.so"
+"""Preloaded libraries, native/*.c."""
 
 
 def environment(programs: Path) -> dict[str, str]:

@@ -28,9 +28,12 @@ def children(pid: int) -> dict[str, int]:
     """Return the processes that a run has started, named as in support.Store."""
     found = {}
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
-        if len(words) < 3:
+        try:
+            words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
+        if len(words) < 3:
+            continue  # it is ending
         program = Path(words[0].decode()).name
         name = {"stripe-agent": "agent", "stripe-chunk": f"chunk-{words[1].decode()}"}.get(program)
         found[name or Path(words[2].decode()).name] = int(child)

@@ -1,0 +1,172 @@
+"""Two recoveries of the agent, from the lists of different chunk servers, show clients the same values.
+
+A write or deletion before them is not acknowledged: either result is right, but only one of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+from pymemcache.exceptions import MemcacheError
+
+from tests.system.apps.stripe_store.bench import acknowledged
+from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for
+from tests.system.apps.stripe_store.wire import Memcached
+
+
+@pytest.fixture
+def store(fresh_store: Callable[..., Store]) -> Store:
+    return fresh_store(agent_options=("--deadline", "10000"))
+
+
+def seen(store: Store, key: str) -> bytes | None:
+    """Return the value of the key as soon as the store answers."""
+    end = time.monotonic() + DEADLINE
+    while True:
+        try:
+            return store.get(key)
+        except (MemcacheError, OSError) as error:
+            text = str(error)
+            assert "unknown until" in text or "not available now" in text or isinstance(error, OSError), text
+            assert time.monotonic() < end, f"the store does not answer: {error}"
+            time.sleep(0.02)
+
+
+def records(store: Store, rank: int) -> set[str]:
+    with Memcached(store.folder / f"memcached-{rank}") as memcached:
+        return {name for name in memcached.all_keys() if name.startswith("r")}
+
+
+def replicas(store: Store, key: str) -> list[int]:
+    """Return the ranks that have the record of the key."""
+    return [store.holder(key, shard) for shard in (0, *range(store.k, store.k + store.m))]
+
+
+def recover(store: Store, away: list[int]) -> None:
+    """Restart the agent; these chunk servers are away, all others are there."""
+    if "agent" in store.running:
+        store.kill("agent")
+    for rank in store.ranks:
+        name = f"chunk-{rank}"
+        if rank in away and name in store.running:
+            store.kill(name)
+        elif rank not in away and name not in store.running:
+            store.launch(name)
+    store.launch("agent")
+
+
+@contextmanager
+def interrupted(store: Store, key: str, act: Callable[[], object], point: str, kept: int) -> Iterator[None]:
+    """Kill the agent in a command for which only `kept` of the replicas has done its part."""
+    others = [rank for rank in replicas(store, key) if rank != kept]
+    before = records(store, kept)
+    for rank in others:
+        store.plan(f"chunk-{rank}", point)
+    with ThreadPoolExecutor(1) as pool:
+        acting: Future[object] = pool.submit(act)
+        for rank in others:
+            store.wait_stopped(f"chunk-{rank}")
+        wait_for("the part of one replica", lambda: records(store, kept) != before)
+        store.kill("agent", *(f"chunk-{rank}" for rank in others))
+        assert not acknowledged(acting)
+    yield
+
+
+@pytest.mark.parametrize("old", [b"", b"old value"])
+def test_a_write(store: Store, old: bytes) -> None:
+    """Only one chunk server has its record: it is there at the first recovery, and away at the second."""
+    key = "key"
+    kept, *others = replicas(store, key)
+    if old:
+        store.set(key, old)
+    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
+        recover(store, others)
+    first = seen(store, key)
+    assert first in (old or None, b"new value")
+    recover(store, [kept])
+    assert seen(store, key) == first
+    recover(store, [])
+    store.wait_writable()
+    assert seen(store, key) == first
+    store.set(key, b"another value")
+
+
+@pytest.mark.parametrize("away", ["the others", "the one"])
+def test_a_deletion(store: Store, away: str) -> None:
+    """Only one chunk server has deleted its record: at the first recovery it is the only replica that is
+    there, or the only one that is away.
+    """
+    key = "key"
+    kept, *others = replicas(store, key)
+    store.set(key, b"value")
+
+    def delete() -> None:
+        with store.client() as client:
+            client.delete(key)
+
+    with interrupted(store, key, delete, "unmeta.command", kept):
+        recover(store, others if away == "the others" else [kept])
+    first = seen(store, key)
+    assert first in (None, b"value")
+    recover(store, [kept] if away == "the others" else others)
+    assert seen(store, key) == first
+    recover(store, [])
+    store.wait_writable()
+    assert seen(store, key) == first
+
+
+def test_a_deciding_chunk_server_leaves(store: Store) -> None:
+    """No client is served before all chunk servers of the recovery agree, and another recovery begins."""
+    key = "key"
+    kept, *others = replicas(store, key)
+    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
+        pass
+    helper = next(rank for rank in store.ranks if rank not in (kept, *others))
+    store.plan(f"chunk-{helper}", "meta.command")
+    recover(store, others)
+    store.wait_stopped(f"chunk-{helper}")  # it gets a copy of the record
+    why = store.refusal(lambda: store.get(key))
+    assert why == f"unknown until all chunk servers agree, missing: {helper}"
+    store.kill(f"chunk-{helper}")
+    store.launch(*(f"chunk-{rank}" for rank in (*others, helper)))
+    store.wait_writable()
+    assert seen(store, key) in (None, b"new value")
+
+
+def test_no_memory_for_a_copy(store: Store) -> None:
+    """One that is no replica has no memory for the copy of the record: values are served without the copy."""
+    key = "key"
+    kept, *others = replicas(store, key)
+    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
+        pass
+    helper = next(rank for rank in store.ranks if rank not in (kept, *others))
+    store.plan(f"chunk-{helper}", "meta.full", "fail")
+    recover(store, others)
+    assert seen(store, key) == b"new value"
+    line = f"chunk server {helper}: no memory for the copy of a record"
+    assert line in store.log_of("agent").read_text()
+    store.launch(*(f"chunk-{rank}" for rank in others))
+    store.wait_writable()
+    assert seen(store, key) == b"new value"
+
+
+def test_a_write_that_only_one_remembers(store: Store) -> None:
+    """The agent has removed a refused write from all chunk servers that it reached: the key is not lost."""
+    key = "key"
+    kept, *others = replicas(store, key)
+    store.plan(f"chunk-{kept}", "meta.stored")
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(lambda: store.set(key, b"value"))
+        store.wait_stopped(f"chunk-{kept}")
+        store.kill(f"chunk-{kept}")
+        assert not acknowledged(writing)
+    wait_for("the removal", lambda: not any(records(store, rank) for rank in others))
+    assert records(store, kept)
+    recover(store, [])
+    store.wait_writable()
+    assert seen(store, key) is None
+    store.set(key, b"another value")
