@@ -22,8 +22,8 @@ static const char usage[] =
     "       gfsmith-shards repair [OPTIONS] SHARD...|SHARDS\n"
     "       gfsmith-shards restore [OPTIONS] SHARD...|SHARDS -o FILE|FOLDER|-\n"
     "       gfsmith-shards info SHARD...|SHARDS\n"
-    "Splits FILE, FOLDER or standard input into K + M shards in the folder SHARDS; any K restore "
-    "it.\n"
+    "Splits FILE, FOLDER or standard input into K + M shards in the folder SHARDS. Any K of them\n"
+    "restore it; with lrc, any M - L + 1 may be missing.\n"
     "  -c, --code CODE    a code of `gfsmith codes` (default cauchy), or lrc\n"
     "  -k, --data K       data shards (default 10)\n"
     "  -m, --parity M     parity shards (default 4)\n"
@@ -148,6 +148,13 @@ static int refuse_option(const command *chosen, const char *word, bool lacks_val
   return refuse("%s has no option %s (see --help)", chosen->name, optopt != 0 ? letter : word);
 }
 
+static const char *long_name(int flag) {
+  const struct option *found = long_options;
+  while (found->val != flag)
+    found++;
+  return found->name;
+}
+
 static int parse(options *opt, const command *chosen, int argc, char **argv) {
   int flag;
   int status = TOOL_OK;
@@ -159,7 +166,7 @@ static int parse(options *opt, const command *chosen, int argc, char **argv) {
       exit(TOOL_OK);
     }
     if (strchr(chosen->flags, flag) == NULL)
-      return refuse("%s has no option -%c", chosen->name, flag);
+      return refuse("%s has no option --%s (see --help)", chosen->name, long_name(flag));
     status = apply(opt, flag);
   }
   if (status != TOOL_OK)

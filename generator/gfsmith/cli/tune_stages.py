@@ -231,6 +231,7 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
 
 def measure(texts: Sequence[str], options: Options) -> None:
     """Time variants on this machine and write the tuned file."""
+    targets = _targets(texts, microarch.host_features())
     try:
         import optuna  # noqa: F401
     except ImportError:
@@ -241,7 +242,6 @@ def measure(texts: Sequence[str], options: Options) -> None:
         host = microarch.host()
     except microarch.UnknownMicroarchitecture as error:
         fail(str(error))
-    targets = _targets(texts, microarch.host_features())
     if options.report is not None:
         _drawable(options.report)
     ledger, complete = _measure(targets, host, options)

@@ -140,7 +140,7 @@ def test_repair_does_not_replace_unnamed_files(tool: Tool, shards: Path) -> None
     before = snapshot(shards)
     some = [shard(shards, index) for index in (0, 1, 3, 4, 5)]
     assert tool.refusal("repair", *some) == f"{shard(shards, 2)} exists but was not named: name it too"
-    assert tool.refusal("repair", "--force", *some) == "repair has no option -f"
+    assert tool.refusal("repair", "--force", *some) == "repair has no option --force (see --help)"
     assert snapshot(shards) == before
 
 
