@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gfsmith.build import config
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import load, raw
+from gfsmith.prove.machine.prove import contract_of, prove_code
+from gfsmith.prove.machine.x86 import stackmap
 from gfsmith.prove.machine.x86.unwind import Step, check
+from gfsmith.prove.verdict import Status
 from tests.support import needs
+from tests.support.paths import ROOT
 from tests.unit.prove import objects
 from tests.unit.prove.objects import CLANG, COFF, GCC, GCC_MS, GEN_OUT, MACHO, MINGW, assemble, walk
 
@@ -22,6 +28,9 @@ KERNELS = [
     "gfs_mad_1x1__sse_u4",
     "gfs_xor_2x1__avx2_u4",
 ]
+#: A kernel that keeps sums in its frame.
+SPILLS = "gfs_dot_48x24_cauchy_good_packets__avx512_plain_u1"
+TOML = ROOT / "gfsmith.toml"
 SYSV = {"gcc": GCC, "clang": CLANG, "macho": MACHO}
 MS = {"coff": COFF, "mingw": MINGW}
 
@@ -234,3 +243,17 @@ def test_an_unknown_function() -> None:
 
 def test_kernels_of_every_instruction_set_exist() -> None:
     assert all((GEN_OUT / "x86" / f"{symbol}.S").exists() for symbol in KERNELS)
+
+
+def test_values_in_the_frame_are_no_states_of_its_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that spills sums has few states at an instruction: only the caller's values are compared."""
+    spec = next(s for s in config.specs(config.load(TOML), TOML.name) if s.symbol == SPILLS)
+    found = load(assemble(GCC, (GEN_OUT / "x86" / f"{SPILLS}.S").read_text(), tmp_path))
+    steps: list[Step] = []
+    monkeypatch.setattr(stackmap, "check", lambda image, name, given: steps.extend(given))
+    report = prove_code(contract_of(spec, "sysv"), found, SPILLS, exhaustive=False)
+    assert report.status is Status.PROVED, report.reason
+    assert max(step.depth for step in steps) >= 192
+    assert max(Counter(step.offset for step in steps).values()) <= 3

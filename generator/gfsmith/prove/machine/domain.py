@@ -30,6 +30,7 @@ class Unsupported(Exception):
 
 _ALL = (1 << 64) - 1
 NUMBER = "number"  #: the kind of an atom whose x is the bytes of the word that is its shard
+ENTRY = "entry"  #: the kind of an atom that is a vector register at the entry; its number is the shard
 JUNK = "junk"  #: the kind of an atom that may be anything, data too
 UNCLEAR = "unclear"  #: the kind of an atom that is a number or an address, of which nothing more is known
 UNKNOWN = frozenset({JUNK, UNCLEAR})

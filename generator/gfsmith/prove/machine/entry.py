@@ -103,7 +103,9 @@ def _vectors(arch: Architecture, start: Start) -> list[Runs]:
     """Return the vector registers on entry."""
     if start.vectors is not None:
         return list(start.vectors)
-    return [((arch.vector_bytes, domain.variable("entry", number, 0)),) for number in range(arch.vectors)]
+    return [
+        ((arch.vector_bytes, domain.variable(domain.ENTRY, number, 0)),) for number in range(arch.vectors)
+    ]
 
 
 def entry_state(
@@ -185,7 +187,7 @@ def check_end(contract: Contract, arch: Architecture, start: Start, state: State
             raise Refutation(f"{condition} is not preserved")
     for number, kept in abi.preserved_vectors.items():
         low = domain.cut(state.vectors[number], 0, kept)
-        if low != ((kept, domain.variable("entry", number, 0)),):
+        if low != ((kept, domain.variable(domain.ENTRY, number, 0)),):
             raise Refutation(f"{arch.vector_name}{number} is not preserved")
     if contract.clean_upper and state.dirty:
         raise Refutation("upper halves of vector registers are in use on return")

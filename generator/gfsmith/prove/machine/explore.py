@@ -35,6 +35,7 @@ from gfsmith.prove.machine.linear import (
 )
 from gfsmith.prove.machine.memory import Memory
 from gfsmith.prove.machine.paths import Exit, Path, Record, Way
+from gfsmith.prove.machine.stack import callers_slots
 from gfsmith.prove.machine.state import Alignment, Condition, Difference, Flags, Opaque, State, Value
 from gfsmith.prove.machine.substitution import fix, relate, settle
 from gfsmith.prove.verdict import Refutation
@@ -53,7 +54,7 @@ def _frame(state: State, abi: Abi) -> Frame:
     values."""
     assert isinstance(state.memory, Memory)
     kept = tuple((name, str(v)) for name, v in state.gpr.items() if isinstance(v, Linear) and private(v))
-    slots = tuple((place, str(content)) for place, (content, _) in state.memory.stack.slots.items())
+    slots = tuple((place, str(content)) for place, content in callers_slots(state.memory.stack))
     vectors = tuple(str(domain.cut(state.vectors[n], 0, size)) for n, size in abi.preserved_vectors.items())
     return kept, slots, vectors
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.domain import Runs, Unsupported
-from gfsmith.prove.machine.linear import Facts, Symbol, Word, substitute, subtract
+from gfsmith.prove.machine.linear import Facts, Symbol, Word, private, substitute, subtract
 from gfsmith.prove.verdict import Refutation
 
 Slot = tuple[Word | Runs, int]
@@ -98,6 +98,23 @@ class Stack:
                 del self.slots[other]
                 self.slots.update(_remains(other, slot, place, size))
         self.slots[place] = content, size
+
+
+def callers_slots(stack: Stack) -> Iterator[tuple[Word, Word | Runs]]:
+    """Yield the slots that hold a value of the caller and nothing else: a register that the function must
+    preserve. A frame may have hundreds of other slots, with long sums."""
+    for place, (content, _) in stack.slots.items():
+        kept = _entry_vector(content) if isinstance(content, tuple) else private(content) is not None
+        if kept:
+            yield place, content
+
+
+def _entry_vector(content: Runs) -> bool:
+    """Return whether bytes are those of one vector register at the entry."""
+    form = content[0][1]
+    if len(content) > 1 or not isinstance(form, domain.Form) or len(form.atoms) != 1:
+        return False
+    return next(iter(form.atoms)).kind == domain.ENTRY
 
 
 def _may_overlap(facts: Facts, place: Word, size: int, other: Word, length: int) -> bool:

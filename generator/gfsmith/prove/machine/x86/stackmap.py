@@ -11,6 +11,7 @@ from gfsmith.prove.machine.domain import Unsupported
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.linear import Address, subtract, symbol
 from gfsmith.prove.machine.memory import Memory
+from gfsmith.prove.machine.stack import callers_slots
 from gfsmith.prove.machine.state import State
 from gfsmith.prove.machine.x86.encoding import POPS, RETURNS
 from gfsmith.prove.machine.x86.unwind import Step, check
@@ -21,14 +22,14 @@ def _saved(state: State, abi: Abi) -> dict[str, int]:
     """Return the stack slot, relative to the entry rsp, of each preserved register that has changed."""
     memory = state.memory
     assert isinstance(memory, Memory)
-    slots = {str(c): place for place, (c, _) in memory.stack.slots.items() if isinstance(place, int)}
+    slots = {str(c): place for place, c in callers_slots(memory.stack) if isinstance(place, int)}
     found = {}
     for name in abi.preserved:
         entry = symbol(f"entry_{name}")
         if state.gpr[name] != entry and str(entry) in slots:
             found[name] = slots[str(entry)]
     for number in abi.preserved_vectors:
-        kept = ((16, domain.variable("entry", number, 0)),)
+        kept = ((16, domain.variable(domain.ENTRY, number, 0)),)
         if domain.cut(state.vectors[number], 0, 16) != kept and str(kept) in slots:
             found[f"xmm{number}"] = slots[str(kept)]
     return found
