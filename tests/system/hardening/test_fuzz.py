@@ -1,4 +1,4 @@
-"""Every fuzz target runs for 20 seconds and finds nothing; each finds a planted error."""
+"""Every fuzz target runs for 15 seconds and finds nothing; each finds a planted error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support.paths import ROOT
 
 NAMES = ("config", "shard", "api", "links", "protocol", "client")
-SECONDS = 20
+SECONDS = 15
 #: Number of inputs within which a planted error must be found.
 TEETH = {
     "config": 200000,
