@@ -1,9 +1,9 @@
 /* Recovery of the index after a start, when the agent has only the group. For every acknowledged
  * value, each chunk server whose memory belongs to the group has its chunk, and m + 1 of them have
- * the record; so any k of them together have every record. The index is built when k of them have
- * sent their lists: for each key, the highest version of which all of them have a chunk, or that
- * can be decoded. All other versions remain from a write that was never acknowledged, or from a
- * value that was replaced or deleted: sync.c removes them.
+ * the record; so any k of them together have every record. The index is built when a quorum of
+ * them, at least k, have sent their lists: for each key, the highest version of which all of them
+ * have a chunk, or that can be decoded. All other versions remain from a write that was never
+ * acknowledged, or from a value that was replaced or deleted: sync.c removes them.
  *
  * The next recovery, from other lists, must decide the same about a write that was not
  * acknowledged. So clients wait until each of these chunk servers has removed the other versions

@@ -17,6 +17,7 @@ def test_the_targets_are_reached(build: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     rows = re.findall(r"^(\S+) +lines +([0-9.]+) % +branches +([0-9.]+) %$", done.stdout, re.MULTILINE)
     shares = {name: (float(lines), float(branches)) for name, lines, branches in rows}
-    assert shares["all"] >= (95.0, 90.0)
-    assert shares["runtime/core/src/tuned.c"] < (50.0, 50.0)
+    lines, branches = shares["all"]
+    assert lines >= 95.0 and branches >= 90.0
+    assert max(shares["runtime/core/src/tuned.c"]) < 50.0
     assert len(shares) > 40

@@ -1,4 +1,4 @@
-"""Every fuzz target runs for 15 seconds and finds nothing; each finds a planted error."""
+"""Every fuzz target runs for 30 seconds and finds nothing; each finds a planted error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from tests.support.paths import ROOT
 
 NAMES = ("config", "shard", "api", "links", "protocol", "client")
-SECONDS = 15
+SECONDS = 30
+#: Branches that must be reached, if not 200: these targets have few.
+FEWEST = {"links": 100, "protocol": 100}
 #: Number of inputs within which a planted error must be found.
 TEETH = {
     "config": 200000,
@@ -39,7 +41,7 @@ def test_nothing_is_found(build: Path) -> None:
     for line in lines:
         assert line.endswith(": nothing found")
         runs, branches, _ = (int(word) for word in line.split() if word.isdigit())
-        assert runs > 100 and branches > 100
+        assert runs > 100 and branches > FEWEST.get(line.split(":")[0], 200)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -65,6 +65,12 @@ KINDS = (
 )
 
 
+#: Faults of links: a command before and behind the link's name, and its last word at the begin and end.
+LINKS = {
+    "unplug": (("ip", "link", "set"), (), ("down", "up")),
+    "isolate": (("bridge", "link", "set", "dev"), ("isolated",), ("on", "off")),
+}
+
 AGENT_POINTS = ("set.asked", "set.encoded", "set.recorded", "set.freed", "delete.asked", "delete.removed")
 CHUNK_POINTS = ("write.stored", "meta.command", "meta.stored", "unmeta.command", "rebuild.stored")
 
@@ -96,11 +102,9 @@ def _fault(draw: random.Random, kind: str, shape: Shape) -> Fault:
         return Fault(kind, (draw.choice(ranks),))
     if kind == "strike agent":
         return Fault(kind, point=draw.choice(AGENT_POINTS))
-    if kind == "strike chunk":
-        few = draw.randrange(1, shape.bearable + 1)
-        return Fault(kind, tuple(sorted(draw.sample(ranks, few))), point=draw.choice(CHUNK_POINTS))
     few = draw.randrange(1, shape.bearable + 1)
-    return Fault(kind, tuple(sorted(draw.sample(ranks, 2 if kind == "isolate" else few))))
+    chosen = tuple(sorted(draw.sample(ranks, 2 if kind == "isolate" else few)))
+    return Fault(kind, chosen, point=draw.choice(CHUNK_POINTS) if kind == "strike chunk" else "")
 
 
 @dataclass(slots=True)
@@ -111,7 +115,7 @@ class Victim:
     folder: Path
     clock: Path
     space: int
-    """A descriptor of the network namespace of the agent, which has the switch; -1: none."""
+    """A descriptor of the network namespace of the agent, which has the switch."""
 
     def address(self) -> tuple[str, int]:
         host, _, port = (self.folder / "client").read_text().strip().rpartition(":")
@@ -150,12 +154,8 @@ class Victim:
                 with suppress(OSError):  # a full disk
                     plan.write_text(f"kill {fault.point}\n")
                     plan.rename(self.folder / f"fault.{name}")
-        elif fault.kind == "unplug":
-            for rank in fault.ranks:
-                self._switch("ip", "link", "set", f"node{rank}", "down")
-        elif fault.kind == "isolate":
-            for rank in fault.ranks:
-                self._switch("bridge", "link", "set", "dev", f"node{rank}", "isolated", "on")
+        elif what in LINKS:
+            self._set_links(fault, begins=True)
         elif fault.kind == "fill disk":
             with (self.folder.parent / "rest").open("wb") as rest, suppress(OSError):
                 while True:
@@ -170,12 +170,8 @@ class Victim:
         elif what == "strike":
             for name in self._names(target, fault.ranks):
                 (self.folder / f"fault.{name}").unlink(missing_ok=True)
-        elif fault.kind == "unplug":
-            for rank in fault.ranks:
-                self._switch("ip", "link", "set", f"node{rank}", "up")
-        elif fault.kind == "isolate":
-            for rank in fault.ranks:
-                self._switch("bridge", "link", "set", "dev", f"node{rank}", "isolated", "off")
+        elif what in LINKS:
+            self._set_links(fault, begins=False)
         elif fault.kind == "fill disk":
             (self.folder.parent / "rest").unlink()
 
@@ -194,10 +190,13 @@ class Victim:
                 with suppress(ProcessLookupError):
                     os.kill(running[name], number)
 
-    def _switch(self, *command: str) -> None:
-        if self.space >= 0:
-            where = f"--net=/proc/self/fd/{self.space}"
-            subprocess.run(["nsenter", where, *command], check=True, pass_fds=(self.space,))
+    def _set_links(self, fault: Fault, *, begins: bool) -> None:
+        """Change the chunk servers' links at the switch."""
+        before, between, words = LINKS[fault.kind]
+        where = f"--net=/proc/self/fd/{self.space}"
+        for rank in fault.ranks:
+            command = ["nsenter", where, *before, f"node{rank}", *between, words[not begins]]
+            subprocess.run(command, check=True, pass_fds=(self.space,))
 
 
 @contextmanager

@@ -76,6 +76,13 @@ def interrupted(store: Store, key: str, act: Callable[[], object], point: str, k
     yield
 
 
+def write_at_one(store: Store, key: str, kept: int) -> int:
+    """Interrupt a write of which one replica has the record; return a rank that is no replica."""
+    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
+        pass
+    return next(rank for rank in store.ranks if rank not in replicas(store, key))
+
+
 @pytest.mark.parametrize("old", [b"", b"old value"])
 def test_a_write(store: Store, old: bytes) -> None:
     """Only one chunk server has its record: it is there at the first recovery, and away at the second."""
@@ -123,9 +130,7 @@ def test_a_deciding_chunk_server_leaves(store: Store) -> None:
     """No client is served before all chunk servers of the recovery agree, and another recovery begins."""
     key = "key"
     kept, *others = replicas(store, key)
-    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
-        pass
-    helper = next(rank for rank in store.ranks if rank not in (kept, *others))
+    helper = write_at_one(store, key, kept)
     store.plan(f"chunk-{helper}", "meta.command")
     recover(store, others)
     store.wait_stopped(f"chunk-{helper}")  # it gets a copy of the record
@@ -141,9 +146,7 @@ def test_no_memory_for_a_copy(store: Store) -> None:
     """One that is no replica has no memory for the copy of the record: values are served without the copy."""
     key = "key"
     kept, *others = replicas(store, key)
-    with interrupted(store, key, lambda: store.set(key, b"new value"), "meta.command", kept):
-        pass
-    helper = next(rank for rank in store.ranks if rank not in (kept, *others))
+    helper = write_at_one(store, key, kept)
     store.plan(f"chunk-{helper}", "meta.full", "fail")
     recover(store, others)
     assert seen(store, key) == b"new value"
