@@ -79,18 +79,23 @@ def _peak(code: Iterable[Instr], last: dict[Value, int], loop: Loop) -> int:
     ends: dict[Value, int] = {}
     for value, position in last.items():
         ends[name.get(value, value)] = max(ends.get(name.get(value, value), -1), position)
+    ending: dict[int, list[Value]] = {}
+    for value, position in ends.items():
+        ending.setdefault(position, []).append(value)
     live: set[Value] = set()
     peak = 0
     for position, instr in enumerate(code):
-        dying = {v for v in (name.get(a, a) for a in instr.args) if v in live and ends[v] == position}
         if instr.result is not None:
+            for arg in instr.args:
+                value = name.get(arg, arg)
+                if ends[value] == position:  # the result may take its register
+                    live.discard(value)
             result = name.get(instr.result, instr.result)
-            grown = (live - dying) | {result}
-            peak = max(peak, len(live), len(grown))
-            live = grown
-        else:
-            live -= dying
-        live = {v for v in live if ends.get(v, -1) > position}
+            live.add(result)
+            peak = max(peak, len(live))
+            if ends.get(result, -1) <= position:
+                live.discard(result)
+        live.difference_update(ending.get(position, ()))
     return peak
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 from typing import Any, Protocol, Self
 
 from gfsmith.ir.program import Op
@@ -61,18 +62,31 @@ def _choose(x: Byte, chosen: Byte) -> Byte:
     return tuple(x[7] & bit for bit in chosen)
 
 
+@lru_cache(maxsize=1 << 10)
+def _derivatives(table: tuple[Byte, ...]) -> tuple[tuple[int, Byte], ...]:
+    """Return (a set of index bits, its coefficient) of a table's algebraic normal form, without zeros.
+
+    table[index] is the sum of the coefficients of all sets whose bits are 1 in the index (Moebius transform).
+    """
+    rows = list(table)
+    for bit in (1, 2, 4, 8):
+        for number in range(16):
+            if number & bit:
+                rows[number] = _xor(rows[number], rows[number ^ bit])
+    return tuple((number, row) for number, row in enumerate(rows) if any(row))
+
+
 def _lookup(table: Sequence[Byte], index: Byte) -> Byte:
-    """table[index] for index < 16, by selection on one index bit after another."""
+    """table[index] for index < 16, as a polynomial in the bits of the index."""
     if any(index[4:]):
         raise Undefined("LOOKUP with an index that may exceed 15")
-    rows = list(table)
-    for bit in reversed(index[:4]):
-        half = len(rows) // 2
-        rows = [
-            tuple(x ^ (bit & (x ^ y)) for x, y in zip(low, high, strict=True))
-            for low, high in zip(rows[:half], rows[half:], strict=True)
-        ]
-    return rows[0]
+    total = (_zero_like(index[0]),) * 8
+    for bits, coefficient in _derivatives(tuple(table)):
+        for bit in range(4):
+            if bits >> bit & 1:
+                coefficient = tuple(index[bit] & each for each in coefficient)
+        total = _xor(total, coefficient)
+    return total
 
 
 def _lookup_low(table: Sequence[Byte], x: Byte) -> Byte:
