@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.folders import built
+from tests.support.folders import built, once
 from tests.system.apps.shards.support import FLAGS, NATIVE, Tool, build_tool, call, content, make_set
 
+#: A file system in memory, where a flush takes no time.
+MEMORY = Path("/dev/shm")
 SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def heard_signals() -> None:
+    """Let programs start with the default signal handling, as in a shell: the tests' parent may ignore some
+    signals (nohup ignores SIGHUP).
+
+    A program starts with the default handling of a signal for which its parent has a handler. Setting it in
+    the new process would need a copy of this large one for each program.
+    """
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) is signal.SIG_IGN:
+            signal.signal(each, lambda number, frame: None)
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A temporary folder in memory if there is one: most programs here flush a dozen files."""
+    if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="gfsmith-", dir=MEMORY) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")
@@ -21,9 +49,10 @@ def tool() -> Tool:
 @pytest.fixture(scope="session")
 def sanitized(tool: Tool, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     """Built with AddressSanitizer and UBSan: an error ends the program with status 99."""
-    program = tmp_path_factory.mktemp("sanitized") / "gfsmith-shards"
-    build_tool(program, *SANITIZE)
-    return Tool(program, {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"})
+    folder = once(
+        tmp_path_factory, "sanitized-shards", lambda made: build_tool(made / "gfsmith-shards", *SANITIZE)
+    )
+    return Tool(folder / "gfsmith-shards", {"ASAN_OPTIONS": "exitcode=99", "UBSAN_OPTIONS": "exitcode=99"})
 
 
 @pytest.fixture(scope="session")

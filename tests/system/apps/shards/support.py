@@ -59,14 +59,6 @@ class Outcome:
     raw: bytes = b""
 
 
-def default_signals() -> None:
-    """Restore the default signal handling, as in a shell: the tests' parent may ignore some signals (nohup
-    ignores SIGHUP).
-    """
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_DFL)
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
     """The program, and its environment variables in addition to those of the tests."""
@@ -81,17 +73,12 @@ class Tool:
         cwd: Path | None = None,
         stdin: bytes | None = None,
     ) -> Outcome:
-        def prepare() -> None:
-            default_signals()
-            if before is not None:
-                before()
-
         done = subprocess.run(
             [self.program, *arguments],
             capture_output=True,
             input=stdin,
             env={**os.environ, **self.environment},
-            preexec_fn=prepare,
+            preexec_fn=before,
             cwd=cwd,
             timeout=DEADLINE,
         )
@@ -127,7 +114,6 @@ class Stopped:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **tool.environment},
-            preexec_fn=default_signals,
         )
         _, status = os.waitpid(self.process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)

@@ -26,7 +26,6 @@ from tests.system.apps.shards.support import (
     Stopped,
     Tool,
     content,
-    default_signals,
     flip,
     make_set,
     shard,
@@ -356,7 +355,6 @@ def test_ctrl_c_while_stdin_is_silent(tool: Tool, tmp_path: Path) -> None:
         [tool.program, "protect", "-t", "3", "-", tmp_path / "out"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=default_signals,
     ) as process:
         while not temporaries_exist(tmp_path / "out", 14):
             assert process.poll() is None
