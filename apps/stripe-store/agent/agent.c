@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+const char no_memory[] = "out of memory";
+
 unsigned agent_nodes(const agent *a) { return layout_shards(a->layout); }
 
 uint64_t agent_all(const agent *a) { return (UINT64_C(2) << agent_nodes(a)) - 2; }

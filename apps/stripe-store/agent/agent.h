@@ -31,7 +31,9 @@ typedef struct node {
   uint16_t rank;
   node_state state;
   bool linked, pinged;
+  bool unheard;     /* its greeting is wanted again */
   bool begun, more; /* the list has been requested; more parts of it follow */
+  bool listed;      /* the list has still to be compared with the index */
   bool known;       /* since the start of this agent, its list has been compared with the index */
   char address[80]; /* for the other chunk servers; "": unknown */
   uint8_t incarnation[GROUP_ID];
@@ -49,6 +51,8 @@ typedef struct counters {
 typedef struct agent_events {
   /* Called by call.c: a chunk server did not answer within the deadline. */
   void (*silent)(agent *a, uint16_t rank);
+  /* Called by write.c: a chunk server may have kept a version that it should have deleted. */
+  void (*unsure)(agent *a, uint16_t rank);
   /* Called by client.c: a request has arrived, with its value; ends with client_over. */
   void (*request)(struct client *c);
 } agent_events;
@@ -93,6 +97,8 @@ uint64_t agent_all(const agent *a);   /* the mask of their ranks */
 /* A unique number for a version, request or job: the epoch, then a counter. */
 uint64_t agent_number(agent *a);
 uint64_t agent_now_ms(void);
+/* The reason for the failure of a request for which the system has no memory. */
+extern const char no_memory[];
 /* Write this group and use it from now on. False: failed; the reason is stored in `trouble` and
  * reported once. */
 bool agent_save_group(agent *a, const group *fresh);

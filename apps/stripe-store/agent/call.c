@@ -1,11 +1,11 @@
 #include "call.h"
 
 #include "common/answer.h"
+#include "common/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct call {
   agent *agent;
@@ -24,7 +24,8 @@ struct call {
 };
 
 static void dispose(call *c) {
-  HASH_DEL(c->agent->calls, c);
+  if (TABLE_HAS(c, hh))
+    HASH_DEL(c->agent->calls, c);
   if (c->timer != NULL)
     event_free(c->timer);
   gfsmith_operation_release(c->own);
@@ -84,16 +85,22 @@ static void on_timer(evutil_socket_t fd, short what, void *owner) {
 }
 
 call *call_begin(agent *a, unsigned ms, call_done *done, void *owner) {
+  const struct timeval limit = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000};
   call *c = calloc(1, sizeof *c);
-  if (c == NULL || (c->timer = evtimer_new(a->base, on_timer, c)) == NULL)
-    abort();
+  if (c == NULL)
+    return NULL;
   c->agent = a;
+  c->timer = evtimer_new(a->base, on_timer, c);
   c->id = agent_number(a);
   c->ms = ms;
   c->done = done;
   c->owner = owner;
-  HASH_ADD(hh, a->calls, id, sizeof c->id, c);
-  return c;
+  if (c->timer != NULL && event_add(c->timer, &limit) == 0)
+    HASH_ADD(hh, a->calls, id, sizeof c->id, c);
+  if (TABLE_HAS(c, hh))
+    return c;
+  dispose(c);
+  return NULL;
 }
 
 void call_hold(call *c, stripe *used) {
@@ -113,12 +120,19 @@ static unsigned share_ms(const call *c) { return c->ms - c->ms / 4; }
 
 void call_ask(call *c, uint16_t rank, message *m) {
   char reason[64];
+  if (c->result.status != GFSMITH_OK)
+    return;
   m->epoch = c->agent->group.epoch;
   m->request = c->id;
   m->deadline_ms = share_ms(c);
   c->asked |= UINT64_C(1) << rank;
-  if (net_send(c->agent->net, rank, m) == GFSMITH_OK) {
+  int status = net_send(c->agent->net, rank, m);
+  if (status == GFSMITH_OK) {
     c->waiting |= UINT64_C(1) << rank;
+    return;
+  }
+  if (status == GFSMITH_ENOMEM) {
+    fail(c, status, no_memory);
     return;
   }
   snprintf(reason, sizeof reason, "chunk server %u is gone", rank);
@@ -139,7 +153,12 @@ static void on_over(void *owner, const gfsmith_outcome *outcome) {
   check(c);
 }
 
-gfsmith_notice call_notice(call *c) { return net_notice(c->agent->net, on_over, c, &c->own); }
+bool call_notice(call *c, gfsmith_notice *notice) {
+  bool done = net_notice(c->agent->net, notice, on_over, c, &c->own);
+  if (!done)
+    fail(c, GFSMITH_ENOMEM, no_memory);
+  return done;
+}
 
 void call_posted(call *c, const gfsmith_notice *notice, int status) {
   c->own_runs = status == GFSMITH_OK;
@@ -150,9 +169,6 @@ void call_posted(call *c, const gfsmith_notice *notice, int status) {
 }
 
 void call_go(call *c) {
-  const struct timeval limit = {.tv_sec = c->ms / 1000,
-                                .tv_usec = (suseconds_t)(c->ms % 1000) * 1000};
-  event_add(c->timer, &limit);
   if (c->result.status != GFSMITH_OK && c->own_runs)
     gfsmith_operation_cancel(c->own); /* it failed before the operation was posted */
   c->started = true;

@@ -16,7 +16,8 @@ typedef struct call call;
 typedef void call_done(void *owner, const result *r);
 
 /* Begin a call. `done` is called once, from the loop, after call_go, at the deadline at the latest.
- * A local operation that failed may end later; its resources are kept until then. */
+ * NULL: no memory, and `done` is not called. A local operation that failed may end later; its
+ * resources are kept until then. */
 call *call_begin(agent *a, unsigned ms, call_done *done, void *owner);
 void call_hold(call *c, stripe *used);
 /* The call is over when the local operation has succeeded: the requested data are then present.
@@ -26,10 +27,11 @@ uint64_t call_id(const call *c);
 /* The deadline of the local operation: it ends first, so that the chunk servers without an answer
  * are known. */
 unsigned call_limit(const call *c);
-/* Send a request; epoch, request and deadline are filled in. */
+/* Send a request, unless the call has failed; epoch, request and deadline are filled in. */
 void call_ask(call *c, uint16_t rank, message *m);
-/* The notice of the local operation; pass its status afterwards. */
-gfsmith_notice call_notice(call *c);
+/* The notice of the local operation; pass its status afterwards. False: no memory; the call has
+ * failed. */
+bool call_notice(call *c, gfsmith_notice *notice);
 void call_posted(call *c, const gfsmith_notice *notice, int status);
 void call_go(call *c);
 /* Handle an answer. */

@@ -16,8 +16,7 @@
 #include <utlist.h>
 
 enum {
-  COMPLAIN_MS = 60000,            /* between two reports that clients cannot be accepted */
-  INPUT_MAX = 2 * PARSE_LINE_MAX, /* bytes that are read from a client before they are needed */
+  COMPLAIN_MS = 60000,   /* between two reports that clients cannot be accepted */
   OUTPUT_MAX = 256 << 10 /* output bytes of a client above which nothing more is done for it */
 };
 
@@ -54,23 +53,31 @@ static size_t unsent(const client *c) {
   return evbuffer_get_length(bufferevent_get_output(c->stream));
 }
 
-bool client_is_gone(const client *c) { return c->stream == NULL; }
+bool client_is_gone(const client *c) { return c->stream == NULL || c->quits; }
+
+/* Answers are sent. libevent does not report that it had no memory for this when they were added:
+ * false. */
+static bool sends(client *c) {
+  return unsent(c) == 0 || bufferevent_enable(c->stream, EV_WRITE) == 0;
+}
 
 void client_when_sent(client *c, void (*go_on)(client *c)) {
   c->waits = go_on;
-  if (client_is_gone(c) || unsent(c) < OUTPUT_MAX)
-    stop_waiting(c);
+  if (!client_is_gone(c) && unsent(c) >= OUTPUT_MAX && sends(c))
+    return;
+  stop_waiting(c);
 }
 
 void client_answer(client *c, const char *format, ...) {
   va_list arguments;
-  if (c->stream == NULL || c->request.noreply)
+  if (client_is_gone(c) || c->request.noreply)
     return;
   struct evbuffer *out = bufferevent_get_output(c->stream);
   va_start(arguments, format);
-  evbuffer_add_vprintf(out, format, arguments);
+  bool added = evbuffer_add_vprintf(out, format, arguments) >= 0;
   va_end(arguments);
-  evbuffer_add(out, "\r\n", 2);
+  added = added && evbuffer_add(out, "\r\n", 2) == 0;
+  c->quits = !added; /* without memory for an answer, the following ones would be misunderstood */
 }
 
 static void free_value(const void *bytes, size_t length, void *value) {
@@ -80,20 +87,24 @@ static void free_value(const void *bytes, size_t length, void *value) {
 }
 
 void client_send_value(client *c, const record *r, stripe *value) {
-  if (c->stream == NULL) {
+  char unique[24] = "";
+  if (c->request.verb == VERB_GETS)
+    snprintf(unique, sizeof unique, " %" PRIu64, r->version);
+  client_answer(c, "VALUE %.*s %u %" PRIu64 "%s", r->key_bytes, r->key, r->flags, r->length,
+                unique);
+  if (client_is_gone(c)) {
     stripe_free(value);
     return;
   }
   struct evbuffer *out = bufferevent_get_output(c->stream);
-  evbuffer_add_printf(out, "VALUE %.*s %u %" PRIu64, r->key_bytes, r->key, r->flags, r->length);
-  if (c->request.verb == VERB_GETS)
-    evbuffer_add_printf(out, " %" PRIu64, r->version);
-  evbuffer_add(out, "\r\n", 2);
-  if (value->length == 0)
+  if (value->length == 0) {
     stripe_free(value);
-  else
-    evbuffer_add_reference(out, value->bytes, value->length, free_value, value);
-  evbuffer_add(out, "\r\n", 2);
+  } else if (evbuffer_add_reference(out, value->bytes, value->length, free_value, value) != 0) {
+    stripe_free(value);
+    c->quits = true;
+    return;
+  }
+  client_answer(c, "%s", "");
 }
 
 void client_over(client *c) {
@@ -108,7 +119,7 @@ void client_over(client *c) {
     client_go_on(c);
 }
 
-static const char no_memory[] =
+static const char no_room[] =
     "SERVER_ERROR out of memory storing object: too many values are in transit";
 
 /* Read and discard the rest of a value that is too large or for which there is no memory. */
@@ -128,27 +139,34 @@ static void expect_value(client *c) {
   }
   c->value = stripe_expect(c->agent, c->request.bytes);
   if (c->value == NULL)
-    swallow(c, no_memory);
+    swallow(c, no_room);
   else
     c->state = CLIENT_VALUE;
 }
 
-/* False: there is no complete line yet. */
+/* Answer, and close: the beginning of the next line is unknown. */
+static void give_up(client *c, struct evbuffer *in, const char *answer) {
+  c->request.noreply = false;
+  client_answer(c, "%s", answer);
+  evbuffer_drain(in, evbuffer_get_length(in));
+  c->request.verb = VERB_QUIT;
+  c->state = CLIENT_BUSY;
+  c->agent->events.request(c);
+}
+
+/* False: there is no complete line yet, or no memory for it. */
 static bool take_line(client *c, struct evbuffer *in) {
   size_t length;
   const char *wrong;
   free(c->line);
   c->line = evbuffer_readln(in, &length, EVBUFFER_EOL_CRLF);
-  if (c->line == NULL && evbuffer_get_length(in) > PARSE_LINE_MAX) {
-    c->request.noreply = false;
-    client_answer(c, "CLIENT_ERROR line too long");
-    evbuffer_drain(in, evbuffer_get_length(in));
-    c->request.verb = VERB_QUIT;
-    c->state = CLIENT_BUSY;
-    c->agent->events.request(c);
-  }
-  if (c->line == NULL)
+  if (c->line == NULL) {
+    if (evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_CRLF).pos >= 0)
+      give_up(c, in, "SERVER_ERROR out of memory"); /* a value may follow */
+    else if (evbuffer_get_length(in) > PARSE_LINE_MAX)
+      give_up(c, in, "CLIENT_ERROR line too long");
     return false;
+  }
   wrong = parse_line(&c->request, c->line, length);
   if (wrong != NULL) {
     c->request.noreply = false;
@@ -170,7 +188,7 @@ static bool take_value(client *c, struct evbuffer *in) {
     c->filled += n > 0 ? (size_t)n : 0;
   }
   if (!stripe_charge(c->value, c->filled)) {
-    swallow(c, no_memory);
+    swallow(c, no_room);
     return true;
   }
   if (c->filled < c->value->length || evbuffer_get_length(in) < 2)
@@ -225,17 +243,18 @@ static void client_go_on(client *c) {
   while (!c->quits && take(c))
     ;
   c->going_on = false;
-  if (c->quits && unsent(c) == 0) {
+  if (!sends(c) || (c->quits && unsent(c) == 0)) {
     hang_up(c);
     return;
   }
   /* no further input is read during a command and while answers wait to be sent, so that a client
-   * cannot fill the memory */
+   * cannot fill the memory: libevent reads a few KiB at once, and a line is bounded */
   if (c->state == CLIENT_BUSY || c->quits || unsent(c) >= OUTPUT_MAX) {
     bufferevent_disable(c->stream, EV_READ);
   } else {
     set_timeouts(c);
-    bufferevent_enable(c->stream, EV_READ);
+    if (bufferevent_enable(c->stream, EV_READ) != 0)
+      hang_up(c);
   }
 }
 
@@ -281,10 +300,10 @@ static void begin(client *c, evutil_socket_t fd) {
   DL_APPEND(a->clients, c);
   a->counters.clients++;
   bufferevent_setcb(c->stream, on_read, on_written, on_event, c);
-  bufferevent_setwatermark(c->stream, EV_READ, 0, INPUT_MAX);
   bufferevent_setwatermark(c->stream, EV_WRITE, OUTPUT_MAX / 2, 0);
   set_timeouts(c);
-  bufferevent_enable(c->stream, EV_READ | EV_WRITE);
+  if (bufferevent_enable(c->stream, EV_READ | EV_WRITE) != 0)
+    hang_up(c);
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,

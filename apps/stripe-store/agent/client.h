@@ -20,7 +20,7 @@ typedef struct client {
   struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
   client_state state;
   bool going_on; /* client_go_on is on the stack */
-  bool quits;    /* close when the answers have been sent */
+  bool quits;    /* add no answers; close when those before have been sent */
   void (*waits)(
       struct client *c); /* continues the command when answers have been sent; NULL: none */
   char *line;            /* the line to which the pointers in `request` refer */

@@ -150,12 +150,9 @@ static stripe *joined(client *c, const stripe *old) {
   return both;
 }
 
-/* For incr and decr: the new number, or NULL if the old value is not a number. */
-static stripe *counted(client *c, const stripe *old) {
-  uint64_t n;
+/* For incr and decr: the new number, from the old one. */
+static stripe *counted(client *c, uint64_t n) {
   char text[24];
-  if (!parse_counter(old->bytes, old->length, &n))
-    return NULL;
   uint64_t by = c->request.number;
   c->request.number = c->request.verb == VERB_INCR ? n + by : n > by ? n - by : 0;
   int bytes = snprintf(text, sizeof text, "%" PRIu64, c->request.number);
@@ -178,15 +175,20 @@ static void on_old_value(void *owner, stripe *old, const char *reason) {
   uint32_t flags = e->record.flags;
   int64_t when = e->record.expires;
   bool counts = c->request.verb == VERB_INCR || c->request.verb == VERB_DECR;
+  uint64_t n = 0;
   if (c->request.verb == VERB_TOUCH) {
     store(c, old, flags, expires(c->request.exptime));
     return;
   }
-  stripe *value = counts ? counted(c, old) : joined(c, old);
+  if (counts && !parse_counter(old->bytes, old->length, &n)) {
+    stripe_free(old);
+    end_locked(c, "CLIENT_ERROR cannot increment or decrement non-numeric value");
+    return;
+  }
+  stripe *value = counts ? counted(c, n) : joined(c, old);
   stripe_free(old);
   if (value == NULL)
-    end_locked(c, counts ? "CLIENT_ERROR cannot increment or decrement non-numeric value"
-                         : "SERVER_ERROR out of memory storing object");
+    end_locked(c, "SERVER_ERROR out of memory storing object");
   else if (value->length > c->agent->value_max) {
     stripe_free(value);
     end_locked(c, "SERVER_ERROR object too large for cache");
@@ -276,8 +278,11 @@ static void run_key(client *c) {
     client_over(c);
   else if (c->request.verb == VERB_GET || c->request.verb == VERB_GETS)
     get_key(c);
-  else
-    lock_take(c->agent, c->request.key, c->request.key_bytes, on_lock, c);
+  else if (!lock_take(c->agent, c->request.key, c->request.key_bytes, on_lock, c)) {
+    c->agent->counters.refused++;
+    client_answer(c, "SERVER_ERROR %s", no_memory);
+    client_over(c);
+  }
 }
 
 void command_run(client *c) {

@@ -53,6 +53,10 @@ static void ask(confirming *c) {
     return;
   }
   call *asked = call_begin(a, a->deadline_ms * 2 / 5 + 1, on_answers, c);
+  if (asked == NULL) {
+    finish(c, no_memory);
+    return;
+  }
   for (uint16_t rank = 1; rank <= n; rank++)
     if (ranks >> rank & 1)
       call_ask(asked, rank, &m);
@@ -61,8 +65,10 @@ static void ask(confirming *c) {
 
 void confirm_begin(agent *a, confirm_done *done, void *owner) {
   confirming *c = malloc(sizeof *c);
-  if (c == NULL)
-    abort();
+  if (c == NULL) {
+    done(owner, no_memory);
+    return;
+  }
   *c = (confirming){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
   ask(c);
 }

@@ -1,5 +1,7 @@
 #include "failures.h"
 
+#include "common/report.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ bool failures_create(failures **out, const char *text, unsigned most, uint64_t s
     return false;
   failures *d = calloc(1, sizeof *d);
   if (d == NULL)
-    abort();
+    out_of_memory();
   d->shape = shape;
   d->rate = rate;
   d->lost = lost;

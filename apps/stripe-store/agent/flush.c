@@ -12,6 +12,7 @@
 struct flush {
   agent *agent;
   uint64_t began_ms;
+  bool again;    /* ask again: there was no memory for all requests, but some may have been sent */
   bool answered; /* all chunk servers have deleted their values */
   flush_done *done;
   void *owner;
@@ -28,20 +29,16 @@ static void finish(struct flush *w, const char *reason) {
   done(owner, reason == NULL ? NULL : text);
 }
 
-void flush_tick(agent *a) {
-  struct flush *w = a->flush;
-  char reason[AGENT_REASON] = "";
-  if (w == NULL || !w->answered)
-    return;
-  if (nodes_writable(a, reason))
-    finish(w, NULL);
-  else if (agent_now_ms() - w->began_ms > 2 * (uint64_t)a->deadline_ms)
-    finish(w, reason);
+static bool late(const struct flush *w) {
+  return agent_now_ms() - w->began_ms > 2 * (uint64_t)w->agent->deadline_ms;
 }
 
 static void on_flushed(void *owner, const result *r) {
   struct flush *w = owner;
   agent *a = w->agent;
+  w->again = r->status == GFSMITH_ENOMEM && !late(w);
+  if (w->again)
+    return;
   if (r->status != GFSMITH_OK) {
     finish(w, r->reason);
     return;
@@ -53,8 +50,33 @@ static void on_flushed(void *owner, const result *r) {
   membership_advance(a);
 }
 
-void flush_begin(agent *a, flush_done *done, void *owner) {
+/* False: no memory. */
+static bool ask(struct flush *w) {
+  agent *a = w->agent;
   message m = {.type = MESSAGE_WIPE};
+  call *c = call_begin(a, a->deadline_ms, on_flushed, w);
+  if (c == NULL)
+    return false;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    call_ask(c, rank, &m);
+  call_go(c);
+  return true;
+}
+
+void flush_tick(agent *a) {
+  struct flush *w = a->flush;
+  char reason[AGENT_REASON] = "";
+  if (w == NULL)
+    return;
+  if (w->again)
+    w->again = !ask(w);
+  else if (w->answered && nodes_writable(a, reason))
+    finish(w, NULL);
+  else if (w->answered && late(w))
+    finish(w, reason);
+}
+
+void flush_begin(agent *a, flush_done *done, void *owner) {
   char reason[AGENT_REASON];
   if (a->flush != NULL || !a->group.formed) {
     done(owner, a->flush != NULL ? "not flushed: another flush_all runs"
@@ -68,12 +90,12 @@ void flush_begin(agent *a, flush_done *done, void *owner) {
       return;
     }
   struct flush *w = calloc(1, sizeof *w);
-  if (w == NULL)
-    abort();
+  if (w == NULL) {
+    done(owner, no_memory);
+    return;
+  }
   *w = (struct flush){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
   a->flush = w;
-  call *c = call_begin(a, a->deadline_ms, on_flushed, w);
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
-    call_ask(c, rank, &m);
-  call_go(c);
+  if (!ask(w))
+    finish(w, no_memory);
 }

@@ -29,20 +29,27 @@ void index_remove(agent *a, entry *e) {
   free(e);
 }
 
-uint64_t index_put(agent *a, const record *r, uint64_t have, uint64_t records) {
-  entry *old = index_find(a, r->key, r->key_bytes);
-  uint64_t version = old == NULL ? 0 : old->record.version;
-  if (old != NULL)
-    index_remove(a, old);
+bool index_put(agent *a, const record *r, uint64_t have, uint64_t records, uint64_t *old) {
+  entry *replaced = index_find(a, r->key, r->key_bytes);
   entry *e = calloc(1, sizeof *e);
   if (e == NULL)
-    abort();
+    return false;
   e->record = *r;
   e->have = have;
   e->records = records;
   HASH_ADD_KEYPTR(by_key, a->by_key, e->record.key, e->record.key_bytes, e);
-  HASH_ADD_KEYPTR(by_version, a->by_version, &e->record.version, sizeof e->record.version, e);
-  return version;
+  if (TABLE_HAS(e, by_key))
+    HASH_ADD_KEYPTR(by_version, a->by_version, &e->record.version, sizeof e->record.version, e);
+  if (!TABLE_HAS(e, by_version)) {
+    if (TABLE_HAS(e, by_key))
+      HASH_DELETE(by_key, a->by_key, e);
+    free(e);
+    return false;
+  }
+  *old = replaced == NULL ? 0 : replaced->record.version;
+  if (replaced != NULL)
+    index_remove(a, replaced);
+  return true;
 }
 
 void index_clear(agent *a) {
@@ -63,9 +70,10 @@ uint64_t index_present(const agent *a, const entry *e) {
   return layout_at(a->layout, turn, ranks & e->have);
 }
 
-bool index_readable(agent *a, unsigned turn, uint64_t present) {
+int index_readable(agent *a, unsigned turn, uint64_t present) {
   uint64_t data = (UINT64_C(1) << layout_get(a->layout)->k) - 1;
   char reason[GFSMITH_REASON_MAX];
+  const gfsmith_graph *graph;
   layout_rebuild rebuild = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT};
-  return rebuild.wanted == 0 || layout_repair(a->layout, &rebuild, reason) != NULL;
+  return rebuild.wanted == 0 ? GFSMITH_OK : layout_repair(a->layout, &rebuild, &graph, reason);
 }

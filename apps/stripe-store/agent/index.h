@@ -3,8 +3,7 @@
 #define STORE_INDEX_H
 
 #include "agent.h"
-
-#include <uthash.h>
+#include "common/table.h"
 
 typedef struct entry {
   record record;
@@ -16,13 +15,16 @@ typedef struct entry {
 unsigned index_turn(const agent *a, const char *key, size_t bytes);
 entry *index_find(const agent *a, const char *key, size_t bytes);
 entry *index_version(const agent *a, uint64_t version);
-/* Replace the entry of a key. Return the old entry's version, or 0. */
-uint64_t index_put(agent *a, const record *r, uint64_t have, uint64_t records);
+/* Replace the entry of a key; *old is its version, or 0. False: no memory, and nothing is changed.
+ */
+bool index_put(agent *a, const record *r, uint64_t have, uint64_t records, uint64_t *old);
 void index_remove(agent *a, entry *e);
 void index_clear(agent *a);
 bool index_expired(const entry *e);
-/* The shards of an entry that are available now, and whether they suffice. */
+/* The shards of an entry that are available now. */
 uint64_t index_present(const agent *a, const entry *e);
-bool index_readable(agent *a, unsigned turn, uint64_t present);
+/* Do these shards suffice? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of memory; else: no.
+ */
+int index_readable(agent *a, unsigned turn, uint64_t present);
 
 #endif

@@ -1,8 +1,9 @@
 #include "lock.h"
 
+#include "common/table.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 
 typedef struct waiting {
@@ -17,25 +18,35 @@ typedef struct lock {
   UT_hash_handle hh;
 } lock;
 
-void lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner) {
+/* Find or make the lock of a key. NULL: no memory. */
+static lock *lock_of(agent *a, const char *key, size_t bytes) {
   lock *l;
-  waiting *w = calloc(1, sizeof *w);
   HASH_FIND(hh, a->locks, key, bytes, l);
+  if (l != NULL)
+    return l;
+  if ((l = calloc(1, sizeof *l)) == NULL)
+    return NULL;
+  memcpy(l->key, key, bytes);
+  HASH_ADD_KEYPTR(hh, a->locks, l->key, bytes, l);
+  if (TABLE_HAS(l, hh))
+    return l;
+  free(l);
+  return NULL;
+}
+
+bool lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner) {
+  waiting *w = malloc(sizeof *w);
+  lock *l = w == NULL ? NULL : lock_of(a, key, bytes);
   if (l == NULL) {
-    l = calloc(1, sizeof *l);
-    if (l == NULL)
-      abort();
-    memcpy(l->key, key, bytes);
-    HASH_ADD_KEYPTR(hh, a->locks, l->key, bytes, l);
+    free(w);
+    return false;
   }
-  if (w == NULL)
-    abort();
-  w->granted = granted;
-  w->owner = owner;
+  *w = (waiting){.granted = granted, .owner = owner};
   bool first = l->queue == NULL;
   LL_APPEND(l->queue, w);
   if (first)
     granted(owner);
+  return true;
 }
 
 void lock_release(agent *a, const char *key, size_t bytes) {

@@ -5,7 +5,8 @@
 #include "agent.h"
 
 typedef void lock_granted(void *owner);
-void lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner);
+/* `granted` is called at once or later. False: no memory. */
+bool lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner);
 void lock_release(agent *a, const char *key, size_t bytes);
 void locks_free(agent *a);
 

@@ -26,6 +26,8 @@
 
 static void on_link(void *owner, uint16_t rank, bool up) { membership_link(owner, rank, up); }
 
+static void on_lost(void *owner, uint16_t rank) { membership_lost(owner, rank); }
+
 static void on_message(void *owner, uint16_t rank, const message *m) {
   agent *a = owner;
   if (rank == LAYOUT_AGENT || rank > agent_nodes(a))
@@ -102,7 +104,7 @@ static bool open_net(agent *a, const settings *o) {
                          .provider = o->provider,
                          .deadline_ms = a->deadline_ms,
                          .trace = a->trace};
-  const net_events events = {on_link, on_message, a};
+  const net_events events = {on_link, on_message, on_lost, a};
   if (!files_key(a->folder, key, &options.key_bytes))
     return false;
   bool done = net_open(&a->net, a->base, &options, &events, reason);
@@ -145,7 +147,8 @@ static bool open_clients(agent *a, const settings *o) {
 static void run(agent *a) {
   const struct timeval interval = {.tv_usec = 100000};
   a->tick = event_new(a->base, -1, EV_PERSIST, on_tick, a);
-  event_add(a->tick, &interval);
+  if (a->tick == NULL || event_add(a->tick, &interval) != 0)
+    out_of_memory();
   event_base_dispatch(a->base);
   event_free(a->tick);
 }
@@ -194,15 +197,18 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ,
          SIG_IGN); /* exceeding the file size limit becomes an error of write, like a full disk */
-  agent a = {.folder = o.folder,
-             .base = event_base_new(),
-             .events = {.silent = membership_silent, .request = command_run},
-             .value_max = o.value_max,
-             .memory_max = o.memory_max,
-             .deadline_ms = o.deadline_ms,
-             .clients_max = o.clients_max,
-             .idle_s = o.idle_s,
-             .stall_s = o.stall_s};
+  agent a = {
+      .folder = o.folder,
+      .base = event_base_new(),
+      .events = {.silent = membership_silent, .unsure = membership_unsure, .request = command_run},
+      .value_max = o.value_max,
+      .memory_max = o.memory_max,
+      .deadline_ms = o.deadline_ms,
+      .clients_max = o.clients_max,
+      .idle_s = o.idle_s,
+      .stall_s = o.stall_s};
+  if (a.base == NULL)
+    out_of_memory();
   randombytes_buf(&a.start, sizeof a.start);
   stop signals;
   stop_begin(&signals, a.base);

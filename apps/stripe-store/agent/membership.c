@@ -38,7 +38,7 @@ void membership_link(agent *a, uint16_t rank, bool up) {
   node *n = &a->nodes[rank];
   n->linked = up;
   n->address[0] = '\0';
-  n->pinged = false;
+  n->pinged = n->unheard = false;
   if (!up) {
     leave(n, NODE_AWAY, "is gone");
     n->state = NODE_AWAY;
@@ -56,12 +56,30 @@ void membership_silent(agent *a, uint16_t rank) {
   leave(&a->nodes[rank], NODE_SILENT, "does not answer");
 }
 
+/* There was no memory for a step of its arrival, or its list may be wrong: ask for its greeting. */
+static void begin_again(node *n) {
+  n->unheard = true;
+  leave(n, NODE_AWAY, "is coming back: out of memory");
+  n->state = NODE_AWAY;
+}
+
+void membership_lost(agent *a, uint16_t rank) {
+  if (rank > 0 && rank <= agent_nodes(a))
+    begin_again(&a->nodes[rank]);
+}
+
+void membership_unsure(agent *a, uint16_t rank) { begin_again(&a->nodes[rank]); }
+
 /* ---- arrival: welcome, then list ------------------------------------------------------------ */
 
 static void on_told(void *owner, const result *r);
 
 static void ask(node *n, message *m) {
   call *c = call_begin(n->agent, n->agent->deadline_ms, on_told, n);
+  if (c == NULL) {
+    begin_again(n);
+    return;
+  }
   call_ask(c, n->rank, m);
   call_go(c);
 }
@@ -73,7 +91,9 @@ static void on_told(void *owner, const result *r) {
   message m = {.type = MESSAGE_LIST, .wanted = n->begun};
   if (n->state != NODE_LISTING)
     return;
-  if (r->status != GFSMITH_OK) {
+  if (r->status == GFSMITH_ENOMEM) {
+    begin_again(n);
+  } else if (r->status != GFSMITH_OK) {
     report("%s", r->reason);
     leave(n, NODE_SILENT, "does not answer");
   } else if (n->more) {
@@ -81,22 +101,45 @@ static void on_told(void *owner, const result *r) {
     n->more = false;
     ask(n, &m);
   } else {
+    n->listed = true;
     node_set_state(n, NODE_LISTED);
     membership_advance(n->agent);
   }
 }
 
-static void take_record(node *n, const uint8_t *bytes, size_t length) {
+/* False: no memory. */
+static bool take_record(node *n, const uint8_t *bytes, size_t length) {
   record r;
   if (!record_decode(&r, bytes, length))
-    return;
+    return true;
   if ((n->record_count & (n->record_count - 1)) == 0) {
     size_t room = n->record_count == 0 ? 1 : 2 * n->record_count;
-    n->records = reallocarray(n->records, room, sizeof *n->records);
-    if (n->records == NULL)
-      abort();
+    record *records = reallocarray(n->records, room, sizeof *records);
+    if (records == NULL)
+      return false;
+    n->records = records;
   }
   n->records[n->record_count++] = r;
+  return true;
+}
+
+static bool take_chunks(node *n, const message *m) {
+  for (uint32_t at = 0; at + 8 <= m->body_bytes; at += 8)
+    if (!versions_add(&n->chunks, get_le(m->body + at, 8)))
+      return false;
+  return true;
+}
+
+static bool take_records(node *n, const message *m) {
+  for (uint32_t at = 0; at + 2 <= m->body_bytes;) {
+    uint32_t length = (uint32_t)get_le(m->body + at, 2);
+    if (length > m->body_bytes - at - 2)
+      return true;
+    if (!take_record(n, m->body + at + 2, length))
+      return false;
+    at += 2 + length;
+  }
+  return true;
 }
 
 void membership_listed(agent *a, uint16_t rank, const message *m) {
@@ -104,17 +147,8 @@ void membership_listed(agent *a, uint16_t rank, const message *m) {
   if (n->state != NODE_LISTING)
     return;
   n->more = m->present != 0;
-  if (!m->wanted)
-    for (uint32_t at = 0; at + 8 <= m->body_bytes; at += 8)
-      versions_add(&n->chunks, get_le(m->body + at, 8));
-  else
-    for (uint32_t at = 0; at + 2 <= m->body_bytes;) {
-      uint32_t length = (uint32_t)get_le(m->body + at, 2);
-      if (length > m->body_bytes - at - 2)
-        return;
-      take_record(n, m->body + at + 2, length);
-      at += 2 + length;
-    }
+  if (m->wanted ? !take_records(n, m) : !take_chunks(n, m))
+    begin_again(n);
 }
 
 static void welcome(node *n) {
@@ -180,6 +214,7 @@ void membership_hello(agent *a, uint16_t rank, const message *m) {
     report("chunk server %u has chunks of another group: it cannot take part", rank);
     return;
   }
+  n->unheard = false;
   leave(n, NODE_LISTING, "comes back");
   strcpy(n->address, where);
   for (uint16_t other = 1; other <= agent_nodes(a); other++)
@@ -202,16 +237,24 @@ static void on_pong(void *owner, const result *r) {
     welcome(n);
 }
 
+static void ping(node *n) {
+  message m = {.type = MESSAGE_PING};
+  call *c = call_begin(n->agent, n->agent->deadline_ms, on_pong, n);
+  if (c == NULL)
+    return; /* again at the next tick */
+  n->pinged = true;
+  call_ask(c, n->rank, &m);
+  call_go(c);
+}
+
 void membership_tick(agent *a) {
+  const message greet = {.type = MESSAGE_GREET};
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     node *n = &a->nodes[rank];
-    if (n->state != NODE_SILENT || n->pinged || !n->linked)
-      continue;
-    message m = {.type = MESSAGE_PING};
-    call *c = call_begin(a, a->deadline_ms, on_pong, n);
-    n->pinged = true;
-    call_ask(c, rank, &m);
-    call_go(c);
+    if (n->state == NODE_SILENT && !n->pinged && n->linked)
+      ping(n);
+    if (n->unheard)
+      net_send(a->net, rank, &greet);
   }
   if (!a->group.formed)
     form_group(a);
@@ -226,6 +269,6 @@ void membership_advance(agent *a) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (a->nodes[rank].state == NODE_LISTED) {
       node_set_state(&a->nodes[rank], NODE_SYNCING);
-      sync_begin(&a->nodes[rank], true);
+      sync_begin(&a->nodes[rank]);
     }
 }

@@ -10,6 +10,7 @@ void node_forget_lists(node *n) {
   free(n->records);
   n->records = NULL;
   n->record_count = 0;
+  n->listed = false;
 }
 
 bool node_serves(const node *n) { return n->state >= NODE_LISTED; }
@@ -17,6 +18,8 @@ bool node_serves(const node *n) { return n->state >= NODE_LISTED; }
 const char *node_words(const agent *a, uint16_t rank) {
   switch (a->nodes[rank].state) {
   case NODE_AWAY:
+    if (a->nodes[rank].unheard)
+      return "is coming back";
     return a->nodes[rank].linked ? "has no memcached" : "is gone";
   case NODE_SILENT:
     return "does not answer";

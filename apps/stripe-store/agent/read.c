@@ -13,7 +13,7 @@
 
 enum { TRIES = 6 };
 
-static const char no_memory[] = "out of memory: too many values are in transit";
+static const char no_room[] = "out of memory: too many values are in transit";
 
 /* A value that is being read from the chunk servers. */
 typedef struct reading {
@@ -54,10 +54,14 @@ static void not_enough(reading *r, const entry *e, uint64_t present) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (!a->nodes[rank].known) /* no list since the start of this agent: it may have its chunk */
       perhaps |= UINT64_C(1) << rank;
-  bool lost = !index_readable(a, turn, layout_at(a->layout, turn, perhaps));
-  append(reason,
-         "%s: %d of %u chunks are available, not enough:", lost ? "lost" : "not available now",
-         __builtin_popcountll(present), agent_nodes(a));
+  int status = index_readable(a, turn, layout_at(a->layout, turn, perhaps));
+  if (status == GFSMITH_ENOMEM) {
+    finish(r, no_memory);
+    return;
+  }
+  append(reason, "%s: %d of %u chunks are available, not enough:",
+         status == GFSMITH_OK ? "not available now" : "lost", __builtin_popcountll(present),
+         agent_nodes(a));
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (!(there >> rank & 1))
       append(reason, " chunk server %u %s,", rank,
@@ -80,17 +84,16 @@ static void check_value(reading *r, const entry *e) {
   finish(r, sum == e->record.checksum ? NULL : "damaged: the value has another checksum");
 }
 
-static void part_over(void *owner, const result *result) {
-  reading *r = owner;
+/* The first failure of a try counts. */
+static void fail(reading *r, const char *reason) {
+  if (!r->failed)
+    snprintf(r->reason, sizeof r->reason, "%s", reason);
+  r->failed = true;
+}
+
+/* A part of the try has ended, or its beginning. */
+static void end_part(reading *r) {
   agent *a = r->agent;
-  if (result->status != GFSMITH_OK && !r->failed) {
-    r->failed = true;
-    snprintf(r->reason, sizeof r->reason, "%s", result->reason);
-  }
-  r->without |= result->unable;
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
-    if (result->missing >> rank & 1)
-      sync_missing(a, rank, r->version);
   if (--r->running > 0)
     return;
   const entry *e = index_version(a, r->version);
@@ -108,6 +111,19 @@ static void part_over(void *owner, const result *result) {
   }
 }
 
+static void part_over(void *owner, const result *result) {
+  reading *r = owner;
+  agent *a = r->agent;
+  if (result->status != GFSMITH_OK)
+    fail(r, result->reason);
+  r->without |= result->unable;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (result->missing >> rank & 1)
+      sync_missing(a, rank, r->version);
+  end_part(r);
+}
+
+/* NULL: no memory, and the try has failed. */
 static call *begin_part(reading *r, const char *kind) {
   agent *a = r->agent;
   uint64_t gone = agent_now_ms() - r->began_ms;
@@ -115,6 +131,10 @@ static call *begin_part(reading *r, const char *kind) {
   unsigned left = gone >= a->deadline_ms ? 1 : a->deadline_ms - (unsigned)gone;
   unsigned share = a->deadline_ms * 2 / 5 + 1;
   call *c = call_begin(a, left < share ? left : share, part_over, r);
+  if (c == NULL) {
+    fail(r, no_memory);
+    return NULL;
+  }
   r->running++;
   trace_graph(a->trace, call_id(c), kind);
   call_hold(c, r->value);
@@ -129,6 +149,8 @@ static void fetch(reading *r, unsigned turn, uint64_t shards) {
   uint8_t *received[LAYOUT_SHARDS_MAX];
   unsigned count = 0;
   call *c = begin_part(r, "fetch");
+  if (c == NULL)
+    return;
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     if (shards >> i & 1) {
       source[count] = (gfsmith_source){layout_rank(a->layout, turn, i), (uint16_t)i};
@@ -139,9 +161,10 @@ static void fetch(reading *r, unsigned turn, uint64_t shards) {
   const gfsmith_calc forward = {.calculator = GFSMITH_FORWARD, .outputs = count};
   const gfsmith_memory memory = {
       .length = r->value->chunk, .slice = layout_get(a->layout)->slice, .received = received};
-  gfsmith_notice notice = call_notice(c);
-  call_posted(c, &notice,
-              gfsmith_recv_ec(net_node(a->net), &job, &wait, &forward, &memory, &notice));
+  gfsmith_notice notice;
+  if (call_notice(c, &notice))
+    call_posted(c, &notice,
+                gfsmith_recv_ec(net_node(a->net), &job, &wait, &forward, &memory, &notice));
   for (unsigned i = 0; i < count; i++) {
     message m = {.type = MESSAGE_FETCH,
                  .turn = (uint16_t)turn,
@@ -161,6 +184,8 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
   uint8_t *shards[LAYOUT_SHARDS_MAX] = {NULL};
   uint64_t asked = 0;
   call *c = begin_part(r, "repair");
+  if (c == NULL)
+    return 0;
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = r->value->bytes + i * r->value->chunk;
   message m = {.type = MESSAGE_REPAIR,
@@ -172,10 +197,11 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
                .wanted = wish->wanted,
                .length = r->value->chunk,
                .slice = layout_get(a->layout)->slice};
-  gfsmith_notice notice = call_notice(c);
-  call_posted(c, &notice,
-              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
-                                 m.slice, shards, &notice));
+  gfsmith_notice notice;
+  if (call_notice(c, &notice))
+    call_posted(c, &notice,
+                gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
+                                   m.slice, shards, &notice));
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (gfsmith_graph_has(graph, rank)) {
       asked |= UINT64_C(1) << rank;
@@ -193,13 +219,19 @@ static void begin_parts(reading *r, const entry *e, uint64_t present) {
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
   layout_rebuild wish = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT};
   uint64_t direct = data & present;
-  const gfsmith_graph *graph = wish.wanted == 0 ? NULL : layout_repair(a->layout, &wish, reason);
-  if (wish.wanted != 0 && graph == NULL) {
+  const gfsmith_graph *graph = NULL;
+  int status = wish.wanted == 0 ? GFSMITH_OK : layout_repair(a->layout, &wish, &graph, reason);
+  if (status == GFSMITH_ENOMEM) {
+    finish(r, no_memory);
+    return;
+  }
+  if (status != GFSMITH_OK) {
     not_enough(r, e, present);
     return;
   }
   r->tries++;
   r->failed = false;
+  r->running = 1; /* this function */
   r->computed = (unsigned)__builtin_popcountll(wish.wanted);
   if (graph != NULL) {
     a->counters.degraded++;
@@ -210,6 +242,7 @@ static void begin_parts(reading *r, const entry *e, uint64_t present) {
   }
   if (direct != 0)
     fetch(r, turn, direct);
+  end_part(r);
 }
 
 static void try(reading *r) {
@@ -222,11 +255,11 @@ static void try(reading *r) {
     r->value = stripe_new(a, e->record.length);
   }
   if (r->value == NULL) {
-    finish(r, no_memory);
+    finish(r, no_room);
     return;
   }
   uint64_t failed = r->tries == 0 ? failures_next(a->failures, layout_get(a->layout)->k) : 0;
-  if (failed != 0 && index_readable(a, turn, present & ~failed))
+  if (failed != 0 && index_readable(a, turn, present & ~failed) == GFSMITH_OK)
     present &= ~failed;
   begin_parts(r, e, present);
 }
@@ -248,7 +281,7 @@ void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
                  .owner = owner};
   (void)fault_point("get.begin");
   if (value == NULL)
-    finish(r, no_memory);
+    finish(r, no_room);
   else
     try(r);
 }

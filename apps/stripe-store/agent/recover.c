@@ -77,55 +77,81 @@ typedef struct candidate {
   UT_hash_handle hh;
 } candidate;
 
-static candidate *collect(const agent *a) {
-  candidate *all = NULL, *c;
+static void forget(candidate **all) {
+  candidate *c, *next;
+  HASH_ITER(hh, *all, c, next) {
+    HASH_DEL(*all, c);
+    free(c);
+  }
+}
+
+/* Add a version, without ranks. NULL: no memory. */
+static candidate *add(candidate **all, const record *r) {
+  candidate *c = calloc(1, sizeof *c);
+  if (c == NULL)
+    return NULL;
+  c->record = *r;
+  HASH_ADD(hh, *all, record.version, sizeof(uint64_t), c);
+  if (TABLE_HAS(c, hh))
+    return c;
+  free(c);
+  return NULL;
+}
+
+/* Collect the versions in the lists. False: no memory. */
+static bool collect(const agent *a, candidate **all) {
+  candidate *c;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const node *n = &a->nodes[rank];
     for (size_t i = 0; n->state == NODE_LISTED && i < n->record_count; i++) {
-      HASH_FIND(hh, all, &n->records[i].version, sizeof(uint64_t), c);
-      if (c == NULL) {
-        if ((c = calloc(1, sizeof *c)) == NULL)
-          abort();
-        c->record = n->records[i];
-        HASH_ADD(hh, all, record.version, sizeof(uint64_t), c);
-      }
+      HASH_FIND(hh, *all, &n->records[i].version, sizeof(uint64_t), c);
+      if (c == NULL && (c = add(all, &n->records[i])) == NULL)
+        return false;
       c->records |= UINT64_C(1) << rank;
     }
   }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const versions *v = &a->nodes[rank].chunks;
     for (size_t i = 0; a->nodes[rank].state == NODE_LISTED && i < v->count; i++) {
-      HASH_FIND(hh, all, &v->at[i], sizeof(uint64_t), c);
+      HASH_FIND(hh, *all, &v->at[i], sizeof(uint64_t), c);
       if (c != NULL)
         c->have |= UINT64_C(1) << rank;
     }
   }
-  return all;
+  return true;
 }
 
 static int by_version(const candidate *a, const candidate *b) {
   return (a->record.version > b->record.version) - (a->record.version < b->record.version);
 }
 
-/* May the version have been acknowledged? Then each of the listed chunk servers has its chunk,
- * unless it has been found damaged. A chunk that is missing on more of them was deleted, by the
- * agent. */
-static bool valid(agent *a, const candidate *c, uint64_t listed) {
+/* May the version have been acknowledged? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of
+ * memory; else: no. If it may, each of the listed chunk servers has its chunk, unless it has been
+ * found damaged. A chunk that is missing on more of them was deleted, by the agent. */
+static int valid(agent *a, const candidate *c, uint64_t listed) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  return (c->have & listed) == listed ||
-         index_readable(a, turn, layout_at(a->layout, turn, c->have));
+  if ((c->have & listed) == listed)
+    return GFSMITH_OK;
+  return index_readable(a, turn, layout_at(a->layout, turn, c->have));
 }
 
-static void build(agent *a, uint64_t listed) {
-  candidate *all = collect(a), *c, *next;
+/* False: no memory, and the index is empty. */
+static bool build(agent *a, uint64_t listed) {
+  candidate *all = NULL;
+  uint64_t old;
+  bool complete = collect(a, &all);
   HASH_SORT(all, by_version);
-  for (c = all; c != NULL; c = c->hh.next)
-    if (valid(a, c, listed))
-      index_put(a, &c->record, c->have, c->records);
-  HASH_ITER(hh, all, c, next) {
-    HASH_DEL(all, c);
-    free(c);
+  for (const candidate *c = all; complete && c != NULL; c = c->hh.next) {
+    int status = valid(a, c, listed);
+    if (status == GFSMITH_OK)
+      complete = index_put(a, &c->record, c->have, c->records, &old);
+    else
+      complete = status != GFSMITH_ENOMEM;
   }
+  if (!complete)
+    index_clear(a);
+  forget(&all);
+  return complete;
 }
 
 bool recover_try(agent *a) {
@@ -142,7 +168,8 @@ bool recover_try(agent *a) {
     a->quorum_ms = agent_now_ms();
   if (count < agent_nodes(a) && agent_now_ms() - a->quorum_ms < QUORUM_WAIT_MS)
     return false;
-  build(a, listed);
+  if (!build(a, listed))
+    return false;
   a->closed = true;
   a->deciders = a->doubters = listed;
   report("recovered %u values", HASH_CNT(by_key, a->by_key));

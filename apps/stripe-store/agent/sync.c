@@ -52,11 +52,12 @@ void sync_abandon(node *n) {
 }
 
 /* Compare the list of the chunk server with the index: add the rest of it to the index, or to the
- * deletions. */
-static void compare(sync_job *s, node *n) {
+ * deletions. False: no memory. */
+static bool compare(sync_job *s, node *n) {
   agent *a = s->agent;
   uint64_t bit = UINT64_C(1) << n->rank;
   entry *e, *next;
+  s->todo[PHASE_FORGET].count = 0;
   HASH_ITER(by_key, a->by_key, e, next) {
     e->have &= ~bit;
     e->records &= ~bit;
@@ -64,17 +65,18 @@ static void compare(sync_job *s, node *n) {
   for (size_t i = 0; i < n->chunks.count; i++) {
     if ((e = index_version(a, n->chunks.at[i])) != NULL)
       e->have |= bit;
-    else
-      versions_add(&s->todo[PHASE_FORGET], n->chunks.at[i]);
+    else if (!versions_add(&s->todo[PHASE_FORGET], n->chunks.at[i]))
+      return false;
   }
   for (size_t i = 0; i < n->record_count; i++) {
     if ((e = index_version(a, n->records[i].version)) != NULL)
       e->records |= bit;
-    else
-      versions_add(&s->todo[PHASE_FORGET], n->records[i].version);
+    else if (!versions_add(&s->todo[PHASE_FORGET], n->records[i].version))
+      return false;
   }
   n->known = true;
   node_forget_lists(n);
+  return true;
 }
 
 /* Must the chunk server have the record of a value with these replicas? */
@@ -83,39 +85,51 @@ static bool keeps_record(const agent *a, uint64_t bit, uint64_t replicas) {
   return spread || (replicas & bit) != 0;
 }
 
-static void find_lacking(sync_job *s) {
+/* False: no memory. */
+static bool find_lacking(sync_job *s) {
   agent *a = s->agent;
   uint64_t bit = UINT64_C(1) << s->node->rank;
   entry *e, *next;
   s->todo[PHASE_CHUNKS].count = s->todo[PHASE_RECORDS].count = 0;
   HASH_ITER(by_key, a->by_key, e, next) {
     unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
-    if (!(e->have & bit))
-      versions_add(&s->todo[PHASE_CHUNKS], e->record.version);
-    if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)))
-      versions_add(&s->todo[PHASE_RECORDS], e->record.version);
+    if (!(e->have & bit) && !versions_add(&s->todo[PHASE_CHUNKS], e->record.version))
+      return false;
+    if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)) &&
+        !versions_add(&s->todo[PHASE_RECORDS], e->record.version))
+      return false;
   }
+  return true;
 }
 
-void sync_begin(node *n, bool listed) {
+/* Begin with the first phase; for lack of memory, after a rest. */
+static void start(sync_job *s) {
+  s->failed = false;
+  s->phase =
+      PHASE_FORGET; /* in a repeated try, versions that could not be deleted are still there */
+  s->at = 0;
+  if ((s->node->listed && !compare(s, s->node)) || !find_lacking(s))
+    s->rest = RETRY_TICKS;
+  else
+    go_on(s);
+}
+
+void sync_begin(node *n) {
   sync_job *s = calloc(1, sizeof *s);
-  if (s == NULL)
-    abort();
   sync_abandon(n);
+  if (s == NULL)
+    return;
   n->sync = s;
   s->node = n;
   s->agent = n->agent;
-  if (listed)
-    compare(s, n);
-  find_lacking(s);
-  go_on(s);
+  start(s);
 }
 
 void sync_heal(node *n) {
   if (n->state != NODE_UP)
     return; /* it is being synchronized anyway */
   node_set_state(n, NODE_SYNCING);
-  sync_begin(n, false);
+  sync_begin(n);
 }
 
 void sync_missing(agent *a, uint16_t rank, uint64_t version) {
@@ -174,29 +188,39 @@ static void on_step(void *owner, const result *r) {
     go_on(s);
 }
 
+/* NULL: no memory, and the job will be tried again. */
 static call *begin_step(sync_job *s, uint64_t version) {
   step *t = malloc(sizeof *t);
-  if (t == NULL)
-    abort();
+  call *c = t == NULL ? NULL : call_begin(s->agent, s->agent->deadline_ms, on_step, t);
+  if (c == NULL) {
+    free(t);
+    fail(s, no_memory);
+    return NULL;
+  }
   *t = (step){s, version};
   s->running++;
-  return call_begin(s->agent, s->agent->deadline_ms, on_step, t);
+  return c;
+}
+
+/* A step that is one request to the chunk server. */
+static void request(sync_job *s, uint64_t version, message *m) {
+  call *c = begin_step(s, version);
+  if (c == NULL)
+    return;
+  call_ask(c, s->node->rank, m);
+  call_go(c);
 }
 
 static void forget(sync_job *s, uint64_t version) {
   message m = {.type = MESSAGE_FREE, .version = version};
-  call *c = begin_step(s, version);
-  call_ask(c, s->node->rank, &m);
-  call_go(c);
+  request(s, version, &m);
 }
 
 static void put_record(sync_job *s, const entry *e) {
   uint8_t bytes[RECORD_MAX];
   message m = {.type = MESSAGE_META, .version = e->record.version, .body = bytes};
   m.body_bytes = (uint32_t)record_encode(&e->record, bytes);
-  call *c = begin_step(s, e->record.version);
-  call_ask(c, s->node->rank, &m);
-  call_go(c);
+  request(s, e->record.version, &m);
 }
 
 static void rebuild(sync_job *s, const entry *e) {
@@ -208,8 +232,8 @@ static void rebuild(sync_job *s, const entry *e) {
                          .wanted = layout_at(a->layout, turn, bit),
                          .turn = (uint16_t)turn,
                          .sink = s->node->rank};
-  const gfsmith_graph *graph = layout_repair(a->layout, &wish, reason);
-  if (graph == NULL) {
+  const gfsmith_graph *graph;
+  if (layout_repair(a->layout, &wish, &graph, reason) != GFSMITH_OK) {
     fail(s, reason);
     return;
   }
@@ -224,6 +248,8 @@ static void rebuild(sync_job *s, const entry *e) {
                .length = stripe_chunk(a, e->record.length),
                .slice = layout_get(a->layout)->slice};
   call *c = begin_step(s, e->record.version);
+  if (c == NULL)
+    return;
   trace_graph(a->trace, call_id(c), "rebuild");
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (gfsmith_graph_has(graph, rank))
@@ -282,13 +308,10 @@ static void go_on(sync_job *s) {
 
 void sync_tick(agent *a) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
-    sync_job *s = a->nodes[rank].sync;
-    if (s == NULL || s->rest == 0 || --s->rest > 0)
-      continue;
-    s->failed = false;
-    s->phase = PHASE_FORGET; /* chunks that could not be deleted are still in the list */
-    s->at = 0;
-    find_lacking(s);
-    go_on(s);
+    node *n = &a->nodes[rank];
+    if (n->sync != NULL && n->sync->rest > 0 && --n->sync->rest == 0)
+      start(n->sync);
+    else if (n->sync == NULL && n->state == NODE_SYNCING)
+      sync_begin(n);
   }
 }

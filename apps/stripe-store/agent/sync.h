@@ -6,8 +6,8 @@
 
 #include "agent.h"
 
-/* `listed`: its list must first be compared with the index. */
-void sync_begin(node *n, bool listed);
+/* Begin, or, for lack of memory, at a later tick. */
+void sync_begin(node *n);
 void sync_abandon(node *n);
 void sync_tick(agent *a);
 /* The chunk server is up, but lacks some of its chunks or records. */

@@ -2,14 +2,17 @@
 
 #include <stdlib.h>
 
-void versions_add(versions *v, uint64_t version) {
+bool versions_add(versions *v, uint64_t version) {
   if (v->count == v->room) {
-    v->room = v->room == 0 ? 64 : 2 * v->room;
-    v->at = reallocarray(v->at, v->room, sizeof *v->at);
-    if (v->at == NULL)
-      abort();
+    size_t room = v->room == 0 ? 64 : 2 * v->room;
+    uint64_t *at = reallocarray(v->at, room, sizeof *at);
+    if (at == NULL)
+      return false;
+    v->at = at;
+    v->room = room;
   }
   v->at[v->count++] = version;
+  return true;
 }
 
 void versions_free(versions *v) {

@@ -2,6 +2,7 @@
 #ifndef STORE_VERSIONS_H
 #define STORE_VERSIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +11,8 @@ typedef struct versions {
   size_t count, room;
 } versions;
 
-void versions_add(versions *v, uint64_t version);
+/* False: no memory. */
+bool versions_add(versions *v, uint64_t version);
 void versions_free(versions *v);
 
 #endif

@@ -27,8 +27,9 @@ typedef struct writing {
 static void free_version(agent *a, uint64_t ranks, uint64_t version) {
   message m = {.type = MESSAGE_FREE, .epoch = a->group.epoch, .version = version};
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
-    if (ranks >> rank & 1)
-      net_send(a->net, rank, &m); /* a chunk server that is down deletes it when it is back */
+    /* a chunk server that is down deletes it when it is back */
+    if (ranks >> rank & 1 && net_send(a->net, rank, &m) == GFSMITH_ENOMEM)
+      a->events.unsure(a, rank);
 }
 
 static void finish(writing *w, const char *reason) {
@@ -52,12 +53,19 @@ static void give_up(writing *w, const result *r) {
   finish(w, reason);
 }
 
+/* Fail for lack of memory, perhaps with chunks and records of the new version already stored. */
+static void starve(writing *w) {
+  result r = {.status = GFSMITH_ENOMEM};
+  strcpy(r.reason, no_memory);
+  give_up(w, &r);
+}
+
 /* NULL: the system has no memory, and done() has been told. */
 static writing *begin(agent *a, const record *r, stripe *value, write_done *done, void *owner) {
   writing *w = calloc(1, sizeof *w);
   if (w == NULL) {
     stripe_free(value);
-    done(owner, "out of memory storing object");
+    done(owner, no_memory);
     return NULL;
   }
   w->value = value;
@@ -95,7 +103,11 @@ static void on_recorded(void *owner, const result *r) {
   }
   (void)fault_point("set.recorded");
   unsigned turn = index_turn(a, w->record.key, w->record.key_bytes);
-  uint64_t old = index_put(a, &w->record, agent_all(a), layout_replicas(a->layout, turn));
+  uint64_t old;
+  if (!index_put(a, &w->record, agent_all(a), layout_replicas(a->layout, turn), &old)) {
+    starve(w);
+    return;
+  }
   if (old != 0)
     free_version(a, agent_all(a), old);
   (void)fault_point("set.freed");
@@ -117,6 +129,10 @@ static void on_encoded(void *owner, const result *r) {
   message m = {.type = MESSAGE_META, .version = w->record.version, .body = bytes};
   m.body_bytes = (uint32_t)record_encode(&w->record, bytes);
   call *c = call_begin(a, left_ms(w), on_recorded, w);
+  if (c == NULL) {
+    starve(w);
+    return;
+  }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (replicas >> rank & 1)
       call_ask(c, rank, &m);
@@ -135,15 +151,20 @@ static void encode(writing *w, const gfsmith_graph *graph, unsigned turn) {
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = w->value->bytes + i * w->value->chunk;
   call *c = call_begin(a, left_ms(w), on_encoded, w);
+  if (c == NULL) {
+    finish(w, no_memory);
+    return;
+  }
   trace_graph(a->trace, call_id(c), "encode");
   call_hold(c, w->value);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     call_ask(c, rank, &m);
   (void)fault_point("set.asked");
-  gfsmith_notice notice = call_notice(c);
-  call_posted(c, &notice,
-              gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
-                                 m.slice, shards, &notice));
+  gfsmith_notice notice;
+  if (call_notice(c, &notice))
+    call_posted(c, &notice,
+                gfsmith_graph_post(net_node(a->net), graph, call_id(c), call_limit(c), m.length,
+                                   m.slice, shards, &notice));
   call_go(c);
 }
 
@@ -203,6 +224,10 @@ void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
   message m = {.type = MESSAGE_UNMETA, .version = e->record.version};
   uint64_t replicas = e->records;
   call *c = call_begin(a, a->deadline_ms, on_removed, w);
+  if (c == NULL) {
+    finish(w, no_memory);
+    return;
+  }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (replicas >> rank & 1)
       call_ask(c, rank, &m);

@@ -2,10 +2,10 @@
 
 #include "common/answer.h"
 #include "common/fault.h"
+#include "common/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <uthash.h>
 
 /* One posted operation: this chunk server's part of an encoding, a read or a rebuild. */
 typedef struct job {
@@ -23,7 +23,8 @@ typedef struct job {
 } job;
 
 static void end(job *j) {
-  HASH_DEL(j->server->jobs, j);
+  if (TABLE_HAS(j, hh))
+    HASH_DEL(j->server->jobs, j);
   j->server->jobs_bytes -= j->length;
   gfsmith_operation_release(j->operation);
   if (j->timer != NULL)
@@ -111,9 +112,11 @@ static void over(void *owner, const gfsmith_outcome *outcome) {
 /* The graph, if it equals the agent's. */
 static const gfsmith_graph *graph_of(server *s, const message *m, char *reason) {
   layout_rebuild rebuild = {m->present, m->wanted, m->turn, m->sink};
-  const gfsmith_graph *graph = m->type == MESSAGE_ENCODE
-                                   ? layout_encode(s->layout, m->turn, reason)
-                                   : layout_repair(s->layout, &rebuild, reason);
+  const gfsmith_graph *graph;
+  if (m->type == MESSAGE_ENCODE)
+    graph = layout_encode(s->layout, m->turn, reason);
+  else if (layout_repair(s->layout, &rebuild, &graph, reason) != GFSMITH_OK)
+    return NULL;
   if (graph != NULL && gfsmith_graph_hash(graph) != m->hash) {
     snprintf(reason, GFSMITH_REASON_MAX, "it has another matrix or graph: the hashes differ");
     return NULL;
@@ -138,7 +141,9 @@ static int post(job *j, const message *m, char *reason) {
   const gfsmith_graph *graph = NULL;
   if (m->type != MESSAGE_FETCH && (graph = graph_of(s, m, reason)) == NULL)
     return GFSMITH_EMISMATCH;
-  gfsmith_notice notice = net_notice(s->net, over, j, &j->operation);
+  gfsmith_notice notice;
+  if (!net_notice(s->net, &notice, over, j, &j->operation))
+    return GFSMITH_ENOMEM;
   shards[j->shard] = j->item == NULL ? NULL : j->item + KEPT_HEADER;
   int status = m->type == MESSAGE_FETCH
                    ? post_fetch(j, m, &notice)
@@ -187,7 +192,7 @@ static job *new_job(server *s, const message *m) {
     j->item = aligned_alloc(64, (KEPT_HEADER + j->length + 63) / 64 * 64);
   HASH_ADD(hh, s->jobs, request, sizeof j->request, j);
   s->jobs_bytes += j->length;
-  if ((j->keep && j->item == NULL) || !start_timer(j, m->deadline_ms)) {
+  if (!TABLE_HAS(j, hh) || (j->keep && j->item == NULL) || !start_timer(j, m->deadline_ms)) {
     end(j);
     return NULL;
   }

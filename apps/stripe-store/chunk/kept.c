@@ -1,5 +1,6 @@
 #include "kept.h"
 
+#include "common/report.h"
 #include "wire.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ struct kept {
 kept *kept_create(const char *socket, unsigned timeout_ms) {
   kept *k = calloc(1, sizeof *k);
   if (k == NULL || (k->socket = strdup(socket)) == NULL)
-    abort();
+    out_of_memory();
   k->timeout_ms = timeout_ms;
   k->watch = -1;
   return k;
@@ -240,13 +241,17 @@ void kept_list_free(kept_list *list) {
   *list = (kept_list){0};
 }
 
-static void add(uint64_t **versions, size_t *count, uint64_t version) {
+/* False: no memory. */
+static bool add(uint64_t **versions, size_t *count, uint64_t version) {
   if ((*count & (*count - 1)) == 0) { /* grow to the next power of two */
-    *versions = reallocarray(*versions, *count == 0 ? 1 : 2 * *count, sizeof **versions);
-    if (*versions == NULL)
-      abort();
+    size_t room = *count == 0 ? 1 : 2 * *count;
+    uint64_t *more = reallocarray(*versions, room, sizeof *more);
+    if (more == NULL)
+      return false;
+    *versions = more;
   }
   (*versions)[(*count)++] = version;
+  return true;
 }
 
 static void note(void *owner, const char *key, size_t length) {
@@ -259,10 +264,9 @@ static void note(void *owner, const char *key, size_t length) {
   uint64_t version = strtoull(text + 1, &end, 16);
   if (*end != '\0')
     return;
-  if (key[0] == 'c')
-    add(&list->chunk, &list->chunks, version);
-  else
-    add(&list->record, &list->records, version);
+  bool added = key[0] == 'c' ? add(&list->chunk, &list->chunks, version)
+                             : add(&list->record, &list->records, version);
+  list->incomplete = list->incomplete || !added;
 }
 
 kept_status kept_list_all(kept *k, kept_list *list) {
@@ -270,7 +274,7 @@ kept_status kept_list_all(kept *k, kept_list *list) {
   if (k->client == NULL)
     return gone(k, "no connection");
   int fd = wire_connect(k->socket, k->timeout_ms);
-  bool done = fd >= 0 && wire_keys(fd, note, list);
+  bool done = fd >= 0 && wire_keys(fd, note, list) && !list->incomplete;
   if (fd >= 0)
     close(fd);
   if (done)

@@ -66,6 +66,7 @@ kept_status kept_wipe(kept *k);
 typedef struct kept_list {
   uint64_t *chunk, *record;
   size_t chunks, records;
+  bool incomplete; /* there was no memory for a version */
 } kept_list;
 kept_status kept_list_all(kept *k, kept_list *list);
 void kept_list_free(kept_list *list);

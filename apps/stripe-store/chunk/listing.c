@@ -58,6 +58,6 @@ void listing_answer(server *s, const message *m) {
                     .body_bytes = p.filled};
   if (!listed.present)
     kept_list_free(&s->list), s->told = 0;
-  net_send(s->net, LAYOUT_AGENT, &listed);
-  server_answer(s, m->request, GFSMITH_OK, "");
+  bool sent = net_send(s->net, LAYOUT_AGENT, &listed) == GFSMITH_OK;
+  server_answer(s, m->request, sent ? GFSMITH_OK : GFSMITH_ENOMEM, sent ? "" : "it has no memory");
 }

@@ -84,6 +84,15 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
 
 static void on_link(void *owner, uint16_t rank, bool up) { connection_link(owner, rank, up); }
 
+/* It may have been an introduction of another chunk server, which the agent repeats after a
+ * greeting.
+ */
+static void on_lost(void *owner, uint16_t rank) {
+  server *s = owner;
+  if (rank == LAYOUT_AGENT)
+    s->greeted = false;
+}
+
 static void on_message(void *owner, uint16_t rank, const message *m) {
   request_handle(owner, rank, m);
 }
@@ -97,7 +106,7 @@ static bool open_net(server *s, const settings *o) {
                          .provider = o->provider,
                          .deadline_ms = 10000,
                          .trace = s->trace};
-  const net_events events = {on_link, on_message, s};
+  const net_events events = {on_link, on_message, on_lost, s};
   if (!files_key(s->folder, key, &options.key_bytes))
     return false;
   bool done = net_open(&s->net, s->base, &options, &events, reason);
@@ -110,7 +119,8 @@ static bool open_net(server *s, const settings *o) {
 static void run(server *s) {
   const struct timeval interval = {.tv_usec = 100000};
   s->tick = event_new(s->base, -1, EV_PERSIST, on_tick, s);
-  event_add(s->tick, &interval);
+  if (s->tick == NULL || event_add(s->tick, &interval) != 0)
+    out_of_memory();
   connection_tick(s);
   event_base_dispatch(s->base);
   event_free(s->tick);
@@ -135,6 +145,8 @@ int main(int argc, char **argv) {
               .rank = (uint16_t)o.rank,
               .base = event_base_new(),
               .drop_jobs = job_drop_all};
+  if (s.base == NULL)
+    out_of_memory();
   snprintf(s.host, sizeof s.host, "%s", o.host);
   s.kept = kept_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms);
   stop signals;

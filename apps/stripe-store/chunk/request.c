@@ -113,6 +113,9 @@ static void obey(server *s, const message *m) {
   case MESSAGE_PING:
     server_answer(s, m->request, GFSMITH_OK, "");
     break;
+  case MESSAGE_GREET:
+    connection_greet(s);
+    break;
   case MESSAGE_WIPE:
     wipe(s, m);
     break;
@@ -122,7 +125,7 @@ static void obey(server *s, const message *m) {
 }
 
 void request_handle(server *s, uint16_t rank, const message *m) {
-  bool greeting = m->type == MESSAGE_WELCOME || m->type == MESSAGE_PEER;
+  bool greeting = m->type == MESSAGE_WELCOME || m->type == MESSAGE_PEER || m->type == MESSAGE_GREET;
   if (rank != LAYOUT_AGENT || !(greeting || (s->welcomed && m->epoch == s->who.epoch)))
     return; /* from an agent that has been replaced */
   if (m->type == MESSAGE_PEER)

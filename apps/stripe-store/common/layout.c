@@ -1,9 +1,10 @@
 #include "layout.h"
 
+#include "table.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 enum { REPAIRS_MAX = 512 }; /* number of graphs in the cache; when it is full, all are dropped */
 
@@ -185,20 +186,22 @@ const gfsmith_graph *layout_encode(layout *l, unsigned turn, char *reason) {
   return *graph;
 }
 
-const gfsmith_graph *layout_repair(layout *l, const layout_rebuild *rebuild, char *reason) {
-  repair *known;
-  layout_rebuild key;
+/* Keep the graph, which the layout owns from now on; NULL: no memory. */
+static repair *keep(layout *l, const layout_rebuild *key, gfsmith_graph *graph) {
+  repair *kept = calloc(1, sizeof *kept);
+  if (kept == NULL)
+    return NULL;
+  memcpy(&kept->rebuild, key, sizeof *key);
+  kept->graph = graph;
+  HASH_ADD(hh, l->repairs, rebuild, sizeof kept->rebuild, kept);
+  if (TABLE_HAS(kept, hh))
+    return kept;
+  free(kept);
+  return NULL;
+}
+
+static int build(layout *l, const layout_rebuild *rebuild, gfsmith_graph **graph, char *reason) {
   wish w;
-  memset(&key, 0, sizeof key); /* the padding is part of the key */
-  key.present = rebuild->present;
-  key.wanted = rebuild->wanted;
-  key.turn = rebuild->turn;
-  key.sink = rebuild->sink;
-  HASH_FIND(hh, l->repairs, &key, sizeof key, known);
-  if (known != NULL)
-    return known->graph;
-  if (HASH_COUNT(l->repairs) >= REPAIRS_MAX)
-    forget_repairs(l);
   begin_wish(&w, l, l->options.scheme, rebuild->turn);
   for (unsigned i = 0; i < layout_shards(l); i++) {
     w.present[i] = rebuild->present >> i & 1;
@@ -210,12 +213,34 @@ const gfsmith_graph *layout_repair(layout *l, const layout_rebuild *rebuild, cha
   w.request.present = w.present;
   w.request.wanted = w.wanted;
   w.request.sink = w.sink;
-  known = calloc(1, sizeof *known);
-  if (known == NULL || gfsmith_graph_create(&known->graph, &w.request, reason) != GFSMITH_OK) {
-    free(known);
-    return NULL;
+  return gfsmith_graph_create(graph, &w.request, reason);
+}
+
+int layout_repair(layout *l, const layout_rebuild *rebuild, const gfsmith_graph **graph,
+                  char *reason) {
+  repair *known;
+  gfsmith_graph *made = NULL;
+  layout_rebuild key;
+  *graph = NULL;
+  memset(&key, 0, sizeof key); /* the padding is part of the key */
+  key.present = rebuild->present;
+  key.wanted = rebuild->wanted;
+  key.turn = rebuild->turn;
+  key.sink = rebuild->sink;
+  HASH_FIND(hh, l->repairs, &key, sizeof key, known);
+  if (known == NULL) {
+    if (HASH_COUNT(l->repairs) >= REPAIRS_MAX)
+      forget_repairs(l);
+    int status = build(l, &key, &made, reason);
+    if (status != GFSMITH_OK)
+      return status;
+    known = keep(l, &key, made);
   }
-  memcpy(&known->rebuild, &key, sizeof key);
-  HASH_ADD(hh, l->repairs, rebuild, sizeof known->rebuild, known);
-  return known->graph;
+  if (known == NULL) {
+    gfsmith_graph_destroy(made);
+    snprintf(reason, GFSMITH_REASON_MAX, "out of memory");
+    return GFSMITH_ENOMEM;
+  }
+  *graph = known->graph;
+  return GFSMITH_OK;
 }

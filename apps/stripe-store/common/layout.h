@@ -57,8 +57,9 @@ typedef struct layout_rebuild {
   uint64_t present, wanted;
   uint16_t turn, sink;
 } layout_rebuild;
-/* The graph of a rebuild, valid until the next call. NULL: this loss cannot be repaired, or another
- * error, with the reason. */
-const gfsmith_graph *layout_repair(layout *l, const layout_rebuild *rebuild, char *reason);
+/* The graph of a rebuild, valid until the next call. GFSMITH_ENOMEM: no memory; another status:
+ * this loss cannot be repaired. Then *graph is NULL, and there is a reason. */
+int layout_repair(layout *l, const layout_rebuild *rebuild, const gfsmith_graph **graph,
+                  char *reason);
 
 #endif

@@ -31,6 +31,7 @@ typedef enum message_type {
   MESSAGE_PING,    /* answer */
   MESSAGE_CANCEL,  /* cancel request `version` */
   MESSAGE_WIPE,    /* delete all values */
+  MESSAGE_GREET,   /* send the introduction again */
   MESSAGE_TYPES
 } message_type;
 

@@ -9,19 +9,27 @@
 #include <unistd.h>
 #include <utlist.h>
 
-typedef enum letter_kind { LETTER_LINK, LETTER_MESSAGE, LETTER_OVER } letter_kind;
+enum { PEERS = 64 };
+
+typedef enum letter_kind {
+  LETTER_DOWN, /* of a link; the first three kinds exist once for each peer */
+  LETTER_UP,
+  LETTER_LOST,
+  LETTER_MESSAGE,
+  LETTER_OVER
+} letter_kind;
 
 /* An event from the engine's thread for the loop. */
 typedef struct letter {
   struct letter *prev, *next;
+  net *net;
   letter_kind kind;
   uint16_t rank;
-  bool up;
+  bool waits; /* is it in the list? */
   net_over *over;
   void *owner;
-  gfsmith_outcome outcome;
   size_t bytes;
-  uint8_t text[];
+  uint8_t *text; /* a message, or a gfsmith_outcome */
 } letter;
 
 struct net {
@@ -32,126 +40,161 @@ struct net {
   letter *letters;
   int wake;
   struct event *event;
+  /* Letters that need no memory when they are sent, because a missed loss of a link could make
+   * acknowledged writes wrong; by peer and kind. */
+  letter notes[PEERS][LETTER_MESSAGE];
 };
 
-/* The receiver of an operation's outcome. Its letter is allocated in advance, so that the report
- * cannot fail for lack of memory. */
-typedef struct waiter {
-  net *owner;
-  letter *letter;
-} waiter;
-
+/* Append a letter. If it is in the list already, the loss of messages keeps its place, because it
+ * must be known before later messages; a change of a link moves, because the last one counts. */
 static void put(net *n, letter *l) {
   const uint64_t one = 1;
   pthread_mutex_lock(&n->lock);
   bool first = n->letters == NULL;
-  DL_APPEND(n->letters, l);
+  if (l->waits && l->kind != LETTER_LOST)
+    DL_DELETE(n->letters, l);
+  if (!l->waits || l->kind != LETTER_LOST)
+    DL_APPEND(n->letters, l);
+  l->waits = true;
   pthread_mutex_unlock(&n->lock);
   if (first && write(n->wake, &one, sizeof one) < 0)
     abort(); /* an eventfd accepts 2^64 - 2 of them */
 }
 
-static void on_link(void *context, uint16_t rank, bool up) {
-  letter *l = calloc(1, sizeof *l);
+static void put_note(net *n, uint16_t rank, letter_kind kind) {
+  if (rank < PEERS)
+    put(n, &n->notes[rank][kind]);
+}
+
+/* NULL: no memory. */
+static letter *new_letter(net *n, letter_kind kind, size_t bytes) {
+  letter *l = calloc(1, sizeof *l + bytes);
   if (l == NULL)
-    abort(); /* a missed loss of a link could make acknowledged writes wrong */
-  l->kind = LETTER_LINK;
-  l->rank = rank;
-  l->up = up;
-  put(context, l);
+    return NULL;
+  l->net = n;
+  l->kind = kind;
+  l->bytes = bytes;
+  l->text = (uint8_t *)(l + 1);
+  return l;
+}
+
+static void on_link(void *context, uint16_t rank, bool up) {
+  put_note(context, rank, up ? LETTER_UP : LETTER_DOWN);
 }
 
 static void on_message(void *context, uint16_t rank, const void *bytes, size_t length) {
-  letter *l = calloc(1, sizeof *l + length);
-  if (l == NULL)
-    return; /* treated as a lost message: senders that wait for an answer have a deadline */
-  l->kind = LETTER_MESSAGE;
+  letter *l = new_letter(context, LETTER_MESSAGE, length);
+  if (l == NULL) {
+    put_note(context, rank, LETTER_LOST);
+    return;
+  }
   l->rank = rank;
-  l->bytes = length;
   memcpy(l->text, bytes, length);
   put(context, l);
 }
 
+/* The context is a letter that was allocated in advance, so that the report of an outcome cannot
+ * fail for lack of memory. */
 static void on_over(void *context, const gfsmith_outcome *outcome) {
-  waiter *w = context;
-  w->letter->outcome = *outcome;
-  put(w->owner, w->letter);
-  free(w);
+  letter *l = context;
+  memcpy(l->text, outcome, sizeof *outcome);
+  put(l->net, l);
 }
 
 static void on_trace(void *context, const gfsmith_trace *operation) {
   trace_operation(((net *)context)->trace, operation);
 }
 
-gfsmith_notice net_notice(net *n, net_over *over, void *owner, gfsmith_operation **operation) {
-  waiter *w = malloc(sizeof *w);
-  letter *l = calloc(1, sizeof *l);
-  if (w == NULL || l == NULL)
-    abort();
-  l->kind = LETTER_OVER;
+bool net_notice(net *n, gfsmith_notice *notice, net_over *over, void *owner,
+                gfsmith_operation **operation) {
+  letter *l = new_letter(n, LETTER_OVER, sizeof(gfsmith_outcome));
+  if (l == NULL)
+    return false;
   l->over = over;
   l->owner = owner;
-  *w = (waiter){n, l};
-  return (gfsmith_notice){.done = on_over, .context = w, .operation = operation};
+  *notice = (gfsmith_notice){.done = on_over, .context = l, .operation = operation};
+  return true;
 }
 
-void net_drop(const gfsmith_notice *notice) {
-  waiter *w = notice->context;
-  free(w->letter);
-  free(w);
-}
+void net_drop(const gfsmith_notice *notice) { free(notice->context); }
 
-static void deliver(net *n, letter *l) {
+static bool is_note(const letter *l) { return l->kind < LETTER_MESSAGE; }
+
+static void deliver(net *n, const letter *l) {
   message m;
+  gfsmith_outcome outcome;
   switch (l->kind) {
-  case LETTER_LINK:
-    n->events.link(n->events.owner, l->rank, l->up);
+  case LETTER_DOWN:
+  case LETTER_UP:
+    n->events.link(n->events.owner, l->rank, l->kind == LETTER_UP);
+    break;
+  case LETTER_LOST:
+    n->events.lost(n->events.owner, l->rank);
     break;
   case LETTER_MESSAGE:
     if (message_decode(&m, l->text, l->bytes))
       n->events.message(n->events.owner, l->rank, &m);
     break;
   case LETTER_OVER:
-    l->over(l->owner, &l->outcome);
+    memcpy(&outcome, l->text, sizeof outcome);
+    l->over(l->owner, &outcome);
     break;
   }
 }
 
-static letter *take_all(net *n) {
+/* The first letter, or NULL. From now on, the engine's thread can send a note again, which changes
+ * nothing that deliver() reads. */
+static letter *take(net *n) {
   pthread_mutex_lock(&n->lock);
-  letter *letters = n->letters;
-  n->letters = NULL;
+  letter *l = n->letters;
+  if (l != NULL) {
+    DL_DELETE(n->letters, l);
+    l->waits = false;
+  }
   pthread_mutex_unlock(&n->lock);
-  return letters;
+  return l;
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *owner) {
   (void)what;
   net *n = owner;
   uint64_t count;
-  letter *each, *next;
+  letter *l;
   if (read(fd, &count, sizeof count) < 0)
     return;
-  letter *letters = take_all(n);
-  DL_FOREACH_SAFE(letters, each, next) {
-    deliver(n, each);
-    free(each);
+  while ((l = take(n)) != NULL) {
+    deliver(n, l);
+    if (!is_note(l))
+      free(l);
   }
+}
+
+static void prepare_notes(net *n) {
+  for (uint16_t rank = 0; rank < PEERS; rank++)
+    for (letter_kind kind = LETTER_DOWN; kind < LETTER_MESSAGE; kind++)
+      n->notes[rank][kind] = (letter){.net = n, .kind = kind, .rank = rank};
 }
 
 bool net_open(net **out, struct event_base *base, const net_options *options,
               const net_events *events, char *reason) {
   gfsmith_node_options o;
   net *n = calloc(1, sizeof *n);
-  if (n == NULL)
-    abort();
+  *out = NULL;
+  if (n == NULL) {
+    snprintf(reason, GFSMITH_REASON_MAX, "out of memory");
+    return false;
+  }
+  prepare_notes(n);
   n->events = *events;
   n->trace = options->trace;
   pthread_mutex_init(&n->lock, NULL);
   n->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   n->event = event_new(base, n->wake, EV_READ | EV_PERSIST, on_wake, n);
-  if (n->wake < 0 || n->event == NULL || event_add(n->event, NULL) != 0)
-    abort();
+  if (n->wake < 0 || n->event == NULL || event_add(n->event, NULL) != 0) {
+    snprintf(reason, GFSMITH_REASON_MAX, "no memory or descriptor for its events");
+    net_close(n);
+    return false;
+  }
   gfsmith_node_defaults(&o);
   o.rank = options->rank;
   o.host = options->host;
@@ -175,12 +218,15 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
 }
 
 void net_close(net *n) {
-  letter *each, *next;
+  letter *l;
   if (n == NULL)
     return;
   gfsmith_node_destroy(n->node);
-  DL_FOREACH_SAFE(n->letters, each, next) { free(each); }
-  event_free(n->event);
+  while ((l = take(n)) != NULL)
+    if (!is_note(l))
+      free(l);
+  if (n->event != NULL)
+    event_free(n->event);
   close(n->wake);
   pthread_mutex_destroy(&n->lock);
   free(n);

@@ -13,7 +13,8 @@ typedef struct net net;
 typedef struct net_events {
   void (*link)(void *owner, uint16_t rank, bool up);
   void (*message)(void *owner, uint16_t rank,
-                  const message *m); /* body is valid during the call only */
+                  const message *m);        /* body is valid during the call only */
+  void (*lost)(void *owner, uint16_t rank); /* messages of this peer were lost: no memory */
   void *owner;
 } net_events;
 
@@ -39,9 +40,11 @@ gfsmith_node *net_node(net *n);
 int net_send(net *n, uint16_t rank, const message *m);
 
 typedef void net_over(void *owner, const gfsmith_outcome *outcome);
-/* A notice for posting an operation: `over` is called from the loop, once; *operation must be
- * released after that. The notice of an operation that was not posted must be dropped. */
-gfsmith_notice net_notice(net *n, net_over *over, void *owner, gfsmith_operation **operation);
+/* Make a notice for posting an operation: `over` is called from the loop, once; *operation must be
+ * released after that. The notice of an operation that was not posted must be dropped. False: no
+ * memory. */
+bool net_notice(net *n, gfsmith_notice *notice, net_over *over, void *owner,
+                gfsmith_operation **operation);
 void net_drop(const gfsmith_notice *notice);
 
 #endif

@@ -32,6 +32,8 @@ int refuse(const char *format, ...) {
   return EXIT_REFUSED;
 }
 
+void out_of_memory(void) { exit(refuse("out of memory")); }
+
 bool parse_number(const char *flag, const char *text, unsigned long long least,
                   unsigned long long most, unsigned long long *value) {
   char *end;

@@ -14,6 +14,8 @@ void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print one line on stderr; return EXIT_REFUSED, which the caller can return. */
 int refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* At the start of a program: end it with a message and EXIT_REFUSED. */
+_Noreturn void out_of_memory(void);
 /* Parse a whole number from least to most; otherwise print a message that names the flag. */
 bool parse_number(const char *flag, const char *text, unsigned long long least,
                   unsigned long long most, unsigned long long *value);

@@ -1,7 +1,8 @@
 #include "stop.h"
 
+#include "report.h"
+
 #include <signal.h>
-#include <stdlib.h>
 
 static void on_signal(evutil_socket_t fd, short what, void *base) {
   (void)fd;
@@ -12,7 +13,7 @@ static void on_signal(evutil_socket_t fd, short what, void *base) {
 static struct event *take(struct event_base *base, int number) {
   struct event *event = evsignal_new(base, number, on_signal, base);
   if (event == NULL || event_add(event, NULL) != 0)
-    abort();
+    out_of_memory();
   return event;
 }
 

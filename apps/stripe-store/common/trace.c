@@ -27,7 +27,7 @@ bool trace_open(trace **out, const char *folder, unsigned rank) {
     return false;
   }
   if ((*out = malloc(sizeof **out)) == NULL)
-    abort();
+    out_of_memory();
   (*out)->file = file;
   return true;
 }

@@ -108,9 +108,11 @@ static void complete_read(const task *t, bool success) {
 
 static void complete_write(task *t, bool success) {
   if (success) {
+    uint64_t old;
     t->record.version = agent_number(t->agent);
     t->record.length = t->value->length;
-    drop(index_put(t->agent, &t->record, 0, 0));
+    REQUIRE(index_put(t->agent, &t->record, 0, 0, &old));
+    drop(old);
     keep(t->record.version, t->value);
   } else {
     stripe_free(t->value);
@@ -192,11 +194,13 @@ uint64_t layout_at(const layout *l, unsigned turn, uint64_t ranks) {
   return ranks;
 }
 
-const gfsmith_graph *layout_repair(layout *l, const layout_rebuild *rebuild, char *reason) {
+int layout_repair(layout *l, const layout_rebuild *rebuild, const gfsmith_graph **graph,
+                  char *reason) {
   (void)l;
   (void)rebuild;
   (void)reason;
-  return NULL;
+  *graph = NULL;
+  return GFSMITH_ETOOMANY;
 }
 
 bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
