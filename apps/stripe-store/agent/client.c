@@ -17,6 +17,7 @@
 
 enum {
   COMPLAIN_MS = 60000,   /* between two reports that clients cannot be accepted */
+  LOGIN_MAX = 1024,      /* bytes of a value before the client has authenticated itself */
   OUTPUT_MAX = 256 << 10 /* output bytes of a client above which nothing more is done for it */
 };
 
@@ -133,7 +134,7 @@ static void swallow(client *c, const char *answer) {
 
 static void expect_value(client *c) {
   c->filled = 0;
-  if (c->request.bytes > c->agent->value_max) {
+  if (c->request.bytes > (c->known ? c->agent->value_max : LOGIN_MAX)) {
     swallow(c, "SERVER_ERROR object too large for cache");
     return;
   }
@@ -324,7 +325,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     turn_away(fd, "SERVER_ERROR out of memory\r\n");
     return;
   }
-  *c = (client){.agent = a, .stream = stream};
+  *c = (client){.agent = a, .stream = stream, .known = !a->auth};
   begin(c, fd);
 }
 

@@ -20,6 +20,7 @@ typedef struct client {
   struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
   client_state state;
   bool going_on; /* client_go_on is on the stack */
+  bool known;    /* it has authenticated itself, or need not */
   bool quits;    /* add no answers; close when those before have been sent */
   void (*waits)(
       struct client *c); /* continues the command when answers have been sent; NULL: none */

@@ -5,6 +5,7 @@
 #include "flush.h"
 #include "index.h"
 #include "lock.h"
+#include "login.h"
 #include "read.h"
 #include "recover.h"
 #include "stats.h"
@@ -287,6 +288,8 @@ static void run_key(client *c) {
 
 void command_run(client *c) {
   c->missed = false;
+  if (!login_done(c))
+    return;
   switch (c->request.verb) {
   case VERB_STATS:
     stats_answer(c);

@@ -184,6 +184,10 @@ static bool prepare(agent *a, const settings *o) {
            o->degraded);
     return false;
   }
+  char passwords[FILES_TEXT] = "";
+  if (o->auth && !files_secret(a->folder, FILES_PASSWORDS, passwords))
+    return false;
+  sodium_memzero(passwords, sizeof passwords);
   return trace_open(&a->trace, o->trace, LAYOUT_AGENT) && lock_folder(a->folder) && load_group(a);
 }
 
@@ -201,6 +205,7 @@ int main(int argc, char **argv) {
       .folder = o.folder,
       .base = event_base_new(),
       .events = {.silent = membership_silent, .unsure = membership_unsure, .request = command_run},
+      .auth = o.auth,
       .value_max = o.value_max,
       .memory_max = o.memory_max,
       .deadline_ms = o.deadline_ms,

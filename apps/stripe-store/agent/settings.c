@@ -21,6 +21,8 @@ static const char usage[] =
     "  --memory BYTES       limit for all values in transit (268435456)\n"
     "  --deadline MS        deadline of a command, 100 to 600000 (5000)\n"
     "  --max-clients N      most clients at a time, 1 to 1000000 (1000)\n"
+    "  --auth               clients authenticate themselves with a line USER:PASSWORD of the file\n"
+    "                       `passwords` in FOLDER\n"
     "  --idle SECONDS       close clients that send no command; 0: never (0)\n"
     "  --stall SECONDS      close clients that stop within a command, or do not read answers (30)\n"
     "  --degraded weibull:SHAPE:RATE[:LOST]  read as if LOST (1) chunks were missing, at random\n"
@@ -46,6 +48,7 @@ static const struct option long_options[] = {
     {"provider", required_argument, NULL, 'p'},
     {"trace", required_argument, NULL, 't'},
     {"max-clients", required_argument, NULL, 'c'},
+    {"auth", no_argument, NULL, 'A'},
     {"idle", required_argument, NULL, 'i'},
     {"stall", required_argument, NULL, 'a'},
     {"help", no_argument, NULL, 'h'},
@@ -107,6 +110,8 @@ static bool apply_clients(settings *o, int flag) {
   switch (flag) {
   case 'c':
     return small("--max-clients", 1, 1000000, &o->clients_max);
+  case 'A':
+    return o->auth = true;
   case 'i':
     return small("--idle", 0, 86400, &o->idle_s);
   case 'a':

@@ -84,19 +84,26 @@ bool files_write(const char *folder, const char *name, const char *text, unsigne
   return false;
 }
 
-bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes) {
-  char text[FILES_TEXT], path[FILES_PATH];
+bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]) {
+  char path[FILES_PATH];
   struct stat info;
-  const char *end;
-  if (!files_path(path, folder, "key") || stat(path, &info) != 0 ||
-      !files_read(folder, "key", text)) {
-    report("cannot read %s/key: %s", folder, strerror(errno));
+  if (!files_path(path, folder, name) || stat(path, &info) != 0 ||
+      !files_read(folder, name, text)) {
+    report("cannot read %s/%s: %s", folder, name, strerror(errno));
     return false;
   }
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    report("%s/key is readable by others: chmod 600 it", folder);
+    report("%s/%s is readable by others: chmod 600 it", folder, name);
     return false;
   }
+  return true;
+}
+
+bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes) {
+  char text[FILES_TEXT];
+  const char *end;
+  if (!files_secret(folder, "key", text))
+    return false;
   text[strcspn(text, "\r\n")] = '\0';
   if (sodium_hex2bin(key, GFSMITH_KEY_MAX, text, strlen(text), NULL, bytes, &end) != 0 ||
       *end != '\0' || *bytes < GFSMITH_KEY_MIN) {

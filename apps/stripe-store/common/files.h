@@ -20,6 +20,13 @@ bool files_read(const char *folder, const char *name, char text[FILES_TEXT]);
  * new text. False: errno; the old text is unchanged. */
 bool files_write(const char *folder, const char *name, const char *text, unsigned mode);
 
+/* The users of a store with --auth, a line USER:PASSWORD for each. */
+#define FILES_PASSWORDS "passwords"
+
+/* As files_read, for a file with a secret. False, with a message: missing, or readable by other
+ * users.
+ */
+bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]);
 /* Read the shared key, hexadecimal digits in FOLDER/key. False, with a message: missing, readable
  * by others, or of a wrong length. */
 bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes);

@@ -59,7 +59,18 @@ def targets() -> dict[str, Target]:
     common = [STORE / "common" / f"{name}.c" for name in ("files", "message", "record", "report")]
     agent = [
         STORE / "agent" / f"{name}.c"
-        for name in ("agent", "client", "command", "group", "index", "lock", "parse", "stats", "stripe")
+        for name in (
+            "agent",
+            "client",
+            "command",
+            "group",
+            "index",
+            "lock",
+            "login",
+            "parse",
+            "stats",
+            "stripe",
+        )
     ]
     found = (
         Target("config", (), (), (f"-dict={HERE / 'config.dict'}", "-max_len=4000")),
