@@ -168,14 +168,16 @@ static void welcome(node *n) {
   ask(n, &m);
 }
 
-static void introduce(const agent *a, uint16_t to, uint16_t other) {
+/* False: no memory. */
+static bool introduce(const agent *a, uint16_t to, uint16_t other) {
   const char *where = a->nodes[other].address;
   message m = {.type = MESSAGE_PEER,
                .epoch = a->group.epoch,
                .sink = other,
                .body = (const uint8_t *)where,
                .body_bytes = (uint32_t)strlen(where)};
-  net_send(a->net, to, &m); /* if it is down, it is introduced when it is back */
+  /* if it is down, they are introduced when it is back */
+  return net_send(a->net, to, &m) != GFSMITH_ENOMEM;
 }
 
 /* ---- a group of new chunk servers ------------------------------------------------------------ */
@@ -217,12 +219,13 @@ void membership_hello(agent *a, uint16_t rank, const message *m) {
   n->unheard = false;
   leave(n, NODE_LISTING, "comes back");
   strcpy(n->address, where);
-  for (uint16_t other = 1; other <= agent_nodes(a); other++)
-    if (other != rank && a->nodes[other].address[0] != '\0') {
-      introduce(a, rank, other);
-      introduce(a, other, rank);
-    }
-  if (a->group.formed)
+  bool known = true;
+  for (uint16_t other = 1; known && other <= agent_nodes(a); other++)
+    if (other != rank && a->nodes[other].address[0] != '\0')
+      known = introduce(a, rank, other) && introduce(a, other, rank);
+  if (!known)
+    begin_again(n);
+  else if (a->group.formed)
     welcome(n);
   else
     form_group(a);

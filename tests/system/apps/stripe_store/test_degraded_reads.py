@@ -15,7 +15,8 @@ from tests.system.apps.stripe_store.support import EXAMPLE
 @pytest.fixture(scope="module")
 def drawing(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     path = tmp_path_factory.mktemp("failures") / "failures.so"
-    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", "-o", path, EXAMPLE / "agent/failures.c", "-lm"]
+    sources = (EXAMPLE / "agent/failures.c", EXAMPLE / "common/report.c")
+    command = ["cc", "-std=c11", "-O1", "-shared", "-fPIC", f"-I{EXAMPLE}", "-o", path, *sources, "-lm"]
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
     library.failures_next.restype = ctypes.c_uint64
