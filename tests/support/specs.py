@@ -111,6 +111,7 @@ class Machine:
         self.table = table
         self.shards = {Space.SOURCE: sources, Space.DESTINATION: destinations}
         self.length = len(sources[0]) if sources else len(destinations[0])
+        self.slots: dict[int, list[object]] = {}
 
     def run(self, program: Program) -> None:
         self.constants = program.constants
@@ -162,6 +163,10 @@ class Machine:
                 lanes = values[instr.args[0]]
                 shard[start : start + count] = bytes(number(b) for b in lanes)  # type: ignore[arg-type]
                 continue
+            if instr.op is Op.SPILL:
+                assert instr.ref is not None
+                self.slots[instr.ref.index] = values[instr.args[0]]
+                continue
             loaded = None if instr.ref is None else self._read(instr, position, count, current)
             assert instr.result is not None
             values[instr.result] = [
@@ -191,6 +196,8 @@ class Machine:
             return [self._entry(instr, self.table, start)] * count
         if ref.space is Space.CONSTANT:
             return [self._entry(instr, self.constants, ref.offset)] * count
+        if ref.space is Space.SCRATCH:
+            return self.slots[ref.index]
         start = position + ref.offset
         return [bits(b) for b in self.shards[ref.space][index][start : start + count]]
 

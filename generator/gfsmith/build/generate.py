@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.ir import Op, Program, Space
 from gfsmith.ir.liveness import pressure
-from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, SpecError, Technique
+from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, SpecError, Technique, TooFewRegisters
 from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
 from gfsmith.lower.circuits.choice import Candidate, candidates, derivations, schedules
@@ -60,29 +61,38 @@ class Kernel:
 
 
 def program(spec: KernelSpec) -> Program:
-    """Return the Program of a spec after all passes. Raises SpecError if registers do not suffice."""
+    """Return the Program of a spec after all passes. Raises SpecError if registers or stack do not
+    suffice."""
     if spec.baked is None:
         return _fewest_passes(spec)
     return choose(spec)[1]
 
 
 def _fewest_passes(spec: KernelSpec) -> Program:
-    """Return the Program with the fewest passes over the outputs for which the registers suffice.
-
-    Only a dot kernel with unroll 1 has several passes: with a larger unroll the sums of fewer vectors fit,
-    and a pass of mad would read a source that the pass before may have changed in place.
-    """
-    most = spec.outputs if spec.operation is Operation.DOT and spec.unroll == 1 else 1
-    for passes in range(1, most):
+    """Return the Program with the fewest passes over the outputs for which the registers suffice."""
+    *fewer, last = _numbers_of_passes(spec)
+    for passes in fewer:
         try:
             return _allocated(spec, passes)
-        except SpecError:
+        except TooFewRegisters:
             continue
-    return _allocated(spec, most)
+    return _allocated(spec, last)
+
+
+def _numbers_of_passes(spec: KernelSpec) -> list[int]:
+    """Return the numbers of passes that differ in the most outputs of a pass. Only numbers are tried with
+    which registers may hold its sums: those of one vector, or of all in a loop over any number of sources.
+    Horner's rule computes all outputs together."""
+    if spec.operation is Operation.HORNER:
+        return [1]
+    vectors = spec.abreast if spec.inputs is None else 1
+    most = min(spec.outputs, (spec.isa.registers or spec.outputs * vectors) // vectors)
+    return list(dict.fromkeys(ceil(spec.outputs / n) for n in range(most, 0, -1)))
 
 
 def _allocated(spec: KernelSpec, passes: int) -> Program:
-    """Return the Program with some number of passes. Raises SpecError if registers do not suffice."""
+    """Return the Program with some number of passes. Raises TooFewRegisters, or SpecError if it needs too
+    much stack."""
     program = pipeline.run(lower(spec, passes), spec)
     if spec.machine_code:
         Allocation(spec.isa, program, spec.symbol)

@@ -47,6 +47,10 @@ class SpecError(ValueError):
     """A kernel that cannot exist. The message names the field and the allowed values."""
 
 
+class TooFewRegisters(SpecError):
+    """A Program with more live values than the instruction set has registers."""
+
+
 _BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
 #: Techniques that double a byte, and the numbers of parities for Horner's rule: P and Q, or P, Q and R.
 _DOUBLES = frozenset({Technique.AFFINE, Technique.SHIFT})

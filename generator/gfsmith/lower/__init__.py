@@ -7,7 +7,8 @@ the sources. The tail, all loops of a kernel for any k, and the kernels that _ke
 over the sources.
 
 If there are not enough registers for the sums of all outputs, each of these loops becomes several loops over
-the same bytes, one for each pass. A pass computes some of the outputs and reads all sources.
+the same bytes, one for each pass. A pass computes some of the outputs and reads all sources. If a destination
+may be a source, all passes but the last put their sums into the frame, and the last stores them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Role, Space, Value
+from gfsmith.ir import CURRENT, Carry, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.spec import KernelSpec, Operation, Technique
 from gfsmith.lower.affine import Affine
@@ -76,14 +77,28 @@ class _Lowering:
         loops: list[Loop] = []
         for vectors in visits:
             offsets = [vector * self.spec.isa.vector_bytes for vector in vectors]
+            slots: list[Ref] = []
             for outputs in self._passes:
                 loop = (
                     self._rolled(role, step, offsets, outputs, group)
                     if rolled
                     else self._unrolled(role, step, offsets, outputs)
                 )
+                if self.spec.in_place:
+                    loop = self._late(loop, slots, last=outputs is self._passes[-1])
                 loops.append(replace(loop, joined=bool(loops)))
         return loops
+
+    def _late(self, loop: Loop, kept: list[Ref], last: bool) -> Loop:
+        """Return the loop of a pass with its stores after the loads of all passes: it spills the results
+        instead, and the last pass also stores those of the passes before it. kept: their destinations, in the
+        order of the slots."""
+        if last:
+            close = Builder(self.numbers)
+            for slot, ref in enumerate(kept):
+                close.store(close.emit(Op.RELOAD, ref=Ref(Space.SCRATCH, slot, 0)), ref.index, ref.offset)
+            return replace(loop, close=(*loop.close, *close.code))
+        return replace(loop, head=_spilling(loop.head, kept), close=_spilling(loop.close, kept))
 
     def _initial(self, b: Builder, output: int, offset: int) -> Value:
         if self.spec.operation is Operation.MAD:
@@ -150,6 +165,18 @@ class _Lowering:
         totals: list[Value | None] = list(phis)
         self._add_sources(b, [CURRENT - n for n in range(group)], offset, outputs, totals)
         return [total for total in totals if total is not None]
+
+
+def _spilling(code: tuple[Instr, ...], kept: list[Ref]) -> tuple[Instr, ...]:
+    """Return the code with each store replaced by one to the next slot; append its destination to `kept`."""
+    found: list[Instr] = []
+    for instr in code:
+        if instr.op is Op.STORE and instr.ref is not None:
+            slot = Ref(Space.SCRATCH, len(kept), 0)
+            kept.append(instr.ref)
+            instr = replace(instr, op=Op.SPILL, ref=slot)
+        found.append(instr)
+    return tuple(found)
 
 
 def _parts(outputs: int, passes: int) -> list[range]:

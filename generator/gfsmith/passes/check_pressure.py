@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from gfsmith.ir import Program
 from gfsmith.ir.liveness import pressure
-from gfsmith.kernel.spec import KernelSpec, SpecError
+from gfsmith.kernel.spec import KernelSpec, Order, TooFewRegisters
 
 
 def check_pressure(program: Program, spec: KernelSpec) -> Program:
-    """Refuse a kernel that needs more registers than there are. A C compiler spills by itself."""
+    """Refuse a Program that needs more registers than there are. A C compiler spills by itself."""
     if spec.machine_code and spec.isa.registers is not None:
         needed = pressure(program)
         if needed > spec.isa.registers:
-            raise SpecError(
+            sums = "" if spec.order is Order.SUMS else f" or order = sums ({spec.order.value})"
+            raise TooFewRegisters(
                 f"{spec.symbol} needs {needed} vector registers and {spec.isa.name} has "
-                f"{spec.isa.registers}; use fewer outputs ({spec.outputs}) or a smaller unroll "
-                f"({spec.unroll})"
+                f"{spec.isa.registers}; use a smaller unroll ({spec.unroll}){sums}"
             )
     return program

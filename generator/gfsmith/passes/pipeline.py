@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gfsmith.ir import Program
 from gfsmith.kernel.spec import KernelSpec
+from gfsmith.passes.check_frame import check_frame
 from gfsmith.passes.check_pressure import check_pressure
 from gfsmith.passes.eliminate_common import eliminate_common
 from gfsmith.passes.fold_loads import fold_loads
@@ -30,6 +31,7 @@ PIPELINE: tuple[Pass, ...] = (
     hoist_tables,
     fold_loads,
     spill,
+    check_frame,
     stream_stores,
     check_pressure,
 )

@@ -14,19 +14,21 @@ from gfsmith.passes.sections import Section
 
 def prefetch_pointers(program: Program, spec: KernelSpec) -> Program:
     """In the main loop, prefetch the addresses of the pointers that follow those of the shards, one pointer
-    for each line whose beginning is read: all at the beginning of a body, or each before such a load in a
-    loop that is unrolled over the sources."""
+    for each line whose beginning is read first: all at the beginning of a body, or each before such a load in
+    a loop that is unrolled over the sources. Further passes over a line's sources prefetch nothing."""
     if not spec.pipelined:
         return program
     numbers = count()  # of the pointers in unrolled loops
+    asked: set[int] = set()  # offsets of lines
 
     def ask(loop: Loop) -> Loop:
-        if loop.role is not Role.BLOCK or loop.step != spec.block:
+        begun = {i.ref.offset for i in (*loop.head, *loop.body) if _begins(i) and i.ref is not None}
+        if loop.role is not Role.BLOCK or loop.step != spec.block or begun <= asked:
             return loop
+        asked.update(begun)
         if not loop.rolled:
             return replace(loop, head=_unrolled(loop.head, spec, numbers))
-        begun = sum(map(_begins, loop.body))
-        return replace(loop, body=(*map(_prefetch, range(begun)), *loop.body))
+        return replace(loop, body=(*map(_prefetch, range(len(begun))), *loop.body))
 
     return replace(program, loops=tuple(map(ask, program.loops)))
 

@@ -13,10 +13,7 @@ from itertools import count
 
 from gfsmith.ir import LOADS, Instr, Loop, Op, Program, Ref, Role, Space, Value
 from gfsmith.ir.liveness import pressure
-from gfsmith.kernel.spec import KernelSpec, SpecError
-
-#: Largest frame in bytes: two pages, which any stack has, and small enough for the first-level cache.
-MAX_FRAME = 8192
+from gfsmith.kernel.spec import KernelSpec
 
 _CLEAN = 1.5  #: factor on the distance of a value that needs no store: its eviction costs half
 _NEVER = 1 << 30
@@ -141,8 +138,7 @@ def spill(program: Program, spec: KernelSpec) -> Program:
     frame.
 
     The pass applies only to machine code, since a C compiler spills by itself, and only to straight-line
-    code: a kernel with run-time coefficients has to be split instead. Raises SpecError for a frame above
-    MAX_FRAME.
+    code: a kernel with run-time coefficients takes several passes over the outputs instead.
     """
     registers = spec.isa.registers
     if not spec.machine_code or spec.baked is None or registers is None or pressure(program) <= registers:
@@ -150,13 +146,7 @@ def spill(program: Program, spec: KernelSpec) -> Program:
     limit = registers - len(program.preload) - (1 if spec.isa.destructive else 0)
     fresh = count(1 + max(v for i in program.instructions() for v in (*i.args, i.result or 0)))
     loops = tuple(_spilled(loop, limit, spec.isa.folds_loads, fresh) for loop in program.loops)
-    result = replace(program, loops=loops)
-    if result.slots * program.lanes > MAX_FRAME:
-        raise SpecError(
-            f"{spec.symbol} needs {result.slots * program.lanes} bytes of stack for spilled values; "
-            f"allowed: {MAX_FRAME}; use fewer outputs ({spec.outputs}) or a smaller unroll ({spec.unroll})"
-        )
-    return result
+    return replace(program, loops=loops)
 
 
 def _spilled(loop: Loop, limit: int, folds: bool, fresh: count[int]) -> Loop:

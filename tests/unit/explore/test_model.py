@@ -166,7 +166,7 @@ def test_features_of_arm_are_as_clang_has_them(cpu: str) -> None:
 
 @pytest.mark.needs("clang")
 def test_a_kernel_that_does_not_fit_is_refused() -> None:
-    spec = replace(make_spec("dot", 3, 2, "sse", unroll=4), order=Order.STEPS, prefetch=256)
+    spec = replace(make_spec("dot", 3, 2, "sse", unroll=8), order=Order.STEPS, prefetch=256)
     found = kernels.predict(spec, ["znver4"])["znver4"]
     assert isinstance(found, mca.Unmodelled) and "vector registers and sse has 16" in found.reason
 

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from gfsmith.build.generate import Kernel, generate_one, program
 from gfsmith.build.prove_kernels import prove_all, tasks_of
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.emit.x86.listing import build
 from gfsmith.field.matrix import multiply
-from gfsmith.ir import Program
+from gfsmith.ir import STORES, Instr, Loop, Op, Program, Ref, Space
 from gfsmith.kernel import tables
-from gfsmith.kernel.isa import BY_NAME, ISAS, Isa
-from gfsmith.kernel.spec import SpecError
+from gfsmith.kernel.isa import ISAS, Isa
+from gfsmith.kernel.spec import KernelSpec, Order, SpecError, Walk
 from gfsmith.lower import MOST_UNROLLED
+from gfsmith.prove.machine.formats.load import raw
+from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.program.prove import prove
 from gfsmith.prove.verdict import Status
-from tests.support.specs import X86, Machine, label, make_spec
+from tests.support.specs import X86, Machine, label, make_pipelined, make_spec
 
 #: The corners of all shapes with at most 255 shards, and shapes inside.
 SHAPES = [(None, 254), (None, 12), (1, 254), (254, 1), (128, 127), (10, 16), (4, 40)]
-PROVED_AS_CODE = [("sse", None, 12), ("avx2", 10, 16), ("gfni_sse", 4, 40), ("gfni_avx512", 128, 127)]
+PROVED_AS_CODE = [
+    ("dot", None, 12, "sse", 1),
+    ("dot", 10, 16, "avx2", 1),
+    ("dot", 4, 40, "gfni_sse", 1),
+    ("dot", 128, 127, "gfni_avx512", 1),
+    ("dot", None, 8, "avx2", 2),
+    ("mad", None, 20, "gfni_sse", 1),
+    ("mad", 4, 20, "avx2", 1),
+    ("mad", 128, 127, "gfni_avx512", 1),
+    ("mad", 1, 40, "avx512", 1),
+]
+#: Shapes that need passes on the set: those with the largest frames, one source, many sources, more vectors.
+IN_PLACE = [
+    (None, 254, "gfni_avx512", 1),
+    (None, 16, "sse", 1),
+    (1, 254, "avx512", 1),
+    (128, 127, "gfni_avx2", 1),
+    (10, 16, "gfni_sse", 1),
+    (4, 40, "avx2", 2),
+]
 
 
 def _passes(made: Program) -> list[int]:
@@ -39,9 +63,24 @@ def test_every_shape_is_generated_and_proved(isa: Isa) -> None:
         assert made.loops[0].rolled or not (inputs is None or large), spec.symbol
 
 
-@pytest.mark.parametrize(("isa", "inputs", "outputs"), PROVED_AS_CODE)
-def test_machine_code_is_proved(isa: str, inputs: int | None, outputs: int) -> None:
-    kernel: Kernel = generate_one(make_spec("dot", inputs, outputs, isa, unroll=1))
+@pytest.mark.parametrize(("inputs", "outputs", "isa", "unroll"), IN_PLACE)
+def test_mad_keeps_its_sums_in_the_frame(inputs: int | None, outputs: int, isa: str, unroll: int) -> None:
+    spec = make_spec("mad", inputs, outputs, isa, unroll=unroll)
+    made = program(spec)
+    assert prove(spec, made) and made.slots, spec.symbol
+    last = {len(turn) - 1 for turn in made.iterations()}
+    assert last == {n for turn in made.iterations() for n, loop in enumerate(turn) if _stores(loop)}
+
+
+def _stores(loop: Loop) -> bool:
+    return any(i.op in STORES for section in loop.sections() for i in section)
+
+
+@pytest.mark.parametrize(("operation", "inputs", "outputs", "isa", "unroll"), PROVED_AS_CODE)
+def test_machine_code_is_proved(
+    operation: str, inputs: int | None, outputs: int, isa: str, unroll: int
+) -> None:
+    kernel: Kernel = generate_one(make_spec(operation, inputs, outputs, isa, unroll=unroll))
     found = prove_all(tasks_of([kernel]), 1, None, lambda done: None)
     assert [proof.status for proof in found.values()] == [Status.PROVED] * 2
 
@@ -76,9 +115,73 @@ def test_passes_on_real_bytes() -> None:
     assert [tuple(row) for row in out] == list(expected)
 
 
-def test_a_larger_unroll_and_mad_are_refused() -> None:
-    assert BY_NAME["avx2"].registers == 16
-    for operation, unroll in (("dot", 2), ("mad", 1)):
-        spec = make_spec(operation, None, 16, "avx2", unroll=unroll)
-        with pytest.raises(SpecError, match="vector registers"):
-            program(spec)
+def test_mad_in_place_on_real_bytes() -> None:
+    """Destinations 1, 6 and 9 are the sources 3, 1 and 0."""
+    spec = make_spec("mad", 5, 20, "sse", unroll=1)
+    rng = random.Random(31)
+    matrix = tuple(tuple(rng.randbytes(5)) for _ in range(20))
+    sources = [bytearray(rng.randbytes(37)) for _ in range(5)]
+    out = [bytearray(rng.randbytes(37)) for _ in range(20)]
+    out[1], out[6], out[9] = sources[3], sources[1], sources[0]
+    gained = multiply(spec.field, matrix, tuple(map(tuple, sources)))
+    expected = [bytes(a ^ b for a, b in zip(*rows, strict=True)) for rows in zip(out, gained, strict=True)]
+    Machine(spec, tables.table(spec.field, spec.tables, matrix), sources, out).run(program(spec))
+    assert out == expected
+
+
+MUTATED = make_spec("mad", None, 20, "gfni_sse", unroll=1)
+
+
+def _mutants(made: Program) -> Iterator[tuple[str, Program]]:
+    """Yield wrong main loops: a store before the last pass, a sum in the slot of another one, a sum that is
+    not put into its slot, and a destination that gets the sum of another one."""
+    first, last, *others = made.loops
+
+    def program_of(kept: tuple[Instr, ...], close: tuple[Instr, ...]) -> Program:
+        return replace(made, loops=(replace(first, close=kept), replace(last, close=close), *others))
+
+    early = Ref(Space.DESTINATION, 0, 0)
+    kept, close = first.close, last.close
+    at = next(n for n, i in enumerate(close) if i.op is Op.RELOAD)
+    without = close[:at] + close[at + 2 :]
+    yield "early", program_of((replace(kept[0], op=Op.STORE, ref=early), *kept[1:]), without)
+    yield "same slot", program_of((kept[0], replace(kept[1], ref=kept[0].ref), *kept[2:]), close)
+    yield "left out", program_of(kept[1:], close)
+    swapped = [replace(close[at + n], ref=close[at + 2 - n].ref) for n in (0, 2)]
+    yield "swapped", program_of(kept, (*close[:at], swapped[0], close[at + 1], swapped[1], *close[at + 3 :]))
+
+
+def _proved_as_code(spec: KernelSpec, made: Program) -> Status:
+    contract = replace(contract_of(spec, Abi.SYSV.value), unwind=False)
+    return prove_code(contract, raw("k", build(spec, made).code[Abi.SYSV]), "k", exhaustive=False).status
+
+
+def test_both_proofs_detect_a_wrong_slot_and_an_early_store() -> None:
+    made = program(MUTATED)
+    assert _proved_as_code(MUTATED, made) is Status.PROVED
+    for what, wrong in _mutants(made):
+        assert prove(MUTATED, wrong).status is Status.REFUTED, what
+        assert _proved_as_code(MUTATED, wrong) is not Status.PROVED, what
+
+
+def test_a_loop_over_the_sources_leaves_the_frame_alone() -> None:
+    made = program(MUTATED)
+    first, last, *others = made.loops
+    spill = Instr(Op.SPILL, None, (last.carries[0].phi,), Ref(Space.SCRATCH, 0, 0))
+    wrong = replace(made, loops=(first, replace(last, body=(*last.body, spill)), *others))
+    assert "stores inside the loop over the sources" in prove(MUTATED, wrong).reason
+
+
+@pytest.mark.parametrize("inputs", [None, 3])
+def test_only_the_first_pass_uses_the_prefetch_pointers(inputs: int | None) -> None:
+    spec = replace(make_pipelined("avx2", 20, 2, Walk.ROWS), inputs=inputs)
+    made = program(spec)
+    assert prove(spec, made) and _passes(made)[0] > 2
+
+
+def test_refusals_name_the_limit_and_what_helps() -> None:
+    with pytest.raises(SpecError, match=r"30464 bytes of stack .*16384; use fewer outputs \(254\)"):
+        program(make_spec("mad", None, 254, "avx512", unroll=2))
+    steps = replace(make_spec("dot", None, 12, "sse", unroll=8), order=Order.STEPS)
+    with pytest.raises(SpecError, match=r"sse has 16; use a smaller unroll \(8\) or order = sums \(steps\)"):
+        program(steps)

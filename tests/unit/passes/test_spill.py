@@ -18,7 +18,7 @@ from gfsmith.kernel.spec import SpecError
 from gfsmith.lower.baked import lower_baked
 from gfsmith.lower.circuits.choice import candidates
 from gfsmith.lower.circuits.order import scheduled
-from gfsmith.passes import pipeline, spill
+from gfsmith.passes import check_frame, pipeline
 from gfsmith.prove.machine.formats import listing
 from gfsmith.prove.machine.formats.load import raw
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
@@ -84,7 +84,7 @@ def test_frame_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = make_baked(*SMALL)
     cheapest = circuits(wanted)[0].circuit
     assert pipeline.run(lower_baked(wanted, cheapest), wanted).slots > 2
-    monkeypatch.setattr(spill, "MAX_FRAME", 64)
+    monkeypatch.setattr(check_frame, "MAX_FRAME", 64)
     with pytest.raises(SpecError, match=r"needs \d+ bytes of stack for spilled values; allowed: 64"):
         pipeline.run(lower_baked(wanted, cheapest), wanted)
 

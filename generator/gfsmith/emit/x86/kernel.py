@@ -10,7 +10,8 @@ Registers of the body:
     r11  scratch and pointers
     rbx  address in src[] of the next prefetch pointer, in pipelined kernels with rolled loops
     rbx, rbp, r12-r15: shard pointers of kernels with a fixed number of inputs, saved by the frame;
-    these kernels also use r9, r10 and rsi; r9 is the address of slot 0 in kernels that spill.
+    these kernels also use r9, r10 and rsi
+    r9, or rbp if a loop is rolled: address of slot 0 in kernels that spill.
 """
 
 from __future__ import annotations

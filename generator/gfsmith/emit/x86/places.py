@@ -7,7 +7,6 @@ from gfsmith.ir import CURRENT, Program, Ref, Space, pointers
 from gfsmith.kernel.spec import KernelSpec
 
 POINTER = 8  #: bytes
-SLOTS = "r9"
 
 _SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 _FREE_FIXED = ("r9", "r10", "rsi")
@@ -27,6 +26,8 @@ class Places:
         self._asm = asm
         self._width = spec.isa.vector_bytes
         self._slots = program.slots
+        #: Address of slot 0. A loop that is rolled over the sources uses r9 itself.
+        self._frame = "rbp" if any(loop.rolled for loop in program.loops) else "r9"
         self._follows = any(pointers(loop.body) for loop in program.loops)  #: AHEAD is used
         self.resident = self._assign(program)
         self._cursors: frozenset[str] = frozenset()
@@ -38,16 +39,17 @@ class Places:
         spec = self._spec
         if all(loop.rolled for loop in program.loops):
             return {}
-        taken = {SLOTS} if self._slots else set()
-        free = [r for r in (_FREE_DIAGONAL if spec.diagonal else _FREE_FIXED) if r not in taken]
+        taken = self._frame if self._slots else ""
+        free = [r for r in (*(_FREE_DIAGONAL if spec.diagonal else _FREE_FIXED), *_SAVED) if r != taken]
         shards: list[Shard] = [(Space.DESTINATION, i) for i in range(spec.outputs)]
         shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
-        return dict(zip(shards, (*free, *_SAVED), strict=False))
+        return dict(zip(shards, free, strict=False))
 
     @property
     def saved(self) -> tuple[str, ...]:
         """The registers that the frame must save."""
         used = {*self.resident.values(), *((AHEAD,) if self._follows else ())}
+        used |= {self._frame} if self._slots else set()
         return tuple(r for r in _SAVED if r in used)
 
     @property
@@ -58,8 +60,8 @@ class Places:
     def prepare(self) -> None:
         """Emit the address of the slots and the shard pointers."""
         if self._slots:
-            self._asm.ins("lea", SLOTS, Mem("rsp", 0, None, self._width - 1))
-            self._asm.ins("and", SLOTS, -self._width)
+            self._asm.ins("lea", self._frame, Mem("rsp", 0, None, self._width - 1))
+            self._asm.ins("and", self._frame, -self._width)
         for shard, register in self.resident.items():
             self._asm.ins("mov", register, self.pointer(shard))
 
@@ -112,4 +114,4 @@ class Places:
 
     def slot(self, ref: Ref) -> Mem:
         """Return the address of a vector in the frame."""
-        return Mem(SLOTS, self._width, None, ref.index * self._width)
+        return Mem(self._frame, self._width, None, ref.index * self._width)

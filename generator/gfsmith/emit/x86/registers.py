@@ -5,7 +5,7 @@ from __future__ import annotations
 from gfsmith.ir import Instr, Loop, Op, Program, Value
 from gfsmith.ir.liveness import last_use, variables
 from gfsmith.kernel.isa import Encoding, Isa
-from gfsmith.kernel.spec import SpecError
+from gfsmith.kernel.spec import TooFewRegisters
 
 #: Operands that a destructive instruction may overwrite with its result.
 _FIRST = (0,)
@@ -55,9 +55,9 @@ class Allocation:
         for number in self._order:
             if number not in busy:
                 return number
-        raise SpecError(
+        raise TooFewRegisters(
             f"{self._symbol} needs more than the {self._isa.registers} vector registers of "
-            f"{self._isa.name}; reduce outputs or unroll"
+            f"{self._isa.name}; use a smaller unroll"
         )
 
     def _loop(self, loop: Loop, pinned: frozenset[int]) -> None:

@@ -47,12 +47,13 @@ _LOADED_BYTES = {Op.TABLE: 16, Op.MATRIX: 8, Op.AFFINE: 8, Op.COLUMN: 1}
 @dataclass
 class _Iteration:
     """One iteration of a loop: its environment, the bytes that it stored and, inside a loop over the sources,
-    the number of available sources."""
+    the number of available sources. kept: the destination of the sum in each slot."""
 
     values: dict[Value, Lane]
     sources: int = 0
     stored: dict[tuple[int, int], Byte] = field(default_factory=dict)
-    slots: dict[int, Byte] = field(default_factory=dict)
+    slots: dict[int, Lane] = field(default_factory=dict)
+    kept: dict[int, Ref] = field(default_factory=dict)
 
 
 class _Prover:
@@ -73,12 +74,14 @@ class _Prover:
             self._loops(loops, preload.values, where)
 
     def _loops(self, loops: tuple[Loop, ...], preloaded: dict[Value, Lane], where: str) -> None:
-        """Execute the loops of one iteration, which share the record of stored bytes."""
+        """Execute the loops of one iteration, which share the records of stored bytes and of slots."""
         loop_shape.check_joined(loops, where)
         loop_shape.check_pointers(self.spec, loops, where)
         stored: dict[tuple[int, int], Byte] = {}
+        slots: dict[int, Lane] = {}
+        kept = _destinations(loops)
         for loop in loops:
-            self._loop(loop, _Iteration(dict(preloaded), stored=stored), where)
+            self._loop(loop, _Iteration(dict(preloaded), stored=stored, slots=slots, kept=kept), where)
         self._check_stores(loops[0], stored, where)
 
     def _loop(self, loop: Loop, iteration: _Iteration, where: str) -> None:
@@ -223,7 +226,7 @@ class _Prover:
             raise Refutation(
                 f"{where}: {loop.group} sources per iteration, and a rest of {len(loop.rest)} operations"
             )
-        sums = self._sums(loop, where)
+        sums = self._sums(loop, iteration.kept, where)
         for carry in loop.carries:
             output, offset = sums[carry.phi]
             start = self._value(iteration, carry.initial)
@@ -232,7 +235,7 @@ class _Prover:
         for code, count in ((loop.body, loop.group), (loop.rest, 1)) if loop.rest else ((loop.body, 1),):
             inner = _Iteration({**iteration.values, **before}, sources=count)
             self._section(code, inner, loop)
-            if inner.stored:
+            if inner.stored or inner.slots:
                 raise Refutation(f"{where}: stores inside the loop over the sources")
             for carry in loop.carries:
                 after = carry.updated if code is loop.body else carry.rest
@@ -246,13 +249,17 @@ class _Prover:
         for phi, (output, offset) in sums.items():
             iteration.values[phi] = variable_byte(("total", output, offset))
 
-    def _sums(self, loop: Loop, where: str) -> dict[Value, tuple[int, int]]:
-        """Return the output and offset of each carried sum: the place where close stores it."""
+    def _sums(self, loop: Loop, kept: dict[int, Ref], where: str) -> dict[Value, tuple[int, int]]:
+        """Return the output and offset of each carried sum: the place where close stores it, or from which
+        slot a later loop stores it. The place is the claim that the induction checks."""
         sums: dict[Value, tuple[int, int]] = {}
         phis = {c.phi for c in loop.carries}
         for instr in loop.close:
-            if instr.op in STORES and instr.ref is not None and instr.args[0] in phis:
-                sums[instr.args[0]] = (instr.ref.index, instr.ref.offset)
+            ref = instr.ref
+            if instr.op is Op.SPILL and ref is not None:
+                ref = kept.get(ref.index)
+            if instr.op in STORES | {Op.SPILL} and ref is not None and instr.args[0] in phis:
+                sums[instr.args[0]] = (ref.index, ref.offset)
         if set(sums) != phis:
             raise Refutation(f"{where}: a sum over the sources is not stored")
         return sums
@@ -286,6 +293,18 @@ class _Prover:
                     f"{witness.counterexample(difference)} gives {g.value(difference.witness())} "
                     f"instead of {w.value(difference.witness())}"
                 )
+
+
+def _destinations(loops: tuple[Loop, ...]) -> dict[int, Ref]:
+    """Return the destination of each slot that the close of a loop stores."""
+    slots: dict[Value, int] = {}
+    found: dict[int, Ref] = {}
+    for instr in (i for loop in loops for i in loop.close):
+        if instr.op is Op.RELOAD and instr.ref is not None and instr.result is not None:
+            slots[instr.result] = instr.ref.index
+        elif instr.op in STORES and instr.ref is not None and instr.args[0] in slots:
+            found[slots[instr.args[0]]] = instr.ref
+    return found
 
 
 def _kind(value: Lane) -> Kind:

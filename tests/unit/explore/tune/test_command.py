@@ -168,7 +168,7 @@ def test_variants_beyond_the_registers(project: Path, use: Use) -> None:
     (project / "gfsmith.toml").write_text(wide)
     done = _tune(project, "dot:3x8@sse", *QUICK)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
-    assert "needs 89 vector registers and sse has 16; use fewer outputs (8)" in done.stderr
+    assert "needs 26 vector registers and sse has 16; use a smaller unroll (8)" in done.stderr
     assert bench.samples == 0 and not (project / "tuned").exists()
 
 
