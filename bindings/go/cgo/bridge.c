@@ -35,6 +35,8 @@ int gfs_go_many(gfs_go_call call, const bool *present, const bool *wanted, uint8
   }
   case GFS_GO_REBUILD:
     return gfsmith_reconstruct(call.codec, call.len, shards, present, wanted);
+  case GFS_GO_CORRECT:
+    return gfsmith_correct(call.codec, call.len, shards, present, call.counts, NULL);
   }
   return GFSMITH_EINVAL;
 }

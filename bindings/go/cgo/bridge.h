@@ -14,18 +14,20 @@ typedef enum gfs_go_operation {
   GFS_GO_CHANGE,  /* a data shard before and after, m parities */
   GFS_GO_VERIFY,  /* k data, m parities */
   GFS_GO_REBUILD, /* k data, m parities, NULL if missing and not wanted */
+  GFS_GO_CORRECT, /* k data, m parities, NULL if missing */
 } gfs_go_operation;
 
 /* A result that is neither GFSMITH_OK nor an error: the parities differ. */
 #define GFS_GO_DIFFERENT 1
 
-/* The parameters of a call, without the shards. index: the data shard of ADD and CHANGE. present,
- * wanted: for REBUILD. */
+/* The parameters of a call, without the shards. index: the data shard of ADD and CHANGE. counts: the
+ * results of CORRECT. The flags present are for REBUILD and CORRECT, wanted for REBUILD. */
 typedef struct gfs_go_call {
   gfs_go_operation operation;
   const gfsmith_codec *codec;
   size_t len;
   unsigned k, m, index;
+  size_t *counts;
 } gfs_go_call;
 
 /* Run a call. Both functions return a gfsmith_status or GFS_GO_DIFFERENT. */

@@ -12,6 +12,7 @@ import (
 type job struct {
 	operation       C.gfs_go_operation
 	index, first    int
+	counts          *C.size_t
 	present, wanted []bool
 }
 
@@ -42,6 +43,7 @@ func (e *engine) run(asked job, sources, targets [][]byte) C.int {
 		k:         C.uint(e.k),
 		m:         C.uint(e.m),
 		index:     C.uint(asked.index),
+		counts:    asked.counts,
 	}
 	if len(sources)+len(targets) > C.GFS_GO_FEW {
 		return many(call, asked, append(append([][]byte(nil), sources...), targets...))

@@ -262,6 +262,60 @@ export class Codec {
   }
 
   /**
+   * The shards with null for missing ones, and the number and common length of the others.
+   * @param {unknown} shards
+   * @returns {{given: (Uint8Array | null)[], present: number, length: number}}
+   */
+  #some(shards) {
+    const count = this.k + this.m;
+    if (!Array.isArray(shards) || shards.length !== count) {
+      throw new RangeError(`shards must be an array of ${count}, with null for missing ones`);
+    }
+    const given = Array.from(shards, (shard) => shard ?? null);
+    const present = given.filter((shard) => shard !== null);
+    const length = this.#length('the shards that are present', present, present.length);
+    return { given, present: present.length, length };
+  }
+
+  /**
+   * Write a flag for each shard, whether it is not null.
+   * @param {(Uint8Array | null)[]} shards
+   * @param {number} place
+   */
+  #writeFlags(shards, place) {
+    this.#vm.bytes.set(shards.map((shard) => Number(shard !== null)), place);
+  }
+
+  /**
+   * @param {(Uint8Array | null | undefined)[]} shards
+   * @returns {import('./index.js').Corrected}
+   */
+  correct(shards) {
+    this.#alive();
+    const { given, length } = this.#some(shards);
+    const totals = new Array(given.length + 2).fill(0);
+    this.#writeFlags(given, this.#flags);
+    const counts = this.#vm.allocate(4 * totals.length);
+    try {
+      let at = 0;
+      do {
+        const size = Math.min(this.chunk, length - at); // 0 for empty shards: whether the code can correct
+        this.#enter(given, 0, at, size);
+        const { gfsmith_correct: correct } = this.#vm.call;
+        this.#require(correct(this.#handle, size, this.#tables, this.#flags, counts, 0), 'correct');
+        this.#leave(given, 0, at, size);
+        const view = new DataView(this.#vm.memory.buffer);
+        totals.forEach((total, i) => (totals[i] = total + view.getUint32(counts + 4 * i, true)));
+        at += this.chunk;
+      } while (at < length);
+    } finally {
+      this.#vm.free(counts);
+    }
+    const [intact, uncorrected] = totals.splice(given.length);
+    return { symbols: totals, intact, uncorrected };
+  }
+
+  /**
    * @param {(Uint8Array | null | undefined)[]} shards
    * @param {{wanted?: number[]}} [options]
    * @returns {(Uint8Array | null)[]}
@@ -270,15 +324,10 @@ export class Codec {
     this.#alive();
     const { wanted } = options;
     const count = this.k + this.m;
-    if (!Array.isArray(shards) || shards.length !== count) {
-      throw new RangeError(`shards must be an array of ${count}, with null for missing ones`);
-    }
-    const given = Array.from(shards, (shard) => shard ?? null);
-    const present = given.filter((shard) => shard !== null);
-    const length = this.#length('the shards that are present', present, present.length);
+    const { given, present, length } = this.#some(shards);
     wanted?.forEach((index) => integer('wanted', index, 0, count - 1));
     const targets = new Set(wanted ?? given.keys());
-    const lost = count - present.length;
+    const lost = count - present;
     if (lost > this.m) {
       throw statusError(-4, `${lost} of ${count} shards are missing, but m = ${this.m}: at most ${this.m} can be rebuilt`);
     }
@@ -295,8 +344,8 @@ export class Codec {
   #rebuild(given, rebuilt, length) {
     const present = this.#flags;
     const wanted = present + given.length;
-    this.#vm.bytes.set(given.map((shard) => Number(shard !== null)), present);
-    this.#vm.bytes.set(rebuilt.map((shard) => Number(shard !== null)), wanted);
+    this.#writeFlags(given, present);
+    this.#writeFlags(rebuilt, wanted);
     let at = 0;
     do {
       const size = Math.min(this.chunk, length - at); // 0 for empty shards: whether the code can repair the loss

@@ -85,8 +85,28 @@ export class Codec {
     options?: { wanted?: number[] },
   ): (Uint8Array | null)[];
 
+  /**
+   * Find and correct wrong symbols in place, byte position by byte position: the wrong shards may differ from
+   * position to position. Missing shards (null or undefined) are ignored. With r spare shards, m less the missing
+   * ones, up to r / 2 wrong symbols of a position are corrected if the code is a generalised Reed-Solomon code, as
+   * most are, otherwise one: docs/repair.md lists them. More wrong symbols are detected or, if the position resembles
+   * another valid stripe, corrected to that. Throws GfsmithError ETOOMANY if r is less than 2, EUNSUPPORTED if the
+   * code cannot tell shards apart, as with one parity; no shard has changed then.
+   */
+  correct(shards: readonly (Uint8Array | null | undefined)[]): Corrected;
+
   /** Free the memory. May be called twice; any other call afterwards throws. */
   free(): void;
+}
+
+/** Numbers of byte positions. */
+export interface Corrected {
+  /** For each of the k + m shards, the positions at which it was corrected. */
+  symbols: number[];
+  /** Positions at which the parities match the data. */
+  intact: number;
+  /** Positions that could not be corrected and did not change. */
+  uncorrected: number;
 }
 
 export interface Progress {

@@ -78,6 +78,46 @@ for (const kernels of supportedKernels()) {
       codec.free();
     });
 
+    it('corrects two wrong symbols at each position, at shards that differ', async () => {
+      const codec = await Codec.create({ k: 4, m: 5, kernels });
+      const length = codec.chunk + 300;
+      const data = shards(4, length);
+      const whole = [...data, ...codec.encode(data)];
+      const wrong = copy(whole);
+      for (let at = codec.chunk - 100; at < codec.chunk + 100; at++) {
+        wrong[at % 9][at] ^= 0x51;
+        wrong[(at + 4) % 9][at] ^= 0x80;
+      }
+      const { symbols, intact, uncorrected } = codec.correct(wrong);
+      assert.deepEqual(wrong, whole);
+      assert.equal(symbols.reduce((a, b) => a + b), 400);
+      assert.deepEqual([symbols.length, intact, uncorrected], [9, length - 200, 0]);
+      codec.free();
+    });
+
+    it('corrects one wrong symbol beside three missing shards, and counts positions with more', async () => {
+      const codec = await Codec.create({ k: 4, m: 5, kernels });
+      const data = shards(4, 50);
+      const given = [...data, ...codec.encode(data)].map((shard, i) => (i % 3 === 1 ? null : shard));
+      given[0][7] ^= 1;
+      const expected = copy(given);
+      expected[0][7] ^= 1;
+      for (const i of [0, 2, 3]) {
+        given[i][9] ^= 1;
+        expected[i][9] ^= 1;
+      }
+      const found = codec.correct(given);
+      assert.deepEqual(found, { symbols: [1, 0, 0, 0, 0, 0, 0, 0, 0], intact: 48, uncorrected: 1 });
+      assert.deepEqual(given, expected);
+      given[0] = null;
+      assert.throws(() => codec.correct(given), { code: 'ETOOMANY' });
+      assert.throws(() => codec.correct(given.slice(1)), RangeError);
+      codec.free();
+      const one = await Codec.create({ k: 3, m: 1, kernels });
+      assert.throws(() => one.correct(shards(4, 9)), { code: 'EUNSUPPORTED' });
+      one.free();
+    });
+
     it('writes parities to given arrays, at any offset of a buffer', async () => {
       const codec = await Codec.create({ k: 2, m: 2, kernels });
       const data = shards(2, 77);

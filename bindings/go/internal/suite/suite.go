@@ -16,6 +16,7 @@ type Package struct {
 	NewMatrix func(parity [][]byte) (*codec.Codec, error)
 	ISAs      func() []string
 	SetISA    func(name string) error
+	Corrects  bool // Correct is supported
 }
 
 // Run runs all tests, those of results with every instruction set.
@@ -31,6 +32,7 @@ func Run(t *testing.T, p Package) {
 			t.Run("Verify", p.verify)
 			t.Run("Local", p.local)
 			t.Run("Stripes", p.stripes)
+			t.Run("Correct", p.correct)
 		})
 	}
 	if err := p.SetISA(best); err != nil {

@@ -237,9 +237,7 @@ impl Codec {
         done(all.length(), self.unit, unsafe {
             sys::locate(self.codec(), all.length(), all.constant(), counts.as_mut_ptr(), null_mut())
         })?;
-        let (intact, unexplained) = (counts[total], counts[total + 1]);
-        counts.truncate(total);
-        Ok(Located { wrong: counts, intact, unexplained })
+        Ok(Located::new(counts))
     }
 
     fn create(
@@ -297,19 +295,29 @@ impl fmt::Debug for Codec {
     }
 }
 
-/// The result of [`Codec::locate`]: numbers of byte positions. Their sum is the length of a shard.
+/// The result of [`Codec::locate`] and [`Codec::correct`]: numbers of byte positions.
 ///
-/// If exactly one shard is wrong at a position, it is named. If several are, the position is unexplained,
-/// unless they look like another single wrong shard, which two cannot with three or more parities of an MDS
-/// code.
+/// `locate` names the wrong shard of a position if exactly one is wrong; `correct` also several, whose positions
+/// count once for each. If more are wrong, the position is unexplained, unless they look like fewer wrong
+/// shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// For each of the k + m shards, the number of positions at which it is wrong.
+    /// For each of the k + m shards, the number of positions at which it is wrong, or was corrected.
     pub wrong: Vec<usize>,
     /// Number of positions at which the parities match the data.
     pub intact: usize,
-    /// Number of positions that no single wrong shard explains.
+    /// Number of positions that cannot be explained, or corrected.
     pub unexplained: usize,
+}
+
+impl Located {
+    /// From the numbers of C: those of the shards, then of intact and of unexplained positions.
+    pub(crate) fn new(mut counts: Vec<usize>) -> Self {
+        let shards = counts.len() - 2;
+        let (intact, unexplained) = (counts[shards], counts[shards + 1]);
+        counts.truncate(shards);
+        Located { wrong: counts, intact, unexplained }
+    }
 }
 
 /// Convert numbers of shards for C; zeros, and sums above the limit of all codes, are refused here.

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ptr::{null, null_mut};
 
-use crate::codec::Codec;
+use crate::codec::{Codec, Located};
 use crate::error::{count, done, result, Error, Result};
 use crate::plan::Plan;
 use crate::shards::Shards;
@@ -50,6 +50,29 @@ impl Codec {
                 wanted,
             )
         })
+    }
+
+    /// Find and correct wrong symbols in place, position by position: the wrong shards may differ from position
+    /// to position. Missing shards are ignored and may have any length.
+    ///
+    /// With r spare shards (m less the missing ones), up to r / 2 wrong symbols of a position are corrected if
+    /// the code is a generalised Reed-Solomon code, as all of [`Code`](crate::Code) but a few are, otherwise
+    /// one. The C header lists the codes, and the results at positions with more wrong symbols.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] as for [`locate`](Codec::locate), [`Error::TooManyMissing`] if r is less than 2.
+    pub fn correct(&self, shards: &mut [impl AsMut<[u8]>], present: &[bool]) -> Result<Located> {
+        self.flags(present, None)?;
+        let total = self.total_shard_count();
+        let all = Shards::some(shards, total, |n| present[n])?;
+        let mut counts = vec![0; total + 2];
+        // SAFETY: k + m pointers and flags; present shards are not NULL and have the same length; k + m + 2
+        // numbers to write, and NULL for the positions.
+        done(all.length(), self.unit(), unsafe {
+            let (shards, flags) = (all.mutable(), present.as_ptr());
+            sys::correct(self.codec(), all.length(), shards, flags, counts.as_mut_ptr(), null_mut())
+        })?;
+        Ok(Located::new(counts))
     }
 
     /// The plan of a repair, computed once, to be run any number of times.

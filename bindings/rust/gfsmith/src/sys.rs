@@ -97,6 +97,10 @@ library! {
         codec: *const Codec, len: usize, shards: *const *const u8, counts: *mut usize, where_: *mut
         u16
     ) -> Status;
+    fn correct(
+        codec: *const Codec, len: usize, shards: *const *mut u8, present: *const bool, counts: *mut
+        usize, found: *mut u16
+    ) -> Status;
     fn encode_parallel(
         codec: *const Codec, executor: *const Executor, len: usize, data: *const *const u8,
         parity: *const *mut u8

@@ -216,6 +216,41 @@ fn check_and_locate_find_a_wrong_byte() {
 }
 
 #[test]
+fn correct_changes_the_wrong_symbols_back() {
+    let codec = Codec::new(Code::Cauchy, 6, 5).unwrap();
+    let right = shards(&codec, 11, 300);
+    let mut all = right.clone();
+    for position in 0..200 {
+        all[position % 11][position] ^= 0x51;
+        all[(position + 4) % 11][position] ^= 0x80;
+    }
+    let found = codec.correct(&mut all, &[true; 11]).unwrap();
+    assert_eq!(all, right);
+    assert_eq!((found.wrong.iter().sum(), found.intact, found.unexplained), (400, 100, 0));
+
+    let mut present = [true; 11];
+    for missing in [2, 8, 9] {
+        present[missing] = false;
+        all[missing].clear();
+    }
+    let mut expected = all.clone();
+    all[0][7] ^= 1;
+    for wrong in [4, 5, 10] {
+        all[wrong][9] ^= 1; // more than one: not corrected
+        expected[wrong][9] ^= 1;
+    }
+    let found = codec.correct(&mut all, &present).unwrap();
+    assert_eq!(all, expected);
+    assert_eq!((found.wrong[0], found.intact, found.unexplained), (1, 298, 1));
+
+    present[0] = false;
+    assert_eq!(codec.correct(&mut all, &present), Err(Error::TooManyMissing));
+    assert_eq!(codec.correct(&mut all, &present[1..]), Err(Error::Count { expected: 11, found: 10 }));
+    let one = Codec::new(Code::Cauchy, 3, 1).unwrap();
+    assert_eq!(one.correct(&mut shards(&one, 9, 10), &[true; 4]), Err(Error::Unsupported));
+}
+
+#[test]
 fn a_plan_outlives_its_codec() {
     let (plan, all): (Plan, _) = {
         let codec = Codec::local(6, 2, 1).unwrap();
