@@ -20,8 +20,8 @@ typedef enum gfs_go_operation {
 /* A result that is neither GFSMITH_OK nor an error: the parities differ. */
 #define GFS_GO_DIFFERENT 1
 
-/* The parameters of a call, without the shards. index: the data shard of ADD and CHANGE. counts: the
- * results of CORRECT. The flags present are for REBUILD and CORRECT, wanted for REBUILD. */
+/* The parameters of a call, without the shards. index: the data shard of ADD and CHANGE. counts:
+ * the results of CORRECT. The flags present are for REBUILD and CORRECT, wanted for REBUILD. */
 typedef struct gfs_go_call {
   gfs_go_operation operation;
   const gfsmith_codec *codec;

@@ -1,6 +1,6 @@
 /** @file
  * Products and inverses in GF(2^8) of data by data, of polynomials over GF(2^8), and of bit
- * matrices.
+ * matrices; and products of data by matrices over GF(2^4) and GF(2^16) (at the end).
  *
  * The codec of gfsmith.h multiplies data by constants; here both factors are data. The formulas are
  * those of sections II, III-B and III-C of Drucker, Gueron, Krasnov, "The comeback of Reed Solomon
@@ -13,7 +13,7 @@
  * Time depends on the function, the field's polynomial and the counts, never on data: no address
  * and no branch depends on data. The functions use the current instruction set (gfsmith_isa(),
  * gfsmith_set_isa()): sets with GFNI have their own routines, all others share portable ones.
- * Nothing is allocated.
+ * Nothing is allocated, except by gfsmith_linear_create.
  *
  * Arrays need no alignment and no padding; the functions access exactly the described bytes. `out`
  * may be one of the operands (in place); otherwise it must not overlap an operand. Operands may
@@ -92,6 +92,51 @@ GFSMITH_API gfsmith_status gfsmith_multiply_matrices8(size_t n, const uint8_t *a
  * @return GFSMITH_OK or GFSMITH_EINVAL, as above */
 GFSMITH_API gfsmith_status gfsmith_multiply_matrices64(size_t n, const uint64_t *a,
                                                        const uint64_t *b, uint64_t *out);
+
+/** A matrix over GF(2^4) or GF(2^16), with tables for the kernels of an instruction set: immutable,
+ * so threads may share it.
+ *
+ * Sources and results are byte planes. In GF(2^4), a shard is one plane, and a byte holds two
+ * elements: the first in bits 0 to 3, the second in bits 4 to 7. In GF(2^16), a shard is two planes
+ * of equal length: plane 2j has the low bytes of the elements of shard j, plane 2j + 1 the high
+ * bytes. Bit n of an element is the coefficient of x^n.
+ *
+ * Source of the split into planes: Plank, Greenan, Miller, "Screaming fast Galois field arithmetic
+ * using Intel SIMD instructions", FAST 2013 (docs/widths.md). */
+typedef struct gfsmith_linear gfsmith_linear;
+
+/** Make an object from a matrix, for the current instruction set. To encode, give the parity
+ * matrix; to multiply a shard by a constant, a matrix of one element.
+ *
+ * @param out the object, written if the status is GFSMITH_OK
+ * @param polynomial the field's, irreducible of degree 4 or 16, with its leading term: 0x13,
+ * 0x1100b (PAR2), ...
+ * @param k columns of the matrix, sources
+ * @param m rows of the matrix, results; k + m <= 255 over GF(2^4), <= 127 over GF(2^16)
+ * @param matrix m rows of k elements, copied
+ * @return GFSMITH_EINVAL (a pointer is NULL, another polynomial, k or m out of range, an element
+ *     beyond the field), GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build lacks the kernels) */
+GFSMITH_API gfsmith_status gfsmith_linear_create(gfsmith_linear **out, unsigned polynomial,
+                                                 unsigned k, unsigned m, const uint16_t *matrix);
+
+/** Free an object; NULL is allowed. */
+GFSMITH_API void gfsmith_linear_destroy(gfsmith_linear *linear);
+
+/** dst[i] = sum over j of matrix[i][j] * src[j], element by element.
+ *
+ * @param linear the matrix
+ * @param len bytes of every plane
+ * @param src pointers to the planes of k shards, read
+ * @param dst pointers to the planes of m shards, written; they overlap neither each other nor a
+ *     source
+ * @return GFSMITH_EINVAL (linear NULL; with len > 0, an array or one of its pointers NULL) */
+GFSMITH_API gfsmith_status gfsmith_linear_dot(const gfsmith_linear *linear, size_t len,
+                                              const uint8_t *const *src, uint8_t *const *dst);
+
+/** dst[i] += sum over j of matrix[i][j] * src[j], element by element: as gfsmith_linear_dot, but
+ * the products are added to the planes of dst. */
+GFSMITH_API gfsmith_status gfsmith_linear_mad(const gfsmith_linear *linear, size_t len,
+                                              const uint8_t *const *src, uint8_t *const *dst);
 
 #ifdef __cplusplus
 }

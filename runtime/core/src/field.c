@@ -16,14 +16,18 @@ static unsigned remainder_of(unsigned a, unsigned b) {
   return a;
 }
 
-bool gfs_field_polynomial_valid(unsigned polynomial) {
-  if (degree(polynomial) != DEGREE)
+bool gfs_field_irreducible(unsigned polynomial, unsigned required) {
+  if (degree(polynomial) != required)
     return false;
   /* A reducible polynomial has a factor of at most half its degree. */
-  for (unsigned factor = 2; degree(factor) <= DEGREE / 2; factor++)
+  for (unsigned factor = 2; degree(factor) <= required / 2; factor++)
     if (remainder_of(polynomial, factor) == 0)
       return false;
   return true;
+}
+
+bool gfs_field_polynomial_valid(unsigned polynomial) {
+  return gfs_field_irreducible(polynomial, DEGREE);
 }
 
 static unsigned shift_multiply(unsigned polynomial, unsigned a, unsigned b) {

@@ -15,7 +15,11 @@ typedef struct gfs_field {
   uint16_t polynomial;
 } gfs_field;
 
-/* Is the polynomial (bit n = coefficient of x^n) irreducible over GF(2) and of degree 8? */
+/* Is the polynomial (bit n = coefficient of x^n) irreducible over GF(2) and of the required degree?
+ */
+bool gfs_field_irreducible(unsigned polynomial, unsigned required);
+
+/* The same for degree 8. */
 bool gfs_field_polynomial_valid(unsigned polynomial);
 
 /* Set up the field of a valid polynomial. */

@@ -17,52 +17,58 @@ size_t gfs_tables_entry(gfs_format format) {
   return 0;
 }
 
-static void fill_nibble(const gfs_field *field, uint8_t c, uint8_t *entry) {
-  for (unsigned n = 0; n < 16; n++) {
-    entry[n] = gfs_field_mul(field, c, (uint8_t)n);
-    entry[16 + n] = gfs_field_mul(field, c, (uint8_t)(n << 4));
-  }
+/* Write the images of 0, 1, .. 15, from the images of 1, 2, 4 and 8. */
+static void fill_half(const uint8_t *column, uint8_t *images) {
+  images[0] = 0;
+  for (unsigned bit = 0; bit < 4; bit++)
+    for (unsigned n = 0; n < 1u << bit; n++)
+      images[(1u << bit) + n] = images[n] ^ column[bit];
 }
 
-static void fill_permxor(const gfs_field *field, uint8_t c, uint8_t *entry) {
+static void fill_nibble(const uint8_t *column, uint8_t *entry) {
+  fill_half(column, entry);
+  fill_half(column + 4, entry + 16);
+}
+
+static void fill_permxor(const uint8_t *column, uint8_t *entry) {
   uint8_t straight[32];
-  fill_nibble(field, c, straight);
+  fill_nibble(column, straight);
   for (unsigned n = 0; n < 32; n++)
     entry[n ^ 7] = straight[n];
 }
 
-static void fill_bitplane(const gfs_field *field, uint8_t c, uint8_t *entry) {
-  for (unsigned bit = 0; bit < 8; bit++)
-    entry[bit] = gfs_field_mul(field, c, (uint8_t)(1u << bit));
-}
-
-static void fill_affine(const gfs_field *field, uint8_t c, uint8_t *entry) {
+static void fill_affine(const uint8_t *column, uint8_t *entry) {
   memset(entry, 0, 8);
-  for (unsigned column = 0; column < 8; column++) {
-    unsigned image = gfs_field_mul(field, c, (uint8_t)(1u << column));
+  for (unsigned bit = 0; bit < 8; bit++)
     for (unsigned row = 0; row < 8; row++)
-      entry[7 - row] |= (uint8_t)((image >> row & 1) << column);
-  }
+      entry[7 - row] |= (uint8_t)((column[bit] >> row & 1) << bit);
 }
 
-void gfs_tables_fill(gfs_format format, const gfs_field *field, uint8_t c, uint8_t *entry) {
+void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entry) {
   switch (format) {
   case GFS_FORMAT_nibble:
-    fill_nibble(field, c, entry);
+    fill_nibble(column, entry);
     break;
   case GFS_FORMAT_permxor:
-    fill_permxor(field, c, entry);
+    fill_permxor(column, entry);
     break;
   case GFS_FORMAT_bitplane:
-    fill_bitplane(field, c, entry);
+    memcpy(entry, column, 8);
     break;
   case GFS_FORMAT_affine:
-    fill_affine(field, c, entry);
+    fill_affine(column, entry);
     break;
   case GFS_FORMAT_mulb:
-    memset(entry, c, 8);
+    memset(entry, column[0], 8);
     break;
   case GFS_FORMAT_none:
     break;
   }
+}
+
+void gfs_tables_fill(gfs_format format, const gfs_field *field, uint8_t c, uint8_t *entry) {
+  uint8_t column[8];
+  for (unsigned bit = 0; bit < 8; bit++)
+    column[bit] = gfs_field_mul(field, c, (uint8_t)(1u << bit));
+  gfs_tables_fill_map(format, column, entry);
 }

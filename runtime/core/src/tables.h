@@ -22,7 +22,11 @@ enum { GFS_ENTRY_MAX = 32 /* most bytes of an entry */ };
 /* The size of one coefficient's entry in bytes. */
 size_t gfs_tables_entry(gfs_format format);
 
-/* Write the entry of coefficient c: gfs_tables_entry(format) bytes. */
+/* Write the entry of the linear map of bytes whose column b is the image of 1 << b:
+ * gfs_tables_entry(format) bytes. Of the format mulb, the map must be a product by an element. */
+void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entry);
+
+/* The same for the product by coefficient c. */
 void gfs_tables_fill(gfs_format format, const gfs_field *field, uint8_t c, uint8_t *entry);
 
 #endif
