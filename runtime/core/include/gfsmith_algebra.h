@@ -119,7 +119,9 @@ typedef struct gfsmith_linear gfsmith_linear;
 GFSMITH_API gfsmith_status gfsmith_linear_create(gfsmith_linear **out, unsigned polynomial,
                                                  unsigned k, unsigned m, const uint16_t *matrix);
 
-/** Free an object; NULL is allowed. */
+/** Free an object.
+ *
+ * @param linear the object; NULL is allowed */
 GFSMITH_API void gfsmith_linear_destroy(gfsmith_linear *linear);
 
 /** dst[i] = sum over j of matrix[i][j] * src[j], element by element.
@@ -133,8 +135,14 @@ GFSMITH_API void gfsmith_linear_destroy(gfsmith_linear *linear);
 GFSMITH_API gfsmith_status gfsmith_linear_dot(const gfsmith_linear *linear, size_t len,
                                               const uint8_t *const *src, uint8_t *const *dst);
 
-/** dst[i] += sum over j of matrix[i][j] * src[j], element by element: as gfsmith_linear_dot, but
- * the products are added to the planes of dst. */
+/** dst[i] += sum over j of matrix[i][j] * src[j], element by element.
+ *
+ * @param linear the matrix
+ * @param len bytes of every plane
+ * @param src pointers to the planes of k shards, read
+ * @param dst pointers to the planes of m shards, to which the products are added; they overlap
+ *     neither each other nor a source
+ * @return GFSMITH_EINVAL (linear NULL; with len > 0, an array or one of its pointers NULL) */
 GFSMITH_API gfsmith_status gfsmith_linear_mad(const gfsmith_linear *linear, size_t len,
                                               const uint8_t *const *src, uint8_t *const *dst);
 

@@ -105,6 +105,9 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
         f"{CODEC}, size_t len, unsigned j, const uint8_t *delta, unsigned count, const unsigned *indices, "
         "const uint8_t *const *deltas, const uint8_t *data, uint8_t *const *parity, bool first",
     ),
+    "docs/widths.md": (
+        "const uint16_t *parity, size_t len, const uint8_t *const *planes, uint8_t *const *results",
+    ),
 }  # fmt: skip
 #: Pages whose C code other tests compile and run.
 ELSEWHERE = {
