@@ -37,6 +37,11 @@ static void fill_permxor(const uint8_t *column, uint8_t *entry) {
     entry[n ^ 7] = straight[n];
 }
 
+static void fill_bitplane(const uint8_t *column, uint8_t *entry) {
+  for (unsigned bit = 0; bit < 8; bit++)
+    entry[bit] = column[bit];
+}
+
 static void fill_affine(const uint8_t *column, uint8_t *entry) {
   memset(entry, 0, 8);
   for (unsigned bit = 0; bit < 8; bit++)
@@ -53,7 +58,7 @@ void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entr
     fill_permxor(column, entry);
     break;
   case GFS_FORMAT_bitplane:
-    memcpy(entry, column, 8);
+    fill_bitplane(column, entry);
     break;
   case GFS_FORMAT_affine:
     fill_affine(column, entry);
@@ -67,7 +72,7 @@ void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entr
 }
 
 void gfs_tables_fill(gfs_format format, const gfs_field *field, uint8_t c, uint8_t *entry) {
-  uint8_t column[8];
+  uint8_t column[8] = {0};
   for (unsigned bit = 0; bit < 8; bit++)
     column[bit] = gfs_field_mul(field, c, (uint8_t)(1u << bit));
   gfs_tables_fill_map(format, column, entry);

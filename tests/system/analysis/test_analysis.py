@@ -26,7 +26,7 @@ FAULTS = (
     ("wire", Mutant("bytes != GFC_GRANT_BYTES", "bytes < GFC_RECEIPT_BYTES"), "get"),
     ("wire", Mutant("words >= GFSMITH_REASON_MAX || $rest", "$rest"), "get_reason"),
     ("wire", Mutant("words != bytes - FIXED", "words > bytes"), "get_reason"),
-    ("tables", Mutant("entry[16 + n] = $$value;", "entry[17 + n] = 0;"), "fill_nibble"),
+    ("tables", Mutant("entry + 16", "entry + 17"), "fill_half"),
     ("encode-scalar", Mutant("dst[i] + start", "dst[i] + start + 1", within="apply_cut"), "call_kernel"),
     ("encode-scalar", Mutant("header + GFS_CACHE_LINE + $size", "header + $size"), "fill_bitplane"),
     ("tables", Mutant("n < 32", "n <= 32"), "fill_permxor"),
