@@ -394,9 +394,10 @@ def check(path: Path, manifest: dict[str, Any], isas: Sequence[str]) -> str:
     if wrong:
         further = f" ({len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise Wrong(wrong[0] + further)
+    functions = f"{len(seen)} function{'s' * (len(seen) != 1)}"
     if by_content:
-        return f"{len(seen)} functions found by their bytes (no symbols), those compiled from C not counted"
-    return f"{len(seen)} functions compared, {compiled} compiled from C"
+        return f"{functions} found by their bytes (no symbols), those compiled from C not counted"
+    return f"{functions} compared, {compiled} compiled from C"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

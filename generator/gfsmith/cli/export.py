@@ -15,6 +15,7 @@ from gfsmith.cli import build_options
 from gfsmith.cli.console import OutputPath, fail, progress
 from gfsmith.emit.files import replacing
 from gfsmith.export.names import Names, PrefixError
+from gfsmith.words import counted
 
 if TYPE_CHECKING:
     from gfsmith.build import stages
@@ -88,7 +89,7 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if rule is not None:
         main = f"{names.library}.c" if form == "amalgamation" else output.MANIFEST
         depfile(rule, target if packed else target / main, request.inputs(options["path"]))
-    print(f"{target}: {len(kernels)} kernels, all proved; {len(written) + 1} files")
+    print(f"{target}: {counted(len(kernels), 'kernel')}, all proved; {len(written) + 1} files")
 
 
 def _sources(

@@ -9,6 +9,7 @@ import click
 from gfsmith.build.places import cache_of
 from gfsmith.cli import build_options
 from gfsmith.cli.console import fail, progress
+from gfsmith.words import counted
 
 
 @click.command("gen")
@@ -35,7 +36,8 @@ def command(jobs: int, check: bool, no_cache: bool, **options: Any) -> None:
     changed = output.write(folder, files, record)
     size = sum(kernel.size for kernel in kernels)
     print(
-        f"{folder}: {len(kernels)} kernels, all proved; {size} bytes of machine code; {changed} files changed"
+        f"{folder}: {counted(len(kernels), 'kernel')}, all proved; {size} bytes of machine code; "
+        f"{counted(changed, 'file')} changed"
     )
     if adaptive := adaptive_kernels.code((kernel.spec, kernel.size) for kernel in kernels):
         print(adaptive)

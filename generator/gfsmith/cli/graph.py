@@ -16,6 +16,7 @@ from gfsmith.codes.lrc import Lrc
 from gfsmith.graph.types import MAX_RANKS, SCHEMES, GraphError
 from gfsmith.repair import planner
 from gfsmith.repair.planner import PlanError
+from gfsmith.words import counted
 
 if TYPE_CHECKING:
     from gfsmith.codec import Codec
@@ -63,7 +64,7 @@ def _holders(text: str | None, shards: int) -> tuple[int, ...]:
         return tuple(range(shards))
     found = _numbers("--holders", text, MAX_RANKS, "a rank")
     if len(found) != shards:
-        fail(f"--holders: {len(found)} ranks for {shards} shards; allowed: one for each")
+        fail(f"--holders: {counted(len(found), 'rank')} for {shards} shards; allowed: one for each")
     return found
 
 

@@ -18,6 +18,7 @@ from gfsmith.codes.lrc import Lrc
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.repair import planner
 from gfsmith.repair.planner import PlanError
+from gfsmith.words import counted
 
 if TYPE_CHECKING:
     from gfsmith.codec import Codec, Plan
@@ -118,7 +119,7 @@ def _show(
 ) -> None:
     least = "no repair reads fewer" if found.is_least else "the search was cut short: fewer may suffice"
     print(f"{code.name}: data 0..{code.k - 1}, parities {code.k}..{code.shards - 1}; lost {_listed(lost)}")
-    print(f"reads    {_listed(found.reads)} ({len(found.reads)} shards; {least})")
+    print(f"reads    {_listed(found.reads)} ({counted(len(found.reads), 'shard')}; {least})")
     print(f"rebuilds {_listed(found.targets)}")
     if found.targets and found.reads:
         print("matrix   " + " ".join(f"{n:>3}" for n in found.reads))

@@ -26,6 +26,7 @@ from gfsmith.kernel import microarch
 from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.microarch import Microarch
 from gfsmith.kernel.spec import KernelSpec
+from gfsmith.words import counted
 
 EVERY_FEATURE = frozenset(flag for isa in ISAS for flag in isa.cpu_flags)
 
@@ -226,7 +227,8 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
     for study, _ in found:
         show.models(out(), study, [target.name for target in targets])
         path = options.tuned_file(study.microarchitecture)
-        print(f"{path}: {len(study.choices)} kernels, all proved; ranked by llvm-mca alone, not measured")
+        kernels = counted(len(study.choices), "kernel")
+        print(f"{path}: {kernels}, all proved; ranked by llvm-mca alone, not measured")
 
 
 def measure(texts: Sequence[str], options: Options) -> None:
@@ -256,4 +258,4 @@ def measure(texts: Sequence[str], options: Options) -> None:
     target = options.tuned_file(host.name)
     write(target, tuned_file.text(study))
     if not options.as_json:
-        print(f"{target}: {len(study.choices)} kernels, all proved; {study.seconds:.0f} s")
+        print(f"{target}: {counted(len(study.choices), 'kernel')}, all proved; {study.seconds:.0f} s")

@@ -13,6 +13,7 @@ from gfsmith.cli.completion import fixed, words
 from gfsmith.cli.console import out, print_json, progress
 from gfsmith.kernel.operation import Operation
 from gfsmith.verify.layouts import LAYOUTS
+from gfsmith.words import counted
 
 if TYPE_CHECKING:
     from gfsmith.build.prove_kernels import Certificate
@@ -155,8 +156,8 @@ def _report_listings(
     elif certificates:
         out().print(report.proof_table(specs, certificates))
     else:
-        kernels = f"its {len(specs)} kernels are C, whose programs `gfsmith gen` proves"
-        print(f"{folder}: no machine code to prove: {kernels}")
+        kernels = counted(len(specs), "kernel")
+        print(f"{folder}: no machine code to prove: {kernels} in C, whose programs `gfsmith gen` proves")
 
 
 def _verify_contracts(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from gfsmith.graph.check import prove
 from gfsmith.graph.types import Graph, Place, Vertex, primitive
+from gfsmith.words import counted
 
 
 def layers(graph: Graph) -> Mapping[int, int]:
@@ -36,10 +37,6 @@ def _listed(places: tuple[Place, ...]) -> str:
     return "; ".join(f"{', '.join(shards)} at rank {rank}" for rank, shards in by_rank.items())
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
 def lines(graph: Graph, code: str, digest: int) -> Iterator[str]:
     """Yield a summary of the graph with its hash, then a line for every output of every rank."""
     does = "encodes" if graph.encodes else "rebuilds"
@@ -48,9 +45,9 @@ def lines(graph: Graph, code: str, digest: int) -> Iterator[str]:
     yield f"gives    shard {_listed(graph.wanted)}; proved for all data"
     size = ", ".join(
         (
-            _counted(len(graph.vertices), "node"),
-            _counted(len(graph.edges), "transfer"),
-            _counted(max(layers(graph).values()), "layer"),
+            counted(len(graph.vertices), "node"),
+            counted(len(graph.edges), "transfer"),
+            counted(max(layers(graph).values()), "layer"),
         )
     )
     yield f"takes    {size}; hash {digest:016x}"

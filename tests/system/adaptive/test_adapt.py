@@ -79,6 +79,12 @@ def test_a_summary(file: Path) -> None:
         assert line in done.stdout.splitlines()
 
 
+def test_a_summary_of_one_cell(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(_lines(*EVENTS[1:3]))
+    assert _invoke("--trace", path).stdout.splitlines()[-1] == "2 events in 0.200 s, 1 cell, 0 decisions"
+
+
 def test_a_summary_as_json(file: Path) -> None:
     told = json.loads(_invoke("--trace", file, "--json").stdout)
     cell, other = told["cells"]

@@ -149,7 +149,7 @@ def test_kernels_that_know_the_matrix_are_generated_and_proved(tmp_path: Path) -
     path = tmp_path / "gfsmith.toml"
     path.write_text(CONFIGURATION)
     done = CliRunner().invoke(main.main, ["gen", "-j", "1", "--config", str(path)], catch_exceptions=False)
-    assert done.exit_code == 0 and "1 kernels, all proved" in done.output
+    assert done.exit_code == 0 and "1 kernel, all proved" in done.output
     elements = ", ".join(str(e) for row in Lrc(8, 3, 2).parity() for e in row)
     listed = (tmp_path / "gen_out/matrices.inc").read_text()
     assert f"GFSMITH_MATRIX(lrc3_8x5_11d, 0x11d, 5, 8, {elements})" in " ".join(listed.split())

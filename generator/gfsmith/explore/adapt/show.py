@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gfsmith.explore.adapt.trace import Event, Malformed, State, Trace
+from gfsmith.words import counted
 
 _NAMED = 5  #: malformed lines that are listed
 
@@ -49,7 +50,7 @@ def malformed(found: list[Malformed]) -> str:
     """Return the number of lines that could not be read, with the reasons of the first ones."""
     named = "; ".join(f"line {bad.line}: {bad.why}" for bad in found[:_NAMED])
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return f"{len(found)} malformed line{'s' * (len(found) > 1)} left out: {named}{more}"
+    return f"{counted(len(found), 'malformed line')} left out: {named}{more}"
 
 
 def notes(trace: Trace) -> Iterator[str]:
@@ -69,13 +70,14 @@ def summary(console: Console, trace: Trace) -> None:
         console.print(line)
     decided = sum(state.decisions for state in trace.cells.values())
     console.print(
-        f"{trace.events} events in {trace.now:.3f} s, {len(trace.cells)} cells, {decided} decisions"
+        f"{counted(trace.events, 'event')} in {trace.now:.3f} s, {counted(len(trace.cells), 'cell')}, "
+        f"{counted(decided, 'decision')}"
     )
 
 
 def view(trace: Trace) -> Group:
     """Return the view of a growing trace for a terminal."""
-    below = [f"{trace.now:.1f} s, {trace.events} events; Ctrl-C ends", *notes(trace)]
+    below = [f"{trace.now:.1f} s, {counted(trace.events, 'event')}; Ctrl-C ends", *notes(trace)]
     return Group(Text(_start(trace)), cells(trace), *(Text(line) for line in below))
 
 
@@ -92,8 +94,9 @@ def line(trace: Trace, event: Event) -> str | None:
         case "cell":
             return f"{at}: {event.cell}: {event.policy}: first call"
         case "decide":
+            calls = "" if event.calls is None else f", after {counted(event.calls, 'timed call')}"
             before = f" (before: {event.before})" if event.before not in (None, event.policy) else ""
-            return f"{at}: {event.cell}: {event.policy}{before}: {event.why}, after {event.calls} timed calls"
+            return f"{at}: {event.cell}: {event.policy}{before}: {event.why}{calls}"
         case "recover":
             return f"{at}: {event.cell}: {event.policy}: searches again: {event.why}"
         case "review":

@@ -22,6 +22,8 @@ from pydantic import (
     ValidationError,
 )
 
+from gfsmith.words import counted
+
 #: Members that an event must have; for other events, only those that all events have.
 _NEEDED = {
     "cell": ("k", "m", "len", "threads", "policy"),
@@ -74,7 +76,7 @@ class Cell(NamedTuple):
 
     def __str__(self) -> str:
         size = f"{self.len // 1024} KiB" if self.len % 1024 == 0 else f"{self.len} B"
-        return f"{self.k}+{self.m}, {size}, {self.threads} thread{'s' * (self.threads > 1)}"
+        return f"{self.k}+{self.m}, {size}, {counted(self.threads, 'thread')}"
 
 
 class Malformed(NamedTuple):

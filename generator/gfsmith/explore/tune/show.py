@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gfsmith.explore.tune.result import Cell, Interval, Measurement, Phase, Study, to_json
+from gfsmith.words import counted
 
 _BEST = 3  #: variants per target that a model's ranking shows
 
@@ -65,7 +66,8 @@ def table(console: Console, study: Study) -> None:
         )
     tried = {(m.cell, m.symbols) for m in study.measurements if m.phase is Phase.SEARCH}
     console.print(
-        f"{len(tried)} variants in {len({c for c, _ in tried})} cells, {len(study.winners)} finals, "
+        f"{counted(len(tried), 'variant')} in {counted(len({c for c, _ in tried}), 'cell')}, "
+        f"{counted(len(study.winners), 'final')}, "
         f"{study.seconds:.0f} s, intervals at {study.confidence:.0%}"
     )
 

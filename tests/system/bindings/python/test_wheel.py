@@ -225,7 +225,7 @@ from gfsmith.__main__ import main
 main()
 """
     done = run(sys.executable, "-c", program, folder=tmp_path)
-    assert "1 kernels, all proved" in done.stdout
+    assert "1 kernel, all proved" in done.stdout
     assert (tmp_path / "gen_out" / "MANIFEST.json").is_file()
 
 

@@ -79,7 +79,7 @@ def test_the_winner_is_proved_and_written_and_gen_takes_it(project: Path, use: U
     done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", "--study", str(project / "s.json"))
     assert done.exit_code == 0, done.output
     path = project / "tuned" / "znver4.toml"
-    assert "1 kernels, all proved" in done.stdout and "unroll = 3" in path.read_text()
+    assert "1 kernel, all proved" in done.stdout and "unroll = 3" in path.read_text()
     assert "speed over untuned" in done.stdout and done.stderr == ""
     proofs = json.loads((project / ".gfsmith-cache" / "tuned-proofs.json").read_text())
     assert len(proofs) == 2, "both ABIs"
@@ -126,7 +126,7 @@ def test_ctrl_c_shows_and_keeps_the_measurements(project: Path, use: Use) -> Non
     assert (
         early.exit_code == 130
         and "so far, no final" in early.stdout
-        and " variants in 1 cells, 0 finals" in early.stdout
+        and " variants in 1 cell, 0 finals" in early.stdout
     )
     resumed = use(FakeBench(_cost))
     assert _tune(project, "dot:3x2@sse", *QUICK).exit_code == 0
