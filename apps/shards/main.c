@@ -174,7 +174,8 @@ static int parse(options *opt, const command *chosen, int argc, char **argv) {
   opt->paths = argv + optind;
   opt->count = (size_t)(argc - optind);
   if (opt->count < chosen->least || opt->count > chosen->most)
-    return refuse("%s: %zu arguments; allowed: %s", chosen->name, opt->count, chosen->arguments);
+    return refuse("%s: %zu argument%s; allowed: %s", chosen->name, opt->count,
+                  opt->count == 1 ? "" : "s", chosen->arguments);
   if (strchr(chosen->flags, 'o') != NULL && opt->output == NULL)
     return refuse("%s: -o PATH is missing", chosen->name);
   return TOOL_OK;

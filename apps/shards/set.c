@@ -157,6 +157,18 @@ static void take(shard_set *set, shard_file *file, unsigned index) {
   set->given[index] = file;
 }
 
+/* A folder may hold shards of several originals: the message names those of the first. */
+static int refuse_other(const shard_set *set, const shard_file *file) {
+  const char *first = set->first->path;
+  if (strcmp(file->header.name, set->header.name) == 0)
+    return refuse("%s belongs to another set than %s: name the shards of one set", file->path,
+                  first);
+  int folder = (int)(strrchr(first, '/') == NULL ? 0 : strrchr(first, '/') - first + 1);
+  return refuse("%s belongs to another original than %s: name the shards of one, such as "
+                "%.*s%s.g*.gfs",
+                file->path, first, folder, first, set->header.name);
+}
+
 /* A file with a valid header. */
 static int settle_valid(shard_set *set, shard_file *file) {
   const gfsmith_shards_header *h = &file->header;
@@ -169,7 +181,7 @@ static int settle_valid(shard_set *set, shard_file *file) {
   }
   bool other = strcmp(h->name, set->header.name) != 0 || h->generation == set->header.generation;
   if (other && !is_incomplete(set, h))
-    return refuse("%s belongs to another set than %s", file->path, set->first->path);
+    return refuse_other(set, file);
   file->leftover = true;
   return TOOL_OK;
 }

@@ -31,10 +31,14 @@ def refused(request: pytest.FixtureRequest, tool: Tool, tmp_path: Path) -> Calla
     return run
 
 
+def another(other: Path, shards: Path) -> str:
+    return f"{other} belongs to another set than {shard(shards, 0)}: name the shards of one set"
+
+
 def test_another_file(tool: Tool, shards: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     other = make_set(tool, tmp_path / "other", content(999, seed=2))
     other_shard = shutil.copy(shard(other, 3), shard(shards, 3))
-    assert refused(shards) == (f"{other_shard} belongs to another set than {shard(shards, 0)}")
+    assert refused(shards) == another(other_shard, shards)
 
 
 @pytest.mark.parametrize(
@@ -50,9 +54,11 @@ def test_the_same_file_in_another_shape(
     k, m, block, name = shape
     other = make_set(tool, tmp_path / "other", content(999), k, m, block, name)
     other_shard = shard(other, 1, name)
-    assert refused(shard(shards, 0), other_shard) == (
-        f"{other_shard} belongs to another set than {shard(shards, 0)}"
-    )
+    line = refused(shard(shards, 0), other_shard)
+    if name == "file":
+        assert line == another(other_shard, shards)
+    else:
+        assert line.startswith(f"{other_shard} belongs to another original than {shard(shards, 0)}: ")
 
 
 def test_the_same_file_in_another_code(
@@ -61,7 +67,21 @@ def test_the_same_file_in_another_code(
     shape = ["protect", "-c", "vandermonde", "-k", "4", "-m", "2", "-b", "64"]
     tool.ok(*shape, tmp_path / "file", tmp_path / "other")
     other_shard = shard(tmp_path / "other", 5)
-    assert refused(shards, other_shard) == (f"{other_shard} belongs to another set than {shard(shards, 0)}")
+    assert refused(shards, other_shard) == another(other_shard, shards)
+
+
+def test_two_originals_in_a_folder(
+    tool: Tool, shards: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    """The message names the files that a command can read, and with these it works."""
+    (tmp_path / "other").write_bytes(content(999, seed=2))
+    tool.ok("protect", "-k", "4", "-m", "2", tmp_path / "other", shards)
+    line = refused(shards)
+    assert line == (
+        f"{shard(shards, 0, 'other')} belongs to another original than {shard(shards, 0)}: "
+        f"name the shards of one, such as {shards}/file.g*.gfs"
+    )
+    tool.ok("verify", *shards.glob(line.rpartition("/")[2]))
 
 
 def test_two_shards_with_one_index(shards: Path, refused: Callable[..., str]) -> None:
@@ -110,7 +130,7 @@ def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> N
 
 WORDS = {
     "protect": "protect: 0 arguments; allowed: FILE|FOLDER|- SHARDS",
-    "protect a": "protect: 1 arguments; allowed: FILE|FOLDER|- SHARDS",
+    "protect a": "protect: 1 argument; allowed: FILE|FOLDER|- SHARDS",
     "verify": "verify: 0 arguments; allowed: SHARD...|SHARDS",
     "verify --forse x": "verify has no option --forse (see --help)",
     "verify --quiet -zq x": "verify has no option -z (see --help)",
