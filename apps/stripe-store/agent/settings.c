@@ -155,6 +155,14 @@ static bool apply(settings *o, int flag) {
   }
 }
 
+static bool check_layout(const settings *o) {
+  char reason[GFSMITH_REASON_MAX];
+  if (layout_valid(&o->layout, reason))
+    return true;
+  report("%s", reason);
+  return false;
+}
+
 bool settings_parse(settings *o, int argc, char **argv) {
   int flag;
   *o = (settings){.layout = {.scheme = "rs", .k = 3},
@@ -178,5 +186,5 @@ bool settings_parse(settings *o, int argc, char **argv) {
     o->layout.m = o->layout.l + o->layout.r;
   if (o->layout.m == 0)
     o->layout.m = 2;
-  return true;
+  return check_layout(o);
 }

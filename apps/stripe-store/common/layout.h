@@ -34,6 +34,8 @@ bool layout_parse(layout_options *options, const char *text);
 void layout_code(const layout_options *options, char text[LAYOUT_TEXT]);
 
 /* False: invalid, with the reason (GFSMITH_REASON_MAX bytes). */
+bool layout_valid(const layout_options *options, char *reason);
+/* False: invalid or out of memory, with the reason. */
 bool layout_create(layout **out, const layout_options *options, char *reason);
 void layout_destroy(layout *l);
 const layout_options *layout_get(const layout *l);

@@ -53,25 +53,27 @@ static int lock(const char *folder) {
 }
 
 /* Create the folder if it is missing. */
-static bool make_folder(const char *folder) {
+static bool make_folder(const char *folder, bool *created) {
   if (strlen(folder) > SOCKET_PATH_MAX) {
     report("%s: at most %d bytes, because of the Unix sockets in it", folder, SOCKET_PATH_MAX);
     return false;
   }
-  if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+  *created = mkdir(folder, 0700) == 0;
+  if (*created || errno == EEXIST)
     return true;
   report("cannot create %s: %s", folder, strerror(errno));
   return false;
 }
 
-bool folder_make(const char *folder) { return make_folder(folder) && make_key(folder); }
+bool folder_make(const char *folder) {
+  bool created;
+  return make_folder(folder, &created) && make_key(folder);
+}
 
-int folder_take(const char *folder) {
-  int fd = make_folder(folder) ? lock(folder) : -1;
-  if (fd >= 0 && !make_key(folder)) {
-    close(fd);
-    return -1;
-  }
+int folder_take(const char *folder, bool *created) {
+  int fd = make_folder(folder, created) ? lock(folder) : -1;
+  if (fd < 0 && *created)
+    rmdir(folder);
   return fd;
 }
 
@@ -90,6 +92,12 @@ void folder_clean(const char *folder, unsigned nodes) {
     snprintf(name, sizeof name, "memcached-%u", rank);
     drop(folder, name);
   }
+}
+
+void folder_remove(const char *folder) {
+  drop(folder, "key");
+  drop(folder, "store.lock");
+  rmdir(folder);
 }
 
 bool folder_forget(const char *folder) { return drop(folder, "group"); }

@@ -64,7 +64,8 @@ static void on_child(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   run *r = owner;
-  if (processes_reap(&r->store.processes, r->restart && r->ready, REST_TICKS) && !r->ready) {
+  if (processes_reap(&r->store.processes, !r->ready, r->restart && r->ready ? REST_TICKS : 0) &&
+      !r->ready) {
     r->refused = true; /* it has printed the reason */
     event_base_loopbreak(r->base);
   }
@@ -141,11 +142,6 @@ static bool parse_agent(run *r, int argc, char **argv) {
   agent[argc] = argv[0];
   if (!settings_parse(&r->store.agent, argc + 1, agent))
     return false;
-  unsigned nodes = r->store.agent.layout.k + r->store.agent.layout.m;
-  if (nodes > LAYOUT_SHARDS_MAX) {
-    report("k + m = %u: at most %d", nodes, LAYOUT_SHARDS_MAX);
-    return false;
-  }
   if (!r->store.netns ||
       (r->store.agent.listen_netns == NULL && strcmp(r->store.agent.fabric.host, "127.0.0.1") == 0))
     return true;
@@ -181,23 +177,44 @@ static void forget_all(const store *s) {
       folder_forget(folder);
 }
 
+/* Remove the folder that a refused run has created. */
+static void remove_folders(const store *s) {
+  char folder[FILES_PATH];
+  for (unsigned stripe = 0; s->stripes > 1 && stripe < s->stripes; stripe++)
+    if (stripe_folder(s, stripe, folder))
+      folder_remove(folder);
+  folder_remove(s->folder);
+}
+
+/* Start the processes, and run until they are stopped. */
+static int run_all(run *r, char *options[], int count) {
+  store *s = &r->store;
+  if (!make_folders(s) || (s->netns && !network_make(&s->network, store_nodes(s))))
+    return EXIT_REFUSED;
+  stripes_add(s, options, count);
+  r->base = event_base_new();
+  int status = loop(r);
+  forget_all(s);
+  event_base_free(r->base);
+  processes_free(&s->processes);
+  if (s->netns)
+    network_close(&s->network);
+  return status;
+}
+
 static int run_command(int argc, char **argv) {
   run r = {.restart = true, .store = {.stripes = 1}};
   store *s = &r.store;
   int at = parse_own(&r, argc, argv);
   if (at < 0 || !parse_agent(&r, argc - at, argv + at) || !stripes_allowed(s))
     return EXIT_REFUSED;
-  int lock = find_programs(&r) ? folder_take(s->folder) : -1;
-  if (lock < 0 || !make_folders(s) || (s->netns && !network_make(&s->network, store_nodes(s))))
+  bool created = false;
+  int lock = find_programs(&r) ? folder_take(s->folder, &created) : -1;
+  if (lock < 0)
     return EXIT_REFUSED;
-  stripes_add(s, argv + at + 1, argc - at - 1);
-  r.base = event_base_new();
-  int status = loop(&r);
-  forget_all(s);
-  event_base_free(r.base);
-  processes_free(&s->processes);
-  if (s->netns)
-    network_close(&s->network);
+  int status = run_all(&r, argv + at + 1, argc - at - 1);
+  if (status == EXIT_REFUSED && created)
+    remove_folders(s);
   close(lock);
   return status;
 }

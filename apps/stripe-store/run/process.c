@@ -55,6 +55,11 @@ bool process_start(process *p) {
   return true;
 }
 
+/* Has a process that ended with this status printed the reason? 127: it was not found. */
+static bool refused(int status) {
+  return WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_REFUSED || WEXITSTATUS(status) == 127);
+}
+
 static void tell(const process *p, int status, bool again) {
   const char *then = again ? "; it is started again" : "";
   if (WIFSIGNALED(status))
@@ -63,19 +68,20 @@ static void tell(const process *p, int status, bool again) {
     report("%s has ended with status %d%s", p->name, WEXITSTATUS(status), then);
 }
 
-bool processes_reap(processes *all, bool again, unsigned ticks) {
+bool processes_reap(processes *all, bool starting, unsigned ticks) {
   int status;
   pid_t pid;
-  bool refused = false;
+  bool ended = false;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
     for (unsigned i = 0; i < all->count; i++)
       if (all->at[i].pid == pid) {
         all->at[i].pid = 0;
-        all->at[i].rest = again ? ticks : 0;
-        tell(&all->at[i], status, again);
-        refused = refused || WIFEXITED(status);
+        all->at[i].rest = ticks;
+        if (!starting || !refused(status))
+          tell(&all->at[i], status, ticks > 0);
+        ended = ended || WIFEXITED(status);
       }
-  return refused;
+  return ended;
 }
 
 void processes_tick(processes *all) {

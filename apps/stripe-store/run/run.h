@@ -16,9 +16,11 @@ enum { ARGUMENTS_MAX = 64, STRIPES_MAX = 16 };
 
 /* Create the folder and its key if they are missing. False: failed, with a message. */
 bool folder_make(const char *folder);
-/* The same, and lock the folder; -1: failed, with a message. The lock is held until the process
- * ends. */
-int folder_take(const char *folder);
+/* Create the folder if it is missing, and lock it; -1: failed, with a message. The lock is held
+ * until the process ends. `created`: the folder was missing. */
+int folder_take(const char *folder, bool *created);
+/* Remove a folder with its key and its lock. */
+void folder_remove(const char *folder);
 /* Remove the files of the last run that the next one must not find. */
 void folder_clean(const char *folder, unsigned nodes);
 /* Remove the agent's state about lost memories. Return whether there was any. */
@@ -44,9 +46,10 @@ typedef struct processes {
 void process_add(processes *all, const char *name, char *const argv[], int space);
 /* False: failed, with a message. */
 bool process_start(process *p);
-/* Report the processes that have ended; `again`: they are started after `ticks`. Return whether one
- * of them ended by itself, not by a signal. */
-bool processes_reap(processes *all, bool again, unsigned ticks);
+/* Report the processes that have ended; they are started again after `ticks`, never if that is 0.
+ * Return whether one of them ended by itself, not by a signal. `starting`: such a process has
+ * printed the reason. */
+bool processes_reap(processes *all, bool starting, unsigned ticks);
 void processes_tick(processes *all);
 /* Stop the processes one after the other, with SIGTERM, and with SIGKILL after some seconds. */
 void processes_stop(processes *all);

@@ -197,6 +197,32 @@ def test_the_agent_refuses(programs: Path, tmp_path: Path, arguments: tuple[str,
     assert refusal(programs, "stripe-agent", *arguments, tmp_path).startswith(f"stripe-agent: {line}")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--scheme", "foo"), "stripe-store: scheme foo: must be rs, lrc, ppr, ecpipe or triec"),
+        (("-k", "60", "-m", "10"), "stripe-store: k = 60, m = 10: both at least 1, together at most 63"),
+        (("--degraded", "often"), "stripe-agent: --degraded often: must be weibull:SHAPE:RATE or "),
+    ],
+)
+@pytest.mark.parametrize("own", [(), ("--stripes", "2")], ids=["one", "two stripes"])
+def test_a_refused_run_leaves_nothing(
+    programs: Path, tmp_path: Path, own: tuple[str, ...], arguments: tuple[str, ...], line: str
+) -> None:
+    folder = tmp_path / "store"
+    assert refusal(programs, "stripe-store", "run", *own, folder, *arguments).startswith(line)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refused_run_keeps_a_folder_of_the_user(programs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    (folder / "key").touch(0o600)
+    (folder / "key").write_text("00" * 32)
+    refusal(programs, "stripe-store", "run", folder, "--degraded", "often")
+    assert (folder / "key").read_text() == "00" * 32
+
+
 def test_keys_that_are_refused(programs: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     agent = ("stripe-agent", tmp_path)

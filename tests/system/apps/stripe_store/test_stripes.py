@@ -60,7 +60,7 @@ def test_each_stripe_keeps_its_own_values(programs: Path, tmp_path: Path) -> Non
         for client in clients:
             client.close()
     left = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    assert left == ["key", "store.lock", *(f"stripe-{number}/key" for number in range(STRIPES))]
+    assert left == ["store.lock", *(f"stripe-{number}/key" for number in range(STRIPES))]
 
 
 def test_ranks_are_interleaved_over_the_nodes(programs: Path, tmp_path: Path) -> None:
