@@ -109,6 +109,20 @@ static bool find_programs(run *r) {
   return true;
 }
 
+static bool find_memcached(void) {
+  char path[FILES_PATH];
+  const char *at = getenv("PATH");
+  while (at != NULL && *at != '\0') {
+    int length = (int)strcspn(at, ":");
+    snprintf(path, sizeof path, "%.*s/memcached", length, at);
+    if (access(path, X_OK) == 0)
+      return true;
+    at += length + (at[length] == ':');
+  }
+  report("memcached is not in PATH; install it, for example by apt-get install memcached");
+  return false;
+}
+
 /* Parse the options before FOLDER. Return the number of these arguments; -1: invalid, with a
  * message. */
 static int parse_own(run *r, int argc, char **argv) {
@@ -209,7 +223,7 @@ static int run_command(int argc, char **argv) {
   if (at < 0 || !parse_agent(&r, argc - at, argv + at) || !stripes_allowed(s))
     return EXIT_REFUSED;
   bool created = false;
-  int lock = find_programs(&r) ? folder_take(s->folder, &created) : -1;
+  int lock = find_programs(&r) && find_memcached() ? folder_take(s->folder, &created) : -1;
   if (lock < 0)
     return EXIT_REFUSED;
   int status = run_all(&r, argv + at + 1, argc - at - 1);

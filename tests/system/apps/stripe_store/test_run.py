@@ -198,20 +198,37 @@ def test_the_agent_refuses(programs: Path, tmp_path: Path, arguments: tuple[str,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "line"),
+    ("own", "arguments", "line"),
     [
-        (("--scheme", "foo"), "stripe-store: scheme foo: must be rs, lrc, ppr, ecpipe or triec"),
-        (("-k", "60", "-m", "10"), "stripe-store: k = 60, m = 10: both at least 1, together at most 63"),
-        (("--degraded", "often"), "stripe-agent: --degraded often: must be weibull:SHAPE:RATE or "),
+        ((), ("--scheme", "foo"), "stripe-store: scheme foo: must be rs, lrc, ppr, ecpipe or triec"),
+        (("--stripes", "2"), ("-k", "60", "-m", "10"), "stripe-store: k = 60, m = 10: both at least 1, "),
+        ((), ("--degraded", "often"), "stripe-agent: --degraded often: must be weibull:SHAPE:RATE or "),
     ],
 )
-@pytest.mark.parametrize("own", [(), ("--stripes", "2")], ids=["one", "two stripes"])
 def test_a_refused_run_leaves_nothing(
     programs: Path, tmp_path: Path, own: tuple[str, ...], arguments: tuple[str, ...], line: str
 ) -> None:
     folder = tmp_path / "store"
     assert refusal(programs, "stripe-store", "run", *own, folder, *arguments).startswith(line)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refused_run_of_stripes_leaves_nothing(programs: Path, tmp_path: Path) -> None:
+    """Every agent that is refused prints its line."""
+    command = [programs / "stripe-store", "run", "--stripes", "2", tmp_path / "s", "--provider", "none"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 2 and 1 <= done.stderr.count("stripe-agent: cannot take part: ") <= 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memcached_is_missing(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "store"
+    monkeypatch.setenv("PATH", f"{tmp_path}::/nowhere")
+    line = refusal(programs, "stripe-store", "run", folder)
+    assert line == (
+        "stripe-store: memcached is not in PATH; install it, for example by apt-get install memcached"
+    )
+    assert not folder.exists()
 
 
 def test_a_refused_run_keeps_a_folder_of_the_user(programs: Path, tmp_path: Path) -> None:
