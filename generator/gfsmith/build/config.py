@@ -92,6 +92,10 @@ def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Conf
         message = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
             message = "no such key"
+        elif first["type"] == "missing":
+            message = (
+                "missing" if len(first["loc"]) > 1 else "missing; at least one table [[kernels]] is needed"
+            )
         raise ConfigError(f"{name}: {_key(first['loc'])}: {message}") from None
 
 

@@ -109,6 +109,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    except NotADirectoryError:
+        file = next(path for path in (folder, *folder.parents) if path.exists())
+        raise OutputError(f"{folder / MANIFEST}: {file} is not a folder") from None
     except OSError as error:
         raise OutputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
     except ValueError as error:

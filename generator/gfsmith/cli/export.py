@@ -18,7 +18,7 @@ from gfsmith.export.names import Names, PrefixError
 from gfsmith.words import counted
 
 if TYPE_CHECKING:
-    from gfsmith.build import stages
+    from gfsmith.build import request, stages
     from gfsmith.build.generate import Kernel
 
 FORMS = ("tree", "amalgamation", "go")
@@ -60,7 +60,6 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     from gfsmith.build import output, request, stages
     from gfsmith.export.depfile import depfile
     from gfsmith.export.documents import documents
-    from gfsmith.export.golang import PackageError, check_package, narrowed
 
     if options["folder"] is None:
         fail(f"-o is missing; allowed: a folder, or a file that ends in {ARCHIVE}")
@@ -71,11 +70,9 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
         fail(f"-o {target}: the archive needs a name before {ARCHIVE}")
     folder = target.name.removesuffix(ARCHIVE)
     if form == "go":
-        try:
-            check_package(folder)
-        except PackageError as error:
-            fail(str(error))
-        asked = narrowed(asked)
+        asked = _for_go(asked, folder)
+    if not packed:
+        output.read_manifest(target)  # refuses a wrong folder before the work
     made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
     kernels, written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):
@@ -108,6 +105,17 @@ def _sources(
         return made.kernels, amalgamate(made.kernels, made.files, names)
     kernels, written = golang(made.kernels, folder)
     return kernels, written | {output.PROOFS: made.files[output.PROOFS]}
+
+
+def _for_go(asked: request.Build, folder: str) -> request.Build:
+    """Return the build of a Go package, whose name is that of its folder."""
+    from gfsmith.export.golang import PackageError, check_package, narrowed
+
+    try:
+        check_package(folder)
+    except PackageError as error:
+        fail(str(error))
+    return narrowed(asked)
 
 
 def _names(prefix: str) -> Names:

@@ -56,7 +56,7 @@ class _Abi(click.Choice[str]):
     "--objects",
     "paths",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Prove the configuration's kernels in this .o, .a, .so or .wasm; repeatable.",
 )
 @click.argument("object_file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))

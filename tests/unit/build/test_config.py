@@ -31,7 +31,7 @@ def test_a_group_for_packets_has_the_bit_matrix() -> None:
     ("text", "words"),
     [
         ("x = ", "not valid TOML"),
-        ("", "kernels: Field required"),
+        ("", "kernels: missing; at least one table [[kernels]] is needed"),
         ("kernels = []", "kernels: List should have at least 1"),
         (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key"),
         (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),

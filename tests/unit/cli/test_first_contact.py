@@ -55,6 +55,7 @@ def _refusal(*arguments: str) -> str:
         (["where"], "Choose from: bazel, cmake, make. See `gfsmith where --help`."),
         (["verify", "nosuch.o"], "'nosuch.o' does not exist"),
         (["verify", "nosuch.o", "--symbol", "f"], "'nosuch.o' does not exist"),
+        (["verify", "--objects", "nosuch.o"], "'nosuch.o' does not exist"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -74,6 +75,14 @@ def test_an_empty_folder_gets_a_hint(command: tuple[str, ...]) -> None:
     said = _refusal(*command)
     assert "gfsmith.toml: no such file" in said
     assert "`gfsmith init`" in said and "--code cauchy --k 10 --m 4" in said
+
+
+@pytest.mark.parametrize("output", ["file", "file/below"])
+def test_an_output_folder_that_is_a_file(output: str) -> None:
+    Path("file").touch()
+    words = ("--code", "cauchy", "--k", "4", "--m", "2", "--isa", "scalar", "-o", output)
+    for command in ("gen", "export"):
+        assert _refusal(command, *words) == f"gfsmith: {output}/MANIFEST.json: file is not a folder\n"
 
 
 def test_portable_c_alone_has_a_build() -> None:
