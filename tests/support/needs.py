@@ -73,7 +73,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "shells": ("zsh", "fish"),
     "abigail": ("abidiff",),
     "frama-c": ("frama-c",),
-    "tune": ("matplotlib", "optuna", "scipy"),
+    "tune": ("bokeh", "matplotlib", "optuna", "scipy"),
 }
 
 #: Folders and modules below tests/, or below the root, whose tests all have these needs.
@@ -122,7 +122,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "unit/bench/test_compose_primitives.py": ("tune",),
     "unit/bench/test_publish.py": ("tune",),
     "unit/emit/test_scalable.py": ("clang", "qemu"),
-    "unit/explore/test_picture.py": ("tune",),
+    "unit/explore/test_page.py": ("tune",),
     "unit/explore/tune/test_command.py": ("tune",),
     "unit/explore/tune/test_study.py": ("tune",),
     "unit/prove/test_aarch64.py": ("clang",),

@@ -78,7 +78,14 @@ from gfsmith.kernel import microarch
 @click.option(
     "--report",
     type=OutputPath(path_type=Path),
-    help="Write a page with diagrams of all results to this folder.",
+    help="Write a page to this folder that filters and plots all results.",
+)
+@click.option(
+    "--recorded",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Add this file of --study, for example of another CPU, to the report; repeatable. Without SPEC, the "
+    "report has recorded studies only.",
 )
 @click.option(
     "--journal",
@@ -118,8 +125,12 @@ def command(context: click.Context, /, specs: tuple[str, ...], every: bool, **wo
         asked = {name for name in SURVEY if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
         words |= {name: value for name, value in SURVEY.items() if name not in asked}
     options = Options(**words)
+    recorded = tune_stages.recorded(options)
+    if recorded and not specs and not every and options.models is None:
+        tune_stages.combine(recorded, options)
+        return
     specs = tune_stages.named(specs, every, options)
     if options.models is not None:
         tune_stages.rank(specs, options.models, options)
     else:
-        tune_stages.measure(specs, options)
+        tune_stages.measure(specs, recorded, options)

@@ -32,6 +32,7 @@ class Options:
     target: Path | None
     study: Path | None
     report: Path | None
+    recorded: tuple[Path, ...]
     journal: Path | None
     fresh: bool
     as_json: bool

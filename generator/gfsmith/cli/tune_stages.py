@@ -152,25 +152,46 @@ def _drawable(folder: Path) -> None:
     try:
         from gfsmith.explore.tune import page
     except ImportError as error:
-        fail(f"the Python package {error.name} is missing (diagrams); install it with: tools/setup.sh tune")
+        fail(f"the Python package {error.name} is missing (plots); install it with: tools/setup.sh tune")
     try:
         page.check(folder)
     except page.PageError as error:
         fail(f"--report: {error}")
 
 
-def _draw(study: Study, folder: Path) -> None:
+def _draw(studies: Sequence[Study], folder: Path) -> None:
     from gfsmith.explore.tune import page
 
     try:
-        page.write(study, folder)
+        page.write(studies, folder)
     except page.PageError as error:
         fail(f"--report: {error}", 1)
 
 
-def _report(study: Study, options: Options) -> None:
+def recorded(options: Options) -> list[Study]:
+    """Return the studies of --recorded. Exits with a one-line message if a file is not a study, or without
+    --report."""
+    if options.recorded and options.report is None:
+        fail("--recorded adds studies to a report; name its folder with --report")
+    try:
+        return [result.read(path) for path in options.recorded]
+    except result.StudyError as error:
+        fail(f"--recorded: {error}")
+
+
+def combine(studies: Sequence[Study], options: Options) -> None:
+    """Write the report of recorded studies. Exits with a one-line message if an option needs measurements."""
+    if options.study or options.target or options.as_json:
+        fail("--study, --output and --json need measurements; name a SPEC or --all, or leave them out")
+    assert options.report is not None
+    _drawable(options.report)
+    _draw(studies, options.report)
+    print(f"{options.report}: {len(studies)} recorded studies")
+
+
+def _report(study: Study, others: Sequence[Study], options: Options) -> None:
     if options.report is not None:
-        _draw(study, options.report)
+        _draw([*others, study], options.report)
     if options.study is not None:
         write(options.study, show.json_text(study))
     if options.as_json:
@@ -231,8 +252,8 @@ def rank(texts: Sequence[str], names: str, options: Options) -> None:
         print(f"{path}: {kernels}, all proved; ranked by llvm-mca alone, not measured")
 
 
-def measure(texts: Sequence[str], options: Options) -> None:
-    """Time variants on this machine and write the tuned file."""
+def measure(texts: Sequence[str], others: Sequence[Study], options: Options) -> None:
+    """Time variants on this machine and write the tuned file. others: recorded studies for the report."""
     targets = _targets(texts, microarch.host_features())
     try:
         import optuna  # noqa: F401
@@ -250,7 +271,7 @@ def measure(texts: Sequence[str], options: Options) -> None:
     study = ledger.study(complete)
     if options.report is not None and complete:
         study = _seen_from_outside(study, ledger, targets, host, options)
-    _report(study, options)
+    _report(study, others, options)
     if not complete:
         kept = "" if options.fresh else "; the measurements are kept, and the same command resumes"
         fail(f"interrupted; no tuned file was written{kept}", 130)

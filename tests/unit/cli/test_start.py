@@ -17,7 +17,18 @@ from tests.support.paths import ROOT
 
 #: Packages that take long to load. `codes` uses Rich for its table.
 HEAVY = {
-    *("arpy", "capstone", "elftools", "iced_x86", "jinja2", "lief", "matplotlib", "optuna", "peachpy"),
+    *(
+        "arpy",
+        "bokeh",
+        "capstone",
+        "elftools",
+        "iced_x86",
+        "jinja2",
+        "lief",
+        "matplotlib",
+        "optuna",
+        "peachpy",
+    ),
     *("pydantic", "rich", "scipy", "sympy"),
 }
 #: Limit of modules outside of the standard library, whose own imports differ between versions of Python. The

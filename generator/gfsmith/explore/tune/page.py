@@ -1,22 +1,24 @@
-"""`gfsmith tune --report DIR`: the pictures of a study as PNGs, and all on one self-contained HTML page."""
+"""`gfsmith tune --report DIR`: the variants of studies on one self-contained HTML page."""
 
 from __future__ import annotations
 
-import base64
-import io
+import json
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from gfsmith.emit.template import TEMPLATES
-from gfsmith.explore.tune.canvas import Picture
-from gfsmith.explore.tune.picture import pictures, settings
-from gfsmith.explore.tune.result import Cell, Interval, Study
+from gfsmith.explore.tune import plots, show, variants
+from gfsmith.explore.tune.result import Study
 
 PAGE = "index.html"
 _TEMPLATE = "study.html.j2"
+_SCRIPT = TEMPLATES / "study.js"
 _MARK = '<meta name="generator" content="gfsmith tune">'  #: identifies a report, which may be replaced
 
 
@@ -24,41 +26,39 @@ class PageError(RuntimeError):
     """A folder that cannot be written, or that holds other files than a report. The message is one line."""
 
 
-def _png(picture: Picture) -> bytes:
-    """Return the PNG, without date and version, so that the same study gives the same bytes."""
-    data = io.BytesIO()
-    picture.figure.savefig(data, format="png", metadata={"Software": None})
-    return data.getvalue()
+def _inside_script(data: Any) -> Markup:
+    """Return JSON that cannot end its script element."""
+    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 
-def _interval(found: Interval) -> str:
-    return f"{found.median:.3g} ({found.low:.3g} to {found.high:.3g})"
-
-
-def _where(cell: Cell) -> tuple[str, ...]:
-    return cell.target, cell.path, str(cell.length)
-
-
-def _winners(study: Study) -> list[tuple[str, ...]]:
-    known = {(m.cell, m.symbol): settings(m) for m in study.measurements}
+def _correlations(studies: Sequence[Study]) -> list[tuple[str, ...]]:
     return [
-        (*_where(w.cell), known.get((w.cell, w.symbol), w.symbol), "yes" if w.changed else "no",
-         _interval(w.speed), _interval(w.rate), str(len(w.tied)))
-        for w in study.winners
-    ]  # fmt: skip
+        (c.cell.target, c.cell.path, show.size(c.cell.length), c.cpu, str(c.variants), f"{c.rho:.2f}")
+        for study in studies
+        for c in study.correlations
+    ]
 
 
-def render(study: Study, drawn: list[tuple[Picture, bytes]]) -> str:
-    """Return the page, which contains the pictures."""
+def _label(value: variants.Value, column: str) -> str:
+    return variants.text({column: value}, column)
+
+
+def render(studies: Sequence[Study]) -> str:
+    """Return the page."""
     loader = FileSystemLoader(TEMPLATES)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    shown = [(p.title, p.text, base64.b64encode(data).decode()) for p, data in drawn]
+    environment.filters |= {"text": variants.text, "label": _label}
+    rows = variants.rows(studies)
     return environment.get_template(_TEMPLATE).render(
-        study=study,
-        pictures=shown,
-        winners=_winners(study),
-        correlations=[(*_where(c.cell), c.cpu, str(c.variants), f"{c.rho:.2f}") for c in study.correlations],
-        tried=len({(m.cell, m.symbols) for m in study.measurements}),
+        names=", ".join(dict.fromkeys(study.microarchitecture for study in studies)),
+        studies=studies,
+        columns=variants.COLUMNS,
+        rows=rows,
+        choices=variants.choices(rows),
+        correlations=_correlations(studies),
+        document=_inside_script(plots.document(rows)) if rows else None,
+        library=Markup(plots.library()),
+        script=Markup(_SCRIPT.read_text(encoding="utf-8")),
     )
 
 
@@ -69,7 +69,7 @@ def check(folder: Path) -> None:
     if not folder.is_dir() or folder.is_symlink():
         raise PageError(f"{folder}: not a folder")
     names = {p.name for p in folder.iterdir()}
-    strangers = sorted(n for n in names if n != PAGE and not n.endswith(".png"))
+    strangers = sorted(n for n in names if n != PAGE)
     if strangers:
         raise PageError(
             f"{folder}: holds '{strangers[0]}'; allowed: a new folder, an empty one, or an old report"
@@ -82,26 +82,23 @@ def check(folder: Path) -> None:
         )
 
 
-def write(study: Study, folder: Path) -> list[Path]:
-    """Write the report to `folder`, replacing an earlier report; return its files.
+def write(studies: Sequence[Study], folder: Path) -> Path:
+    """Write the report to `folder`, replacing an earlier report; return its page.
 
-    The files are written next to the folder, which is then renamed into place. On PageError the folder is
+    The page is written next to the folder, which is then renamed into place. On PageError the folder is
     unchanged.
     """
     check(folder)
     try:
-        drawn = [(picture, _png(picture)) for picture in pictures(study)]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as room:
             fresh, old = Path(room) / "new", Path(room) / "old"
             fresh.mkdir()
-            for picture, data in drawn:
-                (fresh / picture.file).write_bytes(data)
-            (fresh / PAGE).write_text(render(study, drawn), encoding="utf-8", newline="\n")
+            (fresh / PAGE).write_text(render(studies), encoding="utf-8", newline="\n")
             if folder.exists():
                 folder.rename(old)
             fresh.rename(folder)
             shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise PageError(f"{error.filename or folder}: {error.strerror}") from None
-    return [folder / PAGE, *(folder / picture.file for picture, _ in drawn)]
+    return folder / PAGE

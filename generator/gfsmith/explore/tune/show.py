@@ -14,14 +14,15 @@ from gfsmith.words import counted
 _BEST = 3  #: variants per target that a model's ranking shows
 
 
-def _length(length: int) -> str:
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if length % size == 0:
-            return f"{length // size} {unit}"
+def size(length: int) -> str:
+    """Return bytes in the greatest unit that divides them: 512 B, 4 KiB."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if length % factor == 0:
+            return f"{length // factor} {unit}"
     return f"{length} B"
 
 
-def _interval(found: Interval) -> str:
+def interval(found: Interval) -> str:
     return f"{found.median:.3f} ({found.low:.3f} .. {found.high:.3f})"
 
 
@@ -46,13 +47,13 @@ def table(console: Console, study: Study) -> None:
     for won in study.winners:
         cell = won.cell
         winners.add_row(
-            cell.target, cell.regime.value, _length(cell.length), won.symbol if won.changed else "(untuned)",
-            _interval(won.speed), f"{won.rate.median:.1f}", str(len(won.tied) - 1),
+            cell.target, cell.regime.value, size(cell.length), won.symbol if won.changed else "(untuned)",
+            interval(won.speed), f"{won.rate.median:.1f}", str(len(won.tied) - 1),
         )  # fmt: skip
     for best in _unfinished(study):
         winners.add_row(
-            best.cell.target, best.cell.regime.value, _length(best.cell.length),
-            f"{best.symbol} (so far, no final)", _interval(best.speed), f"{best.rate.median:.1f}", "",
+            best.cell.target, best.cell.regime.value, size(best.cell.length),
+            f"{best.symbol} (so far, no final)", interval(best.speed), f"{best.rate.median:.1f}", "",
         )  # fmt: skip
     console.print(winners)
     for choice in study.choices:
@@ -61,7 +62,7 @@ def table(console: Console, study: Study) -> None:
         console.print(f"{choice.target} {choice.path}: {'+'.join(choice.symbols)}{gain}")
     for told in study.correlations:
         console.print(
-            f"{told.cell.target}, {told.cell.regime.value}, {_length(told.cell.length)}: llvm-mca's model of "
+            f"{told.cell.target}, {told.cell.regime.value}, {size(told.cell.length)}: llvm-mca's model of "
             f"{told.cpu} orders {told.variants} variants with rank correlation {told.rho:.2f} to their times"
         )
     tried = {(m.cell, m.symbols) for m in study.measurements if m.phase is Phase.SEARCH}

@@ -24,6 +24,7 @@ from gfsmith.explore.tune.space import Plan
 from gfsmith.kernel import microarch
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME
+from tests.support.paths import ROOT
 from tests.unit.explore.tune.fake import FakeBench
 
 BUILD = """
@@ -327,17 +328,54 @@ def test_a_report_has_the_limits_of_model_and_machine(project: Path, use: Use) -
     places = ["--report", str(project / "report"), "--study", str(project / "s.json")]
     done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", *places)
     assert done.exit_code == 0, done.output
-    drawn = {p.name for p in (project / "report").iterdir()}
-    assert {"index.html", "throughput-dot_3x2_sse-cached.png", "schedule-dot_3x2_sse-cached.png"} <= drawn
+    assert [p.name for p in (project / "report").iterdir()] == ["index.html"]
     study = result.read(project / "s.json")
     assert [bound.memory for bound in study.bounds] == [3 * n / 50 for n in (1024, 4096)]
-    assert "model-dot_3x2_sse-znver4.png" in drawn
     assert all(bound.ports for bound in study.bounds) and len(study.correlations) == 2
     known = {m.symbols for m in study.measurements}
     foreseen = {p.symbols for p in study.predictions}
     # the fake bench also times variants that exceed the registers
     assert len(foreseen) >= 3 and foreseen <= known
-    assert "rank correlation" in (project / "report" / "index.html").read_text()
+    text = (project / "report" / "index.html").read_text()
+    assert "rank correlation" in text and "Throughput against predicted cycles" in text
+
+
+def test_a_report_combines_recorded_studies(project: Path, use: Use) -> None:
+    bench = use(FakeBench(_cost))
+    file = ROOT / "bench/results/studies/znver4/dot-8x8.json"
+    other = project / "other.json"
+    other.write_text(file.read_text().replace('"znver4"', '"zen9"'))
+    recorded = ["--recorded", str(file), "--recorded", str(other), "--report", str(project / "report")]
+    done = _tune(project, *recorded)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.endswith("report: 2 recorded studies\n") and bench.samples == 0
+    page = project / "report" / "index.html"
+    assert "Tuning for znver4, zen9" in page.read_text() and not (project / "tuned").exists()
+    done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", *recorded[2:], "--fresh")
+    assert done.exit_code == 0 and bench.samples > 0
+    assert "Tuning for zen9, znver4" in page.read_text() and "<td>3x2</td>" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--recorded", "a.json"], "--recorded adds studies to a report; name its folder with --report"),
+        (["--recorded", "a.json", "--report", "r"], "--recorded: a.json: No such file or directory"),
+        (["--recorded", "bad.json", "--report", "r"], "--recorded: bad.json: not a study: format: Field"),
+        (["--recorded", "s.json", "--report", "r", "--json"], "--study, --output and --json need measure"),
+        (["--recorded", "s.json", "--report", "r", "--model", "znver4"], "SPEC or --all: name targets"),
+        (["--recorded", "s.json", "--report", "bad.json"], "--report: bad.json: not a folder"),
+    ],
+)
+def test_recorded_studies_that_cannot_be_shown(
+    project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "bad.json").write_text("{}")
+    (project / "s.json").write_bytes((ROOT / "bench/results/studies/znver4/dot-8x8.json").read_bytes())
+    done = _tune(project, *arguments)
+    assert done.exit_code == 2 and words in done.stderr and done.stderr.count("\n") == 1
+    assert not (project / "r").exists()
 
 
 def test_a_report_that_cannot_be_is_refused_before_anything_is_measured(project: Path, use: Use) -> None:
