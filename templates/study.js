@@ -35,7 +35,7 @@ function sorted(indices, source) {
   const descending = form.sort.value.startsWith('-');
   const column = source.get_column(form.sort.value.replace('-', ''));
   if (!column) return indices;
-  const missing = (i) => column[i] === null;
+  const missing = (i) => Number.isNaN(column[i]);
   const order = (i, j) => (descending ? compare(column[j], column[i]) : compare(column[i], column[j]));
   return indices.toSorted((i, j) => missing(i) - missing(j) || (missing(i) ? 0 : order(i, j)));
 }
@@ -62,7 +62,7 @@ function restore() {
 function keep() {
   const asked = new URLSearchParams(new FormData(form));
   if (!form.sort.value) asked.delete('sort');
-  history.replaceState(null, '', `#${asked}`);
+  history.replaceState(null, '', asked.size ? `#${asked}` : location.pathname + location.search);
 }
 
 function start() {

@@ -116,6 +116,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/kernels/test_loongarch.py": ("zig",),
     "system/linked/test_build_systems.py": ("build systems",),
     "system/runtime/test_machines.py": ("clang", "qemu"),
+    "system/tune/test_report.py": ("browser", "tune"),
     "unit/bench/test_adaptive.py": ("tune",),
     "unit/bench/test_compose_measure.py": ("tune",),
     "unit/bench/test_compose_model.py": ("tune",),

@@ -7,6 +7,7 @@ repeats the information of each colour.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 from bokeh.embed import json_item
@@ -86,10 +87,15 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
+def _column(rows: Sequence[Row], name: str) -> list[Any]:
+    """Return a column with NaN for missing values. BokehJS would draw a point without a value at 0."""
+    return [nan if row[name] is None else row[name] for row in rows]
+
+
 def document(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the plots for `Bokeh.embed.embed_item`. The data source `variants` has the rows in their order;
     the page sets the indices of the filter `passing`."""
-    source = ColumnDataSource({name: [row[name] for row in rows] for name in rows[0]}, name="variants")
+    source = ColumnDataSource({name: _column(rows, name) for name in rows[0]}, name="variants")
     view = CDSView(filter=IndexFilter(indices=list(range(len(rows))), name="passing"))
     throughput = _plot(source, view, "length", "block length (bytes of one shard)", "Throughput")
     _lengths(throughput, rows)
