@@ -65,6 +65,16 @@ function keep() {
   history.replaceState(null, '', asked.size ? `#${asked}` : location.pathname + location.search);
 }
 
+function markPoints(source) {
+  source.selected.indices = boxes.flatMap((box, i) => (box.checked ? [i] : []));
+}
+
+function markRows(source) {
+  const marked = new Set(source.selected.indices);
+  boxes.forEach((box, i) => (box.checked = marked.has(i)));
+  body.querySelector('tr:has(:checked)')?.scrollIntoView({ block: 'nearest' });
+}
+
 function start() {
   const [plots] = Bokeh.documents;
   const source = plots.get_model_by_name('variants');
@@ -82,14 +92,8 @@ function start() {
       update();
     });
   }
-  body.addEventListener('change', () => {
-    source.selected.indices = rows.flatMap((_, i) => (boxes[i].checked ? [i] : []));
-  });
-  source.selected.properties.indices.change.connect(() => {
-    const marked = new Set(source.selected.indices);
-    boxes.forEach((box, i) => (box.checked = marked.has(i)));
-    body.querySelector('tr:has(:checked)')?.scrollIntoView({ block: 'nearest' });
-  });
+  body.addEventListener('change', () => markPoints(source));
+  source.selected.properties.indices.change.connect(() => markRows(source));
   const load = () => {
     restore();
     show(source, filter);

@@ -21,12 +21,12 @@ FLAGS = (
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[WebDriver]:
-    """Yield a browser with a new profile that logs the console of its pages and their requests."""
+    """Yield a browser with a new profile that logs the console of its pages."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
     try:
         yield driver
