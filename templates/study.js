@@ -2,10 +2,11 @@
 // of every plot. The URL fragment has the filter and the sort key.
 
 const form = document.getElementById('filters');
-const body = document.querySelector('#variants tbody');
+const table = document.getElementById('variants');
+const body = table.tBodies[0];
 const rows = [...body.rows];
 const boxes = rows.map((row) => row.querySelector('input'));
-const headings = [...document.querySelectorAll('#variants th[data-column]')];
+const headings = [...table.querySelectorAll('th[data-column]')];
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** Returns the checked values of each column. A column without any is not restricted. */
@@ -43,8 +44,10 @@ function sorted(indices, source) {
 function show(source, filter) {
   const indices = passing(source);
   filter.indices = indices;
-  body.replaceChildren(...sorted(indices, source).map((i) => rows[i]));
-  document.getElementById('count').textContent = `${indices.length} of ${rows.length} variants`;
+  const shown = sorted(indices, source).slice(0, table.dataset.limit);
+  body.replaceChildren(...shown.map((i) => rows[i]));
+  const rest = shown.length < indices.length ? `, of which the table has the first ${shown.length}` : '';
+  document.getElementById('count').textContent = `${indices.length} of ${rows.length} variants${rest}`;
   for (const heading of headings) {
     const state = { [heading.dataset.column]: 'ascending', [`-${heading.dataset.column}`]: 'descending' };
     heading.ariaSort = state[form.sort.value] ?? 'none';
@@ -104,4 +107,5 @@ function start() {
 }
 
 form.hidden = false;
+table.classList.add('live');
 Bokeh.embed.embed_item(JSON.parse(document.getElementById('document').textContent), 'plots').then(start);

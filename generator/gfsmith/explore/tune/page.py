@@ -20,6 +20,7 @@ PAGE = "index.html"
 _TEMPLATE = "study.html.j2"
 _SCRIPT = TEMPLATES / "study.js"
 _MARK = '<meta name="generator" content="gfsmith tune">'  #: identifies a report, which may be replaced
+_LIMIT = 1000  #: rows that the table shows at once; a browser takes seconds to lay out ten times as many
 
 
 class PageError(RuntimeError):
@@ -54,6 +55,7 @@ def render(studies: Sequence[Study]) -> str:
         studies=studies,
         columns=variants.COLUMNS,
         rows=rows,
+        limit=_LIMIT,
         choices=variants.choices(rows),
         correlations=_correlations(studies),
         document=_inside_script(plots.document(rows)) if rows else None,
