@@ -187,6 +187,16 @@ def batches() -> list[Cell]:
     ]
 
 
+def wide() -> list[Cell]:
+    """Return the cells of codes with many parities. The default set has no kernels for these shapes
+    (docs/codes.md#wide-codes)."""
+    return [
+        Cell(group="wide", code="lch", k=k, m=m, regime=regime, length=length)
+        for k, m in ((64, 64), (128, 64), (64, 128), (200, 55))
+        for regime, length in _PLACES
+    ]
+
+
 def host_set(features: frozenset[str]) -> str:
     """Return the best measured set of a CPU with these features (Isa.cpu_flags), or the lowest set."""
     usable = (name for name in PORT if set(BY_NAME[name].cpu_flags) <= features)
@@ -216,6 +226,7 @@ def full() -> list[Cell]:
         *two_threads(),
         *packets(),
         *batches(),
+        *wide(),
     ]
 
 

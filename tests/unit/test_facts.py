@@ -160,7 +160,7 @@ def test_allowed_values_of_keys() -> None:
     """The generated table has the kinds of values that annotations state."""
     rows = dict(row.split(" | ", 1) for row in [*facts.LISTS["keys of [[kernels]] in Markdown"]()][2:])
     assert '`"shift"`' in rows["| `technique`"] and "plain" not in rows["| `technique`"]
-    assert rows["| `outputs`"] == '1 to 32, `"auto"` | `"auto"` |'
+    assert rows["| `outputs`"] == '1 to 64, `"auto"` | `"auto"` |'
     assert rows["| `width`"].startswith('`"auto"`, `256`, `512`')
     assert rows["| `packets`"].startswith("`false`, `true`")
 

@@ -18,16 +18,19 @@ def fold_loads(program: Program, spec: KernelSpec) -> Program:
 
     def rewrite(code: Section, loop: Loop) -> Section:
         loaded: dict[Value, Instr] = {}
-        kept: list[Instr] = []
-        for instr in code:
+        kept: dict[int, Instr] = {}  # by position
+        places: dict[Value, int] = {}
+        for position, instr in enumerate(code):
             if instr.result is not None and count[instr.result] == 1 and _folds(instr, spec, loop):
                 loaded[instr.result] = instr
+                places[instr.result] = position
             folded = _fold(instr, loaded)
             if folded is not None:
                 source, instr = folded
-                kept.remove(source)
-            kept.append(instr)
-        return tuple(kept)
+                assert source.result is not None
+                del kept[places[source.result]]
+            kept[position] = instr
+        return tuple(kept.values())
 
     return map_sections(program, rewrite)
 

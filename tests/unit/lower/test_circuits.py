@@ -60,6 +60,16 @@ def test_multiplications(code: str, k: int, m: int, dimension: int, most: int) -
     assert circuit.multiplications <= most < k * m
 
 
+def test_a_transform_over_64_points() -> None:
+    """The search takes seconds for 64 parities, so this test builds the circuit of one plan: 192 products for
+    each transform less those by 1, and none between them."""
+    matrix = parity_matrix("lch", 64, 64)
+    choice = next(p for p in points(FIELD, matrix) if p.y == tuple(range(64)))
+    circuit = factored(FIELD, matrix, Plan(choice, (1, 2, 4, 8, 16, 32), frozenset()))
+    assert circuit.matrix(FIELD, 64) == matrix
+    assert circuit.multiplications <= 384 < 64 * 64
+
+
 def test_scaled_and_permuted_cauchy_matrices_are_recognised() -> None:
     rng = random.Random(3)
     y, x = [40, 41, 42, 43], rng.sample(range(64, 256), 9)

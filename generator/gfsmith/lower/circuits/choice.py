@@ -19,7 +19,7 @@ from gfsmith.lower.circuits.factored import Basis, Plan, Subspace, factored, gro
 from gfsmith.lower.circuits.network import Circuit
 from gfsmith.lower.circuits.schedule import derived_circuit, summed
 
-_LARGEST = 5  #: dimension of a subspace: larger transforms save little more and need more values at once
+_LARGEST = 6  #: dimension of a subspace: larger transforms save little more and need more values at once
 _SPANS = 40  #: subspaces per dimension that are considered
 _SHARED = (2, 3, 4, 6, 256)  #: rows that must contain two values for one shared addition; 256: never
 _TRIED = 12  #: plans per dimension that are built, selected by their estimate
