@@ -6,6 +6,7 @@
 #include "loss.h"
 #include "map.h"
 #include "packets.h"
+#include "recode.h"
 
 /* A repair plan. The targets are computed from the read shards by a map or, in packet layout, by a
  * schedule; the other pointer is NULL, and both are NULL if there are no targets. Immutable. */
@@ -18,6 +19,7 @@ struct gfsmith_plan {
   gfsmith_hint hint; /* hint of the codec when the plan was created */
   size_t packet;     /* packet size of the codec then; 0: ordinary layout */
   gfs_map *map;
+  gfs_recode *recode; /* NULL: the map is faster for all lengths */
   gfs_schedule *schedule;
   uint8_t matrix[]; /* target.count rows of read.count */
 };

@@ -57,6 +57,17 @@ static void used_columns(const uint8_t *rows, unsigned count, unsigned width, gf
   }
 }
 
+/* Add the repair with the encoder's kernels to a plan with a map, if it is faster. */
+static gfsmith_status recode(gfsmith_plan *plan, const gfsmith_codec *codec) {
+  gfs_equations code = {&codec->field, codec->matrix, codec->k, codec->m};
+  gfs_dense_repair dense = {.isa = codec->isa, .code = &code, .encoder = codec->encoder};
+  dense.read = &plan->read;
+  dense.target = &plan->target;
+  dense.matrix = plan->matrix;
+  dense.map = plan->map;
+  return gfs_recode_create(&plan->recode, &dense);
+}
+
 /* Create the plan of these rows; *out must be freed. */
 static gfsmith_status bind(gfsmith_plan **out, const gfsmith_codec *codec, const gfs_loss *loss,
                            const gfs_shards *target, const uint8_t *rows) {
@@ -82,6 +93,8 @@ static gfsmith_status bind(gfsmith_plan **out, const gfsmith_codec *codec, const
   else
     status = gfs_map_create(&plan->map, codec->isa, &codec->field, read.count, target->count,
                             plan->matrix);
+  if (status == GFSMITH_OK && plan->map != NULL && codec->mds)
+    status = recode(plan, codec);
   if (status == GFSMITH_OK && plan->map != NULL)
     status = gfs_map_attach(plan->map, codec->isa, codec->adaptive);
   if (status != GFSMITH_OK) {
@@ -90,6 +103,7 @@ static gfsmith_status bind(gfsmith_plan **out, const gfsmith_codec *codec, const
   }
   plan->bytes += plan->schedule != NULL ? plan->schedule->bytes : 0;
   plan->bytes += plan->map != NULL ? plan->map->bytes : 0;
+  plan->bytes += gfs_recode_bytes(plan->recode);
   *out = plan;
   return GFSMITH_OK;
 }
