@@ -296,9 +296,9 @@ GFSMITH_API gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len
  * it can.
  *
  * The first repair of a loss (the same shards missing and wanted) computes a plan, for which it
- * allocates memory (less than 1 MiB). The codec caches the plan, and the next repair is as fast as
- * encoding and allocates nothing. A codec caches the first plans up to 1 MiB (at most 256 of them);
- * for other losses every repair computes the plan again.
+ * allocates memory (less than 2 MiB). The codec caches the plan, and the next repair is as fast as
+ * encoding and allocates nothing. Calls take up to 80 KiB of stack. A codec caches the first plans
+ * up to 1 MiB (at most 256 of them); for other losses every repair computes the plan again.
  *
  * @param codec the code
  * @param len bytes of every shard

@@ -81,7 +81,7 @@ def test_some_of_the_lost_shards(api: Api) -> None:
 
 #: Deliberate errors, each detected by a test above (run on the library with the error).
 MUTANTS = (
-    Mutant("gfs_field_inverse(&codec->field, $factor)", "$factor"),
+    Mutant("gfs_field_inverse(grs->field, $factor)", "$factor"),
     Mutant("list->shard[n] != shard", "list->shard[n] >= 32"),
     Mutant("$read ? $source : p->zero", "$read ? $source : p->src[0]"),
     Mutant("r->add($$all);", ";"),
