@@ -134,8 +134,8 @@ def test_a_deciding_chunk_server_leaves(store: Store) -> None:
     store.plan(f"chunk-{helper}", "meta.command")
     recover(store, others)
     store.wait_stopped(f"chunk-{helper}")  # it gets a copy of the record
-    why = store.refusal(lambda: store.get(key))
-    assert why == f"unknown until all chunk servers agree, missing: {helper}"
+    expected = f"unknown until all chunk servers agree, missing: {helper}"
+    wait_for("the others to agree", lambda: store.refusal(lambda: store.get(key)) == expected)
     store.kill(f"chunk-{helper}")
     store.launch(*(f"chunk-{rank}" for rank in (*others, helper)))
     store.wait_writable()
