@@ -83,7 +83,7 @@ def test_the_generator_defines_no_constant_twice() -> None:
 def test_schemes_are_those_of_the_library() -> None:
     table = _text("runtime/compose/src/graph_layouts.c").partition("layouts[] = {")[2].partition("};")[0]
     assert tuple(re.findall(r'\{"(\w+)",', table)) == types.SCHEMES
-    (stored,) = re.findall(r"schemes\[\] = \{(.*?)\};", _text("apps/stripe-store/common/layout.c"))
+    (stored,) = re.findall(r"schemes\[\] = \{(.*?)\};", _text("apps/stripe-store/common/layout_options.c"))
     assert tuple(re.findall(r'"(\w+)"', stored)) == types.SCHEMES
 
 

@@ -36,7 +36,6 @@ ALLOWED = {
     "bindings/go/gfsmith.toml": "the user's choice of sets and codes",
     "judge/spec.py": "the second judge takes nothing from the generator",
     "gfsmith.toml": "the codes that the default set has kernels for",
-    "apps/stripe-store/common/layout.c": "the layouts that the store offers",
     "examples/ceph/ErasureCodePluginGfsmith.cc": "Ceph's names of two codes, and ours",
 }
 #: Folders whose files select codes and sets, check the tables or explain them.

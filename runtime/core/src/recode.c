@@ -56,10 +56,10 @@ static uint8_t differences(const gfs_grs *grs, unsigned shard, const gfs_shards 
 }
 
 /* The shards that are parities, and those that are not read. */
-typedef struct sets {
+typedef struct repair_sets {
   gfs_shards parity;
   gfs_shards unread;
-} sets;
+} repair_sets;
 
 /* The factor of a read parity's syndrome, and the reciprocal of the factor of a lost data shard.
  *
@@ -71,7 +71,7 @@ typedef struct sets {
  *
  *     lost[j] = 1 / (g_j^2 Y(z_j) U'(z_j)) * sum over i of P[i][j] g_i^2 Y'(z_i) U(z_i) syndrome[i]
  */
-static uint8_t factor_of(const gfs_grs *grs, const sets *s, unsigned shard) {
+static uint8_t factor_of(const gfs_grs *grs, const repair_sets *s, unsigned shard) {
   const gfs_field *field = grs->field;
   uint8_t square = gfs_field_mul(field, grs->factor[shard], grs->factor[shard]);
   return gfs_field_mul(field, gfs_field_mul(field, square, differences(grs, shard, &s->parity)),
@@ -102,7 +102,7 @@ static void number(const gfs_shards *list, uint8_t *positions) {
 
 /* Write the read parities, and the tables. */
 static void fill(gfs_recode *r, gfs_format format, const gfs_grs *grs) {
-  sets s = {.parity.count = 0, .unread.count = 0};
+  repair_sets s = {.parity.count = 0, .unread.count = 0};
   for (unsigned shard = 0; shard < r->k + r->m; shard++) {
     if (shard >= r->k)
       gfs_shards_append(&s.parity, shard);
@@ -278,8 +278,8 @@ static void find_parities(const gfs_recode *r, size_t len, const places *p) {
 }
 
 /* Write the addresses of the chunk that begins at byte `start`. */
-static void place(const gfs_recode *r, size_t start, const uint8_t *const *src, uint8_t *const *dst,
-                  uint8_t *scratch, places *p) {
+static void write_places(const gfs_recode *r, size_t start, const uint8_t *const *src,
+                         uint8_t *const *dst, uint8_t *scratch, places *p) {
   for (unsigned n = 0; n < r->k; n++)
     p->src[n] = src[n] + start;
   for (unsigned shard = 0; shard < r->k + r->m; shard++) {
@@ -305,7 +305,7 @@ void gfs_recode_apply(const gfs_recode *r, size_t len, const uint8_t *const *src
   size_t part;
   for (size_t done = 0; done < len; done += part) {
     part = gfs_least(len - done, r->chunk);
-    place(r, done, src, dst, r->syndromes ? scratch + r->chunk : scratch, &p);
+    write_places(r, done, src, dst, r->syndromes ? scratch + r->chunk : scratch, &p);
     if (r->syndromes) {
       find_syndromes(r, part, &p);
       solve(r, part, &p);
