@@ -186,7 +186,7 @@ def combine(studies: Sequence[Study], options: Options) -> None:
     assert options.report is not None
     _drawable(options.report)
     _draw(studies, options.report)
-    print(f"{options.report}: {len(studies)} recorded studies")
+    print(f"{options.report}: the studies of {counted(len(studies), 'file')}")
 
 
 def _report(study: Study, others: Sequence[Study], options: Options) -> None:

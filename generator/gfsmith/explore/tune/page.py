@@ -15,6 +15,7 @@ from markupsafe import Markup
 from gfsmith.emit.template import TEMPLATES
 from gfsmith.explore.tune import plots, show, variants
 from gfsmith.explore.tune.result import Study
+from gfsmith.words import counted
 
 PAGE = "index.html"
 _TEMPLATE = "study.html.j2"
@@ -48,7 +49,7 @@ def render(studies: Sequence[Study]) -> str:
     """Return the page."""
     loader = FileSystemLoader(TEMPLATES)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"text": variants.text, "label": _label}
+    environment.filters |= {"text": variants.text, "label": _label, "counted": counted}
     rows = variants.rows(studies)
     return environment.get_template(_TEMPLATE).render(
         names=", ".join(dict.fromkeys(study.microarchitecture for study in studies)),

@@ -348,7 +348,7 @@ def test_a_report_combines_recorded_studies(project: Path, use: Use) -> None:
     recorded = ["--recorded", str(file), "--recorded", str(other), "--report", str(project / "report")]
     done = _tune(project, *recorded)
     assert done.exit_code == 0, done.output
-    assert done.stdout.endswith("report: 2 recorded studies\n") and bench.samples == 0
+    assert done.stdout.endswith("report: the studies of 2 files\n") and bench.samples == 0
     page = project / "report" / "index.html"
     assert "Tuning for znver4, zen9" in page.read_text() and not (project / "tuned").exists()
     done = _tune(project, "dot:3x2@sse", *QUICK, "--regime", "cached", *recorded[2:], "--fresh")
