@@ -94,14 +94,14 @@ static unsigned known_passes(const gfs_map *map) {
   return known;
 }
 
-static void number(const gfs_shards *list, uint8_t *positions) {
+static void number_shards(const gfs_shards *list, uint8_t *positions) {
   memset(positions, NOWHERE, GFSMITH_MAX_SHARDS);
   for (unsigned n = 0; n < list->count; n++)
     positions[list->shard[n]] = (uint8_t)n;
 }
 
 /* Write the read parities, and the tables. */
-static void fill(gfs_recode *r, gfs_format format, const gfs_grs *grs) {
+static void fill_factors(gfs_recode *r, gfs_format format, const gfs_grs *grs) {
   repair_sets s = {.parity.count = 0, .unread.count = 0};
   for (unsigned shard = 0; shard < r->k + r->m; shard++) {
     if (shard >= r->k)
@@ -136,7 +136,7 @@ static bool by_syndromes(gfs_recode *r, const gfs_isa *isa, const gfs_equations 
   if (syndromes_cost(r, code) >= r->lost * r->k || r->scale == NULL || r->add == NULL || r->m < 2 ||
       !symmetric(code) || !gfs_grs_find(&grs, code))
     return false;
-  fill(r, isa->format, &grs);
+  fill_factors(r, isa->format, &grs);
   return true;
 }
 
@@ -177,8 +177,8 @@ static void describe(gfs_recode *r, const gfs_dense_repair *dense) {
   r->parities = parities_of(dense->target, r->k) > 0;
   r->entry = gfs_tables_entry(dense->isa->format);
   r->bytes = sizeof *r + 2 * (size_t)r->lost * r->entry;
-  number(dense->read, r->from);
-  number(dense->target, r->to);
+  number_shards(dense->read, r->from);
+  number_shards(dense->target, r->to);
 }
 
 gfsmith_status gfs_recode_create(gfs_recode **out, const gfs_dense_repair *dense) {
@@ -225,13 +225,13 @@ void gfs_recode_destroy(gfs_recode *recode) {
 }
 
 /* The addresses of one chunk. */
-typedef struct places {
+typedef struct chunk_places {
   const uint8_t *src[GFSMITH_MAX_SHARDS]; /* the read shards */
   uint8_t *dst[GFSMITH_MAX_SHARDS];       /* the targets */
   uint8_t *data[GFSMITH_MAX_SHARDS];      /* a lost data shard, otherwise scratch memory or NULL */
   uint8_t *spare[GFSMITH_MAX_SHARDS];     /* by parity: scratch memory; NULL: not needed */
   const uint8_t *zero;
-} places;
+} chunk_places;
 
 /* Run the encoder's kernels. */
 static void encode(const gfs_recode *r, size_t len, const uint8_t *const *data,
@@ -243,7 +243,7 @@ static void encode(const gfs_recode *r, size_t len, const uint8_t *const *data,
 }
 
 /* Write the syndromes, multiplied by their factors, to the scratch memory. */
-static void find_syndromes(const gfs_recode *r, size_t len, const places *p) {
+static void find_syndromes(const gfs_recode *r, size_t len, const chunk_places *p) {
   const uint8_t *data[GFSMITH_MAX_SHARDS];
   uint8_t *own[GFSMITH_MAX_SHARDS];
   for (unsigned j = 0; j < r->k; j++)
@@ -257,7 +257,7 @@ static void find_syndromes(const gfs_recode *r, size_t len, const places *p) {
 }
 
 /* Compute the lost data from the syndromes. */
-static void solve(const gfs_recode *r, size_t len, const places *p) {
+static void solve(const gfs_recode *r, size_t len, const chunk_places *p) {
   const uint8_t *from[GFSMITH_MAX_SHARDS];
   for (unsigned i = 0; i < r->m; i++)
     from[i] = p->zero;
@@ -267,7 +267,7 @@ static void solve(const gfs_recode *r, size_t len, const places *p) {
   r->scale(len, r->lost, r->tables + r->lost * r->entry, (const uint8_t *const *)p->dst, p->dst);
 }
 
-static void find_parities(const gfs_recode *r, size_t len, const places *p) {
+static void find_parities(const gfs_recode *r, size_t len, const chunk_places *p) {
   const uint8_t *data[GFSMITH_MAX_SHARDS];
   uint8_t *parity[GFSMITH_MAX_SHARDS];
   for (unsigned j = 0; j < r->k; j++)
@@ -279,7 +279,7 @@ static void find_parities(const gfs_recode *r, size_t len, const places *p) {
 
 /* Write the addresses of the chunk that begins at byte `start`. */
 static void write_places(const gfs_recode *r, size_t start, const uint8_t *const *src,
-                         uint8_t *const *dst, uint8_t *scratch, places *p) {
+                         uint8_t *const *dst, uint8_t *scratch, chunk_places *p) {
   for (unsigned n = 0; n < r->k; n++)
     p->src[n] = src[n] + start;
   for (unsigned shard = 0; shard < r->k + r->m; shard++) {
@@ -299,7 +299,7 @@ static void write_places(const gfs_recode *r, size_t start, const uint8_t *const
 void gfs_recode_apply(const gfs_recode *r, size_t len, const uint8_t *const *src,
                       uint8_t *const *dst) {
   _Alignas(GFS_CACHE_LINE) uint8_t scratch[SCRATCH_BYTES];
-  places p = {.zero = scratch};
+  chunk_places p = {.zero = scratch};
   if (r->syndromes)
     memset(scratch, 0, r->chunk);
   size_t part;
