@@ -183,7 +183,7 @@ static void describe(gfs_recode *r, const gfs_dense_repair *dense) {
 
 gfsmith_status gfs_recode_create(gfs_recode **out, const gfs_dense_repair *dense) {
   const gfs_equations *code = dense->code;
-  gfs_recode form;
+  gfs_recode form = {.encoder = NULL};
   describe(&form, dense);
   unsigned all = dense->target->count * form.k;
   unsigned encoding = form.parities ? encoding_cost(code) : 0;
@@ -194,10 +194,10 @@ gfsmith_status gfs_recode_create(gfs_recode **out, const gfs_dense_repair *dense
       known_passes(dense->encoder) < dense->encoder->dots || known_passes(dense->map) > 0 ||
       !pays(encoding, all))
     return GFSMITH_OK;
-  gfs_recode *r = calloc(1, form.bytes);
+  gfs_recode *r = malloc(form.bytes);
   if (r == NULL)
     return GFSMITH_ENOMEM;
-  describe(r, dense);
+  *r = form;
   r->syndromes = by_syndromes(r, dense->isa, code);
   unsigned data = r->syndromes ? syndromes_cost(r, code) : r->lost * r->k;
   gfsmith_status status = GFSMITH_OK;
