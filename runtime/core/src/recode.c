@@ -1,5 +1,6 @@
 #include "recode.h"
 
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,7 +299,7 @@ static void write_places(const gfs_recode *r, size_t start, const uint8_t *const
 
 void gfs_recode_apply(const gfs_recode *r, size_t len, const uint8_t *const *src,
                       uint8_t *const *dst) {
-  _Alignas(GFS_CACHE_LINE) uint8_t scratch[SCRATCH_BYTES];
+  alignas(GFS_CACHE_LINE) uint8_t scratch[SCRATCH_BYTES];
   chunk_places p = {.zero = scratch};
   if (r->syndromes)
     memset(scratch, 0, r->chunk);
