@@ -34,6 +34,8 @@ _CODEC = (
         "reconstruct",
         "plan",
         "planner",
+        "recode",
+        "grs",
         "checks",
         "search",
         "packets",
