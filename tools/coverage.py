@@ -59,7 +59,7 @@ WRAPPED = ("malloc", "free")
 #: The sources of the fuzz target `api`.
 API = ("api", "api_batch", "api_codec", "api_repair", "api_plain", "arena", "model")
 #: Modules of tests/system/runtime whose tests call the library in their own process.
-MODULES = ("arguments", "locate", "packets", "raid", "plan", "dispatch", "correct")
+MODULES = ("arguments", "locate", "packets", "raid", "plan", "dispatch", "correct", "linear", "recode")
 
 
 @dataclass(frozen=True, slots=True)
