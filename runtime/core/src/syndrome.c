@@ -18,15 +18,15 @@ static unsigned first_row(const gfs_equations *equations, unsigned shard) {
 }
 
 /* The error of a shard that explains the syndrome and whose column begins in row `first`. */
-static uint8_t error_of(const gfs_equations *equations, unsigned shard, unsigned first,
-                        const uint8_t *s, size_t pitch) {
+static uint8_t shard_error(const gfs_equations *equations, unsigned shard, unsigned first,
+                           const uint8_t *s, size_t pitch) {
   uint8_t inverse = gfs_field_inverse(equations->field, column(equations, shard, first));
   return gfs_field_mul(equations->field, s[first * pitch], inverse);
 }
 
 uint8_t gfs_syndrome_error(const gfs_equations *equations, unsigned shard, const uint8_t *s,
                            size_t pitch) {
-  return error_of(equations, shard, first_row(equations, shard), s, pitch);
+  return shard_error(equations, shard, first_row(equations, shard), s, pitch);
 }
 
 /* Is the syndrome a multiple of the shard's column? s[i * pitch]. */
@@ -38,7 +38,7 @@ static bool explains(const gfs_equations *equations, unsigned shard, const uint8
   for (unsigned above = 0; above < row; above++)
     if (s[above * pitch] != 0)
       return false;
-  uint8_t error = error_of(equations, shard, row, s, pitch);
+  uint8_t error = shard_error(equations, shard, row, s, pitch);
   while (++row < equations->m)
     if (s[row * pitch] != gfs_field_mul(equations->field, error, column(equations, shard, row)))
       return false;
