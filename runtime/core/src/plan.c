@@ -15,10 +15,9 @@ bool gfs_plan_select(const gfsmith_plan *plan, uint8_t *const *shards, const uin
 
 void gfs_plan_part(const gfsmith_plan *plan, gfsmith_hint hint, size_t len,
                    const uint8_t *const *src, uint8_t *const *dst) {
-  gfs_path path = gfs_path_of(hint, plan->read.count + plan->target.count, len);
   if (plan->schedule != NULL)
     gfs_schedule_apply(plan->schedule, plan->packet, len, src, dst);
-  else if (gfs_recode_pays(plan->recode, path, len))
+  else if (gfs_recode_pays(plan->recode, hint, plan->read.count + plan->target.count, len))
     gfs_recode_apply(plan->recode, len, src, dst);
   else if (plan->map != NULL)
     gfs_map_apply(plan->map, hint, len, src, dst);

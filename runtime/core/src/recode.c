@@ -213,8 +213,8 @@ gfsmith_status gfs_recode_create(gfs_recode **out, const gfs_dense_repair *dense
 
 size_t gfs_recode_bytes(const gfs_recode *recode) { return recode != NULL ? recode->bytes : 0; }
 
-bool gfs_recode_pays(const gfs_recode *recode, gfs_path path, size_t len) {
-  return recode != NULL && path == GFS_PATH_cached && len >= LENGTH_MIN;
+bool gfs_recode_pays(const gfs_recode *recode, gfsmith_hint hint, unsigned shards, size_t len) {
+  return recode != NULL && len >= LENGTH_MIN && gfs_path_of(hint, shards, len) == GFS_PATH_cached;
 }
 
 void gfs_recode_destroy(gfs_recode *recode) {
@@ -234,15 +234,6 @@ typedef struct chunk_places {
   const uint8_t *zero;
 } chunk_places;
 
-/* Run the encoder's kernels. */
-static void encode(const gfs_recode *r, size_t len, const uint8_t *const *data,
-                   uint8_t *const *parity) {
-  for (unsigned n = 0; n < r->encoder->dots; n++) {
-    const gfs_pass *pass = &r->encoder->pass[n];
-    pass->kernel[GFS_PATH_cached](len, r->k, NULL, data, parity + pass->first);
-  }
-}
-
 /* Write the syndromes, multiplied by their factors, to the scratch memory. */
 static void find_syndromes(const gfs_recode *r, size_t len, const chunk_places *p) {
   const uint8_t *data[GFSMITH_MAX_SHARDS];
@@ -251,7 +242,7 @@ static void find_syndromes(const gfs_recode *r, size_t len, const chunk_places *
     data[j] = r->from[j] != NOWHERE ? p->src[r->from[j]] : p->zero;
   for (unsigned n = 0; n < r->lost; n++)
     own[n] = p->spare[r->syndrome[n]];
-  encode(r, len, data, p->spare);
+  gfs_map_apply_pieces(r->encoder, GFS_PATH_cached, len, data, p->spare);
   r->scale(len, r->lost, r->tables, (const uint8_t *const *)own, own);
   for (unsigned n = 0; n < r->lost; n++)
     r->add(len, 1, r->tables + n * r->entry, &p->src[r->from[r->k + r->syndrome[n]]], &own[n]);
@@ -264,7 +255,7 @@ static void solve(const gfs_recode *r, size_t len, const chunk_places *p) {
     from[i] = p->zero;
   for (unsigned n = 0; n < r->lost; n++)
     from[r->syndrome[n]] = p->spare[r->syndrome[n]];
-  encode(r, len, from, p->data);
+  gfs_map_apply_pieces(r->encoder, GFS_PATH_cached, len, from, p->data);
   r->scale(len, r->lost, r->tables + r->lost * r->entry, (const uint8_t *const *)p->dst, p->dst);
 }
 
@@ -275,7 +266,7 @@ static void find_parities(const gfs_recode *r, size_t len, const chunk_places *p
     data[j] = r->from[j] != NOWHERE ? p->src[r->from[j]] : p->data[j];
   for (unsigned i = 0; i < r->m; i++)
     parity[i] = r->to[r->k + i] != NOWHERE ? p->dst[r->to[r->k + i]] : p->spare[i];
-  encode(r, len, data, parity);
+  gfs_map_apply_pieces(r->encoder, GFS_PATH_cached, len, data, parity);
 }
 
 /* Write the addresses of the chunk that begins at byte `start`. */

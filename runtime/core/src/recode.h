@@ -42,8 +42,9 @@ gfsmith_status gfs_recode_create(gfs_recode **out, const gfs_dense_repair *dense
 /* The bytes of its memory; 0 for NULL. */
 size_t gfs_recode_bytes(const gfs_recode *recode);
 
-/* Is it faster than the dense repair for shards of this length on this path? False for NULL. */
-bool gfs_recode_pays(const gfs_recode *recode, gfs_path path, size_t len);
+/* Is it faster than the dense repair for a call with this hint, number of shards that are read or
+ * written, and length? False for NULL. */
+bool gfs_recode_pays(const gfs_recode *recode, gfsmith_hint hint, unsigned shards, size_t len);
 
 /* Rebuild: src are the read shards in order, dst the targets in order. */
 void gfs_recode_apply(const gfs_recode *recode, size_t len, const uint8_t *const *src,
