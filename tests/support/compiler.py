@@ -53,6 +53,15 @@ class Compiler:
         self.run("gcc", "-O1", *self.INCLUDES, *files, "-pthread", "-o", str(target))
         return target
 
+    def library_with_error(self, mutant: Mutant, sources: Sequence[Path]) -> Path:
+        """Link the shared library with the error in one of its sources."""
+        _, wrong = plant(mutant, sources, self.output)
+        target = self.output / "libwrong.so"
+        whole = ("-Wl,--allow-multiple-definition", str(wrong), "-Wl,--whole-archive")
+        files = (*whole, str(self.build / "libgfsmith.a"))
+        self.run("gcc", "-O1", "-fPIC", "-shared", *self.INCLUDES, *files, "-pthread", "-o", str(target))
+        return target
+
     def link_sources(self, name: str, *flags: str) -> Path:
         """Compile native/<name>.c together with all C sources of the library, with the same flags.
 

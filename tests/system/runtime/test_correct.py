@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ from tests.support.library import (
     products,
     shards_of,
 )
-from tests.support.mutation import Mutant, plant
+from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: Shapes of generalised Reed-Solomon codes: parities at infinity, one data shard, one more shard than points.
@@ -237,14 +236,9 @@ MUTANTS = (
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler, tmp_path: Path) -> None:
+def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
     sources = [ROOT / f"runtime/core/src/{name}.c" for name in ("grs", "correct", "punctured")]
-    _, wrong = plant(mutant, sources, tmp_path)
-    library = tmp_path / "libwrong.so"
-    flags = ("-O1", "-fPIC", "-shared", "-Iruntime/core/include", "-Igen_out", "-Iruntime/core/src")
-    whole = ("-Wl,--allow-multiple-definition", str(wrong), "-Wl,--whole-archive")
-    compiler.run("gcc", *flags, *whole, str(compiler.build / "libgfsmith.a"), "-pthread", "-o", str(library))
-    api = Api(library)
+    api = Api(compiler.library_with_error(mutant, sources))
     with pytest.raises(AssertionError):
         test_half_the_spare_shards_are_corrected(api, "reed_sol_van", 10, 4)
         test_half_the_spare_shards_are_corrected(api, "backblaze", 10, 4)

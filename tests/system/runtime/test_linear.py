@@ -4,7 +4,6 @@ numpy, and mutants."""
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 from tests.support.compiler import Compiler
 from tests.support.library import EINVAL, OK, Api, Bytes
-from tests.support.mutation import Mutant, plant
+from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 SOURCES = [ROOT / "runtime/core/src" / name for name in ("linear.c", "tables.c")]
@@ -129,13 +128,8 @@ MUTANTS = (
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler, tmp_path: Path) -> None:
-    _, wrong = plant(mutant, SOURCES, tmp_path)
-    library = tmp_path / "wrong.so"
-    flags = ("-O1", "-fPIC", "-shared", "-Iruntime/core/include", "-Igen_out", "-Iruntime/core/src")
-    whole = ("-Wl,--allow-multiple-definition", str(wrong), "-Wl,--whole-archive")
-    compiler.run("gcc", *flags, *whole, str(compiler.build / "libgfsmith.a"), "-pthread", "-o", str(library))
-    api = Api(library)
+def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
+    api = Api(compiler.library_with_error(mutant, SOURCES))
     assert api.set_isa("sse") == OK  # with tables of nibbles
     with pytest.raises(AssertionError):
         for case in CASES:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from tests.support.compiler import Compiler
 from tests.support.library import OK, Api, Arena, Bytes, Codec
-from tests.support.mutation import Mutant, plant
+from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 JUNK = 0xEE
@@ -92,13 +90,8 @@ MUTANTS = (
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler, tmp_path: Path) -> None:
-    _, wrong = plant(mutant, [ROOT / "runtime/core/src/recode.c"], tmp_path)
-    library = tmp_path / "libwrong.so"
-    flags = ("-O1", "-fPIC", "-shared", "-Iruntime/core/include", "-Igen_out", "-Iruntime/core/src")
-    whole = ("-Wl,--allow-multiple-definition", str(wrong), "-Wl,--whole-archive")
-    compiler.run("gcc", *flags, *whole, str(compiler.build / "libgfsmith.a"), "-pthread", "-o", str(library))
-    api = Api(library)
+def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
+    api = Api(compiler.library_with_error(mutant, [ROOT / "runtime/core/src/recode.c"]))
     with pytest.raises(AssertionError):
         for loss in LOSSES:
             rebuild(api, *loss, 3001)
