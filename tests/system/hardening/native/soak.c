@@ -118,7 +118,8 @@ static void replace(worker *w, shared_codec *s) {
   REQUIRE(gfsmith_codec_packets(s->codec, s->packets ? PACKET : 0) == GFSMITH_OK);
 }
 
-/* Shards of a thread's memory at any alignment, between guard bytes, with random data. */
+/* Shards of a thread's memory at any alignment, between guard bytes. Some bytes of each are random.
+ */
 static void place(worker *w, const shared_codec *s, size_t len) {
   uint8_t *at = w->memory;
   for (unsigned n = 0; n < s->k + s->m; n++) {
