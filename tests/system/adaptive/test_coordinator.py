@@ -226,7 +226,7 @@ def test_an_unfinished_search(plain: Path, build: Path, tmp_path: Path, event: s
     Or one thread alternates between coordinators."""
     native = program("left", tmp_path, plain, build, "-O2", HELD)
     trace = tmp_path / "trace.jsonl"
-    assert run(native, event, trace)[0] == "ok\n"
+    assert run(native, event, trace, "60")[0] == "ok\n"
 
 
 LEFT = {
@@ -241,7 +241,7 @@ LEFT = {
 def test_a_lost_search_is_detected(plain: Path, build: Path, tmp_path: Path, event: str) -> None:
     native = _mutated("left", LEFT[event], HELD, plain, build, tmp_path)
     said = "registers again\n" if event == "alternate" else "no search ends\n"
-    assert run(native, event, tmp_path / "trace.jsonl", status=1)[0] == said
+    assert run(native, event, tmp_path / "trace.jsonl", "5", status=1)[0] == said
 
 
 def test_decisions_are_reviewed(threaded: Path, build: Path, tmp_path: Path) -> None:

@@ -1,24 +1,27 @@
-/* left fork|cancel|alternate TRACE: a thread searches; while it works on the search, the program
- * forks, or cancels the thread. Afterwards the main thread, or that of the child, encodes and must
- * end a search of the same cell. (`alternate` has no second thread.) The moment comes when the
- * coordinator writes the result of a trial to the trace: link with --wrap=fwrite. */
+/* left fork|cancel|alternate TRACE SECONDS: a thread searches; while it works on the search, the
+ * program forks, or cancels the thread. Afterwards the main thread, or that of the child, encodes
+ * and must end a search of the same cell within so many seconds. (`alternate` has no second
+ * thread.) The moment comes when the coordinator writes the result of a trial to the trace: link
+ * with --wrap=fwrite. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "coordinator.h"
 
-enum { K = 5, M = 3, LENGTH = 2048, CALLS = 20000 };
+enum { K = 5, M = 3, LENGTH = 2048 };
 
 static gfsmith_codec *codec;
 static gfsmith_adaptive *adaptive;
 static uint8_t data[K][LENGTH], parity[2][M][LENGTH];
 static sem_t reached, passed;
 static bool held;
+static int seconds;
 
 static void encode(uint8_t (*into)[LENGTH]) {
   const uint8_t *in[K] = {data[0], data[1], data[2], data[3], data[4]};
@@ -59,7 +62,8 @@ static void *search(void *none) {
 static bool ends(void) {
   gfs_cell *cell = cell_of_calls();
   uint32_t before = atomic_load(&cell->searches);
-  for (unsigned n = 0; n < CALLS && atomic_load(&cell->searches) == before; n++)
+  time_t start = time(NULL);
+  while (atomic_load(&cell->searches) == before && time(NULL) - start <= seconds)
     encode(parity[0]);
   return atomic_load(&cell->searches) != before;
 }
@@ -115,13 +119,14 @@ static gfsmith_status begin(const char *trace) {
 
 int main(int argc, char **argv) {
   pthread_t thread;
-  if (argc == 3 && strcmp(argv[1], "alternate") == 0) {
+  if (argc == 4 && strcmp(argv[1], "alternate") == 0) {
     int wrong = begin(NULL) != GFSMITH_OK || alternate() != 0;
     puts(wrong ? "registers again" : "ok");
     return wrong;
   }
-  if (argc != 3 || begin(argv[2]) != GFSMITH_OK || sem_init(&reached, 0, 0) != 0 ||
-      sem_init(&passed, 0, 0) != 0 || pthread_create(&thread, NULL, search, NULL) != 0)
+  if (argc != 4 || (seconds = atoi(argv[3])) < 1 || begin(argv[2]) != GFSMITH_OK ||
+      sem_init(&reached, 0, 0) != 0 || sem_init(&passed, 0, 0) != 0 ||
+      pthread_create(&thread, NULL, search, NULL) != 0)
     return 2;
   sem_wait(&reached);
   int status = strcmp(argv[1], "fork") == 0 ? in_child() : after_cancellation(thread);
