@@ -165,7 +165,7 @@ GFSMITH_API gfsmith_status gfsmith_codec_adaptive(gfsmith_codec *codec, gfsmith_
  * @return GFSMITH_EINVAL (adaptive NULL, an unknown policy) */
 GFSMITH_API gfsmith_status gfsmith_adaptive_force(gfsmith_adaptive *adaptive, const char *policy);
 
-/** Get the policy with which the codec would encode shards of this length now.
+/** Get the policy with which the codec would encode one stripe of this length now.
  *
  * @param adaptive the coordinator
  * @param codec a codec attached to it

@@ -68,7 +68,7 @@ size_t gfsmith_adaptive_policy(const gfsmith_adaptive *adaptive, const gfsmith_c
   gfsmith_adaptive *shared = gfs_coordinator_of(attached); /* the same object, for reading */
   uint32_t packed = atomic_load(&shared->base.forced);
   if (packed == 0) {
-    uint32_t key = gfs_attached_key(attached, len, atomic_load(&shared->conditions));
+    uint32_t key = gfs_attached_key(attached, len, false, atomic_load(&shared->conditions));
     const gfs_cell *cell = gfs_cells_find(&shared->cells, key);
     if (cell == NULL)
       return 0;

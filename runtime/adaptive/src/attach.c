@@ -29,7 +29,8 @@ gfsmith_status gfs_attach_map(gfs_coordinator *self, const gfs_isa *isa, const s
   gfs_attached *attached = malloc(sizeof *attached + map->mads * sizeof attached->table[0]);
   if (attached == NULL)
     return GFSMITH_ENOMEM;
-  attached->base = (gfs_adaptive_map){.apply = gfs_call_path_apply, .detach = detach};
+  attached->base = (gfs_adaptive_map){
+      .apply = gfs_call_path_apply, .apply_stripes = gfs_call_path_apply_stripes, .detach = detach};
   attached->base.coordinator = self;
   attached->key = gfs_key_map(isa->id, map->inputs, map->outputs, matrix_known(map));
   attached->k = map->inputs;

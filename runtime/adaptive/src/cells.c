@@ -2,15 +2,19 @@
 
 #include "dispatch.h"
 #include "gfsmith.h"
+#include "path.h"
 
 _Static_assert(GFS_ISAS <= 32, "five bits");
 
 /* Slots that may hold a key: from its hash on, with wraparound. */
 enum { CELL_PROBES = 16 };
 
-/* Lengths from 2^LEAST to below 2^(MOST + 1) have classes of their own. */
-enum { LOG_LEAST = 5, LOG_MOST = 36 };
-_Static_assert((LOG_MOST - LOG_LEAST + 1) * 4 <= 128, "seven bits");
+/* Lengths from 2^LEAST to below 2^(MOST + 1) have classes of their own; those of batch calls, at
+ * most GFS_NEXT_STRIPE_BYTES, to below 2^(BATCHED + 1). */
+enum { LOG_LEAST = 5, LOG_MOST = 22, LOG_BATCHED = 18 };
+enum { BATCHED_AT = (LOG_MOST - LOG_LEAST + 1) * 4 };
+_Static_assert(BATCHED_AT + (LOG_BATCHED - LOG_LEAST + 1) * 4 <= 128, "seven bits");
+_Static_assert(GFS_NEXT_STRIPE_BYTES < (size_t)2 << LOG_BATCHED, "the longest batched shard");
 
 uint32_t gfs_key_map(unsigned isa, unsigned inputs, unsigned outputs, bool known) {
   unsigned shards = inputs + outputs; /* pairs are numbered by their sum, then by outputs */
@@ -30,7 +34,7 @@ static unsigned log_of(size_t n) {
 #endif
 }
 
-uint32_t gfs_key_length(size_t len, unsigned page) {
+uint32_t gfs_key_length(size_t len, unsigned page, bool batched) {
   unsigned log = log_of(len);
   unsigned half = log > 0 ? (unsigned)(len >> (log - 1) & 1) : 0;
   if (log < LOG_LEAST)
@@ -38,6 +42,8 @@ uint32_t gfs_key_length(size_t len, unsigned page) {
   if (log > LOG_MOST)
     log = LOG_MOST;
   uint32_t key = (log - LOG_LEAST) * 4 + half * 2 + ((len & (page - 1)) == 0);
+  if (batched)
+    key += BATCHED_AT;
   return key << GFS_KEY_LENGTH_AT;
 }
 

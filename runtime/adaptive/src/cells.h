@@ -14,7 +14,8 @@
 enum { GFS_CELLS = 2048 };
 
 /* A cell's key contains: the instruction set (5 bits), inputs and outputs (15), the class of the
- * length (7), the class of the number of threads (3), high contention (1), a known matrix (1). */
+ * length and whether the call is a batch call (7), the class of the number of threads (3), high
+ * contention (1), a known matrix (1). */
 enum {
   GFS_KEY_KNOWN = 1 << 0,
   GFS_KEY_HIGH = 1 << 1,
@@ -61,9 +62,9 @@ typedef struct gfs_cells {
 
 /* The parts of the key for the map and for the length. Lengths are classified by the power of two
  * below them, by whether they are nearer to the next one, and by whether they are multiples of a
- * page. */
+ * page; batch calls, whose shards are short, have classes of their own. */
 uint32_t gfs_key_map(unsigned isa, unsigned inputs, unsigned outputs, bool known);
-uint32_t gfs_key_length(size_t len, unsigned page);
+uint32_t gfs_key_length(size_t len, unsigned page, bool batched);
 
 /* Classes of numbers of threads: 1, 2, up to 4, 8, 16, 32, 64, more. */
 uint32_t gfs_key_threads(unsigned threads);

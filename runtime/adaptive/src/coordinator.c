@@ -106,7 +106,8 @@ void gfs_coordinator_end(gfsmith_adaptive *adaptive) {
   gfs_trace_close(&adaptive->trace);
 }
 
-uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, uint32_t conditions) {
-  return attached->key | gfs_key_length(len, gfs_coordinator_of(attached)->options.page) |
-         conditions;
+uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, bool batched,
+                          uint32_t conditions) {
+  unsigned page = gfs_coordinator_of(attached)->options.page;
+  return attached->key | gfs_key_length(len, page, batched) | conditions;
 }

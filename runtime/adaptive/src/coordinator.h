@@ -55,8 +55,9 @@ static inline gfsmith_adaptive *gfs_coordinator_of(const gfs_attached *attached)
   return (gfsmith_adaptive *)attached->base.coordinator;
 }
 
-/* The key of the cell for a call under these conditions. */
-uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, uint32_t conditions);
+/* The key of the cell for a call, or for a batch call, under these conditions. */
+uint32_t gfs_attached_key(const gfs_attached *attached, size_t len, bool batched,
+                          uint32_t conditions);
 
 /* Begin with valid options: open the trace, the device and the counters. `adaptive` is zero before,
  * and the caller still has to set base.attach. */

@@ -166,6 +166,20 @@ void gfs_ahead_begin(gfs_ahead *ahead, gfs_asking *asking, const uint8_t **point
   fill(ahead, 0, from, turn + bytes, pointers + k + visits - from);
 }
 
+size_t gfs_ahead_across(const gfs_ahead *ahead, const uint8_t *const *next,
+                        const uint8_t **pointers) {
+  size_t k = ahead->k, bytes = turn_bytes(ahead->order);
+  size_t whole = ahead->len / bytes * bytes;
+  gfs_ahead other = *ahead;
+  other.src = next;
+  for (size_t j = 0; j < k; j++)
+    pointers[j] = ahead->src[j] + ahead->piped;
+  fill(&other, 0, gfs_order_visits(ahead->order, k), 0, pointers + k);
+  for (size_t j = 0; j < k && ahead->piped == 0 && ahead->lead > 0; j++)
+    gfs_prefetch_second(next[j] + whole, ahead->len - whole);
+  return whole - ahead->piped;
+}
+
 /* Prefetch the complete rows of the lead source by source, as sequential accesses. */
 static void lead_rows(const gfs_ahead *ahead, size_t rows, size_t rest) {
   for (size_t j = 0; j < ahead->k; j++) {

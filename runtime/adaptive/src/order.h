@@ -64,4 +64,12 @@ void gfs_ahead_lead(const gfs_ahead *ahead);
 /* Prefetch the lines that the pipelined part left out, before the rest is computed. */
 void gfs_ahead_rest(const gfs_ahead *ahead, const gfs_asking *asking);
 
+/* The rest of a call that the same call on sources `next` follows. Write the pointers with which
+ * the kernel computes the iterations behind the pipelined part, and prefetches as many of the next
+ * call from its first one on: those in which the next call's lead lies, as far as it has them. If
+ * these are all, prefetch the bytes behind its last iteration too. Return the bytes of every shard
+ * that the kernel computes. */
+size_t gfs_ahead_across(const gfs_ahead *ahead, const uint8_t *const *next,
+                        const uint8_t **pointers);
+
 #endif

@@ -236,11 +236,11 @@ static void conclude_trial(gfs_policy_search *search, const gfs_outcome *outcome
 
 gfs_progress gfs_policy_search_feed(gfs_policy_search *search,
                                     const gfsmith_adaptive_options *options, float time,
-                                    unsigned calls, size_t bytes, gfs_outcome *outcome) {
+                                    size_t calls, size_t bytes, gfs_outcome *outcome) {
   outcome->ratio = 0;
   gfs_verdict verdict = GFS_TRIAL_ON;
   if (search->phase != GFS_SEARCH_OVER) {
-    search->calls += calls;
+    search->calls += (unsigned)gfs_least(calls, options->search_calls);
     verdict = gfs_trial_feed(&search->trial, options, time, bytes);
   }
   if (verdict != GFS_TRIAL_ON) {

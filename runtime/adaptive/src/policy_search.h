@@ -92,6 +92,6 @@ gfs_policy gfs_policy_search_policy(const gfs_policy_search *search);
  */
 gfs_progress gfs_policy_search_feed(gfs_policy_search *search,
                                     const gfsmith_adaptive_options *options, float time,
-                                    unsigned calls, size_t bytes, gfs_outcome *outcome);
+                                    size_t calls, size_t bytes, gfs_outcome *outcome);
 
 #endif

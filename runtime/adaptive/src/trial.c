@@ -79,12 +79,13 @@ void gfs_batch_begin(gfs_batch *batch, uint64_t now_ns, size_t bytes) {
   batch->begin_ns = now_ns;
 }
 
-unsigned gfs_batch_end(gfs_batch *batch, uint64_t now_ns) {
-  unsigned calls = batch->calls;
-  batch->call_ns = (now_ns - batch->begin_ns) / calls;
+size_t gfs_batch_end(gfs_batch *batch, uint64_t now_ns) {
+  size_t stripes = batch->stripes;
+  batch->call_ns = (now_ns - batch->begin_ns) / batch->calls;
   batch->end_ns = now_ns;
   batch->calls = 0;
-  return calls;
+  batch->stripes = 0;
+  return stripes;
 }
 
 uint32_t gfs_batch_rest(const gfs_batch *batch, uint32_t sample) {

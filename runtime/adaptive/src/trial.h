@@ -33,6 +33,7 @@ typedef struct gfs_batch {
   uint64_t end_ns;   /* end of the previous batch; 0: other calls came between */
   uint64_t call_ns;  /* average time of a call in the previous batch */
   unsigned calls;    /* calls so far */
+  size_t stripes;    /* of these calls; a call that is not a batch call has one */
   unsigned wanted;   /* calls of a complete batch */
 } gfs_batch;
 
@@ -42,11 +43,14 @@ static inline bool gfs_batch_begins(const gfs_batch *batch) { return batch->call
 /* The first call begins now and reads this number of source bytes. */
 void gfs_batch_begin(gfs_batch *batch, uint64_t now_ns, size_t bytes);
 
-/* After a call: is the batch complete? The clock must then be read. */
-static inline bool gfs_batch_ends(gfs_batch *batch) { return ++batch->calls >= batch->wanted; }
+/* After a call on this number of stripes: is the batch complete? The clock must then be read. */
+static inline bool gfs_batch_ends(gfs_batch *batch, size_t stripes) {
+  batch->stripes += stripes;
+  return ++batch->calls >= batch->wanted;
+}
 
-/* The batch ends now. Return its number of calls. */
-unsigned gfs_batch_end(gfs_batch *batch, uint64_t now_ns);
+/* The batch ends now. Return its number of stripes. */
+size_t gfs_batch_end(gfs_batch *batch, uint64_t now_ns);
 
 /* Number of calls until the next timed call, including it, while no search is running: every
  * `sample`-th; for short calls up to 16 times fewer, two per millisecond, because at most one per
@@ -54,7 +58,11 @@ unsigned gfs_batch_end(gfs_batch *batch, uint64_t now_ns);
 uint32_t gfs_batch_rest(const gfs_batch *batch, uint32_t sample);
 
 /* Other calls came between: discard the incomplete batch. */
-static inline void gfs_batch_break(gfs_batch *batch) { batch->calls = 0, batch->end_ns = 0; }
+static inline void gfs_batch_break(gfs_batch *batch) {
+  batch->calls = 0;
+  batch->stripes = 0;
+  batch->end_ns = 0;
+}
 
 typedef enum gfs_verdict { GFS_TRIAL_ON, GFS_TRIAL_WON, GFS_TRIAL_LOST } gfs_verdict;
 

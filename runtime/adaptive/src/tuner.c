@@ -6,7 +6,8 @@ typedef struct lesson {
   gfsmith_adaptive *adaptive;
   gfs_cell *cell;
   size_t len;
-  unsigned calls;
+  bool batched;
+  size_t calls;
   uint32_t packed; /* policy of the calls */
   uint32_t now_ms;
   float time;  /* nanoseconds per byte of a source */
@@ -23,12 +24,13 @@ static void write_event(const lesson *l, const char *event, gfs_policy policy, g
   gfs_policy_text(before, old, sizeof old);
   if (ratio > 0)
     snprintf(number, sizeof number, "%.4f", ratio);
-  gfs_trace_write(&l->adaptive->trace, event,
-                  ", \"k\": %u, \"m\": %u, \"len\": %llu, \"threads\": %u, \"policy\": \"%s\", "
-                  "\"before\": \"%s\", \"why\": \"%s\", \"calls\": %u, \"ratio\": %s",
-                  l->attached->k, l->attached->m, (unsigned long long)l->len,
-                  (unsigned)atomic_load(&l->adaptive->contention.count), text, old, why, calls,
-                  number);
+  gfs_trace_write(
+      &l->adaptive->trace, event,
+      ", \"k\": %u, \"m\": %u, \"len\": %llu, \"batched\": %s, \"threads\": %u, "
+      "\"policy\": \"%s\", \"before\": \"%s\", \"why\": \"%s\", \"calls\": %u, "
+      "\"ratio\": %s",
+      l->attached->k, l->attached->m, (unsigned long long)l->len, l->batched ? "true" : "false",
+      (unsigned)atomic_load(&l->adaptive->contention.count), text, old, why, calls, number);
 }
 
 static gfs_workload workload_of(const lesson *l) {
@@ -198,10 +200,16 @@ static void work(const lesson *l, uint32_t driver, uint32_t mine, reason why, ui
   atomic_store(&cell->driver, over ? 0 : mine);
 }
 
-void gfs_tuner_feed(const gfs_attached *attached, gfs_tuner *tuner, gfs_cell *cell, size_t len,
+void gfs_tuner_feed(const gfs_attached *attached, gfs_tuner *tuner, gfs_cell *cell,
                     const gfs_timing *timing) {
   gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
-  lesson l = {attached, adaptive, cell, len, timing->calls, timing->packed, 0, 0, 0};
+  lesson l = {.attached = attached,
+              .adaptive = adaptive,
+              .cell = cell,
+              .len = timing->len,
+              .batched = timing->batched,
+              .calls = timing->calls,
+              .packed = timing->packed};
   l.now_ms = gfs_coordinator_ms(adaptive, timing->end_ns);
   l.time = (float)(timing->end_ns - timing->begin_ns + 1) / (float)bytes_of(&l);
   gfs_presence_stamp(&tuner->presence, l.now_ms, adaptive->options.idle_ms);

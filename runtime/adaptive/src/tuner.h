@@ -25,8 +25,10 @@ typedef struct gfs_tuner {
 
 /* Timed calls of a cell, and their policy. */
 typedef struct gfs_timing {
+  size_t len;
+  bool batched;
   uint64_t begin_ns, end_ns;
-  unsigned calls;
+  size_t calls; /* stripes: a batch call counts as so many calls */
   uint32_t packed;
 } gfs_timing;
 
@@ -34,7 +36,7 @@ typedef struct gfs_timing {
 void gfs_tuner_enter(gfs_tuner *tuner, gfsmith_adaptive *adaptive, uint32_t now_ms);
 
 /* Evaluate timed calls. */
-void gfs_tuner_feed(const gfs_attached *attached, gfs_tuner *tuner, gfs_cell *cell, size_t len,
+void gfs_tuner_feed(const gfs_attached *attached, gfs_tuner *tuner, gfs_cell *cell,
                     const gfs_timing *timing);
 
 #endif

@@ -12,6 +12,7 @@
 #include "gfsmith.h"
 
 struct gfs_map;
+struct gfs_stripes;
 
 /* A map that is attached to a coordinator. */
 typedef struct gfs_adaptive_map gfs_adaptive_map;
@@ -21,6 +22,9 @@ struct gfs_adaptive_map {
    * GFS_PATH_cached, len > 0. */
   void (*apply)(gfs_adaptive_map *self, gfs_path path, size_t len, const uint8_t *const *src,
                 uint8_t *const *dst);
+  /* As gfs_map_apply_short_stripes, with such a policy; the arguments are valid for it. */
+  void (*apply_stripes)(gfs_adaptive_map *self, gfs_path path, size_t len,
+                        const struct gfs_stripes *stripes);
   void (*detach)(gfs_adaptive_map *self);
   gfs_coordinator *coordinator;
   /* Length of calls that skip the coordinator until the thread's next timed call, because its

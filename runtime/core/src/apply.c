@@ -132,8 +132,9 @@ static void apply_pipelined(const gfs_map *map, gfs_path path, size_t len,
     map->pass[n].kernel[path](len, map->inputs, map->pass[n].tables, src, dst + map->pass[n].first);
 }
 
-/* Compute stripes in memory that are short enough to prefetch one after the other. */
-static void apply_short_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
+void gfs_map_apply_short_stripes(const gfs_map *map, gfs_path path, size_t len,
+                                 const gfs_stripes *stripes) {
+  gfs_stripes s = *stripes;
   cut c = {path, step_length(map->inputs + map->outputs), true};
   for (size_t n = 0; n < s.count; n++) {
     bool next = n + 1 < s.count || s.more;
@@ -148,7 +149,10 @@ static void apply_short_stripes(const gfs_map *map, gfs_path path, size_t len, g
 
 void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
   if (path != GFS_PATH_cached && len <= GFS_NEXT_STRIPE_BYTES / (map->inputs + map->outputs)) {
-    apply_short_stripes(map, path, len, s);
+    if (map->adaptive == NULL)
+      gfs_map_apply_short_stripes(map, path, len, &s);
+    else
+      map->adaptive->apply_stripes(map->adaptive, path, len, &s);
     return;
   }
   gfsmith_hint hint = path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;

@@ -96,8 +96,13 @@ typedef struct gfs_stripes {
 } gfs_stripes;
 
 /* gfs_map_apply for each stripe, all with this path. If the shards are in memory and two stripes
- * fit in a core's own cache, each stripe prefetches the sources of the next one. */
+ * fit in a core's own cache, each stripe prefetches sources of the next one. */
 void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes stripes);
+
+/* The same for stripes in memory of which two fit in a core's own cache, without a coordinator:
+ * each prefetches all sources of the next one. len > 0. */
+void gfs_map_apply_short_stripes(const gfs_map *map, gfs_path path, size_t len,
+                                 const gfs_stripes *stripes);
 
 /* The number of bytes of each shard to work on at a time so that `shards` of them stay in cache
  * while several passes go over them: a multiple of 64. */

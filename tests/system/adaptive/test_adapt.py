@@ -22,6 +22,7 @@ from tests.system.adaptive.following import Following
 DEVICES = ROOT / "tuned" / "devices"
 CELL = {"k": 28, "m": 4, "len": 1024, "threads": 2}
 OTHER = {"k": 12, "m": 4, "len": 1000, "threads": 1}
+BATCHED = {**CELL, "batched": True}
 START: dict[str, Any] = {
     "t": 0.0, "event": "start", "version": 1, "isa": "avx2", "counters": False,
     "why": "perf_event_open: EPERM", "device": {"name": "dram"}, "options": {},
@@ -43,6 +44,7 @@ EVENTS: list[dict[str, Any]] = [
     {"t": 0.85, "event": "review", **OTHER, "policy": "default", "before": "default", "why": "once more",
      "calls": 0, "ratio": None},
     {"t": 0.9, "event": "rate", **CELL, "gbps": 3.25},
+    {"t": 0.95, "event": "cell", **BATCHED, "policy": "default"},
     {"t": 1.0, "event": "an event of the future", "colour": 3},
 ]  # fmt: skip
 
@@ -69,12 +71,13 @@ def test_a_summary(file: Path) -> None:
     assert rows == [
         ["28+4, 1 KiB, 2 threads", "rows4,d=28", "0.400 s", "50", "2", "3.25", "as before; before: default"],
         ["12+4, 1000 B, 1 thread", "default (searching)", "0.500 s", "", "0", "", "once more"],
+        ["28+4, 1 KiB, 2 threads, batch calls", "default (searching)", "0.950 s", "", "0", "", "first guess"],
     ]
     for line in (
         "avx2 on dram, measures time only (perf_event_open: EPERM)",
         "not available: no counters",
         "pressure: threads in calls: 1 before",
-        "12 events in 1.000 s, 2 cells, 2 decisions",
+        "13 events in 1.000 s, 3 cells, 2 decisions",
     ):
         assert line in done.stdout.splitlines()
 
@@ -87,7 +90,7 @@ def test_a_summary_of_one_cell(tmp_path: Path) -> None:
 
 def test_a_summary_as_json(file: Path) -> None:
     told = json.loads(_invoke("--trace", file, "--json").stdout)
-    cell, other = told["cells"]
+    cell, other, batched = told["cells"]
     assert {name: cell[name] for name in CELL} == CELL
     assert (cell["policy"], cell["since"], cell["before"], cell["calls"]) == (
         "rows4,d=28",
@@ -97,8 +100,9 @@ def test_a_summary_as_json(file: Path) -> None:
     )
     assert (cell["decisions"], cell["trials"], cell["searching"], cell["gbps"]) == (2, 1, False, 3.25)
     assert other["searching"] and other["gbps"] is None
+    assert batched["batched"] and not cell["batched"] and batched["calls"] is None
     assert told["start"]["why"] == START["why"] and told["blind"] == ["no counters"]
-    assert (told["events"], told["malformed"]) == (12, [])
+    assert (told["events"], told["malformed"]) == (13, [])
 
 
 BAD = {
@@ -247,6 +251,7 @@ PIPED = """0.000 s: avx2 on dram, measures time only (perf_event_open: EPERM)
 0.800 s: 28+4, 1 KiB, 2 threads: rows4,d=28: as before, after 50 timed calls
 0.850 s: 12+4, 1000 B, 1 thread: default: reviews: once more
 0.900 s: 28+4, 1 KiB, 2 threads: 3.25 GB/s
+0.950 s: 28+4, 1 KiB, 2 threads, batch calls: default: first call
 1 malformed line left out: line 12: not JSON
 """
 

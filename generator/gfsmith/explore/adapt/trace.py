@@ -1,9 +1,9 @@
 """The coordinator's trace: JSON lines, and the state of each cell that results from them.
 
-A cell is a shape, a length and a number of threads. Events: `start` (available measurements), `cell` (first
-call), `trial` (comparison of two policies), `decide` (end of a search), `recover` (a new search), `review`
-(repetition of the last trials), `pressure` (threads or memory), `blind` (an unavailable measurement), and
-`rate`, which the workload of `gfsmith adapt` adds."""
+A cell is a shape, a length, a number of threads, and single or batch calls. Events: `start` (available
+measurements), `cell` (first call), `trial` (comparison of two policies), `decide` (end of a search),
+`recover` (a new search), `review` (repetition of the last trials), `pressure` (threads or memory), `blind`
+(an unavailable measurement), and `rate`, which the workload of `gfsmith adapt` adds."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ class Event(BaseModel):
     m: PositiveInt | None = None
     len: PositiveInt | None = None
     threads: PositiveInt | None = None
+    batched: bool = False
     policy: str | None = None
     before: str | None = None
     why: str | None = None
@@ -63,20 +64,22 @@ class Event(BaseModel):
     def cell(self) -> Cell | None:
         if self.k is None or self.m is None or self.len is None or self.threads is None:
             return None
-        return Cell(self.k, self.m, self.len, self.threads)
+        return Cell(self.k, self.m, self.len, self.threads, self.batched)
 
 
 class Cell(NamedTuple):
-    """len: bytes of a shard."""
+    """len: bytes of a shard. batched: batch calls."""
 
     k: int
     m: int
     len: int
     threads: int
+    batched: bool = False
 
     def __str__(self) -> str:
         size = f"{self.len // 1024} KiB" if self.len % 1024 == 0 else f"{self.len} B"
-        return f"{self.k}+{self.m}, {size}, {counted(self.threads, 'thread')}"
+        calls = ", batch calls" if self.batched else ""
+        return f"{self.k}+{self.m}, {size}, {counted(self.threads, 'thread')}{calls}"
 
 
 class Malformed(NamedTuple):

@@ -31,7 +31,8 @@ static void run(const gfs_variants *variants, gfs_policy policy, size_t len, uin
     src[j] = data[j] + 3;
   for (int i = 0; i < ROWS; i++)
     dst[i] = memset(to[i], 0xa5, PITCH);
-  gfs_pipeline_run(variants, policy, (gfs_granules){1, 4096}, GFS_PATH_distant, len, src, dst);
+  gfs_pipeline_run(variants, policy, (gfs_granules){1, 4096}, GFS_PATH_distant, len,
+                   &(gfs_stripes){1, src, dst, false});
 }
 
 /* `known`: the pass of the pipelined kernel must be that of the known matrix. */

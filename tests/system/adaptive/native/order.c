@@ -1,7 +1,8 @@
 /* The prefetches of pipelined kernels. With one distance, every visit prefetches exactly the line
  * that is visited `distance` visits later. With two distances, every line is prefetched once, first
  * lines earlier. All prefetched lines belong to the call; lines that no visit prefetches are
- * prefetched before the first visit or by the plain rest. */
+ * prefetched before the first visit or by the plain rest. In a batch of stripes, the iterations of
+ * a stripe that have no such lines left prefetch the next stripe from its first iteration on. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,47 @@ static void lengths(gfsmith_adaptive *adaptive, gfsmith_codec *codec, unsigned l
   }
 }
 
+/* Checks the visits of a batch: those of a stripe but the last, then of the last. */
+static void check_stripes(unsigned stripes, size_t pitch, unsigned lines) {
+  size_t round = (size_t)lines * k, turns = len / ((size_t)lines * 64);
+  size_t ahead = (round - 1 + distance) / round, all = turns * round;
+  size_t piped = turns > ahead ? (turns - ahead) * round : 0;
+  if (count != (stripes - 1) * all + piped)
+    fail("another number of visits of stripes", count);
+  for (size_t n = 0; n < count; n++) {
+    size_t stripe = n / all, v = n % all;
+    if (visits[n].line != visits[v].line + stripe * pitch)
+      fail("visits another line of the stripes", n);
+    bool here = v < piped;
+    size_t other = here ? v + distance : v - piped;
+    if (visits[n].asked != visits[other].line + (here ? stripe : stripe + 1) * pitch)
+      fail("prefetches another line of the stripes", n);
+  }
+}
+
+static void batches(gfsmith_adaptive *adaptive, gfsmith_codec *codec, unsigned lines) {
+  enum { STRIPES = 3 };
+  static const size_t all[] = {63, 64, 257, 512, 1024, 1536 + 33};
+  const uint8_t *sources[STRIPES * K_MAX];
+  uint8_t *parities[STRIPES * 12];
+  char policy[64];
+  snprintf(policy, sizeof policy, "%s,d=%u", walk, distance);
+  for (size_t n = 0; n < sizeof all / sizeof all[0]; n++) {
+    len = all[n];
+    for (unsigned s = 0; s < STRIPES; s++) {
+      for (unsigned j = 0; j < k; j++)
+        sources[s * k + j] = src[j] + s * len;
+      for (unsigned i = 0; i < m; i++)
+        parities[s * m + i] = dst[i] + s * len;
+    }
+    count = 0;
+    if (gfsmith_adaptive_force(adaptive, policy) != GFSMITH_OK ||
+        gfsmith_encode_stripes(codec, len, STRIPES, sources, parities) != GFSMITH_OK)
+      fail("refused", 0);
+    check_stripes(STRIPES, len, lines);
+  }
+}
+
 /* With `pages`: checks that the kernel of rows visits the whole pages, and the shuffled one the
  * rest, and that neither prefetches lines of the other part. */
 static void whole_pages(gfsmith_adaptive *adaptive, gfsmith_codec *codec) {
@@ -197,6 +239,7 @@ int main(int argc, char **argv) {
           distance = distances[d];
           first = 0;
           lengths(adaptive, codec, walks[w].lines);
+          batches(adaptive, codec, walks[w].lines);
           first = k + 4;
           if (walks[w].lines >= 4 && k <= 28 && distance > 0 && distance <= 64)
             lengths(adaptive, codec, walks[w].lines);

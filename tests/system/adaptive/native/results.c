@@ -63,6 +63,37 @@ static void encode(const gfsmith_codec *plain, const gfsmith_codec *codec, unsig
   compare(k + m, policy, k, m, len);
 }
 
+/* The same for a batch of stripes, each of which has gaps of GUARD bytes around its shards. */
+static void encode_stripes(const gfsmith_codec *plain, const gfsmith_codec *codec, unsigned k,
+                           unsigned m, size_t len, const char *policy) {
+  enum { STRIPES = 3 };
+  static uint8_t *got[2][STRIPES * GFSMITH_MAX_SHARDS], *want[2][STRIPES * GFSMITH_MAX_SHARDS];
+  uint8_t *row[2][GFSMITH_MAX_SHARDS];
+  size_t used = STRIPES * (len + GUARD);
+  uint32_t seed = (uint32_t)(k * 101u + m + len);
+  place(memory, k + m, true, row[0]);
+  place(expected, k + m, true, row[1]);
+  for (unsigned i = 0; i < k + m; i++) {
+    memset(memory + (size_t)i * PITCH, 0xA5, used + 3 * GUARD);
+    memset(expected + (size_t)i * PITCH, 0xA5, used + 3 * GUARD);
+    for (unsigned s = 0; s < STRIPES; s++) {
+      bool parity = i >= k;
+      unsigned n = parity ? s * m + i - k : s * k + i;
+      got[parity][n] = row[0][i] + s * (len + GUARD);
+      want[parity][n] = row[1][i] + s * (len + GUARD);
+      if (parity)
+        continue;
+      fill(want[0][n], len, &seed);
+      memcpy(got[0][n], want[0][n], len);
+    }
+  }
+  check(gfsmith_encode_stripes(plain, len, STRIPES, (const uint8_t *const *)want[0], want[1]),
+        "plain stripes", policy);
+  check(gfsmith_encode_stripes(codec, len, STRIPES, (const uint8_t *const *)got[0], got[1]),
+        "stripes", policy);
+  compare(k + m, policy, k, m, used);
+}
+
 /* Loses the shards in the bits of `loss` after encode(), and repairs them. */
 static void repair(const gfsmith_codec *codec, unsigned k, unsigned m, size_t len, unsigned loss,
                    const char *policy) {
@@ -101,9 +132,12 @@ static void test_encode(gfsmith_adaptive *adaptive, const char *policy, unsigned
   plain = ready(status, plain, NULL);
   status = gfsmith_codec_create(&codec, "cauchy", k, m);
   codec = ready(status, codec, adaptive);
-  for (size_t n = 0; n < count; n++)
+  for (size_t n = 0; n < count; n++) {
     for (int crooked = 0; crooked < 2; crooked++)
       encode(plain, codec, k, m, lengths[n], crooked != 0, policy);
+    if (lengths[n] <= LENGTH_MAX / 4)
+      encode_stripes(plain, codec, k, m, lengths[n], policy);
+  }
   gfsmith_codec_destroy(plain);
   gfsmith_codec_destroy(codec);
 }

@@ -338,9 +338,9 @@ static unsigned batch_of(unsigned n, uint64_t call, uint64_t pause, size_t bytes
     if (gfs_batch_begins(&batch))
       gfs_batch_begin(&batch, now, bytes);
     now += call;
-    if (!gfs_batch_ends(&batch))
+    if (!gfs_batch_ends(&batch, 1))
       continue;
-    calls = gfs_batch_end(&batch, now);
+    calls = (unsigned)gfs_batch_end(&batch, now);
     CHECK(batch.call_ns == call + pause * (calls - 1) / calls);
     batches++;
   }
@@ -356,12 +356,16 @@ static void test_batches(void) {
   CHECK(batch_of(2, 9000, 0, 65536) == 1 && batch_of(2, 9000, 0, 65535) == 2);
   gfs_batch batch = {0};
   gfs_batch_begin(&batch, 100, 1024);
-  CHECK(gfs_batch_ends(&batch) && gfs_batch_end(&batch, 400) == 1);
+  CHECK(gfs_batch_ends(&batch, 1) && gfs_batch_end(&batch, 400) == 1);
   gfs_batch_begin(&batch, 400, 1024);
-  CHECK(!gfs_batch_ends(&batch) && !gfs_batch_begins(&batch));
+  CHECK(!gfs_batch_ends(&batch, 1) && !gfs_batch_begins(&batch));
   gfs_batch_break(&batch); /* another cell's call */
   gfs_batch_begin(&batch, 800, 1024);
-  CHECK(gfs_batch_ends(&batch) && gfs_batch_end(&batch, 1100) == 1);
+  CHECK(gfs_batch_ends(&batch, 1) && gfs_batch_end(&batch, 1100) == 1);
+  gfs_batch_begin(&batch, 1200, 32768);
+  CHECK(!gfs_batch_ends(&batch, 5)); /* batch calls */
+  CHECK(gfs_batch_ends(&batch, 3) && gfs_batch_end(&batch, 1800) == 8);
+  CHECK(batch.call_ns == 300);
   const struct {
     uint64_t call;
     uint32_t sample, rest;
