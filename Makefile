@@ -20,7 +20,7 @@
 # make abi     record the binary interfaces of both shared libraries after an intended change; docs/hardening.md
 # make analyze the C code around the kernels with Frama-C: no undefined behaviour, no access out of bounds;
 #              docs/analysis.md
-# make coverage  line and branch coverage of runtime/core by its tests
+# make coverage  line and branch coverage of runtime/ by its tests: make coverage PART=core
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
@@ -145,7 +145,7 @@ SECONDS := 60
 coverage: setup-test-all
 	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
-	@.venv/bin/python tools/coverage.py
+	@.venv/bin/python -m tools.coverage $(PART)
 
 fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib

@@ -39,3 +39,11 @@ def built(*targets: str) -> Path:
         done = subprocess.run(["make", *targets], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return ROOT / "build"
+
+
+def product(name: str, *targets: str) -> Path:
+    """Return a file that `make` builds for these targets, or the one in the folder GFSMITH_TEST_BUILD: the
+    same with other flags (tools/coverage).
+    """
+    folder = os.environ.get("GFSMITH_TEST_BUILD")
+    return (Path(folder) if folder else built(*targets)) / name

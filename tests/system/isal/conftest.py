@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folders import built
+from tests.support.folders import built, product
 from tests.system.isal.support import NATIVE, REAL, STRICT, run
 
 
@@ -19,7 +19,7 @@ def build() -> Path:
 
 @pytest.fixture(scope="session")
 def shim(build: Path) -> Path:
-    return build / "libisal.so.2"
+    return product("libisal.so.2", "isal")
 
 
 @pytest.fixture(scope="session")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.support.folders import product
 from tests.support.library import EINVAL, EUNSUPPORTED, OK, X86_ISAS, Api
 
 
 @pytest.fixture(scope="session")
-def session_api(build: Path) -> Api:
-    """The library; tools/coverage.py names another one."""
-    return Api(Path(os.environ.get("GFSMITH_TEST_LIBRARY") or build / "libgfsmith.so"))
+def session_api() -> Api:
+    return Api(product("libgfsmith.so", "lib"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folders import built, once
+from tests.support.folders import once, product
 from tests.system.apps.shards.support import FLAGS, NATIVE, Tool, build_tool, call, content, make_set
 
 #: A file system in memory, where a flush takes no time.
@@ -43,7 +43,7 @@ def tmp_path(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def tool() -> Tool:
-    return Tool(built("shards") / "gfsmith-shards", {})
+    return Tool(product("gfsmith-shards", "shards"), {})
 
 
 @pytest.fixture(scope="session")
