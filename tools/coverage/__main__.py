@@ -3,8 +3,8 @@
 .venv/bin/python -m tools.coverage [PART ...]
 
 For each part of parts.py, its sources are compiled with clang's source-based coverage; its programs, the
-committed inputs of its fuzz target and its tests run with them. The table lists every file; the exit status is
-1 if all files of a part together are below what it requires.
+committed inputs of its fuzz target and its tests run with them. The table lists every file; the exit status
+is 1 if all files of a part together are below what it requires.
 """
 
 from __future__ import annotations
@@ -158,10 +158,8 @@ def report(part: Part) -> bool:
         print(f"{row.name:44} lines {percent(row.lines):6.2f} %   branches {percent(row.branches):6.2f} %")
     lines, branches = part.least
     reached = percent(everything.lines) >= lines and percent(everything.branches) >= branches
-    print(
-        f"coverage: {'reached' if reached else 'below'} {lines:.0f} % of lines and {branches:.0f} % of branches"
-    )
-    sys.stdout.flush()
+    verdict = "reached" if reached else "below"
+    print(f"coverage: {verdict} {lines:.0f} % of lines and {branches:.0f} % of branches", flush=True)
     return reached
 
 
@@ -171,7 +169,8 @@ def main() -> int:
     parts = parser.parse_args().parts or list(PARTS)
     if not PLAIN.exists():
         sys.exit(f"coverage: {PLAIN.relative_to(ROOT)} is missing: make lib")
-    return 0 if all([report(PARTS[name]) for name in parts]) else 1
+    reached = [report(PARTS[name]) for name in parts]
+    return 0 if all(reached) else 1
 
 
 if __name__ == "__main__":

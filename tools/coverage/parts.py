@@ -39,10 +39,10 @@ class Product:
 class Part:
     """runtime/`name`.
 
-    include: folders for `#include`. flags: of its objects. products: linked from its objects. tests: arguments
-    of pytest; the tests find the products in the folder GFSMITH_TEST_BUILD, and compile with
-    compiler/gcc. elsewhere: files that are not counted. least: percent of lines and of branches that `make
-    coverage` requires; lower than TARGETS where docs/hardening.md lists the gaps.
+    include: folders for `#include`. flags: of its objects. products: linked from its objects. tests:
+    arguments of pytest; the tests find the products in the folder GFSMITH_TEST_BUILD, and compile with
+    compiler/gcc. elsewhere: files that are not counted. least: percent of lines and of branches that
+    `make coverage` requires; lower than TARGETS where docs/hardening.md lists the gaps.
     """
 
     name: str
@@ -126,7 +126,6 @@ ISAL = Part(
     flags=("-fvisibility=default",),
     products=(Product("libisal.so.2", flags=("-shared", "-Wl,--version-script=runtime/isal/libisal.map")),),
     tests=("tests/system/isal/test_differential.py", "-k", "agrees"),
-    least=(94.0, 89.0),
 )
 
 SHARDS = Part(
@@ -134,6 +133,12 @@ SHARDS = Part(
     include=("runtime/shards/include", "runtime/shards/src", "apps/shards", "gen_out", FUZZ),
     products=(
         Product("gfsmith-shards", ("apps/shards/*.c",)),
+        Product(
+            "library",
+            ("tests/system/apps/shards/native/library.c",),
+            ("-Wl,--wrap=malloc,--wrap=calloc,--wrap=aligned_alloc",),
+            ((),),
+        ),
         Product("fuzz", (f"{FUZZ}/shard.c",), ("-fsanitize=fuzzer",), (("-runs=0", f"{FUZZ}/corpus/shard"),)),
     ),
     tests=(
@@ -141,7 +146,6 @@ SHARDS = Part(
         "tests/system/apps/shards/test_refusals.py",
         *("-k", "not file_size_limit and not failed_split"),  # no profile can be written there
     ),
-    least=(93.0, 82.0),
 )
 
 PARTS = {part.name: part for part in (CORE, ADAPTIVE, COMPOSE, ISAL, SHARDS)}

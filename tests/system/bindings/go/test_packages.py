@@ -8,7 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.system.bindings.go.support import GENERATED, KERNELS, Project, chosen
+from tests.support.mutation import Mutant, plant
+from tests.system.bindings.go.support import EXAMPLE, GENERATED, KERNELS, Project, chosen
 
 
 def test_only_the_selected_kernels(project: Project) -> None:
@@ -109,3 +110,47 @@ def test_race_detector(project: Project, tmp_path: Path) -> None:
     done = racy.run("test", "-race", "-run", "TestRace", "./gfsmith")
     assert done.returncode != 0
     assert "DATA RACE" in done.stdout
+
+
+#: Calls of the C library in all layouts, by goroutines too. The other tests of the suite take longer.
+CALLS = "TestSuite/(scalar|Refusals|Capacity|Goroutines|Together|RefusedStripes|OneCall)"
+
+_BEYOND = """
+package gfsmith
+
+import (
+	"testing"
+
+	"gfsmith.example/go/codec"
+)
+
+func TestBeyond(t *testing.T) {
+	c, err := New(codec.Cauchy, 4, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shards := make([][]byte, 6)
+	for i := range shards {
+		shards[i] = make([]byte, 1000)
+	}
+	_ = c.Encode(shards)
+}
+"""
+
+
+def test_address_sanitizer(project: Project, tmp_path: Path) -> None:
+    """Go and the C of cgo/ under AddressSanitizer, which also detects a C function that writes one byte
+    beyond a slice. Go compiles its standard library again for it.
+    """
+    project.go("test", "-asan", "-run", CALLS, "./cgo")
+    wrong = project.copy(tmp_path / "wrong")
+    folder = wrong.folder / "cgo"
+    (folder / "beyond_test.go").write_text(_BEYOND)
+    words = ("test", "-asan", "-run", "TestBeyond", "./cgo")
+    wrong.go(*words, GFSMITH_ISA="scalar")
+    encode = "gfsmith_encode(call.codec, {}, sources, shards + call.k)"
+    beyond = Mutant(encode.format("call.len"), encode.format("call.len + 1"))
+    plant(beyond, [EXAMPLE / "cgo" / "bridge.c"], folder)
+    done = wrong.run(*words, GFSMITH_ISA="scalar")
+    assert done.returncode != 0
+    assert "AddressSanitizer: " in done.stdout + done.stderr

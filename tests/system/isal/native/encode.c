@@ -19,9 +19,9 @@ typedef void matrix(byte *, int, int);
 
 static const int LENGTHS[] = {-1, 0,  1,   7,   15,  16,   31,   32,  63,
                               64, 65, 127, 128, 200, 1000, 4096, 8191};
-enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS, MATRIX = 255 * 20 };
+enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS, MATRIX = 255 * 20, WIDEST = 300 };
 
-static byte coefficients[(255 + 20) * 255];
+static byte coefficients[(WIDEST + 20) * WIDEST];
 static byte made[LIBRARIES][32 * MATRIX];
 
 /* Matrices of `rows` parities: of the two codes (known matrices), random, and all ones. */
@@ -87,6 +87,19 @@ static void shapes(void) {
         encode_once("ec_encode_data_base", len, k, rows, where, REAL);
         update_once("ec_encode_data_update_base", len, k, rows, where, (int)n * 5 % k);
       }
+    }
+}
+
+/* No source, and more sources than a codec has. */
+static void unusual(void) {
+  static const int sources[] = {256, WIDEST};
+  for (int rows = 1; rows <= 3; rows++)
+    encode_once("ec_encode_data", 63, 0, rows, AT_END, REAL);
+  for (unsigned n = 0; n < sizeof sources / sizeof *sources; n++)
+    for (int rows = 1; rows <= 3; rows++) {
+      fill_matrix(sources[n], rows, RANDOM);
+      encode_once("ec_encode_data", 200, sources[n], rows, AT_END, REAL);
+      update_once("ec_encode_data_update", 200, sources[n], rows, AT_END, sources[n] - 1);
     }
 }
 
@@ -162,6 +175,7 @@ void differ_encode(void) {
   static const char *const products[] = {"gf_vect_mul", "gf_vect_mul_base", "gf_vect_mul_sse",
                                          "gf_vect_mul_avx"};
   shapes();
+  unusual();
   for (unsigned n = 0; n < LENGTH_COUNT; n++) {
     int len = LENGTHS[n];
     place where = (place)(n % PLACES);
