@@ -5,6 +5,7 @@ The agent is built with sanitizers and native/memory.c, and must end without a l
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import shutil
 import signal
@@ -12,18 +13,22 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pymemcache.exceptions import MemcacheError
 
 from tests.support.folders import once
+from tests.support.mutation import Mutant, plant
+from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.conftest import HERE, call
 from tests.system.apps.stripe_store.support import DEADLINE, EXAMPLE, QUICK, Store
 
 WRAPPED = ("malloc", "calloc", "realloc", "reallocarray", "aligned_alloc")
 SANITIZE = "-fsanitize=address,undefined -fno-sanitize-recover=all -static-libasan -static-libubsan"
+FIELDS = struct.Struct("=iiii")
 MEMORY = b"out of memory"
 KEYS = 40  #: values that background work has to restore: more than the first table of uthash holds
 
@@ -34,40 +39,59 @@ class Faults:
 
     shared: mmap.mmap
 
-    def plan(self, skip: int = 0, fail: int = 0, every: int = 0) -> None:
-        self.shared[:12] = struct.pack("=iii", skip, fail, every)
+    def plan(self, skip: int = 0, fail: int = 0, every: int = 0, lists: bool = False) -> None:
+        self.shared[: FIELDS.size] = FIELDS.pack(skip, fail, every, lists)
 
     def pending(self) -> bool:
-        return struct.unpack("=iii", self.shared[:12])[1] > 0
+        fail: int = FIELDS.unpack(self.shared[: FIELDS.size])[1]
+        return fail > 0
+
+
+def build(source: Path, folder: Path) -> None:
+    """Build the agent of a copy of apps/stripe-store."""
+    shim = folder / "memory.o"
+    call("cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-c", HERE / "native/memory.c", "-o", shim)
+    wrap = " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)
+    flags = (f"ROOT={ROOT}", f"CFLAGS=-O1 -g {SANITIZE}", f"LDFLAGS={shim} {wrap}")
+    agent = folder / "stripe-store" / "stripe-agent"
+    call(
+        "make",
+        "-j2",
+        "-C",
+        source,
+        f"BUILD={folder}",
+        f"LIBRARIES={ROOT / 'build'}",
+        "FAULTS=1",
+        *flags,
+        agent,
+    )
 
 
 @pytest.fixture(scope="module")
 def sanitized(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    def build(folder: Path) -> None:
-        shim = folder / "memory.o"
-        call("cc", "-std=c11", "-O1", "-Wall", "-Wextra", "-c", HERE / "native/memory.c", "-o", shim)
-        wrap = " ".join(f"-Wl,--wrap={name}" for name in WRAPPED)
-        out = folder / "stripe-store"
-        flags = (f"CFLAGS=-O1 -g {SANITIZE}", f"LDFLAGS={shim} {wrap}")
-        call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", *flags, out / "stripe-agent")
-        for name in ("stripe-chunk", QUICK):
-            shutil.copy(programs / name, out)
+    """The folder of the build."""
 
-    return once(tmp_path_factory, "store-memory", build) / "stripe-store"
+    def fill(folder: Path) -> None:
+        build(EXAMPLE, folder)
+        for name in ("stripe-chunk", QUICK):
+            shutil.copy(programs / name, folder / "stripe-store")
+
+    return once(tmp_path_factory, "store-memory", fill)
 
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
     path = tmp_path_factory.mktemp("m") / "plan"
-    path.write_bytes(bytes(12))
+    path.write_bytes(bytes(FIELDS.size))
     with path.open("r+b") as file, pytest.MonkeyPatch.context() as patch:
         patch.setenv("STORE_MEMORY", str(path))
-        yield Faults(mmap.mmap(file.fileno(), 12))
+        yield Faults(mmap.mmap(file.fileno(), FIELDS.size))
 
 
-@pytest.fixture
-def store(sanitized: Path, faults: Faults, tmp_path: Path) -> Iterator[Store]:
-    store = Store(tmp_path / "s", sanitized, agent_options=("--deadline", "1500"))
+@contextmanager
+def running(build: Path, folder: Path, faults: Faults) -> Iterator[Store]:
+    """A store, whose agent must end without a leak."""
+    store = Store(folder / "s", build / "stripe-store", agent_options=("--deadline", "1500"))
     try:
         store.start()
         yield store
@@ -78,6 +102,12 @@ def store(sanitized: Path, faults: Faults, tmp_path: Path) -> Iterator[Store]:
     finally:
         faults.plan()
         store.kill_all()
+
+
+@pytest.fixture
+def store(sanitized: Path, faults: Faults, tmp_path: Path) -> Iterator[Store]:
+    with running(sanitized, tmp_path, faults) as store:
+        yield store
 
 
 def ask(store: Store, text: bytes) -> bytes:
@@ -169,3 +199,50 @@ def test_background_work_is_tried_again(store: Store, faults: Faults, what: str,
     store.kill("chunk-4", "chunk-5")
     for key, value in values.items():
         assert store.get(key) == value
+
+
+def fail_each_list(store: Store, faults: Faults) -> None:
+    """While a chunk server gets its chunks again, each growth of a list fails once: no value is lost."""
+    values = {f"key-{n}": b"%d" % n * 50 for n in range(KEYS)}
+    for key, value in values.items():
+        store.set(key, value)
+    for grown in itertools.count():
+        store.kill("chunk-1", "memcached-1")
+        faults.plan(skip=grown, fail=1, lists=True)
+        store.launch("memcached-1", "chunk-1")
+        store.wait_writable()
+        if faults.pending():
+            assert grown > 1
+            return
+        store.kill("chunk-4", "chunk-5")  # the values need their chunks on chunk server 1
+        with store.client() as client:
+            assert {key: client.get(key) for key in values} == values
+        store.launch("chunk-4", "chunk-5")
+        store.wait_writable()
+
+
+def test_a_list_that_cannot_grow(store: Store, faults: Faults) -> None:
+    fail_each_list(store, faults)
+
+
+#: A failed addition to a list is ignored, in the list and by a caller.
+IGNORED = (
+    Mutant("return false;", "return true;", within="versions_add"),
+    Mutant(
+        "!versions_add(&s->todo[PHASE_CHUNKS], $version)",
+        "versions_add(&s->todo[PHASE_CHUNKS], $version) && false",
+    ),
+)
+
+
+@pytest.mark.parametrize("mutant", IGNORED, ids=["in the list", "by a caller"])
+def test_an_ignored_failure_is_detected(
+    sanitized: Path, faults: Faults, tmp_path: Path, mutant: Mutant
+) -> None:
+    wrong, source = tmp_path / "build", tmp_path / "store"
+    shutil.copytree(sanitized, wrong)
+    shutil.copytree(EXAMPLE, source)
+    plant(mutant, sorted((EXAMPLE / "agent").glob("*.c")), source / "agent")
+    build(source, wrong)
+    with running(wrong, tmp_path, faults) as store, pytest.raises(MemcacheError, match="not enough"):
+        fail_each_list(store, faults)

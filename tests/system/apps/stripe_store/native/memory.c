@@ -16,12 +16,13 @@ typedef struct plan {
   _Atomic int skip;  /* allocations that succeed before the next failures */
   _Atomic int fail;  /* failures to come; 0: none */
   _Atomic int every; /* let each n-th allocation fail; 0: none */
+  _Atomic int lists; /* 1: of the allocations, only lists that grow count (reallocarray) */
 } plan;
 
 static plan *faults;
-static bool failed_now(void) {
+static bool failed_now(bool list) {
   static int count;
-  if (faults == NULL || gettid() != getpid())
+  if (faults == NULL || gettid() != getpid() || (faults->lists != 0 && !list))
     return false;
   if (faults->every > 0 && ++count % faults->every == 0)
     return true;
@@ -38,22 +39,22 @@ void *__real_realloc(void *memory, size_t size);
 void *__real_reallocarray(void *memory, size_t count, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
 
-void *__wrap_malloc(size_t size) { return failed_now() ? NULL : __real_malloc(size); }
+void *__wrap_malloc(size_t size) { return failed_now(false) ? NULL : __real_malloc(size); }
 
 void *__wrap_calloc(size_t count, size_t size) {
-  return failed_now() ? NULL : __real_calloc(count, size);
+  return failed_now(false) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
-  return failed_now() ? NULL : __real_realloc(memory, size);
+  return failed_now(false) ? NULL : __real_realloc(memory, size);
 }
 
 void *__wrap_reallocarray(void *memory, size_t count, size_t size) {
-  return failed_now() ? NULL : __real_reallocarray(memory, count, size);
+  return failed_now(true) ? NULL : __real_reallocarray(memory, count, size);
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  return failed_now() ? NULL : __real_aligned_alloc(alignment, size);
+  return failed_now(false) ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 __attribute__((constructor)) static void begin(void) {
