@@ -65,7 +65,7 @@ class Measured:
     def rows(self) -> list[Row]:
         """Build, run and count."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        (self.folder / "linked").mkdir(parents=True)
         self._link(self._compiled())
         self._execute()
         self._test()
@@ -112,11 +112,9 @@ class Measured:
 
     def _linked(self) -> list[Path]:
         """Return the products and all other programs that the tests have linked, each content once."""
-        paths = [self.folder / product.name for product in self.part.products]
-        list_of_tests = self.folder / "linked"
-        if list_of_tests.exists():
-            paths += map(Path, list_of_tests.read_text().splitlines())
-        found = {hashlib.sha256(path.read_bytes()).digest(): path for path in paths if path.exists()}
+        products = (self.folder / product.name for product in self.part.products)
+        paths = [*products, *sorted((self.folder / "linked").iterdir())]
+        found = {hashlib.sha256(path.read_bytes()).digest(): path for path in paths}
         return list(found.values())
 
     def _counted(self) -> Iterator[Row]:
