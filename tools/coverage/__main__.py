@@ -4,7 +4,7 @@
 
 For each part of parts.py, its sources are compiled with clang's source-based coverage; its programs, the
 committed inputs of its fuzz target and its tests run with them. The table lists every file; the exit status
-is 1 if all files of a part together are below what it requires.
+is 1 if the files of a part have together less than the part requires.
 """
 
 from __future__ import annotations
