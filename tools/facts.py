@@ -286,7 +286,7 @@ def _keys_in_markdown() -> Iterator[str]:
 _SETTINGS = {
     "circuit": "for the kernel of a code; some only with more than four outputs",
     "width": "bits of a vector, on the AVX-512 sets",
-    "unroll": "vectors an iteration, as far as the registers suffice",
+    "unroll": "vectors an iteration",
     "order": "the interleaving of these vectors",
     "placement": "place of the table entries during a call",
     "prefetch": "bytes ahead; more than {cached} only from memory",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gfsmith.build import parallel
 from gfsmith.build.cache import Cache, key
@@ -18,7 +18,15 @@ from gfsmith.emit.x86.frame import Abi
 from gfsmith.emit.x86.registers import Allocation
 from gfsmith.ir import Op, Program, Space
 from gfsmith.ir.liveness import pressure
-from gfsmith.kernel.spec import Circuit, KernelSpec, Operation, SpecError, Technique, TooFewRegisters
+from gfsmith.kernel.spec import (
+    Circuit,
+    DoesNotFit,
+    KernelSpec,
+    Operation,
+    SpecError,
+    Technique,
+    TooFewRegisters,
+)
 from gfsmith.lower import lower
 from gfsmith.lower.baked import lower_baked
 from gfsmith.lower.circuits.choice import Candidate, candidates, derivations, schedules
@@ -28,6 +36,7 @@ from gfsmith.prove.program.prove import prove
 from gfsmith.prove.verdict import PROVED, Verdict
 
 ABI_C = "c"
+_Made = TypeVar("_Made")
 
 
 class Refuted(Exception):
@@ -64,36 +73,64 @@ def program(spec: KernelSpec) -> Program:
     """Return the Program of a spec after all passes. Raises SpecError if registers or stack do not
     suffice."""
     if spec.baked is None:
-        return _fewest_passes(spec)
+        return _most_abreast(spec, _fewest_passes)
     return choose(spec)[1]
 
 
-def _fewest_passes(spec: KernelSpec) -> Program:
-    """Return the Program with the fewest passes over the outputs for which the registers suffice."""
-    *fewer, last = _numbers_of_passes(spec)
+def _most_abreast(spec: KernelSpec, attempt: Callable[[KernelSpec, int], _Made]) -> _Made:
+    """Return attempt(spec, n) for the most vectors n in one loop for which registers and frame suffice."""
+    *more, last = _abreast(spec)
+    for abreast in more:
+        try:
+            return attempt(spec, abreast)
+        except DoesNotFit:
+            continue
+    return attempt(spec, last)
+
+
+def _fewest_passes(spec: KernelSpec, abreast: int) -> Program:
+    """Return the Program with the fewest passes over the outputs for which the registers suffice. Raises
+    DoesNotFit."""
+    *fewer, last = _numbers_of_passes(spec, abreast)
     for passes in fewer:
         try:
-            return _allocated(spec, passes)
+            return _allocated(spec, passes, abreast)
         except TooFewRegisters:
             continue
-    return _allocated(spec, last)
+    return _allocated(spec, last, abreast)
 
 
-def _numbers_of_passes(spec: KernelSpec) -> list[int]:
+def _abreast(spec: KernelSpec) -> list[int]:
+    """Return the numbers of vectors that a loop over the sources may take, the most first. In a single pass
+    registers hold the sums of all, or the loop takes one vector."""
+    found = [spec.abreast]
+    while found[-1] > 1:
+        found.append(ceil(found[-1] / 2))
+    if spec.isa.registers is None or not _single_pass(spec):
+        return found
+    return [n for n in found if n * spec.outputs <= spec.isa.registers] or [1]
+
+
+def _single_pass(spec: KernelSpec) -> bool:
+    """Return whether a kernel computes all outputs in one pass: by Horner's rule it has to, and where passes
+    would keep their sums in the frame, a C compiler does so without them."""
+    left_to_compiler = spec.in_place and Op.SPILL not in spec.isa.ops
+    return spec.operation is Operation.HORNER or left_to_compiler
+
+
+def _numbers_of_passes(spec: KernelSpec, abreast: int) -> list[int]:
     """Return the numbers of passes that differ in the most outputs of a pass. Only numbers are tried with
-    which registers may hold its sums: those of one vector, or of all in a loop over any number of sources.
-    Horner's rule computes all outputs together."""
-    if spec.operation is Operation.HORNER:
+    which registers may hold its sums: those of one vector, or of all in a loop over any number of sources."""
+    if _single_pass(spec):
         return [1]
-    vectors = spec.abreast if spec.inputs is None else 1
-    most = min(spec.outputs, (spec.isa.registers or spec.outputs * vectors) // vectors)
+    vectors = abreast if spec.inputs is None else 1
+    most = max(1, min(spec.outputs, (spec.isa.registers or spec.outputs * vectors) // vectors))
     return list(dict.fromkeys(ceil(spec.outputs / n) for n in range(most, 0, -1)))
 
 
-def _allocated(spec: KernelSpec, passes: int) -> Program:
-    """Return the Program with some number of passes. Raises TooFewRegisters, or SpecError if it needs too
-    much stack."""
-    program = pipeline.run(lower(spec, passes), spec)
+def _allocated(spec: KernelSpec, passes: int, abreast: int) -> Program:
+    """Return the Program with some number of passes and vectors. Raises DoesNotFit."""
+    program = pipeline.run(lower(spec, passes, abreast), spec)
     if spec.machine_code:
         Allocation(spec.isa, program, spec.symbol)
     return program
@@ -102,17 +139,23 @@ def _allocated(spec: KernelSpec, passes: int) -> Program:
 def choose(spec: KernelSpec) -> tuple[Candidate, Program]:
     """Return the cheapest circuit of a baked kernel, including moves to and from the frame, and its Program.
 
-    Raises SpecError if no circuit fits into registers and frame.
+    Raises SpecError if there is none.
     """
-    error: SpecError | None = None
+    return _most_abreast(spec, _cheapest)
+
+
+def _cheapest(spec: KernelSpec, abreast: int) -> tuple[Candidate, Program]:
+    """Return the same with some number of vectors in one loop. Raises DoesNotFit if no circuit fits into
+    registers and frame."""
+    error: DoesNotFit | None = None
     best: tuple[float, Candidate, Program] | None = None
     for candidate in circuits(spec):
         bare = candidate.cost(*costs(spec))
         if best is not None and best[0] <= bare:
             break
         try:
-            lowered = _least_moves(spec, candidate)
-        except SpecError as found:
+            lowered = _least_moves(spec, candidate, abreast)
+        except DoesNotFit as found:
             error = error or found
             continue
         cost = bare + _moves(lowered)
@@ -124,16 +167,15 @@ def choose(spec: KernelSpec) -> tuple[Candidate, Program]:
     return best[1:]
 
 
-def _least_moves(spec: KernelSpec, candidate: Candidate) -> Program:
+def _least_moves(spec: KernelSpec, candidate: Candidate, abreast: int) -> Program:
     """Return the Program of a circuit, in its original order or in the scheduled order.
 
     The scheduled order is tried if the original spills values, and for C always."""
-    program = pipeline.run(lower_baked(spec, candidate.circuit), spec)
-    if not spec.machine_code:
-        return min(program, pipeline.run(lower_baked(spec, scheduled(candidate.circuit)), spec), key=pressure)
-    if not program.slots:
+    program = pipeline.run(lower_baked(spec, candidate.circuit, abreast), spec)
+    if spec.machine_code and not program.slots:
         return program
-    return min(program, pipeline.run(lower_baked(spec, scheduled(candidate.circuit)), spec), key=_moves)
+    other = pipeline.run(lower_baked(spec, scheduled(candidate.circuit), abreast), spec)
+    return min(program, other, key=_moves if spec.machine_code else pressure)
 
 
 def _moves(program: Program) -> float:

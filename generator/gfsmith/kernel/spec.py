@@ -47,8 +47,16 @@ class SpecError(ValueError):
     """A kernel that cannot exist. The message names the field and the allowed values."""
 
 
-class TooFewRegisters(SpecError):
+class DoesNotFit(SpecError):
+    """A Program for which registers or frame do not suffice."""
+
+
+class TooFewRegisters(DoesNotFit):
     """A Program with more live values than the instruction set has registers."""
+
+
+class TooMuchStack(DoesNotFit):
+    """A Program with a larger frame than is allowed."""
 
 
 _BAKES = frozenset({Technique.NIBBLE, Technique.PERMXOR, Technique.AFFINE, Technique.PLAIN})
@@ -244,8 +252,8 @@ class KernelSpec:
 
     @property
     def abreast(self) -> int:
-        """Vectors of a shard in one loop over the sources: with ROWS as many vectors of a line as sums fit
-        into registers."""
+        """Most vectors of a shard in one loop over the sources: with ROWS as many vectors of a line as sums
+        fit into registers."""
         if self.walk is Walk.TOGETHER:
             return self.unroll
         vectors = LINE // self.isa.vector_bytes
@@ -257,14 +265,14 @@ class KernelSpec:
         """Return the lines of an iteration in the order of visits."""
         return shuffled(self.lines) if self.shuffled else tuple(range(self.lines))
 
-    def visits(self) -> tuple[tuple[int, ...], ...]:
-        """Return the vectors of an iteration that each loop over the sources takes, in the order of
-        visits."""
+    def visits(self, abreast: int) -> tuple[tuple[int, ...], ...]:
+        """Return the vectors of an iteration that each loop over the sources takes, `abreast` at a time, in
+        the order of visits."""
         order: Sequence[int] = range(self.unroll)
         if self._by_lines:
             vectors = LINE // self.isa.vector_bytes
             order = [line * vectors + n for line in self.visited() for n in range(vectors)]
-        return tuple(tuple(order[n : n + self.abreast]) for n in range(0, self.unroll, self.abreast))
+        return tuple(tuple(order[n : n + abreast]) for n in range(0, self.unroll, abreast))
 
     @property
     def in_place(self) -> bool:

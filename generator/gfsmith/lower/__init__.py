@@ -8,7 +8,8 @@ over the sources.
 
 If there are not enough registers for the sums of all outputs, each of these loops becomes several loops over
 the same bytes, one for each pass. A pass computes some of the outputs and reads all sources. If a destination
-may be a source, all passes but the last put their sums into the frame, and the last stores them.
+may be a source, all passes but the last put their sums into the frame, and the last stores them. If registers
+or frame do not suffice for the vectors of an iteration either, its loops take fewer vectors each.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ MOST_UNROLLED = 1024
 class _Lowering:
     """The state of the lowering of one spec."""
 
-    def __init__(self, spec: KernelSpec, passes: int) -> None:
+    def __init__(self, spec: KernelSpec, passes: int, abreast: int) -> None:
         self.spec = spec
         self._passes = _parts(spec.outputs, passes)
+        self._visits = spec.visits(abreast)
         self.numbers = Numbers()
         preload = Builder(self.numbers)
         self.horner = Horner(spec, preload) if spec.operation is Operation.HORNER else None
@@ -63,7 +65,7 @@ class _Lowering:
         any_number = spec.inputs is None and not spec.diagonal
         many = any_number or (spec.inputs or 1) > 1
         rolled = any_number or (many and _keeps_rolled(spec))
-        loops = self._iteration(Role.BLOCK, spec.block, spec.visits(), rolled, spec.group)
+        loops = self._iteration(Role.BLOCK, spec.block, self._visits, rolled, spec.group)
         if spec.unroll > 1:
             loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled)
         loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
@@ -200,7 +202,7 @@ def _keeps_rolled(spec: KernelSpec) -> bool:
     return tables + spec.unroll * spec.outputs >= spec.isa.registers
 
 
-def lower(spec: KernelSpec, passes: int = 1) -> Program:
+def lower(spec: KernelSpec, passes: int = 1, abreast: int | None = None) -> Program:
     """Return the Program that computes the kernel of `spec` in `passes` passes over the outputs, before the
-    pipeline."""
-    return _Lowering(spec, passes).program()
+    pipeline. abreast: vectors in one loop over the sources; default: the most."""
+    return _Lowering(spec, passes, abreast or spec.abreast).program()

@@ -14,8 +14,9 @@ from gfsmith.lower.circuits.network import Add, Circuit, Input, Scale
 class _Baking:
     """The state of the lowering of one circuit."""
 
-    def __init__(self, spec: KernelSpec, circuit: Circuit) -> None:
+    def __init__(self, spec: KernelSpec, circuit: Circuit, abreast: int) -> None:
         self.spec = spec
+        self.visits = spec.visits(abreast)
         self.circuit = circuit
         self.numbers = Numbers()
         self.places: dict[int, int] = {}
@@ -27,8 +28,7 @@ class _Baking:
 
     def program(self) -> Program:
         lanes = self.spec.isa.vector_bytes
-        visits = self.spec.visits()
-        loops = [self._loop(Role.BLOCK, self.spec.block, v, joined=n > 0) for n, v in enumerate(visits)]
+        loops = [self._loop(Role.BLOCK, self.spec.block, v, joined=n > 0) for n, v in enumerate(self.visits)]
         if self.spec.unroll > 1:
             loops.append(self._loop(Role.BLOCK, lanes, (0,)))
         loops.append(self._loop(Role.TAIL, lanes, (0,)))
@@ -89,6 +89,7 @@ class _Baking:
         return b.emit(op, ref=Ref(Space.CONSTANT, 0, self.places[constant] + within))
 
 
-def lower_baked(spec: KernelSpec, circuit: Circuit) -> Program:
-    """Return the Program of a kernel whose matrix the circuit applies, before any pass."""
-    return _Baking(spec, circuit).program()
+def lower_baked(spec: KernelSpec, circuit: Circuit, abreast: int | None = None) -> Program:
+    """Return the Program of a kernel whose matrix the circuit applies, before any pass. abreast: vectors in
+    one loop; default: the most."""
+    return _Baking(spec, circuit, abreast or spec.abreast).program()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gfsmith.ir import Program
 from gfsmith.ir.liveness import pressure
-from gfsmith.kernel.spec import KernelSpec, Order, TooFewRegisters
+from gfsmith.kernel.spec import KernelSpec, TooFewRegisters
 
 
 def check_pressure(program: Program, spec: KernelSpec) -> Program:
@@ -12,9 +12,7 @@ def check_pressure(program: Program, spec: KernelSpec) -> Program:
     if spec.machine_code and spec.isa.registers is not None:
         needed = pressure(program)
         if needed > spec.isa.registers:
-            sums = "" if spec.order is Order.SUMS else f" or order = sums ({spec.order.value})"
             raise TooFewRegisters(
-                f"{spec.symbol} needs {needed} vector registers and {spec.isa.name} has "
-                f"{spec.isa.registers}; use a smaller unroll ({spec.unroll}){sums}"
+                f"{spec.symbol} needs {needed} vector registers and {spec.isa.name} has {spec.isa.registers}"
             )
     return program

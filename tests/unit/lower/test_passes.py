@@ -16,8 +16,9 @@ from gfsmith.field.matrix import multiply
 from gfsmith.ir import STORES, Instr, Loop, Op, Program, Ref, Space
 from gfsmith.kernel import tables
 from gfsmith.kernel.isa import ISAS, Isa
-from gfsmith.kernel.spec import KernelSpec, Order, SpecError, Walk
+from gfsmith.kernel.spec import KernelSpec, Order, Walk
 from gfsmith.lower import MOST_UNROLLED
+from gfsmith.passes import check_frame
 from gfsmith.prove.machine.formats.load import raw
 from gfsmith.prove.machine.prove import contract_of, prove_code
 from gfsmith.prove.program.prove import prove
@@ -45,6 +46,22 @@ IN_PLACE = [
     (128, 127, "gfni_avx2", 1),
     (10, 16, "gfni_sse", 1),
     (4, 40, "avx2", 2),
+]
+#: Requests whose vectors do not fit into registers or frame at once.
+HALVED = [
+    ("mad", None, 254, "avx512", 2, Order.SUMS),
+    ("mad", 4, 100, "gfni_avx512", 4, Order.STEPS),
+    ("dot", None, 12, "sse", 8, Order.STEPS),
+    ("dot", 10, 4, "avx2", 8, Order.STEPS),
+    ("horner", None, 3, "sse", 8, Order.COPIES),
+]
+HALVED_IN_PLACE = make_spec("mad", None, 16, "gfni_sse", unroll=2)
+IN_C = [
+    (None, 254, "neon", 1),
+    (None, 20, "sve2", 8),
+    (4, 40, "vsx", 8),
+    (None, 40, "lasx", 2),
+    (3, 17, "scalar", 8),
 ]
 
 
@@ -179,9 +196,44 @@ def test_only_the_first_pass_uses_the_prefetch_pointers(inputs: int | None) -> N
     assert prove(spec, made) and _passes(made)[0] > 2
 
 
-def test_refusals_name_the_limit_and_what_helps() -> None:
-    with pytest.raises(SpecError, match=r"30464 bytes of stack .*16384; use fewer outputs \(254\)"):
-        program(make_spec("mad", None, 254, "avx512", unroll=2))
-    steps = replace(make_spec("dot", None, 12, "sse", unroll=8), order=Order.STEPS)
-    with pytest.raises(SpecError, match=r"sse has 16; use a smaller unroll \(8\) or order = sums \(steps\)"):
-        program(steps)
+@pytest.mark.parametrize(("operation", "inputs", "outputs", "isa", "unroll", "order"), HALVED)
+def test_loops_take_fewer_vectors_if_registers_or_frame_do_not_suffice(
+    operation: str, inputs: int | None, outputs: int, isa: str, unroll: int, order: Order
+) -> None:
+    spec = replace(make_spec(operation, inputs, outputs, isa, unroll=unroll), order=order)
+    made = program(spec)
+    assert prove(spec, made), spec.symbol
+    block, single, _ = _passes(made)
+    assert block > single, spec.symbol
+
+
+def _by_single_vectors(monkeypatch: pytest.MonkeyPatch) -> Program:
+    """Return a kernel for two vectors whose frame may only hold the sums of one."""
+    monkeypatch.setattr(check_frame, "MAX_FRAME", 8 * 16)
+    made = program(HALVED_IN_PLACE)
+    assert _passes(made)[0] == 4 and made.slots == 8
+    return made
+
+
+def test_mad_by_single_vectors_is_proved_as_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _by_single_vectors(monkeypatch)
+    assert prove(HALVED_IN_PLACE, made) and _proved_as_code(HALVED_IN_PLACE, made) is Status.PROVED
+
+
+@pytest.mark.parametrize("loop", [0, 2])
+def test_a_slot_with_the_sum_of_another_vector_is_refuted(monkeypatch: pytest.MonkeyPatch, loop: int) -> None:
+    """The second vector's sum of an output is not spilled, and its slot still holds the first vector's; or
+    the first vector's is not spilled at all."""
+    made = _by_single_vectors(monkeypatch)
+    without = replace(made.loops[loop], close=made.loops[loop].close[1:])
+    wrong = replace(made, loops=(*made.loops[:loop], without, *made.loops[loop + 1 :]))
+    assert prove(HALVED_IN_PLACE, wrong).status is Status.REFUTED
+    assert _proved_as_code(HALVED_IN_PLACE, wrong) is not Status.PROVED
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "isa", "unroll"), IN_C)
+def test_mad_in_c_takes_one_pass(inputs: int | None, outputs: int, isa: str, unroll: int) -> None:
+    """Its text is the same for all vector lengths, which generate_one checks."""
+    spec = make_spec("mad", inputs, outputs, isa, unroll=unroll)
+    assert generate_one(spec).text
+    assert len(set(_passes(program(spec))[1:])) == 1 and not program(spec).slots

@@ -56,8 +56,7 @@ class Allocation:
             if number not in busy:
                 return number
         raise TooFewRegisters(
-            f"{self._symbol} needs more than the {self._isa.registers} vector registers of "
-            f"{self._isa.name}; use a smaller unroll"
+            f"{self._symbol} needs more than the {self._isa.registers} vector registers of {self._isa.name}"
         )
 
     def _loop(self, loop: Loop, pinned: frozenset[int]) -> None:

@@ -31,7 +31,7 @@ class LoadError(RuntimeError):
 
 
 def attempt(spec: KernelSpec) -> Kernel | None:
-    """Return the proved kernel of a spec, or None if it needs more registers than there are."""
+    """Return the proved kernel of a spec, or None if registers or frame do not suffice."""
     try:
         return generate_one(spec)
     except SpecError:

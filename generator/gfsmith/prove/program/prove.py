@@ -79,8 +79,7 @@ class _Prover:
         loop_shape.check_pointers(self.spec, loops, where)
         stored: dict[tuple[int, int], Byte] = {}
         slots: dict[int, Lane] = {}
-        kept = _destinations(loops)
-        for loop in loops:
+        for loop, kept in zip(loops, _destinations(loops), strict=True):
             self._loop(loop, _Iteration(dict(preloaded), stored=stored, slots=slots, kept=kept), where)
         self._check_stores(loops[0], stored, where)
 
@@ -295,15 +294,15 @@ class _Prover:
                 )
 
 
-def _destinations(loops: tuple[Loop, ...]) -> dict[int, Ref]:
-    """Return the destination of each slot that the close of a loop stores."""
-    slots: dict[Value, int] = {}
-    found: dict[int, Ref] = {}
-    for instr in (i for loop in loops for i in loop.close):
-        if instr.op is Op.RELOAD and instr.ref is not None and instr.result is not None:
-            slots[instr.result] = instr.ref.index
-        elif instr.op in STORES and instr.ref is not None and instr.args[0] in slots:
-            found[slots[instr.args[0]]] = instr.ref
+def _destinations(loops: tuple[Loop, ...]) -> list[dict[int, Ref]]:
+    """Return for each loop the destination of each slot that its close, or the next one, stores."""
+    found: list[dict[int, Ref]] = []
+    next_stored: dict[int, Ref] = {}
+    for loop in reversed(loops):
+        slots = {i.result: i.ref.index for i in loop.close if i.op is Op.RELOAD and i.ref is not None}
+        stores = [i for i in loop.close if i.op in STORES and i.ref is not None and i.args[0] in slots]
+        next_stored = next_stored | {slots[i.args[0]]: i.ref for i in stores if i.ref is not None}
+        found.insert(0, next_stored)
     return found
 
 

@@ -18,12 +18,14 @@ from gfsmith.build.target import parse
 from gfsmith.cli import main, tune_stages
 from gfsmith.explore.cost_model import target
 from gfsmith.explore.pitch import pitch
-from gfsmith.explore.tune import load, modelled, result, space
+from gfsmith.explore.tune import load, modelled, result, space, study
 from gfsmith.explore.tune.result import Cell, Regime
 from gfsmith.explore.tune.space import Plan
 from gfsmith.kernel import microarch
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME
+from gfsmith.lower import lower
+from gfsmith.passes import check_frame
 from tests.support.paths import ROOT
 from tests.unit.explore.tune.fake import FakeBench
 
@@ -163,13 +165,14 @@ def test_bad_input_gets_one_line(project: Path, use: Use, arguments: list[str], 
     assert bench.samples == 0 and not (project / "tuned").exists()
 
 
-def test_variants_beyond_the_registers(project: Path, use: Use) -> None:
+def test_variants_beyond_the_frame(project: Path, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = use(FakeBench(lambda plan: math.inf))
-    wide = BUILD.replace('"3x2"]', '"3x8"]\nunroll = 8\norder = "steps"')
-    (project / "gfsmith.toml").write_text(wide)
-    done = _tune(project, "dot:3x8@sse", *QUICK)
+    frame = check_frame.check_frame
+    monkeypatch.setattr(check_frame, "MAX_FRAME", -1)
+    monkeypatch.setattr(study, "program", lambda spec: frame(lower(spec), spec))
+    done = _tune(project, "dot:3x2@sse", *QUICK)
     assert done.exit_code == 2 and done.stderr.count("\n") == 1
-    assert "needs 26 vector registers and sse has 16; use a smaller unroll (8)" in done.stderr
+    assert "bytes of stack for spilled values; allowed: -1" in done.stderr
     assert bench.samples == 0 and not (project / "tuned").exists()
 
 
