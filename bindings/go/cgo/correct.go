@@ -6,13 +6,7 @@ package gfsmith
 */
 import "C"
 
-import (
-	"unsafe"
-
-	"gfsmith.example/go/codec"
-)
-
-var _ codec.Corrector = (*engine)(nil)
+import "unsafe"
 
 // Correct has C write the numbers to C's memory, because a structure with a pointer to Go memory cannot be passed.
 func (e *engine) Correct(shards [][]byte, present []bool) ([]int, error) {

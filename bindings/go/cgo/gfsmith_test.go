@@ -23,7 +23,7 @@ func usable() []string {
 	return names
 }
 
-var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: SetISA, Corrects: true}
+var this = suite.Package{New: New, NewMatrix: NewMatrix, ISAs: usable, SetISA: SetISA}
 
 func TestSuite(t *testing.T) { suite.Run(t, this) }
 

@@ -61,6 +61,9 @@ type Engine interface {
 	// Rebuild rebuilds the wanted shards, which have their length, from the present ones. If that is impossible,
 	// it returns ErrSingular before it writes anything.
 	Rebuild(shards [][]byte, present, wanted []bool) error
+	// Correct corrects the present shards. counts has k + m + 2 numbers of positions: those at which each shard was
+	// corrected, the intact ones, and the uncorrected ones.
+	Correct(shards [][]byte, present []bool) (counts []int, err error)
 }
 
 // Codec is a code with a shape. Several goroutines may call its methods at once. Shards are the k data shards

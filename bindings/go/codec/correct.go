@@ -1,13 +1,5 @@
 package codec
 
-// Corrector is an Engine that finds and corrects wrong symbols.
-type Corrector interface {
-	Engine
-	// Correct corrects the present shards. counts has k + m + 2 numbers of positions: those at which each shard was
-	// corrected, the intact ones, and the uncorrected ones.
-	Correct(shards [][]byte, present []bool) (counts []int, err error)
-}
-
 // Corrected has numbers of byte positions.
 type Corrected struct {
 	Symbols     []int // for each of the k + m shards, the positions at which it was corrected
@@ -21,8 +13,7 @@ type Corrected struct {
 // Vandermonde, PlankVandermonde and RaidZ are, otherwise one. More wrong symbols are detected or, if the position
 // resembles another valid stripe, corrected to that.
 //
-// Errors: ErrTooFewShards if r is less than 2, ErrUnsupported if the code cannot tell shards apart, as with one parity,
-// and without cgo.
+// Errors: ErrTooFewShards if r is less than 2, ErrUnsupported if the code cannot tell shards apart, as with one parity.
 func (c *Codec) Correct(shards [][]byte) (Corrected, error) {
 	if len(shards) != c.k+c.m {
 		return Corrected{}, ErrTooFewShards
@@ -30,20 +21,12 @@ func (c *Codec) Correct(shards [][]byte) (Corrected, error) {
 	if _, err := size(shards, true); err != nil {
 		return Corrected{}, err
 	}
-	engine := c.engine
-	if s, ok := engine.(*shared); ok {
-		engine = s.Engine
-	}
-	corrector, ok := engine.(Corrector)
-	if !ok {
-		return Corrected{}, ErrUnsupported
-	}
 	present := make([]bool, len(shards))
 	for i, shard := range shards {
 		present[i] = len(shard) != 0
 	}
 	writeRange(shards)
-	counts, err := corrector.Correct(shards, present)
+	counts, err := c.engine.Correct(shards, present)
 	if err != nil {
 		return Corrected{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"gfsmith.example/go/codec"
 )
 
-// correct tests that Correct changes two wrong symbols of each position back, if the package supports it, and its errors.
+// correct tests that Correct changes two wrong symbols of each position back, and its errors.
 // With 40 shards the calls pass an array of pointers.
 func (p Package) correct(t *testing.T) {
 	for _, k := range []int{6, 35} {
@@ -18,11 +18,6 @@ func (p Package) correct(t *testing.T) {
 		s := NewShards(random, k+m, length)
 		is(t, c.Encode(s.All), nil)
 		right := Copy(s.All)
-		if !p.Corrects {
-			_, err := c.Correct(s.All)
-			is(t, err, codec.ErrUnsupported)
-			continue
-		}
 		for at := 0; at < damaged; at++ {
 			s.All[at%(k+m)][at] ^= 0x51
 			s.All[(at+4)%(k+m)][at] ^= byte(1 + at)

@@ -16,7 +16,6 @@ type Package struct {
 	NewMatrix func(parity [][]byte) (*codec.Codec, error)
 	ISAs      func() []string
 	SetISA    func(name string) error
-	Corrects  bool // Correct is supported
 }
 
 // Run runs all tests, those of results with every instruction set.
