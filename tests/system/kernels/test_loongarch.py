@@ -15,6 +15,7 @@ import pytest
 from gfsmith.build.requirements import UNPACKED
 from gfsmith.kernel.architecture import BY_ARCH, Arch
 from tests.support.folders import once
+from tests.support.golden_record import EXECUTED
 from tests.system.kernels.conftest import GENERATED, multiplication_table
 from tests.system.kernels.emulated import POLYNOMIALS, Emulation, Machine, build_generated, kernels_for
 from tests.system.kernels.emulator import Emulator
@@ -61,7 +62,9 @@ def started(program: Path, isa: str, folder: Path, polynomials: Sequence[int]) -
 
 @pytest.mark.needs("loongarch")
 @pytest.mark.parametrize("vectors", CPUS)
-def test_every_kernel_of_the_set_is_executed(vectors: str, program: Path, tmp_path: Path) -> None:
+def test_every_kernel_of_the_set_is_executed(
+    vectors: str, program: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     kernels = kernels_for(MACHINE, all_kernels_of(GENERATED))
     own = [kernel for kernel in kernels if kernel.isa == vectors]
     assert len(own) > 45
@@ -71,6 +74,10 @@ def test_every_kernel_of_the_set_is_executed(vectors: str, program: Path, tmp_pa
             block, _ = process.ask(f"block {kernel.symbol}")
             sweeps = [each for each in SWEEPS if each != "stepped"]
             sweep_all(partial(process.run, kernel.symbol), kernel, sweeps, block=block, sets=1)
+    symbols = {kernel.symbol for kernel in own}
+    if request.config.getoption("--update-golden"):
+        EXECUTED.add(vectors, symbols, "qemu-user")
+    assert symbols <= EXECUTED.symbols(vectors), "run pytest with --update-golden"
 
 
 @pytest.mark.needs("loongarch")
