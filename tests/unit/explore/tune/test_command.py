@@ -232,12 +232,11 @@ def test_real_kernels_are_loaded_agree_and_can_be_timed(tmp_path: Path) -> None:
     before = os.sched_getaffinity(0)
     target = parse("dot:3x6@sse", BY_NAME["sse"])
     points = [{"unroll": 1}, {"unroll": 1, "outputs": 3}, {"unroll": 2, "outputs": 3, "order": "steps"}]
-    plans = [space.plan(target, "gfs", point) for point in points]
-    hopeless = space.plan(target, "gfs", {"unroll": 8, "order": "steps"})
+    plans = [space.plan(target, "gfs", point) for point in (*points, {"unroll": 8, "order": "steps"})]
     bench = load.NativeBench(target, tmp_path, 1)
     try:
-        ready = bench.load([*plans, hopeless])
-        assert list(ready) == plans and len(set(ready.values())) == 3
+        ready = bench.load(plans)
+        assert list(ready) == plans and len(set(ready.values())) == 4
         for regime, length in ((Regime.CACHED, 1000), (Regime.MEMORY, 5000)):
             bench.open(Cell(target.name, target.shape, "sse", regime, "cached", length), plans[0])
             assert all(bench.agree(plan, plans[0]) for plan in plans)
@@ -252,6 +251,13 @@ def test_real_kernels_are_loaded_agree_and_can_be_timed(tmp_path: Path) -> None:
     finally:
         bench.close()
     assert os.sched_getaffinity(0) == before
+
+
+def test_a_kernel_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    (spec,) = space.plan(parse("dot:3x2@sse", BY_NAME["sse"]), "gfs", {"unroll": 1}).specs
+    assert load.attempt(spec) is not None
+    monkeypatch.setattr(check_frame, "MAX_FRAME", -1)
+    assert load.attempt(spec) is None
 
 
 @pytest.mark.parametrize("length", [64, 1000, 1024, 1100, 4096, 4160, 65536, 1 << 20])
