@@ -1,0 +1,323 @@
+#include "faults.h"
+
+#include "files.h"
+#include "memcached.h"
+#include "network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int agent_main(int argc, char **argv);
+int chunk_main(int argc, char **argv);
+
+static shape layout;
+static unsigned machines; /* with the agent, number 0 */
+static process *running[MACHINES];
+static char *arguments[MACHINES][20];
+static char texts[MACHINES][4][32];
+static bool calm;
+static unsigned kinds; /* enabled kinds */
+static unsigned damaged;
+
+static void on_start(void *what) {
+  unsigned rank = (unsigned)(uintptr_t)what;
+  if (running[rank] == NULL || running[rank]->dead)
+    running[rank] = process_start(rank, rank == 0 ? agent_main : chunk_main, arguments[rank]);
+}
+
+static void on_watch(void *what);
+
+static void later(void (*run)(void *what), unsigned rank, uint64_t most) {
+  world_after(world_random(most), run, (void *)(uintptr_t)rank);
+}
+
+/* A supervisor restarts processes that have died. */
+static void on_watch(void *what) {
+  (void)what;
+  for (unsigned rank = 0; rank < machines; rank++)
+    if (running[rank] != NULL && running[rank]->dead) {
+      network_forget(running[rank], world_chance(800) ? 20 * MS : 4 * SECOND);
+      running[rank] = NULL;
+      later(on_start, rank, world_chance(500) ? 100 * MS : 1500 * MS);
+    }
+  world_after(MS, on_watch, NULL);
+}
+
+static void prepare_agent(const shape *s) {
+  char **a = arguments[0];
+  unsigned at = 0;
+  a[at++] = (char *)(uintptr_t) "stripe-agent";
+  a[at++] = (char *)(uintptr_t) "--deadline";
+  a[at++] = (char *)(uintptr_t) "1000";
+  a[at++] = (char *)(uintptr_t) "--scheme";
+  a[at++] = (char *)(uintptr_t)s->scheme;
+  a[at++] = (char *)(uintptr_t) "-k";
+  a[at++] = texts[0][0];
+  snprintf(texts[0][0], sizeof texts[0][0], "%u", s->k);
+  a[at++] = (char *)(uintptr_t)(s->l > 0 ? "--groups" : "-m");
+  a[at++] = texts[0][1];
+  snprintf(texts[0][1], sizeof texts[0][1], "%u", s->l > 0 ? s->l : s->m);
+  if (s->l > 0) {
+    a[at++] = (char *)(uintptr_t) "--global";
+    a[at++] = texts[0][2];
+    snprintf(texts[0][2], sizeof texts[0][2], "%u", s->r);
+  }
+  a[at++] = (char *)(uintptr_t) "--slice";
+  a[at++] = texts[0][3];
+  snprintf(texts[0][3], sizeof texts[0][3], "%u", s->slice);
+  a[at++] = (char *)(uintptr_t) "store";
+}
+
+static void prepare_chunk(unsigned rank) {
+  char **a = arguments[rank];
+  snprintf(texts[rank][0], sizeof texts[rank][0], "%u", rank);
+  a[0] = (char *)(uintptr_t) "stripe-chunk";
+  a[1] = (char *)(uintptr_t) "--timeout";
+  a[2] = (char *)(uintptr_t) "400";
+  a[3] = texts[rank][0];
+  a[4] = (char *)(uintptr_t) "store";
+}
+
+void machines_start(const shape *s) {
+  layout = *s;
+  machines = s->k + s->m + 1;
+  prepare_agent(s);
+  later(on_start, 0, 10 * MS);
+  for (unsigned rank = 1; rank < machines; rank++) {
+    prepare_chunk(rank);
+    memcached_start(rank);
+    later(on_start, rank, 10 * MS);
+  }
+  on_watch(NULL);
+}
+
+/* ---- memories that may be lost ------------------------------------------------------------------ */
+
+/* Does the memcached have all values, as far as the agent's group says? */
+static bool whole(unsigned rank) {
+  char name[24], in_group[33] = "";
+  const char *text = disk_text("group"), *line, *own = memcached_incarnation(rank);
+  if (text == NULL)
+    return true; /* there are no values yet */
+  snprintf(name, sizeof name, "node %u ", rank);
+  line = strstr(text, name);
+  if (line != NULL)
+    snprintf(in_group, sizeof in_group, "%.32s", line + strlen(name));
+  return own != NULL && strcmp(own, in_group) == 0;
+}
+
+static bool may_lose(unsigned rank) {
+  unsigned lost = damaged;
+  for (unsigned other = 1; other < machines; other++)
+    lost += other != rank && !whole(other);
+  return lost < layout.bearable;
+}
+
+/* ---- faults -------------------------------------------------------------------------------------- */
+
+static unsigned any(void) { return (unsigned)world_random(machines); }
+
+static unsigned any_chunk(void) { return 1 + (unsigned)world_random(machines - 1); }
+
+static uint64_t a_while(void) {
+  return world_chance(600) ? world_between(MS, 300 * MS) : world_between(300 * MS, 3 * SECOND);
+}
+
+static void kill_process(unsigned rank) {
+  process *p = running[rank];
+  if (p == NULL || p->dead)
+    return;
+  if (world_chance(500))
+    p->doom = 1 + (unsigned)world_random(40);
+  else
+    process_kill(p);
+}
+
+static void on_memcached(void *what) {
+  unsigned rank = (unsigned)(uintptr_t)what;
+  if (!memcached_runs(rank))
+    memcached_start(rank);
+}
+
+static void tell(void *what) { /* the chunk server's connection is closed */
+  unsigned rank = (unsigned)(uintptr_t)what;
+  if (running[rank] != NULL)
+    process_notify(running[rank]);
+}
+
+static bool lose_memory(unsigned rank) {
+  if (!may_lose(rank))
+    return false;
+  memcached_kill(rank);
+  later(tell, rank, MS);
+  later(on_memcached, rank, SECOND);
+  return true;
+}
+
+static void on_continue(void *what) {
+  process_pause(what, false);
+}
+
+static void pause_process(unsigned rank) {
+  process *p = running[rank];
+  if (p == NULL || p->dead || p->paused)
+    return;
+  process_pause(p, true);
+  world_after(a_while(), on_continue, p);
+}
+
+static void on_memcached_continue(void *what) { memcached_pause((unsigned)(uintptr_t)what, false); }
+
+static void pause_memcached(unsigned rank) {
+  if (!memcached_runs(rank))
+    return;
+  memcached_pause(rank, true);
+  world_after(a_while(), on_memcached_continue, (void *)(uintptr_t)rank);
+}
+
+typedef struct way {
+  uint16_t from, to;
+} way;
+
+static void on_unblock(void *what) {
+  const way *w = what;
+  network_block(w->from, w->to, false);
+}
+
+static void block(unsigned a, unsigned b, uint64_t duration) {
+  way *w = world_new(sizeof *w);
+  *w = (way){(uint16_t)a, (uint16_t)b};
+  network_block(w->from, w->to, true);
+  world_after(duration, on_unblock, w);
+}
+
+static void part(unsigned a, unsigned b) {
+  uint64_t duration = a_while();
+  block(a, b, duration);
+  if (world_chance(800)) /* otherwise one direction only */
+    block(b, a, duration);
+  if (world_chance(400))
+    network_break((uint16_t)a, (uint16_t)b, duration);
+}
+
+static void isolate(unsigned a) {
+  uint64_t duration = a_while();
+  for (unsigned b = 0; b < machines; b++)
+    if (b != a) {
+      block(a, b, duration);
+      block(b, a, duration);
+    }
+}
+
+static void on_room(void *what) { memcached_fill((unsigned)(uintptr_t)what, false); }
+
+static void on_disk(void *what) {
+  (void)what;
+  disk_fill(false);
+}
+
+static void on_fed(void *what) { ((process *)what)->starved = 0; }
+
+static void starve(unsigned rank) {
+  process *p = running[rank];
+  if (p == NULL || p->dead)
+    return;
+  p->starved = world_chance(500) ? 20 : 200;
+  world_after(a_while() / 4, on_fed, p);
+}
+
+enum { KILL_CHUNK, KILL_MEMCACHED, KILL_MACHINE, KILL_AGENT, PAUSE, PAUSE_MEMCACHED, BREAK, PART,
+       ISOLATE, FULL, DISK, CLOCK, STARVE, DAMAGE, KINDS };
+
+static const char *const names[] = {
+    "kill chunk server", "kill memcached", "kill machine", "kill agent", "pause",
+    "pause memcached", "break link", "part", "isolate", "fill memcached", "fill disk",
+    "shift clock", "starve", "damage"};
+
+static bool strike(unsigned kind, unsigned rank) {
+  switch (kind) {
+  case KILL_CHUNK:
+    kill_process(rank);
+    return true;
+  case KILL_MEMCACHED:
+    return lose_memory(rank);
+  case KILL_MACHINE:
+    if (!lose_memory(rank))
+      return false;
+    kill_process(rank);
+    return true;
+  case KILL_AGENT:
+    kill_process(0);
+    return true;
+  case PAUSE:
+    pause_process(any());
+    return true;
+  case PAUSE_MEMCACHED:
+    pause_memcached(rank);
+    return true;
+  case BREAK:
+    network_break((uint16_t)rank, (uint16_t)world_random(rank), 50 * MS);
+    return true;
+  case PART:
+    part(rank, (unsigned)world_random(rank));
+    return true;
+  case ISOLATE:
+    isolate(rank);
+    return true;
+  case FULL:
+    memcached_fill(rank, true);
+    later(on_room, rank, 2 * SECOND);
+    return true;
+  case DISK:
+    disk_fill(true);
+    later(on_disk, 0, 2 * SECOND);
+    return true;
+  case CLOCK:
+    process_shift_clock((int64_t)world_random(200000) - 100000);
+    return true;
+  case STARVE:
+    starve(any());
+    return true;
+  default:
+    if (damaged > 0 || !may_lose(rank) || !memcached_damage(rank))
+      return false;
+    damaged = 1;
+    return true;
+  }
+}
+
+static void on_fault(void *what) {
+  unsigned kind = (unsigned)world_random(KINDS), rank = any_chunk();
+  (void)what;
+  if (calm)
+    return;
+  if (kinds >> kind & 1 && strike(kind, rank)) {
+    world_trace("fault: %s %u", names[kind], rank);
+    world_counts.faults++;
+  }
+  world_after(world_random(150 * MS), on_fault, NULL);
+}
+
+void faults_begin(void) {
+  kinds = (unsigned)(world_random(1u << KINDS) | world_random(1u << KINDS));
+  if (kinds >> KILL_AGENT & 1) /* a recovery with few lists may find no memory for records */
+    kinds &= ~(1u << FULL);
+  on_fault(NULL);
+}
+
+void faults_end(void) {
+  calm = true;
+  network_unblock_all();
+  disk_fill(false);
+  for (unsigned rank = 0; rank < machines; rank++) {
+    if (rank > 0) {
+      memcached_fill(rank, false);
+      on_memcached((void *)(uintptr_t)rank);
+      memcached_pause(rank, false);
+    }
+    if (running[rank] != NULL) {
+      running[rank]->starved = running[rank]->doom = 0;
+      process_pause(running[rank], false);
+    }
+  }
+}

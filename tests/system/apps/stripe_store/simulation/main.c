@@ -1,0 +1,136 @@
+/* simulation: the agent and the chunk servers of a store in one process, with virtual time. Each
+ * seed is one run, in a child process. See apps/stripe-store/README.md. */
+#include "clients.h"
+#include "faults.h"
+#include "history.h"
+
+#include <event2/event.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CALM = 60, LONGEST = 20 };
+
+static const shape shapes[] = {
+    {"rs", 2, 1, 0, 0, 0, 1},  {"rs", 3, 2, 0, 0, 0, 2},    {"lrc", 3, 3, 2, 1, 0, 2},
+    {"ppr", 3, 2, 0, 0, 0, 2}, {"ecpipe", 3, 2, 0, 0, 16, 2}, {"triec", 3, 2, 0, 0, 0, 2},
+};
+
+void *__wrap_malloc(size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+
+static uint64_t limit;
+
+static bool is_over(void) { return world_now() >= limit; }
+
+static void require(bool done, const char *what) {
+  if (!done && is_over())
+    world_fail("%d s after the last fault %s: %s", CALM, what, clients_error());
+}
+
+static bool rested(void) {
+  require(clients_rested(), "no value is accepted, or a command has no answer");
+  return clients_rested();
+}
+
+static bool have_read(void) {
+  require(clients_have_read(), "a read has no answer");
+  return clients_have_read();
+}
+
+/* ---- randomness of libsodium ------------------------------------------------------------------- */
+
+static const char *name(void) { return "simulation"; }
+static uint32_t word(void) { return (uint32_t)world_random(UINT64_C(1) << 32); }
+static void fill(void *const bytes, const size_t count) {
+  for (size_t i = 0; i < count; i++)
+    ((uint8_t *)bytes)[i] = (uint8_t)world_random(256);
+}
+
+static struct randombytes_implementation randomness = {
+    .implementation_name = name, .random = word, .buf = fill};
+
+/* ---- one seed ---------------------------------------------------------------------------------- */
+
+static void run(uint64_t seed, bool prints) {
+  world_begin(seed, prints);
+  machines_start(&shapes[seed % (sizeof shapes / sizeof *shapes)]);
+  clients_begin();
+  limit = world_now() + world_between(SECOND, 2 * SECOND);
+  world_run(is_over);
+  faults_begin();
+  limit = world_now() + world_between(2 * SECOND, LONGEST * SECOND / 2);
+  world_run(is_over);
+  faults_end();
+  clients_rest();
+  limit = world_now() + CALM * SECOND;
+  world_run(rested);
+  clients_read_all();
+  world_run(have_read);
+  history_check(clients_keys());
+}
+
+/* Run a seed in a child; its counts come through a pipe. False: it has failed. */
+static bool try(uint64_t seed, bool prints, counts *out) {
+  int ends[2], status;
+  fflush(stdout);
+  if (pipe(ends) != 0)
+    exit(2);
+  pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit seconds = {60, 60};
+    setrlimit(RLIMIT_CPU, &seconds);
+    run(seed, prints);
+    bool written = write(ends[1], &world_counts, sizeof world_counts) == sizeof world_counts;
+    fflush(stdout);
+    _exit(written ? 0 : 2);
+  }
+  close(ends[1]);
+  bool done = read(ends[0], out, sizeof *out) == sizeof *out;
+  close(ends[0]);
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    printf("ended by signal %d\n", WTERMSIG(status));
+  return done && status == 0;
+}
+
+static int run_all(const char *program, uint64_t first, uint64_t count, bool hashes) {
+  counts sum = {0}, one;
+  uint64_t failed = 0;
+  for (uint64_t seed = first; seed < first + count; seed++) {
+    if (!try(seed, false, &one)) {
+      printf("seed %" PRIu64 " has failed; replay: %s --trace %" PRIu64 "\n", seed, program, seed);
+      failed++;
+      continue;
+    }
+    if (hashes)
+      printf("seed %" PRIu64 ": %016" PRIx64 "\n", seed, one.hash);
+    sum.events += one.events;
+    sum.operations += one.operations;
+    sum.unknown += one.unknown;
+    sum.faults += one.faults;
+  }
+  printf("%" PRIu64 " seeds, %" PRIu64 " failed; %" PRIu64 " operations, %" PRIu64
+         " without a known outcome; %" PRIu64 " faults, %" PRIu64 " events\n",
+         count, failed, sum.operations, sum.unknown, sum.faults, sum.events);
+  return failed > 0;
+}
+
+int main(int argc, char **argv) {
+  counts one;
+  if (argc < 3) {
+    fputs("usage: simulation --trace SEED | --seeds FIRST COUNT | --hashes FIRST COUNT\n", stderr);
+    return 2;
+  }
+  randombytes_set_implementation(&randomness);
+  event_set_mem_functions(__wrap_malloc, __wrap_realloc, free);
+  if (strcmp(argv[1], "--trace") == 0)
+    return try(strtoull(argv[2], NULL, 10), true, &one) ? 0 : 1;
+  return run_all(argv[0], strtoull(argv[2], NULL, 10), argc > 3 ? strtoull(argv[3], NULL, 10) : 1,
+                 strcmp(argv[1], "--hashes") == 0);
+}
