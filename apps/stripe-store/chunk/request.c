@@ -37,8 +37,13 @@ static void welcome(server *s, const message *m) {
                   "another agent serves, started later or from a copy of the folder");
     return;
   }
-  if (!layout_create(&fresh, &options, reason)) {
+  if (!layout_valid(&options, reason)) {
     server_answer(s, m->request, ANSWER_REFUSED, reason);
+    return;
+  }
+  if (!layout_create(&fresh, &options, reason)) {
+    /* the agent welcomes again after this answer only: until then, no request is obeyed */
+    server_answer(s, m->request, GFSMITH_ENOMEM, reason);
     return;
   }
   if (fault_point("welcome.matrix") && !layout_spoil(fresh))

@@ -16,7 +16,7 @@
 enum {
   CLIENTS = 4,
   PLACES = 2,
-  UNKNOWN_MAX = 5, /* of a key, after which its place gets another one */
+  UNKNOWN_MAX = 5,  /* of a key, after which its place gets another one */
   OPERATIONS = 100, /* of a key, likewise */
   ROOM = 2048,
   LIMIT = 12 /* seconds for a command while the agent runs */
@@ -54,7 +54,8 @@ const char *clients_error(void) { return last_error; }
 
 static void think(client *c, uint64_t delay) { world_after(delay, on_think, c); }
 
-/* ---- the sockets of the agent ------------------------------------------------------------------ */
+/* ---- the sockets of the agent ------------------------------------------------------------------
+ */
 
 struct evconnlistener *__wrap_evconnlistener_new_bind(struct event_base *base, evconnlistener_cb cb,
                                                       void *owner, unsigned flags, int backlog,
@@ -79,7 +80,8 @@ int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *length) {
   return 0;
 }
 
-/* ---- commands ---------------------------------------------------------------------------------- */
+/* ---- commands ----------------------------------------------------------------------------------
+ */
 
 /* The bytes of a value: its number, then letters that follow from it. */
 static size_t body(uint64_t value, char *text) {
@@ -157,7 +159,8 @@ static void hang_up(client *c) {
     finish(c, UNKNOWN);
 }
 
-/* ---- answers ----------------------------------------------------------------------------------- */
+/* ---- answers -----------------------------------------------------------------------------------
+ */
 
 static bool starts(const client *c, const char *word) {
   return strncmp(c->answer, word, strlen(word)) == 0;
@@ -165,8 +168,8 @@ static bool starts(const client *c, const char *word) {
 
 static bool complete(const client *c) {
   bool line = c->filled >= 2 && memcmp(c->answer + c->filled - 2, "\r\n", 2) == 0;
-  return line && (!starts(c, "VALUE") || (c->filled > 5 && strcmp(c->answer + c->filled - 5,
-                                                                   "END\r\n") == 0));
+  return line && (!starts(c, "VALUE") ||
+                  (c->filled > 5 && strcmp(c->answer + c->filled - 5, "END\r\n") == 0));
 }
 
 static void take_value(client *c) {
@@ -249,7 +252,8 @@ static void on_ran(process *p) {
     agent = NULL;
 }
 
-/* ---- what the clients do ------------------------------------------------------------------------- */
+/* ---- what the clients do
+ * ------------------------------------------------------------------------- */
 
 static bool connected(client *c) {
   if (c->fd >= 0)

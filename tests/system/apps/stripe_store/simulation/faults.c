@@ -46,36 +46,36 @@ static void on_watch(void *what) {
 static void prepare_agent(const shape *s) {
   char **a = arguments[0];
   unsigned at = 0;
-  a[at++] = (char *)(uintptr_t) "stripe-agent";
-  a[at++] = (char *)(uintptr_t) "--deadline";
-  a[at++] = (char *)(uintptr_t) "1000";
-  a[at++] = (char *)(uintptr_t) "--scheme";
+  a[at++] = (char *)(uintptr_t)"stripe-agent";
+  a[at++] = (char *)(uintptr_t)"--deadline";
+  a[at++] = (char *)(uintptr_t)"1000";
+  a[at++] = (char *)(uintptr_t)"--scheme";
   a[at++] = (char *)(uintptr_t)s->scheme;
-  a[at++] = (char *)(uintptr_t) "-k";
+  a[at++] = (char *)(uintptr_t)"-k";
   a[at++] = texts[0][0];
   snprintf(texts[0][0], sizeof texts[0][0], "%u", s->k);
   a[at++] = (char *)(uintptr_t)(s->l > 0 ? "--groups" : "-m");
   a[at++] = texts[0][1];
   snprintf(texts[0][1], sizeof texts[0][1], "%u", s->l > 0 ? s->l : s->m);
   if (s->l > 0) {
-    a[at++] = (char *)(uintptr_t) "--global";
+    a[at++] = (char *)(uintptr_t)"--global";
     a[at++] = texts[0][2];
     snprintf(texts[0][2], sizeof texts[0][2], "%u", s->r);
   }
-  a[at++] = (char *)(uintptr_t) "--slice";
+  a[at++] = (char *)(uintptr_t)"--slice";
   a[at++] = texts[0][3];
   snprintf(texts[0][3], sizeof texts[0][3], "%u", s->slice);
-  a[at++] = (char *)(uintptr_t) "store";
+  a[at++] = (char *)(uintptr_t)"store";
 }
 
 static void prepare_chunk(unsigned rank) {
   char **a = arguments[rank];
   snprintf(texts[rank][0], sizeof texts[rank][0], "%u", rank);
-  a[0] = (char *)(uintptr_t) "stripe-chunk";
-  a[1] = (char *)(uintptr_t) "--timeout";
-  a[2] = (char *)(uintptr_t) "400";
+  a[0] = (char *)(uintptr_t)"stripe-chunk";
+  a[1] = (char *)(uintptr_t)"--timeout";
+  a[2] = (char *)(uintptr_t)"400";
   a[3] = texts[rank][0];
-  a[4] = (char *)(uintptr_t) "store";
+  a[4] = (char *)(uintptr_t)"store";
 }
 
 void machines_start(const shape *s) {
@@ -91,7 +91,8 @@ void machines_start(const shape *s) {
   on_watch(NULL);
 }
 
-/* ---- memories that may be lost ------------------------------------------------------------------ */
+/* ---- memories that may be lost ------------------------------------------------------------------
+ */
 
 /* Does the memcached have all values, as far as the agent's group says? */
 static bool whole(unsigned rank) {
@@ -113,7 +114,8 @@ static bool may_lose(unsigned rank) {
   return lost < layout.bearable;
 }
 
-/* ---- faults -------------------------------------------------------------------------------------- */
+/* ---- faults
+ * -------------------------------------------------------------------------------------- */
 
 static unsigned any(void) { return (unsigned)world_random(machines); }
 
@@ -154,9 +156,7 @@ static bool lose_memory(unsigned rank) {
   return true;
 }
 
-static void on_continue(void *what) {
-  process_pause(what, false);
-}
+static void on_continue(void *what) { process_pause(what, false); }
 
 static void pause_process(unsigned rank) {
   process *p = running[rank];
@@ -226,13 +226,28 @@ static void starve(unsigned rank) {
   world_after(a_while() / 4, on_fed, p);
 }
 
-enum { KILL_CHUNK, KILL_MEMCACHED, KILL_MACHINE, KILL_AGENT, PAUSE, PAUSE_MEMCACHED, BREAK, PART,
-       ISOLATE, FULL, DISK, CLOCK, STARVE, DAMAGE, KINDS };
+enum {
+  KILL_CHUNK,
+  KILL_MEMCACHED,
+  KILL_MACHINE,
+  KILL_AGENT,
+  PAUSE,
+  PAUSE_MEMCACHED,
+  BREAK,
+  PART,
+  ISOLATE,
+  FULL,
+  DISK,
+  CLOCK,
+  STARVE,
+  DAMAGE,
+  KINDS
+};
 
 static const char *const names[] = {
     "kill chunk server", "kill memcached", "kill machine", "kill agent", "pause",
-    "pause memcached", "break link", "part", "isolate", "fill memcached", "fill disk",
-    "shift clock", "starve", "damage"};
+    "pause memcached",   "break link",     "part",         "isolate",    "fill memcached",
+    "fill disk",         "shift clock",    "starve",       "damage"};
 
 static bool strike(unsigned kind, unsigned rank) {
   switch (kind) {

@@ -7,10 +7,10 @@
 
 typedef enum verb { GET, SET, ADD, CAS, DELETE } verb;
 typedef enum outcome {
-  UNKNOWN, /* it may take effect at any later time */
-  DONE,    /* answered: GET with `value`, the others with their effect */
+  UNKNOWN,  /* it may take effect at any later time */
+  DONE,     /* answered: GET with `value`, the others with their effect */
   NOT_DONE, /* answered: no effect, because of the key's state */
-  NOTHING  /* NOT_DONE, because the key has no value; an add has one then */
+  NOTHING   /* NOT_DONE, because the key has no value; an add has one then */
 } outcome;
 
 /* Values are numbers that are written once; 0: no value. */

@@ -17,7 +17,7 @@
 enum { CALM = 60, LONGEST = 20 };
 
 static const shape shapes[] = {
-    {"rs", 2, 1, 0, 0, 0, 1},  {"rs", 3, 2, 0, 0, 0, 2},    {"lrc", 3, 3, 2, 1, 0, 2},
+    {"rs", 2, 1, 0, 0, 0, 1},  {"rs", 3, 2, 0, 0, 0, 2},      {"lrc", 3, 3, 2, 1, 0, 2},
     {"ppr", 3, 2, 0, 0, 0, 2}, {"ecpipe", 3, 2, 0, 0, 16, 2}, {"triec", 3, 2, 0, 0, 0, 2},
 };
 
@@ -43,7 +43,8 @@ static bool have_read(void) {
   return clients_have_read();
 }
 
-/* ---- randomness of libsodium ------------------------------------------------------------------- */
+/* ---- randomness of libsodium -------------------------------------------------------------------
+ */
 
 static const char *name(void) { return "simulation"; }
 static uint32_t word(void) { return (uint32_t)world_random(UINT64_C(1) << 32); }
@@ -55,7 +56,8 @@ static void fill(void *const bytes, const size_t count) {
 static struct randombytes_implementation randomness = {
     .implementation_name = name, .random = word, .buf = fill};
 
-/* ---- one seed ---------------------------------------------------------------------------------- */
+/* ---- one seed ----------------------------------------------------------------------------------
+ */
 
 static void run(uint64_t seed, bool prints) {
   world_begin(seed, prints);

@@ -144,7 +144,8 @@ static memcached_return_t run(memcached_st *handle, order *o) {
   return reaches(o) ? code : MEMCACHED_CONNECTION_FAILURE;
 }
 
-/* ---- control ---------------------------------------------------------------------------------- */
+/* ---- control ----------------------------------------------------------------------------------
+ */
 
 void memcached_start(unsigned rank) {
   store *s = &stores[rank];
@@ -196,7 +197,8 @@ const char *memcached_incarnation(unsigned rank) {
   return text;
 }
 
-/* ---- chunk/wire.h ------------------------------------------------------------------------------ */
+/* ---- chunk/wire.h ------------------------------------------------------------------------------
+ */
 
 int wire_connect(const char *path, unsigned timeout_ms) {
   unsigned rank = (unsigned)atoi(strrchr(path, '-') + 1);
@@ -231,7 +233,8 @@ bool wire_keys(int fd, void (*found)(void *owner, const char *key, size_t length
   return true;
 }
 
-/* ---- libmemcached ------------------------------------------------------------------------------ */
+/* ---- libmemcached ------------------------------------------------------------------------------
+ */
 
 memcached_st *memcached_create(memcached_st *none) {
   (void)none;
@@ -265,8 +268,7 @@ static order of(order_kind kind, const char *key, size_t length) {
 }
 
 memcached_return_t memcached_set(memcached_st *handle, const char *key, size_t key_length,
-                                 const char *value, size_t length, time_t expires,
-                                 uint32_t flags) {
+                                 const char *value, size_t length, time_t expires, uint32_t flags) {
   (void)expires;
   (void)flags;
   order o = of(ORDER_SET, key, key_length);

@@ -8,8 +8,15 @@
 
 enum { MACHINES = 16 };
 
-typedef enum frame_kind { FRAME_UP, FRAME_DOWN, FRAME_MESSAGE, FRAME_GRANT, FRAME_DATA, FRAME_LANDED,
-                          FRAME_REFUSE } frame_kind;
+typedef enum frame_kind {
+  FRAME_UP,
+  FRAME_DOWN,
+  FRAME_MESSAGE,
+  FRAME_GRANT,
+  FRAME_DATA,
+  FRAME_LANDED,
+  FRAME_REFUSE
+} frame_kind;
 
 /* The last three but one have these fields in common; see operations.c. */
 typedef struct frame {
@@ -28,7 +35,7 @@ struct link;
 struct gfsmith_operation;
 
 typedef struct address_of {
-  uint16_t port; /* 0: unknown */
+  uint16_t port;  /* 0: unknown */
   uint64_t delay; /* before the next attempt to connect */
   bool tries;     /* an attempt is planned, or its link comes up */
 } address_of;

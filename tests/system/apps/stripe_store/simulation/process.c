@@ -187,7 +187,9 @@ void *__wrap_calloc(size_t count, size_t bytes) {
   return fails() ? NULL : __real_calloc(count, bytes);
 }
 
-void *__wrap_realloc(void *old, size_t bytes) { return fails() ? NULL : __real_realloc(old, bytes); }
+void *__wrap_realloc(void *old, size_t bytes) {
+  return fails() ? NULL : __real_realloc(old, bytes);
+}
 
 void *__wrap_reallocarray(void *old, size_t count, size_t bytes) {
   return fails() ? NULL : __real_reallocarray(old, count, bytes);
