@@ -147,7 +147,8 @@ static void finish(client *c, outcome result) {
     stored_last = stored_last || result == DONE;
   c->asked = NULL;
   c->serial++;
-  think(c, now_in == READING ? MS : world_random(world_chance(100) ? 300 * MS : 20 * MS));
+  think(c, now_in == READING ? MS
+                             : world_random(o->refused || world_chance(100) ? 200 * MS : 20 * MS));
 }
 
 static void hang_up(client *c) {
@@ -239,7 +240,7 @@ static void on_ran(process *p) {
   if (p != agent)
     return;
   for (client *c = all; c < all + CLIENTS; c++) {
-    if (c->fd >= 0)
+    if (c->fd >= 0 && c->asked != NULL)
       receive(c);
     if (c->fd >= 0 && p->dead) {
       close(c->fd);

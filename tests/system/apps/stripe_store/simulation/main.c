@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALM = 60, LONGEST = 20 };
+enum { CALM = 60, LONGEST = 5 };
 
 static const shape shapes[] = {
     {"rs", 2, 1, 0, 0, 0, 1},  {"rs", 3, 2, 0, 0, 0, 2},      {"lrc", 3, 3, 2, 1, 0, 2},
@@ -63,10 +63,10 @@ static void run(uint64_t seed, bool prints) {
   world_begin(seed, prints);
   machines_start(&shapes[seed % (sizeof shapes / sizeof *shapes)]);
   clients_begin();
-  limit = world_now() + world_between(SECOND, 2 * SECOND);
+  limit = world_now() + world_random(SECOND);
   world_run(is_over);
   faults_begin();
-  limit = world_now() + world_between(2 * SECOND, LONGEST * SECOND / 2);
+  limit = world_now() + world_between(SECOND, LONGEST * SECOND);
   world_run(is_over);
   faults_end();
   clients_rest();
