@@ -50,6 +50,7 @@ void membership_gone(agent *a, uint16_t rank, const char *why) {
   report("chunk server %u %s", rank, why);
   leave(n, NODE_AWAY, why);
   n->state = NODE_AWAY;
+  n->address[0] = '\0'; /* until its greeting, with another incarnation: no group with this one */
 }
 
 void membership_silent(agent *a, uint16_t rank) {

@@ -16,8 +16,9 @@ static process *running[MACHINES];
 static char *arguments[MACHINES][20];
 static char texts[MACHINES][4][32];
 static bool calm;
-static unsigned kinds; /* enabled kinds */
-static unsigned damaged;
+static unsigned kinds;   /* enabled kinds */
+static unsigned damaged; /* chunks */
+static unsigned early;   /* machines that lost their memory before there was a group */
 
 static void on_start(void *what) {
   unsigned rank = (unsigned)(uintptr_t)what;
@@ -99,7 +100,7 @@ static bool whole(unsigned rank) {
   char name[24], in_group[33] = "";
   const char *text = disk_text("group"), *line, *own = memcached_incarnation(rank);
   if (text == NULL)
-    return true; /* there are no values yet */
+    return !(early >> rank & 1); /* the agent may just have heard of the lost one */
   snprintf(name, sizeof name, "node %u ", rank);
   line = strstr(text, name);
   if (line != NULL)
@@ -150,6 +151,7 @@ static void tell(void *what) { /* the chunk server's connection is closed */
 static bool lose_memory(unsigned rank) {
   if (!may_lose(rank))
     return false;
+  early |= disk_text("group") == NULL ? 1u << rank : 0;
   memcached_kill(rank);
   later(tell, rank, MS);
   later(on_memcached, rank, SECOND);
