@@ -28,6 +28,7 @@ typedef struct client {
   unsigned number;
   int fd; /* -1: not connected */
   operation *asked;
+  bool sending;   /* a part of the command has not been sent */
   bool finishing; /* the operation asks for the end of faults and is in no history */
   uint64_t began, serial;
   char answer[ROOM], line[ROOM];
@@ -215,7 +216,7 @@ static outcome meaning(client *c) {
 
 static void on_answer(void *what) {
   client *c = what;
-  if (c->asked == NULL || !complete(c))
+  if (c->asked == NULL || c->sending || !complete(c))
     return;
   world_trace("client %u gets: %.*s", c->number, (int)strcspn(c->answer, "\r"), c->answer);
   if (world_now() - c->began > LIMIT * SECOND)
@@ -257,8 +258,10 @@ static void on_ran(process *p) {
  * ------------------------------------------------------------------------- */
 
 static bool connected(client *c) {
-  if (c->fd >= 0)
+  char byte;
+  if (c->fd >= 0 && recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
     return true;
+  hang_up(c);
   if (agent == NULL)
     return false;
   c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -294,8 +297,11 @@ static void on_send(void *what) {
   }
   process_notify(agent);
   s->from += part;
-  if (part < left)
+  c->sending = part < left;
+  if (c->sending)
     world_after(world_random(MS), on_send, s);
+  else if (complete(c)) /* an answer before the end of the command */
+    on_answer(c);
 }
 
 static void ask(client *c, operation o) {
@@ -308,6 +314,7 @@ static void ask(client *c, operation o) {
   }
   c->began = world_now();
   c->filled = 0;
+  c->sending = true;
   write_command(c, &o);
   world_trace("client %u asks: %.*s", c->number, (int)strcspn(c->line, "\r"), c->line);
   sending *s = world_new(sizeof *s);
