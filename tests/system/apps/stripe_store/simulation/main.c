@@ -56,6 +56,12 @@ static void fill(void *const bytes, const size_t count) {
 static struct randombytes_implementation randomness = {
     .implementation_name = name, .random = word, .buf = fill};
 
+/* libevent's warnings of failed allocations */
+static void ignore(int severity, const char *text) {
+  (void)severity;
+  (void)text;
+}
+
 /* ---- one seed ----------------------------------------------------------------------------------
  */
 
@@ -101,16 +107,20 @@ static bool try(uint64_t seed, bool prints, counts *out) {
   return done && status == 0;
 }
 
-static int run_all(const char *program, uint64_t first, uint64_t count, bool hashes) {
+/* The ways to run seeds: all of them, all with the hashes of their traces, up to the first failure.
+ */
+typedef enum way { ALL, HASHES, FIND } way;
+
+static int run_all(const char *program, way how, uint64_t first, uint64_t count) {
   counts sum = {0}, one;
-  uint64_t failed = 0;
-  for (uint64_t seed = first; seed < first + count; seed++) {
+  uint64_t failed = 0, seed = first;
+  for (; seed < first + count && (how != FIND || failed == 0); seed++) {
     if (!try(seed, false, &one)) {
       printf("seed %" PRIu64 " has failed; replay: %s --trace %" PRIu64 "\n", seed, program, seed);
       failed++;
       continue;
     }
-    if (hashes)
+    if (how == HASHES)
       printf("seed %" PRIu64 ": %016" PRIx64 "\n", seed, one.hash);
     sum.events += one.events;
     sum.operations += one.operations;
@@ -119,20 +129,26 @@ static int run_all(const char *program, uint64_t first, uint64_t count, bool has
   }
   printf("%" PRIu64 " seeds, %" PRIu64 " failed; %" PRIu64 " operations, %" PRIu64
          " without a known outcome; %" PRIu64 " faults, %" PRIu64 " events\n",
-         count, failed, sum.operations, sum.unknown, sum.faults, sum.events);
+         seed - first, failed, sum.operations, sum.unknown, sum.faults, sum.events);
   return failed > 0;
 }
 
+static uint64_t number(const char *text) { return strtoull(text, NULL, 10); }
+
 int main(int argc, char **argv) {
+  static const char *const ways[] = {"--seeds", "--hashes", "--find"};
   counts one;
-  if (argc < 3) {
-    fputs("usage: simulation --trace SEED | --seeds FIRST COUNT | --hashes FIRST COUNT\n", stderr);
-    return 2;
-  }
   randombytes_set_implementation(&randomness);
   event_set_mem_functions(__wrap_malloc, __wrap_realloc, free);
-  if (strcmp(argv[1], "--trace") == 0)
-    return try(strtoull(argv[2], NULL, 10), true, &one) ? 0 : 1;
-  return run_all(argv[0], strtoull(argv[2], NULL, 10), argc > 3 ? strtoull(argv[3], NULL, 10) : 1,
-                 strcmp(argv[1], "--hashes") == 0);
+  event_set_log_callback(ignore);
+  if (argc == 3 && strcmp(argv[1], "--trace") == 0)
+    return try(number(argv[2]), true, &one) ? 0 : 1;
+  for (way how = ALL; how <= FIND; how++)
+    if (argc == 4 && strcmp(argv[1], ways[how]) == 0)
+      return run_all(argv[0], how, number(argv[2]), number(argv[3]));
+  fputs("usage: run --trace SEED\n"
+        "       run --seeds|--hashes|--find FIRST COUNT\n"
+        "exit status: 0 no seed has failed; 1 one has; 2 refused\n",
+        stderr);
+  return 2;
 }

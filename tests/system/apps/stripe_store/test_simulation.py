@@ -1,0 +1,98 @@
+"""The agent and the chunk servers in one process, with virtual time, links and memcacheds, and faults from a
+seed (simulation/main.c). Every seed is replayable; mutants of the store are refuted.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.folders import built, once
+from tests.support.mutation import Mutant, plant
+from tests.support.paths import ROOT
+from tests.system.apps.stripe_store.conftest import HERE, call
+from tests.system.apps.stripe_store.support import EXAMPLE
+
+PARTS, PART = 4, 250
+"""Seeds of a run: in parts, which pytest-xdist may run in parallel."""
+
+pytestmark = pytest.mark.needs("store")
+
+
+def build(folder: Path, store: Path = EXAMPLE) -> Path:
+    paths = (f"BUILD={folder}", f"STORE={store}", f"ROOT={ROOT}", f"LIBRARIES={ROOT / 'build'}")
+    call("make", "-j2", "-C", HERE / "simulation", *paths, "CFLAGS=-O1 -g")
+    return folder / "stripe-simulation" / "simulation" / "run"
+
+
+@pytest.fixture(scope="session")
+def simulation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built("lib", "compose")
+    folder = once(tmp_path_factory, "store-simulation", lambda folder: (build(folder), None)[1])
+    return folder / "stripe-simulation" / "simulation" / "run"
+
+
+def run(program: Path, *arguments: str | int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_seed_fails(simulation: Path, part: int) -> None:
+    done = run(simulation, "--seeds", part * PART, PART)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_seed_has_one_trace(simulation: Path) -> None:
+    hashes = run(simulation, "--hashes", 0, 12).stdout.splitlines()[:12]
+    assert hashes == run(simulation, "--hashes", 0, 12).stdout.splitlines()[:12]
+    assert len({line.split()[-1] for line in hashes}) == 12
+    first = run(simulation, "--trace", 3).stdout
+    assert first == run(simulation, "--trace", 3).stdout
+    assert first != run(simulation, "--trace", 9).stdout
+
+
+SEEDS = 500
+"""Seeds in which a mutant must be found."""
+
+MUTANTS = {
+    "acknowledges before the records are stored": Mutant(
+        '(void)fault_point("set.encoded");', "if (r->status == GFSMITH_OK) { on_recorded(w, r); return; }"
+    ),
+    "acknowledges before the chunks are stored": Mutant("c->ours", "c != NULL", within="on_over"),
+    "cas without a comparison of versions": Mutant("e->record.version != c->request.number", "false"),
+    "grants a lock that is held": Mutant("l->queue == NULL", "true", within="lock_take"),
+    "recovers the oldest version": Mutant(
+        "(a->record.version > b->record.version) - (a->record.version < b->record.version)",
+        "(a->record.version < b->record.version) - (a->record.version > b->record.version)",
+    ),
+    "overlooks that a chunk server was away": Mutant("w->changes == w->agent->changes", "true"),
+    "keeps deleted versions": Mutant("kept_forget_record(s->kept, m->version)", "KEPT_OK"),
+    "serves before the chunk servers agree": Mutant(
+        "a->deciders = a->doubters = listed;", "a->deciders = listed;"
+    ),
+    "admits a chunk server whose rebuild has failed": Mutant("s->failed || !admit(s)", "!admit(s)"),
+    "does not try again after a lack of memory": Mutant(
+        "server_answer(s, m->request, GFSMITH_ENOMEM, reason);",
+        "server_answer(s, m->request, ANSWER_REFUSED, reason);",
+    ),
+    "forgets a deadline": Mutant("event_add(c->timer, &limit) == 0", "true", within="call_begin"),
+    "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
+    "accepts a damaged chunk": Mutant("memcmp(header, *item, KEPT_HEADER) == 0", "true"),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutants_are_refuted(simulation: Path, tmp_path: Path, name: str) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(EXAMPLE, source)
+    shutil.copytree(simulation.parent.parent, tmp_path / "stripe-simulation")
+    files = [*source.glob("agent/*.c"), *source.glob("chunk/*.c"), source / "common/net.c"]
+    planted, copy = plant(MUTANTS[name], files, tmp_path)
+    copy.replace(planted)
+    done = run(build(tmp_path, source), "--find", 0, SEEDS)
+    print(done.stdout)
+    assert done.returncode == 1, done.stdout + done.stderr
