@@ -69,8 +69,12 @@ MUTANTS = {
         "(a->record.version > b->record.version) - (a->record.version < b->record.version)",
         "(a->record.version < b->record.version) - (a->record.version > b->record.version)",
     ),
-    "overlooks that a chunk server was away": Mutant("w->changes == w->agent->changes", "true"),
-    "keeps deleted versions": Mutant("kept_forget_record(s->kept, m->version)", "KEPT_OK"),
+    "overlooks that a chunk server was away": Mutant(
+        "w->changes == w->agent->changes", "r->status == GFSMITH_OK"
+    ),
+    "deletes no chunks and no records": Mutant(
+        "memcached_delete($$words)", "(*key ? MEMCACHED_SUCCESS : MEMCACHED_NOTFOUND)"
+    ),
     "serves before the chunk servers agree": Mutant(
         "a->deciders = a->doubters = listed;", "a->deciders = listed;"
     ),
@@ -79,7 +83,7 @@ MUTANTS = {
         "server_answer(s, m->request, GFSMITH_ENOMEM, reason);",
         "server_answer(s, m->request, ANSWER_REFUSED, reason);",
     ),
-    "forgets a deadline": Mutant("event_add(c->timer, &limit) == 0", "true", within="call_begin"),
+    "forgets a deadline": Mutant("event_add(c->timer, &limit) == 0", "limit.tv_sec < 9", within="call_begin"),
     "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
     "accepts a damaged chunk": Mutant("memcmp(header, *item, KEPT_HEADER) == 0", "true"),
 }

@@ -17,6 +17,7 @@ static char *arguments[MACHINES][20];
 static char texts[MACHINES][4][32];
 static bool calm;
 static unsigned kinds;   /* enabled kinds */
+static uint64_t gap;     /* the longest time between two faults */
 static unsigned damaged; /* chunks */
 static unsigned early;   /* machines that lost their memory before there was a group */
 
@@ -39,7 +40,7 @@ static void on_watch(void *what) {
     if (running[rank] != NULL && running[rank]->dead) {
       network_forget(running[rank], world_chance(800) ? 20 * MS : 4 * SECOND);
       running[rank] = NULL;
-      later(on_start, rank, world_chance(500) ? 100 * MS : 1500 * MS);
+      later(on_start, rank, world_chance(700) ? 100 * MS : 1500 * MS);
     }
   world_after(MS, on_watch, NULL);
 }
@@ -81,6 +82,7 @@ static void prepare_chunk(unsigned rank) {
 
 void machines_start(const shape *s) {
   layout = *s;
+  network_begin();
   machines = s->k + s->m + 1;
   prepare_agent(s);
   later(on_start, 0, 10 * MS);
@@ -279,7 +281,7 @@ static bool strike(unsigned kind, unsigned rank) {
     part(rank, (unsigned)world_random(rank));
     return true;
   case ISOLATE:
-    isolate(rank);
+    isolate(any());
     return true;
   case FULL:
     memcached_fill(rank, true);
@@ -304,19 +306,26 @@ static bool strike(unsigned kind, unsigned rank) {
 }
 
 static void on_fault(void *what) {
-  unsigned kind = (unsigned)world_random(KINDS), rank = any_chunk();
+  unsigned kind, rank = any_chunk();
   (void)what;
   if (calm)
     return;
-  if (kinds >> kind & 1 && strike(kind, rank)) {
+  do
+    kind = (unsigned)world_random(KINDS);
+  while (!(kinds >> kind & 1));
+  if (strike(kind, rank)) {
     world_trace("fault: %s %u", names[kind], rank);
     world_counts.faults++;
   }
-  world_after(world_random(150 * MS), on_fault, NULL);
+  world_after(world_random(gap), on_fault, NULL);
 }
 
 void faults_begin(void) {
-  kinds = (unsigned)(world_random(1u << KINDS) | world_random(1u << KINDS));
+  kinds = (unsigned)(world_chance(500) ? world_random(1u << KINDS) | world_random(1u << KINDS)
+                                       : world_random(1u << KINDS) & world_random(1u << KINDS));
+  if (kinds == 0)
+    kinds = 1u << KILL_AGENT | 1u << KILL_CHUNK;
+  gap = world_between(50 * MS, 300 * MS);
   if (kinds >> KILL_AGENT & 1) /* a recovery with few lists may find no memory for records */
     kinds &= ~(1u << FULL);
   on_fault(NULL);

@@ -25,6 +25,7 @@ static gfsmith_node *nodes;
 static link *links;
 static uint16_t ports = FIRST_PORT;
 static unsigned blocks[MACHINES][MACHINES];
+static uint64_t slowest; /* delay of most frames */
 
 static const char *const names[] = {"up", "down", "message", "grant", "data", "landed", "refuse"};
 
@@ -89,8 +90,13 @@ static void put(inbox *in, frame *f, uint64_t delay) {
     world_after(f->due - world_now(), pump, in);
 }
 
+void network_begin(void) {
+  static const uint64_t delays[] = {300 * US, 300 * US, 3 * MS, 20 * MS};
+  slowest = delays[world_random(4)];
+}
+
 static uint64_t way(void) {
-  return world_chance(20) ? world_between(MS, 30 * MS) : world_between(20 * US, 300 * US);
+  return world_chance(20) ? world_between(MS, 30 * MS) : world_between(20 * US, slowest);
 }
 
 bool network_send(gfsmith_node *node, uint16_t rank, frame *f) {
@@ -109,8 +115,9 @@ static void notice_down(inbox *in, uint64_t most) {
   frame *f = world_new(sizeof *f);
   f->kind = FRAME_DOWN;
   /* what was sent last may be lost */
+  const unsigned arrives = world_chance(500) ? 0 : 800;
   frame **at = &in->first;
-  while (*at != NULL && ((*at)->kind == FRAME_UP || world_chance(700)))
+  while (*at != NULL && ((*at)->kind == FRAME_UP || world_chance(arrives)))
     at = &(*at)->next;
   *at = NULL;
   in->last = at;

@@ -51,6 +51,8 @@ struct gfsmith_node {
   struct gfsmith_node *next;
 };
 
+/* Choose the speed of all links. */
+void network_begin(void);
 /* False: there is no link. Takes over the frame. */
 bool network_send(gfsmith_node *node, uint16_t rank, frame *f);
 /* All links of a dead process go down; its peers learn that within `most`. */
