@@ -42,8 +42,7 @@ static void welcome(server *s, const message *m) {
     return;
   }
   if (!layout_create(&fresh, &options, reason)) {
-    /* the agent welcomes again after this answer only: until then, no request is obeyed */
-    server_answer(s, m->request, GFSMITH_ENOMEM, reason);
+    s->greeted = false; /* no memory: instead of an answer, it greets again at the next tick */
     return;
   }
   if (fault_point("welcome.matrix") && !layout_spoil(fresh))

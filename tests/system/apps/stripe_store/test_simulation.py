@@ -79,10 +79,7 @@ MUTANTS = {
         "a->deciders = a->doubters = listed;", "a->deciders = listed;"
     ),
     "admits a chunk server whose rebuild has failed": Mutant("s->failed || !admit(s)", "!admit(s)"),
-    "does not try again after a lack of memory": Mutant(
-        "server_answer(s, m->request, GFSMITH_ENOMEM, reason);",
-        "server_answer(s, m->request, ANSWER_REFUSED, reason);",
-    ),
+    "does not greet again after a lack of memory": Mutant("s->greeted = false;", ";", within="welcome"),
     "forgets a deadline": Mutant("event_add(c->timer, &limit) == 0", "limit.tv_sec < 9", within="call_begin"),
     "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
     "accepts a damaged chunk": Mutant("memcmp(header, *item, KEPT_HEADER) == 0", "true"),
