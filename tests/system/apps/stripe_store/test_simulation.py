@@ -70,7 +70,7 @@ MUTANTS = {
         "(a->record.version < b->record.version) - (a->record.version > b->record.version)",
     ),
     "overlooks that a chunk server was away": Mutant(
-        "w->changes == w->agent->changes", "r->status == GFSMITH_OK"
+        "w->changes == w->agent->changes", "w->changes <= w->agent->changes"
     ),
     "deletes no chunks and no records": Mutant(
         "memcached_delete($$words)", "(*key ? MEMCACHED_SUCCESS : MEMCACHED_NOTFOUND)"
@@ -80,7 +80,7 @@ MUTANTS = {
     ),
     "admits a chunk server whose rebuild has failed": Mutant("s->failed || !admit(s)", "!admit(s)"),
     "does not greet again after a lack of memory": Mutant("s->greeted = false;", ";", within="welcome"),
-    "forgets a deadline": Mutant("event_add(c->timer, &limit) == 0", "limit.tv_sec < 9", within="call_begin"),
+    "waits too long for an answer": Mutant("ms / 1000", "ms", within="call_begin"),
     "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
     "accepts a damaged chunk": Mutant("memcmp(header, *item, KEPT_HEADER) == 0", "true"),
 }

@@ -125,7 +125,8 @@ static unsigned any(void) { return (unsigned)world_random(machines); }
 static unsigned any_chunk(void) { return 1 + (unsigned)world_random(machines - 1); }
 
 static uint64_t a_while(void) {
-  return world_chance(600) ? world_between(MS, 300 * MS) : world_between(300 * MS, 3 * SECOND);
+  static const uint64_t most[] = {300 * MS, 300 * MS, 300 * MS, 3 * SECOND, 3 * SECOND, 8 * SECOND};
+  return world_between(MS, most[world_random(6)]);
 }
 
 static void kill_process(unsigned rank) {

@@ -121,7 +121,13 @@ void process_kill(process *p) {
     process_ran(p);
 }
 
+uint64_t process_stood(const process *p) {
+  return p->stood + (p->paused ? world_now() - p->since : 0);
+}
+
 void process_pause(process *p, bool paused) {
+  p->stood = process_stood(p);
+  p->since = world_now();
   p->paused = paused;
   p->notified = UINT64_MAX;
   process_notify(p);

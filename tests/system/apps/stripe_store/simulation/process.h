@@ -11,8 +11,9 @@ typedef struct process {
   unsigned rank;
   char name[16];
   bool dead, paused;
-  unsigned doom;    /* it dies at the next effect but doom - 1; 0: it does not */
-  unsigned starved; /* allocations of 1000 that fail */
+  uint64_t since, stood; /* time of the last pause, duration of all pauses before */
+  unsigned doom;         /* it dies at the next effect but doom - 1; 0: it does not */
+  unsigned starved;      /* allocations of 1000 that fail */
   struct gfsmith_node *node;
   uint64_t turn;     /* number of times that it has run */
   uint64_t notified; /* time for which it is to run next; UINT64_MAX: none */
@@ -27,6 +28,8 @@ extern void (*process_ran)(process *p);
 process *process_start(unsigned rank, int (*program)(int, char **), char **arguments);
 void process_kill(process *p);
 void process_pause(process *p, bool paused);
+/* Duration of all its pauses until now. */
+uint64_t process_stood(const process *p);
 /* Something has happened for which the process waits. */
 void process_notify(process *p);
 /* Let the running process wait until a time, or until it is notified. */
