@@ -173,3 +173,22 @@ def test_a_write_that_only_one_remembers(store: Store) -> None:
     store.wait_writable()
     assert seen(store, key) is None
     store.set(key, b"another value")
+
+
+def test_no_group_forms_with_memories_that_are_lost(store: Store) -> None:
+    """More than m of them would make the new store unreadable from the start."""
+
+    def misses(ranks: str) -> bool:
+        return store.refusal(lambda: store.set("key", b"value")).endswith(f"missing: {ranks}")
+
+    store.kill_all()
+    (store.folder / "group").unlink()
+    store.launch(*(f"memcached-{rank}" for rank in store.ranks), *(f"chunk-{rank}" for rank in range(1, 5)))
+    store.launch("agent")
+    wait_for("four chunk servers", lambda: misses("5"))
+    store.kill("memcached-1", "memcached-2", "memcached-3")
+    wait_for("the agent to notice", lambda: misses("1 2 3 5"))
+    store.launch("chunk-5", "memcached-1", "memcached-2", "memcached-3")
+    store.wait_writable()
+    store.set("key", b"value")
+    assert store.get("key") == b"value"
