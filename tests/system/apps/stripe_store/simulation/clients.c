@@ -55,8 +55,7 @@ const char *clients_error(void) { return last_error; }
 
 static void think(client *c, uint64_t delay) { world_after(delay, on_think, c); }
 
-/* ---- the sockets of the agent ------------------------------------------------------------------
- */
+/* ---- the sockets of the agent ---------------------------------------------------------------- */
 
 struct evconnlistener *__wrap_evconnlistener_new_bind(struct event_base *base, evconnlistener_cb cb,
                                                       void *owner, unsigned flags, int backlog,
@@ -81,8 +80,7 @@ int __wrap_getsockname(int fd, struct sockaddr *address, socklen_t *length) {
   return 0;
 }
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 /* The bytes of a value: its number, then letters that follow from it. */
 static size_t body(uint64_t value, char *text) {
@@ -161,8 +159,7 @@ static void hang_up(client *c) {
     finish(c, UNKNOWN);
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static bool starts(const client *c, const char *word) {
   return strncmp(c->answer, word, strlen(word)) == 0;

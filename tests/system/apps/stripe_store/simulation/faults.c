@@ -4,6 +4,7 @@
 #include "memcached.h"
 #include "network.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static shape layout;
 static unsigned machines; /* with the agent, number 0 */
 static process *running[MACHINES];
 static char *arguments[MACHINES][20];
-static char texts[MACHINES][4][32];
+static char texts[MACHINES][128];
 static bool calm;
 static unsigned kinds;   /* enabled kinds */
 static uint64_t gap;     /* the longest time between two faults */
@@ -26,8 +27,6 @@ static void on_start(void *what) {
   if (running[rank] == NULL || running[rank]->dead)
     running[rank] = process_start(rank, rank == 0 ? agent_main : chunk_main, arguments[rank]);
 }
-
-static void on_watch(void *what);
 
 static void later(void (*run)(void *what), unsigned rank, uint64_t most) {
   world_after(world_random(most), run, (void *)(uintptr_t)rank);
@@ -45,57 +44,33 @@ static void on_watch(void *what) {
   world_after(MS, on_watch, NULL);
 }
 
-static void prepare_agent(const shape *s) {
-  char **a = arguments[0];
-  unsigned at = 0;
-  a[at++] = (char *)(uintptr_t)"stripe-agent";
-  a[at++] = (char *)(uintptr_t)"--deadline";
-  a[at++] = (char *)(uintptr_t)"1000";
-  a[at++] = (char *)(uintptr_t)"--scheme";
-  a[at++] = (char *)(uintptr_t)s->scheme;
-  a[at++] = (char *)(uintptr_t)"-k";
-  a[at++] = texts[0][0];
-  snprintf(texts[0][0], sizeof texts[0][0], "%u", s->k);
-  a[at++] = (char *)(uintptr_t)(s->l > 0 ? "--groups" : "-m");
-  a[at++] = texts[0][1];
-  snprintf(texts[0][1], sizeof texts[0][1], "%u", s->l > 0 ? s->l : s->m);
-  if (s->l > 0) {
-    a[at++] = (char *)(uintptr_t)"--global";
-    a[at++] = texts[0][2];
-    snprintf(texts[0][2], sizeof texts[0][2], "%u", s->r);
-  }
-  a[at++] = (char *)(uintptr_t)"--slice";
-  a[at++] = texts[0][3];
-  snprintf(texts[0][3], sizeof texts[0][3], "%u", s->slice);
-  a[at++] = (char *)(uintptr_t)"store";
-}
-
-static void prepare_chunk(unsigned rank) {
-  char **a = arguments[rank];
-  snprintf(texts[rank][0], sizeof texts[rank][0], "%u", rank);
-  a[0] = (char *)(uintptr_t)"stripe-chunk";
-  a[1] = (char *)(uintptr_t)"--timeout";
-  a[2] = (char *)(uintptr_t)"400";
-  a[3] = texts[rank][0];
-  a[4] = (char *)(uintptr_t)"store";
+/* Split a command line into the arguments of a machine's process. */
+__attribute__((format(printf, 2, 3))) static void prepare(unsigned rank, const char *format, ...) {
+  unsigned count = 0;
+  va_list values;
+  va_start(values, format);
+  vsnprintf(texts[rank], sizeof texts[rank], format, values);
+  va_end(values);
+  for (char *word = strtok(texts[rank], " "); word != NULL; word = strtok(NULL, " "))
+    arguments[rank][count++] = word;
 }
 
 void machines_start(const shape *s) {
   layout = *s;
   network_begin();
   machines = s->k + s->m + 1;
-  prepare_agent(s);
+  prepare(0, "stripe-agent --deadline 1000 --scheme %s -k %u %s store", s->scheme, s->k,
+          s->options);
   later(on_start, 0, 10 * MS);
   for (unsigned rank = 1; rank < machines; rank++) {
-    prepare_chunk(rank);
+    prepare(rank, "stripe-chunk --timeout 400 %u store", rank);
     memcached_start(rank);
     later(on_start, rank, 10 * MS);
   }
   on_watch(NULL);
 }
 
-/* ---- memories that may be lost ------------------------------------------------------------------
- */
+/* ---- memories that may be lost --------------------------------------------------------------- */
 
 /* Does the memcached have all values, as far as the agent's group says? */
 static bool whole(unsigned rank) {

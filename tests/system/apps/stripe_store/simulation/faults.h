@@ -4,10 +4,12 @@
 
 #include "process.h"
 
-/* A scheme, and the number of chunk servers that may lose their memory. */
+/* A scheme with the agent's further options, and the number of chunk servers that may be without
+ * their memory. */
 typedef struct shape {
   const char *scheme;
-  unsigned k, m, l, r, slice, bearable;
+  unsigned k, m, bearable;
+  const char *options;
 } shape;
 
 void machines_start(const shape *s);

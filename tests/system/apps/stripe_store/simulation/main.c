@@ -17,8 +17,12 @@
 enum { CALM = 60, LONGEST = 5 };
 
 static const shape shapes[] = {
-    {"rs", 2, 1, 0, 0, 0, 1},  {"rs", 3, 2, 0, 0, 0, 2},      {"lrc", 3, 3, 2, 1, 0, 2},
-    {"ppr", 3, 2, 0, 0, 0, 2}, {"ecpipe", 3, 2, 0, 0, 16, 2}, {"triec", 3, 2, 0, 0, 0, 2},
+    {"rs", 2, 1, 1, "-m 1"},
+    {"rs", 3, 2, 2, "-m 2"},
+    {"lrc", 3, 3, 2, "--groups 2 --global 1"},
+    {"ppr", 3, 2, 2, "-m 2"},
+    {"ecpipe", 3, 2, 2, "-m 2 --slice 16"},
+    {"triec", 3, 2, 2, "-m 2"},
 };
 
 void *__wrap_malloc(size_t bytes);
@@ -43,8 +47,7 @@ static bool have_read(void) {
   return clients_have_read();
 }
 
-/* ---- randomness of libsodium -------------------------------------------------------------------
- */
+/* ---- randomness of libsodium ----------------------------------------------------------------- */
 
 static const char *name(void) { return "simulation"; }
 static uint32_t word(void) { return (uint32_t)world_random(UINT64_C(1) << 32); }
@@ -62,8 +65,7 @@ static void ignore(int severity, const char *text) {
   (void)text;
 }
 
-/* ---- one seed ----------------------------------------------------------------------------------
- */
+/* ---- one seed -------------------------------------------------------------------------------- */
 
 static void run(uint64_t seed, bool prints) {
   world_begin(seed, prints);

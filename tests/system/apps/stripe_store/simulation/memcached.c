@@ -144,8 +144,7 @@ static memcached_return_t run(memcached_st *handle, order *o) {
   return reaches(o) ? code : MEMCACHED_CONNECTION_FAILURE;
 }
 
-/* ---- control ----------------------------------------------------------------------------------
- */
+/* ---- control --------------------------------------------------------------------------------- */
 
 void memcached_start(unsigned rank) {
   store *s = &stores[rank];
@@ -197,8 +196,7 @@ const char *memcached_incarnation(unsigned rank) {
   return text;
 }
 
-/* ---- chunk/wire.h ------------------------------------------------------------------------------
- */
+/* ---- chunk/wire.h ---------------------------------------------------------------------------- */
 
 int wire_connect(const char *path, unsigned timeout_ms) {
   unsigned rank = (unsigned)atoi(strrchr(path, '-') + 1);
@@ -233,8 +231,7 @@ bool wire_keys(int fd, void (*found)(void *owner, const char *key, size_t length
   return true;
 }
 
-/* ---- libmemcached ------------------------------------------------------------------------------
- */
+/* ---- libmemcached ---------------------------------------------------------------------------- */
 
 memcached_st *memcached_create(memcached_st *none) {
   (void)none;

@@ -18,7 +18,8 @@ typedef enum frame_kind {
   FRAME_REFUSE
 } frame_kind;
 
-/* The last three but one have these fields in common; see operations.c. */
+/* The fields after the kind are for the kinds from FRAME_GRANT on, which operations.c handles; the
+ * last two also for messages. */
 typedef struct frame {
   struct frame *next;
   uint64_t due;
