@@ -29,7 +29,7 @@ typedef struct client {
   int fd; /* -1: not connected */
   operation *asked;
   bool sending;                  /* a part of the command has not been sent */
-  bool finishing;                /* the operation asks for the end of faults and is in no history */
+  bool finishing;                /* the operation is in no history */
   uint64_t began, stood, serial; /* `stood`: pauses of the agent before */
   char answer[ROOM], line[ROOM];
   size_t filled;
@@ -182,7 +182,7 @@ static void take_value(client *c) {
       at == 0 || key != o->key || sscanf(c->answer + at, "%" SCNu64, &value) != 1 ||
       value > values || body(value, text) != bytes || memcmp(c->answer + at, text, bytes) != 0 ||
       strcmp(c->answer + at + bytes, "\r\nEND\r\n") != 0)
-    world_fail("key %u: bytes that nobody wrote: %.100s", o->key, c->answer);
+    world_fail("key %u: bytes that no client has written: %.100s", o->key, c->answer);
   o->value = value;
   c->seen[key] = value;
   c->unique[key] = unique;
@@ -253,7 +253,7 @@ static void on_ran(process *p) {
     agent = NULL;
 }
 
-/* ---- what the clients do
+/* ---- activity of the clients
  * ------------------------------------------------------------------------- */
 
 static bool connected(client *c) {

@@ -2,7 +2,7 @@
 
 #include "files.h"
 #include "memcached.h"
-#include "network.h"
+#include "operations.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ __attribute__((format(printf, 2, 3))) static void prepare(unsigned rank, const c
 
 void machines_start(const shape *s) {
   layout = *s;
-  network_begin();
+  network_begin(&operations_events);
   machines = s->k + s->m + 1;
   prepare(0, "stripe-agent --deadline 1000 --scheme %s -k %u %s store", s->scheme, s->k,
           s->options);
@@ -72,7 +72,7 @@ void machines_start(const shape *s) {
 
 /* ---- memories that may be lost --------------------------------------------------------------- */
 
-/* Does the memcached have all values, as far as the agent's group says? */
+/* Does the memcached have all values, according to the agent's group? */
 static bool whole(unsigned rank) {
   char name[24], in_group[33] = "";
   const char *text = disk_text("group"), *line, *own = memcached_incarnation(rank);

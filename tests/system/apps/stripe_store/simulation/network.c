@@ -1,7 +1,5 @@
 #include "network.h"
 
-#include "operations.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +19,7 @@ typedef struct link {
   struct link *next;
 } link;
 
+static const network_events *events;
 static gfsmith_node *nodes;
 static link *links;
 static uint16_t ports = FIRST_PORT;
@@ -43,7 +42,7 @@ static void deliver(inbox *in, frame *f) {
     node->peers[in->from].tries = false;
     node->peers[in->from].delay = 0;
     o->link(o->context, in->from, true);
-    operations_link_up(node, in->from);
+    events->up(node, in->from);
   } else if (node->links[in->from] != in->link) {
     return; /* of a link that has been replaced */
   } else if (f->kind == FRAME_DOWN) {
@@ -51,7 +50,7 @@ static void deliver(inbox *in, frame *f) {
   } else if (f->kind == FRAME_MESSAGE) {
     o->message(o->context, in->from, f->data, f->bytes);
   } else {
-    operations_frame(node, in->from, f);
+    events->arrived(node, in->from, f);
   }
 }
 
@@ -90,7 +89,8 @@ static void put(inbox *in, frame *f, uint64_t delay) {
     world_after(f->due - world_now(), pump, in);
 }
 
-void network_begin(void) {
+void network_begin(const network_events *user) {
+  events = user;
   static const uint64_t delays[] = {300 * US, 300 * US, 3 * MS, 20 * MS};
   slowest = delays[world_random(4)];
 }
@@ -114,7 +114,7 @@ bool network_send(gfsmith_node *node, uint16_t rank, frame *f) {
 static void notice_down(inbox *in, uint64_t most) {
   frame *f = world_new(sizeof *f);
   f->kind = FRAME_DOWN;
-  /* what was sent last may be lost */
+  /* the last frames may be lost */
   const unsigned arrives = world_chance(500) ? 0 : 800;
   frame **at = &in->first;
   while (*at != NULL && ((*at)->kind == FRAME_UP || world_chance(arrives)))
@@ -136,9 +136,9 @@ static void cut(link *l, uint64_t most) {
 static void lose(gfsmith_node *node, uint16_t rank) {
   link *l = node->links[rank];
   node->links[rank] = NULL;
-  cut(l, 20 * MS); /* if this end has decided it: the peer learns it too */
+  cut(l, 20 * MS); /* unless the peer has cut it */
   node->options.link(node->options.context, rank, false);
-  operations_link_down(node, rank);
+  events->down(node, rank);
   plan(node, rank);
 }
 

@@ -1,4 +1,4 @@
-/* Links between nodes, instead of libfabric: what arrives on one arrives once and in order, or the
+/* Links between nodes, in place of libfabric: frames of a link arrive once and in order, or the
  * link goes down, for each end at its own time. */
 #ifndef SIMULATION_NETWORK_H
 #define SIMULATION_NETWORK_H
@@ -52,8 +52,15 @@ struct gfsmith_node {
   struct gfsmith_node *next;
 };
 
+/* The module that uses the links: a link is up or down, or a frame of a transfer has arrived. */
+typedef struct network_events {
+  void (*up)(gfsmith_node *node, uint16_t rank);
+  void (*down)(gfsmith_node *node, uint16_t rank);
+  void (*arrived)(gfsmith_node *node, uint16_t rank, const frame *f);
+} network_events;
+
 /* Choose the speed of all links. */
-void network_begin(void);
+void network_begin(const network_events *events);
 /* False: there is no link. Takes over the frame. */
 bool network_send(gfsmith_node *node, uint16_t rank, frame *f);
 /* All links of a dead process go down; its peers learn that within `most`. */

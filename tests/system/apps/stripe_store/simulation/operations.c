@@ -205,7 +205,7 @@ static void take_data(gfsmith_operation *o, end *e, const frame *f) {
   go_on(o);
 }
 
-void operations_frame(gfsmith_node *node, uint16_t rank, const frame *f) {
+static void take_frame(gfsmith_node *node, uint16_t rank, const frame *f) {
   gfsmith_operation *o;
   bool sends = f->kind == FRAME_GRANT || f->kind == FRAME_LANDED ||
                (f->kind == FRAME_REFUSE && f->by_receiver);
@@ -225,14 +225,14 @@ void operations_frame(gfsmith_node *node, uint16_t rank, const frame *f) {
   }
 }
 
-void operations_link_up(gfsmith_node *node, uint16_t rank) {
+static void link_up(gfsmith_node *node, uint16_t rank) {
   for (gfsmith_operation *o = node->operations; o != NULL; o = o->next)
     for (unsigned i = 0; i < o->ends; i++)
       if (o->end[i].rank == rank && !o->end[i].sends && o->end[i].state == END_WAITS && !o->failed)
         give_grant(o, &o->end[i]);
 }
 
-void operations_link_down(gfsmith_node *node, uint16_t rank) {
+static void link_down(gfsmith_node *node, uint16_t rank) {
   for (grant **at = &node->grants; *at != NULL;) {
     if ((*at)->rank == rank)
       *at = (*at)->next;
@@ -244,6 +244,8 @@ void operations_link_down(gfsmith_node *node, uint16_t rank) {
       if (o->end[i].rank == rank && o->end[i].state == END_GRANTED)
         fail(o, NULL, GFSMITH_EPEER, rank, "the link is down");
 }
+
+const network_events operations_events = {link_up, link_down, take_frame};
 
 /* ---- gfsmith_compose.h: primitives ----------------------------------------------------------- */
 

@@ -4,9 +4,6 @@
 
 #include "network.h"
 
-void operations_link_up(gfsmith_node *node, uint16_t rank);
-void operations_link_down(gfsmith_node *node, uint16_t rank);
-/* A grant, data, or the end of a transfer. */
-void operations_frame(gfsmith_node *node, uint16_t rank, const frame *f);
+extern const network_events operations_events;
 
 #endif
