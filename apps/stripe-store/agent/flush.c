@@ -45,7 +45,7 @@ static void on_flushed(void *owner, const result *r) {
   }
   index_clear(a);
   a->closed = true;
-  a->deciders = a->doubters = 0;
+  a->deciders = a->doubters = a->copiers = 0;
   w->answered = true;
   membership_advance(a);
 }

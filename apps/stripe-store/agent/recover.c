@@ -6,8 +6,10 @@
  * acknowledged, or from a value that was replaced or deleted: sync.c removes them.
  *
  * The next recovery, from other lists, must decide the same about a write that was not
- * acknowledged. So clients wait until each of these chunk servers has removed the other versions
- * and has the records: all records, if a server that should have some is not among them. */
+ * acknowledged. So these chunk servers delete nothing before all of them have their records: until
+ * then, an older version may be the only one that the next recovery finds. And clients wait until
+ * each of these chunk servers has removed the other versions and has the records: all records, if a
+ * server that should have some is not among them. */
 #include "recover.h"
 
 #include "common/report.h"
@@ -171,7 +173,7 @@ bool recover_try(agent *a) {
   if (!build(a, listed))
     return false;
   a->closed = true;
-  a->deciders = a->doubters = listed;
+  a->deciders = a->doubters = a->copiers = listed;
   report("recovered %u values", HASH_CNT(by_key, a->by_key));
   return true;
 }
@@ -181,7 +183,7 @@ void recover_agreed(agent *a, uint16_t rank) { a->doubters &= ~(UINT64_C(1) << r
 bool recover_undone(agent *a, uint16_t rank) {
   if (!(a->doubters >> rank & 1))
     return false;
-  a->deciders = a->doubters = a->quorum_ms = 0;
+  a->deciders = a->doubters = a->copiers = a->quorum_ms = 0;
   a->closed = false;
   index_clear(a);
   return true;

@@ -24,6 +24,7 @@ typedef struct sync {
   size_t at;        /* position in the list of the phase */
   unsigned running; /* calls */
   bool failed, told;
+  bool copies;   /* only records are stored in this try (agent.h: copiers) */
   unsigned rest; /* ticks until the next try */
 } sync_job;
 
@@ -105,8 +106,9 @@ static bool find_lacking(sync_job *s) {
 /* Begin with the first phase; for lack of memory, after a rest. */
 static void start(sync_job *s) {
   s->failed = false;
-  s->phase =
-      PHASE_FORGET; /* in a repeated try, versions that could not be deleted are still there */
+  s->copies = s->agent->copiers != 0;
+  /* in a repeated try, versions that could not be deleted are still there */
+  s->phase = s->copies ? PHASE_RECORDS : PHASE_FORGET;
   s->at = 0;
   if ((s->node->listed && !compare(s, s->node)) || !find_lacking(s))
     s->rest = RETRY_TICKS;
@@ -171,7 +173,7 @@ static void on_step(void *owner, const result *r) {
   }
   agent *a = s->agent;
   entry *e = index_version(a, version);
-  if (r->status == ANSWER_FULL && e != NULL && spare(s, e)) {
+  if (r->status == ANSWER_FULL && e != NULL && (s->copies || spare(s, e))) {
     report("chunk server %u: no memory for the copy of a record", s->node->rank);
   } else if (r->status != GFSMITH_OK) {
     fail(s, r->reason);
@@ -291,12 +293,23 @@ static void finish(sync_job *s) {
   node_set_state(n, NODE_UP);
 }
 
+/* The records are stored, as far as there is room: deletions follow, in another try. */
+static void end_copies(sync_job *s) {
+  if (!s->failed)
+    s->agent->copiers &= ~(UINT64_C(1) << s->node->rank);
+  s->rest = s->failed ? RETRY_TICKS : 1;
+}
+
 static void go_on(sync_job *s) {
   while (s->phase != PHASE_DONE) {
     while (s->running < WINDOW && s->at < s->todo[s->phase].count)
       do_next(s);
     if (s->running > 0)
       return;
+    if (s->copies) {
+      end_copies(s);
+      return;
+    }
     s->phase++;
     s->at = 0;
     if (s->phase == PHASE_CHUNKS && !s->failed)
