@@ -10,6 +10,21 @@ from gfsmith.kernel.tables import entry
 from gfsmith.lower.builder import Builder, Numbers
 from gfsmith.lower.circuits.network import Add, Circuit, Input, Scale
 
+#: The lower and the upper halves of the bytes of a value.
+Halves = tuple[Value, Value]
+
+
+def _halved_sums(circuit: Circuit) -> frozenset[int]:
+    """Return the sums that only products read and whose operands are split into halves anyway.
+
+    Two additions give the halves of such a sum; the sum and its split take four operations."""
+    factors = {node.of for node in circuit.nodes if isinstance(node, Scale)}
+    whole = {n for node in circuit.nodes if isinstance(node, Add) for n in (node.left, node.right)}
+    sums = factors - whole - set(circuit.outputs)
+    return frozenset(
+        n for n in sums if isinstance(node := circuit.nodes[n], Add) and factors >= {node.left, node.right}
+    )
+
 
 class _Baking:
     """The state of the lowering of one circuit."""
@@ -23,6 +38,9 @@ class _Baking:
         self.constants = b""
         preload = Builder(self.numbers)
         halved = spec.technique is Technique.NIBBLE
+        # Lookups that ignore the upper half of an index need no mask, so they read the sum itself.
+        masked = halved and Op.LOOKUP_LOW not in spec.isa.ops
+        self.halved_sums = _halved_sums(circuit) if masked else frozenset()
         self.mask = preload.emit(Op.CONST, immediate=0x0F) if halved else None
         self.preload = tuple(preload.code)
 
@@ -43,39 +61,50 @@ class _Baking:
         return Loop(role, step, head=tuple(b.code), joined=joined)
 
     def _copy(self, b: Builder, offset: int) -> None:
-        values: list[Value] = []
+        values: dict[int, Value] = {}
         outputs: dict[int, list[int]] = {}
         for output, number in enumerate(self.circuit.outputs):
             outputs.setdefault(number, []).append(output)
-        halves: dict[int, tuple[Value, Value]] = {}
+        halves: dict[int, Halves] = {}
         for number, node in enumerate(self.circuit.nodes):
             match node:
                 case Input(source):
-                    values.append(b.load(Space.SOURCE, source, offset))
+                    values[number] = b.load(Space.SOURCE, source, offset)
                 case Add(left, right):
-                    values.append(b.emit(Op.XOR, values[left], values[right]))
+                    if number not in self.halved_sums:
+                        values[number] = b.emit(Op.XOR, values[left], values[right])
                 case Scale(constant, of):
-                    values.append(self._product(b, constant, of, values, halves))
+                    values[number] = self._product(b, constant, of, values, halves)
             for output in outputs.get(number, ()):
                 b.store(values[number], output, offset)
 
     def _product(
-        self, b: Builder, constant: int, of: int, values: list[Value], halves: dict[int, tuple[Value, Value]]
+        self, b: Builder, constant: int, of: int, values: dict[int, Value], halves: dict[int, Halves]
     ) -> Value:
         if self.spec.technique is Technique.PERMXOR:
             tables = self._entry(b, Op.TABLE, constant), self._entry(b, Op.TABLE, constant, 16)
             return b.emit(Op.LOOKUP2, *tables, values[of])
         if self.mask is None:
             return b.emit(Op.AFFINE, values[of], self._entry(b, Op.MATRIX, constant))
-        if of not in halves:
-            halves[of] = self._split(b, values[of], self.mask)
-        return self._lookup(b, constant, halves[of])
+        return self._lookup(b, constant, self._halves(b, of, values, halves, self.mask))
 
-    def _split(self, b: Builder, x: Value, mask: Value) -> tuple[Value, Value]:
-        high = b.emit(Op.HIGH_NIBBLE, x, mask)
-        return b.emit(Op.AND, x, mask), high
+    def _halves(
+        self, b: Builder, number: int, values: dict[int, Value], halves: dict[int, Halves], mask: Value
+    ) -> Halves:
+        """Return the lower and the upper halves of a node's bytes, computed once."""
+        node = self.circuit.nodes[number]
+        if number in halves:
+            return halves[number]
+        if number in self.halved_sums and isinstance(node, Add):
+            left = self._halves(b, node.left, values, halves, mask)
+            right = self._halves(b, node.right, values, halves, mask)
+            halves[number] = b.emit(Op.XOR, left[0], right[0]), b.emit(Op.XOR, left[1], right[1])
+        else:
+            high = b.emit(Op.HIGH_NIBBLE, values[number], mask)
+            halves[number] = b.emit(Op.AND, values[number], mask), high
+        return halves[number]
 
-    def _lookup(self, b: Builder, constant: int, halves: tuple[Value, Value]) -> Value:
+    def _lookup(self, b: Builder, constant: int, halves: Halves) -> Value:
         low, high = halves
         first = b.emit(Op.LOOKUP, self._entry(b, Op.TABLE, constant), low)
         second = b.emit(Op.LOOKUP, self._entry(b, Op.TABLE, constant, 16), high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gfsmith.kernel.defaults import default_order, default_unroll
+from gfsmith.kernel.defaults import default_baked_unroll, default_order, default_unroll
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.tuning_parameters import Order, Store, fits
@@ -43,4 +43,13 @@ def test_order_of_the_vectors(
         return default_order(BY_NAME[isa], operation, outputs, unroll, baked, store)
 
     assert found(False, Store.TEMPORAL) is order
-    assert found(False, Store.STREAMING) is found(True, Store.TEMPORAL) is Order.SUMS
+    assert found(False, Store.STREAMING) is found(True, Store.STREAMING) is Order.SUMS
+    assert found(True, Store.TEMPORAL) is (Order.STEPS if isa == "avx2" else Order.SUMS)
+
+
+@pytest.mark.parametrize(
+    ("isa", "two"),
+    [("avx2", [1, 2, 5, 6, 7, 8]), ("gfni_avx2", [1, 2]), ("gfni_avx512", [1, 2]), ("sse", [])],
+)
+def test_vectors_of_a_known_matrix(isa: str, two: list[int]) -> None:
+    assert [n for n in range(1, 33) if default_baked_unroll(BY_NAME[isa], n) == 2] == two

@@ -11,8 +11,9 @@ from gfsmith.field import Field
 from gfsmith.field.cauchy import points
 from gfsmith.field.matrix import Matrix
 from gfsmith.lower.circuits.choice import Candidate, candidates
+from gfsmith.lower.circuits.distribute import distributed
 from gfsmith.lower.circuits.factored import Plan, Subspace, factored
-from gfsmith.lower.circuits.network import Network
+from gfsmith.lower.circuits.network import Add, Network, Scale
 
 FIELD = Field(0x11D)
 
@@ -126,3 +127,22 @@ def test_sums_that_vanish_and_equal_products() -> None:
     assert network.finish([total]).multiplications == 1
     with pytest.raises(ValueError, match="does not depend on any source"):
         network.finish([None])
+
+
+def test_a_divided_product_is_a_chain_with_the_total() -> None:
+    network = Network(FIELD)
+    a, b, total = (network.input(j) for j in range(3))
+    product = network.scale(5, network.add(a, network.scale(3, b)))
+    circuit = distributed(FIELD, network.finish([network.add(product, total)]))
+    assert circuit.matrix(FIELD, 3) == ((5, FIELD.multiply(5, 3), 1),)
+    assert (circuit.multiplications, circuit.additions) == (2, 2)
+    last = circuit.nodes[circuit.outputs[0]]
+    assert isinstance(last, Add) and isinstance(circuit.nodes[last.right], Scale)
+
+
+def test_a_sum_that_two_products_read_is_not_divided() -> None:
+    network = Network(FIELD)
+    a, b = network.input(0), network.input(1)
+    both = network.add(a, network.scale(3, b))
+    circuit = network.finish([network.add(network.scale(c, both), a) for c in (5, 7)])
+    assert distributed(FIELD, circuit) == circuit

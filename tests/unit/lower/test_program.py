@@ -4,19 +4,21 @@ set.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 
 import galois
 import numpy as np
 import pytest
 
+from gfsmith.build.generate import program as generated
 from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel import tables
 from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.spec import KernelSpec, Operation, Store, Technique
 from gfsmith.prove.program.prove import prove
-from tests.support.specs import Machine, make_program, make_spec
+from tests.support.specs import Machine, make_baked, make_program, make_spec
 
 SHAPES = [
     ("dot", None, 1),
@@ -103,3 +105,13 @@ def test_streaming_and_prefetch_are_proved_and_present(isa: str) -> None:
 
 def test_field_and_default_agree() -> None:
     assert make_spec("dot", 4, 2, "avx2").field == Field(0x11D)
+
+
+@pytest.mark.parametrize(("isa", "most"), [("gfni_avx512", 52), ("avx512", 133), ("avx2", 154)])
+def test_operations_of_a_known_matrix(isa: str, most: int) -> None:
+    """12+4 Cauchy has 25 products and 37 additions. Without divided products and halved sums its operations
+    were 54, 148 and 169; HIGH_NIBBLE is a shift and a mask."""
+    weight = {Op.AFFINE: 1, Op.XOR: 1, Op.XOR3: 1, Op.AND: 1, Op.LOOKUP: 1, Op.HIGH_NIBBLE: 2}
+    iteration = generated(make_baked(isa, "cauchy", 12, 4)).iterations()[0]
+    found = Counter(instr.op for loop in iteration for instr in loop.head)
+    assert sum(weight.get(op, 0) * count for op, count in found.items()) <= most

@@ -15,6 +15,7 @@ from gfsmith.field import Field
 from gfsmith.field.cauchy import Points, points
 from gfsmith.field.matrix import Matrix
 from gfsmith.lower.circuits.dense import dense
+from gfsmith.lower.circuits.distribute import distributed
 from gfsmith.lower.circuits.factored import Basis, Plan, Subspace, factored, groups, size
 from gfsmith.lower.circuits.network import Circuit
 from gfsmith.lower.circuits.schedule import derived_circuit, summed
@@ -135,7 +136,8 @@ def candidates(field: Field, matrix: Matrix, product: float, sum_: float) -> tup
         refined = [_refined(field, matrix, plan, product, sum_) for plan in plans]
         if refined:
             _, best = min(refined, key=lambda each: each[0])
-            found.append(Candidate("factored", dimension, factored(field, matrix, best)))
+            circuit = distributed(field, factored(field, matrix, best))
+            found.append(Candidate("factored", dimension, circuit))
     return tuple(sorted(found, key=lambda c: c.cost(product, sum_)))
 
 

@@ -60,7 +60,7 @@ gfsmith_kernel gfs_dot_3x2_cauchy__gfni_avx512_u2; /* none: cauchy_3x2_11d of ma
 gfsmith_kernel gfs_dot_nx1__avx2_u1; /* nibble */
 gfsmith_kernel gfs_mad_2x2__avx2_u1; /* nibble */
 gfsmith_kernel gfs_mul_nx1__avx2_u1; /* nibble */
-gfsmith_kernel gfs_dot_3x2_cauchy__avx2_u2; /* none: cauchy_3x2_11d of matrices.inc */
+gfsmith_kernel gfs_dot_3x2_cauchy__avx2_u2_steps; /* none: cauchy_3x2_11d of matrices.inc */
 #endif
 
 /* sse */

@@ -16,7 +16,7 @@ set(GFSMITH_SOURCES_avx2
   ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx1__avx2_u1.S
   ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mad_2x2__avx2_u1.S
   ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mul_nx1__avx2_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_3x2_cauchy__avx2_u2.S
+  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_3x2_cauchy__avx2_u2_steps.S
 )
 set(GFSMITH_ARCH_sse x86_64)
 set(GFSMITH_SOURCES_sse

@@ -15,7 +15,7 @@ GFSMITH_SOURCES_avx2 := \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__avx2_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__avx2_u1.S \
   $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__avx2_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__avx2_u2.S
+  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__avx2_u2_steps.S
 GFSMITH_ARCH_sse := x86_64
 GFSMITH_SOURCES_sse := \
   $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__sse_u1.S \
