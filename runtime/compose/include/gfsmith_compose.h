@@ -14,9 +14,9 @@
  * by a callback in the engine's thread, by gfsmith_operation_wait, or by both. Every operation has
  * a deadline.
  *
- * Links are authenticated with a key that all nodes share. Data on a link are not encrypted. A
- * checksum detects accidental changes, but does not protect against an attacker who can change
- * packets.
+ * Links are authenticated with a key that all nodes share: when they are made, and then every
+ * message and every slice of data. Data on a link are not encrypted. docs/compose/security.md names
+ * the threats that remain.
  */
 #ifndef GFSMITH_COMPOSE_H
 #define GFSMITH_COMPOSE_H
@@ -41,7 +41,7 @@ typedef enum gfsmith_compose_status {
   GFSMITH_ETIMEDOUT = -32, /**< the deadline has passed */
   GFSMITH_EPEER = -33,     /**< a peer has gone down or cannot be reached */
   GFSMITH_EAUTH = -34,    /**< a peer does not have the key, or claims a rank that is not its own */
-  GFSMITH_ECORRUPT = -35, /**< a message is truncated or its checksum is wrong */
+  GFSMITH_ECORRUPT = -35, /**< data or a message was changed, repeated or left out */
   GFSMITH_EMISMATCH =
       -36, /**< a peer has another code, graph, length or slice: the hashes differ */
   GFSMITH_ECANCELED = -37, /**< canceled here or by a peer, or the node is being destroyed */
@@ -188,6 +188,19 @@ GFSMITH_API bool gfsmith_node_triggers(const gfsmith_node *node);
  * @return GFSMITH_EINVAL (own rank, rank out of range, an invalid address) */
 GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host,
                                   uint16_t port);
+/** Replace the shared key, without closing links. New links use the new key; links of the previous
+ * one continue and are renewed at the latest 10 s after both ends have the new key. As long as a
+ * node has a previous key, it accepts peers with either key, and tries both. Links of other keys
+ * are closed. docs/compose/security.md has the procedure.
+ *
+ * @param node the node
+ * @param key the new key, GFSMITH_KEY_MIN to GFSMITH_KEY_MAX bytes, copied
+ * @param key_bytes its length in bytes
+ * @param previous the previous key, or NULL
+ * @param previous_bytes its length in bytes; 0: there is none
+ * @return GFSMITH_EINVAL (a length that is not allowed), GFSMITH_ENOMEM */
+GFSMITH_API int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_t key_bytes,
+                                   const uint8_t *previous, size_t previous_bytes);
 /** Return whether there is an authenticated link to a peer now.
  *
  * @param node the node

@@ -117,11 +117,11 @@ static bool post_frame(gfc_channel *channel, gfc_item *item) {
   uint8_t *buffer = channel->spare[channel->spares - 1];
   gfc_frame frame = {.type = item->type,
                      .credits = (uint16_t)channel->owed,
-                     .sequence = channel->sent,
+                     .number = channel->sent,
                      .bytes = item->bytes,
                      .body = item->body};
-  size_t bytes = gfc_frame_write(buffer, &frame);
-  bytes = gfc_fault_frame(channel->faults, buffer, bytes);
+  size_t bytes = gfc_frame_write(buffer, &frame, &channel->session.send);
+  bytes = gfc_fault_frame(channel->faults, &channel->session.send, channel->sent, buffer, bytes);
   if (bytes != 0 &&
       !posted(channel, fi_send(channel->ep, buffer, bytes, channel->registered.descriptor,
                                FI_ADDR_UNSPEC, &item->mark[0])))
@@ -129,6 +129,7 @@ static bool post_frame(gfc_channel *channel, gfc_item *item) {
   channel->spares--;
   channel->owed = 0;
   channel->sent++;
+  gfc_session_posted(&channel->session, item->type);
   item->buffer = buffer;
   item->posted = item->writing.pieces = 1;
   item->under_way = bytes != 0;
@@ -169,6 +170,17 @@ static ssize_t post_pieces(gfc_channel *channel, gfc_item *item, unsigned count)
   return fi_writemsg(channel->ep, &message, flags);
 }
 
+/* Give a write its number and its tag. Writes are posted in order, also those in parts. */
+static void seal_write(gfc_channel *channel, gfc_item *item) {
+  const gfc_piece *payload = item->piece;
+  bool any = item->writing.payload;
+  item->sealed = true;
+  if (item->writing.tag != NULL)
+    gfc_seal_write(&channel->session.send, channel->written, item->writing.data,
+                   any ? payload->local : NULL, any ? payload->bytes : 0, item->writing.tag);
+  channel->written++;
+}
+
 static bool post_write(gfc_channel *channel, gfc_item *item) {
   size_t most = gfc_fault_pieces(channel->faults, channel->fabric->pieces);
   if (item->posted == 0 && item->copy == NULL) {
@@ -176,6 +188,8 @@ static bool post_write(gfc_channel *channel, gfc_item *item) {
     if (item->copy != NULL)
       item->piece[0].local = item->copy;
   }
+  if (!item->sealed)
+    seal_write(channel, item);
   while (item->posted < item->writing.pieces) {
     unsigned left = item->writing.pieces - item->posted;
     unsigned count = left < most ? left : (unsigned)most;
@@ -185,6 +199,7 @@ static bool post_write(gfc_channel *channel, gfc_item *item) {
     item->under_way++;
     channel->touched = true;
   }
+  channel->sent++;
   return true;
 }
 
@@ -293,6 +308,45 @@ static void message(gfc_channel *channel, const gfc_frame *frame) {
     handlers->message(handlers->context, channel->rank, frame->body, frame->bytes);
 }
 
+/* ---- renewal of the session ---- */
+
+static void send_renewal(gfc_channel *channel, gfc_type type, const void *body, size_t bytes) {
+  if (gfc_channel_send(channel, type, body, bytes, NULL) != GFSMITH_OK)
+    gfc_channel_fail(channel, GFSMITH_ENOMEM, "no memory to renew the key");
+}
+
+void gfc_channel_renew(gfc_channel *channel) {
+  uint8_t body[GFC_RENEW_BYTES];
+  if (!gfc_session_stale(&channel->session, channel->handshake))
+    return;
+  gfc_session_renew(&channel->session, channel->handshake, channel->rank, body);
+  send_renewal(channel, GFC_RENEW, body, sizeof body);
+}
+
+/* False: the peer violates the protocol. */
+static bool renew(gfc_channel *channel, const gfc_frame *frame) {
+  uint8_t body[GFC_RENEWED_BYTES];
+  bool change = false;
+  int bytes;
+  switch (frame->type) {
+  case GFC_RENEW:
+    bytes = gfc_session_answer(&channel->session, channel->handshake, channel->rank, frame, body);
+    if (bytes >= 0)
+      send_renewal(channel, GFC_RENEWED, body, (size_t)bytes);
+    return bytes >= 0;
+  case GFC_RENEWED:
+    if (!gfc_session_answered(&channel->session, frame, &change))
+      return false;
+    if (change)
+      send_renewal(channel, GFC_SWITCH, NULL, 0);
+    return true;
+  case GFC_SWITCH:
+    return gfc_session_switched(&channel->session, frame);
+  default:
+    return false;
+  }
+}
+
 static void dispatch(gfc_channel *channel, const gfc_frame *frame) {
   const gfc_handlers *handlers = channel->handlers;
   if (frame->type >= GFC_CONTROL_FIRST)
@@ -303,7 +357,9 @@ static void dispatch(gfc_channel *channel, const gfc_frame *frame) {
   else if (frame->type == GFC_PING && frame->bytes == 0)
     gfc_channel_send(channel, GFC_PONG, NULL, 0,
                      NULL); /* if there is no memory, the peer sends another PING */
-  else if (!(frame->type == GFC_CREDIT || frame->type == GFC_PONG) || frame->bytes != 0)
+  else if ((frame->type == GFC_CREDIT || frame->type == GFC_PONG) && frame->bytes == 0)
+    return; /* its head says all */
+  else if (!renew(channel, frame))
     gfc_channel_fail(channel, GFSMITH_ECORRUPT,
                      "a message of type %u with %zu bytes, which has no place here", frame->type,
                      frame->bytes);
@@ -322,14 +378,15 @@ static void take_credits(gfc_channel *channel, unsigned credits) {
 
 static void got_frame(gfc_channel *channel, gfc_item *item, size_t bytes) {
   gfc_frame frame;
-  const char *wrong = gfc_frame_read(&frame, item->buffer, bytes);
+  const char *wrong = gfc_frame_read(&frame, item->buffer, bytes, &channel->session.receive);
   if (wrong != NULL) {
     gfc_channel_fail(channel, GFSMITH_ECORRUPT, "%s", wrong);
     return;
   }
-  if (frame.sequence != channel->got) {
-    gfc_channel_fail(channel, GFSMITH_ECORRUPT, "message %u in place of %u", frame.sequence,
-                     channel->got);
+  if (frame.number != channel->got) {
+    gfc_channel_fail(channel, GFSMITH_ECORRUPT, "message %llu in place of %llu: %s",
+                     (unsigned long long)frame.number, (unsigned long long)channel->got,
+                     frame.number < channel->got ? "it is repeated or late" : "some are missing");
     return;
   }
   channel->got++;
@@ -345,6 +402,8 @@ static void got_write(gfc_channel *channel, const struct fi_cq_data_entry *entry
   const gfc_mark *mark = entry->op_context;
   if (channel->fabric->info->mode & FI_RX_CQ_DATA && mark != NULL)
     repost(channel, mark->item);
+  channel->got++;
+  channel->landed++;
   owe(channel);
   channel->handlers->events->written(channel->handlers->observer, channel->rank,
                                      (uint32_t)entry->data);

@@ -13,6 +13,7 @@
 #include "faults.h"
 #include "frame.h"
 #include "link_types.h"
+#include "session.h"
 #include "timer.h"
 
 typedef struct gfc_item gfc_item;
@@ -45,6 +46,7 @@ struct gfc_item {
   size_t bytes;           /* of its body */
   atomic_size_t *waiting; /* the counter from which its bytes are subtracted at the end, or NULL */
   gfc_writing writing;    /* of a write, with `piece` below */
+  bool sealed;            /* of a write: has it its number and tag? */
   gfc_piece piece[GFC_PIECES_MAX];
   unsigned posted;    /* pieces that have been posted */
   unsigned under_way; /* posts that are not complete */
@@ -77,6 +79,7 @@ typedef struct gfc_channel {
   gfc_fabric *fabric;
   gfc_faults *faults;
   const gfc_handlers *handlers;
+  const gfc_handshake *handshake;
   uint16_t rank; /* of the peer */
   gfc_link_state state;
   int status; /* of GFC_DOWN: why */
@@ -91,15 +94,17 @@ typedef struct gfc_channel {
   gfc_item *receives;          /* GFC_RECEIVES of them */
   uint8_t *spare[GFC_SENDS];   /* unused buffers for frames */
   unsigned spares;
-  gfc_items queue;     /* not yet posted */
-  gfc_items under_way; /* posted and not complete */
-  unsigned credits;    /* messages and writes that we may send */
-  unsigned owed;       /* credits to return */
-  uint32_t sent, got;  /* sequence numbers of the next frame to send and to receive */
-  uint64_t heard;      /* time at which the peer was last heard */
+  gfc_items queue;          /* not yet posted */
+  gfc_items under_way;      /* posted and not complete */
+  unsigned credits;         /* messages and writes that we may send */
+  unsigned owed;            /* credits to return */
+  uint64_t sent, got;       /* frames and writes that were sent and received */
+  uint64_t written, landed; /* writes among them */
+  gfc_session session;
+  uint64_t heard; /* time at which the peer was last heard */
 } gfc_channel;
 
-/* Initialize a channel that is zero but for fabric, faults, handlers, rank and state. */
+/* Initialize a channel that is zero but for fabric, faults, handlers, handshake, rank and state. */
 void gfc_channel_init(gfc_channel *channel);
 /* Make the buffers. @return 0, or an error of libfabric's */
 int gfc_channel_allocate(gfc_channel *channel);
@@ -117,6 +122,8 @@ void gfc_channel_fail(gfc_channel *channel, int status, const char *format, ...)
  * by `bytes` when the frame has been sent. GFSMITH_ENOMEM. */
 int gfc_channel_send(gfc_channel *channel, uint8_t type, const void *body, size_t bytes,
                      atomic_size_t *waiting);
+/* Begin to renew the session, if it has not the current key and this is the side that begins. */
+void gfc_channel_renew(gfc_channel *channel);
 /* Append a write, as gfc_write. */
 int gfc_channel_write(gfc_channel *channel, const gfc_writing *writing);
 /* Post frames and writes as far as credits and the provider allow. */

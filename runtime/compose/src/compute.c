@@ -41,7 +41,7 @@ static int compute_piece(gfsmith_operation *operation, size_t from, size_t bytes
 
 static void begin(gfsmith_operation *operation, size_t s) {
   const gfc_shard *output = operation->shard + operation->inputs;
-  size_t behind = s * GFC_TRAILER_BYTES, bytes = gfc_slice_bytes(operation, s);
+  size_t behind = s * GFC_TRAILER_STRIDE, bytes = gfc_slice_bytes(operation, s);
   for (unsigned i = 0; i < operation->outputs; i++) {
     if (output[i].sum == NULL)
       continue;
@@ -54,7 +54,7 @@ static void end(gfsmith_operation *operation, size_t s) {
   const gfc_shard *output = operation->shard + operation->inputs;
   for (unsigned i = 0; i < operation->outputs; i++) {
     if (output[i].sum != NULL)
-      gfc_checksum_end(output[i].sum, output[i].trailers + s * GFC_TRAILER_BYTES);
+      gfc_checksum_end(output[i].sum, output[i].trailers + s * GFC_TRAILER_STRIDE);
   }
 }
 

@@ -240,6 +240,7 @@ bool gfc_in_engine(const gfc_engine *engine) {
 
 gfc_timers *gfc_engine_timers(gfc_engine *engine) { return &engine->timers; }
 bool gfc_can_trigger(const gfc_engine *engine) { return engine->fabric.triggers; }
+bool gfc_sealed(const gfc_engine *engine) { return !engine->fabric.triggers; }
 struct fid_domain *gfc_domain(const gfc_engine *engine) { return engine->fabric.domain; }
 
 int gfc_register(gfc_engine *engine, void *memory, size_t bytes, unsigned purpose,
@@ -259,6 +260,13 @@ int gfc_control(gfc_engine *engine, uint16_t rank, uint8_t type, const void *bod
 int gfc_write(gfc_engine *engine, uint16_t rank, const gfc_writing *writing) {
   gfc_channel *channel = gfc_peer_channel(&engine->peers, rank);
   return channel != NULL ? gfc_channel_write(channel, writing) : GFSMITH_EPEER;
+}
+
+bool gfc_authentic(const gfc_engine *engine, uint16_t rank, uint32_t data, const uint8_t *payload,
+                   size_t bytes, const uint8_t *tag) {
+  const gfc_channel *channel = gfc_peer_channel(&engine->peers, rank);
+  return channel != NULL && gfc_seal_write_valid(&channel->session.receive, channel->landed - 1,
+                                                 data, payload, bytes, tag);
 }
 
 void gfc_drop(gfc_engine *engine, uint16_t rank, int status, const char *reason) {

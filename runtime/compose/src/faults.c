@@ -6,7 +6,6 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* Does the fault apply to this frame or write? Then it is used up. */
 static bool now(gfc_faults *faults) {
@@ -16,30 +15,31 @@ static bool now(gfc_faults *faults) {
   return true;
 }
 
-static void change(uint8_t *frame, size_t bytes, size_t offset, const void *value, size_t width) {
-  memmove(frame + offset, value, width);
-  uint64_t sum = htole64(XXH3_64bits(frame + sizeof sum, bytes - sizeof sum));
-  memcpy(frame, &sum, sizeof sum);
+static void seal(const gfc_seal *seal, uint64_t number, uint8_t *frame, size_t bytes) {
+  gfc_seal_frame(seal, number, frame + GFC_TAG_BYTES, bytes - GFC_TAG_BYTES, frame);
 }
 
-size_t gfc_fault_frame(gfc_faults *faults, uint8_t *frame, size_t bytes) {
+size_t gfc_fault_frame(gfc_faults *faults, const gfc_seal *with, uint64_t number, uint8_t *frame,
+                       size_t bytes) {
+  enum { NUMBER = 16, CREDITS = 28 };
   int fault = faults->fault;
-  uint32_t magic = 0;
-  uint16_t credits = UINT16_MAX;
   if (fault == GFC_FAULT_SILENT)
     return faults->after != 0 && faults->after-- != 0 ? bytes : 0;
   if (fault == GFC_FAULT_NONE || fault >= GFC_FAULT_PAYLOAD || !now(faults))
     return bytes;
-  if (fault == GFC_FAULT_FLIP)
+  if (fault == GFC_FAULT_FLIP) {
     frame[bytes - 1] ^= 0x10;
-  if (fault == GFC_FAULT_MAGIC)
-    change(frame, bytes, 8, &magic, sizeof magic);
-  if (fault == GFC_FAULT_CREDITS)
-    change(frame, bytes, 14, &credits, sizeof credits);
-  if (fault == GFC_FAULT_CUT) { /* with a correct checksum */
-    bytes--;
-    change(frame, bytes, 8, frame + 8, sizeof magic);
+    return bytes;
   }
+  if (fault == GFC_FAULT_NUMBER) {
+    number--;
+    memcpy(frame + NUMBER, &(uint64_t){htole64(number)}, sizeof number);
+  }
+  if (fault == GFC_FAULT_CREDITS)
+    memset(frame + CREDITS, 0xff, sizeof(uint16_t));
+  if (fault == GFC_FAULT_CUT)
+    bytes--;
+  seal(with, number, frame, bytes); /* only the fault is wrong */
   return fault == GFC_FAULT_DROP ? 0 : bytes;
 }
 

@@ -68,6 +68,7 @@ static void prove(const gfc_key *key, side who, const gfc_dialogue *dialogue,
                   uint8_t proof[GFC_PROOF_BYTES]) {
   static const uint8_t label[] = "gfsmith-compose proof";
   const uint8_t byte = (uint8_t)who;
+  _Static_assert(GFC_PROOF_BYTES == crypto_auth_hmacsha256_BYTES, "a proof is a whole code");
   crypto_auth_hmacsha256_state state;
   crypto_auth_hmacsha256_init(&state, key->byte, key->bytes);
   crypto_auth_hmacsha256_update(&state, label, sizeof label);
@@ -86,27 +87,72 @@ static bool proved(const gfc_key *key, side who, const gfc_dialogue *dialogue,
   return crypto_verify_32(right, proof) == 0;
 }
 
+/* No proof is a root, because the labels differ. */
+void gfc_handshake_root(const gfc_key *key, const gfc_dialogue *dialogue,
+                        uint8_t root[GFC_ROOT_BYTES]) {
+  static const uint8_t label[] = "gfsmith-compose session";
+  crypto_auth_hmacsha256_state state;
+  _Static_assert(GFC_ROOT_BYTES == crypto_auth_hmacsha256_BYTES, "a root is a whole code");
+  crypto_auth_hmacsha256_init(&state, key->byte, key->bytes);
+  crypto_auth_hmacsha256_update(&state, label, sizeof label);
+  crypto_auth_hmacsha256_update(&state, dialogue->ask, sizeof dialogue->ask);
+  crypto_auth_hmacsha256_update(&state, dialogue->challenge, sizeof dialogue->challenge);
+  crypto_auth_hmacsha256_final(&state, root);
+  sodium_memzero(&state, sizeof state);
+}
+
 /* ---- the node's own part ---- */
 
 bool gfc_handshake_init(void) { return sodium_init() >= 0; }
 
+void gfc_key_set(gfc_key *key, const uint8_t *byte, size_t bytes) {
+  static const uint8_t label[] = "gfsmith-compose name";
+  uint8_t name[crypto_auth_hmacsha256_BYTES];
+  crypto_auth_hmacsha256_state state;
+  sodium_memzero(key, sizeof *key);
+  if (bytes == 0)
+    return;
+  memcpy(key->byte, byte, bytes);
+  key->bytes = bytes;
+  crypto_auth_hmacsha256_init(&state, byte, bytes);
+  crypto_auth_hmacsha256_update(&state, label, sizeof label);
+  crypto_auth_hmacsha256_final(&state, name);
+  memcpy(key->name, name, sizeof key->name);
+  sodium_memzero(&state, sizeof state);
+}
+
+void gfc_handshake_keys(gfc_handshake *own, const gfc_key *current, const gfc_key *previous) {
+  own->current = *current;
+  own->previous = *previous;
+}
+
 void gfc_handshake_open(gfc_handshake *own, const gfsmith_node_options *options) {
-  memcpy(own->key.byte, options->key, options->key_bytes);
-  own->key.bytes = options->key_bytes;
+  gfc_key_set(&own->current, options->key, options->key_bytes);
   own->rank = options->rank;
   own->connect_ms = options->connect_ms;
 }
 
-void gfc_handshake_close(gfc_handshake *own) { sodium_memzero(&own->key, sizeof own->key); }
+void gfc_handshake_close(gfc_handshake *own) {
+  sodium_memzero(&own->current, sizeof own->current);
+  sodium_memzero(&own->previous, sizeof own->previous);
+}
+
+const gfc_key *gfc_handshake_key(const gfc_handshake *own, const uint8_t name[GFC_KEY_NAME_BYTES]) {
+  if (memcmp(own->current.name, name, GFC_KEY_NAME_BYTES) == 0)
+    return &own->current;
+  if (own->previous.bytes != 0 && memcmp(own->previous.name, name, GFC_KEY_NAME_BYTES) == 0)
+    return &own->previous;
+  return NULL;
+}
 
 /* ---- the side that connects ---- */
 
-void gfc_handshake_ask(const gfc_handshake *own, gfc_attempt *attempt, gfc_reply *ask) {
-  greeting said = {ASK, GFC_VERSION, own->rank, attempt->peer, {0}};
+void gfc_handshake_ask(const gfc_handshake *own, uint16_t peer, gfc_dialogue *dialogue,
+                       gfc_reply *ask) {
+  greeting said = {ASK, GFC_VERSION, own->rank, peer, {0}};
   randombytes_buf(said.body, GFC_NONCE_BYTES);
   write_greeting(ask, &said);
-  memcpy(attempt->dialogue.ask, ask->data, sizeof attempt->dialogue.ask);
-  attempt->challenged = false;
+  memcpy(dialogue->ask, ask->data, sizeof dialogue->ask);
 }
 
 static bool from_peer(const gfc_handshake *own, const gfc_attempt *attempt, const greeting *said) {
@@ -119,7 +165,7 @@ static void answer_challenge(const gfc_handshake *own, gfc_attempt *attempt, con
   attempt->challenged = true;
   memcpy(attempt->dialogue.challenge, data, sizeof attempt->dialogue.challenge);
   memcpy(said.body, asked->body, GFC_TICKET_BYTES);
-  prove(&own->key, CONNECTS, &attempt->dialogue, said.body + GFC_TICKET_BYTES);
+  prove(&attempt->key, CONNECTS, &attempt->dialogue, said.body + GFC_TICKET_BYTES);
   write_greeting(reply, &said);
 }
 
@@ -154,7 +200,7 @@ bool gfc_handshake_welcomed(const gfc_handshake *own, const gfc_attempt *attempt
   greeting said;
   return attempt->challenged && read_greeting(&said, heard->data, heard->bytes) &&
          said.kind == WELCOME && from_peer(own, attempt, &said) &&
-         proved(&own->key, LISTENS, &attempt->dialogue, said.body);
+         proved(&attempt->key, LISTENS, &attempt->dialogue, said.body);
 }
 
 /* ---- the side that listens ---- */
@@ -193,46 +239,72 @@ static gfc_ticket *find_ticket(gfc_handshake *own, const uint8_t name[GFC_TICKET
   return NULL;
 }
 
-static gfc_verdict challenge(gfc_handshake *own, const greeting *asked, const uint8_t *data,
-                             gfc_reply *reply) {
-  gfc_ticket *ticket = new_ticket(own);
-  greeting said = {CHALLENGE, GFC_VERSION, own->rank, asked->rank, {0}};
+static void challenge(const gfc_handshake *own, uint16_t peer, const uint8_t *ask,
+                      gfc_dialogue *dialogue, gfc_reply *reply) {
+  greeting said = {CHALLENGE, GFC_VERSION, own->rank, peer, {0}};
   randombytes_buf(said.body, GFC_NONCE_BYTES);
   write_greeting(reply, &said);
-  memcpy(ticket->dialogue.ask, data, GFC_ASK_BYTES);
-  memcpy(ticket->dialogue.challenge, reply->data, GFC_ASK_BYTES);
+  memcpy(dialogue->ask, ask, GFC_ASK_BYTES);
+  memcpy(dialogue->challenge, reply->data, GFC_ASK_BYTES);
+}
+
+static gfc_verdict give_ticket(gfc_handshake *own, uint16_t peer, const uint8_t *ask,
+                               gfc_reply *reply) {
+  gfc_ticket *ticket = new_ticket(own);
+  challenge(own, peer, ask, &ticket->dialogue, reply);
   ticket->at = gfc_now();
   return GFC_REJECT;
 }
 
+bool gfc_handshake_answer(const gfc_handshake *own, uint16_t peer, const gfc_heard *ask,
+                          gfc_dialogue *dialogue, gfc_reply *reply) {
+  greeting said;
+  if (!read_greeting(&said, ask->data, ask->bytes) || said.kind != ASK ||
+      said.version != GFC_VERSION || said.rank != peer || said.other != own->rank)
+    return false;
+  challenge(own, peer, ask->data, dialogue, reply);
+  return true;
+}
+
+/* The key with which the peer has made its proof, or NULL. */
+static const gfc_key *proving_key(const gfc_handshake *own, const gfc_dialogue *dialogue,
+                                  const uint8_t *proof) {
+  if (proved(&own->current, CONNECTS, dialogue, proof))
+    return &own->current;
+  if (own->previous.bytes != 0 && proved(&own->previous, CONNECTS, dialogue, proof))
+    return &own->previous;
+  return NULL;
+}
+
 /* Is the proof valid? Then write WELCOME. The ticket cannot be used again. */
 static bool use_ticket(const gfc_handshake *own, gfc_ticket *ticket, const greeting *proof,
-                       gfc_reply *reply) {
+                       gfc_reply *reply, gfc_admission *admission) {
   greeting asked = {0};
-  gfc_dialogue dialogue = ticket->dialogue;
+  admission->dialogue = ticket->dialogue;
   ticket->at = 0;
-  read_greeting(&asked, dialogue.ask, sizeof dialogue.ask);
-  if (asked.rank != proof->rank ||
-      !proved(&own->key, CONNECTS, &dialogue, proof->body + GFC_TICKET_BYTES))
+  read_greeting(&asked, admission->dialogue.ask, GFC_ASK_BYTES);
+  admission->key = proving_key(own, &admission->dialogue, proof->body + GFC_TICKET_BYTES);
+  if (asked.rank != proof->rank || admission->key == NULL)
     return false;
   greeting welcome = {WELCOME, GFC_VERSION, own->rank, proof->rank, {0}};
-  prove(&own->key, LISTENS, &dialogue, welcome.body);
+  prove(admission->key, LISTENS, &admission->dialogue, welcome.body);
   write_greeting(reply, &welcome);
   return true;
 }
 
-static gfc_verdict check_proof(gfc_handshake *own, const greeting *proof, gfc_reply *reply) {
+static gfc_verdict check_proof(gfc_handshake *own, const greeting *proof, gfc_reply *reply,
+                               gfc_admission *admission) {
   gfc_ticket *ticket = find_ticket(own, proof->body);
   if (ticket == NULL)
     return refuse(own, proof->rank, WHY_LATE, reply);
-  if (use_ticket(own, ticket, proof, reply))
+  if (use_ticket(own, ticket, proof, reply, admission))
     return GFC_ADMIT;
   refuse(own, proof->rank, WHY_KEY, reply);
   return GFC_REJECT_WRONG_KEY;
 }
 
 gfc_verdict gfc_handshake_judge(gfc_handshake *own, const gfc_heard *heard, uint16_t *rank,
-                                gfc_reply *reply) {
+                                gfc_reply *reply, gfc_admission *admission) {
   greeting said;
   if (!read_greeting(&said, heard->data, heard->bytes) || said.version != GFC_VERSION)
     return refuse(own, 0, WHY_VERSION, reply);
@@ -240,8 +312,8 @@ gfc_verdict gfc_handshake_judge(gfc_handshake *own, const gfc_heard *heard, uint
     return refuse(own, said.rank, WHY_RANK, reply);
   *rank = said.rank;
   if (said.kind == ASK)
-    return challenge(own, &said, heard->data, reply);
+    return give_ticket(own, said.rank, heard->data, reply);
   if (said.kind == PROOF)
-    return check_proof(own, &said, reply);
+    return check_proof(own, &said, reply, admission);
   return refuse(own, said.rank, WHY_VERSION, reply);
 }

@@ -23,9 +23,11 @@
 #include "gfsmith_compose.h"
 
 enum {
-  GFC_VERSION = 1,
+  GFC_VERSION = 2,
   GFC_NONCE_BYTES = 32,
   GFC_PROOF_BYTES = 32,
+  GFC_ROOT_BYTES = 32,
+  GFC_KEY_NAME_BYTES = 8,
   GFC_TICKET_BYTES = 8,                /* the first bytes of CHALLENGE's nonce */
   GFC_ASK_BYTES = 8 + GFC_NONCE_BYTES, /* CHALLENGE has the same size */
   GFC_GREETING_MAX = 8 + GFC_TICKET_BYTES + GFC_PROOF_BYTES /* verbs has room for 56 */
@@ -33,7 +35,8 @@ enum {
 
 typedef struct gfc_key {
   uint8_t byte[GFSMITH_KEY_MAX];
-  size_t bytes;
+  size_t bytes;                     /* 0: there is no key */
+  uint8_t name[GFC_KEY_NAME_BYTES]; /* derived from it; not secret */
 } gfc_key;
 
 /* ASK and CHALLENGE as sent. */
@@ -50,7 +53,7 @@ typedef struct gfc_ticket {
 
 /* The node's own part in all handshakes. */
 typedef struct gfc_handshake {
-  gfc_key key;
+  gfc_key current, previous; /* both are accepted */
   uint16_t rank;
   unsigned connect_ms;
   gfc_ticket ticket[GFC_TICKETS];
@@ -59,6 +62,7 @@ typedef struct gfc_handshake {
 /* The connecting side of one handshake. */
 typedef struct gfc_attempt {
   uint16_t peer;   /* its rank */
+  gfc_key key;     /* the one that is proved */
   bool challenged; /* has CHALLENGE arrived? */
   gfc_dialogue dialogue;
 } gfc_attempt;
@@ -75,15 +79,25 @@ typedef struct gfc_reply {
 
 /* Start libsodium; may be called again. False: no source of random bytes. */
 bool gfc_handshake_init(void);
-/* Set key, rank and connect_ms from the options; `own` is zero before. */
+/* Set keys, rank and connect_ms from the options; `own` is zero before. */
 void gfc_handshake_open(gfc_handshake *own, const gfsmith_node_options *options);
-/* Erase the key. */
+/* Set a key from its bytes, 0: none. */
+void gfc_key_set(gfc_key *key, const uint8_t *byte, size_t bytes);
+/* Replace the keys. */
+void gfc_handshake_keys(gfc_handshake *own, const gfc_key *current, const gfc_key *previous);
+/* Erase the keys. */
 void gfc_handshake_close(gfc_handshake *own);
+/* The key with this name, or NULL. */
+const gfc_key *gfc_handshake_key(const gfc_handshake *own, const uint8_t name[GFC_KEY_NAME_BYTES]);
+/* Derive the root of a session's keys from a key and both greetings. */
+void gfc_handshake_root(const gfc_key *key, const gfc_dialogue *dialogue,
+                        uint8_t root[GFC_ROOT_BYTES]);
 
 /* ---- the side that connects ---- */
 
 /* Write ASK, the first greeting. */
-void gfc_handshake_ask(const gfc_handshake *own, gfc_attempt *attempt, gfc_reply *ask);
+void gfc_handshake_ask(const gfc_handshake *own, uint16_t peer, gfc_dialogue *dialogue,
+                       gfc_reply *ask);
 /* The provider has reported a refusal, described by `error`. If it is the CHALLENGE, write PROOF.
  * @return GFSMITH_OK, or the status of the failure with the reason (GFSMITH_REASON_MAX bytes) */
 int gfc_handshake_prove(const gfc_handshake *own, gfc_attempt *attempt, const gfc_heard *heard,
@@ -94,6 +108,12 @@ bool gfc_handshake_welcomed(const gfc_handshake *own, const gfc_attempt *attempt
 
 /* ---- the side that listens ---- */
 
+/* A peer that was admitted. */
+typedef struct gfc_admission {
+  const gfc_key *key; /* the one that it has proved; valid until the keys are replaced */
+  gfc_dialogue dialogue;
+} gfc_admission;
+
 typedef enum gfc_verdict {
   GFC_REJECT,           /* refuse with the reply: CHALLENGE or REFUSAL */
   GFC_REJECT_WRONG_KEY, /* the same, and the node that claims this rank does not have the key */
@@ -101,9 +121,13 @@ typedef enum gfc_verdict {
 } gfc_verdict;
 
 /* Judge a connection request. `rank`: the rank that it claims, valid unless the verdict is
- * GFC_REJECT. */
+ * GFC_REJECT. `admission` is written with GFC_ADMIT. */
 gfc_verdict gfc_handshake_judge(gfc_handshake *own, const gfc_heard *heard, uint16_t *rank,
-                                gfc_reply *reply);
+                                gfc_reply *reply, gfc_admission *admission);
+/* Answer an ASK of a peer on its authenticated link with CHALLENGE. False: it is no ASK of this
+ * peer. */
+bool gfc_handshake_answer(const gfc_handshake *own, uint16_t peer, const gfc_heard *ask,
+                          gfc_dialogue *dialogue, gfc_reply *challenge);
 /* The refusal for a peer that could not be served in time. */
 void gfc_handshake_refuse_late(const gfc_handshake *own, uint16_t rank, gfc_reply *reply);
 

@@ -4,7 +4,7 @@
  * The modules of the transport, each of which depends only on those above it:
  *
  * - timer, work_queue, status: timers, functions for the engine's thread, error descriptions
- * - frame, handshake: formats of messages, and authentication
+ * - seal, frame, handshake, session: formats of messages, authentication, and keys of links
  * - registration, link_types: data that the transport and the operations exchange
  * - fabric: provider, domain, registration of memory
  * - idle_sockets, faults: connections of unknown programs that send nothing; faults injected by
@@ -44,6 +44,13 @@ void gfc_drop(gfc_engine *engine, uint16_t rank, int status, const char *reason)
 /* `sent` is called once with the context, never from within this call, also if the link goes down;
  * it is not called if this fails: GFSMITH_EPEER (no link), GFSMITH_ENOMEM. */
 int gfc_write(gfc_engine *engine, uint16_t rank, const gfc_writing *writing);
+
+/* Within `written`: is this the tag that the peer has computed for the write with these data and
+ * this payload? Data that are not authentic were changed, exchanged or repeated on the way. */
+bool gfc_authentic(const gfc_engine *engine, uint16_t rank, uint32_t data, const uint8_t *payload,
+                   size_t bytes, const uint8_t *tag);
+/* Do writes of peers have tags? Not if the provider may post writes (gfc_can_trigger). */
+bool gfc_sealed(const gfc_engine *engine);
 
 /* Run a function in the engine's thread, soon, in the order of the calls. Any thread; it wakes the
  * engine. GFSMITH_ENOMEM; GFSMITH_ECANCELED if the engine is ending. Accepted work always runs,

@@ -20,7 +20,7 @@ typedef struct gfc_link_events {
   void (*down)(void *observer, uint16_t rank, int status, const char *reason);
   void (*control)(void *observer, uint16_t rank, uint8_t type, const void *body, size_t bytes);
   /* A peer's write with this data has landed. */
-  void (*written)(void *observer, uint16_t rank, uint32_t data);
+  void (*written)(void *observer, uint16_t rank, uint32_t data); /* gfc_authentic */
   /* A gfc_write is over. */
   void (*sent)(void *observer, void *context, int status);
   /* The node is being destroyed: end all operations. `sent` and `down` are still called later. */
@@ -41,7 +41,11 @@ enum { GFC_PIECES_MAX = 4 };
  * link; then the peer is notified with `data`. */
 typedef struct gfc_writing {
   const gfc_piece *piece; /* copied */
-  unsigned pieces;        /* 1 to GFC_PIECES_MAX */
+  /* Where the tag of the first piece goes, GFC_TAG_BYTES in the memory of the last piece, when the
+   * write is posted; NULL: none. Without `payload`, the tag is that of no bytes. */
+  uint8_t *tag;
+  bool payload;    /* is the first piece the payload? */
+  unsigned pieces; /* 1 to GFC_PIECES_MAX */
   uint32_t data;
   /* true: `sent` waits until the write has landed; false: until the local memory may be reused. */
   bool delivered;

@@ -1,5 +1,6 @@
 #include "node.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,10 @@ static bool time_allowed(const char *name, unsigned ms, char *reason) {
   return false;
 }
 
+static bool key_allowed(const uint8_t *key, size_t bytes) {
+  return key != NULL && bytes >= GFSMITH_KEY_MIN && bytes <= GFSMITH_KEY_MAX;
+}
+
 static bool allowed(const gfsmith_node_options *options, char *reason) {
   if (options->size != sizeof *options)
     gfc_words(reason, "size = %zu; allowed: %zu, as written by gfsmith_node_defaults",
@@ -34,8 +39,7 @@ static bool allowed(const gfsmith_node_options *options, char *reason) {
     gfc_words(reason, "%s: none is given", options->host == NULL ? "host" : "provider");
   else if (options->rank >= GFSMITH_RANKS_MAX)
     gfc_words(reason, "rank = %u; allowed: 0 to %d", options->rank, GFSMITH_RANKS_MAX - 1);
-  else if (options->key == NULL || options->key_bytes < GFSMITH_KEY_MIN ||
-           options->key_bytes > GFSMITH_KEY_MAX)
+  else if (!key_allowed(options->key, options->key_bytes))
     gfc_words(reason, "key: %zu bytes; allowed: %d to %d",
               options->key == NULL ? (size_t)0 : options->key_bytes, GFSMITH_KEY_MIN,
               GFSMITH_KEY_MAX);
@@ -177,6 +181,39 @@ int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes, size
   if (status != GFSMITH_OK) {
     atomic_fetch_sub(&peer->waiting, length);
     free(sent);
+  }
+  return status;
+}
+
+/* The arguments of gfsmith_node_rekey, for the engine's thread. */
+typedef struct rekeying {
+  gfc_peers *peers;
+  gfc_key current, previous;
+} rekeying;
+
+static void rekey(void *observer, void *context) {
+  (void)observer;
+  rekeying *keys = context;
+  gfc_peers_rekey(keys->peers, &keys->current, &keys->previous);
+  sodium_memzero(keys, sizeof *keys);
+  free(keys);
+}
+
+int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_t key_bytes,
+                       const uint8_t *previous, size_t previous_bytes) {
+  if (!key_allowed(key, key_bytes) ||
+      (previous_bytes != 0 && !key_allowed(previous, previous_bytes)))
+    return GFSMITH_EINVAL;
+  rekeying *keys = malloc(sizeof *keys);
+  if (keys == NULL)
+    return GFSMITH_ENOMEM;
+  keys->peers = &node->engine->peers;
+  gfc_key_set(&keys->current, key, key_bytes);
+  gfc_key_set(&keys->previous, previous, previous_bytes);
+  int status = gfc_run(node->engine, rekey, keys);
+  if (status != GFSMITH_OK) {
+    sodium_memzero(keys, sizeof *keys);
+    free(keys);
   }
   return status;
 }

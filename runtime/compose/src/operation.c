@@ -176,7 +176,7 @@ static uint8_t *part(cursor *at, size_t bytes) {
 }
 
 static void place(gfsmith_operation *operation, cursor *at, bool *own) {
-  size_t trailers = operation->slices * GFC_TRAILER_BYTES;
+  size_t trailers = operation->slices * GFC_TRAILER_STRIDE;
   gfc_shard *input = operation->shard, *output = input + operation->inputs;
   for (unsigned j = operation->locals; j < operation->inputs; j++) {
     if (own[j])
@@ -194,6 +194,8 @@ static void place(gfsmith_operation *operation, cursor *at, bool *own) {
     else if (output[i].sent)
       output[i].trailers = part(at, trailers);
   }
+  for (unsigned n = operation->receives; n < operation->ends && operation->sealed; n++)
+    operation->end[n].tagged = part(at, trailers);
 }
 
 /* Take the block, and set all addresses that are not in the caller's memory. */
@@ -216,7 +218,7 @@ static int lay_out_block(gfsmith_operation *operation) {
   at = (cursor){operation->block->bytes, 0, false};
   place(operation, &at, own);
   for (unsigned j = operation->locals; j < operation->inputs; j++)
-    memset(operation->shard[j].trailers, 0, operation->slices * GFC_TRAILER_BYTES);
+    memset(operation->shard[j].trailers, 0, operation->slices * GFC_TRAILER_STRIDE);
   return GFSMITH_OK;
 }
 
@@ -341,6 +343,7 @@ int gfc_operation_create(gfsmith_operation **out, gfc_operations *all, const gfc
     return GFSMITH_ENOMEM;
   operation->posted_ns = gfc_now_ns();
   operation->all = all;
+  operation->sealed = gfc_sealed(all->engine);
   operation->outcome.rank = -1;
   atomic_init(&operation->references, 1);
   int status = init_lock(operation);

@@ -102,6 +102,8 @@ typedef struct gfc_end {
   size_t posted, flying;
   uint64_t armed; /* the writes that wait for a counter: bit s mod 64 of slice s */
   gfc_grant grant;
+  uint8_t
+      *tagged; /* trailers: copies of the output's, with the tags of this link; NULL: not sealed */
   gfc_registration local;
 } gfc_end;
 
@@ -135,6 +137,7 @@ struct gfsmith_operation {
   unsigned receives, ends;
   gfc_end *end; /* receiving ends, then sending ends */
   gfc_block *block;
+  bool sealed;   /* gfc_sealed */
   bool forwards; /* nothing is computed, and the provider forwards by itself */
   bool by_hand;  /* gfsmith_incoherent: the engine computes nothing and sends only on request */
   gfsmith_done *done;

@@ -1,6 +1,7 @@
 #include "peer.h"
 
 #include <rdma/fi_cm.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -126,6 +127,7 @@ static gfc_connection *new_connection(gfc_peer *peer, gfc_link_state state) {
   connection->channel.fabric = all->fabric;
   connection->channel.faults = &all->faults;
   connection->channel.handlers = &all->handlers;
+  connection->channel.handshake = &all->handshake;
   connection->channel.rank = peer->rank;
   connection->channel.state = state;
   gfc_channel_init(&connection->channel);
@@ -159,7 +161,10 @@ static void connect_to(gfc_peer *peer) {
     return;
   }
   peer->attempt = connection;
-  gfc_handshake_ask(&peer->all->handshake, &connection->attempt, &ask);
+  const gfc_handshake *own = &peer->all->handshake;
+  bool older = peer->older && own->previous.bytes != 0;
+  connection->attempt.key = older ? own->previous : own->current;
+  gfc_handshake_ask(own, peer->rank, &connection->attempt.dialogue, &ask);
   request(connection, &ask);
 }
 
@@ -215,6 +220,7 @@ void gfc_connection_failed(gfc_connection *connection, int error, const gfc_hear
   int status = gfc_handshake_prove(&connection->peer->all->handshake, &connection->attempt, heard,
                                    fi_strerror(error), &proof, reason);
   if (status != GFSMITH_OK) {
+    connection->peer->older = status == GFSMITH_EAUTH && !connection->peer->older;
     gfc_channel_fail(channel, status, "%s", reason);
     return;
   }
@@ -226,12 +232,15 @@ void gfc_connection_failed(gfc_connection *connection, int error, const gfc_hear
 void gfc_connection_established(gfc_connection *connection, const gfc_heard *heard) {
   gfc_channel *channel = &connection->channel;
   const gfc_handshake *handshake = &connection->peer->all->handshake;
-  if (channel->state == GFC_COMING ||
-      (channel->state == GFC_PROVING &&
-       gfc_handshake_welcomed(handshake, &connection->attempt, heard)))
+  const gfc_attempt *attempt = &connection->attempt;
+  if (channel->state == GFC_PROVING && gfc_handshake_welcomed(handshake, attempt, heard)) {
+    gfc_session_open(&channel->session, true, &attempt->key, &attempt->dialogue);
     channel->state = GFC_PROVED;
-  else
+  } else if (channel->state == GFC_COMING) {
+    channel->state = GFC_PROVED;
+  } else {
     gfc_channel_fail(channel, GFSMITH_EAUTH, "the peer does not have the key");
+  }
 }
 
 /* ---- requests of peers ---- */
@@ -241,8 +250,11 @@ static void reject(gfc_peers *all, struct fi_info *info, const gfc_reply *reply)
   fi_freeinfo(info);
 }
 
-static void admit(gfc_peer *peer, struct fi_info *info, const gfc_reply *welcome) {
+static void admit(gfc_peer *peer, struct fi_info *info, const gfc_reply *welcome,
+                  const gfc_admission *admission) {
   gfc_connection *connection = new_connection(peer, GFC_COMING);
+  if (connection != NULL)
+    gfc_session_open(&connection->channel.session, false, admission->key, &admission->dialogue);
   int status = connection != NULL ? open_whole(connection, info) : -FI_ENOMEM;
   if (connection == NULL || connection->channel.ep == NULL)
     fi_reject(peer->all->fabric->pep, info->handle, NULL, 0);
@@ -257,10 +269,11 @@ static void admit(gfc_peer *peer, struct fi_info *info, const gfc_reply *welcome
 void gfc_peers_requested(gfc_peers *all, struct fi_info *info, const gfc_heard *heard) {
   gfc_reply reply;
   uint16_t rank = 0;
-  gfc_verdict verdict = gfc_handshake_judge(&all->handshake, heard, &rank, &reply);
+  gfc_admission admission;
+  gfc_verdict verdict = gfc_handshake_judge(&all->handshake, heard, &rank, &reply, &admission);
   gfc_peer *peer = verdict != GFC_REJECT ? gfc_peer_get(all, rank) : NULL;
   if (verdict == GFC_ADMIT && peer != NULL) {
-    admit(peer, info, &reply);
+    admit(peer, info, &reply, &admission);
     return;
   }
   if (verdict == GFC_ADMIT)
@@ -283,11 +296,13 @@ static void signs_of_life(gfc_timer *timer) {
   }
   if (silent >= all->ask_ms && channel->credits != 0)
     gfc_channel_send(channel, GFC_PING, NULL, 0, NULL); /* without memory: next time */
+  gfc_channel_renew(channel);
   gfc_timer_start(all->timers, timer, now + all->ask_ms, signs_of_life);
 }
 
 static void reached(gfc_peer *peer) {
   peer->attempt = NULL;
+  peer->older = false;
   peer->backoff = BACKOFF_FIRST_MS;
   peer->trouble = GFSMITH_OK;
   peer->reason[0] = 0;
@@ -316,6 +331,8 @@ static void close_connection(gfc_connection *connection) {
   if (up && handlers->link != NULL)
     handlers->link(handlers->context, peer->rank, false);
   retry_later(peer, channel->status, channel->reason);
+  sodium_memzero(&connection->attempt.key, sizeof connection->attempt.key);
+  gfc_session_close(&channel->session);
   free(connection);
 }
 
@@ -324,6 +341,10 @@ static void come_up(gfc_connection *connection) {
   gfc_peers *all = peer->all;
   const gfc_handlers *handlers = &all->handlers;
   gfc_channel *channel = &connection->channel;
+  if (gfc_handshake_key(&all->handshake, channel->session.name) == NULL) {
+    gfc_channel_fail(channel, GFSMITH_EAUTH, "the key of the link has been replaced");
+    return;
+  }
   if (peer->link != NULL) {
     gfc_channel_fail(&peer->link->channel, GFSMITH_EPEER, "the peer has connected again");
     close_connection(peer->link);
@@ -358,6 +379,20 @@ void gfc_peers_settle(gfc_peers *all) {
       continue;
     }
     connection = TAILQ_FIRST(&all->connections); /* the handlers may have ended others */
+  }
+}
+
+void gfc_peers_rekey(gfc_peers *all, const gfc_key *current, const gfc_key *previous) {
+  gfc_handshake_keys(&all->handshake, current, previous);
+  gfc_connection *connection;
+  TAILQ_FOREACH(connection, &all->connections, entry) {
+    gfc_channel *channel = &connection->channel;
+    if (channel->state != GFC_UP)
+      continue;
+    if (gfc_handshake_key(&all->handshake, channel->session.name) == NULL)
+      gfc_channel_fail(channel, GFSMITH_EAUTH, "the key of the link has been replaced");
+    else
+      gfc_channel_renew(channel);
   }
 }
 

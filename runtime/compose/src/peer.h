@@ -32,6 +32,7 @@ struct gfc_peer {
   gfc_connection *attempt; /* own request to reach it, or NULL */
   bool known;              /* is there an address? */
   struct sockaddr_storage address;
+  bool older;       /* does the next attempt prove the previous key? */
   unsigned backoff; /* milliseconds until the next attempt */
   gfc_timer retry;
   int trouble; /* gfc_trouble */
@@ -66,6 +67,9 @@ gfc_channel *gfc_peer_channel(const gfc_peers *all, uint16_t rank);
  * new address.
  */
 void gfc_peer_address(gfc_peer *peer, const struct sockaddr_storage *address);
+
+/* Replace the keys: begin to renew the links of the previous one, and close those of others. */
+void gfc_peers_rekey(gfc_peers *all, const gfc_key *current, const gfc_key *previous);
 
 /* Handle a connection request of a peer or of an unknown program: refuse or accept it. `info` is
  * libfabric's, and is freed.

@@ -1,6 +1,7 @@
 #include "transfer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "completion.h"
 #include "triggers.h"
@@ -50,6 +51,9 @@ static void give_slot(gfc_operations *all, uint16_t slot) {
   all->unused[all->unused_count++] = slot;
 }
 
+/* The 32 bits that identify a write. */
+static uint32_t write_data(uint16_t slot, size_t s) { return (uint32_t)slot << 16 | (uint32_t)s; }
+
 /* ---- receiving ends ---- */
 
 /* Register the memory that the peer will write: payload and trailers. */
@@ -61,7 +65,7 @@ static int grant_memory(gfc_end *end, gfc_grant *grant) {
   if (operation->length > 0)
     status = gfc_register(engine, input->bytes, operation->length, GFC_TARGET, NULL, &end->payload);
   if (status == GFSMITH_OK)
-    status = gfc_register(engine, input->trailers, operation->slices * GFC_TRAILER_BYTES,
+    status = gfc_register(engine, input->trailers, operation->slices * GFC_TRAILER_STRIDE,
                           GFC_TARGET, gfc_trigger_arm(end), &end->trailers);
   grant->payload = end->payload.base;
   grant->payload_key = end->payload.key;
@@ -119,14 +123,31 @@ void gfc_receive_close(gfc_end *end) {
   give_slot(end->operation->all, end->slot);
 }
 
+/* Is the next slice, which has just landed, the one that the peer has sent? */
+static bool authentic(const gfc_end *end) {
+  const gfsmith_operation *operation = end->operation;
+  const gfc_shard *input = &operation->shard[end->index];
+  size_t s = end->landed;
+  return !operation->sealed ||
+         gfc_authentic(operation->all->engine, end->key.rank, write_data(end->slot, s),
+                       input->bytes + s * operation->slice, gfc_slice_bytes(operation, s),
+                       input->trailers + s * GFC_TRAILER_STRIDE + GFC_TRAILER_BYTES);
+}
+
 void gfc_receive_landed(gfc_end *end, size_t s) {
   gfsmith_operation *operation = end->operation;
   const gfc_shard *input = &operation->shard[end->index];
   const char *wrong = "it is not the next one";
-  if (s == end->landed && s < operation->slices)
+  if (s == end->landed && s < operation->slices) {
+    if (!authentic(end)) {
+      gfc_drop(operation->all->engine, end->key.rank, GFSMITH_ECORRUPT,
+               "a slice that the peer did not send: its authentication code is wrong");
+      return;
+    }
     wrong =
-        gfc_trailer_check(input->trailers + s * GFC_TRAILER_BYTES, operation->job.id, (uint32_t)s,
+        gfc_trailer_check(input->trailers + s * GFC_TRAILER_STRIDE, operation->job.id, (uint32_t)s,
                           input->bytes + s * operation->slice, gfc_slice_bytes(operation, s));
+  }
   if (wrong != NULL) {
     gfc_fail(operation, NULL, GFSMITH_ECORRUPT, end->key.rank,
              "slice %zu of edge %u from rank %u: %s", s, end->key.edge, end->key.rank, wrong);
@@ -181,19 +202,23 @@ static int write_slice(gfc_end *end, size_t s, struct fid_cntr *counter) {
   const gfsmith_operation *operation = end->operation;
   const gfc_shard *output = &operation->shard[operation->inputs + end->index];
   const gfc_grant *grant = &end->grant;
-  size_t from = s * operation->slice, behind = s * GFC_TRAILER_BYTES;
+  size_t from = s * operation->slice, behind = s * GFC_TRAILER_STRIDE;
   gfc_piece piece[2];
   unsigned pieces = 0;
   size_t bytes = gfc_slice_bytes(operation, s);
   if (bytes > 0)
     piece[pieces++] = (gfc_piece){output->bytes + from, bytes, output->descriptor,
                                   grant->payload + from, grant->payload_key};
-  piece[pieces++] =
-      (gfc_piece){output->trailers + behind, GFC_TRAILER_BYTES, operation->block->local.descriptor,
-                  grant->trailers + behind, grant->trailers_key};
+  uint8_t *trailer = output->trailers + behind;
+  if (operation->sealed)
+    trailer = memcpy(end->tagged + behind, trailer, GFC_TRAILER_BYTES);
+  piece[pieces++] = (gfc_piece){trailer, GFC_TRAILER_STRIDE, operation->block->local.descriptor,
+                                grant->trailers + behind, grant->trailers_key};
   gfc_writing writing = {.piece = piece,
                          .pieces = pieces,
-                         .data = (uint32_t)grant->slot << 16 | (uint32_t)s,
+                         .payload = bytes > 0,
+                         .tag = operation->sealed ? trailer + GFC_TRAILER_BYTES : NULL,
+                         .data = write_data(grant->slot, s),
                          .counter = counter,
                          .threshold = s + 1,
                          .context = end};

@@ -4,6 +4,7 @@
 #define GFC_WIRE_H
 
 #include "link.h"
+#include "seal.h"
 
 enum {
   GFC_GRANT = GFC_CONTROL_FIRST, /* receiver to sender: memory to write to */
@@ -62,6 +63,9 @@ bool gfc_get_receipt(gfc_receipt *receipt, const uint8_t *body, size_t bytes);
 /* The trailer after every slice: job, number, bytes, XXH3-64 of these and of the payload. It does
  * not name the edge, so that a node which forwards a slice forwards its trailer unchanged. */
 enum { GFC_TRAILER_BYTES = 32 };
+/* In memory, and on the link, the tag of the payload follows (gfc_writing), which every link makes
+ * for itself. */
+enum { GFC_TRAILER_STRIDE = GFC_TRAILER_BYTES + GFC_TAG_BYTES };
 
 /* Write the head of a trailer: all of it except the checksum. */
 void gfc_trailer_head(uint8_t *trailer, uint64_t job, uint32_t slice, size_t bytes);

@@ -20,7 +20,7 @@ ALIKE = {
     "options",
     "a_message_that_is_cut",
     "a_message_that_is_left_out",
-    "a_message_that_begins_otherwise",
+    "a_message_with_an_old_number",
     "credits_that_nobody_gave",
     "a_write_that_is_too_long",
     "timers",

@@ -9,6 +9,7 @@
 #include "timer.h"
 #include "wire.h"
 
+#include <endian.h>
 #include <sodium.h>
 #include <xxhash.h>
 
@@ -34,23 +35,24 @@ static struct randombytes_implementation source = {
 /* ---- frames ---- */
 
 static void fuzz_frame(input *in) {
+  static const gfc_seal seal = {.frames = "a key of frames"};
   uint8_t bytes[GFC_FRAME_MAX], again[GFC_FRAME_MAX];
   gfc_frame frame;
-  bool summed = take_below(in, 4) != 0;
+  bool sealed = take_below(in, 4) != 0;
   size_t size = in->left < sizeof bytes ? in->left : sizeof bytes;
   take_bytes(in, bytes, size);
-  if (summed && size >= GFC_HEAD_BYTES) {
-    const uint32_t magic = GFC_MAGIC;
-    memcpy(bytes + 8, &magic, sizeof magic);
-    uint64_t sum = XXH3_64bits(bytes + 8, size - 8);
-    memcpy(bytes, &sum, sizeof sum);
+  sealed = sealed && size >= GFC_HEAD_BYTES;
+  if (sealed) {
+    uint64_t number;
+    bytes[GFC_HEAD_BYTES - 1] = 0; /* as the writer leaves it */
+    memcpy(&number, bytes + GFC_TAG_BYTES, sizeof number);
+    gfc_seal_frame(&seal, le64toh(number), bytes + GFC_TAG_BYTES, size - GFC_TAG_BYTES, bytes);
   }
-  if (gfc_frame_read(&frame, bytes, size) != NULL)
+  if (gfc_frame_read(&frame, bytes, size, &seal) != NULL)
     return;
-  REQUIRE(frame.body == bytes + GFC_HEAD_BYTES && frame.bytes == size - GFC_HEAD_BYTES);
+  REQUIRE(sealed && frame.body == bytes + GFC_HEAD_BYTES && frame.bytes == size - GFC_HEAD_BYTES);
   REQUIRE(!planted() || frame.type != GFC_PONG);
-  REQUIRE(gfc_frame_write(again, &frame) == size);
-  REQUIRE(memcmp(again + 8, bytes + 8, 5) == 0 && memcmp(again + 14, bytes + 14, size - 14) == 0);
+  REQUIRE(gfc_frame_write(again, &frame, &seal) == size && memcmp(again, bytes, size) == 0);
 }
 
 /* ---- bodies: accepted bytes are written again as the same bytes ---- */
@@ -147,18 +149,19 @@ static bool equal(const gfc_reply *sent, const gfc_reply *heard) {
 
 static void ask(scene *s) {
   gfc_reply reply = {.bytes = 0};
-  s->attempt = (gfc_attempt){.peer = LISTENS};
+  s->attempt = (gfc_attempt){.peer = LISTENS, .key = s->near.current};
   s->attempts++;
-  gfc_handshake_ask(&s->near, &s->attempt, &reply);
+  gfc_handshake_ask(&s->near, LISTENS, &s->attempt.dialogue, &reply);
   post(&s->mail, &reply);
 }
 
 /* Only proofs of the node with the key are admitted, each once. */
 static void to_listener(scene *s, input *in) {
   gfc_reply heard = choose(&s->mail, in), reply = {.bytes = 0};
+  gfc_admission got;
   uint16_t rank = 0;
   gfc_verdict verdict =
-      gfc_handshake_judge(&s->far, &(gfc_heard){heard.data, heard.bytes}, &rank, &reply);
+      gfc_handshake_judge(&s->far, &(gfc_heard){heard.data, heard.bytes}, &rank, &reply, &got);
   REQUIRE(reply.bytes > 0 && reply.bytes <= GFC_GREETING_MAX);
   post(&s->mail, &reply);
   if (verdict != GFC_ADMIT)
@@ -168,6 +171,7 @@ static void to_listener(scene *s, input *in) {
     if (equal(&s->exchanges[n].proof, &heard))
       found = &s->exchanges[n];
   REQUIRE(rank == CONNECTS && found != NULL && found->welcome.bytes == 0);
+  REQUIRE(got.key == &s->far.current);
   found->welcome = reply;
 }
 

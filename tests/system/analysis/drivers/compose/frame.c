@@ -7,7 +7,9 @@ enum { EVERY = 80, LONGEST = GFC_FRAME_MAX };
 static void read(size_t bytes) {
   uint8_t *buffer = block(bytes);
   gfc_frame frame;
-  if (gfc_frame_read(&frame, buffer, bytes) == NULL) {
+  gfc_seal seal;
+  UNKNOWN(seal);
+  if (gfc_frame_read(&frame, buffer, bytes, &seal) == NULL) {
     /*@ assert body: \valid_read(frame.body + (0 .. frame.bytes - 1)); */
     /*@ assert rest: frame.bytes == bytes - GFC_HEAD_BYTES; */
   }
@@ -20,7 +22,9 @@ static void write(size_t bytes) {
   UNKNOWN(frame);
   frame.bytes = bytes;
   frame.body = any() || bytes > 0 ? body : NULL;
-  size_t written = gfc_frame_write(buffer, &frame);
+  gfc_seal seal;
+  UNKNOWN(seal);
+  size_t written = gfc_frame_write(buffer, &frame, &seal);
   /*@ assert whole: written == GFC_HEAD_BYTES + bytes; */
   read(written);
   free(body);

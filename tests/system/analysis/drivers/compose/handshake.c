@@ -10,7 +10,9 @@ static void any_state(gfc_handshake *own, gfc_attempt *attempt) {
   UNKNOWN(*own);
   UNKNOWN(*attempt);
   attempt->challenged = any();
-  own->key.bytes = Frama_C_unsigned_int_interval(0, GFSMITH_KEY_MAX);
+  own->current.bytes = Frama_C_unsigned_int_interval(0, GFSMITH_KEY_MAX);
+  own->previous.bytes = Frama_C_unsigned_int_interval(0, GFSMITH_KEY_MAX);
+  attempt->key.bytes = Frama_C_unsigned_int_interval(0, GFSMITH_KEY_MAX);
 }
 
 /* The first two bytes of a greeting are its kind; all numbers from KINDS on have no meaning. */
@@ -30,10 +32,14 @@ static void hear(gfc_handshake *own, gfc_attempt *attempt, size_t bytes, unsigne
   gfc_reply reply;
   char reason[GFSMITH_REASON_MAX];
   uint16_t rank;
+  gfc_admission admission;
+  gfc_dialogue dialogue;
   any_state(own, attempt);
   gfc_handshake_prove(own, attempt, &heard, "refused", &reply, reason);
   gfc_handshake_welcomed(own, attempt, &heard);
-  if (gfc_handshake_judge(own, &heard, &rank, &reply) != GFC_REJECT) {
+  gfc_handshake_answer(own, Frama_C_unsigned_short_interval(0, UINT16_MAX), &heard, &dialogue,
+                       &reply);
+  if (gfc_handshake_judge(own, &heard, &rank, &reply, &admission) != GFC_REJECT) {
     /*@ assert rank: \initialized(&rank) && rank < GFSMITH_RANKS_MAX; */
   }
   /*@ assert reply: reply.bytes <= GFC_GREETING_MAX; */
@@ -51,7 +57,7 @@ static void start(gfc_handshake *own, gfc_attempt *attempt) {
   if (!gfc_handshake_init())
     return;
   gfc_handshake_open(own, &options);
-  gfc_handshake_ask(own, attempt, &reply);
+  gfc_handshake_ask(own, attempt->peer, &attempt->dialogue, &reply);
   gfc_handshake_refuse_late(own, attempt->peer, &reply);
   gfc_handshake_close(own);
 }

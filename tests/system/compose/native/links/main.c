@@ -19,7 +19,7 @@ static const struct {
     NAMED(a_message_that_is_flipped),
     NAMED(a_message_that_is_cut),
     NAMED(a_message_that_is_left_out),
-    NAMED(a_message_that_begins_otherwise),
+    NAMED(a_message_with_an_old_number),
     NAMED(credits_that_nobody_gave),
     NAMED(a_write_to_nowhere),
     NAMED(a_write_that_is_too_long),

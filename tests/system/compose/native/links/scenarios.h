@@ -15,7 +15,7 @@ void wrong_rank(void);
 void a_message_that_is_flipped(void);
 void a_message_that_is_cut(void);
 void a_message_that_is_left_out(void);
-void a_message_that_begins_otherwise(void);
+void a_message_with_an_old_number(void);
 void credits_that_nobody_gave(void);
 void a_write_to_nowhere(void);
 void a_write_that_is_too_long(void);

@@ -130,10 +130,10 @@ static void faulty(int fault, const char *word) {
   gfsmith_node_destroy(high);
 }
 
-void a_message_that_is_flipped(void) { faulty(GFC_FAULT_FLIP, "checksum"); }
+void a_message_that_is_flipped(void) { faulty(GFC_FAULT_FLIP, "authentication code"); }
 void a_message_that_is_cut(void) { faulty(GFC_FAULT_CUT, "length"); }
-void a_message_that_is_left_out(void) { faulty(GFC_FAULT_DROP, "message"); }
-void a_message_that_begins_otherwise(void) { faulty(GFC_FAULT_MAGIC, "magic"); }
+void a_message_that_is_left_out(void) { faulty(GFC_FAULT_DROP, "some are missing"); }
+void a_message_with_an_old_number(void) { faulty(GFC_FAULT_NUMBER, "repeated"); }
 void credits_that_nobody_gave(void) { faulty(GFC_FAULT_CREDITS, "credits"); }
 
 /* A write without a grant: the provider refuses it and closes the link. */

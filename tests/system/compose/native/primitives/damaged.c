@@ -61,6 +61,6 @@ void damaged_messages(const char *provider) {
    * messages. */
   one_fault(provider, 1, GFC_FAULT_FLIP, 0, GFSMITH_ECORRUPT, GFSMITH_EPEER);
   one_fault(provider, 1, GFC_FAULT_CUT, 0, GFSMITH_ECORRUPT, GFSMITH_EPEER);
-  one_fault(provider, 1, GFC_FAULT_MAGIC, 1, GFSMITH_ECORRUPT, GFSMITH_EPEER);
+  one_fault(provider, 1, GFC_FAULT_NUMBER, 1, GFSMITH_ECORRUPT, GFSMITH_EPEER);
   one_fault(provider, 1, GFC_FAULT_SILENT, 0, GFSMITH_ETIMEDOUT, GFSMITH_ETIMEDOUT);
 }

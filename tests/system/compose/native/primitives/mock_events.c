@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mock_world.h"
+#include "wire.h"
 
 static void run_work(gfc_engine *engine) {
   work *next = TAILQ_FIRST(&engine->work);
@@ -49,7 +50,7 @@ static void spoil(gfc_engine *engine, packet *one) {
     bytes[below(random, (unsigned)payload->bytes)] ^= (uint8_t)(1 + below(random, 255));
   } else if (fault == FAULT_TRAILER) {
     bytes = (uint8_t *)(uintptr_t)trailer->local;
-    bytes[below(random, (unsigned)trailer->bytes)] ^= (uint8_t)(1 + below(random, 255));
+    bytes[below(random, GFC_TRAILER_BYTES)] ^= (uint8_t)(1 + below(random, 255));
   } else if (fault == FAULT_SHORT) {
     payload->bytes -= 1;
     trailer->bytes = 0;

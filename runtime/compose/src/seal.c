@@ -1,0 +1,53 @@
+#include "seal.h"
+
+#include <endian.h>
+#include <sodium.h>
+#include <string.h>
+
+typedef struct nonce {
+  uint8_t byte[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
+} nonce;
+
+static nonce nonce_of(uint64_t number, uint32_t data) {
+  nonce made;
+  number = htole64(number);
+  data = htole32(data);
+  _Static_assert(sizeof made == sizeof number + sizeof data, "both fill the nonce");
+  memcpy(made.byte, &number, sizeof number);
+  memcpy(made.byte + sizeof number, &data, sizeof data);
+  return made;
+}
+
+static void seal_bytes(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
+                       uint8_t tag[GFC_TAG_BYTES]) {
+  uint8_t text[1]; /* none of it is used */
+  crypto_aead_chacha20poly1305_ietf_encrypt_detached(text, tag, NULL, NULL, 0, bytes, count, NULL,
+                                                     once.byte, key);
+}
+
+static bool valid(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
+                  const uint8_t tag[GFC_TAG_BYTES]) {
+  const uint8_t text[1] = {0}; /* none of it is used */
+  return crypto_aead_chacha20poly1305_ietf_decrypt_detached(NULL, NULL, text, 0, tag, bytes, count,
+                                                            once.byte, key) == 0;
+}
+
+void gfc_seal_frame(const gfc_seal *seal, uint64_t number, const uint8_t *bytes, size_t count,
+                    uint8_t tag[GFC_TAG_BYTES]) {
+  seal_bytes(seal->frames, nonce_of(number, 0), bytes, count, tag);
+}
+
+bool gfc_seal_frame_valid(const gfc_seal *seal, uint64_t number, const uint8_t *bytes, size_t count,
+                          const uint8_t tag[GFC_TAG_BYTES]) {
+  return valid(seal->frames, nonce_of(number, 0), bytes, count, tag);
+}
+
+void gfc_seal_write(const gfc_seal *seal, uint64_t number, uint32_t data, const uint8_t *payload,
+                    size_t bytes, uint8_t tag[GFC_TAG_BYTES]) {
+  seal_bytes(seal->writes, nonce_of(number, data), payload, bytes, tag);
+}
+
+bool gfc_seal_write_valid(const gfc_seal *seal, uint64_t number, uint32_t data,
+                          const uint8_t *payload, size_t bytes, const uint8_t tag[GFC_TAG_BYTES]) {
+  return valid(seal->writes, nonce_of(number, data), payload, bytes, tag);
+}
