@@ -170,6 +170,10 @@ static ssize_t post_pieces(gfc_channel *channel, gfc_item *item, unsigned count)
   return fi_writemsg(channel->ep, &message, flags);
 }
 
+/* Do the numbers of frames count writes? Not if the provider may post writes: later frames can
+ * overtake these. */
+static bool counts_writes(const gfc_channel *channel) { return !channel->fabric->triggers; }
+
 /* Give a write its number and its tag. Writes are posted in order, also those in parts. */
 static void seal_write(gfc_channel *channel, gfc_item *item) {
   const gfc_piece *payload = item->piece;
@@ -199,7 +203,7 @@ static bool post_write(gfc_channel *channel, gfc_item *item) {
     item->under_way++;
     channel->touched = true;
   }
-  channel->sent++;
+  channel->sent += counts_writes(channel);
   return true;
 }
 
@@ -402,7 +406,7 @@ static void got_write(gfc_channel *channel, const struct fi_cq_data_entry *entry
   const gfc_mark *mark = entry->op_context;
   if (channel->fabric->info->mode & FI_RX_CQ_DATA && mark != NULL)
     repost(channel, mark->item);
-  channel->got++;
+  channel->got += counts_writes(channel);
   channel->landed++;
   owe(channel);
   channel->handlers->events->written(channel->handlers->observer, channel->rank,

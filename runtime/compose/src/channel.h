@@ -98,8 +98,8 @@ typedef struct gfc_channel {
   gfc_items under_way;      /* posted and not complete */
   unsigned credits;         /* messages and writes that we may send */
   unsigned owed;            /* credits to return */
-  uint64_t sent, got;       /* frames and writes that were sent and received */
-  uint64_t written, landed; /* writes among them */
+  uint64_t sent, got;       /* numbers of the next frame to send and to receive */
+  uint64_t written, landed; /* writes that were sent and received */
   gfc_session session;
   uint64_t heard; /* time at which the peer was last heard */
 } gfc_channel;

@@ -48,7 +48,8 @@ static void control(void *observer, uint16_t rank, uint8_t type, const void *bod
 
 static void written(void *observer, uint16_t rank, uint32_t data) {
   gfc_operations *record = observer;
-  (void)rank;
+  if (record->on_write != NULL)
+    record->on_write(record, rank, data);
   NOTE(record, {
     record->writes++;
     number(record, data);

@@ -24,6 +24,8 @@ struct gfc_operations {
   uint32_t last; /* number in the last control message or write */
   bool disorder; /* a number out of sequence */
   void (*on_control)(gfc_operations *, uint16_t rank, const void *body, size_t bytes);
+  void (*on_write)(gfc_operations *, uint16_t rank, uint32_t data);
+  void *context; /* of on_write */
 };
 
 #define CHECK(condition)                                                                           \

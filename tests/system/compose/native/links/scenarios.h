@@ -19,6 +19,10 @@ void a_message_with_an_old_number(void);
 void credits_that_nobody_gave(void);
 void a_write_to_nowhere(void);
 void a_write_that_is_too_long(void);
+/* renewed.c */
+void a_new_key(void);
+void a_new_key_at_one_node(void);
+void a_removed_key(void);
 /* ends.c */
 void destroyed_under_way(void);
 void destroyed_while_others_call(void);
