@@ -4,6 +4,7 @@
 #include "command.h"
 #include "common/fault.h"
 #include "common/files.h"
+#include "common/rekey.h"
 #include "common/report.h"
 #include "common/space.h"
 #include "common/stop.h"
@@ -95,20 +96,20 @@ static bool announce(const char *folder, const char *name, const char *where) {
 }
 
 static bool open_net(agent *a, const settings *o) {
-  uint8_t key[GFSMITH_KEY_MAX];
+  keys k;
   char reason[GFSMITH_REASON_MAX] = "", where[80];
   net_options options = {.rank = LAYOUT_AGENT,
                          .host = o->fabric.host,
                          .port = o->fabric.port,
-                         .key = key,
+                         .keys = &k,
                          .provider = o->provider,
                          .deadline_ms = a->deadline_ms,
                          .trace = a->trace};
   const net_events events = {on_link, on_message, on_lost, a};
-  if (!files_key(a->folder, key, &options.key_bytes))
+  if (!keys_read(&k, a->folder))
     return false;
   bool done = net_open(&a->net, a->base, &options, &events, reason);
-  sodium_memzero(key, sizeof key);
+  keys_erase(&k);
   if (!done) {
     report("cannot take part: %s", reason);
     return false;
@@ -149,7 +150,10 @@ static void run(agent *a) {
   a->tick = event_new(a->base, -1, EV_PERSIST, on_tick, a);
   if (a->tick == NULL || event_add(a->tick, &interval) != 0)
     out_of_memory();
+  rekey hangup;
+  rekey_begin(&hangup, a->base, a->net, a->folder);
   event_base_dispatch(a->base);
+  rekey_end(&hangup);
   event_free(a->tick);
 }
 

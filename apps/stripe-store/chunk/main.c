@@ -1,6 +1,7 @@
 /* stripe-chunk: a chunk server, which uses a running memcached. See README.md. */
 #include "common/fault.h"
 #include "common/files.h"
+#include "common/rekey.h"
 #include "common/report.h"
 #include "common/stop.h"
 #include "connection.h"
@@ -98,19 +99,19 @@ static void on_message(void *owner, uint16_t rank, const message *m) {
 }
 
 static bool open_net(server *s, const settings *o) {
-  uint8_t key[GFSMITH_KEY_MAX];
+  keys k;
   char reason[GFSMITH_REASON_MAX] = "";
   net_options options = {.rank = s->rank,
                          .host = o->host,
-                         .key = key,
+                         .keys = &k,
                          .provider = o->provider,
                          .deadline_ms = 10000,
                          .trace = s->trace};
   const net_events events = {on_link, on_message, on_lost, s};
-  if (!files_key(s->folder, key, &options.key_bytes))
+  if (!keys_read(&k, s->folder))
     return false;
   bool done = net_open(&s->net, s->base, &options, &events, reason);
-  sodium_memzero(key, sizeof key);
+  keys_erase(&k);
   if (!done)
     report("cannot take part: %s", reason);
   return done;
@@ -122,7 +123,10 @@ static void run(server *s) {
   if (s->tick == NULL || event_add(s->tick, &interval) != 0)
     out_of_memory();
   connection_tick(s);
+  rekey hangup;
+  rekey_begin(&hangup, s->base, s->net, s->folder);
   event_base_dispatch(s->base);
+  rekey_end(&hangup);
   event_free(s->tick);
 }
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,21 +93,6 @@ bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]) {
   }
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     report("%s/%s is readable by others: chmod 600 it", folder, name);
-    return false;
-  }
-  return true;
-}
-
-bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes) {
-  char text[FILES_TEXT];
-  const char *end;
-  if (!files_secret(folder, "key", text))
-    return false;
-  text[strcspn(text, "\r\n")] = '\0';
-  if (sodium_hex2bin(key, GFSMITH_KEY_MAX, text, strlen(text), NULL, bytes, &end) != 0 ||
-      *end != '\0' || *bytes < GFSMITH_KEY_MIN) {
-    report("%s/key: must be %d to %d bytes as hexadecimal digits", folder, GFSMITH_KEY_MIN,
-           GFSMITH_KEY_MAX);
     return false;
   }
   return true;

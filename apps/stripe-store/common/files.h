@@ -27,10 +27,6 @@ bool files_write(const char *folder, const char *name, const char *text, unsigne
  * users.
  */
 bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]);
-/* Read the shared key, hexadecimal digits in FOLDER/key. False, with a message: missing, readable
- * by others, or of a wrong length. */
-bool files_key(const char *folder, uint8_t key[GFSMITH_KEY_MAX], size_t *bytes);
-
 /* "127.0.0.1:4711" or "[::1]:4711". */
 typedef struct address {
   char host[64];

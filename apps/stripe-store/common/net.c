@@ -1,15 +1,18 @@
 #include "net.h"
 
+#include "report.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 #include <utlist.h>
 
-enum { PEERS = 64 };
+enum { PEERS = 64, QUIET_S = 60 };
 
 typedef enum letter_kind {
   LETTER_DOWN, /* of a link; the first three kinds exist once for each peer */
@@ -43,6 +46,7 @@ struct net {
   /* Letters that need no memory when they are sent, because a missed loss of a link could make
    * acknowledged writes wrong; by peer and kind. */
   letter notes[PEERS][LETTER_MESSAGE];
+  time_t quiet_until[PEERS]; /* of the engine's thread: when the next loss of a link is reported */
 };
 
 /* Append a letter. If it is in the list already, the loss of messages keeps its place, because it
@@ -78,7 +82,23 @@ static letter *new_letter(net *n, letter_kind kind, size_t bytes) {
   return l;
 }
 
+/* Report an attack on a link, or a wrong key, at most once a minute for each peer. */
+static void report_loss(net *n, uint16_t rank) {
+  char reason[GFSMITH_REASON_MAX];
+  struct timespec now;
+  int status = gfsmith_node_trouble(n->node, rank, reason);
+  if (status != GFSMITH_ECORRUPT && status != GFSMITH_EAUTH)
+    return;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (n->quiet_until[rank] > now.tv_sec)
+    return;
+  n->quiet_until[rank] = now.tv_sec + QUIET_S;
+  report("closed the link to rank %u: %s", rank, reason);
+}
+
 static void on_link(void *context, uint16_t rank, bool up) {
+  if (!up && rank < PEERS)
+    report_loss(context, rank);
   put_note(context, rank, up ? LETTER_UP : LETTER_DOWN);
 }
 
@@ -199,8 +219,8 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
   o.rank = options->rank;
   o.host = options->host;
   o.port = options->port;
-  o.key = options->key;
-  o.key_bytes = options->key_bytes;
+  o.key = options->keys->current;
+  o.key_bytes = options->keys->current_bytes;
   o.deadline_ms = options->deadline_ms;
   if (options->provider != NULL)
     o.provider = options->provider;
@@ -210,8 +230,12 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
     o.trace = on_trace;
   o.context = n;
   *out = n;
-  if (gfsmith_node_create(&n->node, &o, reason) == GFSMITH_OK)
-    return true;
+  if (gfsmith_node_create(&n->node, &o, reason) == GFSMITH_OK) {
+    int status = net_rekey(n, options->keys); /* the node knows the current key only */
+    if (status == GFSMITH_OK)
+      return true;
+    snprintf(reason, GFSMITH_REASON_MAX, "the keys: %s", gfsmith_compose_strerror(status));
+  }
   net_close(n);
   *out = NULL;
   return false;
@@ -230,6 +254,10 @@ void net_close(net *n) {
   close(n->wake);
   pthread_mutex_destroy(&n->lock);
   free(n);
+}
+
+int net_rekey(net *n, const keys *k) {
+  return gfsmith_node_rekey(n->node, k->current, k->current_bytes, k->previous, k->previous_bytes);
 }
 
 gfsmith_node *net_node(net *n) { return n->node; }

@@ -3,6 +3,7 @@
 #ifndef STORE_NET_H
 #define STORE_NET_H
 
+#include "keys.h"
 #include "message.h"
 #include "trace.h"
 
@@ -22,8 +23,7 @@ typedef struct net_options {
   uint16_t rank;
   const char *host; /* numeric address to listen on */
   uint16_t port;    /* 0: any */
-  const uint8_t *key;
-  size_t key_bytes;
+  const keys *keys;
   const char *provider; /* NULL: the default */
   unsigned deadline_ms;
   trace *trace; /* NULL: none; must outlive the net */
@@ -34,6 +34,9 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
               const net_events *events, char *reason);
 /* Cancel posted operations; their outcomes are not reported. */
 void net_close(net *n);
+
+/* Replace the keys, as gfsmith_node_rekey. */
+int net_rekey(net *n, const keys *k);
 
 gfsmith_node *net_node(net *n);
 /* GFSMITH_OK, or the result of gfsmith_node_send. */

@@ -207,6 +207,14 @@ GFSMITH_API int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_
  * @param rank the rank of the peer
  * @return true if there is one */
 GFSMITH_API bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank);
+/** Return why there is no link to a peer. May be called only by a link handler.
+ *
+ * @param node the node
+ * @param rank the rank of the peer
+ * @param reason GFSMITH_REASON_MAX bytes for an English description
+ * @return the status of the last loss or attempt, for example GFSMITH_ECORRUPT if somebody has
+ *     changed the traffic; GFSMITH_OK if there was none, or there is a link */
+GFSMITH_API int gfsmith_node_trouble(const gfsmith_node *node, uint16_t rank, char *reason);
 
 /** Send a short message to a peer. The messages of a link arrive in order and exactly once, or the
  * link goes down. May be called from any thread, also from callbacks.

@@ -110,6 +110,10 @@ bool gfsmith_node_connected(const gfsmith_node *node, uint16_t rank) {
   return gfc_connected(node->engine, rank);
 }
 
+int gfsmith_node_trouble(const gfsmith_node *node, uint16_t rank, char *reason) {
+  return gfc_trouble(node->engine, rank, reason);
+}
+
 /* The arguments of gfsmith_node_peer, for the engine's thread. */
 typedef struct naming {
   gfc_engine *engine;

@@ -326,11 +326,11 @@ static void close_connection(gfc_connection *connection) {
     peer->attempt = NULL;
   close_endpoint(connection);
   gfc_channel_discard(channel, channel->status);
+  retry_later(peer, channel->status, channel->reason);
   if (up)
     handlers->events->down(handlers->observer, peer->rank, channel->status, channel->reason);
   if (up && handlers->link != NULL)
     handlers->link(handlers->context, peer->rank, false);
-  retry_later(peer, channel->status, channel->reason);
   sodium_memzero(&connection->attempt.key, sizeof connection->attempt.key);
   gfc_session_close(&channel->session);
   free(connection);

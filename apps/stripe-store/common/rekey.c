@@ -1,0 +1,32 @@
+#include "rekey.h"
+
+#include "report.h"
+
+#include <signal.h>
+
+static void on_hangup(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  const rekey *r = owner;
+  keys k;
+  if (!keys_read(&k, r->folder)) {
+    report("the keys stay as they were");
+    return;
+  }
+  bool previous = k.previous_bytes != 0;
+  int status = net_rekey(r->net, &k);
+  keys_erase(&k);
+  if (status != GFSMITH_OK)
+    report("the keys stay as they were: %s", gfsmith_compose_strerror(status));
+  else
+    report("has read the key%s", previous ? " and the previous key" : "; there is no previous key");
+}
+
+void rekey_begin(rekey *r, struct event_base *base, net *n, const char *folder) {
+  *r = (rekey){.net = n, .folder = folder};
+  r->event = evsignal_new(base, SIGHUP, on_hangup, r);
+  if (r->event == NULL || event_add(r->event, NULL) != 0)
+    out_of_memory();
+}
+
+void rekey_end(rekey *r) { event_free(r->event); }
