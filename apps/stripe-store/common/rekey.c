@@ -4,6 +4,8 @@
 
 #include <signal.h>
 
+static const struct timeval interval = {.tv_usec = 100000}; /* between two looks at the links */
+
 static void on_hangup(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
@@ -16,17 +18,35 @@ static void on_hangup(evutil_socket_t fd, short what, void *owner) {
   bool previous = k.previous_bytes != 0;
   int status = net_rekey(r->net, &k);
   keys_erase(&k);
-  if (status != GFSMITH_OK)
+  if (status != GFSMITH_OK) {
     report("the keys stay as they were: %s", gfsmith_compose_strerror(status));
-  else
-    report("has read the key%s", previous ? " and the previous key" : "; there is no previous key");
+    return;
+  }
+  report("has read the key%s", previous ? " and the previous key" : "");
+  event_add(r->look, &interval);
+}
+
+/* Report once that the previous key is not needed any more. */
+static void on_look(evutil_socket_t fd, short what, void *owner) {
+  (void)fd;
+  (void)what;
+  const rekey *r = owner;
+  if (gfsmith_node_old_links(net_node(r->net)) > 0) {
+    event_add(r->look, &interval);
+    return;
+  }
+  report("uses the key on all links");
 }
 
 void rekey_begin(rekey *r, struct event_base *base, net *n, const char *folder) {
   *r = (rekey){.net = n, .folder = folder};
   r->event = evsignal_new(base, SIGHUP, on_hangup, r);
-  if (r->event == NULL || event_add(r->event, NULL) != 0)
+  r->look = evtimer_new(base, on_look, r);
+  if (r->look == NULL || r->event == NULL || event_add(r->event, NULL) != 0)
     out_of_memory();
 }
 
-void rekey_end(rekey *r) { event_free(r->event); }
+void rekey_end(rekey *r) {
+  event_free(r->event);
+  event_free(r->look);
+}

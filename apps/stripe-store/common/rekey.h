@@ -7,7 +7,7 @@
 typedef struct rekey {
   net *net;
   const char *folder;
-  struct event *event;
+  struct event *event, *look;
 } rekey;
 void rekey_begin(rekey *r, struct event_base *base, net *n, const char *folder);
 void rekey_end(rekey *r);

@@ -201,6 +201,12 @@ GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char 
  * @return GFSMITH_EINVAL (a length that is not allowed), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_t key_bytes,
                                    const uint8_t *previous, size_t previous_bytes);
+/** Return the number of links that are up and do not use the current key yet. It is not 0 while the
+ * engine has not yet handled a call of gfsmith_node_rekey.
+ *
+ * @param node the node
+ * @return their number */
+GFSMITH_API unsigned gfsmith_node_old_links(const gfsmith_node *node);
 /** Return whether there is an authenticated link to a peer now.
  *
  * @param node the node

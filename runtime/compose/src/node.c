@@ -199,6 +199,7 @@ static void rekey(void *observer, void *context) {
   (void)observer;
   rekeying *keys = context;
   gfc_peers_rekey(keys->peers, &keys->current, &keys->previous);
+  atomic_fetch_sub(&keys->peers->rekeys, 1);
   sodium_memzero(keys, sizeof *keys);
   free(keys);
 }
@@ -214,12 +215,19 @@ int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_t key_bytes,
   keys->peers = &node->engine->peers;
   gfc_key_set(&keys->current, key, key_bytes);
   gfc_key_set(&keys->previous, previous, previous_bytes);
+  atomic_fetch_add(&keys->peers->rekeys, 1);
   int status = gfc_run(node->engine, rekey, keys);
   if (status != GFSMITH_OK) {
+    atomic_fetch_sub(&keys->peers->rekeys, 1);
     sodium_memzero(keys, sizeof *keys);
     free(keys);
   }
   return status;
+}
+
+unsigned gfsmith_node_old_links(const gfsmith_node *node) {
+  const gfc_peers *peers = &node->engine->peers;
+  return atomic_load(&peers->rekeys) + atomic_load(&peers->old);
 }
 
 #ifdef GFSMITH_COMPOSE_FAULTS

@@ -367,6 +367,19 @@ static void come_up(gfc_connection *connection) {
   gfc_channel_flush(channel);
 }
 
+/* During the replacement of a key only: otherwise all links have the current one. */
+static void count_old(gfc_peers *all) {
+  unsigned old = 0;
+  gfc_connection *connection;
+  if (all->handshake.previous.bytes != 0) {
+    TAILQ_FOREACH(connection, &all->connections, entry) {
+      const gfc_channel *channel = &connection->channel;
+      old += channel->state == GFC_UP && !gfc_session_current(&channel->session, &all->handshake);
+    }
+  }
+  atomic_store(&all->old, old);
+}
+
 void gfc_peers_settle(gfc_peers *all) {
   gfc_connection *connection = TAILQ_FIRST(&all->connections);
   while (connection != NULL) {
@@ -380,6 +393,7 @@ void gfc_peers_settle(gfc_peers *all) {
     }
     connection = TAILQ_FIRST(&all->connections); /* the handlers may have ended others */
   }
+  count_old(all);
 }
 
 void gfc_peers_rekey(gfc_peers *all, const gfc_key *current, const gfc_key *previous) {
@@ -394,6 +408,7 @@ void gfc_peers_rekey(gfc_peers *all, const gfc_key *current, const gfc_key *prev
     else
       gfc_channel_renew(channel);
   }
+  count_old(all);
 }
 
 void gfc_peers_end(gfc_peers *all) {

@@ -53,6 +53,8 @@ struct gfc_peers {
   unsigned ask_ms, silent_ms; /* silence after which a peer is queried, and dropped */
   gfc_faults faults;
   atomic_bool *ending; /* no new connection is begun */
+  atomic_uint rekeys;  /* calls of gfsmith_node_rekey that wait for the engine; any thread */
+  atomic_uint old;     /* links that are up without the current key; any thread reads it */
   gfc_connections connections;
   gfc_peer *_Atomic peer[GFSMITH_RANKS_MAX]; /* any thread reads it; never freed before the end */
 };

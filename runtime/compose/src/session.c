@@ -30,9 +30,16 @@ void gfc_session_open(gfc_session *session, bool connects, const gfc_key *key,
 
 void gfc_session_close(gfc_session *session) { sodium_memzero(session, sizeof *session); }
 
+static bool has_key(const gfc_session *session, const gfc_key *key) {
+  return memcmp(session->name, key->name, sizeof session->name) == 0;
+}
+
+bool gfc_session_current(const gfc_session *session, const gfc_handshake *own) {
+  return session->renewal == GFC_SETTLED && has_key(session, &own->current);
+}
+
 bool gfc_session_stale(const gfc_session *session, const gfc_handshake *own) {
-  return session->connects && session->renewal == GFC_SETTLED &&
-         memcmp(session->name, own->current.name, sizeof session->name) != 0;
+  return session->connects && session->renewal == GFC_SETTLED && !has_key(session, &own->current);
 }
 
 void gfc_session_renew(gfc_session *session, const gfc_handshake *own, uint16_t peer,

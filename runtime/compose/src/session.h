@@ -41,6 +41,8 @@ void gfc_session_open(gfc_session *session, bool connects, const gfc_key *key,
                       const gfc_dialogue *dialogue);
 void gfc_session_close(gfc_session *session); /* erase the keys */
 
+/* Does the session come from the current key, in both directions? */
+bool gfc_session_current(const gfc_session *session, const gfc_handshake *own);
 /* Should this side begin to renew the session now? */
 bool gfc_session_stale(const gfc_session *session, const gfc_handshake *own);
 /* Write the body of RENEW. */

@@ -1,9 +1,9 @@
 """A proxy between two nodes, on loopback, that changes the traffic of their link.
 
 It knows the messages of libfabric's `tcp` provider. On a connection, the first one in each direction is a
-greeting: 32 bytes, then data whose length is at offset 2 (big-endian). Each later one begins with a header: the
-operation at offset 1, the length of the header at offset 6, that of the whole message at offset 8 (8 bytes,
-little-endian).
+greeting: 32 bytes, then data whose length is at offset 2 (big-endian). Each later one begins with a header:
+the operation at offset 1, the length of the header at offset 6, that of the whole message at offset 8 (8
+bytes, little-endian).
 """
 
 from __future__ import annotations
