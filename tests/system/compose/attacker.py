@@ -187,6 +187,5 @@ class Attacker:
         if plan is None or plan[1] != upward or not plan[2](message):
             return [message]
         self._plan = None
-        sent = plan[0](message, later)
         self.attacked.set()
-        return sent
+        return plan[0](message, later)

@@ -29,15 +29,16 @@ def store(fresh_store: Callable[..., Store]) -> Store:
 
 @pytest.fixture
 def attacker(store: Store) -> Iterator[Attacker]:
-    """One between the agent and the chunk server RANK, which connects to it."""
+    """One between the agent and the chunk server RANK. It is named in the file as long as it works, because a
+    chunk server reads the file whenever it has no link.
+    """
     file = store.folder / "agent"
-    mine = file.read_text()
-    between = Attacker(int(mine.rpartition(":")[2]))
+    between = Attacker(int(file.read_text().rpartition(":")[2]))
     store.kill(f"chunk-{RANK}")
+    store.wait_state(f"chunk_server_{RANK}", "gone")
     file.write_text(f"127.0.0.1:{between.port}\n")
     store.launch(f"chunk-{RANK}")
     store.wait_writable()
-    file.write_text(mine)
     yield between
     between.close()
 
