@@ -85,7 +85,7 @@ _ENCODE = (
 )
 
 DRIVERS = (
-    Driver("frame", _compose("frame"), "any bytes; frames of 0 to 80 and 4120 bytes", ("compose.c",)),
+    Driver("frame", _compose("frame", "seal"), "any bytes; frames of 0 to 80 and 4128 bytes", ("compose.c",)),
     Driver(
         "wire",
         _compose("wire"),

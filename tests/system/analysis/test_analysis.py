@@ -22,7 +22,7 @@ ENTRY = Entry(("frame",), "gfs_frame", "mem_access", "\\valid(buffer", "known")
 #: Driver, error, and the function in which Eva must miss a property.
 FAULTS = (
     ("frame", Mutant("bytes < sizeof read", "bytes < 1"), "gfc_frame_read"),
-    ("frame", Mutant("sizeof written + frame->bytes", "sizeof written + frame->bytes + 1"), "hash"),
+    ("frame", Mutant("sizeof written + frame->bytes", "sizeof written + frame->bytes + 1"), "seal_bytes"),
     ("wire", Mutant("bytes != GFC_GRANT_BYTES", "bytes < GFC_RECEIPT_BYTES"), "get"),
     ("wire", Mutant("words >= GFSMITH_REASON_MAX || $rest", "$rest"), "get_reason"),
     ("wire", Mutant("words != bytes - FIXED", "words > bytes"), "get_reason"),

@@ -1,5 +1,5 @@
-/* The functions of libsodium that the handshake calls, by contract: the bytes that they read and
- * write, with any results. */
+/* The functions of libsodium that handshake and seals call, by contract: the bytes that they read
+ * and write, with any results. */
 #ifndef ANALYSIS_SODIUM_H
 #define ANALYSIS_SODIUM_H
 
@@ -9,6 +9,31 @@
 typedef struct crypto_auth_hmacsha256_state {
   uint8_t byte[208];
 } crypto_auth_hmacsha256_state;
+
+#define crypto_auth_hmacsha256_BYTES 32U
+#define crypto_aead_chacha20poly1305_ietf_NPUBBYTES 12U
+
+/*@ requires \valid(tag + (0 .. 15)) && bytes == 0;
+  @ requires \valid_read(more + (0 .. count - 1)) && \initialized(more + (0 .. count - 1));
+  @ requires \valid_read(nonce + (0 .. 11)) && \initialized(nonce + (0 .. 11));
+  @ requires \valid_read(key + (0 .. 31));
+  @ assigns tag[0 .. 15] \from more[0 .. count - 1], nonce[0 .. 11], key[0 .. 31];
+  @ assigns \result \from \nothing;
+  @ ensures \initialized(tag + (0 .. 15)) && \result == 0; */
+int crypto_aead_chacha20poly1305_ietf_encrypt_detached(
+    uint8_t *to, uint8_t *tag, unsigned long long *tag_bytes, const uint8_t *text,
+    unsigned long long bytes, const uint8_t *more, unsigned long long count, const uint8_t *none,
+    const uint8_t *nonce, const uint8_t *key);
+
+/*@ requires \valid_read(tag + (0 .. 15)) && \initialized(tag + (0 .. 15)) && bytes == 0;
+  @ requires \valid_read(more + (0 .. count - 1)) && \initialized(more + (0 .. count - 1));
+  @ requires \valid_read(nonce + (0 .. 11)) && \initialized(nonce + (0 .. 11));
+  @ requires \valid_read(key + (0 .. 31));
+  @ assigns \result \from tag[0 .. 15], more[0 .. count - 1], nonce[0 .. 11], key[0 .. 31];
+  @ ensures -1 <= \result <= 0; */
+int crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+    uint8_t *to, uint8_t *none, const uint8_t *text, unsigned long long bytes, const uint8_t *tag,
+    const uint8_t *more, unsigned long long count, const uint8_t *nonce, const uint8_t *key);
 
 /*@ assigns \result \from \nothing;
   @ ensures -1 <= \result <= 1; */

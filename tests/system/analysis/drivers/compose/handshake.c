@@ -37,8 +37,7 @@ static void hear(gfc_handshake *own, gfc_attempt *attempt, size_t bytes, unsigne
   any_state(own, attempt);
   gfc_handshake_prove(own, attempt, &heard, "refused", &reply, reason);
   gfc_handshake_welcomed(own, attempt, &heard);
-  gfc_handshake_answer(own, Frama_C_unsigned_short_interval(0, UINT16_MAX), &heard, &dialogue,
-                       &reply);
+  gfc_handshake_answer(own, (uint16_t)Frama_C_interval(0, UINT16_MAX), &heard, &dialogue, &reply);
   if (gfc_handshake_judge(own, &heard, &rank, &reply, &admission) != GFC_REJECT) {
     /*@ assert rank: \initialized(&rank) && rank < GFSMITH_RANKS_MAX; */
   }

@@ -50,7 +50,8 @@ static void check_tag(gfc_operations *record, uint16_t rank, uint32_t data) {
   CHECK(gfc_authentic(record->engine, rank, data, shared->memory, SLOT, tag));
   CHECK(!gfc_authentic(record->engine, rank, data + 1, shared->memory, SLOT, tag));
   CHECK(!gfc_authentic(record->engine, rank, data, shared->memory, SLOT - 1, tag));
-  CHECK(data == 2 || !gfc_authentic(record->engine, rank, data, shared->memory, SLOT, shared->tag[0]));
+  CHECK(data == 2 ||
+        !gfc_authentic(record->engine, rank, data, shared->memory, SLOT, shared->tag[0]));
 }
 
 static void grant(gfsmith_node *node, void *context) {
