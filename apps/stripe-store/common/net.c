@@ -231,7 +231,7 @@ bool net_open(net **out, struct event_base *base, const net_options *options,
   o.context = n;
   *out = n;
   if (gfsmith_node_create(&n->node, &o, reason) == GFSMITH_OK) {
-    int status = net_rekey(n, options->keys); /* the node knows the current key only */
+    int status = net_rekey(n, options->keys); /* also the previous key */
     if (status == GFSMITH_OK)
       return true;
     snprintf(reason, GFSMITH_REASON_MAX, "the keys: %s", gfsmith_compose_strerror(status));

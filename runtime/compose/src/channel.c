@@ -362,7 +362,7 @@ static void dispatch(gfc_channel *channel, const gfc_frame *frame) {
     gfc_channel_send(channel, GFC_PONG, NULL, 0,
                      NULL); /* if there is no memory, the peer sends another PING */
   else if ((frame->type == GFC_CREDIT || frame->type == GFC_PONG) && frame->bytes == 0)
-    return; /* its head says all */
+    return; /* the head is the whole message */
   else if (!renew(channel, frame))
     gfc_channel_fail(channel, GFSMITH_ECORRUPT,
                      "a message of type %u with %zu bytes, which has no place here", frame->type,

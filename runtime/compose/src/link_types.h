@@ -41,8 +41,9 @@ enum { GFC_PIECES_MAX = 4 };
  * link; then the peer is notified with `data`. */
 typedef struct gfc_writing {
   const gfc_piece *piece; /* copied */
-  /* Where the tag of the first piece goes, GFC_TAG_BYTES in the memory of the last piece, when the
-   * write is posted; NULL: none. Without `payload`, the tag is that of no bytes. */
+  /* The engine writes the tag of the first piece here, GFC_TAG_BYTES in the memory of the last
+   * piece, when it posts the write. NULL: no tag. Without `payload`, the tag is that of no bytes.
+   */
   uint8_t *tag;
   bool payload;    /* is the first piece the payload? */
   unsigned pieces; /* 1 to GFC_PIECES_MAX */

@@ -52,7 +52,7 @@ void gfc_session_renew(gfc_session *session, const gfc_handshake *own, uint16_t 
   memcpy(body + GFC_KEY_NAME_BYTES, ask.data, GFC_ASK_BYTES);
 }
 
-/* Keep what follows the other session key. */
+/* Derive the keys of the next session. */
 static void prepare(gfc_session *session, const gfc_key *key) {
   memcpy(session->next_name, key->name, sizeof session->next_name);
   derive(session->connects, key, &session->dialogue, &session->next_send, &session->next_receive);

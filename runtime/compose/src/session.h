@@ -5,7 +5,7 @@
  * that connected begins, with other nonces in the same greetings:
  *
  *   RENEW: the new shared key's name, ASK   ->
- *                                           <-  RENEWED: CHALLENGE; empty: the key is not here yet
+ *                                           <-  RENEWED: CHALLENGE, or nothing without this key
  *   SWITCH                                  ->
  *
  * Each side seals with the other session after its RENEWED or SWITCH has been posted, and expects

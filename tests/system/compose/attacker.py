@@ -1,9 +1,9 @@
 """A proxy between two nodes, on loopback, that changes the traffic of their link.
 
-It knows the messages of libfabric's `tcp` provider. On a connection, the first one in each direction is a
-greeting: 32 bytes, then data whose length is at offset 2 (big-endian). Each later one begins with a header:
-the operation at offset 1, the length of the header at offset 6, that of the whole message at offset 8 (8
-bytes, little-endian).
+The module parses the messages of libfabric's `tcp` provider. On a connection, the first one in each direction
+is a greeting: 32 bytes, then data whose length is at offset 2 (big-endian). Each later one begins with a
+header: the operation at offset 1, the length of the header at offset 6, that of the whole message at offset 8
+(8 bytes, little-endian).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Message:
         return Message(self.header[:8] + size + self.header[HEADER:], payload)
 
 
-#: An attack: of a message, those after it are read from the iterator; it returns what is sent instead.
+#: An attack gets a message and an iterator over the later ones. It returns the messages to send instead.
 Attack = Callable[[Message, Iterator[Message]], list[Message]]
 
 

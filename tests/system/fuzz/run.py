@@ -55,7 +55,10 @@ def targets() -> dict[str, Target]:
         for name in ("api", "api_batch", "api_codec", "api_repair", "api_plain", "arena", "model")
     ]
     shards = sorted((ROOT / "runtime/shards/src").glob("*.c"))
-    links = [ROOT / "runtime/compose/src" / f"{name}.c" for name in ("frame", "handshake", "seal", "status", "wire")]
+    links = [
+        ROOT / "runtime/compose/src" / f"{name}.c"
+        for name in ("frame", "handshake", "seal", "status", "wire")
+    ]
     common = [STORE / "common" / f"{name}.c" for name in ("files", "message", "record", "report")]
     agent = [
         STORE / "agent" / f"{name}.c"
