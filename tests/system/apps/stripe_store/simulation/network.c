@@ -253,6 +253,29 @@ int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host, uint1
   return GFSMITH_OK;
 }
 
+/* All nodes have the same key, and nobody changes what they send. */
+int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_t key_bytes,
+                       const uint8_t *previous, size_t previous_bytes) {
+  (void)node;
+  (void)key;
+  (void)key_bytes;
+  (void)previous;
+  (void)previous_bytes;
+  return GFSMITH_OK;
+}
+
+unsigned gfsmith_node_old_links(const gfsmith_node *node) {
+  (void)node;
+  return 0;
+}
+
+int gfsmith_node_trouble(const gfsmith_node *node, uint16_t rank, char *reason) {
+  (void)node;
+  (void)rank;
+  (void)reason;
+  return GFSMITH_OK;
+}
+
 int gfsmith_node_send(gfsmith_node *node, uint16_t rank, const void *bytes, size_t length) {
   process_effect();
   frame *f = world_new(sizeof *f);

@@ -267,3 +267,15 @@ void stop_begin(stop *s, struct event_base *base) {
 }
 
 void stop_end(stop *s) { (void)s; }
+
+typedef struct rekey rekey;
+typedef struct net net;
+
+void rekey_begin(rekey *r, struct event_base *base, net *n, const char *folder) {
+  (void)r;
+  (void)base;
+  (void)n;
+  (void)folder;
+}
+
+void rekey_end(rekey *r) { (void)r; }
