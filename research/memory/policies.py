@@ -21,10 +21,11 @@ from research.memory import streams
 from research.memory.machine import Events
 from research.memory.traversals import Kernel, Walk, asking, fetched, plan
 
-#: From runtime/core/src/apply.c and path.h; research/tests/test_reproduction.py compares them.
+#: From runtime/core/src/apply.c; research/tests/test_reproduction.py compares them.
 STEP_BUDGET, STEP_MIN, STEP_MAX = 8192, 128, 1024
 PAGE = 4096  #: gfsmith_adaptive_options.page
-FEW_SHARDS, LONG_SHARD, STREAM_MIN = 16, 4096, 1024
+FEW_SHARDS, LONG_SHARD = 16, 4096
+STREAM_MIN = 1024  #: of the stored forecasts; the library has a limit for each CPU
 
 #: Walk, lines per iteration (for `block`, the most that fit), shuffled.
 VARIANTS = {

@@ -14,7 +14,7 @@ from gfsmith import field
 from gfsmith.build import target
 from gfsmith.cli import adapt
 from gfsmith.graph import types
-from gfsmith.kernel import defaults, operation
+from gfsmith.kernel import defaults, limits, operation
 from tests.support.paths import ROOT
 from tools import c_values
 
@@ -28,10 +28,10 @@ PYTHON = [
     (field.POLYNOMIAL, HEADER, "GFSMITH_POLYNOMIAL"),
     (types.MAX_RANKS, COMPOSE, "GFSMITH_RANKS_MAX"),
     (types.MAX_EDGES, COMPOSE, "GFSMITH_EDGES_MAX"),
+    (min(found.own_cache for found in limits.table().values()), PATH, "GFS_OWN_CACHE_LEAST"),
+    (max(found.own_cache for found in limits.table().values()), PATH, "GFS_OWN_CACHE_MOST"),
     (defaults.PASS_MAX, "runtime/core/src/map.h", "GFS_PASS_MAX"),
-    (target.STREAM_MIN, PATH, "GFS_STREAM_MIN"),
     (target.BULK_MIN, PATH, "GFS_BULK_MIN"),
-    (target.OWN_CACHE, PATH, "GFS_OWN_CACHE_BYTES"),
 ]
 
 #: A copy in another file: a pattern whose group is the number.

@@ -20,6 +20,7 @@ from gfsmith import codes
 from gfsmith.build import config
 from gfsmith.kernel.defaults import PASS_MAX, default_outputs
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
+from gfsmith.kernel.limits import Limits
 from gfsmith.kernel.operation import MAX_SHARDS
 from gfsmith.kernel.spec import KernelSpec, Operation, SpecError, Store, default_technique
 
@@ -28,10 +29,9 @@ _OPERATIONS = ("dot", "mad", "xor")
 
 ANY = 10  #: number of sources in measurements of kernels for any number
 
-# Copies of constants of path.h; tests/unit/test_constants.py compares them.
-STREAM_MIN = 1024  #: GFS_STREAM_MIN, least bytes of a shard for the path `distant`
-BULK_MIN = 16 << 10  #: GFS_BULK_MIN, least bytes of a shard for the path `bulk`
-OWN_CACHE = 512 << 10  #: GFS_OWN_CACHE_BYTES, most bytes of all shards for the path `cached`
+#: Least bytes of a shard for the path `bulk`: GFS_BULK_MIN of path.h; tests/unit/test_constants.py compares
+#: them.
+BULK_MIN = 16 << 10
 
 
 #: Sets whose kernels are machine code, which can be loaded into this process.
@@ -119,12 +119,12 @@ def every(specs: Sequence[KernelSpec], isa: Isa) -> list[Target]:
     return list(dict.fromkeys(found))
 
 
-def path_of(target: Target, memory: bool, length: int) -> str | None:
-    """Return the runtime's path of calls with shards of `length` bytes; None if they are too large for the
-    cached regime."""
+def path_of(target: Target, memory: bool, length: int, limits: Limits) -> str | None:
+    """Return the runtime's path of calls with shards of `length` bytes on a CPU with these limits; None if
+    they are too large for the cached regime."""
     if memory:
-        return "nearby" if length < STREAM_MIN else "distant" if length < BULK_MIN else "bulk"
-    return "cached" if length * target.shards <= OWN_CACHE else None
+        return "nearby" if length < limits.stream_min else "distant" if length < BULK_MIN else "bulk"
+    return "cached" if length * target.shards <= limits.own_cache else None
 
 
 def _passes(target: Target, limit: int) -> list[int]:

@@ -22,7 +22,7 @@ from gfsmith.explore.tune import modelled, result, show, tuned_file
 from gfsmith.explore.tune.load import LoadError, NativeBench
 from gfsmith.explore.tune.result import Basis, Bound, Prediction, Regime, Study
 from gfsmith.explore.tune.space import Plan
-from gfsmith.kernel import microarch
+from gfsmith.kernel import limits, microarch
 from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.microarch import Microarch
 from gfsmith.kernel.spec import KernelSpec
@@ -100,6 +100,7 @@ def _measure(targets: Sequence[Target], host: Microarch, options: Options) -> tu
         final=options.final,
         seed=options.seed,
         prefix=prefix,
+        limits=limits.of(host),
     )
     if not any(study.cells(target, settings) for target in targets):
         fail("--lengths: with none of them do all shards fit into the caches; add --regime memory")

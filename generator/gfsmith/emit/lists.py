@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from gfsmith.emit.c.kernel import SPELLINGS
 from gfsmith.emit.kernel_files import condition, guard, source_path
 from gfsmith.emit.template import render
+from gfsmith.kernel import limits
 from gfsmith.kernel.isa import ISAS, Isa
-from gfsmith.kernel.microarch import Microarch
+from gfsmith.kernel.microarch import MICROARCHS, Microarch
 from gfsmith.kernel.spec import KernelSpec, Operation, default_technique
 from gfsmith.kernel.technique import FORMAT
 
@@ -99,12 +100,13 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
     isas = [_isa(isa, specs) for isa in ISAS if isa.name in present]
     coordinator = has_coordinator(specs)
     orders = {s.lines: s.visited() for s in specs if s.pipelined and s.shuffled}
+    cpus = [(cpu, limits.of(cpu)) for cpu in MICROARCHS]
     files = {
         "pipelined.inc": render("pipelined.inc.j2", isas=isas, orders=dict(sorted(orders.items()))),
         "kernels.inc": render("kernels.inc.j2", isas=isas),
         "baked.inc": render("baked.inc.j2", isas=isas),
         "matrices.inc": render("matrices.inc.j2", matrices=_matrices(specs)),
-        "tuned.inc": render("tuned.inc.j2", cpus=list(dict.fromkeys(row.cpu for row in tuned)), rows=tuned),
+        "tuned.inc": render("tuned.inc.j2", cpus=cpus, generic=limits.GENERIC, rows=tuned),
         "isas.inc": render("isas.inc.j2", isas=isas),
         "gfsmith_isas.h": render("gfsmith_isas.h.j2", isas=isas),
         "gfsmith_kernels.h": render("gfsmith_kernels.h.j2", isas=isas),

@@ -10,11 +10,11 @@ _Static_assert(GFS_ISAS <= 32, "five bits");
 enum { CELL_PROBES = 16 };
 
 /* Lengths from 2^LEAST to below 2^(MOST + 1) have classes of their own; those of batch calls, at
- * most GFS_NEXT_STRIPE_BYTES, to below 2^(BATCHED + 1). */
+ * most gfs_next_stripe_bytes() for two shards at least, to below 2^(BATCHED + 1). */
 enum { LOG_LEAST = 5, LOG_MOST = 22, LOG_BATCHED = 18 };
 enum { BATCHED_AT = (LOG_MOST - LOG_LEAST + 1) * 4 };
 _Static_assert(BATCHED_AT + (LOG_BATCHED - LOG_LEAST + 1) * 4 <= 128, "seven bits");
-_Static_assert(GFS_NEXT_STRIPE_BYTES < (size_t)2 << LOG_BATCHED, "the longest batched shard");
+_Static_assert(GFS_OWN_CACHE_MOST / 2 / 2 < (size_t)2 << LOG_BATCHED, "the longest batched shard");
 
 uint32_t gfs_key_map(unsigned isa, unsigned inputs, unsigned outputs, bool known) {
   unsigned shards = inputs + outputs; /* pairs are numbered by their sum, then by outputs */

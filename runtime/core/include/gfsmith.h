@@ -178,15 +178,17 @@ GFSMITH_API gfsmith_status gfsmith_codec_create_lrc(gfsmith_codec **out, unsigne
 /** Location of the shards of a codec's calls. It affects the choice of kernels, hence the speed,
  * but not the results. */
 typedef enum gfsmith_hint {
-  /** Unknown, estimated for each call: calls whose shards take at most 512 KiB together are assumed
-   * to work in cache, larger ones in memory. The default of a new codec. */
+  /** Unknown, estimated for each call: calls whose shards together take at most half of the
+   * second-level cache of a core (512 KiB if the CPU is unknown) are assumed to work in cache,
+   * larger ones in memory. The default of a new codec. */
   GFSMITH_HINT_AUTO = 0,
   /** In cache: the input was just written, or the output is about to be read. Ordinary loads and
    * stores, for any size. */
   GFSMITH_HINT_CACHED = 1,
   /** In memory, input and output, and the output is not read soon: sources are prefetched, and
-   * shards of at least 1 KiB are written with non-temporal stores (only to destinations at a
-   * multiple of 64 bytes; others are written with ordinary stores). An example is small shards out
+   * shards are written with non-temporal stores from a length on that depends on the CPU, 128 bytes
+   * to 4 KiB (only to destinations at a multiple of 64 bytes; others are written with ordinary
+   * stores). An example is small shards out
    * of a large pool, which AUTO cannot detect. For shards in cache this is slower. */
   GFSMITH_HINT_STREAMING = 2
 } gfsmith_hint;

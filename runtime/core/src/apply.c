@@ -148,7 +148,7 @@ void gfs_map_apply_short_stripes(const gfs_map *map, gfs_path path, size_t len,
 }
 
 void gfs_map_apply_stripes(const gfs_map *map, gfs_path path, size_t len, gfs_stripes s) {
-  if (path != GFS_PATH_cached && len <= GFS_NEXT_STRIPE_BYTES / (map->inputs + map->outputs)) {
+  if (path != GFS_PATH_cached && len <= gfs_next_stripe_bytes() / (map->inputs + map->outputs)) {
     if (map->adaptive == NULL)
       gfs_map_apply_short_stripes(map, path, len, &s);
     else

@@ -18,7 +18,7 @@ typedef struct batch {
  * stripe. */
 static batch batch_of(const gfsmith_codec *codec, size_t len, size_t count, unsigned shards) {
   /* More stripes than fit in the cache do not change the path. */
-  size_t stripes = gfs_least(count, GFS_OWN_CACHE_BYTES / len + 1);
+  size_t stripes = gfs_least(count, gfs_limits_here()->own_cache / len + 1);
   return (batch){codec, len, gfs_path_of(codec->hint, (unsigned)(stripes * shards), len)};
 }
 
@@ -26,9 +26,9 @@ static gfsmith_hint hint_of(const batch *b) {
   return b->path == GFS_PATH_cached ? GFSMITH_HINT_CACHED : GFSMITH_HINT_STREAMING;
 }
 
-/* Prefetch the first bytes of shards, GFS_NEXT_STRIPE_BYTES of all together. */
+/* Prefetch the first bytes of shards, gfs_next_stripe_bytes() of all together. */
 static void fetch_shards(size_t len, unsigned count, const uint8_t *const *shards) {
-  size_t most = gfs_least(len, GFS_NEXT_STRIPE_BYTES / count);
+  size_t most = gfs_least(len, gfs_next_stripe_bytes() / count);
   for (unsigned n = 0; n < count; n++)
     gfs_prefetch_second(shards[n], most);
 }
@@ -36,7 +36,7 @@ static void fetch_shards(size_t len, unsigned count, const uint8_t *const *shard
 /* Prefetch the shards of the next stripe, if any, if two stripes fit in a core's own cache. The
  * repair of a parity that is always 0 reads none. */
 static void fetch_next(const batch *b, unsigned count, const uint8_t *const *shards) {
-  if (count > 0 && b->path != GFS_PATH_cached && b->len <= GFS_NEXT_STRIPE_BYTES / count)
+  if (count > 0 && b->path != GFS_PATH_cached && b->len <= gfs_next_stripe_bytes() / count)
     fetch_shards(b->len, count, shards);
 }
 

@@ -57,8 +57,8 @@ gfsmith_status gfsmith_set_isa(const char *name) {
 
 #else
 
-/* Apart from `here` of tuned.c and the cache of raid.c the only variable of the library. NULL: not
- * chosen yet (or there is no instruction set). */
+/* Apart from `here` of tuned.c (the CPU) and the cache of raid.c the only variable of the library.
+ * NULL: not chosen yet (or there is no instruction set). */
 static _Atomic(const gfs_isa *) current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {

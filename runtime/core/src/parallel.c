@@ -227,7 +227,7 @@ static void check_in_task(shared_call *call, size_t len, const uint8_t *const *s
                           uint8_t *const *dst) {
   (void)dst;
   const uint8_t *at[GFSMITH_MAX_SHARDS];
-  size_t step = GFS_OWN_CACHE_BYTES / call->inputs / call->unit * call->unit, part;
+  size_t step = gfs_limits_here()->own_cache / call->inputs / call->unit * call->unit, part;
   if (step == 0)
     step = call->unit;
   for (size_t done = 0; done < len; done += part) {

@@ -16,13 +16,29 @@ typedef enum gfs_path {
   GFS_PATHS         /* number of paths */
 } gfs_path;
 
-/* The most bytes of a call whose shards are assumed to be in a core's own cache: half of the
- * smallest second-level cache of current servers (1 MiB, Zen 4). */
-#define GFS_OWN_CACHE_BYTES ((size_t)512 << 10)
+/* The limits between paths that differ between CPUs. The generator derives them from measurements
+ * (generator/gfsmith/kernel/limits.py); `gen` writes them to tuned.inc. */
+typedef struct gfs_limits {
+  /* The most bytes of a call whose shards are assumed to be in a core's own cache: half of its
+   * second level. */
+  size_t own_cache;
+  /* The shortest shard for which streaming stores pay: with shorter ones the incomplete lines and
+   * the fence cost more than reading the lines first. */
+  size_t stream_min;
+} gfs_limits;
+
+/* The limits of this CPU; those of the best compromise if it is unknown. */
+const gfs_limits *gfs_limits_here(void);
+
+/* The least own_cache of all CPUs. The path of a call within it needs no look-up. */
+#define GFS_OWN_CACHE_LEAST ((size_t)128 << 10)
+
+/* The greatest own_cache of all CPUs. */
+#define GFS_OWN_CACHE_MOST ((size_t)1 << 20)
 
 /* The most bytes of all shards of a stripe that is prefetched while another one is computed: two
  * stripes then fit in a core's own cache. */
-#define GFS_NEXT_STRIPE_BYTES (GFS_OWN_CACHE_BYTES / 2)
+static inline size_t gfs_next_stripe_bytes(void) { return gfs_limits_here()->own_cache / 2; }
 
 /* The fewest bytes of a call that several threads share by default: twice the largest second-level
  * cache of a core of current servers (2 MiB on x86-64 and Arm). Such shards come from a cache or
@@ -31,23 +47,32 @@ typedef enum gfs_path {
  * microseconds). */
 #define GFS_SHARED_BYTES ((size_t)4 << 20)
 
-/* The shortest shard for which streaming stores pay: with shorter ones the incomplete lines and the
- * fence cost more than reading the lines first. */
-#define GFS_STREAM_MIN 1024u
-
 /* The length of a shard from which the cost of its beginning is relatively small. On Zen 4 a
  * prefetch inside the kernel, in addition to that of whole steps, gains 8 to 25 % at 10+4 and 12+4
  * with tables at 1 and 4 KiB, 0 to 5 % at 16 KiB, and nothing beyond (docs/tuning.md). */
 #define GFS_BULK_MIN ((size_t)16 << 10)
 
-/* The path of a call on this number of shards of len bytes, inputs and outputs together. */
-static inline gfs_path gfs_path_of(gfsmith_hint hint, unsigned shards, size_t len) {
-  bool fits = len <= GFS_OWN_CACHE_BYTES && len * shards <= GFS_OWN_CACHE_BYTES;
-  if (hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && fits))
+/* Is a call assumed to be in a cache of this many bytes? */
+static inline bool gfs_is_cached(gfsmith_hint hint, unsigned shards, size_t len, size_t cache) {
+  bool fits = len <= cache && len * shards <= cache;
+  return hint == GFSMITH_HINT_CACHED || (hint == GFSMITH_HINT_AUTO && fits);
+}
+
+/* The path of a call on a CPU with these limits. */
+static inline gfs_path gfs_path_within(const gfs_limits *limits, gfsmith_hint hint, unsigned shards,
+                                       size_t len) {
+  if (gfs_is_cached(hint, shards, len, limits->own_cache))
     return GFS_PATH_cached;
-  if (len < GFS_STREAM_MIN)
+  if (len < limits->stream_min)
     return GFS_PATH_nearby;
   return len < GFS_BULK_MIN ? GFS_PATH_distant : GFS_PATH_bulk;
+}
+
+/* The path of a call on this number of shards of len bytes, inputs and outputs together. */
+static inline gfs_path gfs_path_of(gfsmith_hint hint, unsigned shards, size_t len) {
+  return gfs_is_cached(hint, shards, len, GFS_OWN_CACHE_LEAST)
+             ? GFS_PATH_cached
+             : gfs_path_within(gfs_limits_here(), hint, shards, len);
 }
 
 /* The same for checks, which read the results at once, so that streaming stores do not pay. */

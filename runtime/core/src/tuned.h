@@ -1,5 +1,9 @@
-/* tuned.h: kernels that were measured to be the fastest on some microarchitectures (gfsmith
- * tune). */
+/* tuned.h: the limits of this CPU's microarchitecture (path.h), and kernels that were measured to
+ * be the fastest on some (gfsmith tune).
+ *
+ * CPUID identifies the microarchitecture. For tests and comparisons, the environment variable
+ * GFSMITH_CPU names another one of the build, or "generic": that of unknown CPUs. Another name is
+ * reported in one line on stderr and ignored. */
 #ifndef GFS_TUNED_H
 #define GFS_TUNED_H
 

@@ -7,6 +7,7 @@ import pytest
 from gfsmith.build import config
 from gfsmith.build.target import TargetError, every, kernels, parse, path_of, serves
 from gfsmith.kernel.isa import BY_NAME
+from gfsmith.kernel.limits import Limits
 
 BEST = BY_NAME["avx2"]
 
@@ -58,7 +59,7 @@ def test_passes_are_balanced_and_known_matrices_take_one() -> None:
     ],
 )
 def test_the_path_depends_on_regime_and_length(memory: bool, length: int, path: str | None) -> None:
-    assert path_of(parse("dot:10x4", BEST), memory, length) == path
+    assert path_of(parse("dot:10x4", BEST), memory, length, Limits(512 << 10, 1024)) == path
 
 
 def test_all_targets_of_a_build_are_its_functions_on_one_set() -> None:

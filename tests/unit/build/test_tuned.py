@@ -15,6 +15,7 @@ from gfsmith.cli import main
 from gfsmith.explore.stats import Estimate
 from gfsmith.explore.tune import result, space, tuned_file
 from gfsmith.explore.tune.result import Basis, Choice, Study
+from gfsmith.kernel import limits, microarch
 from gfsmith.kernel.isa import BY_NAME
 from tests.support.paths import ROOT
 
@@ -143,6 +144,38 @@ def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None
         ("", 0, 0),
     ):
         assert _dispatch(build, vendor, family, model, (3, 2)) == UNTUNED
+
+
+def _limits(build: Path, vendor: str, family: int, model: int, cpu: str = "") -> tuple[limits.Limits, str]:
+    """Return the limits of a library that sees this CPU, and its lines on stderr. cpu: GFSMITH_CPU."""
+    command = [build / "dispatch", vendor, str(family), str(model)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"GFSMITH_CPU": cpu})
+    own_cache, stream_min = map(int, done.stdout.split())
+    return limits.Limits(own_cache, stream_min), done.stderr
+
+
+def test_every_cpu_has_its_limits(build: Path) -> None:
+    for cpu in microarch.MICROARCHS:
+        for first, last in cpu.models:
+            for model in (first, last):
+                assert _limits(build, cpu.vendor, cpu.family, model) == (limits.of(cpu), "")
+    assert _limits(build, "AuthenticAMD", 0x1A, 0x78) == (limits.GENERIC, "")
+    assert _limits(build, "", 0, 0) == (limits.GENERIC, "")
+
+
+def test_the_environment_names_another_cpu(build: Path) -> None:
+    zen4 = ("AuthenticAMD", 0x19, 0x11)
+    for name, expected in limits.table().items():
+        assert _limits(build, *zen4, name) == (expected, "")
+    assert _limits(build, *zen4)[0] == limits.table()["znver4"]
+    found, line = _limits(build, *zen4, "zen9")
+    assert found == limits.table()["znver4"]
+    names = " ".join(limits.table())
+    assert line == f"gfsmith: GFSMITH_CPU=zen9 is unknown; allowed: {names}; identifying the CPU\n"
+    command = [build / "dispatch", "AuthenticAMD", "26", "17", "3", "2"]
+    environment = {"GFSMITH_ISA": "sse", "GFSMITH_CPU": "znver4"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.startswith("gfs_dot_3x2__sse_u3_copies\n")
 
 
 def test_other_shapes_keep_their_kernels(build: Path) -> None:

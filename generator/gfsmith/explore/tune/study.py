@@ -22,6 +22,7 @@ from gfsmith.explore.tune.measure import Advance, Bench, rounds, summarise
 from gfsmith.explore.tune.result import Basis, Cell, Choice, Measurement, Phase, Regime, Study, Winner
 from gfsmith.explore.tune.search import Search, keep_final, kept_final, search
 from gfsmith.explore.tune.space import Plan, complexity
+from gfsmith.kernel.limits import GENERIC, Limits
 from gfsmith.kernel.spec import KernelSpec
 
 _FINALISTS = 3  #: per cell
@@ -38,6 +39,7 @@ class Settings:
     final: int
     seed: int
     prefix: str
+    limits: Limits = GENERIC
 
 
 class Opener(Protocol):
@@ -76,7 +78,7 @@ def cells(target: Target, settings: Settings) -> dict[str, list[Cell]]:
     found: dict[str, list[Cell]] = {}
     for regime in settings.regimes:
         for length in settings.lengths:
-            path = targets.path_of(target, regime is Regime.MEMORY, length)
+            path = targets.path_of(target, regime is Regime.MEMORY, length, settings.limits)
             if path is not None:
                 cell = Cell(target.name, target.shape, target.isa.name, regime, path, length, target.code)
                 found.setdefault(path, []).append(cell)

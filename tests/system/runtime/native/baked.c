@@ -98,8 +98,9 @@ static void finish(gfsmith_codec *codec, unsigned k, unsigned m) {
   gfsmith_codec_destroy(codec);
 }
 
-/* The path of a call at the bounds that dispatch.c explains. */
+/* The path of a call at the bounds that path.h explains. */
 static void paths(void) {
+  const gfs_limits limits = {.own_cache = (size_t)512 << 10, .stream_min = 1024};
   const gfsmith_hint A = GFSMITH_HINT_AUTO, C = GFSMITH_HINT_CACHED, S = GFSMITH_HINT_STREAMING;
   const struct {
     gfsmith_hint hint;
@@ -117,7 +118,8 @@ static void paths(void) {
       {S, 2, 16384, GFS_PATH_bulk},
   };
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
-    REQUIRE(gfs_path_of(cases[n].hint, cases[n].shards, cases[n].len) == cases[n].path);
+    REQUIRE(gfs_path_within(&limits, cases[n].hint, cases[n].shards, cases[n].len) ==
+            cases[n].path);
 }
 
 static void hints(void) {
@@ -128,7 +130,7 @@ static void hints(void) {
   REQUIRE(gfsmith_codec_hint(codec, GFSMITH_HINT_STREAMING) == GFSMITH_OK);
   encode(codec, 3, 3, LEN);
   REQUIRE(called(0, 0, 0, 1, 0));
-  encode(codec, 3, 3, 1023);
+  encode(codec, 3, 3, gfs_limits_here()->stream_min - 1);
   REQUIRE(called(0, 0, 1, 0, 0));
   encode(codec, 3, 3, LEN);
   forget_calls();

@@ -2,6 +2,8 @@
  *
  *     dispatch VENDOR FAMILY MODEL INPUTS OUTPUTS     one line per path: its kernel's name or
  *     "none"
+ *     dispatch VENDOR FAMILY MODEL                    the limits: bytes in cache, least bytes of a
+ *     shard with streaming stores
  *
  * Linked with --wrap=gfs_cpu_identify, which reports that CPU to the library. */
 #include <stdio.h>
@@ -47,11 +49,16 @@ static void print(gfsmith_kernel *run) {
 static const uint8_t cauchy_3x2[] = {244, 142, 1, 71, 167, 122};
 
 int main(int argc, char **argv) {
-  if (argc != 6)
+  if (argc != 4 && argc != 6)
     return 2;
   strncpy(pretended.vendor, argv[1], sizeof pretended.vendor - 1);
   pretended.family = (unsigned)atoi(argv[2]);
   pretended.model = (unsigned)atoi(argv[3]);
+  if (argc == 4) {
+    const gfs_limits *limits = gfs_limits_here();
+    printf("%zu %zu\n", limits->own_cache, limits->stream_min);
+    return 0;
+  }
   const gfs_isa *isa = gfs_dispatch_isa();
   unsigned inputs = (unsigned)atoi(argv[4]), outputs = (unsigned)atoi(argv[5]);
   for (gfs_path path = 0; path < GFS_PATHS; path++)

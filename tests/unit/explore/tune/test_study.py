@@ -15,6 +15,7 @@ from gfsmith.explore.tune import search, space, study
 from gfsmith.explore.tune.result import Phase, Regime
 from gfsmith.explore.tune.space import Plan
 from gfsmith.kernel.isa import BY_NAME
+from gfsmith.kernel.limits import GENERIC, Limits
 from gfsmith.kernel.spec import Order
 from tests.unit.explore.tune.fake import FakeBench
 
@@ -132,7 +133,8 @@ def test_measurements_survive_an_interruption() -> None:
 
 
 def test_cells_keep_the_regimes_apart() -> None:
-    settings = study.Settings((512, 1024, 16384, 1 << 20), tuple(Regime), 1, 5, 9, 1, "gfs")
+    limits = Limits(512 << 10, 1024)
+    settings = study.Settings((512, 1024, 16384, 1 << 20), tuple(Regime), 1, 5, 9, 1, "gfs", limits)
     found = study.cells(TARGET, settings)
     assert {p: [(c.regime, c.length) for c in cs] for p, cs in found.items()} == {
         "cached": [(Regime.CACHED, 512), (Regime.CACHED, 1024), (Regime.CACHED, 16384)],
@@ -140,7 +142,7 @@ def test_cells_keep_the_regimes_apart() -> None:
         "distant": [(Regime.MEMORY, 1024)],
         "bulk": [(Regime.MEMORY, 16384), (Regime.MEMORY, 1 << 20)],
     }
-    assert path_of(TARGET, False, 1 << 20) is None
+    assert path_of(TARGET, False, 1 << 20, GENERIC) is None
 
 
 def test_the_reference_is_the_kernel_of_the_build() -> None:

@@ -1,0 +1,145 @@
+"""The limits by which the runtime distinguishes paths of calls on each microarchitecture (path.h).
+
+Measurements determine the values; functions compute them, also those for unknown CPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import exp, log
+
+from gfsmith.kernel.microarch import MICROARCHS, Microarch
+
+#: KiB of a core's second-level cache. Sources: the manufacturers' optimization guides.
+SECOND_LEVEL = {
+    "haswell": 256,
+    "broadwell": 256,
+    "skylake": 256,
+    "skylake-avx512": 1024,
+    "icelake-client": 512,
+    "icelake-server": 1280,
+    "tigerlake": 1280,
+    "rocketlake": 512,
+    "alderlake": 1280,
+    "sapphirerapids": 2048,
+    "graniterapids": 2048,
+    "znver1": 512,
+    "znver2": 512,
+    "znver3": 512,
+    "znver4": 1024,
+    "znver5": 1024,
+}
+
+
+#: Microarchitectures whose best set is gfni_avx512; that of the others is avx2 or avx512.
+_GFNI = ("icelake-client", "icelake-server", "tigerlake", "rocketlake", "sapphirerapids", "graniterapids",
+         "znver4", "znver5")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Streaming stores on a CPU with a set, of 10+4 from memory.
+
+    speeds: bytes of a shard -> speed with streaming stores over that with ordinary ones, 1 if the interval
+    contains 1. basis: their source.
+    """
+
+    cpu: str
+    gfni: bool
+    basis: str
+    speeds: Mapping[int, float]
+
+    def speed(self, length: int) -> float | None:
+        """Return the speed at a length, interpolated between the measured ones; None outside of them."""
+        known = sorted(self.speeds)
+        if not known[0] <= length <= known[-1]:
+            return None
+        low = max(n for n in known if n <= length)
+        high = min(n for n in known if n >= length)
+        part = log(length / low) / log(high / low) if high > low else 0.0
+        return exp(log(self.speeds[low]) * (1 - part) + log(self.speeds[high]) * part)
+
+    def loss(self, least: int) -> float:
+        """Return the greatest ratio, at any length, of the best speed to that of a library whose shortest
+        shards with streaming stores have `least` bytes."""
+        known = [(length, self.speed(length)) for length in CANDIDATES]
+        return max(1.0, *(s if length < least else 1 / s for length, s in known if s is not None))
+
+
+CANDIDATES = tuple(64 << n for n in range(9))  #: lengths from which stores may be streaming: up to 16 KiB
+
+STORES = (
+    Stores(
+        "znver3",
+        False,
+        "gfsmith tune: dot:10x4@avx2 at 1 KiB, dot:8x3@avx2 at 16 KiB (tuned/znver3.toml)",
+        {1024: 1 / 1.095, 16384: 1.614},
+    ),
+    Stores(
+        "znver4",
+        False,
+        "python -m bench.stores with GFSMITH_ISA=avx2, tables",
+        {64: 0.97, 128: 0.99, 256: 0.91, 512: 1.01, 1024: 0.99, 2048: 0.96, 4096: 1.02, 16384: 1.01},
+    ),
+    Stores(
+        "znver4",
+        True,
+        "python -m bench.stores, tables; known matrices differ by at most 0.03",
+        {64: 1.0, 128: 1.14, 256: 1.12, 512: 1.24, 1024: 1.16, 2048: 1.18, 4096: 1.17, 16384: 1.18},
+    ),
+    Stores(
+        "znver5",
+        True,
+        "loops outside of the library, dense products",
+        {256: 1.24, 512: 1.09, 1024: 1.21, 2048: 1.28, 4096: 1.26, 16384: 1.25},
+    ),
+    Stores(
+        "sapphirerapids",
+        True,
+        "prototypes outside of the library, of which only the faster kind is known: 1 % stands for it",
+        {1024: 1 / 1.01, 4096: 1.01},
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bytes: of all shards of a call in a core's own cache; of the shortest shard with streaming stores."""
+
+    own_cache: int
+    stream_min: int
+
+
+def _least(losses: Mapping[int, float]) -> int:
+    """Return the candidate with the least loss; of equal ones the largest."""
+    return max(losses, key=lambda candidate: (-losses[candidate], candidate))
+
+
+def stream_min(known: Iterable[Stores]) -> int:
+    """Return the shortest shard with streaming stores that minimises the greatest loss on these CPUs."""
+    stores = tuple(known)
+    return _least({least: max(s.loss(least) for s in stores) for least in CANDIDATES})
+
+
+def _own_cache(names: Iterable[str]) -> int:
+    """Return the half of a second level, of those of these CPUs, that is wrong by the least factor."""
+    halves = [SECOND_LEVEL[name] << 9 for name in names]
+    return _least({size: max(max(size / h, h / size) for h in halves) for size in halves})
+
+
+#: Limits of CPUs that the table of microarchitectures lacks.
+GENERIC = Limits(_own_cache(SECOND_LEVEL), stream_min(STORES))
+
+
+def of(cpu: Microarch) -> Limits:
+    """Return the limits of a microarchitecture; without measurements of its own, those of all with such
+    sets decide."""
+    alike = [stores for stores in STORES if stores.gfni == (cpu.name in _GFNI)]
+    own = [stores for stores in alike if stores.cpu == cpu.name]
+    return Limits(_own_cache([cpu.name]), stream_min(own or alike))
+
+
+def table() -> dict[str, Limits]:
+    """Return the limits of all microarchitectures and, as "generic", those of unknown CPUs."""
+    return {cpu.name: of(cpu) for cpu in MICROARCHS} | {"generic": GENERIC}
