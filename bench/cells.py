@@ -22,6 +22,9 @@ PORT = {
     "avx2": ("shuffle256", 32, 2),
 }
 
+#: Contender whose operations take a cycle each.
+CLOCK = "probe:cycles"
+
 #: ISA-L's sets that compete with a set of gfsmith: the best of each width that such a CPU has.
 _ISAL_PEERS = {
     "gfni_avx512": ("avx512_gfni", "avx2_gfni"),
@@ -38,7 +41,8 @@ class Cell:
     """One code, shape, length and regime. floor: the promised ratio to the fastest peer, or None.
     packet: bytes of a packet in packet layout, or None. batch: gfsmith encodes by batch calls. name: the
     computation, if it is not an encoding by the code alone. who: the contenders, gfsmith first, if they are
-    not all peers and limits; then each pair of them is compared."""
+    not all peers and limits; then each pair of them is compared. loops: the touch loops, if they are not the
+    usual ones."""
 
     group: str
     code: str
@@ -53,6 +57,7 @@ class Cell:
     batch: bool = False
     name: str = ""
     who: tuple[str, ...] = ()
+    loops: tuple[str, ...] = ()
 
     @property
     def own(self) -> str:
@@ -259,6 +264,9 @@ def contenders(cell: Cell, libraries: Iterable[str]) -> list[str]:
         return [name for name in cell.who if name.split(":")[0] in built]
     peers = [p for p in _peers(cell) if p.lstrip("~!").split(":")[0] in libraries]
     own, limits = [cell.own], ["limit:columns", "limit:blocks", "limit:rows", "limit:shape"]
+    if cell.loops:
+        hinted = [f"gfsmith:{cell.isa}+streaming"] if cell.regime == "dram" else []
+        return [*own, *hinted, *peers, *cell.loops, cell.probe, CLOCK]
     if cell.packet is not None:
         own.append(f"~gfsmith:{cell.isa}")
     if cell.batch:

@@ -291,7 +291,7 @@ _SETTINGS = {
     "placement": "place of the table entries during a call",
     "prefetch": "bytes ahead; more than {cached} only from memory",
     "hint": "the level of the prefetch, from memory",
-    "store": "from memory, from 1 KiB on",
+    "store": "from memory, from the CPU's [limit](#limits-of-a-cpu) on",
 }
 
 

@@ -6,7 +6,7 @@
 
 #include "peer.h"
 
-enum { MAX_CONTENDERS = 64, MAX_THREADS = 2, NAME_SIZE = 64 };
+enum { MAX_CONTENDERS = 128, MAX_THREADS = 2, NAME_SIZE = 64 };
 
 /* A contender of a cell. The name is "library:variant"; one instance for each thread. */
 typedef struct contender {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "contenders.h"
+#include "loops.h"
 
 typedef uint64_t vector __attribute__((vector_size(64), aligned(1), may_alias));
 
@@ -210,8 +211,6 @@ TOUCH_WIDE(rows_wide, ROWS)
 TOUCH_WIDE(shape_wide, SHAPE)
 TOUCH_WIDE(steps_wide, STEPS)
 
-typedef void touch_fn(const bench_job *job);
-
 static const struct {
   const char *variant;
   touch_fn *touch;
@@ -239,7 +238,8 @@ static const char *open_limit(void **out, const bench_spec *spec) {
       *out = (void *)&MANNERS[n].touch;
       return NULL;
     }
-  return "no such variant";
+  *out = (void *)loops_find(spec->variant);
+  return *out != NULL ? NULL : "no such variant";
 }
 
 static void run(void *manner_at, const bench_job *job) { (*(touch_fn *const *)manner_at)(job); }

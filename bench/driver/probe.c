@@ -30,6 +30,14 @@ PROBE(affine256, "gfni,avx2", __m256i, _mm256_set1_epi8, _mm256_gf2p8affine_epi6
 PROBE(shuffle512, "avx512f,avx512bw", __m512i, _mm512_set1_epi8, _mm512_shuffle_epi8(x[n], c))
 PROBE(shuffle256, "avx2", __m256i, _mm256_set1_epi8, _mm256_shuffle_epi8(x[n], c))
 
+/* A chain of additions, one in a cycle. */
+static void cycles(size_t blocks) {
+  size_t x = 0;
+  for (size_t left = blocks * PROBE_OPERATIONS / CHAINS; left > 0; left--)
+    UNROLLED for (int n = 0; n < CHAINS; n++) __asm__ volatile("add $1, %0" : "+r"(x));
+}
+
+static int always(void) { return 1; }
 static int has_avx512_gfni(void) {
   return __builtin_cpu_supports("gfni") && __builtin_cpu_supports("avx512bw");
 }
@@ -46,7 +54,8 @@ static const struct probe {
 } PROBES[] = {{"affine512", has_avx512_gfni, affine512},
               {"affine256", has_avx2_gfni, affine256},
               {"shuffle512", has_avx512, shuffle512},
-              {"shuffle256", has_avx2, shuffle256}};
+              {"shuffle256", has_avx2, shuffle256},
+              {"cycles", always, cycles}};
 
 static const char *open_probe(void **out, const bench_spec *spec) {
   for (size_t n = 0; n < sizeof PROBES / sizeof *PROBES; n++)

@@ -1,0 +1,287 @@
+"""python -m bench.limits: the limits of every cell of the table on this CPU, and a roofline plot.
+
+For each cell: the fastest touch loop that a search finds, the port bound, and llvm-mca's prediction. The results
+go to bench/results/limits/<cpu>.json, .md and .svg; --draw writes the pages of recorded results only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from bench import cells as plan
+from bench.build import LIBRARY, PEERS, RESULTS, ROOT, BuildError, build
+from bench.machine import describe
+from bench.options import OneLineParser
+from bench.results import PROBE_OPERATIONS, Result, result
+from bench.run import RunError, Samples, Setting, run
+from bench.style import GREY, NAVY, RED, STYLE, legend, panels, svg
+from bench.table import name as code_of
+from bench.table import place
+from gfsmith.build import config, target
+from gfsmith.emit.files import replacing
+from gfsmith.explore.cost_model import kernels
+from gfsmith.explore.tune.roofline import ports
+from gfsmith.kernel import limits
+from gfsmith.kernel.microarch import Microarch, UnknownMicroarchitecture, host, host_features
+from gfsmith.kernel.spec import KernelSpec
+
+FOLDER = RESULTS / "limits"
+CACHE = ROOT / ".gfsmith-cache" / "mca.json"
+SEARCH = plan.Effort(passes=1, rounds=7, resident=200, dram=1000)
+FINAL = plan.Effort(passes=3, rounds=7, resident=2000, dram=4000)
+KEPT = 4  #: loops of the search that the final measures
+
+#: The loops of bench/driver/loops.c and limit.c.
+_SEARCHED = [
+    f"limit:l{lines}-p{ahead}-{store}"
+    for lines, ahead, store in product(
+        (1, 2, 4, 8), ("0T0", "128T0", "256T0", "512T0", "1024T0", "256NTA", "512NTA"), ("st", "nt")
+    )
+]
+_COLUMNS = ("code", "where", "gfsmith", "fastest peer", "searched limit", "its loop", "share of limit",
+            "dense port bound", "port bound", "llvm-mca", "what binds")  # fmt: skip
+
+
+def _loops(cell: plan.Cell) -> tuple[str, ...]:
+    """Return the loops of the search: those above and the usual ones of the cell."""
+    usual = [name for name in plan.contenders(cell, ()) if name.startswith("limit:")]
+    return (*usual, *_SEARCHED)
+
+
+def _fastest(samples: Samples) -> tuple[str, ...]:
+    known = [name for name in samples.ns if name.startswith("limit:")]
+    return tuple(sorted(known, key=lambda name: statistics.median(samples.ns[name]))[:KEPT])
+
+
+def _specs(cell: plan.Cell, specs: Sequence[KernelSpec], prefix: str, cpu: Microarch) -> list[KernelSpec]:
+    """Return the kernels of a cell, one per pass."""
+    for what in (cell.code, "dot"):
+        try:
+            wanted = target.parse(f"{what}:{cell.k}x{cell.m}@{cell.isa}", target.TUNABLE[0])
+        except target.TargetError:
+            continue
+        path = target.path_of(wanted, cell.regime == "dram", cell.length, limits.of(cpu)) or "cached"
+        parts = target.kernels(wanted, prefix, {})
+        found = [target.best(part, path, specs) for part in parts]
+        if all(found):
+            return [spec for spec in found if spec is not None]
+    return []
+
+
+def _predictions(cells: Sequence[plan.Cell], clocks: Sequence[float], cpu: Microarch) -> list[dict[str, Any]]:
+    """Return llvm-mca's GB/s of each cell and that of its busiest port, at the clock of the cell."""
+    loaded = config.load(ROOT / "gfsmith.toml")
+    every, prefix = config.specs(loaded, "gfsmith.toml"), loaded.generator.prefix
+    used = [_specs(cell, every, prefix, cpu) for cell in cells]
+    distinct = list(dict.fromkeys(spec for specs in used for spec in specs))
+    outcomes = kernels.predict_all(distinct, [cpu.name], os.cpu_count() or 1, CACHE)
+    found = []
+    for specs, clock in zip(used, clocks, strict=True):
+        parts = [outcomes[spec][cpu.name] for spec in specs]
+        cycles = [getattr(part, "cycles_per_64", None) for part in parts]
+        known = [value for value in cycles if value is not None]
+        whole = bool(cycles) and len(known) == len(cycles)
+        found.append({
+            "kernels": [spec.symbol for spec in specs],
+            "port_bound": ports(parts, clock) if whole else None,
+            "predicted": 64 * clock / sum(known) if whole else None,
+        })  # fmt: skip
+    return found
+
+
+def _record(one: Result, clock: float, predicted: dict[str, Any]) -> dict[str, Any]:
+    cell = one.cell
+    assert one.own is not None and one.limit is not None and one.share_of_limit is not None
+    peers = {n: e.median for n, e in one.gbps.items() if not n.startswith(("gfsmith:", "limit:"))}
+    return {
+        "code": code_of(one), "where": place(one), "k": cell.k, "m": cell.m, "length": cell.length,
+        "regime": cell.regime, "gfsmith": one.gbps[one.own].median, "peer": one.peer, "peers": peers,
+        "ratio": one.ratio.as_json() if one.ratio else None,
+        "limit": one.gbps[one.limit].median, "loop": one.limit.removeprefix("limit:"),
+        "share": one.share_of_limit.as_json(), "dense": one.port_bound, "clock": clock, **predicted,
+    }  # fmt: skip
+
+
+def measure(cpu: Microarch, only: str) -> dict[str, Any]:
+    """Return the recorded results of this CPU. Raises BuildError, RunError."""
+    from fnmatch import fnmatch
+
+    isa = plan.host_set(host_features())
+    cells = [c for c in plan.on_host(plan.table(), isa) if fnmatch(c.id, only)]
+    built = build(LIBRARY, frozenset(PEERS) - {"isal"}, lambda _: None)
+    setting = Setting(2048, 128, "huge")
+    searching = [replace(cell, loops=_loops(cell), who=()) for cell in cells]
+    alone = replace(built, libraries={})
+    searched = run(searching, alone, setting, SEARCH, lambda _: None)
+    final = [replace(s.cell, loops=_fastest(s)) for s in searched]
+    found = run(final, built, setting, FINAL, lambda _: None)
+    clocks = [PROBE_OPERATIONS / min(s.ns[plan.CLOCK]) for s in found]
+    predicted = _predictions(final, clocks, cpu)
+    results = [_record(result(s), c, p) for s, c, p in zip(found, clocks, predicted, strict=True)]
+    return {
+        "cpu": cpu.name,
+        "machine": describe(),
+        "set": isa,
+        "missing_peers": built.missing,
+        "cells": results,
+    }
+
+
+def binding(cell: dict[str, Any]) -> str:
+    """Return what binds a cell: the limit of accesses or the port that the kernel reaches to 90 %, or
+    neither."""
+    bounds = {"accesses": cell["limit"], "ports": cell["port_bound"]}
+    reached = [what for what, bound in bounds.items() if bound and cell["gfsmith"] >= 0.9 * bound]
+    return " and ".join(reached) or "neither"
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def page(recorded: dict[str, Any]) -> str:
+    """Return the table of a CPU in Markdown."""
+    lines = [
+        f"# Limits on {recorded['cpu']}\n",
+        "GB/s of source data; [performance.md](../../../docs/performance.md#limits) explains the columns.\n",
+        f"Machine: {recorded['machine']}. Set: {recorded['set']}. {_summary(recorded['cells'])}\n",
+        f"![{_description(recorded)}]({recorded['cpu']}.svg)\n",
+        f"| {' | '.join(_COLUMNS)} |",
+        "|" + "|".join("---" if n in (0, 1, 5, 10) else "---:" for n in range(len(_COLUMNS))) + "|",
+    ]
+    for cell in recorded["cells"]:
+        share = cell["share"]
+        fields = (
+            *(cell["code"], cell["where"], _figure(cell["gfsmith"])),
+            _figure(cell["peers"].get(cell["peer"])),
+            *(_figure(cell["limit"]), f"`{cell['loop']}`"),
+            f"{share['median']:.2f} ({share['low']:.2f}..{share['high']:.2f})",
+            *(_figure(cell[what]) for what in ("dense", "port_bound", "predicted")),
+            binding(cell),
+        )
+        lines.append(f"| {' | '.join(fields)} |")
+    return "\n".join(lines) + "\n"
+
+
+def required(cell: dict[str, Any]) -> float:
+    """Return the share of the searched limit that the project requires."""
+    if cell["regime"] == "resident":
+        return 0.9
+    return 0.95 if cell["length"] >= 4096 else 0.9
+
+
+def _summary(cells: Sequence[dict[str, Any]]) -> str:
+    met = sum(cell["share"]["median"] >= required(cell) for cell in cells)
+    return (
+        f"{met} of {len(cells)} cells reach the required share of the searched limit (0.9; from DRAM 0.95 from "
+        "4 KiB on)."
+    )
+
+
+def _description(recorded: dict[str, Any]) -> str:
+    return (
+        f"Roofline of {recorded['cpu']}: dense products in a nanosecond over dense products for a byte read or "
+        "written, of gfsmith and the fastest peer in each cell, under the searched limit of accesses and the port "
+        "bound of dense products"
+    )
+
+
+def _panel(axes: Axes, cells: Sequence[dict[str, Any]], title: str) -> None:
+    """Draw cells of one regime and length. A byte of source takes m dense products."""
+    at = [cell["k"] * cell["m"] / (cell["k"] + cell["m"]) for cell in cells]
+    for what, colour, style, label in (
+        ("limit", "black", "_", "searched limit of accesses in this cell"),
+        ("peer", NAVY, "s", "fastest peer"),
+        ("gfsmith", RED, "o", "gfsmith"),
+    ):
+        rates = [c["peers"].get(c["peer"]) if what == "peer" else c[what] for c in cells]
+        points = [(x, rate * c["m"]) for x, rate, c in zip(at, rates, cells, strict=True) if rate]
+        axes.plot(*zip(*points, strict=True), style, color=colour, label=label, markersize=5)
+    moved = max(c["limit"] * (c["k"] + c["m"]) / c["k"] for c in cells)
+    peak = max(c["dense"] * c["m"] for c in cells)
+    ends = [min(at) * 0.8, max(at) * 1.25]
+    axes.plot(
+        ends,
+        [moved * x for x in ends],
+        "--",
+        color="black",
+        linewidth=1,
+        label="most bytes moved in any cell",
+    )
+    axes.plot(ends, [peak, peak], ":", color=GREY, label="port bound of dense products")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.set_xlabel("dense products for a byte read or written")
+    axes.set_ylabel("dense products in a ns")
+    axes.set_title(title)
+
+
+def draw(recorded: dict[str, Any]) -> str:
+    """Return the roofline plot as SVG."""
+    places = list(dict.fromkeys(cell["where"] for cell in recorded["cells"]))
+    with matplotlib.rc_context(STYLE):
+        figure: Figure
+        figure, axes = panels(f"Roofline of {recorded['cpu']}, {recorded['set']}, one thread", len(places))
+        for axis, where in zip(axes, places, strict=True):
+            _panel(axis, [c for c in recorded["cells"] if c["where"] == where], where)
+        legend(figure, axes, 2)
+        return svg(figure, _description(recorded))
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as stage:
+        stage.write_text(text, encoding="utf-8")
+
+
+def _pages(folder: Path) -> None:
+    """Write the page and the plot of each recorded CPU."""
+    for file in sorted(folder.glob("*.json")):
+        recorded = json.loads(file.read_text(encoding="utf-8"))
+        _write(file.with_suffix(".md"), page(recorded))
+        _write(file.with_suffix(".svg"), draw(recorded))
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return round(value, 3)
+        case dict():
+            return {key: _rounded(one) for key, one in value.items()}
+        case list():
+            return [_rounded(one) for one in value]
+    return value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = OneLineParser(prog="bench.limits", description="Search for the limits of every cell.")
+    parser.add_argument("--draw", action="store_true", help="do not measure; draw recorded results again")
+    parser.add_argument("--only", default="*", metavar="GLOB", help="cells whose id matches")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="results (bench/results/limits)")
+    options = parser.parse_args(arguments)
+    try:
+        if not options.draw:
+            cpu = host()
+            recorded = measure(cpu, options.only)
+            options.folder.mkdir(parents=True, exist_ok=True)
+            _write(options.folder / f"{cpu.name}.json", json.dumps(_rounded(recorded), indent=1) + "\n")
+    except (BuildError, RunError, UnknownMicroarchitecture) as error:
+        print(f"bench.limits: {error}", file=sys.stderr)
+        return 1
+    _pages(options.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
