@@ -1,7 +1,7 @@
 """python -m bench.limits: the limits of every cell of the table on this CPU, and a roofline plot.
 
-For each cell: the fastest touch loop that a search finds, the port bound, and llvm-mca's prediction. The results
-go to bench/results/limits/<cpu>.json, .md and .svg; --draw writes the pages of recorded results only.
+For each cell: the fastest touch loop that a search finds, the port bound, and llvm-mca's prediction. The
+results go to bench/results/limits/<cpu>.json, .md and .svg; --draw only writes the pages of recorded results.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ _SEARCHED = [
     )
 ]
 _COLUMNS = ("code", "where", "gfsmith", "fastest peer", "searched limit", "its loop", "share of limit",
-            "dense port bound", "port bound", "llvm-mca", "what binds")  # fmt: skip
+            "dense port bound", "port bound", "llvm-mca", "reached")  # fmt: skip
 
 
 def _loops(cell: plan.Cell) -> tuple[str, ...]:
@@ -116,8 +117,6 @@ def _record(one: Result, clock: float, predicted: dict[str, Any]) -> dict[str, A
 
 def measure(cpu: Microarch, only: str) -> dict[str, Any]:
     """Return the recorded results of this CPU. Raises BuildError, RunError."""
-    from fnmatch import fnmatch
-
     isa = plan.host_set(host_features())
     cells = [c for c in plan.on_host(plan.table(), isa) if fnmatch(c.id, only)]
     built = build(LIBRARY, frozenset(PEERS) - {"isal"}, lambda _: None)
@@ -140,8 +139,7 @@ def measure(cpu: Microarch, only: str) -> dict[str, Any]:
 
 
 def binding(cell: dict[str, Any]) -> str:
-    """Return what binds a cell: the limit of accesses or the port that the kernel reaches to 90 %, or
-    neither."""
+    """Return the limit that the kernel reaches to 90 %, accesses or ports, or neither."""
     bounds = {"accesses": cell["limit"], "ports": cell["port_bound"]}
     reached = [what for what, bound in bounds.items() if bound and cell["gfsmith"] >= 0.9 * bound]
     return " and ".join(reached) or "neither"
@@ -185,16 +183,16 @@ def required(cell: dict[str, Any]) -> float:
 def _summary(cells: Sequence[dict[str, Any]]) -> str:
     met = sum(cell["share"]["median"] >= required(cell) for cell in cells)
     return (
-        f"{met} of {len(cells)} cells reach the required share of the searched limit (0.9; from DRAM 0.95 from "
-        "4 KiB on)."
+        f"{met} of {len(cells)} cells reach the required share of the searched limit (0.9; from DRAM 0.95 "
+        "from 4 KiB on)."
     )
 
 
 def _description(recorded: dict[str, Any]) -> str:
     return (
-        f"Roofline of {recorded['cpu']}: dense products in a nanosecond over dense products for a byte read or "
-        "written, of gfsmith and the fastest peer in each cell, under the searched limit of accesses and the port "
-        "bound of dense products"
+        f"Roofline of {recorded['cpu']}: dense products in a nanosecond over dense products for a byte read "
+        "or written, of gfsmith and the fastest peer in each cell, under the searched limit of accesses and "
+        "the port bound of dense products"
     )
 
 

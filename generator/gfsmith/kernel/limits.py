@@ -97,7 +97,7 @@ STORES = (
     Stores(
         "sapphirerapids",
         True,
-        "prototypes outside of the library, of which only the faster kind is known: 1 % stands for it",
+        "prototypes outside of the library. They tell the faster kind only, for which 1 % stands",
         {1024: 1 / 1.01, 4096: 1.01},
     ),
 )

@@ -147,7 +147,7 @@ def test_dispatch_takes_the_tuned_kernels_on_their_cpu_only(build: Path) -> None
 
 
 def _limits(build: Path, vendor: str, family: int, model: int, cpu: str = "") -> tuple[limits.Limits, str]:
-    """Return the limits of a library that sees this CPU, and its lines on stderr. cpu: GFSMITH_CPU."""
+    """Return the limits of a library on this CPU, and its lines on stderr. cpu: GFSMITH_CPU."""
     command = [build / "dispatch", vendor, str(family), str(model)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"GFSMITH_CPU": cpu})
     own_cache, stream_min = map(int, done.stdout.split())
