@@ -33,10 +33,11 @@ from bench.table import place
 from gfsmith.build import config, target
 from gfsmith.emit.files import replacing
 from gfsmith.explore.cost_model import kernels
+from gfsmith.explore.cost_model.mca import Outcome, Prediction
 from gfsmith.explore.tune.roofline import ports
 from gfsmith.kernel import limits
 from gfsmith.kernel.microarch import Microarch, UnknownMicroarchitecture, host, host_features
-from gfsmith.kernel.spec import KernelSpec
+from gfsmith.kernel.spec import KernelSpec, SpecError
 
 FOLDER = RESULTS / "limits"
 CACHE = ROOT / ".gfsmith-cache" / "mca.json"
@@ -71,35 +72,36 @@ def _specs(cell: plan.Cell, specs: Sequence[KernelSpec], prefix: str, cpu: Micro
     for what in (cell.code, "dot"):
         try:
             wanted = target.parse(f"{what}:{cell.k}x{cell.m}@{cell.isa}", target.TUNABLE[0])
-        except target.TargetError:
-            continue
+            parts = target.kernels(wanted, prefix, {})
+        except (target.TargetError, SpecError):
+            continue  # no such code, or not at this shape
         path = target.path_of(wanted, cell.regime == "dram", cell.length, limits.of(cpu)) or "cached"
-        parts = target.kernels(wanted, prefix, {})
         found = [target.best(part, path, specs) for part in parts]
         if all(found):
             return [spec for spec in found if spec is not None]
     return []
 
 
-def _predictions(cells: Sequence[plan.Cell], clocks: Sequence[float], cpu: Microarch) -> list[dict[str, Any]]:
-    """Return llvm-mca's GB/s of each cell and that of its busiest port, at the clock of the cell."""
+def _models(cells: Sequence[plan.Cell], cpu: Microarch) -> list[list[tuple[KernelSpec, Outcome]]]:
+    """Return the kernels of each cell, and llvm-mca's prediction for each."""
     loaded = config.load(ROOT / "gfsmith.toml")
     every, prefix = config.specs(loaded, "gfsmith.toml"), loaded.generator.prefix
     used = [_specs(cell, every, prefix, cpu) for cell in cells]
     distinct = list(dict.fromkeys(spec for specs in used for spec in specs))
-    outcomes = kernels.predict_all(distinct, [cpu.name], os.cpu_count() or 1, CACHE)
-    found = []
-    for specs, clock in zip(used, clocks, strict=True):
-        parts = [outcomes[spec][cpu.name] for spec in specs]
-        cycles = [getattr(part, "cycles_per_64", None) for part in parts]
-        known = [value for value in cycles if value is not None]
-        whole = bool(cycles) and len(known) == len(cycles)
-        found.append({
-            "kernels": [spec.symbol for spec in specs],
-            "port_bound": ports(parts, clock) if whole else None,
-            "predicted": 64 * clock / sum(known) if whole else None,
-        })  # fmt: skip
-    return found
+    found = kernels.predict_all(distinct, [cpu.name], os.cpu_count() or 1, CACHE)
+    return [[(spec, found[spec][cpu.name]) for spec in specs] for specs in used]
+
+
+def _predicted(model: Sequence[tuple[KernelSpec, Outcome]], clock: float) -> dict[str, Any]:
+    """Return the GB/s of the busiest port and of the prediction at a clock in GHz."""
+    parts = [outcome for _, outcome in model]
+    cycles = [part.cycles_per_64 for part in parts if isinstance(part, Prediction)]
+    whole = bool(parts) and len(cycles) == len(parts)
+    return {
+        "kernels": [spec.symbol for spec, _ in model],
+        "port_bound": ports(parts, clock) if whole else None,
+        "predicted": 64 * clock / sum(cycles) if whole else None,
+    }
 
 
 def _record(one: Result, clock: float, predicted: dict[str, Any]) -> dict[str, Any]:
@@ -119,6 +121,7 @@ def measure(cpu: Microarch, only: str) -> dict[str, Any]:
     """Return the recorded results of this CPU. Raises BuildError, RunError."""
     isa = plan.host_set(host_features())
     cells = [c for c in plan.on_host(plan.table(), isa) if fnmatch(c.id, only)]
+    models = _models(cells, cpu)
     built = build(LIBRARY, frozenset(PEERS) - {"isal"}, lambda _: None)
     setting = Setting(2048, 128, "huge")
     searching = [replace(cell, loops=_loops(cell), who=()) for cell in cells]
@@ -127,7 +130,7 @@ def measure(cpu: Microarch, only: str) -> dict[str, Any]:
     final = [replace(s.cell, loops=_fastest(s)) for s in searched]
     found = run(final, built, setting, FINAL, lambda _: None)
     clocks = [PROBE_OPERATIONS / min(s.ns[plan.CLOCK]) for s in found]
-    predicted = _predictions(final, clocks, cpu)
+    predicted = [_predicted(model, clock) for model, clock in zip(models, clocks, strict=True)]
     results = [_record(result(s), c, p) for s, c, p in zip(found, clocks, predicted, strict=True)]
     return {
         "cpu": cpu.name,

@@ -96,6 +96,8 @@ def test_a_cell_is_modelled_by_the_kernel_that_dispatch_takes() -> None:
     assert cached.startswith("gfs_dot_10x4_cauchy__gfni_avx512")
     (memory,) = symbols("cauchy", 10, 4, ("dram", 65536))
     assert memory.endswith("_nt")
+    (tables,) = symbols("vandermonde", 48, 4, ("resident", 4096))
+    assert tables.startswith("gfs_dot_48x4__gfni_avx512"), "the code is not MDS at this shape"
     (decode,) = symbols("decode", 10, 4, ("resident", 4096))
     assert decode.startswith("gfs_dot_10x4__gfni_avx512")
 
