@@ -60,7 +60,7 @@ static const cpu_row *row_of(const gfs_cpu_identity *identity) {
 }
 
 /* Write one line in one call, so that lines of several threads or processes do not mix. */
-static void complain(const char *name) {
+static void complain_about_cpu(const char *name) {
   char allowed[512] = "";
   size_t used = 0;
   for (const cpu_row *row = cpus; row <= unknown; row++) {
@@ -84,7 +84,7 @@ static const cpu_row *requested(void) {
   for (const cpu_row *row = cpus; row <= unknown; row++)
     if (strcmp(row->name, name) == 0)
       return row;
-  complain(name);
+  complain_about_cpu(name);
   return NULL;
 }
 
