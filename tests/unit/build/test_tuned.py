@@ -238,7 +238,6 @@ def _kernel(**keys: object) -> str:
         (_kernel(unrol=2), "kernel.0.unrol: no such key"),
         (_kernel(spec="dot:3by2"), "kernel[0] (dot:3by2): SPEC 'dot:3by2' cannot be read"),
         (_kernel(spec="dot:3x9@sse"), "the build has no kernel for this shape on sse"),
-        (_kernel(unroll=8, order="steps"), "needs"),
         (_kernel(unroll=9), "unroll = 9; allowed: 1..8"),
         (_kernel(order="copies", unroll=1), "order = copies; allowed with unroll = 1: sums"),
         (_kernel(circuit="dense"), "circuit = dense; only kernels for a code have circuits"),
