@@ -190,9 +190,9 @@ def test_a_source_that_is_not_read_is_prefetched() -> None:
 
 
 def test_a_row_is_one_loop_where_registers_suffice() -> None:
-    assert [len(part) for part in make_pipelined("avx2", 4, 1, Walk.ROWS).visits()] == [2]
-    assert [len(part) for part in make_pipelined("avx2", 5, 1, Walk.ROWS).visits()] == [1, 1]
-    assert [len(part) for part in make_pipelined("sse", 1, 1, Walk.ROWS).visits()] == [4]
+    for isa, outputs, loops in (("avx2", 4, [2]), ("avx2", 5, [1, 1]), ("sse", 1, [4])):
+        spec = make_pipelined(isa, outputs, 1, Walk.ROWS)
+        assert [len(part) for part in spec.visits(spec.abreast)] == loops
     assert fits(BY_NAME["gfni_avx512"], 4, 6) and not fits(BY_NAME["gfni_avx512"], 4, 7)
 
 

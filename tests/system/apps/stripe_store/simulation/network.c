@@ -253,7 +253,7 @@ int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host, uint1
   return GFSMITH_OK;
 }
 
-/* All nodes have the same key, and nobody changes what they send. */
+/* The simulation has one key and no attacker. */
 int gfsmith_node_rekey(gfsmith_node *node, const uint8_t *key, size_t key_bytes,
                        const uint8_t *previous, size_t previous_bytes) {
   (void)node;
