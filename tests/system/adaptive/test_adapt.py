@@ -252,7 +252,7 @@ PIPED = """0.000 s: avx2 on dram, measures time only (perf_event_open: EPERM)
 0.850 s: 12+4, 1000 B, 1 thread: default: reviews: once more
 0.900 s: 28+4, 1 KiB, 2 threads: 3.25 GB/s
 0.950 s: 28+4, 1 KiB, 2 threads, batch calls: default: first call
-1 malformed line left out: line 12: not JSON
+1 malformed line left out: line 13: not JSON
 """
 
 
@@ -264,7 +264,7 @@ def test_a_pipe(tmp_path: Path, following: Callable[..., Following]) -> None:
     seen.until(lambda said: said.count("\n") >= 3)
     assert seen.said == "".join(PIPED.splitlines(keepends=True)[:3])
     with path.open("a") as file:
-        file.write(_lines(*EVENTS[4:11]) + "nonsense\n" + '{"t": 2, "ev')
+        file.write(_lines(*EVENTS[4:12]) + "nonsense\n" + '{"t": 2, "ev')
     seen.until(lambda said: "malformed" in said and said.endswith("\n"))
     assert seen.interrupt() == (130, "")
     assert seen.said == PIPED

@@ -32,9 +32,9 @@ MUTANTS = (
     Mutant("BLOCK_POINTERS / pointers - 1", "1 + BLOCK_POINTERS / pointers"),
     # The passes after the first one, and the last stripe.
     Mutant("map->pass[n].kernel[path]($$all);", ";", within="apply_pipelined"),
-    Mutant("n + 1 < s.count || s.more", "true", within="apply_short_stripes"),
+    Mutant("n + 1 < s.count || s.more", "true", within="gfs_map_apply_short_stripes"),
     # No prefetch of the next stripe, a wrong one, or one where it does not pay.
-    Mutant("n + 1 < s.count || s.more", "n + 1 < s.count", within="apply_short_stripes"),
+    Mutant("n + 1 < s.count || s.more", "n + 1 < s.count", within="gfs_map_apply_short_stripes"),
     Mutant("s.count + s.more", "s.count", within="gfsmith_encode_strided"),
     Mutant("len <= gfs_next_stripe_bytes() / (map->inputs + map->outputs)", "true"),
     Mutant("path != GFS_PATH_cached && $fits", "$fits", within="gfs_map_apply_stripes"),

@@ -126,7 +126,7 @@ shapes = ["8x5"]
 def test_as_input_of_the_generator() -> None:
     (spec,) = config.specs(config.parse(CONFIGURATION, "t"), "t")
     assert spec.baked is not None and spec.baked.rows == Lrc(8, 3, 2).parity()
-    assert spec.symbol == "gfs_dot_8x5_lrc3__avx2_u1"
+    assert spec.symbol == "gfs_dot_8x5_lrc3__avx2_u2_steps"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def found(matrix: Matrix, field: Field = FIELD) -> dict[tuple[str, int], Candida
     ("code", "k", "m"),
     [
         ("vandermonde", 10, 4), ("cauchy", 10, 4), ("cauchy", 8, 8), ("cauchy", 7, 3), ("backblaze", 9, 5),
-        ("backblaze", 6, 2), ("lch", 10, 4), ("lch", 13, 6), ("lch", 3, 1), ("lch", 250, 5),
+        ("backblaze", 6, 2), ("lch", 10, 4), ("lch", 13, 6), ("lch", 17, 9), ("lch", 3, 1), ("lch", 250, 5),
     ],
 )  # fmt: skip
 def test_every_candidate_applies_the_matrix(code: str, k: int, m: int) -> None:

@@ -69,10 +69,10 @@ def test_machine_code_is_proved(isa: str, family: str, k: int, m: int, abi: Abi)
 
 def test_a_deleted_stack_probe_is_refuted() -> None:
     """The frame of the wide kernel exceeds a page, so a store touches the first page before the second."""
-    path = ROOT / "gen_out" / "x86" / "gfs_dot_100x20_cauchy__avx512_u1.S"
+    path = ROOT / "gen_out" / "x86" / "gfs_dot_100x20_lch__avx512_u1.S"
     made = listing.read(path.read_text(), path.stem)["ms"]
     assert made.count(PROBE) == 1
-    wanted = make_baked("avx512", "cauchy", 100, 20)
+    wanted = make_baked("avx512", "lch", 100, 20)
     contract = replace(contract_of(wanted, "ms"), unwind=False)
     for code, expected in ((made, Status.PROVED), (made.replace(PROBE, NOP), Status.REFUTED)):
         report = prove_code(contract, raw(NAME, code), NAME, exhaustive=False)

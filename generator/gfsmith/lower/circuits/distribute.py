@@ -51,11 +51,12 @@ def distributed(field: Field, circuit: Circuit) -> Circuit:
     terms: list[Term] = []
 
     def parts(number: int) -> list[Term]:
-        """Return the terms of an operand of a sum."""
+        """Return the terms of an operand of a sum; those of a divided product may be divided too."""
         node = circuit.nodes[number]
         if number not in divided or not isinstance(node, Scale):
             return [terms[number]]
-        return [network.scale(node.constant, terms[part]) for part in divided[number]]
+        inner = chain.from_iterable(parts(part) for part in divided[number])
+        return [network.scale(node.constant, term) for term in inner]
 
     def made(number: int, node: Node) -> Term:
         match node:
