@@ -163,8 +163,10 @@ def report(part: Part) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="coverage")
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="PART")
+    parser.add_argument("parts", nargs="*", metavar="PART")
     parts = parser.parse_args().parts or list(PARTS)
+    if unknown := [name for name in parts if name not in PARTS]:
+        sys.exit(f"coverage: unknown part '{unknown[0]}'; allowed: {', '.join(PARTS)}")
     if not PLAIN.exists():
         sys.exit(f"coverage: {PLAIN.relative_to(ROOT)} is missing: make lib")
     reached = [report(PARTS[name]) for name in parts]

@@ -31,7 +31,8 @@ def _codec(target: str) -> Codec:
     """Return the codec of a target. Raises CodeError."""
     found = _TARGET.fullmatch(target)
     if found is None or found["code"] == LRC.name:
-        fail(f"target '{target}'; allowed: CODE:KxM, such as cauchy:14x3, with a code of `gfsmith codes`")
+        allowed = "CODE:KxM, such as cauchy:14x3, with a code of `gfsmith codes` but lrc"
+        fail(f"target '{target}'; allowed: {allowed}")
     k, m = int(found["k"]), int(found["m"])
     codes.parity_matrix(found["code"], k, m)  # refuses other shapes in one line
 
