@@ -42,8 +42,8 @@ from gfsmith.kernel.spec import (
 
 #: For a user in a folder without a configuration.
 _HINT = (
-    "; `gfsmith init` writes one, and `gfsmith gen`, `export`, `list`, `verify` and `explain` need none with a "
-    "code: --code cauchy --k 10 --m 4"
+    "; `gfsmith init` writes one, and `gfsmith gen`, `export`, `list`, `verify` and `explain` need none with "
+    "a code: --code cauchy --k 10 --m 4"
 )
 
 
