@@ -198,7 +198,7 @@ def page(found: Mapping[Row, Result]) -> str:
     for code, isa, m in groups:
         names = " | ".join(cpu.name for cpu in CPUS if cpu.isa == isa)
         rule = "---:|" * (4 + sum(cpu.isa == isa for cpu in CPUS))
-        lines += ["", f"### {code}, {m} parities, {isa}", ""]
+        lines += ["", f"## {code}, {m} parities, {isa}", ""]
         lines += [f"| k | circuit | products | operations | loads | {names} |", f"|---:|---|{rule[:-5]}"]
         for row, each in found.items():
             if (row.code, row.isa, row.m) == (code, isa, m):

@@ -171,7 +171,7 @@ static void timed(state *s, gfs_attached *attached, gfs_cell *cell, bool searchi
     set_quiet(attached, cell, c->len);
 }
 
-static inline void apply(gfs_attached *attached, const call *c) {
+static inline void apply_call(gfs_attached *attached, const call *c) {
   gfsmith_adaptive *adaptive = gfs_coordinator_of(attached);
   uint32_t packed = atomic_load_explicit(&adaptive->base.forced, memory_order_relaxed);
   if (packed == 0) {
@@ -198,11 +198,11 @@ static inline void apply(gfs_attached *attached, const call *c) {
 void gfs_call_path_apply(gfs_adaptive_map *self, gfs_path path, size_t len,
                          const uint8_t *const *src, uint8_t *const *dst) {
   call c = {path, false, len, {1, src, dst, false}};
-  apply((gfs_attached *)self, &c);
+  apply_call((gfs_attached *)self, &c);
 }
 
 void gfs_call_path_apply_stripes(gfs_adaptive_map *self, gfs_path path, size_t len,
                                  const gfs_stripes *stripes) {
   call c = {path, true, len, *stripes};
-  apply((gfs_attached *)self, &c);
+  apply_call((gfs_attached *)self, &c);
 }

@@ -11,6 +11,12 @@
 
 #include "map.h"
 
+/* All paths have the same kernel here, so the limits between them do not matter. */
+const gfs_limits *gfs_limits_here(void) {
+  static const gfs_limits limits = {(size_t)512 << 10, 1024};
+  return &limits;
+}
+
 /* The shards of the open cell: stripes of inputs and outputs, `pitch` bytes from one shard to the
  * next. */
 static struct {
