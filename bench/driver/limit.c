@@ -143,17 +143,7 @@ INLINE size_t touch_steps(const bench_job *job, uint8_t **shard, manner how) {
   return at;
 }
 
-/* The last bytes of every shard, fewer than a vector. */
-static void tail_bytes(const bench_job *job, uint8_t **shard, size_t at) {
-  uint8_t seen[sizeof(vector)] = {0};
-  size_t left = job->len - at;
-  for (unsigned j = 0; j < job->k; j++)
-    for (size_t b = 0; b < left; b++)
-      seen[b] |= shard[j][at + b];
-  for (unsigned i = job->k; i < job->k + job->m; i++)
-    memcpy(shard[i] + at, seen, left);
-}
-
+/* loops_touch_rest with masks. */
 __attribute__((target("avx512f,avx512bw"))) static void tail_masked(const bench_job *job,
                                                                     uint8_t **shard, size_t at) {
   __mmask64 mask = _cvtu64_mask64(~0ull >> (sizeof(vector) - (job->len - at)));
@@ -179,7 +169,7 @@ INLINE void touch(const bench_job *job, path path, manner how) {
     if (at < job->len && masks)
       tail_masked(job, shard, at);
     else if (at < job->len)
-      tail_bytes(job, shard, at);
+      loops_touch_rest(job, shard, at);
   }
   if (how != PLAIN)
     _mm_sfence();

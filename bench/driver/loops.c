@@ -58,8 +58,7 @@ INLINE size_t touch_lines(const bench_job *job, uint8_t **shard, size_t at, unsi
   return at;
 }
 
-/* The last bytes of every shard, fewer than a vector. */
-static void touch_rest(const bench_job *job, uint8_t **shard, size_t at) {
+void loops_touch_rest(const bench_job *job, uint8_t **shard, size_t at) {
   uint8_t seen[LINE] = {0};
   size_t left = job->len - at;
   for (unsigned j = 0; j < job->k; j++)
@@ -78,7 +77,7 @@ INLINE void touch(const bench_job *job, unsigned lines, size_t ahead, int hint, 
     size_t at = touch_lines(job, shard, 0, lines, ahead, hint, how);
     at = touch_lines(job, shard, at, 1, ahead, hint, how);
     if (at < job->len)
-      touch_rest(job, shard, at);
+      loops_touch_rest(job, shard, at);
   }
   if (how == NT256 || how == NT512)
     _mm_sfence();
