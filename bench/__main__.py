@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import cells as plan
 from bench import paper
@@ -21,8 +19,9 @@ from bench.page import write_page
 from bench.plots import write_plots
 from bench.publish import publish
 from bench.results import report, result
-from bench.run import RunError, Samples, Setting, run
+from bench.run import RunError, Setting, run
 from bench.table import show
+from gfsmith.cli.console import progress
 from gfsmith.kernel.microarch import UnknownMicroarchitecture, host, host_features
 
 OUT = HERE / "out"
@@ -59,17 +58,8 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[tuple[Callable[[str], None], Callable[[Samples], None]]]:
-    """Return say(text) and done(cell); both are silent unless stderr is a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting", total=total)
-        yield (
-            lambda what: bar.update(task, description=what),
-            lambda samples: bar.update(task, advance=1, description=samples.cell.id),
-        )
+def _say(what: str) -> None:
+    print(f"bench: {what}", file=sys.stderr, flush=True)
 
 
 def _chosen(options: argparse.Namespace) -> list[plan.Cell]:
@@ -83,9 +73,10 @@ def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
     setting = Setting(options.pool, options.stagger, options.pages)
     effort = plan.QUICK if options.quick else plan.FULL
     optional = frozenset(PEERS) - {"isal"} if options.quick else frozenset()
-    with _progress(len(chosen) * effort.passes) as (say, done):
-        built = build(options.library, optional, say)
-        results = [result(samples) for samples in run(chosen, built, setting, effort, done)]
+    built = build(options.library, optional, _say)
+    with progress("cells measured", len(chosen) * effort.passes) as advance:
+        measured = run(chosen, built, setting, effort, lambda samples: advance(1))
+        results = [result(samples) for samples in measured]
     options.out.mkdir(parents=True, exist_ok=True)
     content = report(results, built, setting, VERSIONS)
     (options.out / "report.json").write_text(json.dumps(content, indent=1) + "\n")

@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench import cells as plan
-from bench.build import LIBRARY, PEERS, RESULTS, ROOT, BuildError, build
+from bench.build import LIBRARY, PEERS, RESULTS, ROOT, BuildError, Built, build
 from bench.machine import describe
 from bench.options import OneLineParser
 from bench.results import PROBE_OPERATIONS, Result, result
@@ -31,6 +31,7 @@ from bench.style import GREY, NAVY, RED, STYLE, legend, panels, svg
 from bench.table import name as code_of
 from bench.table import place
 from gfsmith.build import config, target
+from gfsmith.cli.console import progress
 from gfsmith.emit.files import replacing
 from gfsmith.explore.cost_model import kernels
 from gfsmith.explore.cost_model.mca import Outcome, Prediction
@@ -117,18 +118,22 @@ def _record(one: Result, clock: float, predicted: dict[str, Any]) -> dict[str, A
     }  # fmt: skip
 
 
+def _run(what: str, cells: Sequence[plan.Cell], built: Built, effort: plan.Effort) -> list[Samples]:
+    with progress(what, len(cells) * effort.passes) as advance:
+        return run(cells, built, Setting(2048, 128, "huge"), effort, lambda _: advance(1))
+
+
 def measure(cpu: Microarch, only: str) -> dict[str, Any]:
     """Return the recorded results of this CPU. Raises BuildError, RunError."""
     isa = plan.host_set(host_features())
     cells = [c for c in plan.on_host(plan.table(), isa) if fnmatch(c.id, only)]
     models = _models(cells, cpu)
     built = build(LIBRARY, frozenset(PEERS) - {"isal"}, lambda _: None)
-    setting = Setting(2048, 128, "huge")
     searching = [replace(cell, loops=_loops(cell), who=()) for cell in cells]
     alone = replace(built, libraries={})
-    searched = run(searching, alone, setting, SEARCH, lambda _: None)
+    searched = _run("cells searched", searching, alone, SEARCH)
     final = [replace(s.cell, loops=_fastest(s)) for s in searched]
-    found = run(final, built, setting, FINAL, lambda _: None)
+    found = _run("cells measured", final, built, FINAL)
     clocks = [PROBE_OPERATIONS / min(s.ns[plan.CLOCK]) for s in found]
     predicted = [_predicted(model, clock) for model, clock in zip(models, clocks, strict=True)]
     results = [_record(result(s), c, p) for s, c, p in zip(found, clocks, predicted, strict=True)]

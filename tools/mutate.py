@@ -13,18 +13,17 @@ import os
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from gfsmith.build import parallel
+from gfsmith.cli.console import progress
 from tools.mutation import judge, tables
 from tools.mutation.classify import EQUIVALENT, Class
 from tools.mutation.judge import Verdict
@@ -55,20 +54,11 @@ def _judge_chunk(chunk: Chunk) -> list[Verdict]:
     return [judge.judge(target, mutant, steps) for mutant in some]
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal, no output in a pipe."""
-    columns = (TextColumn("mutants"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
-    with Progress(*columns, console=_errors, transient=True, disable=not _errors.is_terminal) as bar:
-        task = bar.add_task("mutants", total=total)
-        yield lambda n: bar.advance(task, n)
-
-
 def campaign(chosen: Sequence[Target], part: int, jobs: int) -> list[Verdict]:
     """Return the verdicts on the mutants of all targets, in their order."""
     chunks = list(_chunks(chosen, part))
     found: dict[int, list[Verdict]] = {}
-    with _progress(sum(len(some) for _, _, some in chunks)) as advance:
+    with progress("mutants judged", sum(len(some) for _, _, some in chunks)) as advance:
 
         def done(number: int, verdicts: list[Verdict]) -> None:
             found[number] = verdicts
