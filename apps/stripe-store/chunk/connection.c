@@ -9,33 +9,50 @@
 enum { PATIENCE = 5 }; /* ticks without a memcached until this is reported: it may be starting */
 
 static void on_watch(evutil_socket_t fd, short what, void *owner) {
+  server *s = owner;
   (void)fd;
   (void)what;
-  server_lost_kept(owner);
+  if (kept_turn(s->kept) == KEPT_GONE)
+    server_lost_kept(s);
 }
 
-/* Identify the memcached: an empty one gets an incarnation; one of another rank is refused. */
-static bool identify(server *s) {
+static void refuse_items(server *s, const char *why) {
+  server_complain(s, why);
+  kept_disconnect(s->kept);
+}
+
+/* The identity is known and stored. Items of another rank are refused. */
+static void on_identified(void *owner, const kept_ticket *ticket, kept_status status) {
+  server *s = owner;
+  char text[128];
+  (void)ticket;
+  snprintf(text, sizeof text, "the items here are those of chunk server %u, not %u", s->who.rank,
+           s->rank);
+  if (status == KEPT_OK && s->who.rank == s->rank) {
+    s->refusal[0] = '\0';
+    s->identified = true;
+  } else {
+    refuse_items(s, status == KEPT_OK ? text : kept_reason(s->kept));
+  }
+}
+
+/* Where there are no items yet, an incarnation is drawn. */
+static void identify(server *s) {
+  const kept_ticket ticket = {on_identified, 0, NULL};
   kept_status status = kept_get_identity(s->kept, &s->who);
-  if (status == KEPT_MISSING) {
-    s->who = (identity){.rank = s->rank, .epoch = s->who.epoch, .start = s->who.start};
-    randombytes_buf(s->who.incarnation, KEPT_ID);
-    status = kept_put_identity(s->kept, &s->who);
+  if (status != KEPT_MISSING) {
+    on_identified(s, &ticket, status);
+    return;
   }
-  if (status != KEPT_OK) {
-    server_complain(s, kept_reason(s->kept));
-    kept_disconnect(s->kept);
-    return false;
-  }
-  if (s->who.rank != s->rank) {
-    char text[128];
-    snprintf(text, sizeof text, "the memcached here has the chunks of chunk server %u, not %u",
-             s->who.rank, s->rank);
-    server_complain(s, text);
-    kept_disconnect(s->kept);
-    return false;
-  }
-  return true;
+  s->who = (identity){.rank = s->rank, .epoch = s->who.epoch, .start = s->who.start};
+  randombytes_buf(s->who.incarnation, KEPT_ID);
+  kept_put_identity(s->kept, &s->who, ticket);
+}
+
+static void watch(server *s) {
+  s->watch = event_new(s->base, kept_watch(s->kept), EV_READ | EV_PERSIST, on_watch, s);
+  if (s->watch != NULL)
+    event_add(s->watch, NULL);
 }
 
 static void connect_kept(server *s) {
@@ -43,12 +60,11 @@ static void connect_kept(server *s) {
   s->failures = status == KEPT_OK ? 0 : s->failures + 1;
   if (status == KEPT_DAMAGED || s->failures == PATIENCE)
     server_complain(s, kept_reason(s->kept));
-  if (status != KEPT_OK || !identify(s))
+  if (status != KEPT_OK)
     return;
-  s->refusal[0] = '\0';
-  s->watch = event_new(s->base, kept_watch(s->kept), EV_READ, on_watch, s);
-  if (s->watch != NULL)
-    event_add(s->watch, NULL);
+  identify(s);
+  if (kept_connected(s->kept))
+    watch(s);
 }
 
 void connection_greet(server *s) {
@@ -81,7 +97,7 @@ void connection_tick(server *s) {
     look_for_agent(s);
   if (!kept_connected(s->kept))
     connect_kept(s);
-  if (s->linked && kept_connected(s->kept) && !s->greeted)
+  if (s->linked && s->identified && !s->greeted)
     connection_greet(s);
 }
 

@@ -13,10 +13,10 @@ typedef struct job {
   uint64_t request, version;
   message_type type;
   unsigned shard;
-  bool keep;     /* store the received shard in memcached */
+  bool keep;     /* store the received shard */
   bool dropped;  /* the result is not needed any more */
   size_t length; /* bytes of a chunk */
-  uint8_t *item; /* KEPT_HEADER bytes, then the chunk; NULL: there is no local shard */
+  uint8_t *item; /* ITEM_HEADER bytes, then the chunk; NULL: there is no local shard */
   gfsmith_operation *operation;
   struct event *timer;
   UT_hash_handle hh;
@@ -81,29 +81,46 @@ void job_forget_all(server *s) {
     end(s->jobs);
 }
 
-/* The names of the points at which a test stops the process. */
-static void point(const job *j, const char *when) {
-  static const char *const kinds[] = {
-      [MESSAGE_ENCODE] = "write", [MESSAGE_FETCH] = "read", [MESSAGE_REPAIR] = "repair"};
-  char name[64];
-  const char *kind = j->type == MESSAGE_REPAIR && j->keep ? "rebuild" : kinds[j->type];
-  snprintf(name, sizeof name, "%s.%s", kind, when);
-  (void)fault_point(name);
+/* The points at which a test stops the process. */
+enum { COMMAND, LOADED, RECEIVED, STORED, OVER, POINTS };
+
+static const char *point(const job *j, unsigned when) {
+  static const char *const names[][POINTS] = {
+      {"write.command", "write.loaded", "write.received", "write.stored", "write.over"},
+      {"read.command", "read.loaded", "read.received", "read.stored", "read.over"},
+      {"repair.command", "repair.loaded", "repair.received", "repair.stored", "repair.over"},
+      {"rebuild.command", "rebuild.loaded", "rebuild.received", "rebuild.stored", "rebuild.over"},
+  };
+  if (j->type == MESSAGE_REPAIR)
+    return names[j->keep ? 3 : 2][when];
+  return names[j->type == MESSAGE_ENCODE ? 0 : 1][when];
+}
+
+static void on_stored(void *owner, const kept_ticket *ticket, kept_status status) {
+  server *s = owner;
+  job *j;
+  (void)fault_point(ticket->point);
+  HASH_FIND(hh, s->jobs, &ticket->request, sizeof ticket->request, j);
+  bool answered = j->dropped;
+  end(j);
+  if (!answered)
+    server_answer_kept(s, ticket->request, status);
 }
 
 static void keep(job *j) {
-  point(j, "received");
-  kept_status status = kept_put_chunk(j->server->kept, j->version, j->shard, j->item, j->length);
-  point(j, "stored");
-  server_answer_kept(j->server, j->request, status);
+  (void)fault_point(point(j, RECEIVED));
+  kept_put_chunk(j->server->kept, j->version, j->shard, j->item, j->length,
+                 (kept_ticket){on_stored, j->request, point(j, STORED)});
 }
 
 static void over(void *owner, const gfsmith_outcome *outcome) {
   job *j = owner;
   if (!j->dropped && outcome->status == GFSMITH_OK && j->keep) {
     keep(j);
-  } else if (!j->dropped) {
-    point(j, "over");
+    return;
+  }
+  if (!j->dropped) {
+    (void)fault_point(point(j, OVER));
     server_answer_outcome(j->server, j->request, outcome);
   }
   end(j);
@@ -125,7 +142,7 @@ static const gfsmith_graph *graph_of(server *s, const message *m, char *reason) 
 }
 
 static int post_fetch(job *j, const message *m, const gfsmith_notice *notice) {
-  const uint8_t *const local[] = {j->item + KEPT_HEADER};
+  const uint8_t *const local[] = {j->item + ITEM_HEADER};
   const gfsmith_job ours = {m->request, m->hash, m->deadline_ms};
   const gfsmith_calc forward = {.calculator = GFSMITH_FORWARD, .outputs = 1};
   const gfsmith_memory memory = {
@@ -144,7 +161,7 @@ static int post(job *j, const message *m, char *reason) {
   gfsmith_notice notice;
   if (!net_notice(s->net, &notice, over, j, &j->operation))
     return GFSMITH_ENOMEM;
-  shards[j->shard] = j->item == NULL ? NULL : j->item + KEPT_HEADER;
+  shards[j->shard] = j->item == NULL ? NULL : j->item + ITEM_HEADER;
   int status = m->type == MESSAGE_FETCH
                    ? post_fetch(j, m, &notice)
                    : gfsmith_graph_post(net_node(s->net), graph, m->request, m->deadline_ms,
@@ -189,7 +206,7 @@ static job *new_job(server *s, const message *m) {
   j->shard = layout_shard(s->layout, m->turn, s->rank);
   j->keep = m->type == MESSAGE_ENCODE || (m->wanted >> j->shard & 1 && m->sink == s->rank);
   if (j->keep)
-    j->item = aligned_alloc(64, (KEPT_HEADER + j->length + 63) / 64 * 64);
+    j->item = aligned_alloc(64, (ITEM_HEADER + j->length + 63) / 64 * 64);
   HASH_ADD(hh, s->jobs, request, sizeof j->request, j);
   s->jobs_bytes += j->length;
   if (!TABLE_HAS(j, hh) || (j->keep && j->item == NULL) || !start_timer(j, m->deadline_ms)) {
@@ -207,14 +224,14 @@ void job_begin(server *s, const message *m) {
     server_answer(s, m->request, ANSWER_REFUSED, refusal != NULL ? refusal : "it has no memory");
     return;
   }
-  point(j, "command");
+  (void)fault_point(point(j, COMMAND));
   kept_status found = find_item(j, m);
   if (found != KEPT_OK) {
     end(j);
     server_answer_kept(s, m->request, found);
     return;
   }
-  point(j, "loaded");
+  (void)fault_point(point(j, LOADED));
   int status = post(j, m, reason);
   if (status != GFSMITH_OK) {
     end(j);

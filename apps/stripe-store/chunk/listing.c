@@ -31,33 +31,48 @@ static kept_status add_records(server *s, part *p) {
   return KEPT_OK;
 }
 
-void listing_answer(server *s, const message *m) {
-  part p = {.filled = 0};
-  kept_status status = KEPT_OK;
-  (void)fault_point(m->wanted == 0 ? "list.begin" : "list.part");
-  if (m->wanted == 0) {
-    kept_list_free(&s->list);
-    s->told = 0;
-    status = kept_list_all(s->kept, &s->list);
-  }
-  bool records = s->told >= s->list.chunks;
-  if (status == KEPT_OK && records)
-    status = add_records(s, &p);
-  else if (status == KEPT_OK)
-    add_chunks(s, &p);
-  if (status != KEPT_OK) {
-    server_answer_kept(s, m->request, status);
-    return;
-  }
+static void send_part(server *s, uint64_t request, const part *p, bool records) {
   message listed = {.type = MESSAGE_LISTED,
-                    .request = m->request,
+                    .request = request,
                     .epoch = s->who.epoch,
                     .present = s->told < s->list.chunks + s->list.records, /* more follows */
                     .wanted = records,
-                    .body = p.bytes,
-                    .body_bytes = p.filled};
+                    .body = p->bytes,
+                    .body_bytes = p->filled};
   if (!listed.present)
     kept_list_free(&s->list), s->told = 0;
   bool sent = net_send(s->net, LAYOUT_AGENT, &listed) == GFSMITH_OK;
-  server_answer(s, m->request, sent ? GFSMITH_OK : GFSMITH_ENOMEM, sent ? "" : "it has no memory");
+  server_answer(s, request, sent ? GFSMITH_OK : GFSMITH_ENOMEM, sent ? "" : "it has no memory");
+}
+
+static void next_part(server *s, uint64_t request) {
+  part p = {.filled = 0};
+  kept_status status = KEPT_OK;
+  bool records = s->told >= s->list.chunks;
+  if (records)
+    status = add_records(s, &p);
+  else
+    add_chunks(s, &p);
+  if (status == KEPT_OK)
+    send_part(s, request, &p, records);
+  else
+    server_answer_kept(s, request, status);
+}
+
+void listing_begin(void *owner, const kept_ticket *ticket, kept_status status) {
+  server *s = owner;
+  (void)fault_point("list.begin");
+  kept_list_free(&s->list);
+  s->told = 0;
+  if (status == KEPT_OK)
+    status = kept_list_all(s->kept, &s->list);
+  if (status == KEPT_OK)
+    next_part(s, ticket->request);
+  else
+    server_answer_kept(s, ticket->request, status);
+}
+
+void listing_go_on(server *s, uint64_t request) {
+  (void)fault_point("list.part");
+  next_part(s, request);
 }

@@ -5,7 +5,8 @@
 
 #include "server.h"
 
-/* Handle MESSAGE_LIST. */
-void listing_answer(server *s, const message *m);
+/* Answer MESSAGE_LIST with the first part, when all earlier changes are done. */
+void listing_begin(void *owner, const kept_ticket *ticket, kept_status status);
+void listing_go_on(server *s, uint64_t request);
 
 #endif

@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
   if (s.base == NULL)
     out_of_memory();
   snprintf(s.host, sizeof s.host, "%s", o.host);
-  s.kept = kept_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms);
+  s.kept = memory_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms, &s);
   stop signals;
   stop_begin(&signals, s.base);
   snprintf(path, sizeof path, "chunk-%llu", o.rank);
@@ -163,6 +163,7 @@ int main(int argc, char **argv) {
     status = EXIT_DONE;
   }
   stop_end(&signals);
+  kept_disconnect(s.kept);
   job_let_go(&s);
   net_close(s.net);
   trace_close(s.trace);

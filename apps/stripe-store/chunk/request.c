@@ -54,7 +54,7 @@ static void welcome(server *s, const message *m) {
   s->who.epoch = m->epoch;
   s->who.start = m->hash;
   s->welcomed = true;
-  server_answer_kept(s, m->request, kept_put_identity(s->kept, &s->who));
+  kept_put_identity(s->kept, &s->who, server_ticket(m->request, NULL));
 }
 
 static void meet(const server *s, const message *m) {
@@ -67,31 +67,41 @@ static void meet(const server *s, const message *m) {
 
 static void put_record(server *s, const message *m) {
   (void)fault_point("meta.command");
-  kept_status status = fault_point("meta.full")
-                           ? KEPT_FULL
-                           : kept_put_record(s->kept, m->version, m->body, m->body_bytes);
-  (void)fault_point("meta.stored");
-  server_answer_kept(s, m->request, status);
+  if (fault_point("meta.full"))
+    server_answer_kept(s, m->request, KEPT_FULL);
+  else
+    kept_put_record(s->kept, m->version, m->body, m->body_bytes,
+                    server_ticket(m->request, "meta.stored"));
+}
+
+/* A version that cannot be deleted must not come back after its successors: the agent compares the
+ * lists again. */
+static void on_forgotten(void *owner, const kept_ticket *ticket, kept_status status) {
+  server_answer_kept(owner, ticket->request, status);
+  if (ticket->request == 0 && status == KEPT_FULL)
+    server_lost_kept(owner);
 }
 
 static void forget(server *s, const message *m) {
   if (m->type == MESSAGE_UNMETA)
     (void)fault_point("unmeta.command");
-  kept_status status = kept_forget_record(s->kept, m->version);
-  if (status == KEPT_OK && m->type == MESSAGE_FREE)
-    status = kept_forget_chunk(s->kept, m->version);
-  server_answer_kept(s, m->request, status);
+  if (m->type == MESSAGE_UNMETA)
+    kept_forget_record(s->kept, m->version, server_ticket(m->request, NULL));
+  else
+    kept_forget(s->kept, m->version, (kept_ticket){on_forgotten, m->request, NULL});
+}
+
+static void on_wiped(void *owner, const kept_ticket *ticket, kept_status status) {
+  server *s = owner;
+  server_answer_kept(s, ticket->request, status);
+  if (status == KEPT_OK)
+    connection_greet(s); /* with another incarnation */
 }
 
 static void wipe(server *s, const message *m) {
   job_drop_all(s);
   randombytes_buf(s->who.incarnation, KEPT_ID);
-  kept_status status = kept_wipe(s->kept);
-  if (status == KEPT_OK)
-    status = kept_put_identity(s->kept, &s->who);
-  server_answer_kept(s, m->request, status);
-  if (status == KEPT_OK)
-    connection_greet(s); /* with another incarnation */
+  kept_wipe(s->kept, &s->who, (kept_ticket){on_wiped, m->request, NULL});
 }
 
 static void obey(server *s, const message *m) {
@@ -112,7 +122,10 @@ static void obey(server *s, const message *m) {
     forget(s, m);
     break;
   case MESSAGE_LIST:
-    listing_answer(s, m);
+    if (m->wanted == 0)
+      kept_settle(s->kept, (kept_ticket){listing_begin, m->request, NULL});
+    else
+      listing_go_on(s, m->request);
     break;
   case MESSAGE_PING:
     server_answer(s, m->request, GFSMITH_OK, "");
@@ -136,8 +149,8 @@ void request_handle(server *s, uint16_t rank, const message *m) {
     meet(s, m);
   else if (m->type == MESSAGE_CANCEL)
     job_cancel(s, m->version);
-  else if (!kept_connected(s->kept))
-    server_answer(s, m->request, ANSWER_NO_STORE, "its memcached is down");
+  else if (!s->identified)
+    server_answer(s, m->request, ANSWER_NO_STORE, "its items are not accessible");
   else
     obey(s, m);
 }

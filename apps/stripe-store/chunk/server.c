@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include "common/answer.h"
+#include "common/fault.h"
 #include "common/report.h"
 
 #include <stdio.h>
@@ -36,14 +37,15 @@ void server_answer_outcome(server *s, uint64_t request, const gfsmith_outcome *o
 
 void server_lost_kept(server *s) {
   message m = {.type = MESSAGE_GONE, .epoch = s->who.epoch};
-  kept_disconnect(s->kept);
   if (s->watch != NULL)
     event_free(s->watch);
   s->watch = NULL;
+  s->identified = false;
   if (s->greeted)
     net_send(s->net, LAYOUT_AGENT, &m);
   s->greeted = false;
   s->drop_jobs(s);
+  kept_disconnect(s->kept);
   server_complain(s, kept_reason(s->kept));
 }
 
@@ -59,4 +61,14 @@ void server_answer_kept(server *s, uint64_t request, kept_status status) {
   server_answer(s, request, answers[status], status == KEPT_OK ? "" : kept_reason(s->kept));
   if (status == KEPT_GONE)
     server_lost_kept(s);
+}
+
+static void on_done(void *owner, const kept_ticket *ticket, kept_status status) {
+  if (ticket->point != NULL)
+    (void)fault_point(ticket->point);
+  server_answer_kept(owner, ticket->request, status);
+}
+
+kept_ticket server_ticket(uint64_t request, const char *point) {
+  return (kept_ticket){on_done, request, point};
 }

@@ -25,6 +25,7 @@ typedef struct server {
   char host[64];
   kept *kept;
   identity who;
+  bool identified;   /* `who` is that of the items */
   unsigned failures; /* consecutive failures to connect to memcached */
   char refusal[256]; /* the last complaint, which is reported once */
   char agent[80];    /* its last known address */
@@ -41,11 +42,13 @@ typedef struct server {
 
 /* Report a text, unless it is the last one that was reported. */
 void server_complain(server *s, const char *what);
-/* memcached is or was down: notify the agent, drop the jobs. */
+/* The items are not accessible, or were not: notify the agent, drop the jobs. */
 void server_lost_kept(server *s);
 /* Answer a request; with KEPT_GONE, also call server_lost_kept. */
 void server_answer(server *s, uint64_t request, int status, const char *reason);
 void server_answer_outcome(server *s, uint64_t request, const gfsmith_outcome *outcome);
 void server_answer_kept(server *s, uint64_t request, kept_status status);
+/* A ticket whose change is answered when it is done. */
+kept_ticket server_ticket(uint64_t request, const char *point);
 
 #endif
