@@ -50,6 +50,8 @@ static void identify(server *s) {
 }
 
 static void watch(server *s) {
+  if (s->watch != NULL)
+    return; /* of a folder, whose descriptor remains */
   s->watch = event_new(s->base, kept_watch(s->kept), EV_READ | EV_PERSIST, on_watch, s);
   if (s->watch != NULL)
     event_add(s->watch, NULL);

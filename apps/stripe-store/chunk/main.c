@@ -20,6 +20,9 @@ static const char usage[] =
     "  RANK               1 to k + m\n"
     "  FOLDER             contains `key`, and `agent` once the agent runs\n"
     "  --memcached PATH   Unix socket of its memcached (FOLDER/memcached-RANK)\n"
+    "  --disk FOLDER      keep the chunks in this folder instead of a memcached; a write is\n"
+    "                     acknowledged when it is on disk\n"
+    "  --disk-max MB      the most that FOLDER/chunks may have, 1 to 16777216 (16777216)\n"
     "  --host ADDRESS     numeric address for the other chunk servers (127.0.0.1)\n"
     "  --timeout MS       timeout of a call to memcached, 10 to 60000 (2000)\n"
     "  --provider NAME    libfabric provider (tcp)\n"
@@ -27,13 +30,17 @@ static const char usage[] =
     "  -h, --help         this text\n"
     "exit status: 0 stopped by SIGTERM or SIGINT; 2 refused\n";
 
+enum { DISK_MOST = 1 << 24 };
+
 typedef struct settings {
-  const char *folder, *memcached, *host, *provider, *trace;
-  unsigned long long rank, timeout_ms;
+  const char *folder, *memcached, *disk, *host, *provider, *trace;
+  unsigned long long rank, timeout_ms, disk_max;
 } settings;
 
 static const struct option long_options[] = {
     {"memcached", required_argument, NULL, 'm'},
+    {"disk", required_argument, NULL, 'd'},
+    {"disk-max", required_argument, NULL, 'D'},
     {"host", required_argument, NULL, 'H'},
     {"timeout", required_argument, NULL, 't'},
     {"provider", required_argument, NULL, 'p'},
@@ -48,6 +55,13 @@ static bool parse(settings *o, int argc, char **argv) {
     switch (flag) {
     case 'm':
       o->memcached = optarg;
+      break;
+    case 'd':
+      o->disk = optarg;
+      break;
+    case 'D':
+      if (!parse_number("--disk-max", optarg, 1, DISK_MOST, &o->disk_max))
+        return false;
       break;
     case 'H':
       o->host = optarg;
@@ -71,6 +85,10 @@ static bool parse(settings *o, int argc, char **argv) {
   }
   if (argc - optind != 2) {
     report("RANK and FOLDER are needed (--help)");
+    return false;
+  }
+  if (o->disk != NULL && o->memcached != NULL) {
+    report("--disk and --memcached: only one of them is allowed");
     return false;
   }
   o->folder = argv[optind + 1];
@@ -132,7 +150,7 @@ static void run(server *s) {
 
 int main(int argc, char **argv) {
   char path[FILES_PATH], name[32];
-  settings o = {.host = "127.0.0.1", .timeout_ms = 2000};
+  settings o = {.host = "127.0.0.1", .timeout_ms = 2000, .disk_max = DISK_MOST};
   report_name("stripe-chunk");
   if (!parse(&o, argc, argv))
     return EXIT_REFUSED;
@@ -152,7 +170,11 @@ int main(int argc, char **argv) {
   if (s.base == NULL)
     out_of_memory();
   snprintf(s.host, sizeof s.host, "%s", o.host);
-  s.kept = memory_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms, &s);
+  if (o.disk != NULL)
+    s.kept = disk_create(o.disk, o.disk_max, &s);
+  else
+    s.kept =
+        memory_create(o.memcached != NULL ? o.memcached : fallback, (unsigned)o.timeout_ms, &s);
   stop signals;
   stop_begin(&signals, s.base);
   snprintf(path, sizeof path, "chunk-%llu", o.rank);

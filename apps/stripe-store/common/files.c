@@ -57,7 +57,7 @@ static bool write_all(int fd, const char *text) {
   return fsync(fd) == 0;
 }
 
-static bool flush_folder(const char *folder) {
+bool files_flush(const char *folder) {
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   bool done = fd >= 0 && fsync(fd) == 0;
   if (fd >= 0)
@@ -76,7 +76,7 @@ bool files_write(const char *folder, const char *name, const char *text, unsigne
   int error = errno;
   close(fd);
   if (done && rename(temporary, path) == 0)
-    return flush_folder(folder);
+    return files_flush(folder);
   error = done ? errno : error;
   unlink(temporary);
   errno = error;

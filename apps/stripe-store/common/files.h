@@ -20,6 +20,9 @@ bool files_read(const char *folder, const char *name, char text[FILES_TEXT]);
  * new text. False: errno; the old text is unchanged. */
 bool files_write(const char *folder, const char *name, const char *text, unsigned mode);
 
+/* Flush the names in a folder. False: errno. */
+bool files_flush(const char *folder);
+
 /* The users of a store with --auth, a line USER:PASSWORD for each. */
 #define FILES_PASSWORDS "passwords"
 

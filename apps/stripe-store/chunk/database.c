@@ -1,0 +1,263 @@
+#include "database.h"
+
+#include "item.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 16384, LOG_PAGES = 1024, BUSY_MS = 10000, PROGRESS = 1000 };
+
+typedef enum statement { PUT, GET, FORGET, LIST } statement;
+
+static const char *const tables[] = {"node", "chunk", "record"};
+
+static unsigned table(shelf_kind kind) {
+  return kind == SHELF_NODE ? 0 : kind == SHELF_CHUNK ? 1 : 2;
+}
+
+/* Translate a result code. An error that says nothing about the item counts as KEPT_GONE. */
+static kept_status judge(database *d, int code) {
+  switch (code & 0xff) {
+  case SQLITE_OK:
+  case SQLITE_ROW:
+  case SQLITE_DONE:
+    return KEPT_OK;
+  case SQLITE_FULL:
+    snprintf(d->reason, sizeof d->reason, "the disk is full");
+    return KEPT_FULL;
+  case SQLITE_TOOBIG:
+    snprintf(d->reason, sizeof d->reason, "larger than the largest item");
+    return KEPT_TOO_LARGE;
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    snprintf(d->reason, sizeof d->reason, "%s", sqlite3_errstr(code));
+    return KEPT_DAMAGED;
+  default:
+    snprintf(d->reason, sizeof d->reason, "%s (SQLite error %d, errno %d)", sqlite3_errstr(code),
+             code, d->connection == NULL ? 0 : sqlite3_system_errno(d->connection));
+    return KEPT_GONE;
+  }
+}
+
+static kept_status run(database *d, const char *text) {
+  return judge(d, sqlite3_exec(d->connection, text, NULL, NULL, NULL));
+}
+
+static kept_status prepare(database *d, shelf_kind kind, statement what, sqlite3_stmt **found) {
+  static const char *const texts[] = {
+      [PUT] = "INSERT OR REPLACE INTO %s VALUES(?1, ?2)",
+      [GET] = "SELECT bytes FROM %s WHERE version = ?1",
+      [FORGET] = "DELETE FROM %s WHERE version = ?1",
+      [LIST] = "SELECT version, bytes FROM %s",
+  };
+  char text[128];
+  sqlite3_stmt **at = &d->statement[table(kind)][what];
+  snprintf(text, sizeof text, texts[what], tables[table(kind)]);
+  int code = *at != NULL ? SQLITE_OK : sqlite3_prepare_v2(d->connection, text, -1, at, NULL);
+  *found = *at;
+  return judge(d, code);
+}
+
+static kept_status settings(database *d, uint64_t megabytes) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+           "PRAGMA wal_autocheckpoint = %d; PRAGMA max_page_count = %llu;"
+           "CREATE TABLE IF NOT EXISTS node(version INTEGER PRIMARY KEY, bytes BLOB);"
+           "CREATE TABLE IF NOT EXISTS chunk(version INTEGER PRIMARY KEY, bytes BLOB);"
+           "CREATE TABLE IF NOT EXISTS record(version INTEGER PRIMARY KEY, bytes BLOB)",
+           PAGE, LOG_PAGES, (unsigned long long)megabytes * ((1 << 20) / PAGE));
+  return run(d, text);
+}
+
+kept_status database_open(database *d, const char *path, uint64_t megabytes) {
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  *d = (database){0};
+  kept_status status = judge(d, sqlite3_open_v2(path, &d->connection, flags, NULL));
+  if (status == KEPT_OK)
+    status = judge(d, sqlite3_busy_timeout(d->connection, BUSY_MS));
+  return status == KEPT_OK ? settings(d, megabytes) : status;
+}
+
+void database_close(database *d) {
+  for (unsigned t = 0; t < 3; t++)
+    for (unsigned what = PUT; what <= LIST; what++) {
+      sqlite3_finalize(d->statement[t][what]);
+      d->statement[t][what] = NULL;
+    }
+  sqlite3_close(d->connection);
+  d->connection = NULL;
+}
+
+/* ---- the check at the start ------------------------------------------------------------------ */
+
+static int on_progress(void *stop) { return atomic_load((atomic_bool *)stop); }
+
+static kept_status check_structure(database *d) {
+  sqlite3_stmt *s = NULL;
+  kept_status status =
+      judge(d, sqlite3_prepare_v2(d->connection, "PRAGMA quick_check(1)", -1, &s, NULL));
+  if (status == KEPT_OK)
+    status = judge(d, sqlite3_step(s));
+  const char *found = status == KEPT_OK ? (const char *)sqlite3_column_text(s, 0) : NULL;
+  if (found != NULL && strcmp(found, "ok") != 0) {
+    snprintf(d->reason, sizeof d->reason, "%s", found);
+    d->reason[strcspn(d->reason, "\n")] = '\0';
+    status = KEPT_DAMAGED;
+  }
+  sqlite3_finalize(s);
+  return status;
+}
+
+/* Call back for all rows of a table. */
+static kept_status each(database *d, shelf_kind kind, atomic_bool *stop,
+                        void (*found)(void *owner, shelf_kind kind, sqlite3_stmt *row),
+                        void *owner) {
+  sqlite3_stmt *s;
+  kept_status status = prepare(d, kind, LIST, &s);
+  int code = SQLITE_ROW;
+  while (status == KEPT_OK && (code = sqlite3_step(s)) == SQLITE_ROW && !atomic_load(stop))
+    found(owner, kind, s);
+  if (status == KEPT_OK)
+    status = judge(d, code);
+  sqlite3_reset(s);
+  return status;
+}
+
+static void add_damaged(void *owner, shelf_kind kind, sqlite3_stmt *row) {
+  uint64_t version = (uint64_t)sqlite3_column_int64(row, 0);
+  const uint8_t *bytes = sqlite3_column_blob(row, 1);
+  size_t length = (size_t)sqlite3_column_bytes(row, 1);
+  if (kind == SHELF_CHUNK ? !item_chunk(bytes, length, version)
+                          : !item_record(bytes, length, version))
+    kept_list_add(owner, kind, version);
+}
+
+static kept_status forget_one(database *d, shelf_kind kind, uint64_t version) {
+  sqlite3_stmt *s;
+  kept_status status = prepare(d, kind, FORGET, &s);
+  if (status != KEPT_OK)
+    return status;
+  sqlite3_bind_int64(s, 1, (sqlite3_int64)version);
+  sqlite3_step(s);
+  return judge(d, sqlite3_reset(s));
+}
+
+static kept_status forget_listed(database *d, const kept_list *list) {
+  kept_status status = database_begin(d);
+  for (size_t i = 0; status == KEPT_OK && i < list->chunks; i++)
+    status = forget_one(d, SHELF_CHUNK, list->chunk[i]);
+  for (size_t i = 0; status == KEPT_OK && i < list->records; i++)
+    status = forget_one(d, SHELF_RECORD, list->record[i]);
+  if (status == KEPT_OK)
+    status = database_commit(d);
+  if (status != KEPT_OK)
+    database_rollback(d);
+  return status;
+}
+
+kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted) {
+  kept_list damaged = {0};
+  sqlite3_progress_handler(d->connection, PROGRESS, on_progress, stop);
+  /* After a failed flush, the system may show a log that is not on disk: it is copied. */
+  kept_status status = run(d, "PRAGMA wal_checkpoint(TRUNCATE)");
+  if (status == KEPT_OK)
+    status = check_structure(d);
+  if (status == KEPT_OK)
+    status = each(d, SHELF_CHUNK, stop, add_damaged, &damaged);
+  if (status == KEPT_OK)
+    status = each(d, SHELF_RECORD, stop, add_damaged, &damaged);
+  sqlite3_progress_handler(d->connection, 0, NULL, NULL);
+  *deleted = damaged.chunks + damaged.records;
+  if (status == KEPT_OK && (atomic_load(stop) || damaged.incomplete))
+    status = KEPT_GONE;
+  else if (status == KEPT_OK && *deleted > 0)
+    status = forget_listed(d, &damaged);
+  kept_list_free(&damaged);
+  return status;
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+kept_status database_begin(database *d) { return run(d, "BEGIN IMMEDIATE"); }
+
+kept_status database_commit(database *d) { return run(d, "COMMIT"); }
+
+void database_rollback(database *d) {
+  if (d->connection != NULL && !sqlite3_get_autocommit(d->connection))
+    sqlite3_exec(d->connection, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static kept_status put(database *d, const change *c) {
+  sqlite3_stmt *s;
+  kept_status status = prepare(d, c->kind, PUT, &s);
+  if (status != KEPT_OK)
+    return status;
+  sqlite3_bind_int64(s, 1, (sqlite3_int64)c->version);
+  sqlite3_bind_blob64(s, 2, c->bytes, c->length, SQLITE_STATIC);
+  sqlite3_step(s);
+  return judge(d, sqlite3_reset(s));
+}
+
+kept_status database_change(database *d, const change *c) {
+  kept_status status = KEPT_OK;
+  if (c->type == CHANGE_WIPE)
+    status = run(d, "DELETE FROM chunk; DELETE FROM record");
+  if (status == KEPT_OK && (c->type == CHANGE_PUT || c->type == CHANGE_WIPE))
+    status = put(d, c);
+  if (c->type == CHANGE_FORGET)
+    status = forget_one(d, SHELF_RECORD, c->version);
+  if (status == KEPT_OK && c->type == CHANGE_FORGET && c->kind == SHELF_CHUNK)
+    status = forget_one(d, SHELF_CHUNK, c->version);
+  return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Copy the item of a row. */
+static kept_status copy(database *d, sqlite3_stmt *row, uint8_t **bytes, size_t *length) {
+  const uint8_t *item = sqlite3_column_blob(row, 0);
+  *length = (size_t)sqlite3_column_bytes(row, 0);
+  *bytes = malloc(*length + 1);
+  if (*bytes == NULL || (item == NULL && *length > 0)) {
+    free(*bytes);
+    return judge(d, SQLITE_NOMEM);
+  }
+  if (*length > 0)
+    memcpy(*bytes, item, *length);
+  return KEPT_OK;
+}
+
+kept_status database_get(database *d, shelf_kind kind, uint64_t version, uint8_t **bytes,
+                         size_t *length) {
+  sqlite3_stmt *s;
+  kept_status status = prepare(d, kind, GET, &s);
+  if (status != KEPT_OK)
+    return status;
+  sqlite3_bind_int64(s, 1, (sqlite3_int64)version);
+  int code = sqlite3_step(s);
+  if (code == SQLITE_ROW) {
+    status = copy(d, s, bytes, length);
+  } else if (code == SQLITE_DONE) {
+    snprintf(d->reason, sizeof d->reason, "not on disk");
+    status = KEPT_MISSING;
+  } else {
+    status = judge(d, code);
+  }
+  sqlite3_reset(s); /* which ends the read transaction */
+  return status;
+}
+
+static void add_version(void *owner, shelf_kind kind, sqlite3_stmt *row) {
+  kept_list_add(owner, kind, (uint64_t)sqlite3_column_int64(row, 0));
+}
+
+kept_status database_list(database *d, kept_list *list) {
+  atomic_bool never = false;
+  kept_status status = each(d, SHELF_CHUNK, &never, add_version, list);
+  if (status == KEPT_OK)
+    status = each(d, SHELF_RECORD, &never, add_version, list);
+  return status == KEPT_OK && list->incomplete ? judge(d, SQLITE_NOMEM) : status;
+}

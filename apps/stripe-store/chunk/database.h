@@ -1,0 +1,37 @@
+/* The items of a chunk server in an SQLite database. A connection is used by one thread at a time.
+ * What a transaction has changed is on disk when its commit returns KEPT_OK: the database has a
+ * write-ahead log, which SQLite flushes at each commit (synchronous = FULL). */
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+
+#include "shelf.h"
+
+#include <stdatomic.h>
+
+enum { DATABASE_REASON = 256 };
+
+typedef struct database {
+  struct sqlite3 *connection;
+  struct sqlite3_stmt *statement[3][4]; /* of database.c, prepared when they are needed */
+  char reason[DATABASE_REASON];         /* of the last error */
+} database;
+
+/* Open the file, which is created if it is missing, with at most `megabytes`. KEPT_DAMAGED, here
+ * and below: it is not a database, or its structure is damaged. */
+kept_status database_open(database *d, const char *path, uint64_t megabytes);
+void database_close(database *d);
+/* Move the log into the database; check the structure of the database and the checksums of all
+ * items, and delete the damaged ones. KEPT_GONE if `stop` becomes true. */
+kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted);
+
+kept_status database_begin(database *d);
+kept_status database_change(database *d, const change *c);
+kept_status database_commit(database *d);
+void database_rollback(database *d);
+
+/* The caller frees *bytes. */
+kept_status database_get(database *d, shelf_kind kind, uint64_t version, uint8_t **bytes,
+                         size_t *length);
+kept_status database_list(database *d, kept_list *list);
+
+#endif

@@ -1,0 +1,91 @@
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTE "place"
+
+static bool make_folder(const char *folder) {
+  char path[FILES_PATH];
+  if (mkdir(folder, 0700) != 0)
+    return errno == EEXIST;
+  if ((size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path)
+    return false;
+  return files_flush(dirname(path));
+}
+
+static int lock_folder(const char *folder) {
+  char path[FILES_PATH];
+  int fd = files_path(path, folder, "lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+    return fd;
+  int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+/* The machine, and number and birth of the database's file: those of a copy differ. False: errno.
+ */
+static bool locate(const char *folder, char text[FILES_TEXT]) {
+  char path[FILES_PATH];
+  struct statx info;
+  if (!files_path(path, folder, PLACE_DATABASE) ||
+      statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0)
+    return false;
+  if (!files_read("/etc", "machine-id", text))
+    strcpy(text, "unknown");
+  size_t at = strcspn(text, "\n");
+  bool born = (info.stx_mask & STATX_BTIME) != 0;
+  snprintf(text + at, FILES_TEXT - at, " %" PRIu64 " %" PRId64 ".%" PRIu32 "\n",
+           (uint64_t)info.stx_ino, born ? (int64_t)info.stx_btime.tv_sec : 0,
+           born ? info.stx_btime.tv_nsec : 0);
+  return true;
+}
+
+/* Without a note, the operator has removed it, or the folder is new. */
+static bool is_copy(const char *folder) {
+  char here[FILES_TEXT], noted[FILES_TEXT];
+  return locate(folder, here) && files_read(folder, NOTE, noted) && strcmp(here, noted) != 0;
+}
+
+kept_status place_take(const char *folder, int *lock, char *reason, size_t room) {
+  *lock = make_folder(folder) ? lock_folder(folder) : -1;
+  if (*lock < 0) {
+    bool used = errno == EWOULDBLOCK;
+    snprintf(reason, room, "%s: %s", folder,
+             used ? "another chunk server uses it" : strerror(errno));
+    return used ? KEPT_DAMAGED : KEPT_GONE;
+  }
+  if (!is_copy(folder))
+    return KEPT_OK;
+  snprintf(reason, room,
+           "%s was copied or moved: if its original will never be used again, remove %s/" NOTE,
+           folder, folder);
+  return KEPT_DAMAGED;
+}
+
+bool place_note(const char *folder) {
+  char here[FILES_TEXT], noted[FILES_TEXT];
+  if (!locate(folder, here))
+    return false;
+  if (files_read(folder, NOTE, noted) && strcmp(here, noted) == 0)
+    return true;
+  return files_write(folder, NOTE, here, 0600);
+}
+
+bool place_clear(const char *folder) {
+  char from[FILES_PATH], to[FILES_PATH];
+  if (!files_path(from, folder, PLACE_DATABASE "-wal") || (unlink(from) != 0 && errno != ENOENT))
+    return false;
+  return files_path(from, folder, PLACE_DATABASE) &&
+         files_path(to, folder, PLACE_DATABASE ".damaged") && rename(from, to) == 0 &&
+         files_flush(folder);
+}

@@ -1,0 +1,18 @@
+/* The folder of a chunk server on disk: one process uses it, in the place in which it was made. */
+#ifndef STORE_PLACE_H
+#define STORE_PLACE_H
+
+#include "common/files.h"
+#include "shelf.h"
+
+#define PLACE_DATABASE "chunks"
+
+/* Create the folder if it is missing, and lock it until *lock is closed. KEPT_DAMAGED: another
+ * process uses it, or its database is a copy. */
+kept_status place_take(const char *folder, int *lock, char *reason, size_t room);
+/* Write down where the database is. False: errno. */
+bool place_note(const char *folder);
+/* Put a damaged database aside, as chunks.damaged. False: errno. */
+bool place_clear(const char *folder);
+
+#endif
