@@ -77,6 +77,17 @@ int folder_take(const char *folder, bool *created) {
   return fd;
 }
 
+bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank) {
+  char name[16];
+  snprintf(name, sizeof name, "disk-%u", rank);
+  return files_path(path, folder, name);
+}
+
+bool folder_durable(const char *folder) {
+  char path[FILES_PATH];
+  return disk_path(path, folder, 1) && access(path, F_OK) == 0;
+}
+
 /* Remove a file. Did it exist? */
 static bool drop(const char *folder, const char *name) {
   char path[FILES_PATH];
@@ -94,7 +105,20 @@ void folder_clean(const char *folder, unsigned nodes) {
   }
 }
 
-void folder_remove(const char *folder) {
+/* Remove what a chunk server has made in its folder. */
+static void remove_disk(const char *folder, unsigned rank) {
+  static const char *const names[] = {"chunks", "chunks-wal", "chunks-shm", "place", "lock"};
+  char path[FILES_PATH];
+  if (!disk_path(path, folder, rank))
+    return;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    drop(path, names[i]);
+  rmdir(path);
+}
+
+void folder_remove(const char *folder, unsigned nodes) {
+  for (unsigned rank = 1; rank <= nodes; rank++)
+    remove_disk(folder, rank);
   drop(folder, "key");
   drop(folder, "store.lock");
   rmdir(folder);

@@ -16,17 +16,21 @@
 enum { TICK_MS = 100, REST_TICKS = 10 };
 
 static const char usage[] =
-    "usage: stripe-store run [--keep MB] [--stripes N] [--netns] [--no-restart] FOLDER\n"
-    "                        [OPTIONS OF stripe-agent]\n"
+    "usage: stripe-store run [--keep MB | --disk MB] [--stripes N] [--netns] [--no-restart]\n"
+    "                        FOLDER [OPTIONS OF stripe-agent]\n"
     "       stripe-store status FOLDER\n"
     "       stripe-store stop FOLDER\n"
     "  run     start an agent, k + m chunk servers and their memcacheds on this machine; restart\n"
     "          processes that end; stop them all at SIGTERM or SIGINT. Prints \"ready HOST:PORT\"\n"
     "          when the store accepts values, with an address for each stripe.\n"
-    "          FOLDER is created if missing. All values are lost when the store stops.\n"
+    "          FOLDER is created if missing. Without --disk, all values are\n"
+    "          lost when the store stops.\n"
     "  status  print the agent's state; exit status 1 if values cannot be written now\n"
     "  stop    stop the store in FOLDER, and wait until it has stopped\n"
     "  --keep MB     memory of each memcached (64, or more if the largest value needs more)\n"
+    "  --disk MB     chunks on disk, in FOLDER/disk-1, ..., each with a database of at most MB,\n"
+    "                instead of in memcacheds. The next run in FOLDER has the values of the last,\n"
+    "                also after a power cut\n"
     "  --stripes N   N memory stripes (1), each with its own agent, chunk servers and memcacheds,\n"
     "                in FOLDER/stripe-0, ...; with --netns, rank R of stripe S is at node\n"
     "                (R + S) mod (k + m + 1). Clients distribute their keys\n"
@@ -135,12 +139,19 @@ static int parse_own(run *r, int argc, char **argv) {
     } else if (strcmp(argv[at], "--stripes") == 0 && at + 1 < argc) {
       if (!parse_number("--stripes", argv[++at], 1, STRIPES_MAX, &r->store.stripes))
         return -1;
+    } else if (strcmp(argv[at], "--disk") == 0 && at + 1 < argc) {
+      if (!parse_number("--disk", argv[++at], 1, 1 << 24, &r->store.disk))
+        return -1;
     } else if (strcmp(argv[at], "--keep") != 0 || at + 1 >= argc) {
       report("run: unknown option %s; those of stripe-agent come after FOLDER", argv[at]);
       return -1;
     } else if (!parse_number("--keep", argv[++at], 4, 1 << 20, &r->store.keep)) {
       return -1;
     }
+  }
+  if (r->store.disk > 0 && r->store.keep > 0) {
+    report("--disk and --keep: only one of them is allowed");
+    return -1;
   }
   if (at < argc && argc - at <= ARGUMENTS_MAX)
     return at;
@@ -176,7 +187,12 @@ static bool make_folders(const store *s) {
   for (unsigned stripe = 0; stripe < s->stripes; stripe++) {
     if (!stripe_folder(s, stripe, folder) || !folder_make(folder))
       return false;
-    if (folder_forget(folder))
+    bool durable = folder_durable(folder);
+    if (durable && s->disk == 0) {
+      report("%s has values on disk: use --disk, or remove it", folder);
+      return false;
+    }
+    if (!durable && folder_forget(folder))
       report("%s: the last run was not stopped in order; its values are lost", folder);
   }
   clean(s);
@@ -186,7 +202,7 @@ static bool make_folders(const store *s) {
 static void forget_all(const store *s) {
   char folder[FILES_PATH];
   clean(s);
-  for (unsigned stripe = 0; stripe < s->stripes; stripe++)
+  for (unsigned stripe = 0; s->disk == 0 && stripe < s->stripes; stripe++)
     if (stripe_folder(s, stripe, folder))
       folder_forget(folder);
 }
@@ -196,8 +212,8 @@ static void remove_folders(const store *s) {
   char folder[FILES_PATH];
   for (unsigned stripe = 0; s->stripes > 1 && stripe < s->stripes; stripe++)
     if (stripe_folder(s, stripe, folder))
-      folder_remove(folder);
-  folder_remove(s->folder);
+      folder_remove(folder, store_nodes(s));
+  folder_remove(s->folder, store_nodes(s));
 }
 
 /* Start the processes, and run until they are stopped. */
@@ -223,7 +239,9 @@ static int run_command(int argc, char **argv) {
   if (at < 0 || !parse_agent(&r, argc - at, argv + at) || !stripes_allowed(s))
     return EXIT_REFUSED;
   bool created = false;
-  int lock = find_programs(&r) && find_memcached() ? folder_take(s->folder, &created) : -1;
+  int lock = find_programs(&r) && (s->disk > 0 || find_memcached())
+                 ? folder_take(s->folder, &created)
+                 : -1;
   if (lock < 0)
     return EXIT_REFUSED;
   int status = run_all(&r, argv + at + 1, argc - at - 1);

@@ -19,8 +19,12 @@ bool folder_make(const char *folder);
 /* Create the folder if it is missing, and lock it; -1: failed, with a message. The lock is held
  * until the process ends. `created`: the folder was missing. */
 int folder_take(const char *folder, bool *created);
-/* Remove a folder with its key and its lock. */
-void folder_remove(const char *folder);
+/* Remove a folder with its key, its lock, and the folders of its chunk servers. */
+void folder_remove(const char *folder, unsigned nodes);
+/* The folder of a chunk server with --disk. False: too long. */
+bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank);
+/* Were its chunks on disk in the last run? */
+bool folder_durable(const char *folder);
 /* Remove the files of the last run that the next one must not find. */
 void folder_clean(const char *folder, unsigned nodes);
 /* Remove the agent's state about lost memories. Return whether there was any. */
@@ -63,7 +67,7 @@ typedef struct store {
   const char *folder;
   char programs[FILES_PATH]; /* the folder of this program, which contains the others */
   settings agent;
-  unsigned long long keep, stripes;
+  unsigned long long keep, disk, stripes; /* keep, disk: 0: not given */
   bool netns;
   network network;
   processes processes;

@@ -72,20 +72,26 @@ static void add_agent(store *s, unsigned stripe, char *options[], int count) {
 
 static void add_chunk(store *s, unsigned stripe, unsigned rank) {
   char program[FILES_PATH + 32], name[NAME], number[16], host[NETWORK_ADDRESS] = LOOPBACK;
-  char folder[FILES_PATH];
+  char folder[FILES_PATH], disk[FILES_PATH], most[24];
   unsigned place = stripe_place(s, stripe, rank);
   snprintf(number, sizeof number, "%u", rank);
   stripe_folder(s, stripe, folder);
   if (s->netns)
     network_address(place, host);
-  char *argv[] = {join(program, sizeof program, s->programs, "stripe-chunk"),
-                  number,
-                  folder,
-                  "--host",
-                  host,
-                  s->agent.trace == NULL ? NULL : "--trace",
-                  (char *)s->agent.trace,
-                  NULL};
+  char *argv[12] = {join(program, sizeof program, s->programs, "stripe-chunk"), number, folder,
+                    "--host", host};
+  unsigned count = 5;
+  if (s->disk > 0) {
+    disk_path(disk, folder, rank);
+    snprintf(most, sizeof most, "%llu", s->disk);
+    char *const more[] = {"--disk", disk, "--disk-max", most};
+    memcpy(argv + count, more, sizeof more);
+    count += 4;
+  }
+  if (s->agent.trace != NULL) {
+    argv[count++] = "--trace";
+    argv[count] = (char *)s->agent.trace;
+  }
   process_add(&s->processes, label(s, stripe, "chunk server", rank, name), argv,
               space_of(s, place));
 }
@@ -131,7 +137,7 @@ void stripes_add(store *s, char *options[], int count) {
   for (unsigned stripe = 0; stripe < s->stripes; stripe++)
     for (unsigned rank = 1; rank <= nodes; rank++)
       add_chunk(s, stripe, rank);
-  for (unsigned stripe = 0; stripe < s->stripes; stripe++)
+  for (unsigned stripe = 0; s->disk == 0 && stripe < s->stripes; stripe++)
     for (unsigned rank = 1; rank <= nodes; rank++)
       add_memcached(s, stripe, rank);
 }
