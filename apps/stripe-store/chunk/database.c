@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 16384, LOG_PAGES = 1024, BUSY_MS = 10000, PROGRESS = 1000 };
+enum { PAGE = 16384, LOG_PAGES = 1024, BUSY_MS = 1000, PROGRESS = 1000 };
 
 typedef enum statement { PUT, GET, FORGET, LIST } statement;
 
@@ -63,19 +63,20 @@ static kept_status prepare(database *d, shelf_kind kind, statement what, sqlite3
 static kept_status settings(database *d, uint64_t megabytes) {
   char text[512];
   snprintf(text, sizeof text,
-           "PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+           "PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = %s;"
            "PRAGMA wal_autocheckpoint = %d; PRAGMA max_page_count = %llu;"
            "CREATE TABLE IF NOT EXISTS node(version INTEGER PRIMARY KEY, bytes BLOB);"
            "CREATE TABLE IF NOT EXISTS chunk(version INTEGER PRIMARY KEY, bytes BLOB);"
            "CREATE TABLE IF NOT EXISTS record(version INTEGER PRIMARY KEY, bytes BLOB)",
-           PAGE, LOG_PAGES, (unsigned long long)megabytes * ((1 << 20) / PAGE));
+           PAGE, "FULL", LOG_PAGES, (unsigned long long)megabytes * ((1 << 20) / PAGE));
   return run(d, text);
 }
 
 kept_status database_open(database *d, const char *path, uint64_t megabytes) {
+  /* This VFS has the index of the log in private memory instead of a mapped file. */
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   *d = (database){0};
-  kept_status status = judge(d, sqlite3_open_v2(path, &d->connection, flags, NULL));
+  kept_status status = judge(d, sqlite3_open_v2(path, &d->connection, flags, "unix-excl"));
   if (status == KEPT_OK)
     status = judge(d, sqlite3_busy_timeout(d->connection, BUSY_MS));
   return status == KEPT_OK ? settings(d, megabytes) : status;

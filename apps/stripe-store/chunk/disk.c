@@ -4,6 +4,7 @@
 #include "place.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,8 @@ static void queue_move(queue *to, queue *from) {
 
 static void ring(disk *d) {
   const uint64_t one = 1;
-  if (write(d->events, &one, sizeof one) < 0)
-    abort(); /* impossible: the counter is read by the loop long before it is full */
+  while (write(d->events, &one, sizeof one) < 0) /* the loop must not miss it */
+    sched_yield();
 }
 
 /* The database is damaged: begin with an empty one, which the agent will fill. */
@@ -77,11 +78,18 @@ static kept_status begin_empty(disk *d) {
   return KEPT_GONE;
 }
 
+static kept_status open_checked(disk *d, uint64_t *deleted) {
+  database_close(&d->writer);
+  kept_status status = database_open(&d->writer, d->path, d->megabytes);
+  return status == KEPT_OK ? database_check(&d->writer, &d->stop, deleted) : status;
+}
+
+/* A system call that fails once may look like damage, so damage must be found twice. */
 static kept_status open_writer(disk *d) {
   uint64_t deleted = 0;
-  kept_status status = database_open(&d->writer, d->path, d->megabytes);
-  if (status == KEPT_OK)
-    status = database_check(&d->writer, &d->stop, &deleted);
+  kept_status status = open_checked(d, &deleted);
+  if (status == KEPT_DAMAGED)
+    status = open_checked(d, &deleted);
   if (status == KEPT_DAMAGED)
     status = begin_empty(d);
   if (deleted > 0)

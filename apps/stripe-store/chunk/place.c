@@ -40,8 +40,11 @@ static bool locate(const char *folder, char text[FILES_TEXT]) {
   if (!files_path(path, folder, PLACE_DATABASE) ||
       statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0)
     return false;
-  if (!files_read("/etc", "machine-id", text))
+  if (!files_read("/etc", "machine-id", text)) {
+    if (errno != ENOENT)
+      return false;
     strcpy(text, "unknown");
+  }
   size_t at = strcspn(text, "\n");
   bool born = (info.stx_mask & STATX_BTIME) != 0;
   snprintf(text + at, FILES_TEXT - at, " %" PRIu64 " %" PRId64 ".%" PRIu32 "\n",
@@ -50,10 +53,15 @@ static bool locate(const char *folder, char text[FILES_TEXT]) {
   return true;
 }
 
-/* Without a note, the operator has removed it, or the folder is new. */
-static bool is_copy(const char *folder) {
+/* Without a database or a note, the folder is new, or the operator has removed the note. False:
+ * errno. */
+static bool is_copy(const char *folder, bool *copy) {
   char here[FILES_TEXT], noted[FILES_TEXT];
-  return locate(folder, here) && files_read(folder, NOTE, noted) && strcmp(here, noted) != 0;
+  *copy = false;
+  if (!locate(folder, here) || !files_read(folder, NOTE, noted))
+    return errno == ENOENT;
+  *copy = strcmp(here, noted) != 0;
+  return true;
 }
 
 kept_status place_take(const char *folder, int *lock, char *reason, size_t room) {
@@ -64,7 +72,12 @@ kept_status place_take(const char *folder, int *lock, char *reason, size_t room)
              used ? "another chunk server uses it" : strerror(errno));
     return used ? KEPT_DAMAGED : KEPT_GONE;
   }
-  if (!is_copy(folder))
+  bool copy;
+  if (!is_copy(folder, &copy)) {
+    snprintf(reason, room, "%s: %s", folder, strerror(errno));
+    return KEPT_GONE;
+  }
+  if (!copy)
     return KEPT_OK;
   snprintf(reason, room,
            "%s was copied or moved: if its original will never be used again, remove %s/" NOTE,

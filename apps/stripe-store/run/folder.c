@@ -107,7 +107,7 @@ void folder_clean(const char *folder, unsigned nodes) {
 
 /* Remove what a chunk server has made in its folder. */
 static void remove_disk(const char *folder, unsigned rank) {
-  static const char *const names[] = {"chunks", "chunks-wal", "chunks-shm", "place", "lock"};
+  static const char *const names[] = {"chunks", "chunks-wal", "place", "lock"};
   char path[FILES_PATH];
   if (!disk_path(path, folder, rank))
     return;

@@ -17,8 +17,6 @@ from pathlib import Path
 
 SECTOR = 512
 HEADER = struct.Struct("=QQQQ")
-MAPPED = "-shm"
-"""End of the name of files that SQLite only maps into memory; it makes them again after each start."""
 
 
 class Type(IntEnum):
@@ -151,7 +149,7 @@ class Disk:
         for name in sorted({*self.names, *self.safe_names}):
             new = style == "all" or (style == "some" and draw.random() < 0.5)
             number = (self.names if new else self.safe_names).get(name)
-            if number is not None and not name.endswith(MAPPED):
+            if number is not None:
                 found[name] = (number, self.files[number].state(draw))
         return found
 

@@ -5,9 +5,11 @@ A change that is done must be on the disk; of the others, a beginning of their s
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,29 +23,33 @@ from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.shelves import Shelf, after, changes, prefixes
 from tests.system.apps.stripe_store.support import EXAMPLE
 
-CHUNK = ("disk", "database", "place", "item", "kept")
-COMMON = ("record", "message", "files", "report")
+CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept")]
+SOURCES = CHUNK + [EXAMPLE / "common" / f"{name}.c" for name in ("record", "message", "files", "report")]
 LIBRARIES = ("-lsqlite3", "-lxxhash", "-lsodium", "-lpthread")
 POWER, FAULT = "power.so", "fault.so"
 
 pytestmark = pytest.mark.needs("store")
 
 
-def build(folder: Path, source: Path = EXAMPLE) -> Path:
-    include = (f"-I{source}", *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
-    files = [source / "chunk" / f"{name}.c" for name in CHUNK]
-    files += [source / "common" / f"{name}.c" for name in COMMON]
+def compiled(source: Path, folder: Path) -> Path:
+    target = folder / source.with_suffix(".o").name
+    include = (f"-I{EXAMPLE}", *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
     flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
-    call("cc", *flags, *include, "-o", folder / "shelf", HERE / "native" / "shelf.c", *files, *LIBRARIES)
+    call("cc", *flags, *include, f"-I{EXAMPLE}/chunk", "-c", "-o", target, source)
+    return target
+
+
+def linked(objects: Iterable[Path], folder: Path) -> Path:
+    call("cc", "-o", folder / "shelf", *objects, *LIBRARIES)
     return folder / "shelf"
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the program and the two libraries."""
+    """The folder with the program, its objects and the two libraries."""
 
     def make(folder: Path) -> None:
-        build(folder)
+        linked([compiled(source, folder) for source in (HERE / "native" / "shelf.c", *SOURCES)], folder)
         flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC")
         call("cc", *flags, "-o", folder / POWER, HERE / "native" / "power.c")
         call("cc", *flags, "-o", folder / FAULT, NATIVE / "fault.c")
@@ -54,12 +60,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def memory() -> Iterator[Path]:
     """A folder in memory, where a flush takes no time."""
-    yield from in_memory()
-
-
-def in_memory() -> Iterator[Path]:
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="gfsmith-", dir="/dev/shm") as folder:
         yield Path(folder)
 
@@ -104,4 +104,159 @@ def test_power_cuts_at_any_moment(built: Path, memory: Path, seed: int) -> None:
 
 def test_power_cuts_while_the_log_is_moved(built: Path, memory: Path) -> None:
     shelf = Shelf(built / "shelf", memory / "disk", (built / POWER,))
-    lose_power(shelf, LARGE, memory, states=40, seed=1)
+    lose_power(shelf, LARGE, memory, states=25, seed=1)
+
+
+# -- failing system calls, and no room -------------------------------------------------------------
+
+FULL = 3
+"""KEPT_FULL."""
+FEW = ("n1", ".", "c1:40", "r1", "c2:9841", ".", "f1", "c3:29524", ".")
+
+
+def check_fault(shelf: Shelf, plan: str) -> set[int]:
+    """Run changes with a fault, check what remains, and return the statuses of the changes that are done."""
+    shutil.rmtree(shelf.folder, ignore_errors=True)
+    run = shelf.run(*FEW, variables={"SHARDS_PROGRAM": "shelf", "SHARDS_FAULT": plan})
+    assert run.status in (0, 3) and run.errors == "", (plan, run)
+    full = {word for word, status in run.done() if status == FULL}
+    good = [word for word, status in run.done() if status == 0]
+    possible = prefixes([word for word in FEW if word not in full], len(good))
+    content = shelf.content()
+    assert content in possible, (plan, run, sorted(content))
+    return {status for _, status in run.done()}
+
+
+def calls(shelf: Shelf, count: Path) -> int:
+    """Return the number of system calls of the changes."""
+    shelf.run(*FEW, variables={"SHARDS_PROGRAM": "shelf", "SHARDS_COUNT": str(count)})
+    return int(count.read_text().split()[0])
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_every_system_call_fails(built: Path, memory: Path, part: int) -> None:
+    shelf = Shelf(built / "shelf", memory / "disk", (built / FAULT,))
+    total = calls(shelf, memory / "count")
+    assert total > 100
+    for n in range(1 + part, total + 1, 2):
+        check_fault(shelf, f"call:{n}:EIO")
+
+
+def test_the_disk_is_full_from_a_write_on(built: Path, memory: Path) -> None:
+    shelf = Shelf(built / "shelf", memory / "disk", (built / FAULT,))
+    seen: set[int] = set()
+    for n in range(1, 60, 3):
+        seen |= check_fault(shelf, f"pwrite:{n}+:ENOSPC")
+    assert seen == {0, FULL}
+
+
+def test_a_limit_of_the_size(built: Path, memory: Path) -> None:
+    """What is stored stays, what has no room is refused, and a deletion makes room."""
+    shelf = Shelf(built / "shelf", memory / "disk")
+    words = [f"c{n}:88573" for n in range(1, 15)]
+    run = shelf.run(*words, ".", "c20:1", "f1", "f2", ".", "c21:88573", room="1")
+    status = dict(run.done())
+    stored = [word for word in words if status[word] == 0]
+    assert 5 < len(stored) < 11 and {status[word] for word in words} == {0, FULL}
+    assert (status["f1"], status["f2"], status["c21:88573"]) == (0, 0, 0)
+    small = ["c20:1"] if status["c20:1"] == 0 else []
+    assert shelf.content() == {*stored[2:], *small, "c21:88573"}
+    assert (shelf.folder / "chunks").stat().st_size <= 1 << 20
+
+
+# -- damage ----------------------------------------------------------------------------------------
+
+
+def spoil(path: Path, at: int, length: int = 1) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        old = file.read(length)
+        file.seek(at)
+        file.write(bytes(byte ^ 0x5A for byte in old))
+
+
+def test_damage_at_any_place(built: Path, memory: Path) -> None:
+    """What is damaged is missing, and reported; nothing else changes, unless the structure is damaged."""
+    shelf = Shelf(built / "shelf", memory / "disk")
+    words = ("n1", *(word for n in range(1, 9) for word in (f"c{n}:29524", f"r{n}")))
+    assert shelf.run(*words).status == 0
+    path, draw, lost = shelf.folder / "chunks", random.Random(1), 0
+    right, size = path.read_bytes(), path.stat().st_size
+    for _ in range(60):
+        at = draw.randrange(size)
+        spoil(path, at)
+        run = shelf.run("l")
+        have = run.content()
+        if "is renamed to chunks.damaged" in run.errors:
+            assert have == frozenset()
+        else:
+            assert have - {"n0"} <= after(words), at
+            lost += (len(have) < len(words)) == ("damaged items, which are missing" in run.errors)
+        with path.open("r+b") as file:
+            file.truncate()
+            file.write(right)
+    assert lost > 20
+
+
+@pytest.mark.parametrize("length", [0, 100, 16384, 3 * 16384, 10 * 16384 + 7])
+def test_a_truncated_database(built: Path, memory: Path, length: int) -> None:
+    shelf = Shelf(built / "shelf", memory / "disk")
+    words = ("n1", *(f"c{n}:29524" for n in range(1, 9)))
+    assert shelf.run(*words).status == 0
+    os.truncate(shelf.folder / "chunks", length)
+    assert shelf.content() <= after(words)
+    assert shelf.run("c50:1", "l").content() >= {"c50:1"}
+
+
+# -- places ----------------------------------------------------------------------------------------
+
+
+def test_a_copy_is_refused(built: Path, memory: Path) -> None:
+    """Until the operator states that the original is gone."""
+    shelf = Shelf(built / "shelf", memory / "disk")
+    shelf.run("n1", "c1:40")
+    shutil.copytree(shelf.folder, memory / "copy")
+    copy = Shelf(built / "shelf", memory / "copy")
+    run = copy.run("l")
+    why = f"{copy.folder} was copied or moved: if its original will never be used again, remove"
+    assert (run.status, run.lines) == (3, (f"gone {why} {copy.folder}/place",))
+    assert shelf.content() == {"n1", "c1:40"}
+    (copy.folder / "place").unlink()
+    assert copy.content() == {"n1", "c1:40"}
+    assert (copy.folder / "place").exists()
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+
+FORGETS = "o->change.type == CHANGE_FORGET"
+MUTANTS = {
+    "never flushes": Mutant('"FULL"', '"OFF"'),
+    "answers before the flush": Mutant('"FULL"', '"NORMAL"'),
+    "answers without a commit": Mutant("database_commit(d)", "KEPT_OK", within="transact"),
+    "does not delete on disk": Mutant(
+        "database_change(d, &o->change)", f"{FORGETS} ? KEPT_OK : database_change(d, &o->change)"
+    ),
+}
+
+
+def mutated(built: Path, mutant: Mutant, folder: Path) -> Path:
+    planted, copy = plant(mutant, CHUNK, folder)
+    changed = compiled(copy, folder)
+    return linked([changed, *(path for path in built.glob("*.o") if path.name != changed.name)], folder)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutants_lose_changes(built: Path, memory: Path, name: str) -> None:
+    program = mutated(built, MUTANTS[name], memory)
+    with pytest.raises(AssertionError):
+        lose_power(Shelf(program, memory / "disk", (built / POWER,)), WORDS, memory, states=60, seed=1)
+
+
+def test_a_mutant_without_checksums(built: Path, memory: Path) -> None:
+    program = mutated(built, Mutant("!item_chunk(bytes, length, version)", "false"), memory)
+    shelf = Shelf(program, memory / "disk")
+    shelf.run("n1", "c1:29524")
+    path = shelf.folder / "chunks"
+    spoil(path, path.read_bytes().index(b"gfs-chnk") + 100)
+    with pytest.raises(AssertionError):
+        shelf.content()

@@ -5,7 +5,7 @@
  * an error (the call is not made), a signal (raised before the call), or SHORT (a read or write
  * transfers half of its bytes). A second plan may follow after a comma.
  *
- * SHARDS_COUNT names a file that receives "CALLS ALLOCATIONS" at the end of the program,
+ * SHARDS_PROGRAM is the name of the program, if it is not gfsmith-shards. SHARDS_COUNT names a file that receives "CALLS ALLOCATIONS" at the end of the program,
  * SHARDS_FLUSHED one that receives the number (st_ino) of each file after its fsync. */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -68,8 +68,9 @@ static int calls, allocations;
 static int strikes(const char *call) {
   static int seen, seen_by_second;
   const char *plan = getenv("SHARDS_FAULT");
-  if (strcmp(program_invocation_short_name, "gfsmith-shards") != 0) /* but tar */
-    return NONE;
+  const char *program = getenv("SHARDS_PROGRAM");
+  if (strcmp(program_invocation_short_name, program != NULL ? program : "gfsmith-shards") != 0)
+    return NONE; /* tar */
   ++*(strcmp(call, "alloc") == 0 ? &allocations : &calls);
   if (plan == NULL)
     return NONE;
@@ -139,6 +140,7 @@ HOOK(int, -1, mkdir, "mkdir", (const char *path, mode_t mode), (path, mode))
 HOOK(int, -1, rmdir, "rmdir", (const char *path), (path))
 HOOK(int, -1, syncfs, "syncfs", (int fd), (fd))
 HOOK(int, -1, ftruncate64, "ftruncate", (int fd, off64_t size), (fd, size))
+HOOK(int, -1, fdatasync, "fdatasync", (int fd), (fd))
 HOOK(int, -1, flock, "flock", (int fd, int operation), (fd, operation))
 HOOK(int, -1, rename, "rename", (const char *from, const char *to), (from, to))
 HOOK(int, -1, renameat2, "rename",
