@@ -95,10 +95,11 @@ static void look_for_agent(server *s) {
 }
 
 void connection_tick(server *s) {
-  if (!s->linked)
-    look_for_agent(s);
   if (!kept_connected(s->kept))
     connect_kept(s);
+  /* without items, it must not take the link from another one of its rank */
+  if (!s->linked && (s->identified || s->agent[0] != '\0'))
+    look_for_agent(s);
   if (s->linked && s->identified && !s->greeted)
     connection_greet(s);
 }

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.folders import built, once
 from tests.support.paths import ROOT
-from tests.system.apps.stripe_store.support import CLOCK, EXAMPLE, QUICK, Store
+from tests.system.apps.stripe_store.support import CLOCK, EXAMPLE, POWER, QUICK, Store
 
 HERE = Path(__file__).resolve().parent
 
@@ -28,11 +28,21 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def build(folder: Path) -> None:
         call("make", "-j2", "-C", EXAMPLE, f"BUILD={folder}", "FAULTS=1", "CFLAGS=-O1 -g")
         flags = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC")
-        for name in (QUICK, CLOCK):
+        for name in (QUICK, CLOCK, POWER):
             source = (HERE / "native" / name).with_suffix(".c")
             call("cc", *flags, "-o", folder / "stripe-store" / name, source)
 
     return once(tmp_path_factory, "store-programs", build) / "stripe-store"
+
+
+@pytest.fixture(scope="session")
+def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checker of linearizability, which needs Go."""
+
+    def build(folder: Path) -> None:
+        call("go", "-C", HERE / "linearizability", "build", "-buildvcs=false", "-o", folder / "check", ".")
+
+    return once(tmp_path_factory, "linearizability", build) / "check"
 
 
 def _stores(programs: Path, folder: Callable[[], Path]) -> Iterator[Callable[..., Store]]:

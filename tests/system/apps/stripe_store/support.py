@@ -36,7 +36,7 @@ def process_state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-QUICK, CLOCK = "kallsyms.so", "clock.so"
+QUICK, CLOCK, POWER = "kallsyms.so", "clock.so", "power.so"
 """Preloaded libraries, native/*.c."""
 
 
@@ -100,8 +100,12 @@ class Store:
             with self.log_of(name).open("ab") as log:
                 command = self.command(name)
                 self.running[name] = subprocess.Popen(
-                    command, stdout=log, stderr=log, env=environment(self.programs)
+                    command, stdout=log, stderr=log, env=self.variables(name)
                 )
+
+    def variables(self, name: str) -> dict[str, str]:
+        """Return the environment of a process."""
+        return environment(self.programs)
 
     def start(self) -> None:
         self.folder.mkdir(exist_ok=True)
@@ -109,9 +113,12 @@ class Store:
         if not key.exists():
             key.touch(0o600)
             key.write_text(secrets.token_hex(32))
-        self.launch(*(f"memcached-{rank}" for rank in self.ranks))
-        self.launch(*(f"chunk-{rank}" for rank in self.ranks), "agent")
+        self.launch(*self.names("memcached"))
+        self.launch(*self.names("chunk"), "agent")
         self.wait_writable()
+
+    def names(self, kind: str) -> list[str]:
+        return [f"{kind}-{rank}" for rank in self.ranks]
 
     def kill(self, *names: str, by: int = signal.SIGKILL) -> None:
         for name in names:
@@ -131,10 +138,8 @@ class Store:
 
     def dead(self) -> list[str]:
         """Return the names of the store's processes that do not run."""
-        kinds = ("memcached", "chunk")
-        return [
-            n for n in ("agent", *(f"{k}-{r}" for k in kinds for r in self.ranks)) if n not in self.running
-        ]
+        names = ("agent", *self.names("memcached"), *self.names("chunk"))
+        return [name for name in names if name not in self.running]
 
     def mend(self) -> None:
         """Start the processes that do not run, and wait until all are up."""
@@ -207,3 +212,25 @@ class Store:
 
     def wait_writable(self) -> None:
         self.wait_state("state", "read-write")
+
+
+@dataclass(slots=True)
+class DiskStore(Store):
+    """A store without memcacheds, with its chunks in disk-RANK."""
+
+    room: int = 100
+
+    def disk(self, rank: int) -> Path:
+        return self.folder / f"disk-{rank}"
+
+    def names(self, kind: str) -> list[str]:
+        return [] if kind == "memcached" else [f"{kind}-{rank}" for rank in self.ranks]
+
+    def command(self, name: str) -> list[str]:
+        kind, _, rank = name.partition("-")
+        own = Store.command(self, name)
+        return (
+            [*own, "--disk", str(self.disk(int(rank))), "--disk-max", str(self.room)]
+            if kind == "chunk"
+            else own
+        )

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folders import once
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.conftest import call
@@ -38,15 +37,6 @@ CALM = 20
 """Operations of each client when all faults are over."""
 
 ALL = {"rs": Shape(3, 2), **SHAPES}
-
-
-@pytest.fixture(scope="session")
-def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    def build(folder: Path) -> None:
-        source = Path(__file__).resolve().parent / "linearizability"
-        call("go", "-C", source, "build", "-buildvcs=false", "-o", folder / "check", ".")
-
-    return once(tmp_path_factory, "linearizability", build) / "check"
 
 
 # -- the checker -----------------------------------------------------------------------------------

@@ -21,12 +21,12 @@ from tests.system.apps.shards.support import NATIVE
 from tests.system.apps.stripe_store.conftest import HERE, call
 from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.shelves import Shelf, after, changes, prefixes
-from tests.system.apps.stripe_store.support import EXAMPLE
+from tests.system.apps.stripe_store.support import EXAMPLE, POWER
 
 CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept")]
 SOURCES = CHUNK + [EXAMPLE / "common" / f"{name}.c" for name in ("record", "message", "files", "report")]
 LIBRARIES = ("-lsqlite3", "-lxxhash", "-lsodium", "-lpthread")
-POWER, FAULT = "power.so", "fault.so"
+FAULT = "fault.so"
 
 pytestmark = pytest.mark.needs("store")
 
@@ -50,9 +50,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def make(folder: Path) -> None:
         linked([compiled(source, folder) for source in (HERE / "native" / "shelf.c", *SOURCES)], folder)
-        flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC")
+        flags = ("-std=c11", "-O1", "-shared", "-fPIC")
         call("cc", *flags, "-o", folder / POWER, HERE / "native" / "power.c")
-        call("cc", *flags, "-o", folder / FAULT, NATIVE / "fault.c")
+        call("cc", *flags, "-D_GNU_SOURCE", "-o", folder / FAULT, NATIVE / "fault.c")
 
     return once(tmp_path_factory, "store-shelf", make)
 

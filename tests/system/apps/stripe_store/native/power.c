@@ -2,6 +2,7 @@
  * (power.py). POWER_LOG names a folder; the record of a process is the file PID in it: a header of
  * four numbers of 8 bytes, then the bytes. A change is recorded before it is made, a flush before
  * (FLUSH) and after (FLUSHED). */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -44,6 +45,13 @@ static uint64_t number(int fd) {
                                                                                    : 0;
 }
 
+/* POWER_FLUSH: the microseconds that a flush takes. */
+static void wait_for_disk(void) {
+  const char *time = getenv("POWER_FLUSH");
+  if (time != NULL)
+    usleep((useconds_t)atoi(time));
+}
+
 static void name(uint64_t file, const char *path) { put(NAME, file, 0, path, strlen(path)); }
 
 #define REAL(result, symbol, parameters)                                                           \
@@ -81,6 +89,7 @@ TRUNCATION(ftruncate64)
   int symbol(int fd) {                                                                             \
     REAL(int, #symbol, (int));                                                                     \
     put(FLUSH, number(fd), 0, NULL, 0);                                                            \
+    wait_for_disk();                                                                               \
     int status = real(fd);                                                                         \
     if (status == 0)                                                                               \
       put(FLUSHED, number(fd), 0, NULL, 0);                                                        \

@@ -1,0 +1,296 @@
+"""Stores with their chunks on disk: cuts of the power of all machines at once, copies, damage, full disks.
+
+The disks lose unflushed writes in any combination (power.py).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from pymemcache.exceptions import MemcacheServerError
+
+from tests.system.apps.stripe_store.history import CHOICES, Client, Keys, Operation, verdict
+from tests.system.apps.stripe_store.power import Disk, Restorer, entries
+from tests.system.apps.stripe_store.support import (
+    DEADLINE,
+    POWER,
+    DiskStore,
+    Store,
+    environment,
+    wait_for,
+)
+from tests.system.apps.stripe_store.test_linearizability import ROUNDS, SEED
+from tests.system.apps.stripe_store.test_run import children, refusal, running
+
+CUTS, CLIENTS = 4, 4
+FLUSH_US = 3000
+"""Microseconds of a flush: more moments are within one."""
+
+pytestmark = pytest.mark.needs("store")
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="gfs-", dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def store(programs: Path, memory: Path) -> Iterator[DiskStore]:
+    store = DiskStore(memory / "s", programs, agent_options=("--deadline", "1000"))
+    store.start()
+    yield store
+    store.kill_all()
+
+
+# -- power -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Machines(DiskStore):
+    """All processes with their disks, which lose their power together."""
+
+    record: Path = Path()
+    draw: random.Random = field(default_factory=random.Random)
+    disks: dict[str, Disk] = field(default_factory=dict)
+
+    def place(self, name: str) -> Path:
+        kind, _, rank = name.partition("-")
+        return self.folder if kind == "agent" else self.disk(int(rank))
+
+    def variables(self, name: str) -> dict[str, str]:
+        both = environment(self.programs)["LD_PRELOAD"] + f":{self.programs / POWER}"
+        own = {"LD_PRELOAD": both, "POWER_LOG": str(self.record), "POWER_FLUSH": str(FLUSH_US)}
+        return environment(self.programs) | own
+
+    def launch(self, *names: str) -> None:
+        for name in names:
+            self.place(name).mkdir(exist_ok=True)
+            if name == "agent":
+                (self.folder / "client").unlink(missing_ok=True)
+            self.disks[name] = Disk(self.place(name))
+        Store.launch(self, *names)
+
+    def cut_power(self) -> None:
+        pids = {name: process.pid for name, process in self.running.items()}
+        self.kill_all()
+        for name, pid in pids.items():
+            disk = self.disks[name]
+            for entry in entries(self.record / str(pid)):
+                disk.replay(entry)
+            kept = self.record / f"kept-{name}-{pid}"
+            Restorer(disk.folder, kept).restore(disk.cut(self.draw))
+            shutil.rmtree(kept)
+
+
+def work(clients: list[Client], over: threading.Event, store: Machines) -> None:
+    """Let the clients work while the power is cut."""
+
+    def repeat(client: Client) -> None:
+        while not over.is_set():
+            client.once()
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        working = [pool.submit(repeat, client) for client in clients]
+        try:
+            for _ in range(CUTS):
+                time.sleep(store.draw.uniform(0.2, 0.6))
+                store.cut_power()
+                store.launch(*store.names("chunk"), "agent")
+                store.wait_writable()
+        finally:
+            over.set()
+        for each in working:
+            each.result()
+
+
+def record_history(store: Machines, seed: int) -> list[Operation]:
+    keys = Keys()
+    clients = [Client(number, seed, store.address, keys, CHOICES) for number in range(1, CLIENTS + 1)]
+    work(clients, threading.Event(), store)
+    for client in clients:
+        for _ in range(20):
+            client.once()
+    for key in keys.used:
+        assert clients[0].read(key) is not None, f"{key} cannot be read"
+    for client in clients:
+        client.close()
+    return [operation for client in clients for operation in client.history]
+
+
+@pytest.mark.needs("go")
+def test_power_cuts_of_all_machines(programs: Path, checker: Path, memory: Path) -> None:
+    """Every acknowledged value is there afterwards, and the history is linearizable."""
+    for seed in range(SEED, SEED + ROUNDS):
+        folder = memory / str(seed)
+        (folder / "record").mkdir(parents=True)
+        places = {"logs": folder / "record", "record": folder / "record"}
+        options = ("--deadline", "1000")
+        store = Machines(folder / "s", programs, agent_options=options, draw=random.Random(seed), **places)
+        try:
+            store.start()
+            history = record_history(store, seed)
+        finally:
+            store.kill_all()
+        assert sum(each.outcome == "ok" and each.verb == "set" for each in history) > 20
+        assert sum(each.outcome == "unknown" for each in history) > 0
+        print(f"seed {seed}:", len(history), "operations")
+        assert verdict(checker, history) == "", f"GFSMITH_NEMESIS_SEED={seed}"
+        shutil.rmtree(folder)
+
+
+# -- damage, limits and copies ---------------------------------------------------------------------
+
+VALUES = {f"key-{n}": bytes([n]) * 30_000 for n in range(8)}
+
+
+def fill(store: Store) -> None:
+    for key, value in VALUES.items():
+        store.set(key, value)
+
+
+def intact(store: Store) -> bool:
+    return all(store.get(key) == value for key, value in VALUES.items())
+
+
+def stop(store: Store, *names: str) -> None:
+    """Stop chunk servers in order, which moves their logs into their databases."""
+    store.kill(*names, by=signal.SIGTERM)
+    wait_for("the agent to see it", lambda: store.stats()["state"] == "read-only")
+
+
+def spoil(path: Path, at: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(bytes([path.read_bytes()[at] ^ 1]))
+
+
+def test_damaged_chunks_are_rebuilt(store: DiskStore) -> None:
+    """A damaged chunk, found at the start of its chunk server, and a database without its first page."""
+    fill(store)
+    stop(store, "chunk-1", "chunk-2")
+    path = store.disk(1) / "chunks"
+    spoil(path, path.read_bytes().index(b"gfs-chnk") + 100)
+    spoil(store.disk(2) / "chunks", 3)
+    store.launch("chunk-1", "chunk-2")
+    store.wait_writable()
+    assert int(store.stats()["chunks_rebuilt"]) == 1 + len(VALUES)
+    assert f"{path}: 1 damaged items, which are missing now" in store.log_of("chunk-1").read_text()
+    assert (store.disk(2) / "chunks.damaged").exists()
+    store.kill("chunk-3", "chunk-4")
+    assert intact(store)
+
+
+def test_a_full_disk_refuses_values(programs: Path, memory: Path) -> None:
+    store = DiskStore(memory / "s", programs, room=1)
+    store.start()
+    try:
+        value = bytes(600_000)
+        stored = []
+        why = ""
+        while why == "":
+            key = f"key-{len(stored)}"
+            try:
+                store.set(key, value)
+                stored.append(key)
+            except MemcacheServerError as error:
+                why = error.args[0].decode()
+        assert why.startswith("out of memory storing object: chunk server") and "disk is full" in why
+        assert 2 <= len(stored) < 6 and all(store.get(key) == value for key in stored)
+        with store.client() as client:
+            assert client.delete(stored[0])
+        store.set("other", value)
+        store.kill_all()
+        store.launch(*store.names("chunk"), "agent")
+        store.wait_writable()
+        assert store.get(stored[0]) is None
+        assert all(store.get(key) == value for key in (*stored[1:], "other"))
+    finally:
+        store.kill_all()
+
+
+def test_one_chunk_server_in_a_folder(store: DiskStore, memory: Path) -> None:
+    """A second one in the folder, or with a copy of it, does not come to the agent."""
+    fill(store)
+    shutil.copytree(store.disk(1), memory / "copy")
+    chunk, rank, folder, option, disk, *rest = store.command("chunk-1")
+    refusals = {
+        disk: f"{disk}: another chunk server uses it",
+        str(memory / "copy"): f"{memory}/copy was copied or moved: if its original will never be used again, "
+        f"remove {memory}/copy/place",
+    }
+    for where, line in refusals.items():
+        log = memory / "log"
+        with log.open("wb") as to:
+            second = subprocess.Popen(
+                [chunk, rank, folder, option, where, *rest], stderr=to, env=store.variables("chunk-1")
+            )
+        try:
+            wait_for("the refusal", lambda log=log: "\n" in log.read_text())
+            assert log.read_text() == f"stripe-chunk 1: {line}\n"
+            store.set("key-0", b"written since")
+            assert store.get("key-0") == b"written since"
+        finally:
+            second.kill()
+            second.wait()
+
+
+def test_an_old_copy_in_place_of_the_original(store: DiskStore, memory: Path) -> None:
+    """The agent compares it with what it knows: stale chunks are deleted, missing ones rebuilt."""
+    fill(store)
+    stop(store, "chunk-1")
+    shutil.copytree(store.disk(1), memory / "copy")
+    store.launch("chunk-1")
+    store.wait_writable()
+    for key in VALUES:
+        store.set(key, b"new")
+    stop(store, "chunk-1")
+    shutil.rmtree(store.disk(1))
+    (memory / "copy" / "place").unlink()
+    (memory / "copy").rename(store.disk(1))
+    store.launch("chunk-1")
+    store.wait_writable()
+    assert int(store.stats()["chunks_rebuilt"]) == len(VALUES)
+    store.kill("chunk-2", "chunk-3")
+    assert all(store.get(key) == b"new" for key in VALUES)
+
+
+# -- stripe-store run ------------------------------------------------------------------------------
+
+
+def test_a_run_finds_the_values_of_the_last(programs: Path, memory: Path) -> None:
+    folder = memory / "store"
+    with running(programs, folder, own=("--disk", "100")) as (run, client):
+        assert set(children(run.pid)) == {"agent", *(f"chunk-{rank}" for rank in range(1, 6))}
+        assert client.set("key", b"value")
+    with running(programs, folder, own=("--disk", "100")) as (run, client):
+        assert client.get("key") == b"value"
+        assert client.set("key", b"other")
+        for pid in (run.pid, *children(run.pid).values()):
+            os.kill(pid, signal.SIGKILL)
+        run.wait(DEADLINE)
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.get("key") == b"other"
+    line = refusal(programs, "stripe-store", "run", folder)
+    assert line == f"stripe-store: {folder} has values on disk: use --disk, or remove it"
+
+
+def test_refused_options(programs: Path, memory: Path) -> None:
+    line = refusal(programs, "stripe-store", "run", "--disk", "10", "--keep", "64", memory / "s")
+    assert line == "stripe-store: --disk and --keep: only one of them is allowed"
+    line = refusal(programs, "stripe-chunk", "--disk", "d", "--memcached", "m", "1", memory)
+    assert line == "stripe-chunk: --disk and --memcached: only one of them is allowed"
+    refusal(programs, "stripe-store", "run", "--disk", "10", memory / "s", "--degraded", "often")
+    assert list(memory.iterdir()) == []
