@@ -64,6 +64,10 @@ KINDS = (
     "shift clock",
 )
 
+CUT = "cut power"
+"""Kills all processes at once, which a store with disks survives."""
+DISK_KINDS = (*(kind for kind in KINDS if "memcached" not in kind and kind != "fill disk"), CUT)
+
 
 #: Faults of links: a command before and behind the link's name, and its last word at the begin and end.
 LINKS = {
@@ -94,7 +98,7 @@ def schedule(seed: int, shape: Shape, steps: int, kinds: tuple[str, ...] = KINDS
 
 def _fault(draw: random.Random, kind: str, shape: Shape) -> Fault:
     ranks = range(1, shape.k + shape.m + 1)
-    if kind in ("kill agent", "pause agent", "fill disk"):
+    if kind in ("kill agent", "pause agent", "fill disk", CUT):
         return Fault(kind)
     if kind == "shift clock":
         return Fault(kind, seconds=draw.randrange(-3600, 3600))
@@ -145,7 +149,9 @@ class Victim:
 
     def _begin(self, fault: Fault) -> None:
         what, _, target = fault.kind.partition(" ")
-        if what in ("kill", "pause"):
+        if fault.kind == CUT:
+            self._signal(list(children(self.run.pid)), signal.SIGKILL)
+        elif what in ("kill", "pause"):
             number = signal.SIGKILL if what == "kill" else signal.SIGSTOP
             self._signal(self._names(target, fault.ranks), number)
         elif what == "strike":
@@ -200,13 +206,15 @@ class Victim:
 
 
 @contextmanager
-def victim(programs: Path, root: Path, logs: Path, shape: Shape, *options: str) -> Iterator[Victim]:
+def victim(
+    programs: Path, root: Path, logs: Path, shape: Shape, *options: str, own: tuple[str, ...] = ()
+) -> Iterator[Victim]:
     """Run a store in `root`, a small file system, with each chunk server in its own network namespace."""
     clock, out, log = (logs / name for name in ("clock", "out", "log"))
     clock.write_text("0")
     folder = root / "s"
     size = ("-k", str(shape.k), "-m", str(shape.m))
-    command = [programs / "stripe-store", "run", "--netns", folder, *size, *options, *shape.options]
+    command = [programs / "stripe-store", "run", "--netns", *own, folder, *size, *options, *shape.options]
     environment = {
         **os.environ,
         "LD_PRELOAD": f"{programs / QUICK}:{programs / CLOCK}",

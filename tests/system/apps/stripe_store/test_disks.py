@@ -135,10 +135,16 @@ def test_power_cuts_of_all_machines(programs: Path, checker: Path, memory: Path)
     """Every acknowledged value is there afterwards, and the history is linearizable."""
     for seed in range(SEED, SEED + ROUNDS):
         folder = memory / str(seed)
-        (folder / "record").mkdir(parents=True)
-        places = {"logs": folder / "record", "record": folder / "record"}
-        options = ("--deadline", "1000")
-        store = Machines(folder / "s", programs, agent_options=options, draw=random.Random(seed), **places)
+        record = folder / "record"
+        record.mkdir(parents=True)
+        store = Machines(
+            folder / "s",
+            programs,
+            agent_options=("--deadline", "1000"),
+            logs=record,
+            record=record,
+            draw=random.Random(seed),
+        )
         try:
             store.start()
             history = record_history(store, seed)
@@ -198,7 +204,7 @@ def test_a_full_disk_refuses_values(programs: Path, memory: Path) -> None:
     store.start()
     try:
         value = bytes(600_000)
-        stored = []
+        stored: list[str] = []
         why = ""
         while why == "":
             key = f"key-{len(stored)}"
@@ -231,14 +237,14 @@ def test_one_chunk_server_in_a_folder(store: DiskStore, memory: Path) -> None:
         str(memory / "copy"): f"{memory}/copy was copied or moved: if its original will never be used again, "
         f"remove {memory}/copy/place",
     }
+    log = memory / "log"
     for where, line in refusals.items():
-        log = memory / "log"
         with log.open("wb") as to:
             second = subprocess.Popen(
                 [chunk, rank, folder, option, where, *rest], stderr=to, env=store.variables("chunk-1")
             )
         try:
-            wait_for("the refusal", lambda log=log: "\n" in log.read_text())
+            wait_for("the refusal", lambda: "\n" in log.read_text())
             assert log.read_text() == f"stripe-chunk 1: {line}\n"
             store.set("key-0", b"written since")
             assert store.get("key-0") == b"written since"

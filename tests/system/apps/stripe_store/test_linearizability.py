@@ -19,7 +19,7 @@ from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.conftest import call
 from tests.system.apps.stripe_store.history import CHOICES, VERBS, Client, Keys, Operation, verdict
-from tests.system.apps.stripe_store.nemesis import KINDS, Step, Victim, schedule, victim
+from tests.system.apps.stripe_store.nemesis import DISK_KINDS, KINDS, Step, Victim, schedule, victim
 from tests.system.apps.stripe_store.support import EXAMPLE, wait_for
 from tests.system.apps.stripe_store.test_disk import mounted
 from tests.system.apps.stripe_store.test_schemes import SHAPES, Shape
@@ -202,6 +202,23 @@ def test_histories_are_linearizable(programs: Path, checker: Path, tmp_path: Pat
         assert {each.verb for each in history if each.outcome == "ok"} == set(VERBS)
         refuted = verdict(checker, history)
         assert not refuted, f"seed {seed}, {scheme}, history in {logs}: {refuted}"
+
+
+def test_histories_on_disks_are_linearizable(programs: Path, checker: Path, tmp_path: Path) -> None:
+    """The faults include cuts of the power of all machines."""
+    shape = ALL["rs"]
+    for seed in range(SEED, SEED + ROUNDS):
+        print(f"GFSMITH_NEMESIS_SEED={seed} GFSMITH_NEMESIS_STEPS={STEPS} on disks")
+        logs = tmp_path / str(seed)
+        logs.mkdir()
+        steps = schedule(seed, shape, STEPS, DISK_KINDS)
+        options = ("--deadline", "1000")
+        with victim(programs, tmp_path, logs, shape, *options, own=("--disk", "10")) as store:
+            history = record(store, seed, steps, CHOICES)
+        shutil.rmtree(store.folder)
+        (logs / "history").write_text("".join(each.line() + "\n" for each in history))
+        refuted = verdict(checker, history)
+        assert not refuted, f"seed {seed}, history in {logs}: {refuted}"
 
 
 def test_a_seed_has_one_schedule() -> None:

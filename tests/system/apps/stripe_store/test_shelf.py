@@ -240,7 +240,7 @@ MUTANTS = {
 
 
 def mutated(built: Path, mutant: Mutant, folder: Path) -> Path:
-    planted, copy = plant(mutant, CHUNK, folder)
+    _, copy = plant(mutant, CHUNK, folder)
     changed = compiled(copy, folder)
     return linked([changed, *(path for path in built.glob("*.o") if path.name != changed.name)], folder)
 
