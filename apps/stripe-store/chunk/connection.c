@@ -36,7 +36,7 @@ static void on_identified(void *owner, const kept_ticket *ticket, kept_status st
   }
 }
 
-/* Where there are no items yet, an incarnation is drawn. */
+/* Read the identity; if there are no items yet, draw an incarnation. */
 static void identify(server *s) {
   const kept_ticket ticket = {on_identified, 0, NULL};
   kept_status status = kept_get_identity(s->kept, &s->who);

@@ -17,7 +17,7 @@ static unsigned table(shelf_kind kind) {
   return kind == SHELF_NODE ? 0 : kind == SHELF_CHUNK ? 1 : 2;
 }
 
-/* Translate a result code. An error that says nothing about the item counts as KEPT_GONE. */
+/* Translate a result code. Errors that do not concern the item count as KEPT_GONE. */
 static kept_status judge(database *d, int code) {
   switch (code & 0xff) {
   case SQLITE_OK:

@@ -1,5 +1,5 @@
 /* The items of a chunk server in an SQLite database. A connection is used by one thread at a time.
- * What a transaction has changed is on disk when its commit returns KEPT_OK: the database has a
+ * The changes of a transaction are on disk when its commit returns KEPT_OK: the database has a
  * write-ahead log, which SQLite flushes at each commit (synchronous = FULL). */
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H

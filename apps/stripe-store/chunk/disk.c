@@ -17,7 +17,7 @@ typedef enum state {
   CLOSED,
   OPENING, /* the thread checks the database */
   READY,
-  FAILED /* the thread ends; `reason` says why */
+  FAILED /* the thread ends; the reason is in `reason` */
 } state;
 
 /* A change that waits, or is done. */

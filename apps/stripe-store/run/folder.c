@@ -105,7 +105,7 @@ void folder_clean(const char *folder, unsigned nodes) {
   }
 }
 
-/* Remove what a chunk server has made in its folder. */
+/* Remove the files of a chunk server, and its folder. */
 static void remove_disk(const char *folder, unsigned rank) {
   static const char *const names[] = {"chunks", "chunks-wal", "place", "lock"};
   char path[FILES_PATH];

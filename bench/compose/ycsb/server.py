@@ -77,16 +77,19 @@ def memcached(memory: int) -> Iterator[list[int]]:
 
 
 @contextmanager
-def stripe_store(programs: Path, memory: int, arguments: list[str], stripes: int = 1) -> Iterator[list[int]]:
-    """Run the stripe store, with the programs of a folder and `memory` MiB in each memcached; return the
-    ports of its agents, one for each stripe.
+def stripe_store(
+    programs: Path, place: tuple[str, int], arguments: list[str], stripes: int = 1
+) -> Iterator[list[int]]:
+    """Run the stripe store, with the programs of a folder; return the ports of its agents, one for each.
+
+    place: ("--keep", MiB of each memcached) or ("--disk", MiB of each chunk server).
 
     Raises RunError, BuildError."""
     command = programs / "stripe-store"
     if not command.exists():
         raise BuildError(f"{command.name} is missing: make -C apps/stripe-store")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
-        own = ["--keep", str(memory), "--stripes", str(stripes)]
+        own = [place[0], str(place[1]), "--stripes", str(stripes)]
         words = [str(command), "run", *own, folder, *arguments]
         pipe = subprocess.PIPE
         process = subprocess.Popen(words, stdout=pipe, stderr=errors, text=True, start_new_session=True)

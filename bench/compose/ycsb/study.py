@@ -64,7 +64,7 @@ class Study:
         """Return the server. more: further arguments of the store's command."""
         if contender == MEMCACHED:
             return memcached(MEMORY)
-        return stripe_store(PROGRAMS[contender], MEMORY, [*self.arguments(), *more], self.stripes)
+        return stripe_store(PROGRAMS[contender], ("--keep", MEMORY), [*self.arguments(), *more], self.stripes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ _NAMES: dict[str, tuple[Package, ...]] = {
         "libmemcached",
     ),
     "memcached": _everywhere("memcached"),
+    "libsqlite3-dev": ("sqlite-devel", "sqlite-dev", "sqlite", "sqlite"),
     "clang-19": ("clang19", "clang19", "clang19", "llvm@19"),
     "lld-19": ("lld19", "lld19", "lld", "lld@19"),
     "llvm-19": ("llvm19", "llvm19", "llvm19", "llvm@19"),

@@ -124,6 +124,7 @@ _DEBIAN: tuple[Requirement, ...] = (
         "apps/stripe-store",
     ),
     Requirement(Level.COMPOSE, Probe.COMMAND, "memcached", "memcached", "apps/stripe-store"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/sqlite3.h", "libsqlite3-dev", "apps/stripe-store"),
     Requirement(Level.PYTHON, Probe.COMMAND, "python3-config", "python3-dev", "compiles for Python"),
     Requirement(
         Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler", (Level.FOREIGN,)

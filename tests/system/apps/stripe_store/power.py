@@ -1,6 +1,6 @@
 """A model of a disk that loses power, from the records of native/power.c.
 
-What a process has written since the last flush of a file may be on the disk, or not, or in part, in any
+The writes to a file since its last flush may be on the disk, or not, or in part, in any
 combination, and so may the names that were made or removed since the last flush of their folder.
 """
 
@@ -83,7 +83,7 @@ class File:
         self.flushing = 0
 
     def state(self, draw: random.Random) -> bytes:
-        """Return what may be on the disk."""
+        """Return a content that may be on the disk."""
         content = bytearray(self.safe)
         style = draw.choice(("none", "all", "some", "torn"))
         for change in self.pending:

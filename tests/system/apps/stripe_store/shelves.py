@@ -25,7 +25,7 @@ class Run:
         return [(word, int(status)) for _, word, status in words]
 
     def content(self) -> frozenset[str]:
-        """Return what is stored."""
+        """Return the stored items."""
         assert self.status == 0, self
         assert not any(line.startswith("damaged") for line in self.lines), self
         have = frozenset(line.split()[1] for line in self.lines if line.startswith("have "))
@@ -60,7 +60,7 @@ def changes(words: Iterable[str]) -> list[str]:
 
 
 def after(words: Iterable[str]) -> frozenset[str]:
-    """Return what is stored after changes."""
+    """Return the stored items after changes."""
     have: set[str] = set()
     for word in words:
         number = word[1:]

@@ -254,7 +254,7 @@ def test_one_chunk_server_in_a_folder(store: DiskStore, memory: Path) -> None:
 
 
 def test_an_old_copy_in_place_of_the_original(store: DiskStore, memory: Path) -> None:
-    """The agent compares it with what it knows: stale chunks are deleted, missing ones rebuilt."""
+    """The agent compares it with its index: stale chunks are deleted, missing ones rebuilt."""
     fill(store)
     stop(store, "chunk-1")
     shutil.copytree(store.disk(1), memory / "copy")

@@ -1,4 +1,4 @@
-/* LD_PRELOAD: records what a process does to files, for a model of a disk that loses power
+/* LD_PRELOAD: records the changes of a process to files, for a model of a disk that loses power
  * (power.py). POWER_LOG names a folder; the record of a process is the file PID in it: a header of
  * four numbers of 8 bytes, then the bytes. A change is recorded before it is made, a flush before
  * (FLUSH) and after (FLUSHED). */

@@ -3,7 +3,7 @@
  *   cV:LENGTH  store a chunk of version V; rV: its record; nV: an identity with the epoch V
  *   fV         delete chunk and record; uV: the record only; w: everything
  *   .          wait for the changes before it
- *   l          print what is stored: "have WORD" for each item, "damaged WORD"
+ *   l          print the stored items: "have WORD" for each item, "damaged WORD"
  *
  * Prints "open", "done WORD STATUS" for each change, and "gone REASON". native/power.c records the
  * changes that are done, too. */
@@ -25,6 +25,7 @@ enum { WORDS = 256, LENGTH = 128 };
 static kept *items;
 static unsigned waiting;
 static const char *words[WORDS];
+static uint8_t *chunks[WORDS];
 
 static void say(const char *line) {
   puts(line);
@@ -40,6 +41,8 @@ static void on_done(void *owner, const kept_ticket *ticket, kept_status status) 
   char line[LENGTH];
   (void)owner;
   waiting--;
+  free(chunks[ticket->request]);
+  chunks[ticket->request] = NULL;
   int length = snprintf(line, sizeof line, "done %s %d", words[ticket->request], status);
   if (power_note != NULL)
     power_note(line, (size_t)length);
@@ -118,7 +121,8 @@ static void change_items(const char *word, kept_ticket ticket) {
   const identity who = {.rank = 1, .epoch = version};
   waiting++;
   if (*word == 'c')
-    kept_put_chunk(items, version, 1, chunk_of(version, length), length, ticket);
+    kept_put_chunk(items, version, 1, chunks[ticket.request] = chunk_of(version, length), length,
+                   ticket);
   else if (*word == 'r')
     kept_put_record(items, version, bytes, record_encode(&r, bytes), ticket);
   else if (*word == 'n')
