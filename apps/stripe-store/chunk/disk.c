@@ -1,3 +1,5 @@
+#include "disk.h"
+
 #include "common/record.h"
 #include "common/report.h"
 #include "database.h"

@@ -5,7 +5,9 @@
 #include "common/report.h"
 #include "common/stop.h"
 #include "connection.h"
+#include "disk.h"
 #include "job.h"
+#include "memory.h"
 #include "request.h"
 
 #include <getopt.h>

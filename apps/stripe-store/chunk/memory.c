@@ -1,5 +1,6 @@
+#include "memory.h"
+
 #include "common/report.h"
-#include "shelf.h"
 #include "wire.h"
 
 #include <inttypes.h>

@@ -73,13 +73,4 @@ struct shelf {
   char reason[512];
 };
 
-/* A memcached, accessed through libmemcached over a Unix socket. Calls block, each at most for the
- * timeout; changes are done at once. */
-shelf *memory_create(const char *socket, unsigned timeout_ms, void *owner);
-
-/* A folder on disk, with at most `megabytes`. Its changes are done when they are on disk, and those
- * that arrive during a flush share the next one. At the start it is read and checked: until then,
- * connecting returns KEPT_GONE. */
-shelf *disk_create(const char *folder, uint64_t megabytes, void *owner);
-
 #endif

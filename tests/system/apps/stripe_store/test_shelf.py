@@ -23,7 +23,7 @@ from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
 from tests.system.apps.stripe_store.shelves import Shelf, after, changes, prefixes
 from tests.system.apps.stripe_store.support import EXAMPLE, POWER
 
-CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept")]
+CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept", "shelf")]
 SOURCES = CHUNK + [EXAMPLE / "common" / f"{name}.c" for name in ("record", "message", "files", "report")]
 LIBRARIES = ("-lsqlite3", "-lxxhash", "-lsodium", "-lpthread")
 FAULT = "fault.so"
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.needs("store")
 
 
 def compiled(source: Path, folder: Path) -> Path:
-    target = folder / source.with_suffix(".o").name
+    target = folder / f"{source.parent.name}-{source.stem}.o"
     include = (f"-I{EXAMPLE}", *(f"-I{ROOT}/runtime/{part}/include" for part in ("core", "compose")))
     flags = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
     call("cc", *flags, *include, f"-I{EXAMPLE}/chunk", "-c", "-o", target, source)
@@ -240,7 +240,8 @@ MUTANTS = {
 
 
 def mutated(built: Path, mutant: Mutant, folder: Path) -> Path:
-    _, copy = plant(mutant, CHUNK, folder)
+    (folder / "chunk").mkdir()
+    _, copy = plant(mutant, CHUNK, folder / "chunk")
     changed = compiled(copy, folder)
     return linked([changed, *(path for path in built.glob("*.o") if path.name != changed.name)], folder)
 

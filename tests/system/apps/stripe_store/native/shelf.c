@@ -7,6 +7,7 @@
  *
  * Prints "open", "done WORD STATUS" for each change, and "gone REASON". native/power.c records the
  * changes that are done, too. */
+#include "chunk/disk.h"
 #include "chunk/kept.h"
 #include "common/report.h"
 
