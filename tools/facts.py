@@ -29,6 +29,7 @@ from pydantic.fields import FieldInfo
 from gfsmith import __version__
 from gfsmith.build.settings import KernelGroup, OneOf
 from gfsmith.build.target import Target
+from gfsmith.codes import find, safe_shapes
 from gfsmith.codes.names import ALIASES, CODES, LRC, SEARCHED, Code
 from gfsmith.explore.tune.space import axes
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architecture
@@ -65,11 +66,16 @@ def _codes_in_c() -> Iterator[str]:
     yield "/* clang-format on */"
 
 
+def _usable(code: Code) -> str:
+    """Return the shapes at which the library creates the code."""
+    return f"{code.limits}, and one of: {safe_shapes(find(code.name))}" if code.nested else code.limits
+
+
 def _shapes_in_c() -> Iterator[str]:
     yield "/* clang-format off */"
     for code in (*CODES, LRC):
         for name in (code.name, *code.aliases):
-            yield f'{{"{name}", "{code.limits}"}},'
+            yield f'{{"{name}", "{_usable(code)}"}},'
     yield "/* clang-format on */"
 
 
