@@ -79,6 +79,14 @@ def _shapes_in_c() -> Iterator[str]:
     yield "/* clang-format on */"
 
 
+def _shapes_in_python() -> Iterator[str]:
+    for code in CODES:
+        if _usable(code) != find("cauchy").code.limits:
+            note = "  # noqa: E501" if code.name == "vandermonde" else ""
+            for name in (code.name, *code.aliases):
+                yield f'"{name}": "{_usable(code)}",{note}'
+
+
 def _aliases_in_c() -> Iterator[str]:
     yield "/* clang-format off */"
     for alias, name in ALIASES.items():
@@ -374,6 +382,7 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "shapes of codes in C": _shapes_in_c,
     "codes in Python": _codes_in_python,
     "aliases in Python": _aliases_in_python,
+    "shapes of codes in Python": _shapes_in_python,
     "variants of codes in Rust": _variants_in_rust,
     "names of codes in Rust": _names_in_rust,
     "codes in Rust": _identifiers_in_rust,
