@@ -39,7 +39,7 @@ def _matrix(spec: KernelSpec) -> list[str]:
 
 
 def machine_proof(it: Explanation) -> str:
-    """Return what is proved about the bytes that a CPU executes."""
+    """Return the status of the proofs of the machine code, one for each ABI."""
     if not it.certificates:
         return "machine code: not proved, since a compiler makes it; `gfsmith verify` proves an object file"
     return (
