@@ -52,7 +52,7 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
-.PHONY: help gen judge lib adaptive python tune test test-all check abi analyze coverage fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+.PHONY: help gen judge lib adaptive python tune named-specs test test-all check abi analyze coverage fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
 help:
 	@sed -n '/^# make /,/^$$/{s/^# \{0,1\}//p}' Makefile
@@ -95,16 +95,22 @@ build/python/made: build/libgfsmith.a build/static/gfsmith-shards $(PYTHON_FILES
 	@CC='$(CC)' CFLAGS='$(HARDEN_RUNTIME)' LDFLAGS='$(HARDEN_LINK)' tools/python.sh $<
 	@touch $@
 
-tune: setup-tune
+tune: named-specs setup-tune
 	@$(GFSMITH) tune $(TUNE_FLAGS) $(SPECS)
 
+named-specs:
+	@test -n '$(strip $(SPECS)$(TUNE_FLAGS))' || { echo 'make tune: SPECS is missing; allowed: make tune SPECS="dot:10x4 cauchy:10x4", or make tune TUNE_FLAGS=--all for all shapes of the build (docs/tuning.md)' >&2; exit 2; }
+
 # Tests: docs/tests.md. Durations are in build/test.xml and build/test-all.xml.
-PYTEST = .venv/bin/python -m pytest -n $(JOBS) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
+# The tests of stores and nodes wait for timers and peers for more than half of their time, so one process more than
+# CPUs keeps the CPUs busy.
+PYTEST = .venv/bin/python -m pytest -n $(or $(WORKERS),$(JOBS)) --dist worksteal --durations=20 --junitxml=$(BUILD)/$@.xml
 
 test: setup-test gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
 	$(PYTEST) --level test $(PYTEST_FLAGS)
 
+test-all: WORKERS = $(shell expr $(JOBS) + 1)
 test-all: setup-test-all gen
 	@$(MAKE) --no-print-directory -j$(JOBS) python
 	$(PYTEST) --level rest $(PYTEST_FLAGS)

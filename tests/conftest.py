@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from pathlib import Path
 
 import pytest
 
+from gfsmith.__main__ import COLLECT_AFTER
 from tests.support.paths import ROOT
 
 pytest_plugins = ["tests.support.levels"]
@@ -15,6 +17,18 @@ pytest_plugins = ["tests.support.levels"]
 def pytest_configure() -> None:
     """Let Ctrl-C reach the programs under test even if the parent process ignores it (`&`, nohup)."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from the tests themselves, which live until the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
+
+
+def pytest_unconfigure() -> None:
+    """Let extensions destroy their objects at the end."""
+    gc.unfreeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,6 +29,7 @@ from pydantic.fields import FieldInfo
 from gfsmith import __version__
 from gfsmith.build.settings import KernelGroup, OneOf
 from gfsmith.build.target import Target
+from gfsmith.codes import find, safe_shapes
 from gfsmith.codes.names import ALIASES, CODES, LRC, SEARCHED, Code
 from gfsmith.explore.tune.space import axes
 from gfsmith.kernel.architecture import ARCHITECTURES, BY_ARCH, Arch, Architecture
@@ -65,12 +66,25 @@ def _codes_in_c() -> Iterator[str]:
     yield "/* clang-format on */"
 
 
+def _usable(code: Code) -> str:
+    """Return the shapes at which the library creates the code."""
+    return f"{code.limits}, and one of: {safe_shapes(find(code.name))}" if code.nested else code.limits
+
+
 def _shapes_in_c() -> Iterator[str]:
     yield "/* clang-format off */"
     for code in (*CODES, LRC):
         for name in (code.name, *code.aliases):
-            yield f'{{"{name}", "{code.limits}"}},'
+            yield f'{{"{name}", "{_usable(code)}"}},'
     yield "/* clang-format on */"
+
+
+def _shapes_in_python() -> Iterator[str]:
+    for code in CODES:
+        if _usable(code) != find("cauchy").code.limits:
+            note = "  # noqa: E501" if code.name == "vandermonde" else ""
+            for name in (code.name, *code.aliases):
+                yield f'"{name}": "{_usable(code)}",{note}'
 
 
 def _aliases_in_c() -> Iterator[str]:
@@ -368,6 +382,7 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "shapes of codes in C": _shapes_in_c,
     "codes in Python": _codes_in_python,
     "aliases in Python": _aliases_in_python,
+    "shapes of codes in Python": _shapes_in_python,
     "variants of codes in Rust": _variants_in_rust,
     "names of codes in Rust": _names_in_rust,
     "codes in Rust": _identifiers_in_rust,

@@ -3,19 +3,19 @@
 
 #include "report.h"
 
-#include <inttypes.h>
+#include <gfsmith.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct code_row {
   const char *name;
-  const char *shapes;
+  const char *shapes; /* at which it can repair every loss of m shards, unless it is lrc */
 } code_row;
 
 static const code_row codes[] = {
     /* begin facts: shapes of codes in C */
     /* clang-format off */
-    {"vandermonde", "k >= 1, m >= 1, k + m <= 255"},
+    {"vandermonde", "k >= 1, m >= 1, k + m <= 255, and one of: m <= 3; m = 4, k <= 21; m = 5, k <= 5; m <= 21, k <= 4; k <= 3"},
     {"cauchy", "k >= 1, m >= 1, k + m <= 255"},
     {"backblaze", "k >= 1, m >= 1, k + m <= 255"},
     {"klauspost", "k >= 1, m >= 1, k + m <= 255"},
@@ -25,7 +25,7 @@ static const code_row codes[] = {
     {"lch", "k >= 1, m >= 1, k + m <= 255"},
     {"cauchy_orig", "k >= 1, m >= 1, k + m <= 255"},
     {"cauchy_good", "k >= 1, m >= 1, k + m <= 255"},
-    {"plank_vandermonde", "k >= 1, m >= 1, k + m <= 255"},
+    {"plank_vandermonde", "k >= 1, m >= 1, k + m <= 255, and one of: m <= 3; k <= 2"},
     {"reed_sol_van", "k >= 1, m >= 1, k + m <= 255"},
     {"reed_sol_r6_op", "k >= 1, m = 2, k + m <= 255"},
     {"hdfs", "k >= 1, m >= 1, k + m <= 255"},
@@ -45,6 +45,8 @@ static const code_row codes[] = {
 };
 enum { CODES = sizeof codes / sizeof codes[0] };
 
+#define LRC_EXAMPLE "-c lrc -k 12 -m 4 -l 2"
+
 static int refuse_name(const char *name) {
   char names[1024] = "";
   size_t used = 0;
@@ -54,22 +56,49 @@ static int refuse_name(const char *name) {
   return refuse("code \"%s\" is unknown; allowed: %s", name, names);
 }
 
-int codes_check(const gfsmith_shards_header *header) {
-  gfsmith_codec *codec = NULL;
-  gfsmith_status status =
-      strcmp(header->code, "lrc") == 0
-          ? gfsmith_codec_create_lrc(&codec, header->k, header->l, header->m - header->l)
-          : gfsmith_codec_create(&codec, header->code, header->k, header->m);
-  gfsmith_codec_destroy(codec);
-  if (status == GFSMITH_OK)
-    return TOOL_OK;
-  if (status != GFSMITH_EINVAL)
-    return refuse("code %s with k = %" PRIu32 ", m = %" PRIu32 ": %s%s", header->code, header->k,
-                  header->m, gfsmith_strerror(status),
-                  status == GFSMITH_ENOTMDS ? " (cauchy can at every shape)" : "");
+static const code_row *find(const char *name) {
   for (size_t i = 0; i < CODES; i++)
-    if (strcmp(header->code, codes[i].name) == 0)
-      return refuse("code %s has no shape k = %" PRIu32 ", m = %" PRIu32 "; allowed: %s",
-                    header->code, header->k, header->m, codes[i].shapes);
-  return refuse_name(header->code);
+    if (strcmp(name, codes[i].name) == 0)
+      return &codes[i];
+  return NULL;
+}
+
+static int check_lrc(const code_row *row, const options *opt) {
+  gfsmith_codec *codec = NULL;
+  if (opt->l == 0)
+    return refuse("code lrc needs -l L, the number of its groups; such as " LRC_EXAMPLE);
+  unsigned r = opt->m > opt->l ? opt->m - opt->l : 0;
+  gfsmith_status status = gfsmith_codec_create_lrc(&codec, opt->k, opt->l, r);
+  gfsmith_codec_destroy(codec);
+  if (status == GFSMITH_EINVAL)
+    return refuse("code lrc has no shape k = %u, m = %u, l = %u; allowed: %s, where m = l + r; "
+                  "such as " LRC_EXAMPLE,
+                  opt->k, opt->m, opt->l, row->shapes);
+  return status == GFSMITH_OK ? TOOL_OK : refuse("code lrc: %s", gfsmith_strerror(status));
+}
+
+static int check_named(const code_row *row, const options *opt) {
+  gfsmith_codec *codec = NULL;
+  gfsmith_status status = gfsmith_codec_create(&codec, row->name, opt->k, opt->m);
+  gfsmith_codec_destroy(codec);
+  if (status == GFSMITH_EINVAL)
+    return refuse("code %s has no shape k = %u, m = %u; allowed: %s", row->name, opt->k, opt->m,
+                  row->shapes);
+  if (status == GFSMITH_ENOTMDS)
+    return refuse("code %s cannot repair every loss with k = %u, m = %u; allowed: %s; cauchy can "
+                  "at every shape",
+                  row->name, opt->k, opt->m, row->shapes);
+  return status == GFSMITH_OK ? TOOL_OK
+                              : refuse("code %s: %s", row->name, gfsmith_strerror(status));
+}
+
+int codes_check(const options *opt) {
+  const code_row *row = find(opt->code);
+  if (row == NULL)
+    return refuse_name(opt->code);
+  if (strcmp(row->name, "lrc") == 0)
+    return check_lrc(row, opt);
+  if (opt->l != 0)
+    return refuse("code %s has no groups: only lrc takes -l, such as " LRC_EXAMPLE, row->name);
+  return check_named(row, opt);
 }

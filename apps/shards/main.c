@@ -14,7 +14,10 @@
 
 /* 14 blocks of the default shape are 896 KiB: they stay in the second-level cache from the read to
  * the last write, and each read and write is large enough to amortize the system call. */
-enum { DEFAULT_K = 10, DEFAULT_M = 4, DEFAULT_BLOCK = 64 * 1024, MOST_THREADS = 256 };
+enum { DEFAULT_K = 10, DEFAULT_M = 4, DEFAULT_BLOCK = 64 * 1024, BLOCK_UNIT = 64 };
+enum { MOST_THREADS = 256 };
+
+enum { WORD = 1, VERSION = 'V' }; /* results of getopt_long besides the letters of KNOWN */
 
 static const char usage[] =
     "usage: gfsmith-shards protect [OPTIONS] FILE|FOLDER|- SHARDS\n"
@@ -24,11 +27,11 @@ static const char usage[] =
     "       gfsmith-shards info SHARD...|SHARDS\n"
     "Splits FILE, FOLDER or standard input into K + M shards in the folder SHARDS. Any K of them\n"
     "restore it; with lrc, any M - L + 1 may be missing.\n"
-    "  -c, --code CODE    a code of `gfsmith codes` (default cauchy), or lrc\n"
+    "  -c, --code CODE    a code of `gfsmith codes` but zerasure and cerasure (default cauchy)\n"
     "  -k, --data K       data shards (default 10)\n"
     "  -m, --parity M     parity shards (default 4)\n"
     "  -l, --groups L     with lrc: groups with a local parity each\n"
-    "  -b, --block BLOCK  bytes of a shard in one stripe, such as 4096 or 1M (default 64K)\n"
+    "  -b, --block BLOCK  bytes of a shard in a stripe, a multiple of 64 such as 1M (default 64K)\n"
     "  -n, --name NAME    of the original (default: the last part of its path; stdin)\n"
     "  -o, --output PATH  where to restore; - is standard output\n"
     "  -f, --force        protect: the next generation; restore: replace the file\n"
@@ -60,19 +63,13 @@ static const command commands[] = {
 };
 
 static const struct option long_options[] = {
-    {"code", required_argument, NULL, 'c'},
-    {"data", required_argument, NULL, 'k'},
-    {"parity", required_argument, NULL, 'm'},
-    {"groups", required_argument, NULL, 'l'},
-    {"block", required_argument, NULL, 'b'},
-    {"name", required_argument, NULL, 'n'},
-    {"output", required_argument, NULL, 'o'},
-    {"force", no_argument, NULL, 'f'},
-    {"threads", required_argument, NULL, 't'},
-    {"json", no_argument, NULL, 'j'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"code", required_argument, NULL, 'c'},    {"data", required_argument, NULL, 'k'},
+    {"parity", required_argument, NULL, 'm'},  {"groups", required_argument, NULL, 'l'},
+    {"block", required_argument, NULL, 'b'},   {"name", required_argument, NULL, 'n'},
+    {"output", required_argument, NULL, 'o'},  {"force", no_argument, NULL, 'f'},
+    {"threads", required_argument, NULL, 't'}, {"json", no_argument, NULL, 'j'},
+    {"quiet", no_argument, NULL, 'q'},         {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, VERSION},   {NULL, 0, NULL, 0},
 };
 
 /* Read digits until `end`; false if there are none, or the value is above `most`. */
@@ -85,43 +82,43 @@ static bool read_digits(const char *text, const char *end, unsigned most, unsign
   return digit > text && digit == end && n <= most;
 }
 
-static int number(const char *flag, const char *text, unsigned least, unsigned most,
-                  unsigned *value) {
+static int number(const char *option, unsigned most, unsigned *value) {
   unsigned n;
-  if (!read_digits(text, text + strlen(text), most, &n) || n < least)
-    return refuse("%s %s: must be a whole number from %u to %u", flag, text, least, most);
+  if (!read_digits(optarg, optarg + strlen(optarg), most, &n) || n < 1)
+    return refuse("%s %s: must be a whole number from 1 to %u", option, optarg, most);
   *value = n;
   return TOOL_OK;
 }
 
 /* Bytes, with K for 1024 or M for 1024 * 1024. */
-static int bytes(const char *flag, const char *text, unsigned least, unsigned most,
-                 unsigned *value) {
-  const char *end = text + strlen(text);
-  char unit = end > text ? end[-1] : '0';
+static int block(const char *option, unsigned *value) {
+  const char *end = optarg + strlen(optarg);
+  char unit = end > optarg ? end[-1] : '0';
   unsigned scale = unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1, n;
-  if (!read_digits(text, end - (scale > 1), most / scale, &n) || n * scale < least)
-    return refuse("%s %s: must be a whole number from %u to %u, such as 4096, 64K or 1M", flag,
-                  text, least, most);
+  if (!read_digits(optarg, end - (scale > 1), GFSMITH_SHARDS_MAX_BLOCK / scale, &n) || n < 1 ||
+      n * scale % BLOCK_UNIT != 0)
+    return refuse("%s %s: must be a multiple of %d from %d to %d, such as 4096, 64K or 1M", option,
+                  optarg, BLOCK_UNIT, BLOCK_UNIT, GFSMITH_SHARDS_MAX_BLOCK);
   *value = n * scale;
   return TOOL_OK;
 }
 
-static int apply(options *opt, int flag) {
+/* option: its name as the user wrote it. */
+static int apply(options *opt, int flag, const char *option) {
   switch (flag) {
   case 'c':
     opt->code = optarg;
     return TOOL_OK;
   case 'k':
-    return number("-k", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->k);
+    return number(option, GFSMITH_MAX_SHARDS - 1, &opt->k);
   case 'm':
-    return number("-m", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->m);
+    return number(option, GFSMITH_MAX_SHARDS - 1, &opt->m);
   case 'l':
-    return number("-l", optarg, 1, GFSMITH_MAX_SHARDS - 1, &opt->l);
+    return number(option, GFSMITH_MAX_SHARDS - 1, &opt->l);
   case 'b':
-    return bytes("-b", optarg, 64, GFSMITH_SHARDS_MAX_BLOCK, &opt->block);
+    return block(option, &opt->block);
   case 't':
-    return number("-t", optarg, 1, MOST_THREADS, &opt->threads);
+    return number(option, MOST_THREADS, &opt->threads);
   case 'n':
     opt->name = optarg;
     return TOOL_OK;
@@ -136,39 +133,68 @@ static int apply(options *opt, int flag) {
   }
 }
 
+/* The options of a command, such as "--threads, --json, --help". */
+static void list_options(const command *chosen, char *text, size_t size) {
+  size_t used = 0;
+  for (const struct option *o = long_options; o->name != NULL && used < size; o++)
+    if (strchr(chosen->flags, o->val) != NULL || o->val == 'h')
+      used += (size_t)snprintf(text + used, size - used, "%s--%s", used > 0 ? ", " : "", o->name);
+}
+
+static int refuse_foreign(const command *chosen, const char *option) {
+  char allowed[256] = "";
+  list_options(chosen, allowed, sizeof allowed);
+  return refuse("%s has no option %s; allowed: %s", chosen->name, option, allowed);
+}
+
 /* getopt_long has stopped at an option that it does not accept. It sets optopt to 0 for an unknown
  * long option. */
 static int refuse_option(const command *chosen, const char *word, bool lacks_value) {
   char letter[] = {'-', (char)optopt, '\0'};
   bool exists = optopt != 0 && strchr(KNOWN, optopt) != NULL;
+  bool is_long = optopt == 0 || (exists && strncmp(word, "--", 2) == 0);
+  int length = is_long ? (int)strcspn(word, "=") : 2;
+  char option[128];
+  snprintf(option, sizeof option, "%.*s", length, is_long ? word : letter);
   if (lacks_value)
-    return refuse("%s: the value is missing (see --help)", letter);
+    return refuse("%s: the value is missing (see --help)", option);
   if (exists)
-    return refuse("%s takes no value (see --help)", letter);
-  return refuse("%s has no option %s (see --help)", chosen->name, optopt != 0 ? letter : word);
+    return refuse("%s takes no value (see --help)", option);
+  return refuse_foreign(chosen, option);
 }
 
-static const char *long_name(int flag) {
-  const struct option *found = long_options;
-  while (found->val != flag)
-    found++;
-  return found->name;
+/* --help and --version end the program. */
+static void answer(int flag) {
+  if (flag == 'h')
+    fputs(usage, stdout);
+  else if (flag == VERSION)
+    printf("gfsmith-shards %s\n", gfsmith_version());
+  else
+    return;
+  exit(TOOL_OK);
+}
+
+static int read_options(options *opt, const command *chosen, int argc, char **argv) {
+  int flag, at = -1;
+  int status = TOOL_OK;
+  while (status == TOOL_OK && (flag = getopt_long(argc, argv, KNOWN, long_options, &at)) != -1) {
+    char option[16];
+    if (flag == '?' || flag == ':')
+      return refuse_option(chosen, argv[optind - 1], flag == ':');
+    answer(flag);
+    if (at >= 0)
+      snprintf(option, sizeof option, "--%s", long_options[at].name);
+    else
+      snprintf(option, sizeof option, "-%c", flag);
+    at = -1;
+    status = strchr(chosen->flags, flag) != NULL ? apply(opt, flag, option)
+                                                 : refuse_foreign(chosen, option);
+  }
+  return status;
 }
 
 static int parse(options *opt, const command *chosen, int argc, char **argv) {
-  int flag;
-  int status = TOOL_OK;
-  while (status == TOOL_OK && (flag = getopt_long(argc, argv, KNOWN, long_options, NULL)) != -1) {
-    if (flag == '?' || flag == ':')
-      return refuse_option(chosen, argv[optind - 1], flag == ':');
-    if (flag == 'h') {
-      fputs(usage, stdout);
-      exit(TOOL_OK);
-    }
-    if (strchr(chosen->flags, flag) == NULL)
-      return refuse("%s has no option --%s (see --help)", chosen->name, long_name(flag));
-    status = apply(opt, flag);
-  }
+  int status = read_options(opt, chosen, argc, argv);
   if (status != TOOL_OK)
     return status;
   opt->paths = argv + optind;
@@ -188,26 +214,28 @@ static const command *find_command(const char *name) {
   return NULL;
 }
 
-/* --help and --version. */
-static bool answer(const char *word) {
-  bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-  if (help)
-    fputs(usage, stdout);
-  else if (strcmp(word, "--version") == 0)
-    printf("gfsmith-shards %s\n", gfsmith_version());
-  else
-    return false;
-  return true;
+/* Moves the command before its options, since both orders are allowed. Returns its name, or NULL.
+ */
+static const char *command_first(int argc, char **argv) {
+  int flag;
+  while ((flag = getopt_long(argc, argv, "-" KNOWN, long_options, NULL)) != -1 && flag != WORD)
+    answer(flag);
+  int at = flag == WORD ? optind - 1 : optind; /* or the word after "--" */
+  optind = 0;                                  /* the next call of getopt_long starts again */
+  if (at >= argc)
+    return NULL;
+  char *name = argv[at];
+  memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
+  return argv[1] = name;
 }
 
 int main(int argc, char **argv) {
   options opt = {.code = "cauchy", .k = DEFAULT_K, .m = DEFAULT_M, .block = DEFAULT_BLOCK};
-  if (argc >= 2 && answer(argv[1]))
-    return TOOL_OK;
-  const command *chosen = argc >= 2 ? find_command(argv[1]) : NULL;
+  const char *name = command_first(argc, argv);
+  const command *chosen = name != NULL ? find_command(name) : NULL;
   if (chosen == NULL)
     return refuse("%s%s: allowed commands: protect, verify, repair, restore, info (see --help)",
-                  argc >= 2 ? "unknown command " : "no command", argc >= 2 ? argv[1] : "");
+                  name != NULL ? "unknown command " : "no command", name != NULL ? name : "");
   int status = parse(&opt, chosen, argc - 1, argv + 1);
   if (status != TOOL_OK)
     return status;

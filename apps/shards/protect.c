@@ -81,8 +81,6 @@ static int fill_header(protect *job, const options *opt) {
   h->generation = 1;
   if (getrandom(h->set_id, sizeof h->set_id, 0) != (ssize_t)sizeof h->set_id)
     return refuse("cannot get random bytes: %s", strerror(errno));
-  if (strlen(opt->code) >= sizeof h->code)
-    return refuse("unknown code \"%s\"", opt->code);
   snprintf(h->code, sizeof h->code, "%s", opt->code);
   if (opt->name == NULL && default_name(job, name, sizeof name) != TOOL_OK)
     return TOOL_REFUSED;
@@ -92,9 +90,10 @@ static int fill_header(protect *job, const options *opt) {
   if (fault == NULL && h->name[0] == '\0')
     fault = "the name of the original is empty";
   if (fault != NULL)
-    return refuse("cannot protect %s: %s", job->source, fault);
+    return refuse("cannot protect %s as \"%s\": %s (-n NAME gives another)", job->source,
+                  opt->name != NULL ? opt->name : name, fault);
   job->shards = h->k + h->m;
-  return codes_check(h);
+  return TOOL_OK;
 }
 
 /* Creates the folder if it is missing; its parent must exist. */
@@ -253,7 +252,9 @@ static void report(const protect *job, const options *opt) {
 }
 
 static int protect_run(protect *job, const options *opt) {
-  int status = open_source(job);
+  int status = codes_check(opt);
+  if (status == TOOL_OK)
+    status = open_source(job);
   if (status == TOOL_OK)
     status = fill_header(job, opt);
   if (status == TOOL_OK)

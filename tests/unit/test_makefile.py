@@ -32,3 +32,12 @@ def test_the_library_reads_the_list_of_kernels_after_gen(root: Path) -> None:
             ["make", "-n", "-B", *goals], cwd=root, capture_output=True, text=True, check=True
         )
         assert ("--no-print-directory lib" in done.stdout) == separate, goals
+
+
+def test_tune_without_specs_says_what_to_give(root: Path) -> None:
+    done = subprocess.run(["make", "tune"], cwd=root, capture_output=True, text=True)
+    assert done.returncode != 0 and done.stdout == ""
+    line = done.stderr.splitlines()[0]
+    assert line.startswith(
+        'make tune: SPECS is missing; allowed: make tune SPECS="dot:10x4 cauchy:10x4", or '
+    )

@@ -34,7 +34,7 @@ def command(symbol: str, cpus: str | None, as_json: bool, **options: Any) -> Non
     if spec is None:
         fail(f"no kernel '{symbol}' in this configuration; see `gfsmith list`")
     names = None if cpus is None else [name.strip() for name in cpus.split(",") if name.strip()]
-    explained = explain(spec, names, cache_of(options["path"]) / "mca.json")
+    explained = explain(spec, names, cache_of(options["path"]))
     if as_json:
         print_json(show.to_json(explained))
     else:

@@ -76,7 +76,7 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
     kernels, written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):
-        written |= documents(form, kernels, names)
+        written |= documents(form, kernels, names, written.keys())
     record = output.manifest(kernels, written)
     if packed:
         pack(target, written | {output.MANIFEST: record})

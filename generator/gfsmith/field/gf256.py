@@ -18,7 +18,7 @@ sympy takes most of a second to load, so only the functions that compute with po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _as_poly(value: int, symbol: sympy.Symbol) -> sympy.Poly:
     return sympy.Poly(bits, symbol, modulus=2)
 
 
+@cache
 def check_polynomial(polynomial: int) -> None:
     """Raise FieldError unless `polynomial` is irreducible over GF(2) and of degree 8."""
     import sympy

@@ -95,7 +95,8 @@ def test_a_rank_with_another_graph_is_refused(program: Path) -> None:
     """All concerned ranks get a report with name and hash, before the deadline of two minutes. Rank 2, which
     only sends, may finish before.
     """
-    done = subprocess.run([program, "tcp", "3", "disagree"], capture_output=True, text=True, timeout=100)
+    command = [program, "tcp", "3", "disagree"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=program.parent)
     assert done.returncode == 0
     told = re.findall(rf"rank (\d): 0, {EMISMATCH} with rank \d: (.*?); ", done.stdout)
     assert [rank for rank, _ in told] in (["0", "1"], ["0", "1", "2"]), done.stdout

@@ -37,6 +37,7 @@ def run(program: Path, provider: str, scenario: str) -> None:
         capture_output=True,
         text=True,
         timeout=300,
+        cwd=program.parent,
         env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"},
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -49,6 +49,7 @@ def test_mutant(plain: Library, tmp_path: Path, scenario: str, mutant: Mutant) -
         [program, "tcp", scenario],
         capture_output=True,
         timeout=120,
+        cwd=tmp_path,
         env={**os.environ, "HARNESS_SECONDS": "2"},
     )
     assert done.returncode != 0, f"{scenario} does not detect {mutant}"

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.mutation import Mutant
+from tests.support.paths import ROOT
 from tests.system.compose.output_lines import OutputLines
 from tests.system.compose.support import NATIVE, Library, with_error
 
@@ -29,7 +30,8 @@ class Process:
 
     def __init__(self, program: Path, rank: int, *, key: str = KEY, ms: int = 20000, port: int = 0) -> None:
         words = [str(word) for word in (program, "tcp", rank, key, ms, port)]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, cwd=program.parent)
         self.output = OutputLines(self.process, f"node {rank}")
         self.expect = self.output.expect
         self.port = int(self.expect("port"))
@@ -194,6 +196,15 @@ def test_replay_refutes(plain: Library, tmp_path: Path) -> None:
     """The test detects a ticket that is valid twice."""
     twice = with_error(plain, Mutant("ticket->at = 0;", ";"), tmp_path, "serve", SERVE)
     assert b"up 9" in replayed(twice)
+
+
+def test_an_abort_leaves_no_file_in_the_checkout(serve: Path) -> None:
+    """libfabric's psm provider writes a file into the working directory when a program aborts."""
+    process = Process(serve, 0).process
+    process.send_signal(signal.SIGABRT)
+    process.wait(60)
+    assert not list(ROOT.glob(f"*-{process.pid},*.btr"))
+    assert len(list(serve.parent.glob(f"*-{process.pid},*.btr"))) == 1
 
 
 def test_wrong_key_and_good_one(serve: Path) -> None:

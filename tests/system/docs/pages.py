@@ -53,6 +53,21 @@ def anchors(text: str) -> set[str]:
     return found
 
 
+def broken(page: Path) -> list[str]:
+    """Return the relative links of a page without a target."""
+    found = []
+    for link in links(page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page if not path else (page.parent / path).resolve()
+        if not target.exists():
+            found.append(f"{link}: no such file")
+        elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
+            found.append(f"{link}: no such heading")
+    return found
+
+
 def fences(text: str) -> list[Fence]:
     return [Fence(token.info, token.content) for token in _tokens(text) if token.type == "fence"]
 

@@ -11,29 +11,14 @@ import pytest
 
 from gfsmith.cli.main import main
 from tests.support.paths import ROOT
-from tests.system.docs.pages import anchors, code, links, pages
+from tests.system.docs.pages import broken, code, links, pages
 
 PAGES = pages()
 
 
-def _broken(page: Path) -> list[str]:
-    """Return the relative links of a page without a target."""
-    found = []
-    for link in links(page.read_text(encoding="utf-8")):
-        if re.match(r"[a-z]+:", link):
-            continue
-        path, _, anchor = link.partition("#")
-        target = page if not path else (page.parent / path).resolve()
-        if not target.exists():
-            found.append(f"{link}: no such file")
-        elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
-            found.append(f"{link}: no such heading")
-    return found
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
-    assert _broken(page) == []
+    assert broken(page) == []
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
@@ -41,7 +26,7 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page.write_text(
         "# One `two`, three\n[a](#one-two-three) [b](#four) [c](gone.md) ![d](gone.svg) [e](page.md#x)\n"
     )
-    assert [line.split(":")[0] for line in _broken(page)] == ["#four", "gone.md", "gone.svg", "page.md#x"]
+    assert [line.split(":")[0] for line in broken(page)] == ["#four", "gone.md", "gone.svg", "page.md#x"]
 
 
 def test_every_page_is_reachable() -> None:

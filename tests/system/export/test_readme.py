@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from gfsmith.cli import main
 from tests.support.configurations import fewest_kernels
-from tests.system.docs.pages import fences
+from tests.system.docs.pages import broken, fences
 from tests.system.export.support import CACHE
 
 
@@ -34,6 +34,8 @@ def _unpacked(form: str, prefix: str, folder: Path) -> Path:
 )
 def test_the_readme_of_an_archive_works(form: str, prefix: str, tmp_path: Path) -> None:
     folder = _unpacked(form, prefix, tmp_path)
+    pages = sorted(folder.rglob("*.md"))
+    assert len(pages) > 5 and {page.name: wrong for page in pages if (wrong := broken(page))} == {}
     found = {fence.language: fence.text for fence in fences((folder / "README.md").read_text())}
     library = "gfsmith" if prefix == "gfs" else prefix
     assert set(found) == {"sh", "c"} and f"#include <{library}.h>" in found["c"]

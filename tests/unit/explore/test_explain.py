@@ -123,7 +123,9 @@ def _explained(spec: KernelSpec) -> tuple[str, dict[str, Any]]:
     wide = mca.Prediction("testlake", 30.0, 640, 64, 70.0, 6, {"Port0": 29.9, "Port1": 3.0})
     outcomes = (wide, mca.Unmodelled("oldlake", "not in its model: vpxord"))
     machine = kernel.machine(spec, made) if spec.machine_code else None
-    found = kernel.Explanation(spec, made, generate.generate_one(spec), machine, None, outcomes, "")
+    generated = generate.generate_one(spec)
+    proofs = kernel.certificates(generated, None)
+    found = kernel.Explanation(spec, made, generated, proofs, machine, None, outcomes, "")
     text = io.StringIO()
     show.show(Console(file=text, width=160, markup=False), found)
     return text.getvalue(), json.loads(json.dumps(show.to_json(found)))
@@ -147,12 +149,36 @@ def test_text_and_data_of_a_baked_kernel() -> None:
     assert len(rows) > 10 and "".join(rows) in shipped
 
 
+def test_the_proof_of_the_machine_code_is_shown() -> None:
+    text, data = _explained(BAKED)
+    assert data["machine_proofs"].keys() == {"sysv", "ms"}
+    words = []
+    for abi, proof in data["machine_proofs"].items():
+        assert proof["status"] == "proved" and 0 < proof["covered"] <= proof["instructions"]
+        counted = f"{proof['covered']} of {proof['instructions']} instructions reached"
+        words.append(f"proved for {abi}, {counted}")
+    wanted = f"machine code: {'; '.join(words)} (result, bounds, ABI and constant time, at every length)"
+    assert wanted in " ".join(text.split())
+
+
+def test_machine_code_that_cannot_be_proved_is_no_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first XOR of the code becomes an AND."""
+    made = generate.generate_one(BAKED)
+    wrong = {abi: code.replace(b"\xef", b"\xdb", 1) for abi, code in made.code.items()}
+    assert wrong != made.code
+    monkeypatch.setattr(generate, "generate_one", lambda _: replace(made, code=wrong))
+    with pytest.raises(generate.Refuted):
+        kernel.explain(BAKED, None, None)
+
+
 def test_text_of_c() -> None:
     found = kernel.explain(make_spec("dot", 2, 1, "scalar"), None, None)
     text = io.StringIO()
     show.show(Console(file=text, width=160), found)
     data = show.to_json(found)
     assert "C source" in text.getvalue() and "for (" in text.getvalue()
+    assert "machine code: not proved, since a compiler makes it" in text.getvalue()
+    assert data["machine_proofs"] == {}
     assert "no cycles predicted" in text.getvalue() and "is portable C" in data["silence"]
     assert data["machine"] is None and data["compiled"] is None
 

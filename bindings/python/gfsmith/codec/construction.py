@@ -51,6 +51,21 @@ ALIASES = (
     "tahoe-lafs",
     # end facts
 )
+#: Shapes at which the library creates a code, if these are not all with k + m <= 255.
+_SHAPES = {
+    # begin facts: shapes of codes in Python
+    "vandermonde": "k >= 1, m >= 1, k + m <= 255, and one of: m <= 3; m = 4, k <= 21; m = 5, k <= 5; m <= 21, k <= 4; k <= 3",  # noqa: E501
+    "plank_vandermonde": "k >= 1, m >= 1, k + m <= 255, and one of: m <= 3; k <= 2",
+    "reed_sol_r6_op": "k >= 1, m = 2, k + m <= 255",
+    "raid6": "k >= 1, m = 2, k + m <= 255",
+    "md": "k >= 1, m = 2, k + m <= 255",
+    "btrfs": "k >= 1, m = 2, k + m <= 255",
+    "raidz": "k >= 1, 1 <= m <= 3, k + m <= 255",
+    "zfs": "k >= 1, 1 <= m <= 3, k + m <= 255",
+    "openzfs": "k >= 1, 1 <= m <= 3, k + m <= 255",
+    "snapraid": "1 <= k <= 251, 1 <= m <= 6, k + m <= 255",
+    # end facts
+}
 POLYNOMIAL = 0x11D  #: x^8 + x^4 + x^3 + x^2 + 1, that of the named codes
 MAX_SHARDS = 255
 MAX_THREADS = 1024
@@ -60,15 +75,23 @@ HINTS = ("auto", "cached", "streaming")
 def _options(hint: Hint, packet: int) -> tuple[int, int]:
     if hint not in HINTS:
         raise InvalidError(f"hint {hint!r}: must be one of {', '.join(HINTS)}")
-    size = operator.index(packet)
+    size = _integer("packet", packet)
     if not 0 <= size < 1 << 59:
         raise InvalidError(f"packet = {size}: must be a number of bytes, or 0 for the ordinary layout")
     return HINTS.index(hint), size
 
 
+def _integer(name: str, value: int) -> int:
+    """Return an argument as an int. Raises a TypeError that names it."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} = {value!r}: must be an integer, not {type(value).__name__}") from None
+
+
 def _numbers(**numbers: int) -> tuple[int, ...]:
     """Return the numbers of data and parity shards after a check of their ranges."""
-    found = {name: operator.index(number) for name, number in numbers.items()}
+    found = {name: _integer(name, number) for name, number in numbers.items()}
     if min(found.values()) < 1 or sum(found.values()) > MAX_SHARDS:
         given = ", ".join(f"{name} = {number}" for name, number in found.items())
         raise InvalidError(f"{given}: each must be 1 or more, and {' + '.join(found)} at most {MAX_SHARDS}")
@@ -76,7 +99,7 @@ def _numbers(**numbers: int) -> tuple[int, ...]:
 
 
 def _threads(threads: int) -> int:
-    number = operator.index(threads)
+    number = _integer("threads", threads)
     if not 0 <= number <= MAX_THREADS:
         raise InvalidError(f"threads = {number}: must be 0 (all CPUs) to {MAX_THREADS}")
     return number
@@ -93,9 +116,18 @@ def _pool(threads: int) -> _native._Pool:
     return _POOLS[key]
 
 
-#: Meaning of GFSMITH_EINVAL by the function that creates the codec, since a status has no details.
-_INVALID = {"create": "the code has no such shape", "create_matrix": "the polynomial is not irreducible"}
-_NOT_MDS = "cannot repair every loss of m shards; take another code, or from_matrix"
+def _invalid(function: str, code: str) -> str:
+    """Return the meaning of GFSMITH_EINVAL from the function that creates a codec."""
+    if function == "create":
+        return f"the code has no such shape; allowed: {_SHAPES[code]}"
+    return "the polynomial is not irreducible; allowed: 0x11d, or another irreducible one"
+
+
+def _not_mds(code: str) -> str:
+    return (
+        f"cannot repair every loss of m shards; allowed: {_SHAPES[code]}; "
+        "cauchy can at every shape, and from_matrix takes any matrix"
+    )
 
 
 class Construction:
@@ -119,7 +151,8 @@ class Construction:
         if code == "lrc":
             raise InvalidError("code 'lrc': call gfsmith.Codec.lrc(k, l, r)")
         if code not in CODES and code not in ALIASES:
-            raise InvalidError(f"code {code!r}: must be one of {', '.join(CODES)}")
+            names = ", ".join((*CODES, *ALIASES))
+            raise InvalidError(f"code {code!r}: must be one of {names}, or call Codec.lrc or from_matrix")
         k, m = _numbers(k=k, m=m)
         self._shape = k, m
         self._text = f"({code!r}, k={k}, m={m}"
@@ -153,14 +186,14 @@ class Construction:
 
         polynomial: of the field, with its x^8 term; it must be irreducible and of degree 8.
         """
-        rows = [[operator.index(element) for element in row] for row in matrix]
+        rows = [[_integer(f"matrix: row {i}", element) for element in row] for i, row in enumerate(matrix)]
         k, m = _numbers(k=len(rows[0]) if rows else 0, m=len(rows))
         for i, row in enumerate(rows):
             if len(row) != k:
                 raise InvalidError(f"matrix: row {i} has {len(row)} elements, row 0 has {k}")
             if not all(0 <= element <= 255 for element in row):
                 raise InvalidError(f"matrix: row {i} has an element that is not in 0 .. 255")
-        polynomial = operator.index(polynomial)
+        polynomial = _integer("polynomial", polynomial)
         if not 0x100 <= polynomial <= 0x1FF:
             raise InvalidError(f"polynomial {polynomial:#x}: must be of degree 8, 0x100 to 0x1ff")
         elements = bytes(element for row in rows for element in row)
@@ -201,9 +234,9 @@ class Construction:
         try:
             created: _native._Codec = getattr(_native, function)(*arguments, hint, packet)
         except InvalidError:
-            raise InvalidError(f"{self!r}: {_INVALID[function]}") from None
+            raise InvalidError(f"{self!r}: {_invalid(function, arguments[0])}") from None
         except NotMdsError:
-            raise NotMdsError(f"{self!r}: {_NOT_MDS}") from None
+            raise NotMdsError(f"{self!r}: {_not_mds(arguments[0])}") from None
         return created
 
     @property

@@ -34,7 +34,7 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
-from gfsmith.codec.errors import of_status
+from gfsmith.codec.errors import InvalidError, of_status
 
 Stream: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 _T = TypeVar("_T")
@@ -102,6 +102,7 @@ def _reader(stream: Stream, stack: ExitStack) -> Callable[[memoryview], int]:
     readinto = getattr(file, "readinto", None)
     if readinto is not None:
         return lambda view: readinto(view) or 0
+    _require(file, "read")
 
     def read(view: memoryview) -> int:
         data = cast("BinaryIO", file).read(len(view))
@@ -109,6 +110,11 @@ def _reader(stream: Stream, stack: ExitStack) -> Callable[[memoryview], int]:
         return len(data)
 
     return read
+
+
+def _require(file: object, method: str) -> None:
+    if not hasattr(file, method):
+        raise TypeError(f"{file!r}: must be a path or a file object with {method}()")
 
 
 class _Outputs:
@@ -175,6 +181,7 @@ def _flush(folder: str) -> None:
 
 def _writer(stream: Stream, outputs: _Outputs) -> Callable[[memoryview], None]:
     file = outputs.open(cast("str", stream)) if _is_path(stream) else cast("BinaryIO", stream)
+    _require(file, "write")
 
     def write(view: memoryview) -> None:
         left = view
@@ -203,6 +210,18 @@ def _raise(status: int) -> None:
         raise of_status(status, _native.streams_strerror(status))
 
 
+def _check_code(code: str, k: int, m: int, l: int) -> None:  # noqa: E741
+    """Raise the errors of a codec, which name the allowed values."""
+    if code != "lrc":
+        Codec(code, k, m)
+        if l != 0:
+            raise InvalidError(f"l = {l}: must be 0, since {code} has no groups; lrc has")
+    elif not 1 <= l < m:
+        raise InvalidError(f"l = {l}: with lrc the number of groups, 1 or more and less than m = {m}")
+    else:
+        Codec.lrc(k, l, m - l)
+
+
 def split(
     original: Stream,
     shards: Sequence[Stream],
@@ -222,15 +241,18 @@ def split(
 
     l: the groups of the code lrc. content: 1 for a tar archive of a folder. set_id: 16 bytes; default:
     random. progress is called with the bytes done so far."""
-    numbers = (k, m, l, block, content)
-    for value in (*numbers, generation):
-        if not 0 <= value < 2**53:
-            raise of_status(-1, f"{value}: must not be negative, and at most 2^53 - 1")
-    if max(numbers) >= 2**32:
-        raise of_status(-1, f"{max(numbers)}: must be less than 2^32")
+    _check_code(code, k, m, l)
+    for key, value, bits in (("block", block, 32), ("content", content, 32), ("generation", generation, 53)):
+        if not 0 <= value < 2**bits:
+            raise of_status(-1, f"{key} = {value}: must be 0 to 2^{bits} - 1")
     identity = os.urandom(16) if set_id is None else set_id
-    header = _native.streams_header(code, *numbers, generation, identity, os.fsencode(name))
-    _ = Codec.lrc(k, l, m - l) if code == "lrc" else Codec(code, k, m)  # its errors name the allowed values
+    try:
+        header = _native.streams_header(
+            code, k, m, l, block, content, generation, identity, os.fsencode(name)
+        )
+    except InvalidError as error:
+        given = f"block = {block}, content = {content}, generation = {generation}, name = {name!r}"
+        raise InvalidError(f"{given}: {error}") from None
     with ExitStack() as stack, _Outputs() as outputs:
         source = _reader(original, stack)
         sinks = tuple(_writer(shard, outputs) for shard in _listed(shards))

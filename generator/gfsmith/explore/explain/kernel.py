@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gfsmith.build import generate
+from gfsmith.build import generate, prove_kernels
 from gfsmith.build.generate import Kernel
+from gfsmith.build.prove_kernels import Certificate
 from gfsmith.emit.x86.asm import Data, Ins, Mark, Mem, Note, Reg, narrow
 from gfsmith.emit.x86.encode import Encoded
 from gfsmith.emit.x86.listing import build
@@ -60,12 +61,14 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """machine: None for C. compiled: the main loop of the compiled C, if it was found. predictions: in the
-    order of the request; without any, `silence` gives the reason."""
+    """certificates: the proofs of the machine code, one for each ABI; none for C. machine: None for C.
+    compiled: the main loop of the compiled C, if it was found. predictions: in the order of the request;
+    without any, `silence` gives the reason."""
 
     spec: KernelSpec
     program: Program
     kernel: Kernel
+    certificates: tuple[Certificate, ...]
     machine: Machine | None
     compiled: CompiledLoop | None
     predictions: tuple[Outcome, ...]
@@ -140,6 +143,12 @@ def machine(spec: KernelSpec, program: Program) -> Machine:
     return Machine(rows(body, loop), loop, operations(program, loop), *registers(body))
 
 
+def certificates(kernel: Kernel, cache: Path | None) -> tuple[Certificate, ...]:
+    """Return the proofs of the machine code, one for each ABI. Raises Refuted."""
+    work = prove_kernels.tasks_of([kernel])
+    return tuple(prove_kernels.prove_all(work, 1, cache and cache / "proofs.json", lambda _: None).values())
+
+
 def _cores(spec: KernelSpec, cpus: Sequence[str] | None) -> tuple[str, ...]:
     """Return the requested cores, or the default ones of the kernel's architecture. Raises ModelError for a
     core of another architecture."""
@@ -149,10 +158,11 @@ def _cores(spec: KernelSpec, cpus: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def explain(spec: KernelSpec, cpus: Sequence[str] | None, cache: Path | None) -> Explanation:
-    """Generate a kernel and predict its cycles, by default on the usual cores of its architecture.
+    """Generate and prove a kernel and predict its cycles, by default on the usual cores of its architecture.
 
-    If no prediction can be made, for example without llvm-mca, the explanation gives the reason. Raises
-    ModelError for a core that is unknown or of another architecture.
+    cache: the folder of known proofs and predictions. If no prediction can be made, for example without
+    llvm-mca, the explanation gives the reason. Raises ModelError for a core that is unknown or of another
+    architecture.
     """
     predictions: tuple[Outcome, ...] = ()
     loop = None
@@ -160,7 +170,7 @@ def explain(spec: KernelSpec, cpus: Sequence[str] | None, cache: Path | None) ->
     try:
         names = _cores(spec, cpus)
         loop = None if spec.machine_code else compiled.loop_of(spec)
-        found = kernels.predict(spec, names, cache)
+        found = kernels.predict(spec, names, cache and cache / "mca.json")
         predictions = tuple(found[cpu] for cpu in names)
     except Unavailable as error:
         if cpus is not None and not isinstance(error, ToolMissing):
@@ -168,4 +178,6 @@ def explain(spec: KernelSpec, cpus: Sequence[str] | None, cache: Path | None) ->
         silence = str(error)
     program = generate.program(spec)
     made = machine(spec, program) if spec.machine_code else None
-    return Explanation(spec, program, generate.generate_one(spec), made, loop, predictions, silence)
+    kernel = generate.generate_one(spec)
+    proofs = certificates(kernel, cache)
+    return Explanation(spec, program, kernel, proofs, made, loop, predictions, silence)

@@ -38,6 +38,20 @@ def _matrix(spec: KernelSpec) -> list[str]:
     ]
 
 
+def machine_proof(it: Explanation) -> str:
+    """Return the status of the proofs of the machine code, one for each ABI."""
+    if not it.certificates:
+        return "machine code: not proved, since a compiler makes it; `gfsmith verify` proves an object file"
+    return (
+        "machine code: "
+        + "; ".join(
+            f"{each.status.value} for {each.abi}, {each.covered} of {each.instructions} instructions reached"
+            for each in it.certificates
+        )
+        + (" (result, bounds, ABI and constant time, at every length)")
+    )
+
+
 def _schedule(spec: KernelSpec) -> list[str]:
     ahead = f"prefetch {spec.prefetch} bytes ahead" if spec.prefetch else "no prefetch"
     if spec.pipelined:
@@ -98,7 +112,7 @@ def show(console: Console, it: Explanation) -> None:
         console.print("\n".join(lines), soft_wrap=True, highlight=False)
 
     block(words.head(it.spec, it.program, it.kernel.verdict.status.value))
-    block([*_matrix(it.spec), *_schedule(it.spec)])
+    block([machine_proof(it), *_matrix(it.spec), *_schedule(it.spec)])
     heading("Program")
     block(words.body(it.program))
     if it.machine is None:
@@ -198,6 +212,14 @@ def to_json(it: Explanation) -> dict[str, Any]:
         "matrix": [list(row) for row in spec.baked.rows] if spec.baked is not None else None,
         "circuits": [asdict(circuit) for circuit in words.weighed(spec)],
         "proof": it.kernel.verdict.status.value,
+        "machine_proofs": {
+            each.abi: {
+                "status": each.status.value,
+                "instructions": each.instructions,
+                "covered": each.covered,
+            }
+            for each in it.certificates
+        },
         "program": words.body(it.program),
         "bytes": {abi.value: len(code) for abi, code in it.kernel.code.items()},
         "machine": _machine(it.machine) if it.machine is not None else None,

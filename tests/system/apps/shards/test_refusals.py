@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gfsmith.codes.names import CODES, LRC
+from gfsmith.codes.names import CODES, LRC, SEARCHED
+from tests.support.paths import ROOT
 from tests.system.apps.shards.support import REFUSED, Tool, content, flip, make_set, shard, snapshot
 
 SET_COMMANDS = ("verify", "repair", "restore")
@@ -128,14 +129,23 @@ def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> N
     assert tool.refusal("protect", fifo, shards) == f"{fifo} is neither a regular file nor a folder"
 
 
+COMMANDS = "protect, verify, repair, restore, info"
+FOR_VERIFY = "--threads, --json, --quiet, --help"
 WORDS = {
     "protect": "protect: 0 arguments; allowed: FILE|FOLDER|- SHARDS",
     "protect a": "protect: 1 argument; allowed: FILE|FOLDER|- SHARDS",
     "verify": "verify: 0 arguments; allowed: SHARD...|SHARDS",
-    "verify --forse x": "verify has no option --forse (see --help)",
-    "verify --quiet -zq x": "verify has no option -z (see --help)",
-    "verify --quiet=1 x": "-q takes no value (see --help)",
-    "protect a b --data": "-k: the value is missing (see --help)",
+    "verify --forse x": f"verify has no option --forse; allowed: {FOR_VERIFY}",
+    "--forse=1 verify x": f"verify has no option --forse; allowed: {FOR_VERIFY}",
+    "verify --quiet -zq x": f"verify has no option -z; allowed: {FOR_VERIFY}",
+    "verify -k 3 x": f"verify has no option -k; allowed: {FOR_VERIFY}",
+    "--data 3 verify x": f"verify has no option --data; allowed: {FOR_VERIFY}",
+    "info -t 1 x": "info has no option -t; allowed: --quiet, --help",
+    "verify --quiet=1 x": "--quiet takes no value (see --help)",
+    "protect a b --data": "--data: the value is missing (see --help)",
+    "protect a b -qk": "-k: the value is missing (see --help)",
+    "-k 4 -- -m": f"unknown command -m: allowed commands: {COMMANDS} (see --help)",
+    "-k 4": f"no command: allowed commands: {COMMANDS} (see --help)",
 }
 
 
@@ -160,7 +170,9 @@ def test_repair_does_not_replace_unnamed_files(tool: Tool, shards: Path) -> None
     before = snapshot(shards)
     some = [shard(shards, index) for index in (0, 1, 3, 4, 5)]
     assert tool.refusal("repair", *some) == f"{shard(shards, 2)} exists but was not named: name it too"
-    assert tool.refusal("repair", "--force", *some) == "repair has no option --force (see --help)"
+    assert tool.refusal("repair", "--force", *some) == (
+        f"repair has no option --force; allowed: {FOR_VERIFY}"
+    )
     assert snapshot(shards) == before
 
 
@@ -183,29 +195,67 @@ def test_join_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None
     assert joined.read_bytes() == (tmp_path / "file").read_bytes()
 
 
+@pytest.mark.parametrize("posix", [(), ("POSIXLY_CORRECT",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "-k 4 --parity=2 protect -b 64 SOURCE",
+        "--quiet -k 4 -m 2 -b 64 -- protect SOURCE",
+        "protect -k 4 -m 2 -b 64 -- SOURCE",
+    ],
+)
+def test_options_may_precede_the_command(
+    tool: Tool, tmp_path: Path, words: str, posix: tuple[str, ...]
+) -> None:
+    source, folder = tmp_path / "protect", tmp_path / "shards"
+    source.write_bytes(b"x")
+    obeying = Tool(tool.program, {**tool.environment, **dict.fromkeys(posix, "1")})
+    obeying.ok(*words.replace("SOURCE", str(source)).split(), folder)
+    assert len(snapshot(folder)) == 6
+    assert "  block       64 bytes\n" in obeying.ok("--quiet", "info", folder)
+
+
 NAMES = [name for code in (*CODES, LRC) for name in (code.name, *code.aliases)]
+ALL = "k >= 1, m >= 1, k + m <= 255"
+LRC_SHAPES = "1 <= l <= k, r >= 1, k + l + r <= 255, where m = l + r; such as -c lrc -k 12 -m 4 -l 2"
+NAME = "the name of the original must be a file name of at most 229 bytes (-n NAME gives another)"
+
+
+def not_a_number(most: int) -> str:
+    return f"must be a whole number from 1 to {most}"
+
+
+BLOCKS = "must be a multiple of 64 from 64 to 1048576, such as 4096, 64K or 1M"
 SPLITS = {
-    "-k 0": "-k 0: must be a whole number from 1 to 254",
-    "-k 255": "-k 255: must be a whole number from 1 to 254",
-    "-k -1": "-k -1: must be a whole number from 1 to 254",
-    "-k 4x": "-k 4x: must be a whole number from 1 to 254",
-    "-m 0": "-m 0: must be a whole number from 1 to 254",
-    "-m 99999999999999999999": "-m 99999999999999999999: must be a whole number from 1 to 254",
-    "-b 63": "-b 63: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
-    "-b 1048577": "-b 1048577: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
-    "-b 2M": "-b 2M: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
-    "-b K": "-b K: must be a whole number from 64 to 1048576, such as 4096, 64K or 1M",
-    "-b 100": "cannot protect FILE: the block size must be a multiple of 64, at most 1048576",
-    "-k 200 -m 56": "cannot protect FILE: k and m must each be at least 1, together at most 255",
+    "-k 0": f"-k 0: {not_a_number(254)}",
+    "-k 255": f"-k 255: {not_a_number(254)}",
+    "--data=-1": f"--data -1: {not_a_number(254)}",
+    "--dat 4x": f"--data 4x: {not_a_number(254)}",
+    "-m0": f"-m 0: {not_a_number(254)}",
+    "-m 99999999999999999999": f"-m 99999999999999999999: {not_a_number(254)}",
+    "--parity 0": f"--parity 0: {not_a_number(254)}",
+    "--groups 0": f"--groups 0: {not_a_number(254)}",
+    "-t 0": f"-t 0: {not_a_number(256)}",
+    "--threads 0": f"--threads 0: {not_a_number(256)}",
+    "--threads=257": f"--threads 257: {not_a_number(256)}",
+    "-b 0": f"-b 0: {BLOCKS}",
+    "-b 63": f"-b 63: {BLOCKS}",
+    "-b 100": f"-b 100: {BLOCKS}",
+    "-b 1048577": f"-b 1048577: {BLOCKS}",
+    "--block 2M": f"--block 2M: {BLOCKS}",
+    "-b K": f"-b K: {BLOCKS}",
+    "-k 200 -m 56": f"code cauchy has no shape k = 200, m = 56; allowed: {ALL}",
     "-c magic": 'code "magic" is unknown; allowed: ' + ", ".join(NAMES),
+    f"-c {'c' * 40}": f'code "{"c" * 40}" is unknown; allowed: ' + ", ".join(NAMES),
     "-c raid6": "code raid6 has no shape k = 10, m = 4; allowed: k >= 1, m = 2, k + m <= 255",
     "-c zfs": "code zfs has no shape k = 10, m = 4; allowed: k >= 1, 1 <= m <= 3, k + m <= 255",
-    "-l 2": "cannot protect FILE: lrc has l groups, 1 <= l <= k and l < m; other codes have l = 0",
-    "-c lrc": "cannot protect FILE: lrc has l groups, 1 <= l <= k and l < m; other codes have l = 0",
-    "-n a/b": "cannot protect FILE: the name of the original must be a file name of at most 229 bytes",
-    "-n ..": "cannot protect FILE: the name of the original must be a file name of at most 229 bytes",
-    "-t 0": "-t 0: must be a whole number from 1 to 256",
-    f"-c {'c' * 40}": f'unknown code "{"c" * 40}"',
+    "-l 2": "code cauchy has no groups: only lrc takes -l, such as -c lrc -k 12 -m 4 -l 2",
+    "-c lrc": "code lrc needs -l L, the number of its groups; such as -c lrc -k 12 -m 4 -l 2",
+    "-c lrc -l 4": f"code lrc has no shape k = 10, m = 4, l = 4; allowed: {LRC_SHAPES}",
+    "-c lrc -k 2 -m 5 -l 3": f"code lrc has no shape k = 2, m = 5, l = 3; allowed: {LRC_SHAPES}",
+    "-c lrc -k 250 -m 6 -l 2": f"code lrc has no shape k = 250, m = 6, l = 2; allowed: {LRC_SHAPES}",
+    "-n a/b": f'cannot protect FILE as "a/b": {NAME}',
+    "-n ..": f'cannot protect FILE as "..": {NAME}',
 }
 
 
@@ -220,17 +270,32 @@ def test_split_with_impossible_arguments(tool: Tool, tmp_path: Path, flags: str)
     assert snapshot(tmp_path) == before
 
 
+MDS = {
+    "vandermonde": "m <= 3; m = 4, k <= 21; m = 5, k <= 5; m <= 21, k <= 4; k <= 3",
+    "plank_vandermonde": "m <= 3; k <= 2",
+}
+
+
+@pytest.mark.parametrize("code", MDS)
 @pytest.mark.parametrize(("k", "m"), [(22, 4), (6, 5), (100, 100)])
-def test_a_shape_that_is_not_mds(tool: Tool, tmp_path: Path, k: int, m: int) -> None:
+def test_a_shape_that_is_not_mds(tool: Tool, tmp_path: Path, code: str, k: int, m: int) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"x")
     (tmp_path / "out").mkdir()
     shape = ("-k", str(k), "-m", str(m), file, tmp_path / "out")
-    line = tool.refusal("protect", "-c", "vandermonde", *shape)
-    assert line.startswith(f"code vandermonde with k = {k}, m = {m}: ")
-    assert line.endswith(" (cauchy can at every shape)")
+    assert tool.refusal("protect", "-c", code, *shape) == (
+        f"code {code} cannot repair every loss with k = {k}, m = {m}; "
+        f"allowed: {ALL}, and one of: {MDS[code]}; cauchy can at every shape"
+    )
     assert snapshot(tmp_path / "out") == {}
     tool.ok("protect", "-c", "cauchy", *shape)
+
+
+def test_an_example_in_a_message_works(tool: Tool, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"x")
+    line = tool.refusal("protect", "-c", "lrc", file, tmp_path / "out")
+    tool.ok("protect", *line.partition("such as ")[2].split(), file, tmp_path / "out")
 
 
 def test_protect_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None:
@@ -315,8 +380,16 @@ def test_help(tool: Tool, arguments: list[str]) -> None:
     assert tool.ok(*arguments).startswith("usage: gfsmith-shards protect ")
 
 
-def test_version(tool: Tool) -> None:
-    assert tool.ok("--version").startswith("gfsmith-shards ")
+def test_the_help_and_the_man_page_except_the_codes_that_are_not_allowed(tool: Tool) -> None:
+    searched = " and ".join(code.name for code in SEARCHED)
+    assert f"a code of `gfsmith codes` but {searched} (default cauchy)" in tool.ok("--help")
+    page = (ROOT / "apps/shards/gfsmith-shards.1").read_text()
+    assert f"A code of \\fBgfsmith codes\\fR but {searched} (default cauchy)." in page
+
+
+@pytest.mark.parametrize("words", ["--version", "--quiet --version", "verify --version"])
+def test_version(tool: Tool, words: str) -> None:
+    assert tool.ok(*words.split()).startswith("gfsmith-shards ")
 
 
 def test_a_full_disk(tool: Tool, tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def victim(
         "STORE_CLOCK": str(clock),
     }
     with out.open("w") as to, log.open("w") as errors:
-        run = subprocess.Popen(command, stdout=to, stderr=errors, env=environment)
+        run = subprocess.Popen(command, stdout=to, stderr=errors, cwd=logs, env=environment)
     space = -1
     try:
         wait_for("it to be ready", lambda: "\n" in out.read_text() or run.poll() is not None)

@@ -99,8 +99,9 @@ class Store:
                 (self.folder / "client").unlink(missing_ok=True)
             with self.log_of(name).open("ab") as log:
                 command = self.command(name)
+                # libfabric's psm provider writes a file into the working directory when a program aborts.
                 self.running[name] = subprocess.Popen(
-                    command, stdout=log, stderr=log, env=self.variables(name)
+                    command, stdout=log, stderr=log, cwd=self.folder, env=self.variables(name)
                 )
 
     def variables(self, name: str) -> dict[str, str]:

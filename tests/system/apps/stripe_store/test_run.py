@@ -48,7 +48,7 @@ def running(
     command = [programs / "stripe-store", "run", *own, folder, *options]
     said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
     with said.open("w") as out, log.open("w") as err:
-        run = subprocess.Popen(command, stdout=out, stderr=err, env=environment(programs))
+        run = subprocess.Popen(command, stdout=out, stderr=err, cwd=folder.parent, env=environment(programs))
     try:
         wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
         assert said.read_text().startswith("ready "), log.read_text()
@@ -278,7 +278,8 @@ def test_a_memcached_that_evicts(programs: Path, tmp_path: Path) -> None:
     try:
         wait_for("memcached", socket.exists)
         with log.open("w") as to:
-            processes.append(subprocess.Popen([programs / "stripe-chunk", "1", tmp_path], stderr=to))
+            command = [programs / "stripe-chunk", "1", tmp_path]
+            processes.append(subprocess.Popen(command, stderr=to, cwd=tmp_path))
         wait_for("the message", lambda: "\n" in log.read_text())
         assert log.read_text() == f"stripe-chunk 1: {socket}: memcached may evict chunks; start it with -M\n"
     finally:
@@ -299,7 +300,7 @@ def test_a_chunk_server_alone_ends(programs: Path, tmp_path: Path, number: int) 
     log = tmp_path / "log"
     with log.open("w") as to:
         command = [programs / "stripe-chunk", "1", tmp_path]
-        chunk = subprocess.Popen(command, stderr=to, preexec_fn=ignore)
+        chunk = subprocess.Popen(command, stderr=to, cwd=tmp_path, preexec_fn=ignore)
     try:
         wait_for("its loop to run", lambda: "memcached does not answer" in log.read_text())
         chunk.send_signal(number)

@@ -263,18 +263,23 @@ def test_one_path_is_no_sequence_of_streams(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"block": 100}, "multiple of 64"),
-        ({"k": 0}, "k and m must each be at least 1"),
-        ({"k": -1}, "-1: must not be negative"),
-        ({"k": 2**32 + 4}, "must be less than"),
-        ({"generation": 0}, "the generation must be 1"),
-        ({"name": "a/b"}, "must be a file name"),
-        ({"name": "n" * 300}, "at most 229"),
+        ({"block": 100}, "^block = 100, .*: the block size must be a multiple of 64, at most 1048576$"),
+        ({"block": -1}, r"^block = -1: must be 0 to 2\^32 - 1$"),
+        ({"content": 2**32}, r"^content = 4294967296: must be 0 to 2\^32 - 1$"),
+        ({"k": 0}, "^k = 0, m = 2: each must be 1 or more, and "),
+        ({"k": -1}, "^k = -1, m = 2: each must be 1 or more, and "),
+        ({"k": 2**32 + 4}, "^k = 4294967300, m = 2: .* at most 255$"),
+        ({"generation": 0}, "generation = 0, .*the generation must be 1"),
+        ({"generation": 2**53}, r"^generation = 9007199254740992: must be 0 to 2\^53 - 1$"),
+        ({"name": "a/b"}, "name = 'a/b': .* must be a file name"),
+        ({"name": "n" * 300}, "name = 'n+': .*at most 229"),
         ({"set_id": b"short"}, "16 bytes"),
-        ({"code": "c" * 40}, "at most 31"),
         ({"code": "magic"}, "code 'magic': must be one of vandermonde, cauchy, "),
-        ({"code": "raid6", "m": 3}, "raid6.*no such shape"),
-        ({"l": 2}, "other codes have l = 0"),
+        ({"code": "raid6", "m": 3}, "raid6.*no such shape; allowed: k >= 1, m = 2, "),
+        ({"l": 2}, "^l = 2: must be 0, since cauchy has no groups; lrc has$"),
+        ({"code": "lrc"}, "^l = 0: with lrc the number of groups, 1 or more and less than m = 2$"),
+        ({"code": "lrc", "l": 2}, "^l = 2: with lrc the number of groups, 1 or more and less than m = 2$"),
+        ({"code": "lrc", "k": 2, "m": 5, "l": 3}, "^l = 3: must be at most k = 2$"),
         ({"m": 3}, "6 shards, must be k"),
     ],
 )
@@ -283,3 +288,11 @@ def test_invalid_arguments(options: dict[str, Any], why: str) -> None:
     with pytest.raises(gfsmith.InvalidError, match=why):
         streams.split(io.BytesIO(b"x"), shards, **{"k": 4, "m": 2, "block": 64, **options})
     assert all(shard.getvalue() == b"" for shard in shards)
+
+
+def test_an_object_that_is_no_stream_is_named() -> None:
+    shards = split(b"text")
+    with pytest.raises(TypeError, match=r"^5: must be a path or a file object with read\(\)$"):
+        streams.verify([*shards[:5], 5])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"^5: must be a path or a file object with write\(\)$"):
+        streams.join(shards, 5)  # type: ignore[arg-type]

@@ -12,6 +12,8 @@ import pytest
 
 import gfsmith
 from gfsmith import InvalidError
+from gfsmith.codes import find, safe_shapes
+from gfsmith.codes.names import CODES, Code
 from tests.oracle.codec import random_data
 
 LENGTH = 96
@@ -318,18 +320,19 @@ def test_errors_are_named_and_nothing_is_written(name: str, codec: gfsmith.Codec
 
 
 CREATIONS = [
-    (lambda: gfsmith.Codec("rs", 4, 2), InvalidError, "code 'rs': must be one of vandermonde, cauchy,"),
+    (
+        lambda: gfsmith.Codec("rs", 4, 2),
+        InvalidError,
+        "code 'rs': must be one of vandermonde, cauchy, .*, minio, .*, or call Codec.lrc or from_matrix",
+    ),
     (lambda: gfsmith.Codec("cauchy", 252, 4), InvalidError, r"k = 252, m = 4: .* k \+ m at most 255"),
     (lambda: gfsmith.Codec("cauchy", 0, 4), InvalidError, "k = 0, m = 4: each must be 1 or more"),
     (lambda: gfsmith.Codec("cauchy", 4, -1), InvalidError, "k = 4, m = -1: each must be 1 or more"),
     (lambda: gfsmith.Codec("cauchy", 1 << 70, 1), InvalidError, "k = 1180591620717411303424"),
-    (lambda: gfsmith.Codec("cauchy", 4.0, 2), TypeError, "float"),
-    (lambda: gfsmith.Codec("raid6", 4, 3), InvalidError, r"Codec\('raid6', k=4, m=3\): the code has no such"),
-    (
-        lambda: gfsmith.Codec("vandermonde", 22, 4),
-        gfsmith.NotMdsError,
-        "cannot repair every loss of m shards",
-    ),
+    (lambda: gfsmith.Codec("cauchy", 4.0, 2), TypeError, "^k = 4.0: must be an integer, not float$"),
+    (lambda: gfsmith.Codec("cauchy", 4, "2"), TypeError, "^m = '2': must be an integer, not str$"),
+    (lambda: gfsmith.Codec("cauchy", 4, 2, threads="2"), TypeError, "^threads = '2': must be an integer"),
+    (lambda: gfsmith.Codec("cauchy", 4, 2, packet=1.5), TypeError, "^packet = 1.5: must be an integer"),
     (lambda: gfsmith.Codec("cauchy", 4, 2, hint="fast"), InvalidError, "hint 'fast': must be one of auto,"),
     (
         lambda: gfsmith.Codec("cauchy", 4, 2, packet=-1),
@@ -345,11 +348,11 @@ CREATIONS = [
         InvalidError,
         "row 0 has an element that is not in 0 .. 255",
     ),
-    (lambda: gfsmith.Codec.from_matrix([[1.0]]), TypeError, "float"),
+    (lambda: gfsmith.Codec.from_matrix([[1.0]]), TypeError, "^matrix: row 0 = 1.0: must be an integer"),
     (
         lambda: gfsmith.Codec.from_matrix([[1]], polynomial=0x100),
         InvalidError,
-        "polynomial is not irreducible",
+        "polynomial is not irreducible; allowed: 0x11d, ",
     ),
     (
         lambda: gfsmith.Codec.from_matrix([[1]], polynomial=0x3D),
@@ -366,6 +369,36 @@ CREATIONS = [
 def test_codecs_that_cannot_be(call: Callable[[], object], kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         call()
+
+
+WRONG_SHAPES = [
+    (name, 4, m)
+    for code in CODES
+    for name in (code.name, *code.aliases)
+    for m in (code.least_m - 1, code.most_m + 1)
+    if 0 < m < 250
+]
+
+
+@pytest.mark.parametrize(("name", "k", "m"), [*WRONG_SHAPES, ("snapraid", 252, 2)])
+def test_a_wrong_shape_is_refused_with_the_allowed_ones(name: str, k: int, m: int) -> None:
+    with pytest.raises(InvalidError) as raised:
+        gfsmith.Codec(name, k, m)
+    allowed = find(name).code.limits
+    start = f"gfsmith.Codec({name!r}, k={k}, m={m})"
+    assert str(raised.value) == f"{start}: the code has no such shape; allowed: {allowed}"
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code.nested], ids=lambda code: code.name)
+def test_a_shape_that_is_not_mds_is_refused_with_the_allowed_ones(code: Code) -> None:
+    safe = safe_shapes(find(code.name))
+    with pytest.raises(gfsmith.NotMdsError) as raised:
+        gfsmith.Codec(code.name, 22, 4)
+    assert str(raised.value) == (
+        f"gfsmith.Codec({code.name!r}, k=22, m=4): cannot repair every loss of m shards; "
+        f"allowed: {code.limits}, and one of: {safe}; "
+        "cauchy can at every shape, and from_matrix takes any matrix"
+    )
 
 
 def test_errors_carry_the_status_of_the_header(root: Path) -> None:
