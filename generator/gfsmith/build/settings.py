@@ -68,7 +68,7 @@ class KernelGroup(_Strict):
     walk: Annotated[str, _one_of(Walk)] = "together"
     shuffled: bool = False
     pipelined: bool = False
-    outputs: Annotated[int, Field(ge=1, le=64)] | Literal["auto"] = "auto"
+    outputs: Annotated[int, Field(ge=1, le=128)] | Literal["auto"] = "auto"
 
     @field_validator("code")
     @classmethod

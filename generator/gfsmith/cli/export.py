@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from gfsmith.words import counted
 
 if TYPE_CHECKING:
     from gfsmith.build import request, stages
-    from gfsmith.build.generate import Kernel
 
 FORMS = ("tree", "amalgamation", "go")
 ARCHIVE = ".tar.xz"
@@ -74,10 +73,10 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if not packed:
         output.read_manifest(target)  # refuses a wrong folder before the work
     made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
-    kernels, written = _sources(form, made, names, folder)
+    written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):
-        written |= documents(form, kernels, names, written.keys())
-    record = output.manifest(kernels, written)
+        written |= documents(form, made.kernels, names, written.keys())
+    record = output.manifest(made.kernels, written)
     if packed:
         pack(target, written | {output.MANIFEST: record})
     else:
@@ -86,25 +85,21 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if rule is not None:
         main = f"{names.library}.c" if form == "amalgamation" else output.MANIFEST
         depfile(rule, target if packed else target / main, request.inputs(options["path"]))
-    print(f"{target}: {counted(len(kernels), 'kernel')}, all proved; {len(written) + 1} files")
+    print(f"{target}: {counted(len(made.kernels), 'kernel')}, all proved; {len(written) + 1} files")
 
 
-def _sources(
-    form: str, made: stages.Made, names: Names, folder: str
-) -> tuple[Sequence[Kernel], dict[str, str]]:
-    """Return the kernels that the form can hold, and a map from path to text. folder: the name of the Go
-    package."""
+def _sources(form: str, made: stages.Made, names: Names, folder: str) -> dict[str, str]:
+    """Return path -> text. folder: the name of the Go package."""
     from gfsmith.build import output
     from gfsmith.export.amalgamation import amalgamate
     from gfsmith.export.golang import golang
     from gfsmith.export.tree import tree
 
     if form == "tree":
-        return made.kernels, tree(made.kernels, made.files, names)
+        return tree(made.kernels, made.files, names)
     if form == "amalgamation":
-        return made.kernels, amalgamate(made.kernels, made.files, names)
-    kernels, written = golang(made.kernels, folder)
-    return kernels, written | {output.PROOFS: made.files[output.PROOFS]}
+        return amalgamate(made.kernels, made.files, names)
+    return golang(made.kernels, folder) | {output.PROOFS: made.files[output.PROOFS]}
 
 
 def _for_go(asked: request.Build, folder: str) -> request.Build:

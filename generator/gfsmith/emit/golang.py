@@ -8,8 +8,8 @@ function does. Functions without such a prologue (NOSPLIT) may use a guaranteed 
 frame, and the linker adds up their use. The linker and the signal handler of a profiler, which searches for
 the caller, need the stack depth. Therefore pushes, pops and the allocation of spill slots are instructions of
 Go's assembler, and all other code is data. The expected encodings are in this module (`_PUSH`, `_adjust`) and
-are compared with the kernel's bytes; tests/system/bindings/go compares the linked result. A kernel that
-spills more than MOST_STACK is left out.
+are compared with the kernel's bytes; tests/system/bindings/go compares the linked result. A kernel that needs
+more than NOSPLIT_BYTES lies inside its outer function, whose frame has room for the kernel's (docs/go.md).
 
 Registers. ABI0 preserves only SP; the wrapper through which Go code calls an ABI0 function restores R14 (the
 goroutine) and X15 (zero). Kernels restore rbx, rbp and r12-r15 and end with vzeroupper. Go never preempts a
@@ -28,8 +28,8 @@ from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import ISAS, Isa
 from gfsmith.kernel.spec import POLYNOMIAL, KernelSpec, Operation, SpecError, Store, TableFormat
 
-#: Greatest number of stack bytes of a kernel. Go's linker allows 792 for a chain of NOSPLIT functions.
-MOST_STACK = 768
+#: Greatest number of stack bytes that Go's linker allows for a chain of NOSPLIT functions.
+NOSPLIT_BYTES = 792
 
 _LANDING = bytes.fromhex("f30f1efa")  # endbr64, a no-operation without CET
 _TOUCH = bytes.fromhex("48890424")  # mov [rsp], rax
@@ -63,6 +63,16 @@ class Listing:
 
     rows: tuple[str, ...]
     depth: int
+
+    @property
+    def inside(self) -> bool:
+        """True if the kernel lies inside the function that Go calls, since it needs a part of its frame."""
+        return self.depth > NOSPLIT_BYTES
+
+    @property
+    def frame(self) -> int:
+        """The bytes that such a kernel uses of the frame: its stack and the return address."""
+        return self.depth + 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +120,6 @@ def takes(spec: KernelSpec) -> bool:
     if spec.operation is Operation.XOR:
         return spec.inputs == 2
     return spec.operation in _OPERATIONS
-
-
-def fits(code: bytes) -> bool:
-    """Return True if the kernel needs at most MOST_STACK bytes of stack."""
-    return listing(code).depth <= MOST_STACK
 
 
 def _adjust(extension: int, size: int) -> bytes:
@@ -221,8 +226,7 @@ def _isas(specs: Sequence[KernelSpec]) -> list[Isa]:
 
 
 def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
-    """Return path -> text of a Go package with these kernels, which must satisfy `takes` and `fits`. package:
-    its name.
+    """Return path -> text of a Go package with these kernels, which must satisfy `takes`. package: its name.
 
     A kernel for some rows of a matrix is left out if the other rows have no kernel.
     """

@@ -36,7 +36,6 @@ def narrowed(build: Build) -> Build:
     return Build(specs, ())
 
 
-def golang(kernels: Sequence[Kernel], package: str) -> tuple[list[Kernel], dict[str, str]]:
-    """Return the kernels that fit on a Go stack, and path -> text of the package."""
-    fitting = [kernel for kernel in kernels if emitter.fits(kernel.code[Abi.SYSV])]
-    return fitting, emitter.files([(kernel.spec, kernel.code[Abi.SYSV]) for kernel in fitting], package)
+def golang(kernels: Sequence[Kernel], package: str) -> dict[str, str]:
+    """Return path -> text of the package."""
+    return emitter.files([(kernel.spec, kernel.code[Abi.SYSV]) for kernel in kernels], package)

@@ -15,6 +15,7 @@
 #include "dispatch.h"
 #include "field.h"
 #include "gfsmith.h"
+#include "probe.h"
 
 /* The most outputs of a pass with tables. Eight accumulators leave registers for the source and the
  * tables on every instruction set. A longer pass would save little, since at eight outputs the
@@ -77,13 +78,16 @@ void gfs_map_apply_rest(const gfs_map *map, gfs_path path, size_t start, size_t 
  * bytes, the code before the kernel takes a third of the time. */
 static inline void gfs_map_apply(const gfs_map *map, gfsmith_hint hint, size_t len,
                                  const uint8_t *const *src, uint8_t *const *dst) {
-  gfs_path path = gfs_path_of(hint, map->inputs + map->outputs, len);
+  unsigned shards = map->inputs + map->outputs;
+  gfs_path path = gfs_path_of(hint, shards, len);
   if (path == GFS_PATH_cached && map->dots == 1)
     map->pass->kernel[GFS_PATH_cached](len, map->inputs, map->pass->tables, src, dst);
   else if (path == GFS_PATH_cached || map->adaptive == NULL ||
-           gfs_adaptive_is_quiet(map->adaptive, len))
+           gfs_adaptive_is_quiet(map->adaptive, len)) {
+    if (hint == GFSMITH_HINT_AUTO)
+      path = gfs_path_probed(path, shards, len, src, map->inputs);
     gfs_map_apply_pieces(map, path, len, src, dst);
-  else
+  } else
     map->adaptive->apply(map->adaptive, path, len, src, dst);
 }
 

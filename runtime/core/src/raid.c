@@ -107,6 +107,7 @@ static gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *cons
   if (!gfs_all_given(data, k + m))
     return GFSMITH_EINVAL;
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, k + m, len);
+  path = gfs_path_probed(path, k + m, len, data, k);
   gfs_raid_pass pass;
   gfsmith_status status = gfs_raid_generator(&pass, k, m, path);
   if (status != GFSMITH_OK)

@@ -50,6 +50,7 @@ void gfs_isal_apply(const gfs_isal_call *call, gfs_operation operation) {
   size_t shards =
       gfs_least(call->inputs, GFSMITH_MAX_SHARDS) + gfs_least(call->outputs, GFSMITH_MAX_SHARDS);
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, (unsigned)shards, call->len);
+  path = gfs_path_probed(path, (unsigned)shards, call->len, call->src, (unsigned)call->inputs);
   if (path != GFS_PATH_cached || !apply_at_once(call, operation, isa))
     gfs_isal_apply_passes(call, operation, isa, path);
 }

@@ -12,9 +12,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from tests.support import needs
-from tests.support.compiler import Compiler
+from tests.support.compiler import Compiler, run_program
 from tests.support.library import OK, X86_ISAS, Api, Arena, cauchy_shards
 from tests.support.machines import runtime_sources
+from tests.support.mutation import Mutant
 
 WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
 LIBC = {
@@ -30,6 +31,16 @@ THREADS = {
     *("sigfillset", "sched_getaffinity", "__sched_cpucount", "sysconf", "getpid"),
 }
 STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+
+
+PROBE_ERRORS = (
+    Mutant("time_of_lines(len, src, inputs) <= MOST_TICKS", "0"),
+    Mutant("time_of_lines(len, src, inputs) <= MOST_TICKS", "1"),
+    Mutant("len * shards <= GFS_OWN_CACHE_MOST", "len * shards < GFS_OWN_CACHE_MOST"),
+    Mutant("path == GFS_PATH_cached", "0", within="gfs_path_probed"),
+    Mutant("len / (2 * LINES) * (2 * n + 1)", "len / LINES * (2 * n + 1)"),
+    Mutant("inputs * (2 * n + 1) / (2 * LINES)", "inputs * (2 * n + 2) / (2 * LINES)"),
+)
 
 
 def run(*command: str | Path) -> str:
@@ -57,6 +68,17 @@ def test_memory(compiler: Compiler) -> None:
     """encode, update and check allocate nothing; every failing allocation is reported."""
     program = compiler.link("memory", *(f"-Wl,--wrap={name}" for name in WRAPPED))
     assert run(program) == "ok\n"
+
+
+def test_the_place_of_large_calls(compiler: Compiler) -> None:
+    """Lines in a cache are found to be there, and removed lines not to be, at least once in many attempts."""
+    assert run(compiler.link("probed")) == "ok\n"
+
+
+@pytest.mark.parametrize("mutant", PROBE_ERRORS, ids=str)
+def test_errors_of_the_probe_are_detected(compiler: Compiler, mutant: Mutant) -> None:
+    wrong = compiler.link_error(compiler.compile("probed"), mutant, runtime_sources())
+    assert run_program(wrong, 60).returncode != 0
 
 
 @pytest.mark.campaign

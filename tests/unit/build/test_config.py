@@ -27,6 +27,17 @@ def test_a_group_for_packets_has_the_bit_matrix() -> None:
     assert (first.technique, first.baked.packets, second.baked.first) == (Technique.PLAIN, True, 16)
 
 
+def test_one_kernel_has_up_to_128_parities() -> None:
+    text = (
+        '[generator]\nisas = ["gfni_avx512", "scalar"]\n[[kernels]]\noperation = "dot"\ncode = "lch"\n'
+        'isas = ["gfni_avx512"]\nshapes = ["64x128"]\noutputs = {}\n'
+    )
+    (whole,) = config.specs(config.parse(text.format(128), "x.toml"), "x.toml")
+    assert (whole.inputs, whole.outputs) == (64, 128)
+    with pytest.raises(config.ConfigError, match="128"):
+        config.parse(text.format(129), "x.toml")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

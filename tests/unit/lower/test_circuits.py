@@ -71,6 +71,15 @@ def test_a_transform_over_64_points() -> None:
     assert circuit.multiplications <= 384 < 64 * 64
 
 
+def test_128_parities_share_the_inverse_transform() -> None:
+    """One circuit transforms the sources once and then twice forwards; two circuits transform them twice."""
+    matrix = parity_matrix("lch", 64, 128)
+    plans = [(p, (1, 2, 4, 8, 16, 32)) for p in points(FIELD, matrix) if p.y == tuple(range(128))]
+    circuit = factored(FIELD, matrix, Plan(*plans[0], frozenset()))
+    assert circuit.matrix(FIELD, 64) == matrix
+    assert circuit.multiplications <= 3 * 192 + 2 * 64
+
+
 def test_scaled_and_permuted_cauchy_matrices_are_recognised() -> None:
     rng = random.Random(3)
     y, x = [40, 41, 42, 43], rng.sample(range(64, 256), 9)

@@ -20,6 +20,7 @@ from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "bindings" / "go"
+NATIVE = Path(__file__).parent / "native"
 KERNELS = Path("gfsmith") / "internal" / "kernels"
 GENERATED = ("cgo/gfsmith.c", "cgo/gfsmith.h", f"{KERNELS}/kernels.go", f"{KERNELS}/avx2_amd64.s")
 
@@ -66,15 +67,27 @@ def fresh(folder: Path) -> Project:
     return Project(folder)
 
 
+def _specs(configuration: Path) -> tuple[KernelSpec, ...]:
+    specs = config.specs(config.load(configuration, {}), "gfsmith.toml")
+    return tuple(spec for spec in specs if golang.takes(spec))
+
+
+def _code(specs: tuple[KernelSpec, ...]) -> list[golang.Proved]:
+    """Return the machine code of the .S files of the C library."""
+    found = listings.read_folder(ROOT / "gen_out", specs)
+    return [(spec, code) for spec, abi, code in found if abi == Abi.SYSV.value]
+
+
+def default_set() -> list[golang.Proved]:
+    """Return the kernels of the default set, as far as Go's assembler supports them."""
+    return _code(_specs(ROOT / "gfsmith.toml"))
+
+
 def chosen() -> tuple[KernelSpec, ...]:
     """Return the specs in the example's gfsmith.toml, as far as Go's assembler supports them."""
-    loaded = config.load(EXAMPLE / "gfsmith.toml", {})
-    return tuple(spec for spec in config.specs(loaded, "gfsmith.toml") if golang.takes(spec))
+    return _specs(EXAMPLE / "gfsmith.toml")
 
 
 def proved() -> Mapping[str, tuple[KernelSpec, bytes]]:
-    """Return symbol -> spec and machine code, of the .S files of the C library; without the kernels that
-    need more stack than Go allows."""
-    found = listings.read_folder(ROOT / "gen_out", chosen())
-    sysv = [(spec, code) for spec, abi, code in found if abi == Abi.SYSV.value]
-    return {spec.symbol: (spec, code) for spec, code in sysv if golang.fits(code)}
+    """Return symbol -> spec and machine code of `chosen`."""
+    return {spec.symbol: (spec, code) for spec, code in _code(chosen())}

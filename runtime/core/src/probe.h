@@ -1,0 +1,19 @@
+/* probe.h: whether the sources of a large call are in the cache that all cores share. */
+#ifndef GFS_PROBE_H
+#define GFS_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "path.h"
+
+/* The path of a call without a hint whose path by its size is `path`: GFS_PATH_cached if eight
+ * lines of the sources answer as fast as the shared cache. Prefetches in steps and streaming stores
+ * pay only for shards in memory. Calls of up to GFS_OWN_CACHE_MOST bytes keep their path, as the
+ * time of the answers is not small compared with theirs; so do CPUs without a clock of some
+ * nanoseconds.
+ */
+gfs_path gfs_path_probed(gfs_path path, unsigned shards, size_t len, const uint8_t *const *src,
+                         unsigned inputs);
+
+#endif

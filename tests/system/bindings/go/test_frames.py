@@ -1,0 +1,63 @@
+"""Kernels that need much stack and lie inside the function that Go calls: all of the default set."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gfsmith.emit import golang
+from tests.system.bindings.go.support import NATIVE, Project, default_set
+
+HEADER = "module frames\n\ngo 1.19\n"
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A package of these kernels alone, with the test in native/."""
+    folder = tmp_path_factory.mktemp("frames")
+    inside = [(spec, code) for spec, code in default_set() if golang.listing(code).inside]
+    assert len(inside) > 5
+    for name, text in {**golang.files(inside, "frames"), "go.mod": HEADER}.items():
+        (folder / name).write_text(text)
+    shutil.copy(NATIVE / "frames_test.go", folder)
+    return Project(folder)
+
+
+def test_every_depth_of_the_stack(frames: Project) -> None:
+    assert "functions compared" in frames.go("test", "-v", "-run", "TestEveryDepth|TestVerify")
+
+
+def test_a_frame_that_is_too_small_is_detected(frames: Project, tmp_path: Path) -> None:
+    wrong = frames.copy(tmp_path / "wrong")
+    for source in wrong.folder.glob("*.s"):
+        text = re.sub(r", 0, \$\d+-40", ", 0, $200-40", source.read_text())
+        text = re.sub(r"ADJSP \$(-?)\d+( // the kernel's frame|\n\tRET)", r"ADJSP $\g<1>200\2", text)
+        source.write_text(text)
+    assert wrong.run("test", "-run", "TestEveryDepth").returncode != 0
+
+
+def _stacks(frames: Project, name: str) -> list[list[str]]:
+    """Return the functions of every sample in a kernel, that of the kernel first."""
+    profile = frames.folder / name
+    frames.go("test", "-o", "program", "-run", "TestProfile", ".", "-args", "-profile", profile)
+    samples = frames.go("tool", "pprof", "-traces", "program", profile).split("-+-")[1:]
+    stacks = [re.findall(r"frames\.(\S+)", sample) for sample in samples]
+    return [stack for stack in stacks if stack and stack[0].startswith("gfs_")]
+
+
+def _complete(stack: list[str]) -> bool:
+    return "Run" in stack and stack[-1] == "TestProfile"
+
+
+def test_a_profile_names_the_callers(frames: Project, tmp_path: Path) -> None:
+    """Without PUSHQ and POPQ, the samples inside kernels end there."""
+    stacks = _stacks(frames, "right")
+    assert stacks and all(map(_complete, stacks))
+    wrong = frames.copy(tmp_path / "wrong")
+    for source in wrong.folder.glob("*.s"):
+        text = source.read_text().replace("PUSHQ AX //", "BYTE $0x50 //")
+        source.write_text(text.replace("POPQ AX //", "BYTE $0x58 //"))
+    assert not all(map(_complete, _stacks(wrong, "wrong")))
