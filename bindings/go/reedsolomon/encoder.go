@@ -182,37 +182,60 @@ func (r *reedSolomon) Update(shards [][]byte, newDatashards [][]byte) error {
 	if len(shards) != r.totalShards || len(newDatashards) != r.dataShards {
 		return ErrTooFewShards
 	}
-	size, err := r.checkUpdate(shards, newDatashards)
-	if err != nil || r.parityShards == 0 {
-		return err
+	size := r.updateSize(shards, newDatashards)
+	if size == 0 {
+		return r.checkUpdate(shards, newDatashards)
 	}
+	any := false
 	for j, changed := range newDatashards {
 		if len(changed) != 0 {
+			any = true
 			change := r.column(&r.changes[j], j, 2)
 			r.applyTo(change, [2][]byte{shards[j], changed}, 2, shards[r.dataShards:], size)
 		}
 	}
+	if !any {
+		return ErrShardNoData
+	}
 	return nil
 }
 
-func (r *reedSolomon) checkUpdate(shards, changed [][]byte) (int, error) {
+// updateSize returns the length of the shards, or 0 if checkUpdate must decide. It reads each length once.
+func (r *reedSolomon) updateSize(shards, changed [][]byte) int {
+	data, parity := shards[:r.dataShards], shards[r.dataShards:]
+	size := shardSize(parity)
+	for _, shard := range parity {
+		if len(shard) != size {
+			return 0
+		}
+	}
+	for j, shard := range changed {
+		if old := len(data[j]); old != size && old+len(shard) != 0 || len(shard) != 0 && len(shard) != size {
+			return 0
+		}
+	}
+	return size
+}
+
+// checkUpdate returns the error for shards that are not all of the same length, nil if there is nothing to change.
+func (r *reedSolomon) checkUpdate(shards, changed [][]byte) error {
 	size, err := checkShards(shards, true)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	other, err := checkShards(changed, true)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if other != size {
-		return 0, ErrShardSize
+		return ErrShardSize
 	}
 	for j, shard := range shards {
 		if len(shard) == 0 && (j >= r.dataShards || len(changed[j]) != 0) {
-			return 0, ErrInvalidInput
+			return ErrInvalidInput
 		}
 	}
-	return size, nil
+	return nil
 }
 
 // Verify implements Encoder.

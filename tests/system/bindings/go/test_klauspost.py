@@ -130,8 +130,8 @@ MUTANTS = {
     "two data shards of a Leopard code have one point": ("leopard.go", "own := n + j", "own := n + j/2*2"),
     "a transform uses the constant of a neighbour": (
         "leopard16.go",
-        "skew(first+at, d)\n\t\t\tproducts := productsOf(constant)\n\t\t\tfor i := at; i < at+d; i++ {\n\t\t\t\txor",
-        "skew(first+at+2*d, d)\n\t\t\tproducts := productsOf(constant)\n\t\t\tfor i := at; i < at+d; i++ {\n\t\t\t\txor",
+        "uint16(first / d)",
+        "uint16(first/d ^ 2)",
     ),
     "an update ignores the old contents": (
         "encoder.go",

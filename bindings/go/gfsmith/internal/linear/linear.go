@@ -12,8 +12,8 @@ import (
 
 // Map is a matrix as a list of passes over the sources, each computing some rows with one kernel.
 type Map struct {
-	inputs int
-	passes []pass
+	inputs, step int // step: bytes of each source that all passes process before the next ones
+	passes       []pass
 }
 
 // pass computes rows first, first + 1, ... with a kernel, an index of kernels.Kernels; Portable if it is less
@@ -50,7 +50,10 @@ type Code struct {
 
 // Map chooses the kernels for a matrix with the code's set and product. operation: Dot or Mad.
 func (c *Code) Map(operation kernels.Operation, rows [][]byte) *Map {
-	made := &Map{inputs: len(rows[0])}
+	made := &Map{inputs: len(rows[0]), step: leastStep}
+	if whole := stepBytes / made.inputs &^ (leastStep - 1); whole > leastStep {
+		made.step = whole
+	}
 	for first := 0; first < len(rows); {
 		p := c.choose(operation, rows[first:])
 		p.first = first
@@ -194,6 +197,12 @@ func planes(made []byte, c byte, product Product) []byte {
 // stack, which are no larger than necessary: the garbage collector tracks them, and the machine code returns
 // before the stack can move.
 func (m *Map) Apply(sources, targets [][]byte, at, end int) {
+	if len(sources) <= 2 && len(targets) <= 4 {
+		var from [2]unsafe.Pointer
+		var to [4]unsafe.Pointer
+		m.steps(sources, targets, from[:], to[:], at, end)
+		return
+	}
 	if len(sources) <= Few && len(targets) <= Few {
 		var from, to [Few]unsafe.Pointer
 		m.steps(sources, targets, from[:], to[:], at, end)
@@ -204,12 +213,8 @@ func (m *Map) Apply(sources, targets [][]byte, at, end int) {
 }
 
 func (m *Map) steps(sources, targets [][]byte, from, to []unsafe.Pointer, at, end int) {
-	step := leastStep
-	if whole := stepBytes / m.inputs &^ (leastStep - 1); whole > step {
-		step = whole
-	}
-	for ; at < end; at += step {
-		next := at + step
+	for ; at < end; at += m.step {
+		next := at + m.step
 		if next > end {
 			next = end
 		}
