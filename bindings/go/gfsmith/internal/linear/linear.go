@@ -27,10 +27,11 @@ type pass struct {
 // Portable is the number of the kernel in Go.
 const Portable = -1
 
-// The sources of one step stay in the second-level cache for all passes. A step is short enough for the garbage
-// collector, which has to wait for its end: a kernel is never preempted.
+// The sources of one step stay in the second-level cache for all passes; a single pass reads them once. A step is short
+// enough for the garbage collector, which has to wait for its end: a kernel is never preempted.
 const (
 	stepBytes = 256 << 10
+	longBytes = 1 << 20 // of a single pass
 	leastStep = 4 << 10
 	Few       = 24  // number of shards whose pointers fit on the stack in any case
 	most      = 256 // number of shards of any code: one for each element of the field
@@ -50,17 +51,26 @@ type Code struct {
 
 // Map chooses the kernels for a matrix with the code's set and product. operation: Dot or Mad.
 func (c *Code) Map(operation kernels.Operation, rows [][]byte) *Map {
-	made := &Map{inputs: len(rows[0]), step: leastStep}
-	if whole := stepBytes / made.inputs &^ (leastStep - 1); whole > leastStep {
-		made.step = whole
-	}
+	made := &Map{inputs: len(rows[0])}
 	for first := 0; first < len(rows); {
 		p := c.choose(operation, rows[first:])
 		p.first = first
 		made.passes = append(made.passes, p)
 		first += p.outputs
 	}
+	made.step = made.stepOf()
 	return made
+}
+
+func (m *Map) stepOf() int {
+	size := stepBytes
+	if len(m.passes) == 1 {
+		size = longBytes
+	}
+	if whole := size / m.inputs &^ (leastStep - 1); whole > leastStep {
+		return whole
+	}
+	return leastStep
 }
 
 // choose finds the kernel for the first rows: the one for a known matrix of most rows, else one with a table
