@@ -120,7 +120,7 @@ def test_own_tests_pass(dropin: Project) -> None:
     dropin.go("test", "./...", CGO_ENABLED="0")
 
 
-#: What is changed -> the file, a text in it, and its replacement.
+#: A fault -> the file, a text in it, and its replacement.
 MUTANTS = {
     "the columns of Jerasure's matrix are not divided": (
         "matrix.go",
