@@ -22,6 +22,8 @@
 #              docs/analysis.md
 # make coverage  line and branch coverage of runtime/ by its tests: make coverage PART=core
 # make fuzz    libFuzzer on the reader of gfsmith.toml, shard files and the C interface: make fuzz SECONDS=600
+# make minio   MinIO on the replacement for klauspost/reedsolomon: its tests, and a server that loses four of eight
+#              drives; docs/migrate/klauspost-replace.md
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
 # make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 30 seconds
@@ -52,7 +54,7 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
-.PHONY: help gen judge lib adaptive python tune named-specs test test-all check abi analyze coverage fuzz docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+.PHONY: help gen judge lib adaptive python tune named-specs test test-all check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
 help:
 	@sed -n '/^# make /,/^$$/{s/^# \{0,1\}//p}' Makefile
@@ -152,6 +154,9 @@ coverage: setup-test-all
 	@test -f gen_out/sources.mk || $(MAKE) --no-print-directory gen
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
 	@.venv/bin/python -m tools.coverage $(PART)
+
+minio: setup-test-all gen
+	@.venv/bin/python -m tests.system.bindings.go.minio.run
 
 fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib

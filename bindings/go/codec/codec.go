@@ -123,8 +123,8 @@ func (c *Codec) Encode(shards [][]byte) error {
 	if _, err := size(shards, false); err != nil {
 		return err
 	}
-	readRange(shards[:c.k])
-	writeRange(shards[c.k:])
+	ReadRange(shards[:c.k])
+	WriteRange(shards[c.k:])
 	return c.engine.Encode(shards[:c.k], shards[c.k:])
 }
 
@@ -144,8 +144,8 @@ func (c *Codec) EncodeIdx(dataShard []byte, index int, parity [][]byte) error {
 	if len(dataShard) != length {
 		return ErrShardSize
 	}
-	readRange([][]byte{dataShard})
-	writeRange(parity)
+	ReadRange([][]byte{dataShard})
+	WriteRange(parity)
 	return c.engine.Add(index, dataShard, parity)
 }
 
@@ -174,9 +174,9 @@ func (c *Codec) Update(shards [][]byte, changed [][]byte) error {
 			return ErrInvalidInput
 		}
 	}
-	readRange(shards[:c.k])
-	readRange(changed)
-	writeRange(shards[c.k:])
+	ReadRange(shards[:c.k])
+	ReadRange(changed)
+	WriteRange(shards[c.k:])
 	for j, shard := range changed {
 		if len(shard) != 0 {
 			if err := c.engine.Change(j, shards[j], shard, shards[c.k:]); err != nil {
@@ -195,7 +195,7 @@ func (c *Codec) Verify(shards [][]byte) (bool, error) {
 	if _, err := size(shards, false); err != nil {
 		return false, err
 	}
-	readRange(shards)
+	ReadRange(shards)
 	return c.engine.Verify(shards)
 }
 

@@ -25,7 +25,7 @@ func (c *Codec) Correct(shards [][]byte) (Corrected, error) {
 	for i, shard := range shards {
 		present[i] = len(shard) != 0
 	}
-	writeRange(shards)
+	WriteRange(shards)
 	counts, err := c.engine.Correct(shards, present)
 	if err != nil {
 		return Corrected{}, err

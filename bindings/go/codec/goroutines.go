@@ -2,17 +2,12 @@ package codec
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
-	"unsafe"
 )
 
 // sharedBytes is the fewest bytes of all shards of a call that several goroutines share, as in gfsmith_parallel.h:
 // shorter calls take less time than waking another thread.
 const sharedBytes = 4 << 20
-
-// tasksPerWorker is the number of tasks for each goroutine: a slow one leaves its tasks to the others.
-const tasksPerWorker = 4
 
 // headBytes is the length of the part that Rebuild computes first, so that a repair is planned once.
 const headBytes = 64
@@ -38,13 +33,6 @@ func (c *Codec) WithGoroutines(most int) *Codec {
 	return &Codec{&shared{engine, most}, c.k, c.m}
 }
 
-func least(a, b int) int {
-	if a < b {
-		return a
-	}
-	return b
-}
-
 // workers returns the number of goroutines for a call.
 func (s *shared) workers(shards, length int) int {
 	if s.most == 1 || length < sharedBytes/shards {
@@ -55,44 +43,6 @@ func (s *shared) workers(shards, length int) int {
 		workers = least(workers, s.most)
 	}
 	return workers
-}
-
-// share calls task for ranges that cover the bytes from begin to end, in several goroutines, and returns after all
-// calls. Ranges begin at cache lines of the shard `first`, so that goroutines do not write to common lines.
-func share(workers int, first []byte, begin, end int, task func(begin, end int) error) error {
-	start := begin + int(-uintptr(unsafe.Pointer(&first[begin]))&63)
-	lines := (end - start) / 64
-	tasks := least(workers*tasksPerWorker, lines)
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	work := func() {
-		for n := int(next.Add(1)) - 1; n < tasks; n = int(next.Add(1)) - 1 {
-			from, to := start+lines*n/tasks*64, start+lines*(n+1)/tasks*64
-			if n == 0 {
-				from = begin
-			}
-			if n == tasks-1 {
-				to = end
-			}
-			if err := task(from, to); err != nil {
-				failed.Store(&err)
-			}
-		}
-	}
-	var group sync.WaitGroup
-	for i := 1; i < least(workers, tasks); i++ {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			work()
-		}()
-	}
-	work()
-	group.Wait()
-	if err := failed.Load(); err != nil {
-		return *err
-	}
-	return nil
 }
 
 // part returns bytes of all shards; missing ones remain missing.
@@ -111,7 +61,7 @@ func (s *shared) Encode(data, parity [][]byte) error {
 	if workers == 1 {
 		return s.Engine.Encode(data, parity)
 	}
-	return share(workers, parity[0], 0, len(parity[0]), func(begin, end int) error {
+	return Share(workers, parity[0], 0, len(parity[0]), func(begin, end int) error {
 		return s.Engine.Encode(part(data, begin, end), part(parity, begin, end))
 	})
 }
@@ -121,7 +71,7 @@ func (s *shared) Add(index int, shard []byte, parity [][]byte) error {
 	if workers == 1 {
 		return s.Engine.Add(index, shard, parity)
 	}
-	return share(workers, parity[0], 0, len(shard), func(begin, end int) error {
+	return Share(workers, parity[0], 0, len(shard), func(begin, end int) error {
 		return s.Engine.Add(index, shard[begin:end], part(parity, begin, end))
 	})
 }
@@ -131,7 +81,7 @@ func (s *shared) Change(index int, old, new []byte, parity [][]byte) error {
 	if workers == 1 {
 		return s.Engine.Change(index, old, new, parity)
 	}
-	return share(workers, parity[0], 0, len(old), func(begin, end int) error {
+	return Share(workers, parity[0], 0, len(old), func(begin, end int) error {
 		return s.Engine.Change(index, old[begin:end], new[begin:end], part(parity, begin, end))
 	})
 }
@@ -143,7 +93,7 @@ func (s *shared) Verify(shards [][]byte) (bool, error) {
 	}
 	step := stepBytes / len(shards) / 64 * 64 // more than 0, since a codec has at most MaxShards
 	var differs atomic.Bool
-	err := share(workers, shards[0], 0, len(shards[0]), func(begin, end int) error {
+	err := Share(workers, shards[0], 0, len(shards[0]), func(begin, end int) error {
 		for ; begin < end && !differs.Load(); begin += step {
 			same, err := s.Engine.Verify(part(shards, begin, least(begin+step, end)))
 			if err != nil {
@@ -183,7 +133,7 @@ func (s *shared) Rebuild(shards [][]byte, present, wanted []bool) error {
 	if err := s.Engine.Rebuild(part(used, 0, headBytes), present, wanted); err != nil {
 		return err
 	}
-	return share(workers, first, headBytes, len(first), func(begin, end int) error {
+	return Share(workers, first, headBytes, len(first), func(begin, end int) error {
 		return s.Engine.Rebuild(part(used, begin, end), present, wanted)
 	})
 }

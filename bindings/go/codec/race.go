@@ -9,7 +9,8 @@ import (
 
 // The race detector does not observe the accesses of machine code, so they are reported to it.
 
-func readRange(shards [][]byte) {
+// ReadRange reports that shards are read.
+func ReadRange(shards [][]byte) {
 	for _, shard := range shards {
 		if len(shard) > 0 {
 			runtime.RaceReadRange(unsafe.Pointer(&shard[0]), len(shard))
@@ -17,7 +18,8 @@ func readRange(shards [][]byte) {
 	}
 }
 
-func writeRange(shards [][]byte) {
+// WriteRange reports that shards are written.
+func WriteRange(shards [][]byte) {
 	for _, shard := range shards {
 		if len(shard) > 0 {
 			runtime.RaceWriteRange(unsafe.Pointer(&shard[0]), len(shard))

@@ -64,9 +64,9 @@ func (c *Codec) rebuild(shards [][]byte, length int, present, wanted []bool) err
 			continue
 		}
 		shards[i] = room(shards[i], length)
-		writeRange(shards[i : i+1])
+		WriteRange(shards[i : i+1])
 	}
-	readRange(old)
+	ReadRange(old)
 	err := c.engine.Rebuild(shards, present, wanted)
 	if err != nil {
 		copy(shards, old)

@@ -64,7 +64,7 @@ func (c *Codec) Join(dst io.Writer, shards [][]byte, outSize int) error {
 // AllocAligned allocates k + m shards of `each` bytes, each at a multiple of 64 bytes of one block of memory.
 func (c *Codec) AllocAligned(each int) [][]byte {
 	pitch := (each + 63) &^ 63
-	block := aligned(pitch * (c.k + c.m))
+	block := Aligned(pitch * (c.k + c.m))
 	shards := make([][]byte, c.k+c.m)
 	for i := range shards {
 		shards[i] = block[i*pitch:][:each:each]

@@ -98,8 +98,8 @@ func (c *Codec) EncodeStripes(shards [][]byte) error {
 	}
 	n := c.k + c.m
 	_ = c.each(shards, func(_ int, stripe [][]byte) error {
-		readRange(stripe[:c.k])
-		writeRange(stripe[c.k:])
+		ReadRange(stripe[:c.k])
+		WriteRange(stripe[c.k:])
 		return nil
 	})
 	if b, ok := c.batch(length); ok {
@@ -136,8 +136,8 @@ func (c *Codec) UpdateStripes(indices []int, deltas, parity [][]byte) error {
 			return ErrShardSize
 		}
 	}
-	readRange(deltas)
-	writeRange(parity)
+	ReadRange(deltas)
+	WriteRange(parity)
 	if b, ok := c.batch(length); ok {
 		from, together := grid(deltas, 1, 0, 1, length)
 		if to, ok := grid(parity, c.m, 0, c.m, length); ok && together {
@@ -160,7 +160,7 @@ func (c *Codec) VerifyStripes(shards [][]byte) ([]bool, error) {
 	}
 	n := c.k + c.m
 	same := make([]bool, len(shards)/n)
-	readRange(shards)
+	ReadRange(shards)
 	if b, ok := c.batch(length); ok {
 		if all, ok := grid(shards, n, 0, n, length); ok {
 			return same, b.VerifyStripes(length, all, same)
@@ -205,11 +205,11 @@ func (c *Codec) ReconstructStripes(shards [][]byte) error {
 		return ErrTooFewShards
 	}
 	old := append([][]byte(nil), shards...)
-	readRange(old)
+	ReadRange(old)
 	for i := range shards {
 		if wanted[i%n] {
 			shards[i] = room(shards[i], length)
-			writeRange(shards[i : i+1])
+			WriteRange(shards[i : i+1])
 		}
 	}
 	if err := c.rebuildStripes(shards, length, present, wanted); err != nil {

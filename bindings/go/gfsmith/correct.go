@@ -5,6 +5,7 @@ import (
 
 	"gfsmith.example/go/codec"
 	"gfsmith.example/go/gfsmith/internal/kernels"
+	"gfsmith.example/go/gfsmith/internal/linear"
 )
 
 // symbol is the error of one shard at a byte position.
@@ -19,28 +20,28 @@ type punctured struct {
 	rows         [][]byte
 	data, parity []int    // indices of the shards with these roles
 	columns      [][]byte // of all these shards: their coefficients in the equations of the code
-	encode       *linear
+	encode       *linear.Map
 	algebraic    *grs // nil for a code that is no generalised Reed-Solomon code
 }
 
 // puncture takes as data the first present shards that no others determine; these determine the rest.
 func (e *engine) puncture(present []bool) *punctured {
 	p := &punctured{}
-	known := make([]*equation, len(e.rows[0]))
+	known := make([]*linear.Equation, e.K)
 	var dependent [][]byte
 	for i, here := range present {
 		if !here {
 			continue
 		}
-		a := equation{e.generator(i), make([]byte, len(present))}
-		a.shares[i] = 1
-		a.reduce(known)
-		if j := a.pivot(); j >= 0 {
-			a.scale(codec.Inverse(a.row[j]))
+		a := linear.Equation{Row: e.Generator(i), Shares: make([]byte, len(present))}
+		a.Shares[i] = 1
+		a.Reduce(known)
+		if j := a.Pivot(); j >= 0 {
+			a.Scale(codec.Inverse(a.Row[j]))
 			known[j] = &a
 			p.data = append(p.data, i)
 		} else {
-			dependent, p.parity = append(dependent, a.shares), append(p.parity, i)
+			dependent, p.parity = append(dependent, a.Shares), append(p.parity, i)
 		}
 	}
 	for _, shares := range dependent {
@@ -54,7 +55,7 @@ func (e *engine) puncture(present []bool) *punctured {
 	for shard := range p.columns {
 		p.columns[shard] = p.column(shard)
 	}
-	p.encode = newLinear(e.set, kernels.Dot, p.rows)
+	p.encode = e.Map(kernels.Dot, p.rows)
 	p.algebraic = newGRS(p.rows)
 	return p
 }
@@ -125,10 +126,10 @@ func (e *engine) Correct(shards [][]byte, present []bool) ([]int, error) {
 			missing++
 		}
 	}
-	if len(e.rows) < 2 {
+	if len(e.Parity) < 2 {
 		return nil, codec.ErrUnsupported
 	}
-	if missing+2 > len(e.rows) {
+	if missing+2 > len(e.Parity) {
 		return nil, codec.ErrTooFewShards
 	}
 	p := e.puncture(present)
@@ -158,7 +159,7 @@ func (p *punctured) syndromes(data, parity [][]byte, room []byte) (rows [][]byte
 	for i := range rows {
 		rows[i] = room[i*checkBytes:][:length]
 	}
-	p.encode.apply(data, rows, 0, length)
+	p.encode.Apply(data, rows, 0, length)
 	same := true
 	for i, row := range rows {
 		same = same && bytes.Equal(row, parity[i])
@@ -180,7 +181,7 @@ func (p *punctured) syndromes(data, parity [][]byte, room []byte) (rows [][]byte
 func (p *punctured) correct(shards [][]byte, room []byte, counts []int) {
 	intact, uncorrected := &counts[len(shards)], &counts[len(shards)+1]
 	roles := append(append([]int(nil), p.data...), p.parity...)
-	rows, wrong := p.syndromes(pick(nil, shards, p.data), pick(nil, shards, p.parity), room)
+	rows, wrong := p.syndromes(linear.Pick(nil, shards, p.data), linear.Pick(nil, shards, p.parity), room)
 	if rows == nil {
 		*intact += len(shards[roles[0]])
 		return

@@ -14,6 +14,7 @@ import (
 
 	"gfsmith.example/go/codec"
 	"gfsmith.example/go/gfsmith/internal/kernels"
+	"gfsmith.example/go/gfsmith/internal/linear"
 )
 
 // Codec is a code at a shape; package codec has its methods.
@@ -58,11 +59,10 @@ func NewMatrix(parity [][]byte) (*Codec, error) {
 
 // engine holds a parity matrix and its kernels.
 type engine struct {
-	set     int
-	rows    [][]byte // m of k
-	encode  *linear
-	columns []*linear // one for each data shard
-	repairs repairs
+	linear.Code
+	encode  *linear.Map
+	columns []*linear.Map // one for each data shard
+	repairs linear.Repairs
 	scratch sync.Pool // *[]byte, m + 1 buffers of checkBytes
 }
 
@@ -71,14 +71,14 @@ type engine struct {
 const checkBytes = 8 << 10
 
 func newEngine(rows [][]byte) *engine {
-	set := int(chosen())
-	e := &engine{set: set, rows: rows, encode: newLinear(set, kernels.Dot, rows)}
+	e := &engine{Code: linear.Code{Set: int(chosen()), K: len(rows[0]), Parity: rows}}
+	e.encode = e.Map(kernels.Dot, rows)
 	for j := range rows[0] {
 		column := make([][]byte, len(rows))
 		for i := range rows {
 			column[i] = rows[i][j : j+1]
 		}
-		e.columns = append(e.columns, newLinear(set, kernels.Mad, column))
+		e.columns = append(e.columns, e.Map(kernels.Mad, column))
 	}
 	e.scratch.New = func() any {
 		room := make([]byte, (len(rows)+1)*checkBytes)
@@ -88,12 +88,12 @@ func newEngine(rows [][]byte) *engine {
 }
 
 func (e *engine) Encode(data, parity [][]byte) error {
-	e.encode.apply(data, parity, 0, len(parity[0]))
+	e.encode.Apply(data, parity, 0, len(parity[0]))
 	return nil
 }
 
 func (e *engine) Add(index int, shard []byte, parity [][]byte) error {
-	e.columns[index].apply([][]byte{shard}, parity, 0, len(shard))
+	e.columns[index].Apply([][]byte{shard}, parity, 0, len(shard))
 	return nil
 }
 
@@ -105,11 +105,11 @@ func (e *engine) Change(index int, old, new []byte, parity [][]byte) error {
 	for at := 0; at < len(old); at += checkBytes {
 		end := min(at+checkBytes, len(old))
 		delta := (*room)[:end-at]
-		xor(e.set, delta, old[at:end], new[at:end])
+		linear.Xor(e.Set, delta, old[at:end], new[at:end])
 		for i := range parity {
 			pieces[i] = parity[i][at:end]
 		}
-		e.columns[index].apply([][]byte{delta}, pieces, 0, len(delta))
+		e.columns[index].Apply([][]byte{delta}, pieces, 0, len(delta))
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func (e *engine) Change(index int, old, new []byte, parity [][]byte) error {
 func (e *engine) Verify(shards [][]byte) (bool, error) {
 	room := e.scratch.Get().(*[]byte)
 	defer e.scratch.Put(room)
-	k, length := len(e.rows[0]), len(shards[0])
-	pieces, computed := make([][]byte, k), make([][]byte, len(e.rows))
+	k, length := e.K, len(shards[0])
+	pieces, computed := make([][]byte, k), make([][]byte, len(e.Parity))
 	for at := 0; at < length; at += checkBytes {
 		end := min(at+checkBytes, length)
 		for j := range pieces {
@@ -127,7 +127,7 @@ func (e *engine) Verify(shards [][]byte) (bool, error) {
 		for i := range computed {
 			computed[i] = (*room)[i*checkBytes:][:end-at]
 		}
-		e.encode.apply(pieces, computed, 0, end-at)
+		e.encode.Apply(pieces, computed, 0, end-at)
 		for i := range computed {
 			if !bytes.Equal(computed[i], shards[k+i][at:end]) {
 				return false, nil

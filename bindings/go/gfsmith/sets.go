@@ -6,36 +6,25 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/klauspost/cpuid/v2"
-
 	"gfsmith.example/go/codec"
 	"gfsmith.example/go/gfsmith/internal/kernels"
+	"gfsmith.example/go/gfsmith/internal/linear"
 )
 
 // scalar is the name of the kernel in Go, like that of the portable kernel in C.
 const scalar = "scalar"
 
-// able returns whether CPU and operating system support a set.
-func able(set kernels.Set) bool {
-	for _, feature := range set.Features {
-		if !cpuid.CPU.Supports(cpuid.ParseFeature(feature)) {
-			return false
-		}
-	}
-	return true
-}
-
 var (
-	selected int32 // an index of kernels.Sets, portable for the kernel in Go
+	selected int32 // an index of kernels.Sets, linear.Portable for the kernel in Go
 	first    sync.Once
 )
 
 // chosen returns the set of codecs created now.
 func chosen() int32 {
 	first.Do(func() {
-		atomic.StoreInt32(&selected, portable)
+		atomic.StoreInt32(&selected, linear.Portable)
 		for n, set := range kernels.Sets {
-			if able(set) {
+			if linear.Able(set) {
 				atomic.StoreInt32(&selected, int32(n))
 				break
 			}
@@ -51,11 +40,11 @@ func chosen() int32 {
 
 func choice(name string) error {
 	if name == scalar {
-		atomic.StoreInt32(&selected, portable)
+		atomic.StoreInt32(&selected, linear.Portable)
 		return nil
 	}
 	for n, set := range kernels.Sets {
-		if set.Name == name && able(set) {
+		if set.Name == name && linear.Able(set) {
 			atomic.StoreInt32(&selected, int32(n))
 			return nil
 		}
@@ -67,7 +56,7 @@ func choice(name string) error {
 func usable() []string {
 	var names []string
 	for _, set := range kernels.Sets {
-		if able(set) {
+		if linear.Able(set) {
 			names = append(names, set.Name)
 		}
 	}
@@ -88,7 +77,7 @@ func VerifyKernels() (compared, compiled int, err error) {
 // ISA returns the instruction set of codecs created from now on: the last choice of SetISA; before that the one
 // that the environment variable GFSMITH_ISA names, else the best.
 func ISA() string {
-	if set := chosen(); set != portable {
+	if set := chosen(); set != linear.Portable {
 		return kernels.Sets[set].Name
 	}
 	return scalar

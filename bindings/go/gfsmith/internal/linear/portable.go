@@ -1,4 +1,4 @@
-package gfsmith
+package linear
 
 import (
 	"encoding/binary"
@@ -40,8 +40,8 @@ func (p *pass) run(sources [][]byte, target []byte, at, end int) {
 	}
 }
 
-// xor computes dst = a + b, with the set's kernel if it has one.
-func xor(set int, dst, a, b []byte) {
+// Xor computes dst = a + b, with the set's kernel if it has one.
+func Xor(set int, dst, a, b []byte) {
 	for n, kernel := range kernels.Kernels {
 		if kernel.Set == set && kernel.Operation == kernels.Xor {
 			from := [2]unsafe.Pointer{unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0])}

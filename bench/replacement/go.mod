@@ -1,0 +1,15 @@
+module gfsmith.example/bench/replacement
+
+go 1.24
+
+require (
+	gfsmith.example/replacement v0.0.0
+	github.com/klauspost/reedsolomon v1.14.2
+)
+
+require (
+	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	golang.org/x/sys v0.30.0 // indirect
+)
+
+replace gfsmith.example/replacement => ../../build/bench/replacement

@@ -1,0 +1,55 @@
+package codec
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// tasksPerWorker is the number of tasks for each goroutine: a slow one leaves its tasks to the others.
+const tasksPerWorker = 4
+
+func least(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+// Share calls task for ranges that cover the bytes from begin to end, in several goroutines, and returns after all
+// calls. Ranges begin at cache lines of the shard `first`, so that goroutines do not write to common lines.
+func Share(workers int, first []byte, begin, end int, task func(begin, end int) error) error {
+	start := begin + int(-uintptr(unsafe.Pointer(&first[begin]))&63)
+	lines := (end - start) / 64
+	tasks := least(workers*tasksPerWorker, lines)
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	work := func() {
+		for n := int(next.Add(1)) - 1; n < tasks; n = int(next.Add(1)) - 1 {
+			from, to := start+lines*n/tasks*64, start+lines*(n+1)/tasks*64
+			if n == 0 {
+				from = begin
+			}
+			if n == tasks-1 {
+				to = end
+			}
+			if err := task(from, to); err != nil {
+				failed.Store(&err)
+			}
+		}
+	}
+	var group sync.WaitGroup
+	for i := 1; i < least(workers, tasks); i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			work()
+		}()
+	}
+	work()
+	group.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

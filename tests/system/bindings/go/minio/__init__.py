@@ -1,0 +1,1 @@
+"""MinIO on the module that replaces klauspost/reedsolomon; `make minio` runs it."""
