@@ -94,16 +94,18 @@ def _blocks(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def copy_of_the_repository(folder: Path) -> Path:
-    """Copy all files that git tracks into a repository, with the generated kernels
-    and the cache of proofs.
+    """Copy all files that git tracks into a repository, with the generated kernels and links to the parts of
+    the virtual environment, so that no step makes one.
     """
     done = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT)
     for name in done.stdout.split("\n"):
         if name and (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    for name in ("gen_out", ".gfsmith-cache"):
-        shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "gen_out", folder / "gen_out", dirs_exist_ok=True)
+    (folder / ".venv").mkdir()
+    for part in (ROOT / ".venv").iterdir():
+        (folder / ".venv" / part.name).symlink_to(part)
     subprocess.run("git init -q && git add -A", shell=True, check=True, cwd=folder)
     return folder
 
@@ -126,13 +128,14 @@ def follow(step: Step, root: Path) -> None:
 
 
 def _run(root: Path, commands: str, printed: str | None) -> None:
-    """Run commands in bash with the environment's Python, which imports the package of `root`."""
+    """Run commands in bash with the environment's Python, which imports the package of `root`, and with few
+    optimisations of C."""
     path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
     python = ":".join(map(str, (root / "generator", root)))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
-        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
+        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "CFLAGS": "-O0", "PYTHONPATH": python},
     )  # fmt: skip
     output = without_progress(done.stdout)
     if done.returncode != 0:
