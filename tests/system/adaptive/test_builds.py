@@ -17,6 +17,7 @@ from gfsmith.codes import parity_matrix
 from gfsmith.export.names import Names
 from tests.support.paths import ROOT
 from tests.system.adaptive.builds import NATIVE, STRICT, WITH, WITHOUT, export, library, run
+from tests.system.docs.pages import code, fences
 
 POLICIES = ("default", "plain", "row,d=5", "row,d=9,first=12")
 SAID = "default plain row,d=5 row,d=9,first=12\n"
@@ -44,6 +45,21 @@ def _symbols(archive: Path) -> set[str]:
 
 def _encodes(program: Path, **environment: str) -> None:
     assert run(program, *POLICIES, **environment) == SAID
+
+
+def test_the_guide_switches_the_program_of_the_readme_on(built: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "adaptive.md").read_text()
+    include, _, calls = next(each.text for each in fences(page) if each.language == "c").partition("\n")
+    readme = next(each.text for each in fences((ROOT / "README.md").read_text()) if each.language == "c")
+    head, line, tail = readme.partition('gfsmith_codec_create(&codec, "cauchy", K, M);\n')
+    assert line and include == "#include <gfsmith_adaptive.h>"
+    (tmp_path / "program.c").write_text(f"{include}\n{head}{line}{calls}{tail}")
+    command = next(text for text in code(page) if text.startswith("cc -O2 ")).split()
+    where = {"build/adaptive/libgfsmith.a": str(built / "libgfsmith.a")}
+    run(*(where.get(word, word.replace("-Iruntime", f"-I{ROOT}/runtime")) for word in command), cwd=tmp_path)
+    trace = tmp_path / "trace"
+    assert run(tmp_path / "program", GFSMITH_ADAPT_TRACE=str(trace)) == "all shards are back\n"
+    assert trace.exists()
 
 
 def test_make(built: Path, tmp_path: Path) -> None:
