@@ -28,7 +28,7 @@ from gfsmith.kernel.isa import ISAS
 from gfsmith.kernel.spec import KernelSpec
 
 PAGE = RESULTS / "predicted.md"
-BEGIN, END = "<!-- predicted: begin -->", "<!-- predicted: end -->"
+PREDICTED = "predicted"  #: the name of the marks of most pages
 CACHE = ROOT / ".gfsmith-cache" / "mca.json"
 _SLOWER = "altivec"  #: all cores with a model have a better set
 ANY = 10  #: sources for kernels that take any number
@@ -183,11 +183,12 @@ def version(tool: str) -> str:
     return f"{tool} {found[1] if found else ''}".strip()
 
 
-def replace_between_marks(page: Path, made: str) -> None:
-    """Replace the text between the marks of a page."""
-    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+def replace_between_marks(page: Path, made: str, name: str = PREDICTED) -> None:
+    """Replace the text between the marks of this name in a page."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, rest = page.read_text(encoding="utf-8").split(begin)
     fresh = page.with_suffix(".new")
-    fresh.write_text(f"{before}{BEGIN}\n{made}{END}{rest.split(END)[1]}", encoding="utf-8")
+    fresh.write_text(f"{before}{begin}\n{made}{end}{rest.split(end)[1]}", encoding="utf-8")
     fresh.replace(page)
 
 

@@ -36,7 +36,7 @@ STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "
 PROBE_ERRORS = (
     Mutant("time_of_lines(len, src, inputs) <= MOST_TICKS", "0"),
     Mutant("time_of_lines(len, src, inputs) <= MOST_TICKS", "1"),
-    Mutant("len * shards <= GFS_OWN_CACHE_MOST", "len * shards < GFS_OWN_CACHE_MOST"),
+    Mutant("len * shards <= GFS_PROBED_ABOVE", "len * shards < GFS_PROBED_ABOVE"),
     Mutant("path == GFS_PATH_cached", "0", within="gfs_path_probed"),
     Mutant("len / (2 * LINES) * (2 * n + 1)", "len / LINES * (2 * n + 1)"),
     Mutant("inputs * (2 * n + 1) / (2 * LINES)", "inputs * (2 * n + 2) / (2 * LINES)"),

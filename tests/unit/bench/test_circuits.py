@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from bench import circuits
 from bench.circuits import CPUS, Count, Row, bound, page, result
 
 BY_NAME = {cpu.name: cpu for cpu in CPUS}
@@ -33,3 +38,18 @@ def test_a_raid_matrix_and_its_page() -> None:
     made = page({row: found})
     assert "| `vandermonde` | `gfni_avx512` | 2 | 3 |" in made
     assert "| 3 | dense | 2 |" in made
+
+
+def test_each_code_has_its_place_on_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Shapes that are not MDS are left out, and the tables of other codes stay."""
+    target = tmp_path / "page.md"
+    marks = "<!-- {0}: begin -->\nold {0}\n<!-- {0}: end -->\n"
+    target.write_text(marks.format("cauchy") + marks.format("vandermonde"))
+    monkeypatch.setattr(circuits, "PAGE", target)
+    monkeypatch.setattr(circuits, "SHAPES", ((4, 2), (32, 4)))
+    circuits.main(["--codes", "vandermonde"])
+    cauchy, vandermonde = target.read_text().split("<!-- cauchy: end -->")
+    assert "old cauchy" in cauchy
+    assert "old vandermonde" not in vandermonde
+    assert "| `vandermonde` | `gfni_avx512` | 2 | 4 |" in vandermonde
+    assert "4 parities" not in vandermonde

@@ -45,7 +45,7 @@ static bool sometimes(gfs_path wanted, bool evicted) {
 static void small_and_cached_calls_keep_their_path(void) {
   const uint8_t *nowhere[K] = {0};
   enum { SHARDS = 16 };
-  REQUIRE(gfs_path_probed(GFS_PATH_bulk, SHARDS, GFS_OWN_CACHE_MOST / SHARDS, nowhere, K) ==
+  REQUIRE(gfs_path_probed(GFS_PATH_bulk, SHARDS, GFS_PROBED_ABOVE / SHARDS, nowhere, K) ==
           GFS_PATH_bulk);
   REQUIRE(gfs_path_probed(GFS_PATH_cached, K + M, SIZE_MAX, nowhere, K) == GFS_PATH_cached);
 }
