@@ -34,6 +34,7 @@ DROPIN = ROOT / "bindings" / "go" / "reedsolomon"
 #: The tests of MinIO's package cmd that pass as shipped and use the codec.
 TESTS = "TestErasureEncodeDecode$|TestErasureObject|TestHealObject|TestPutObject|TestGetObject"
 DRIVES, WIPED = 8, 4
+FILES = 3  #: objects of the client with files of shards; those of the others are in their metadata
 SHARDS = "part.1"  #: the file with the shards of an object's blocks
 
 
@@ -137,11 +138,11 @@ def lose(program: str, folder: Path) -> dict[tuple[str, str], bytes]:
         client("put", endpoint)
         client("get", endpoint)
     written = shards(folder)
-    assert len(written) == DRIVES * 4, sorted(written)
+    assert len(written) == DRIVES * FILES, sorted(written)
     for n in range(WIPED):
         shutil.rmtree(folder / f"drive{2 * n}")
         (folder / f"drive{2 * n}").mkdir()
-    assert len(shards(folder)) == (DRIVES - WIPED) * 4
+    assert len(shards(folder)) == (DRIVES - WIPED) * FILES
     with server(program, folder) as endpoint:
         client("get", endpoint)
         client("heal", endpoint)
