@@ -9,6 +9,7 @@ typedef struct entry {
   record record;
   uint64_t have;    /* ranks that have their chunk */
   uint64_t records; /* ranks that have the record */
+  bool lost;        /* it has been reported that too few chunks are left */
   UT_hash_handle by_key, by_version;
 } entry;
 
@@ -23,6 +24,8 @@ void index_clear(agent *a);
 bool index_expired(const entry *e);
 /* The shards of an entry that are available now. */
 uint64_t index_present(const agent *a, const entry *e);
+/* Are all chunk servers here, and too few chunks of the value? */
+bool index_lost(agent *a, const entry *e);
 /* Do these shards suffice? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of memory; else: no.
  */
 int index_readable(agent *a, unsigned turn, uint64_t present);

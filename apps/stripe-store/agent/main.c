@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "membership.h"
 #include "node.h"
+#include "recover.h"
 #include "settings.h"
 
 #include <errno.h>
@@ -166,6 +167,7 @@ static void close_all(agent *a) {
   locks_free(a);
   for (unsigned rank = 1; rank < RANKS; rank++)
     node_forget_lists(&a->nodes[rank]);
+  recover_stop(a);
   index_clear(a);
   layout_destroy(a->layout);
   failures_destroy(a->failures);

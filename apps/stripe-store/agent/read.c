@@ -13,6 +13,7 @@
 
 enum { TRIES = 6 };
 
+const char read_damaged[] = "damaged: the value has another checksum";
 static const char no_room[] = "out of memory: too many values are in transit";
 
 /* A value that is being read from the chunk servers. */
@@ -81,7 +82,7 @@ static void check_value(reading *r, const entry *e) {
   (void)fault_point("get.arrived");
   if (sum == e->record.checksum)
     trace_read(r->agent->trace, r->computed, r->began_ns);
-  finish(r, sum == e->record.checksum ? NULL : "damaged: the value has another checksum");
+  finish(r, sum == e->record.checksum ? NULL : read_damaged);
 }
 
 /* The first failure of a try counts. */

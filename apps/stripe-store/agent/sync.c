@@ -179,6 +179,7 @@ static void on_step(void *owner, const result *r) {
     fail(s, r->reason);
   } else if (e != NULL && s->phase == PHASE_CHUNKS) {
     e->have |= UINT64_C(1) << s->node->rank;
+    e->lost = false;
     a->counters.rebuilt++;
   } else if (e != NULL && s->phase == PHASE_RECORDS) {
     e->records |= UINT64_C(1) << s->node->rank;
@@ -225,7 +226,15 @@ static void put_record(sync_job *s, const entry *e) {
   request(s, e->record.version, &m);
 }
 
-static void rebuild(sync_job *s, const entry *e) {
+/* Nobody can rebuild the value: the others are served, and it can be overwritten. */
+static void give_up(entry *e) {
+  if (!e->lost)
+    report("the value of %.*s is lost: too few of its chunks are left", (int)e->record.key_bytes,
+           e->record.key);
+  e->lost = true;
+}
+
+static void rebuild(sync_job *s, entry *e) {
   agent *a = s->agent;
   char reason[GFSMITH_REASON_MAX] = "";
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
@@ -236,7 +245,10 @@ static void rebuild(sync_job *s, const entry *e) {
                          .sink = s->node->rank};
   const gfsmith_graph *graph;
   if (layout_repair(a->layout, &wish, &graph, reason) != GFSMITH_OK) {
-    fail(s, reason);
+    if (index_lost(a, e))
+      give_up(e);
+    else
+      fail(s, reason);
     return;
   }
   (void)fault_point("rebuild.begin");
@@ -261,7 +273,7 @@ static void rebuild(sync_job *s, const entry *e) {
 
 static void do_next(sync_job *s) {
   uint64_t version = s->todo[s->phase].at[s->at++];
-  const entry *e = index_version(s->agent, version);
+  entry *e = index_version(s->agent, version);
   if (s->phase == PHASE_FORGET)
     forget(s, version);
   else if (e != NULL && s->phase == PHASE_RECORDS)

@@ -1,6 +1,7 @@
 #include "memcached.h"
 
 #include "chunk/wire.h"
+#include "common/record.h"
 #include "network.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ typedef struct item {
   char key[24];
   uint8_t *bytes;
   size_t length;
+  bool damaged;
   struct item *next;
 } item;
 
@@ -40,7 +42,16 @@ typedef struct order {
   struct order *next;
 } order;
 
+/* A version that has lost too many chunks, while no other version of its key had enough. */
+typedef struct excuse {
+  uint64_t version;
+  struct excuse *next;
+} excuse;
+
 static store stores[MACHINES];
+static unsigned enough;
+static bool beyond;
+static excuse *excuses;
 static unsigned rank_of[DESCRIPTORS]; /* of the end of a connection in a chunk server */
 static int other_end[DESCRIPTORS];
 
@@ -146,12 +157,88 @@ static memcached_return_t run(memcached_st *handle, order *o) {
 
 /* ---- control --------------------------------------------------------------------------------- */
 
+void memcached_begin(unsigned least, bool harsh) {
+  enough = least;
+  beyond = harsh;
+}
+
+static unsigned intact(const char *name) {
+  unsigned count = 0;
+  for (store *s = stores; s < stores + MACHINES; s++) {
+    const item *i = *find(s, name);
+    count += i != NULL && !i->damaged;
+  }
+  return count;
+}
+
+/* The newest record of a key, or the record of a version. NULL: none. */
+static const record *find_record(const char *key, uint64_t version) {
+  static record found;
+  found.version = 0;
+  for (const store *s = stores; s < stores + MACHINES; s++)
+    for (const item *i = s->items; i != NULL; i = i->next) {
+      record r;
+      if (i->key[0] != 'r' || !record_decode(&r, i->bytes, i->length))
+        continue;
+      bool ours = key == NULL ? r.version == version
+                              : r.key_bytes == strlen(key) && memcmp(r.key, key, r.key_bytes) == 0;
+      if (ours && r.version > found.version)
+        found = r;
+    }
+  return found.version == 0 ? NULL : &found;
+}
+
+/* Is there another version of its key with enough chunks? */
+static bool replaceable(const record *of) {
+  for (const store *s = stores; s < stores + MACHINES; s++)
+    for (const item *i = s->items; i != NULL; i = i->next) {
+      record r;
+      char name[24];
+      if (i->key[0] != 'r' || !record_decode(&r, i->bytes, i->length) || r.version == of->version ||
+          r.key_bytes != of->key_bytes || memcmp(r.key, of->key, r.key_bytes) != 0)
+        continue;
+      snprintf(name, sizeof name, "c%016" PRIx64, r.version);
+      if (intact(name) >= enough)
+        return true;
+    }
+  return false;
+}
+
+/* A chunk of this name is about to be lost. */
+static void lose_chunk(const char *name) {
+  uint64_t version = strtoull(name + 1, NULL, 16);
+  if (intact(name) > enough)
+    return;
+  if (!beyond) { /* otherwise it may be, or become, the acknowledged one */
+    const record *r = find_record(NULL, version);
+    if (r == NULL)
+      return;
+    const record of = *r;
+    if (replaceable(&of))
+      return;
+  }
+  excuse *e = world_new(sizeof *e);
+  *e = (excuse){version, excuses};
+  excuses = e;
+}
+
+bool memcached_excuses(const char *key) {
+  const record *r = find_record(key, 0);
+  for (const excuse *e = excuses; r != NULL && e != NULL; e = e->next)
+    if (e->version == r->version)
+      return true;
+  return false;
+}
+
 void memcached_start(unsigned rank) {
   store *s = &stores[rank];
   *s = (store){.runs = true, .generation = s->generation + 1};
 }
 
 void memcached_kill(unsigned rank) {
+  for (const item *i = stores[rank].items; i != NULL; i = i->next)
+    if (i->key[0] == 'c' && !i->damaged)
+      lose_chunk(i->key);
   stores[rank].runs = stores[rank].paused = false;
   stores[rank].items = NULL;
   for (int fd = 0; fd < DESCRIPTORS; fd++)
@@ -174,17 +261,44 @@ void memcached_pause(unsigned rank, bool paused) {
 
 void memcached_fill(unsigned rank, bool full) { stores[rank].full = full; }
 
-bool memcached_damage(unsigned rank) {
+/* NULL: it has none. */
+static item *any_chunk(unsigned rank) {
   unsigned count = 0;
   for (const item *i = stores[rank].items; i != NULL; i = i->next)
     count += i->key[0] == 'c';
   uint64_t chosen = world_random(count);
-  for (const item *i = stores[rank].items; i != NULL; i = i->next)
-    if (i->key[0] == 'c' && chosen-- == 0) {
-      i->bytes[world_random(i->length)] ^= (uint8_t)(1u << world_random(8));
-      return true;
+  for (item *i = stores[rank].items; i != NULL; i = i->next)
+    if (i->key[0] == 'c' && chosen-- == 0)
+      return i;
+  return NULL;
+}
+
+static void damage(item *i) {
+  if (!i->damaged)
+    lose_chunk(i->key);
+  i->bytes[world_random(i->length)] ^= (uint8_t)(1u << world_random(8));
+  i->damaged = true;
+}
+
+bool memcached_damage(unsigned rank) {
+  item *i = any_chunk(rank);
+  if (i != NULL)
+    damage(i);
+  return i != NULL;
+}
+
+bool memcached_damage_value(unsigned count) {
+  item *chosen = any_chunk(1);
+  if (chosen == NULL || intact(chosen->key) < count)
+    return false;
+  for (unsigned rank = MACHINES - 1; rank > 0 && count > 0; rank--) {
+    item *i = *find(&stores[rank], chosen->key);
+    if (i != NULL && !i->damaged) {
+      damage(i);
+      count--;
     }
-  return false;
+  }
+  return true;
 }
 
 const char *memcached_incarnation(unsigned rank) {
