@@ -226,7 +226,7 @@ static void put_record(sync_job *s, const entry *e) {
   request(s, e->record.version, &m);
 }
 
-/* Nobody can rebuild the value: the others are served, and it can be overwritten. */
+/* The value cannot be rebuilt; it stays in the index, so that reads say so. */
 static void give_up(entry *e) {
   if (!e->lost)
     report("the value of %.*s is lost: too few of its chunks are left", (int)e->record.key_bytes,

@@ -91,7 +91,7 @@ MUTANTS = {
     "recovers an older version although the newest may be acknowledged": Mutant(
         "missing && (c->have & a->recovery->listed) == a->recovery->listed", "false"
     ),
-    "tries to rebuild a lost value for ever": Mutant("index_lost(a, e)", "false", within="rebuild"),
+    "always tries to rebuild a lost value": Mutant("index_lost(a, e)", "false", within="rebuild"),
     "accepts a damaged chunk": Mutant("item_chunk(*item, bytes, version)", "true"),
 }
 
