@@ -15,6 +15,7 @@
 #include "node.h"
 #include "recover.h"
 #include "settings.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,6 +172,7 @@ static void close_all(agent *a) {
   index_clear(a);
   layout_destroy(a->layout);
   failures_destroy(a->failures);
+  tls_close(a);
   event_base_free(a->base);
 }
 
@@ -194,6 +196,8 @@ static bool prepare(agent *a, const settings *o) {
   if (o->auth && !files_secret(a->folder, FILES_PASSWORDS, passwords))
     return false;
   sodium_memzero(passwords, sizeof passwords);
+  if (o->tls && !tls_open(a))
+    return false;
   return trace_open(&a->trace, o->trace, LAYOUT_AGENT) && lock_folder(a->folder) && load_group(a);
 }
 

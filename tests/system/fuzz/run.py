@@ -73,6 +73,7 @@ def targets() -> dict[str, Target]:
             "parse",
             "stats",
             "stripe",
+            "tls",
         )
     ]
     found = (
@@ -104,7 +105,7 @@ def targets() -> dict[str, Target]:
         Target(
             "client",
             (*(HERE / f"{name}.c" for name in ("client", "client_model", "client_store")), *agent, *common),
-            (*STORE_HEADERS, "-levent", *LIBRARIES),
+            (*STORE_HEADERS, "-levent", "-levent_openssl", "-lssl", "-lcrypto", *LIBRARIES),
             ("-max_len=600",),
         ),
     )
