@@ -78,7 +78,7 @@ int index_readable(agent *a, unsigned turn, uint64_t present) {
   return rebuild.wanted == 0 ? GFSMITH_OK : layout_repair(a->layout, &rebuild, &graph, reason);
 }
 
-bool index_lost(agent *a, const entry *e) {
+bool index_beyond_repair(agent *a, const entry *e) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (!a->nodes[rank].known || !node_serves(&a->nodes[rank]))
       return false;

@@ -266,6 +266,10 @@ static void try(reading *r) {
 }
 
 void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
+  if (index_is_lost(e)) {
+    done(owner, NULL, "lost: too few of its chunks were left");
+    return;
+  }
   stripe *value = stripe_new(a, e->record.length);
   reading *r = calloc(1, sizeof *r);
   if (r == NULL) {

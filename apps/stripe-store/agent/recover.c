@@ -119,6 +119,16 @@ static candidate *add(candidate **all, const record *r) {
   return NULL;
 }
 
+/* A record that says that the value is lost replaces those from before the loss. */
+static void add_record(candidate *c, const record *r, uint64_t bit) {
+  if (r->length == RECORD_LOST && c->record.length != RECORD_LOST) {
+    c->record = *r;
+    c->records = 0;
+  }
+  if (r->length == c->record.length)
+    c->records |= bit;
+}
+
 /* Collect the versions in the lists. False: no memory. */
 static bool collect(const agent *a, candidate **all) {
   candidate *c;
@@ -128,7 +138,7 @@ static bool collect(const agent *a, candidate **all) {
       HASH_FIND(hh, *all, &n->records[i].version, sizeof(uint64_t), c);
       if (c == NULL && (c = add(all, &n->records[i])) == NULL)
         return false;
-      c->records |= UINT64_C(1) << rank;
+      add_record(c, &n->records[i], UINT64_C(1) << rank);
     }
   }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
@@ -151,7 +161,7 @@ static int by_version(const candidate *a, const candidate *b) {
  * found damaged. A chunk that is missing on more of them was deleted, by the agent. */
 static int valid(agent *a, const candidate *c, uint64_t listed) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  if ((c->have & listed) == listed)
+  if ((c->have & listed) == listed || c->record.length == RECORD_LOST)
     return GFSMITH_OK;
   return index_readable(a, turn, layout_at(a->layout, turn, c->have));
 }
@@ -168,7 +178,8 @@ static bool build(agent *a, recovery *r) {
     if (status == GFSMITH_ENOMEM ||
         (c->valid && !index_put(a, &c->record, c->have, c->records, &old)))
       return false;
-    c->doubtful = c->valid && old != 0 && c->have != agent_all(a);
+    c->doubtful =
+        c->valid && old != 0 && c->have != agent_all(a) && c->record.length != RECORD_LOST;
   }
   return true;
 }

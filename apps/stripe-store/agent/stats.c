@@ -19,8 +19,8 @@ void stats_answer(client *c) {
   char text[LAYOUT_TEXT], reason[AGENT_REASON];
   uint64_t bytes = 0, lost = 0;
   for (const entry *e = a->by_key; e != NULL; e = e->by_key.next) {
-    bytes += e->record.length;
-    lost += e->lost;
+    bytes += index_is_lost(e) ? 0 : e->record.length;
+    lost += index_is_lost(e);
   }
   layout_text(layout_get(a->layout), text);
   number(c, "pid", (uint64_t)getpid());

@@ -71,7 +71,7 @@ static bool compare(sync_job *s, node *n) {
   }
   for (size_t i = 0; i < n->record_count; i++) {
     if ((e = index_version(a, n->records[i].version)) != NULL)
-      e->records |= bit;
+      e->records |= n->records[i].length == e->record.length ? bit : 0;
     else if (!versions_add(&s->todo[PHASE_FORGET], n->records[i].version))
       return false;
   }
@@ -94,7 +94,8 @@ static bool find_lacking(sync_job *s) {
   s->todo[PHASE_CHUNKS].count = s->todo[PHASE_RECORDS].count = 0;
   HASH_ITER(by_key, a->by_key, e, next) {
     unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
-    if (!(e->have & bit) && !versions_add(&s->todo[PHASE_CHUNKS], e->record.version))
+    if (!(e->have & bit) && !index_is_lost(e) &&
+        !versions_add(&s->todo[PHASE_CHUNKS], e->record.version))
       return false;
     if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)) &&
         !versions_add(&s->todo[PHASE_RECORDS], e->record.version))
@@ -179,7 +180,6 @@ static void on_step(void *owner, const result *r) {
     fail(s, r->reason);
   } else if (e != NULL && s->phase == PHASE_CHUNKS) {
     e->have |= UINT64_C(1) << s->node->rank;
-    e->lost = false;
     a->counters.rebuilt++;
   } else if (e != NULL && s->phase == PHASE_RECORDS) {
     e->records |= UINT64_C(1) << s->node->rank;
@@ -226,12 +226,20 @@ static void put_record(sync_job *s, const entry *e) {
   request(s, e->record.version, &m);
 }
 
-/* The value cannot be rebuilt; it stays in the index, so that reads say so. */
-static void give_up(entry *e) {
-  if (!e->lost)
-    report("the value of %.*s is lost: too few of its chunks are left", (int)e->record.key_bytes,
-           e->record.key);
-  e->lost = true;
+/* The value cannot be rebuilt. Its records have to say so: otherwise a recovery that finds even
+ * fewer chunks would take it for a deleted value. */
+static void give_up(agent *a, entry *e) {
+  report("the value of %.*s is lost: too few of its chunks are left", (int)e->record.key_bytes,
+         e->record.key);
+  e->record.length = RECORD_LOST;
+  e->records = 0;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    node *n = &a->nodes[rank];
+    if (n->sync != NULL)
+      n->sync->failed = true; /* another try stores the record */
+    else
+      sync_heal(n);
+  }
 }
 
 static void rebuild(sync_job *s, entry *e) {
@@ -245,8 +253,8 @@ static void rebuild(sync_job *s, entry *e) {
                          .sink = s->node->rank};
   const gfsmith_graph *graph;
   if (layout_repair(a->layout, &wish, &graph, reason) != GFSMITH_OK) {
-    if (index_lost(a, e))
-      give_up(e);
+    if (index_beyond_repair(a, e))
+      give_up(a, e);
     else
       fail(s, reason);
     return;
@@ -278,7 +286,7 @@ static void do_next(sync_job *s) {
     forget(s, version);
   else if (e != NULL && s->phase == PHASE_RECORDS)
     put_record(s, e);
-  else if (e != NULL)
+  else if (e != NULL && !index_is_lost(e))
     rebuild(s, e);
 }
 

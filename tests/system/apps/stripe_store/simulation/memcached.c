@@ -171,64 +171,54 @@ static unsigned intact(const char *name) {
   return count;
 }
 
-/* The newest record of a key, or the record of a version. NULL: none. */
-static const record *find_record(const char *key, uint64_t version) {
-  static record found;
-  found.version = 0;
-  for (const store *s = stores; s < stores + MACHINES; s++)
-    for (const item *i = s->items; i != NULL; i = i->next) {
-      record r;
-      if (i->key[0] != 'r' || !record_decode(&r, i->bytes, i->length))
-        continue;
-      bool ours = key == NULL ? r.version == version
-                              : r.key_bytes == strlen(key) && memcmp(r.key, key, r.key_bytes) == 0;
-      if (ours && r.version > found.version)
-        found = r;
-    }
-  return found.version == 0 ? NULL : &found;
+static bool of_key(const record *r, const char *key, size_t bytes) {
+  return r->key_bytes == bytes && memcmp(r->key, key, bytes) == 0;
 }
 
-/* Is there another version of its key with enough chunks? */
-static bool replaceable(const record *of) {
+/* Call found(r, with) for each stored record, until it returns true. */
+static bool any_record(bool (*found)(const record *r, const void *with), const void *with) {
   for (const store *s = stores; s < stores + MACHINES; s++)
     for (const item *i = s->items; i != NULL; i = i->next) {
       record r;
-      char name[24];
-      if (i->key[0] != 'r' || !record_decode(&r, i->bytes, i->length) || r.version == of->version ||
-          r.key_bytes != of->key_bytes || memcmp(r.key, of->key, r.key_bytes) != 0)
-        continue;
-      snprintf(name, sizeof name, "c%016" PRIx64, r.version);
-      if (intact(name) >= enough)
+      if (i->key[0] == 'r' && record_decode(&r, i->bytes, i->length) && found(&r, with))
         return true;
     }
   return false;
 }
 
+/* Is it another version of the key, with enough chunks? */
+static bool replaces(const record *r, const void *with) {
+  const record *of = with;
+  char name[24];
+  snprintf(name, sizeof name, "c%016" PRIx64, r->version);
+  return r->version != of->version && of_key(r, of->key, of->key_bytes) && intact(name) >= enough;
+}
+
+/* Is it the version, and does no other one replace it? */
+static bool irreplaceable(const record *r, const void *with) {
+  return r->version == *(const uint64_t *)with && !any_record(replaces, r);
+}
+
 /* A chunk of this name is about to be lost. */
 static void lose_chunk(const char *name) {
-  uint64_t version = strtoull(name + 1, NULL, 16);
+  const uint64_t version = strtoull(name + 1, NULL, 16);
   if (intact(name) > enough)
     return;
-  if (!beyond) { /* otherwise it may be, or become, the acknowledged one */
-    const record *r = find_record(NULL, version);
-    if (r == NULL)
-      return;
-    const record of = *r;
-    if (replaceable(&of))
-      return;
-  }
+  if (!beyond && !any_record(irreplaceable, &version))
+    return; /* beyond the limit, any version may be, or become, the acknowledged one */
   excuse *e = world_new(sizeof *e);
   *e = (excuse){version, excuses};
   excuses = e;
 }
 
-bool memcached_excuses(const char *key) {
-  const record *r = find_record(key, 0);
-  for (const excuse *e = excuses; r != NULL && e != NULL; e = e->next)
+static bool is_excused(const record *r, const void *key) {
+  for (const excuse *e = excuses; e != NULL; e = e->next)
     if (e->version == r->version)
-      return true;
+      return of_key(r, key, strlen(key));
   return false;
 }
+
+bool memcached_excuses(const char *key) { return any_record(is_excused, key); }
 
 void memcached_start(unsigned rank) {
   store *s = &stores[rank];

@@ -18,7 +18,7 @@ bool memcached_damage_value(unsigned count);
 /* Values with fewer intact chunks may be unreadable. `beyond`: more chunks of a value are damaged
  * than the code bears. */
 void memcached_begin(unsigned enough, bool beyond);
-/* Has the current value of the key lost so many chunks, to faults, that it may be lost? */
+/* Has a value of the key lost so many chunks to faults that it may be lost? */
 bool memcached_excuses(const char *key);
 /* The incarnation in hexadecimal digits; NULL: none. */
 const char *memcached_incarnation(unsigned rank);
