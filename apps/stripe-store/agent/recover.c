@@ -119,7 +119,7 @@ static candidate *add(candidate **all, const record *r) {
   return NULL;
 }
 
-/* A record that says that the value is lost replaces those from before the loss. */
+/* A record of a lost value replaces those from before the loss. */
 static void add_record(candidate *c, const record *r, uint64_t bit) {
   if (r->length == RECORD_LOST && c->record.length != RECORD_LOST) {
     c->record = *r;
