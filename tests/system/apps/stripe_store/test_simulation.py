@@ -86,19 +86,20 @@ MUTANTS = {
     "waits too long for an answer": Mutant("ms / 1000", "ms", within="call_begin"),
     "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
     "recovers by the names of the chunks alone": Mutant(
-        "c->valid && old != 0 && c->have != agent_all(a)", "false"
+        "c->valid && old != 0 && c->have != agent_all(a) && c->record.length != RECORD_LOST", "false"
     ),
-    "recovers an older version although the newest may be acknowledged": Mutant(
-        "missing && (c->have & a->recovery->listed) == a->recovery->listed", "false"
+    "always tries to rebuild a lost value": Mutant("index_beyond_repair(a, e)", "false", within="rebuild"),
+    "does not record that a value is lost": Mutant("e->record.length = RECORD_LOST;", ";", within="give_up"),
+    "avoids accused chunk servers although the others do not suffice": Mutant(
+        "index_readable(a, turn, rest) == GFSMITH_OK", "true"
     ),
-    "always tries to rebuild a lost value": Mutant("index_lost(a, e)", "false", within="rebuild"),
     "accepts a damaged chunk": Mutant("item_chunk(*item, bytes, version)", "true"),
 }
 
 FIRST = {
     "deletes before all records are copied": 4832,
     "recovers by the names of the chunks alone": 1878,
-    "recovers an older version although the newest may be acknowledged": 1345,
+    "avoids accused chunk servers although the others do not suffice": 3490,
 }
 """Seeds at which the search begins, if it is not 0: these mutants are found in one of thousands."""
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALM = 60, LONGEST = 5, LINKS = 3, HARSH = 7 };
+enum { CALM = 60, LONGEST = 5, LINKS = 6, HARSH = 7 };
 
 static const shape shapes[] = {
     {"rs", 2, 1, 1, "-m 1"},
