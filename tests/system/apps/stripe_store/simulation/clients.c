@@ -373,6 +373,7 @@ bool clients_rested(void) { return stored_last && idle(); }
 void clients_read_all(void) {
   now_in = READING;
   for (unsigned i = 0; i < CLIENTS; i++) {
+    hang_up(&all[i]); /* the agent closes a connection for which it had no memory, perhaps later */
     all[i].reads = 0;
     think(&all[i], MS);
   }
