@@ -14,7 +14,7 @@ from bench.build import BUILD, LIBRARY, ROOT, WARNINGS, BuildError, compile_prog
 HERE = Path(__file__).resolve().parent
 COMPOSE = ROOT / "build" / "libgfsmith-compose.a"
 #: Requirements of libgfsmith-compose by their names in pkg-config.
-NEEDS = ("libfabric", "libsodium", "libxxhash")
+NEEDS = ("libfabric", "libsodium", "libcrypto", "libxxhash")
 
 
 @dataclass(frozen=True, slots=True)

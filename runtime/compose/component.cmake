@@ -2,7 +2,7 @@
 find_package(PkgConfig)
 find_package(Threads)
 if(PkgConfig_FOUND AND Threads_FOUND)
-  pkg_check_modules(compose_needs IMPORTED_TARGET libfabric libsodium libxxhash)
+  pkg_check_modules(compose_needs IMPORTED_TARGET libfabric libsodium libcrypto libxxhash)
   if(compose_needs_FOUND)
     include("${CMAKE_CURRENT_LIST_DIR}/gfsmith-compose-targets.cmake")
     set(gfsmith_compose_FOUND TRUE)

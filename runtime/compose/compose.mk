@@ -2,12 +2,12 @@
 #
 #   build/libgfsmith-compose.a, build/libgfsmith-compose.so
 #
-# Both need the core library, libfabric, libsodium and libxxhash. "make install-compose" installs the
+# Both need the core library, libfabric, libsodium, libcrypto (OpenSSL) and libxxhash. "make install-compose" installs the
 # libraries and the core, but not the packages of Debian: docs/build.md.
 COMPOSE_SOURCES := $(wildcard runtime/compose/src/*.c)
 COMPOSE_HEADERS := $(wildcard runtime/compose/src/*.h runtime/compose/include/*.h)
 COMPOSE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(COMPOSE_SOURCES))
-COMPOSE_LIBS := -lfabric -lsodium -lxxhash -lpthread
+COMPOSE_LIBS := -lfabric -lsodium -lcrypto -lxxhash -lpthread
 
 .PHONY: compose
 ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)

@@ -118,7 +118,7 @@ COMPOSE = Part(
             "fuzz",
             (f"{FUZZ}/links.c",),
             # Its clock replaces that of timer.c.
-            ("-fsanitize=fuzzer", "-Wl,-z,muldefs", "-lfabric", "-lsodium", "-lxxhash"),
+            ("-fsanitize=fuzzer", "-Wl,-z,muldefs", "-lfabric", "-lsodium", "-lcrypto", "-lxxhash"),
             (("-runs=0", f"{FUZZ}/corpus/links"),),
         ),
     ),

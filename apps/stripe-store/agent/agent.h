@@ -69,6 +69,9 @@ struct agent {
   uint64_t start;             /* random: an agent with a copy of the folder has another one */
   char trouble[AGENT_REASON]; /* the reason why the group cannot be written; "": it can */
   bool closed;                /* the index is built */
+  struct recovery *recovery;  /* while it is being built */
+  uint64_t checked;           /* the version that is being read for that; 0: none */
+  bool hesitates;             /* it waits for all chunk servers, because a value is damaged */
   uint64_t quorum_ms;         /* time when enough lists for it had arrived; 0: not yet */
   uint64_t deciders;          /* ranks from whose lists it was built after a start */
   uint64_t doubters;          /* those that do not agree with it yet: clients wait for them */
@@ -84,10 +87,11 @@ struct agent {
   unsigned deadline_ms;
   unsigned clients_max;
   unsigned idle_s, stall_s; /* timeouts of clients, in seconds; 0: none */
-  bool auth;                /* clients have to authenticate themselves */
-  bool deaf;                /* clients cannot be accepted at the moment */
-  uint64_t complained_ms;   /* time of the last report about that; 0: none */
-  struct flush *flush;      /* flush_all, while it runs */
+  struct ssl_ctx_st *tls; /* the connections of clients are encrypted with it; NULL: they are not */
+  bool auth;              /* clients have to authenticate themselves */
+  bool deaf;              /* clients cannot be accepted at the moment */
+  uint64_t complained_ms; /* time of the last report about that; 0: none */
+  struct flush *flush;    /* flush_all, while it runs */
   failures *failures;
   counters counters;
   struct evconnlistener *listener;

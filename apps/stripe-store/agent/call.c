@@ -145,7 +145,7 @@ static void on_over(void *owner, const gfsmith_outcome *outcome) {
   c->own_runs = false;
   if (outcome->status != GFSMITH_OK) {
     if (outcome->rank > 0 && outcome->rank < RANKS)
-      c->result.unable |= UINT64_C(1) << outcome->rank;
+      c->result.accused |= UINT64_C(1) << outcome->rank;
     fail(c, outcome->status, outcome->reason);
   } else if (c->ours) {
     c->waiting = 0;
@@ -190,7 +190,7 @@ static void judge(call *c, uint16_t rank, const message *m) {
   case GFSMITH_EPEER:
   case GFSMITH_ECORRUPT:
     if (m->sink > 0 && m->sink < RANKS)
-      c->result.unable |= UINT64_C(1) << m->sink;
+      c->result.accused |= UINT64_C(1) << m->sink;
     break;
   default:
     c->result.unable |= bit;

@@ -9,6 +9,7 @@ typedef struct result {
   int status;       /* GFSMITH_OK, or the status of the first failure */
   uint64_t missing; /* ranks that do not have their chunk */
   uint64_t unable;  /* ranks that cannot take part; the next try avoids them */
+  uint64_t accused; /* ranks that others could not reach: perhaps because these wait themselves */
   char reason[AGENT_REASON];
 } result;
 

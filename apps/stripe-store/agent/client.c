@@ -2,6 +2,7 @@
 
 #include "common/files.h"
 #include "common/report.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,6 +43,8 @@ static void stop_waiting(client *c) {
 
 /* Close the connection. A running command continues; the client is freed when it is over. */
 static void hang_up(client *c) {
+  if (c->agent->tls != NULL)
+    tls_end(c->stream);
   bufferevent_free(c->stream);
   c->stream = NULL;
   if (c->state != CLIENT_BUSY)
@@ -230,10 +233,10 @@ static bool take(client *c) {
   }
 }
 
-/* A client may pause before a line, but not within a line or a value. */
+/* A client may pause before a line, but not within a line, a value or a handshake. */
 static void set_timeouts(client *c) {
-  bool within =
-      c->state != CLIENT_LINE || evbuffer_get_length(bufferevent_get_input(c->stream)) > 0;
+  bool within = c->shakes || c->state != CLIENT_LINE ||
+                evbuffer_get_length(bufferevent_get_input(c->stream)) > 0;
   const struct timeval reading = {.tv_sec = within ? c->agent->stall_s : c->agent->idle_s};
   const struct timeval writing = {.tv_sec = c->agent->stall_s};
   bufferevent_set_timeouts(c->stream, reading.tv_sec > 0 ? &reading : NULL, &writing);
@@ -283,13 +286,18 @@ static void on_written(struct bufferevent *stream, void *owner) {
 
 static void on_event(struct bufferevent *stream, short what, void *owner) {
   (void)stream;
-  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT))
-    hang_up(owner);
+  client *c = owner;
+  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT)) {
+    hang_up(c);
+  } else if (what & BEV_EVENT_CONNECTED) {
+    c->shakes = false;
+    set_timeouts(c);
+  }
 }
 
-/* Answer, as far as the socket takes it, and close. */
-static void turn_away(evutil_socket_t fd, const char *answer) {
-  ssize_t sent = send(fd, answer, strlen(answer), MSG_NOSIGNAL);
+/* Answer, as far as the socket takes it and can be read, and close. */
+static void turn_away(const agent *a, evutil_socket_t fd, const char *answer) {
+  ssize_t sent = a->tls == NULL ? send(fd, answer, strlen(answer), MSG_NOSIGNAL) : 0;
   (void)sent;
   evutil_closesocket(fd);
 }
@@ -314,18 +322,20 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
   (void)length;
   agent *a = owner;
   if (a->counters.clients >= a->clients_max) {
-    turn_away(fd, "SERVER_ERROR too many clients\r\n");
+    turn_away(a, fd, "SERVER_ERROR too many clients\r\n");
     return;
   }
   client *c = calloc(1, sizeof *c);
-  struct bufferevent *stream =
-      c == NULL ? NULL : bufferevent_socket_new(a->base, fd, BEV_OPT_CLOSE_ON_FREE);
+  struct bufferevent *stream = c == NULL ? NULL
+                               : a->tls != NULL
+                                   ? tls_stream(a, fd)
+                                   : bufferevent_socket_new(a->base, fd, BEV_OPT_CLOSE_ON_FREE);
   if (stream == NULL) {
     free(c);
-    turn_away(fd, "SERVER_ERROR out of memory\r\n");
+    turn_away(a, fd, "SERVER_ERROR out of memory\r\n");
     return;
   }
-  *c = (client){.agent = a, .stream = stream, .known = !a->auth};
+  *c = (client){.agent = a, .stream = stream, .shakes = a->tls != NULL, .known = !a->auth};
   begin(c, fd);
 }
 

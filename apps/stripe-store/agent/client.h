@@ -19,6 +19,7 @@ typedef struct client {
   agent *agent;
   struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
   client_state state;
+  bool shakes;   /* the handshake of TLS is not over */
   bool going_on; /* client_go_on is on the stack */
   bool known;    /* it has authenticated itself, or need not */
   bool quits;    /* add no answers; close when those before have been sent */

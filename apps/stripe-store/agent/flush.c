@@ -4,6 +4,7 @@
 #include "index.h"
 #include "membership.h"
 #include "node.h"
+#include "recover.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static void on_flushed(void *owner, const result *r) {
     finish(w, r->reason);
     return;
   }
+  recover_stop(a);
   index_clear(a);
   a->closed = true;
   a->deciders = a->doubters = a->copiers = 0;

@@ -77,3 +77,12 @@ int index_readable(agent *a, unsigned turn, uint64_t present) {
   layout_rebuild rebuild = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT};
   return rebuild.wanted == 0 ? GFSMITH_OK : layout_repair(a->layout, &rebuild, &graph, reason);
 }
+
+bool index_beyond_repair(agent *a, const entry *e) {
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (!a->nodes[rank].known || !node_serves(&a->nodes[rank]))
+      return false;
+  int status =
+      index_readable(a, index_turn(a, e->record.key, e->record.key_bytes), index_present(a, e));
+  return status != GFSMITH_OK && status != GFSMITH_ENOMEM;
+}

@@ -12,6 +12,8 @@ typedef struct entry {
   UT_hash_handle by_key, by_version;
 } entry;
 
+/* Has it been recorded that too few chunks are left? */
+static inline bool index_is_lost(const entry *e) { return e->record.length == RECORD_LOST; }
 unsigned index_turn(const agent *a, const char *key, size_t bytes);
 entry *index_find(const agent *a, const char *key, size_t bytes);
 entry *index_version(const agent *a, uint64_t version);
@@ -23,6 +25,8 @@ void index_clear(agent *a);
 bool index_expired(const entry *e);
 /* The shards of an entry that are available now. */
 uint64_t index_present(const agent *a, const entry *e);
+/* Are all chunk servers here, and too few chunks of the value? */
+bool index_beyond_repair(agent *a, const entry *e);
 /* Do these shards suffice? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of memory; else: no.
  */
 int index_readable(agent *a, unsigned turn, uint64_t present);

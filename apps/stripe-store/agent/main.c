@@ -13,7 +13,9 @@
 #include "lock.h"
 #include "membership.h"
 #include "node.h"
+#include "recover.h"
 #include "settings.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,9 +168,11 @@ static void close_all(agent *a) {
   locks_free(a);
   for (unsigned rank = 1; rank < RANKS; rank++)
     node_forget_lists(&a->nodes[rank]);
+  recover_stop(a);
   index_clear(a);
   layout_destroy(a->layout);
   failures_destroy(a->failures);
+  tls_close(a);
   event_base_free(a->base);
 }
 
@@ -192,6 +196,8 @@ static bool prepare(agent *a, const settings *o) {
   if (o->auth && !files_secret(a->folder, FILES_PASSWORDS, passwords))
     return false;
   sodium_memzero(passwords, sizeof passwords);
+  if (o->tls && !tls_open(a))
+    return false;
   return trace_open(&a->trace, o->trace, LAYOUT_AGENT) && lock_folder(a->folder) && load_group(a);
 }
 

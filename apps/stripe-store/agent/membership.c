@@ -1,6 +1,7 @@
 #include "membership.h"
 
 #include "call.h"
+#include "check.h"
 #include "common/report.h"
 #include "node.h"
 #include "recover.h"
@@ -268,8 +269,10 @@ void membership_tick(agent *a) {
 }
 
 void membership_advance(agent *a) {
-  if (!a->closed && !recover_try(a))
+  if (!a->closed && !recover_try(a)) {
+    check_next(a);
     return;
+  }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (a->nodes[rank].state == NODE_LISTED) {
       node_set_state(&a->nodes[rank], NODE_SYNCING);

@@ -13,6 +13,7 @@
 
 enum { TRIES = 6 };
 
+const char read_damaged[] = "damaged: the value has another checksum";
 static const char no_room[] = "out of memory: too many values are in transit";
 
 /* A value that is being read from the chunk servers. */
@@ -24,6 +25,7 @@ typedef struct reading {
   unsigned tries, running;
   unsigned computed; /* chunks that this try computes */
   uint64_t without;  /* ranks that this try avoids */
+  uint64_t accused;  /* the same, if there are enough others */
   bool failed;
   char reason[AGENT_REASON];
   read_done *done;
@@ -81,7 +83,7 @@ static void check_value(reading *r, const entry *e) {
   (void)fault_point("get.arrived");
   if (sum == e->record.checksum)
     trace_read(r->agent->trace, r->computed, r->began_ns);
-  finish(r, sum == e->record.checksum ? NULL : "damaged: the value has another checksum");
+  finish(r, sum == e->record.checksum ? NULL : read_damaged);
 }
 
 /* The first failure of a try counts. */
@@ -117,6 +119,7 @@ static void part_over(void *owner, const result *result) {
   if (result->status != GFSMITH_OK)
     fail(r, result->reason);
   r->without |= result->unable;
+  r->accused |= result->accused;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     if (result->missing >> rank & 1)
       sync_missing(a, rank, r->version);
@@ -250,6 +253,9 @@ static void try(reading *r) {
   const entry *e = index_version(a, r->version);
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
   uint64_t present = index_present(a, e) & ~layout_at(a->layout, turn, r->without);
+  uint64_t rest = present & ~layout_at(a->layout, turn, r->accused);
+  if (index_readable(a, turn, rest) == GFSMITH_OK)
+    present = rest;
   if (r->value->users > 1) { /* an abandoned try may still write there */
     stripe_free(r->value);
     r->value = stripe_new(a, e->record.length);
@@ -265,6 +271,10 @@ static void try(reading *r) {
 }
 
 void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
+  if (index_is_lost(e)) {
+    done(owner, NULL, "lost: too few of its chunks were left");
+    return;
+  }
   stripe *value = stripe_new(a, e->record.length);
   reading *r = calloc(1, sizeof *r);
   if (r == NULL) {

@@ -5,6 +5,13 @@
  * have a chunk, or that can be decoded. All other versions remain from a write that was never
  * acknowledged, or from a value that was replaced or deleted: sync.c removes them.
  *
+ * The names of the chunks do not tell whether the chunks are damaged. So check.c reads a version
+ * that would replace an older one, unless all chunk servers have a chunk of it. If it cannot be
+ * read, and one of the chunk servers has no chunk of it, it was never acknowledged, and no client
+ * has read it: an earlier recovery that chose it would have made its chunk servers, at least k,
+ * delete the older version first. So the older version is chosen. If all of them have a chunk, it
+ * may have been acknowledged: recovery waits for the other chunk servers.
+ *
  * The next recovery, from other lists, must decide the same about a write that was not
  * acknowledged. So these chunk servers delete nothing before all of them have their records: until
  * then, an older version may be the only one that the next recovery finds. And clients wait until
@@ -18,6 +25,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A version that may be the current one of its key. */
+typedef struct candidate {
+  record record;
+  uint64_t have, records; /* ranks */
+  bool valid;             /* by the names of its chunks, it may have been acknowledged */
+  bool doubtful;          /* it has to be read before it may replace an older version */
+  bool rejected;          /* it cannot be read */
+  UT_hash_handle hh;
+} candidate;
+
+typedef struct recovery {
+  uint64_t listed; /* ranks from whose lists the index is built */
+  candidate *all;  /* the oldest version first */
+} recovery;
 
 /* The others probably come soon after the first: without them, all records have to be copied. */
 enum { QUORUM_WAIT_MS = 500 };
@@ -60,8 +82,12 @@ bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
     there += whole(a, &a->nodes[rank]);
   reason[0] = '\0';
-  append(reason, "unknown until %u chunk servers have sent their lists, %u have:", quorum(a),
-         there);
+  if (a->recovery != NULL) {
+    append(reason, "unknown until the values written last have been read");
+    return true;
+  }
+  append(reason, "unknown until %u chunk servers have sent their lists, %u have:",
+         a->hesitates ? agent_nodes(a) : quorum(a), there);
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const node *n = &a->nodes[rank];
     if (!whole(a, n))
@@ -71,13 +97,6 @@ bool recover_waits(const agent *a, char reason[AGENT_REASON]) {
   reason[strlen(reason) - 1] = '\0';
   return true;
 }
-
-/* A version that may be the current one of its key. */
-typedef struct candidate {
-  record record;
-  uint64_t have, records; /* ranks */
-  UT_hash_handle hh;
-} candidate;
 
 static void forget(candidate **all) {
   candidate *c, *next;
@@ -100,6 +119,16 @@ static candidate *add(candidate **all, const record *r) {
   return NULL;
 }
 
+/* A record of a lost value replaces those from before the loss. */
+static void add_record(candidate *c, const record *r, uint64_t bit) {
+  if (r->length == RECORD_LOST && c->record.length != RECORD_LOST) {
+    c->record = *r;
+    c->records = 0;
+  }
+  if (r->length == c->record.length)
+    c->records |= bit;
+}
+
 /* Collect the versions in the lists. False: no memory. */
 static bool collect(const agent *a, candidate **all) {
   candidate *c;
@@ -109,7 +138,7 @@ static bool collect(const agent *a, candidate **all) {
       HASH_FIND(hh, *all, &n->records[i].version, sizeof(uint64_t), c);
       if (c == NULL && (c = add(all, &n->records[i])) == NULL)
         return false;
-      c->records |= UINT64_C(1) << rank;
+      add_record(c, &n->records[i], UINT64_C(1) << rank);
     }
   }
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
@@ -132,31 +161,59 @@ static int by_version(const candidate *a, const candidate *b) {
  * found damaged. A chunk that is missing on more of them was deleted, by the agent. */
 static int valid(agent *a, const candidate *c, uint64_t listed) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  if ((c->have & listed) == listed)
+  if ((c->have & listed) == listed || c->record.length == RECORD_LOST)
     return GFSMITH_OK;
   return index_readable(a, turn, layout_at(a->layout, turn, c->have));
 }
 
-/* False: no memory, and the index is empty. */
-static bool build(agent *a, uint64_t listed) {
-  candidate *all = NULL;
+/* Put the newest valid version of each key into the index. If an older valid version would be
+ * deleted, and some chunk server may not have a chunk of the newest one, the names of its chunks do
+ * not suffice: one of them may be damaged, so it has to be read. False: no memory. */
+static bool build(agent *a, recovery *r) {
   uint64_t old;
-  bool complete = collect(a, &all);
-  HASH_SORT(all, by_version);
-  for (const candidate *c = all; complete && c != NULL; c = c->hh.next) {
-    int status = valid(a, c, listed);
-    if (status == GFSMITH_OK)
-      complete = index_put(a, &c->record, c->have, c->records, &old);
-    else
-      complete = status != GFSMITH_ENOMEM;
+  HASH_SORT(r->all, by_version);
+  for (candidate *c = r->all; c != NULL; c = c->hh.next) {
+    int status = valid(a, c, r->listed);
+    c->valid = status == GFSMITH_OK;
+    if (status == GFSMITH_ENOMEM ||
+        (c->valid && !index_put(a, &c->record, c->have, c->records, &old)))
+      return false;
+    c->doubtful =
+        c->valid && old != 0 && c->have != agent_all(a) && c->record.length != RECORD_LOST;
   }
-  if (!complete)
-    index_clear(a);
-  forget(&all);
-  return complete;
+  return true;
 }
 
-bool recover_try(agent *a) {
+void recover_stop(agent *a) {
+  if (a->recovery == NULL)
+    return;
+  forget(&a->recovery->all);
+  free(a->recovery);
+  a->recovery = NULL;
+}
+
+/* Begin again, with the lists that will be there then. */
+static void begin_again(agent *a) {
+  recover_stop(a);
+  index_clear(a);
+  a->quorum_ms = 0;
+}
+
+/* False: no memory. */
+static bool begin(agent *a, uint64_t listed) {
+  a->recovery = calloc(1, sizeof *a->recovery);
+  if (a->recovery == NULL)
+    return false;
+  a->recovery->listed = listed;
+  if (collect(a, &a->recovery->all) && build(a, a->recovery))
+    return true;
+  recover_stop(a);
+  index_clear(a);
+  return false;
+}
+
+/* Can recovery begin? Then the ranks with a list; else 0. */
+static uint64_t enough_lists(agent *a) {
   uint64_t listed = 0;
   unsigned count = 0;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
@@ -165,22 +222,87 @@ bool recover_try(agent *a) {
       count++;
     }
   if (!a->group.formed || count < quorum(a))
-    return false;
+    return 0;
   if (a->quorum_ms == 0)
     a->quorum_ms = agent_now_ms();
-  if (count < agent_nodes(a) && agent_now_ms() - a->quorum_ms < QUORUM_WAIT_MS)
-    return false;
-  if (!build(a, listed))
+  bool waits = count < agent_nodes(a) && agent_now_ms() - a->quorum_ms < QUORUM_WAIT_MS;
+  return waits ? 0 : listed;
+}
+
+bool recover_try(agent *a) {
+  if (a->recovery == NULL) {
+    uint64_t listed = enough_lists(a);
+    if (listed == 0 || !begin(a, listed))
+      return false;
+  }
+  if (recover_doubt(a) != NULL)
     return false;
   a->closed = true;
-  a->deciders = a->doubters = a->copiers = listed;
+  a->hesitates = false;
+  a->deciders = a->doubters = a->copiers = a->recovery->listed;
+  recover_stop(a);
   report("recovered %u values", HASH_CNT(by_key, a->by_key));
   return true;
 }
 
+static candidate *doubtful(const agent *a) {
+  for (candidate *c = a->recovery == NULL ? NULL : a->recovery->all; c != NULL; c = c->hh.next)
+    if (c->doubtful && index_version(a, c->record.version) != NULL)
+      return c;
+  return NULL;
+}
+
+const entry *recover_doubt(const agent *a) {
+  const candidate *c = doubtful(a);
+  return c == NULL ? NULL : index_version(a, c->record.version);
+}
+
+void recover_readable(agent *a) { doubtful(a)->doubtful = false; }
+
+/* The newest version of the key that can still be chosen; if there is none, the newest one, which
+ * is lost then. */
+static const candidate *instead(const recovery *r, const candidate *of) {
+  const candidate *found = NULL;
+  bool rejected = true;
+  for (const candidate *c = r->all; c != NULL; c = c->hh.next)
+    if (c->valid && c->record.key_bytes == of->record.key_bytes &&
+        memcmp(c->record.key, of->record.key, of->record.key_bytes) == 0 &&
+        (rejected || !c->rejected)) {
+      found = c;
+      rejected = c->rejected;
+    }
+  return found;
+}
+
+void recover_unreadable(agent *a) {
+  candidate *c = doubtful(a);
+  uint64_t old;
+  bool missing = false;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    missing = missing || !node_serves(&a->nodes[rank]);
+  /* it may have been acknowledged, and the others may have its chunks */
+  if (missing && (c->have & a->recovery->listed) == a->recovery->listed) {
+    if (!a->hesitates)
+      report("a value that was written last is damaged: waiting for all chunk servers");
+    a->hesitates = true;
+    begin_again(a);
+    return;
+  }
+  c->doubtful = false;
+  c->rejected = true;
+  c->have = index_version(a, c->record.version)->have;
+  const candidate *next = instead(a->recovery, c);
+  if (next != c && !index_put(a, &next->record, next->have, next->records, &old))
+    begin_again(a);
+}
+
+void recover_unchecked(agent *a) { begin_again(a); }
+
 void recover_agreed(agent *a, uint16_t rank) { a->doubters &= ~(UINT64_C(1) << rank); }
 
 bool recover_undone(agent *a, uint16_t rank) {
+  if (a->recovery != NULL && (a->recovery->listed >> rank & 1))
+    begin_again(a);
   if (!(a->doubters >> rank & 1))
     return false;
   a->deciders = a->doubters = a->copiers = a->quorum_ms = 0;

@@ -23,6 +23,9 @@ static const char usage[] =
     "  --max-clients N      most clients at a time, 1 to 1000000 (1000)\n"
     "  --auth               clients authenticate themselves with a line USER:PASSWORD of the file\n"
     "                       `passwords` in FOLDER\n"
+    "  --tls                clients use TLS, with the certificate `tls.crt` and its key `tls.key` "
+    "in\n"
+    "                       FOLDER\n"
     "  --idle SECONDS       close clients that send no command; 0: never (0)\n"
     "  --stall SECONDS      close clients that stop within a command, or do not read answers (30)\n"
     "  --degraded weibull:SHAPE:RATE[:LOST]  read as if LOST (1) chunks were missing, at random\n"
@@ -49,6 +52,7 @@ static const struct option long_options[] = {
     {"trace", required_argument, NULL, 't'},
     {"max-clients", required_argument, NULL, 'c'},
     {"auth", no_argument, NULL, 'A'},
+    {"tls", no_argument, NULL, 'T'},
     {"idle", required_argument, NULL, 'i'},
     {"stall", required_argument, NULL, 'a'},
     {"help", no_argument, NULL, 'h'},
@@ -112,6 +116,8 @@ static bool apply_clients(settings *o, int flag) {
     return small("--max-clients", 1, 1000000, &o->clients_max);
   case 'A':
     return o->auth = true;
+  case 'T':
+    return o->tls = true;
   case 'i':
     return small("--idle", 0, 86400, &o->idle_s);
   case 'a':

@@ -10,7 +10,7 @@ typedef struct settings {
   layout_options layout;
   address listen, fabric; /* for clients; for chunk servers */
   uint64_t value_max, memory_max, seed;
-  bool auth;
+  bool auth, tls;
   unsigned deadline_ms, clients_max, idle_s, stall_s;
 } settings;
 

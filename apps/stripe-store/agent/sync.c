@@ -71,7 +71,7 @@ static bool compare(sync_job *s, node *n) {
   }
   for (size_t i = 0; i < n->record_count; i++) {
     if ((e = index_version(a, n->records[i].version)) != NULL)
-      e->records |= bit;
+      e->records |= n->records[i].length == e->record.length ? bit : 0;
     else if (!versions_add(&s->todo[PHASE_FORGET], n->records[i].version))
       return false;
   }
@@ -94,7 +94,8 @@ static bool find_lacking(sync_job *s) {
   s->todo[PHASE_CHUNKS].count = s->todo[PHASE_RECORDS].count = 0;
   HASH_ITER(by_key, a->by_key, e, next) {
     unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
-    if (!(e->have & bit) && !versions_add(&s->todo[PHASE_CHUNKS], e->record.version))
+    if (!(e->have & bit) && !index_is_lost(e) &&
+        !versions_add(&s->todo[PHASE_CHUNKS], e->record.version))
       return false;
     if (!(e->records & bit) && keeps_record(a, bit, layout_replicas(a->layout, turn)) &&
         !versions_add(&s->todo[PHASE_RECORDS], e->record.version))
@@ -225,7 +226,23 @@ static void put_record(sync_job *s, const entry *e) {
   request(s, e->record.version, &m);
 }
 
-static void rebuild(sync_job *s, const entry *e) {
+/* The value cannot be rebuilt. Its records have to say so: otherwise a recovery that finds even
+ * fewer chunks would take it for a deleted value. */
+static void give_up(agent *a, entry *e) {
+  report("the value of %.*s is lost: too few of its chunks are left", (int)e->record.key_bytes,
+         e->record.key);
+  e->record.length = RECORD_LOST;
+  e->records = 0;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    node *n = &a->nodes[rank];
+    if (n->sync != NULL)
+      n->sync->failed = true; /* another try stores the record */
+    else
+      sync_heal(n);
+  }
+}
+
+static void rebuild(sync_job *s, entry *e) {
   agent *a = s->agent;
   char reason[GFSMITH_REASON_MAX] = "";
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
@@ -236,7 +253,10 @@ static void rebuild(sync_job *s, const entry *e) {
                          .sink = s->node->rank};
   const gfsmith_graph *graph;
   if (layout_repair(a->layout, &wish, &graph, reason) != GFSMITH_OK) {
-    fail(s, reason);
+    if (index_beyond_repair(a, e))
+      give_up(a, e);
+    else
+      fail(s, reason);
     return;
   }
   (void)fault_point("rebuild.begin");
@@ -261,12 +281,12 @@ static void rebuild(sync_job *s, const entry *e) {
 
 static void do_next(sync_job *s) {
   uint64_t version = s->todo[s->phase].at[s->at++];
-  const entry *e = index_version(s->agent, version);
+  entry *e = index_version(s->agent, version);
   if (s->phase == PHASE_FORGET)
     forget(s, version);
   else if (e != NULL && s->phase == PHASE_RECORDS)
     put_record(s, e);
-  else if (e != NULL)
+  else if (e != NULL && !index_is_lost(e))
     rebuild(s, e);
 }
 

@@ -222,7 +222,8 @@ void remove_begin(agent *a, const entry *e, write_done *done, void *owner) {
     return;
   }
   message m = {.type = MESSAGE_UNMETA, .version = e->record.version};
-  uint64_t replicas = e->records;
+  /* copies of the record from before the loss may exist on any chunk server */
+  uint64_t replicas = index_is_lost(e) ? agent_all(a) : e->records;
   call *c = call_begin(a, a->deadline_ms, on_removed, w);
   if (c == NULL) {
     finish(w, no_memory);

@@ -25,6 +25,9 @@ bool files_flush(const char *folder);
 
 /* The users of a store with --auth, a line USER:PASSWORD for each. */
 #define FILES_PASSWORDS "passwords"
+/* The certificate of an agent with --tls, with those of its issuers, and its private key: PEM. */
+#define FILES_CERTIFICATE "tls.crt"
+#define FILES_CERTIFICATE_KEY "tls.key"
 
 /* As files_read, for a file with a secret. False, with a message: missing, or readable by other
  * users.

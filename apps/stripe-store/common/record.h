@@ -6,6 +6,9 @@
 
 enum { RECORD_KEY_MAX = 250, RECORD_FIXED = 48, RECORD_MAX = RECORD_FIXED + RECORD_KEY_MAX };
 
+/* As length: the value is lost, because too few of its chunks were left. */
+#define RECORD_LOST UINT64_MAX
+
 typedef struct record {
   uint64_t version;
   uint64_t length;   /* bytes of the value */

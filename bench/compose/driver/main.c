@@ -242,6 +242,7 @@ int main(int count, char **words) {
   options.rank = (uint16_t)rank;
   options.key = key;
   options.key_bytes = read_key(key);
+  options.triggers = true; /* as in the paper, where the provider has them */
   options.trace = on_trace;
   options.context = &this;
   char reason[GFSMITH_REASON_MAX] = "", line[LINE];

@@ -93,6 +93,8 @@ _NAMES: dict[str, tuple[Package, ...]] = {
     "libxxhash-dev": ("xxhash-devel", "xxhash-dev", "xxhash", "xxhash"),
     "libfabric-dev": ("libfabric-devel", _SOURCE, "libfabric", "libfabric"),
     "libsodium-dev": ("libsodium-devel", "libsodium-dev", "libsodium", "libsodium"),
+    "libssl-dev": ("openssl-devel", "openssl-dev", "openssl", "openssl"),
+    "openssl": _everywhere("openssl"),
     "uthash-dev": ("uthash-devel", "uthash-dev", "uthash", "uthash"),
     "libevent-dev": ("libevent-devel", "libevent-dev", "libevent", "libevent"),
     "libmemcached-dev": (

@@ -114,6 +114,8 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.LIB, Probe.FILE, "/usr/include/xxhash.h", "libxxhash-dev", "shard checksums"),
     Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/rdma/fabric.h", "libfabric-dev", "make compose"),
     Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/sodium.h", "libsodium-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/openssl/ssl.h", "libssl-dev", "make compose"),
+    Requirement(Level.COMPOSE, Probe.COMMAND, "openssl", "openssl", "makes certificates"),
     Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/uthash.h", "uthash-dev", "make compose"),
     Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/event.h", "libevent-dev", "apps/stripe-store"),
     Requirement(

@@ -132,7 +132,8 @@ typedef struct gfsmith_node_options {
   unsigned connect_ms;  /**< time limit for setting up and authenticating a connection, 1 to
                            86,400,000 [2000] */
   size_t memory;        /**< most bytes that the node allocates for shards in transit [1 GiB] */
-  bool triggers;        /**< use triggered operations if the provider supports them [true] */
+  bool triggers;        /**< use triggered operations if the provider supports them, at all nodes or
+                           at none: slices of data have no authentication codes then [false] */
   gfsmith_link_handler *link;       /**< called when a link comes up or goes down [NULL] */
   gfsmith_message_handler *message; /**< called with messages [NULL: they are dropped] */
   gfsmith_trace_handler *trace;     /**< called when an operation has ended [NULL] */
@@ -185,7 +186,7 @@ GFSMITH_API bool gfsmith_node_triggers(const gfsmith_node *node);
  * @param rank the rank of the peer
  * @param host the numeric address of the peer
  * @param port the port of the peer
- * @return GFSMITH_EINVAL (own rank, rank out of range, an invalid address) */
+ * @return GFSMITH_EINVAL (own rank, rank out of range, an invalid address), GFSMITH_ENOMEM */
 GFSMITH_API int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host,
                                   uint16_t port);
 /** Replace the shared key, without closing links. New links use the new key; links of the previous

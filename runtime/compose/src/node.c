@@ -16,8 +16,7 @@ void gfsmith_node_defaults(gfsmith_node_options *options) {
                                     .host = "127.0.0.1",
                                     .deadline_ms = 30000,
                                     .connect_ms = 2000,
-                                    .memory = (size_t)1 << 30,
-                                    .triggers = true};
+                                    .memory = (size_t)1 << 30};
 }
 
 static bool time_allowed(const char *name, unsigned ms, char *reason) {
@@ -116,17 +115,14 @@ int gfsmith_node_trouble(const gfsmith_node *node, uint16_t rank, char *reason) 
 
 /* The arguments of gfsmith_node_peer, for the engine's thread. */
 typedef struct naming {
-  gfc_engine *engine;
-  uint16_t rank;
+  gfc_peer *peer;
   struct sockaddr_storage address;
 } naming;
 
 static void name_peer(void *observer, void *context) {
   (void)observer;
   naming *named = context;
-  gfc_peer *peer = gfc_peer_get(&named->engine->peers, named->rank);
-  if (peer != NULL)
-    gfc_peer_address(peer, &named->address);
+  gfc_peer_address(named->peer, &named->address);
   free(named);
 }
 
@@ -135,10 +131,11 @@ int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host, uint1
   if (rank == node->rank || rank >= GFSMITH_RANKS_MAX || port == 0 ||
       !gfc_address(&address, host, port))
     return GFSMITH_EINVAL;
-  naming *named = malloc(sizeof *named);
+  gfc_peer *peer = gfc_peer_get(&node->engine->peers, rank);
+  naming *named = peer == NULL ? NULL : malloc(sizeof *named);
   if (named == NULL)
     return GFSMITH_ENOMEM;
-  *named = (naming){.engine = node->engine, .rank = rank, .address = address};
+  *named = (naming){.peer = peer, .address = address};
   int status = gfc_run(node->engine, name_peer, named);
   if (status != GFSMITH_OK)
     free(named);

@@ -181,6 +181,7 @@ static void place(gfsmith_operation *operation, cursor *at, bool *own) {
   for (unsigned j = operation->locals; j < operation->inputs; j++) {
     if (own[j])
       input[j].bytes = part(at, operation->length);
+    input[j].landing = operation->sealed ? part(at, operation->length) : input[j].bytes;
     input[j].trailers = part(at, trailers);
   }
   for (unsigned i = 0; i < operation->outputs; i++) {

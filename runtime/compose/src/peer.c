@@ -31,8 +31,11 @@ gfc_peer *gfc_peer_get(gfc_peers *all, uint16_t rank) {
   peer->all = all;
   peer->rank = rank;
   peer->backoff = BACKOFF_FIRST_MS;
-  atomic_store_explicit(&all->peer[rank], peer, memory_order_release);
-  return peer;
+  gfc_peer *other = NULL; /* another thread may have been first */
+  if (atomic_compare_exchange_strong(&all->peer[rank], &other, peer))
+    return peer;
+  free(peer);
+  return other;
 }
 
 gfc_channel *gfc_peer_channel(const gfc_peers *all, uint16_t rank) {

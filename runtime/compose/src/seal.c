@@ -1,6 +1,8 @@
 #include "seal.h"
 
 #include <endian.h>
+#include <limits.h>
+#include <openssl/evp.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -18,18 +20,39 @@ static nonce nonce_of(uint64_t number, uint32_t data) {
   return made;
 }
 
+/* From this size on, OpenSSL's Poly1305 is so much faster than libsodium's that its context pays
+ * off. */
+enum { LARGE = 2048 };
+
+/* The tag by OpenSSL. False: it has no memory, or another cipher than it should have. */
+static bool seal_large(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
+                       uint8_t tag[GFC_TAG_BYTES]) {
+  int none;
+  uint8_t text[1]; /* none of it is used */
+  EVP_CIPHER_CTX *context = count > INT_MAX ? NULL : EVP_CIPHER_CTX_new();
+  bool sealed = context != NULL &&
+                EVP_EncryptInit_ex(context, EVP_chacha20_poly1305(), NULL, key, once.byte) == 1 &&
+                EVP_EncryptUpdate(context, NULL, &none, bytes, (int)count) == 1 &&
+                EVP_EncryptFinal_ex(context, text, &none) == 1 &&
+                EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, GFC_TAG_BYTES, tag) == 1;
+  EVP_CIPHER_CTX_free(context);
+  return sealed;
+}
+
 static void seal_bytes(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
                        uint8_t tag[GFC_TAG_BYTES]) {
   uint8_t text[1]; /* none of it is used */
+  if (count >= LARGE && seal_large(key, once, bytes, count, tag))
+    return;
   crypto_aead_chacha20poly1305_ietf_encrypt_detached(text, tag, NULL, NULL, 0, bytes, count, NULL,
                                                      once.byte, key);
 }
 
 static bool valid(const uint8_t *key, nonce once, const uint8_t *bytes, size_t count,
                   const uint8_t tag[GFC_TAG_BYTES]) {
-  const uint8_t text[1] = {0}; /* none of it is used */
-  return crypto_aead_chacha20poly1305_ietf_decrypt_detached(NULL, NULL, text, 0, tag, bytes, count,
-                                                            once.byte, key) == 0;
+  uint8_t right[GFC_TAG_BYTES];
+  seal_bytes(key, once, bytes, count, right);
+  return sodium_memcmp(right, tag, sizeof right) == 0;
 }
 
 void gfc_seal_frame(const gfc_seal *seal, uint64_t number, const uint8_t *bytes, size_t count,

@@ -1,9 +1,9 @@
 /* Seals: the authentication codes of all traffic on a link. Each direction has a key for frames and
  * a key for writes, derived from the greetings (session.h).
  *
- * A tag is that of ChaCha20-Poly1305 (RFC 8439, libsodium) without text: the sealed bytes are its
- * additional data. The nonce holds the number of the frame or write, so no key uses one twice, and
- * a tag is valid at one place of the link only. */
+ * A tag is that of ChaCha20-Poly1305 (RFC 8439; libsodium, and OpenSSL for many bytes) without
+ * text: the sealed bytes are its additional data. The nonce holds the number of the frame or write,
+ * so no key uses one twice, and a tag is valid at one place of the link only. */
 #ifndef GFC_SEAL_H
 #define GFC_SEAL_H
 

@@ -63,7 +63,8 @@ static int grant_memory(gfc_end *end, gfc_grant *grant) {
   gfc_engine *engine = operation->all->engine;
   int status = GFSMITH_OK;
   if (operation->length > 0)
-    status = gfc_register(engine, input->bytes, operation->length, GFC_TARGET, NULL, &end->payload);
+    status =
+        gfc_register(engine, input->landing, operation->length, GFC_TARGET, NULL, &end->payload);
   if (status == GFSMITH_OK)
     status = gfc_register(engine, input->trailers, operation->slices * GFC_TRAILER_STRIDE,
                           GFC_TARGET, gfc_trigger_arm(end), &end->trailers);
@@ -123,30 +124,41 @@ void gfc_receive_close(gfc_end *end) {
   give_slot(end->operation->all, end->slot);
 }
 
-/* Is the next slice, which has just landed, the one that the peer has sent? */
-static bool authentic(const gfc_end *end) {
+/* Copy slice s, which has just landed, and its trailer to memory that the peer cannot write. */
+static void take_slice(const gfc_end *end, size_t s, uint8_t trailer[GFC_TRAILER_STRIDE]) {
+  const gfsmith_operation *operation = end->operation;
+  const gfc_shard *input = &operation->shard[end->index];
+  size_t from = s * operation->slice, bytes = gfc_slice_bytes(operation, s);
+  memcpy(trailer, input->trailers + s * GFC_TRAILER_STRIDE, GFC_TRAILER_STRIDE);
+  if (operation->sealed && bytes > 0)
+    memcpy(input->bytes + from, input->landing + from, bytes);
+}
+
+/* Is it the slice that the peer has sent? */
+static bool authentic(const gfc_end *end, const uint8_t *trailer) {
   const gfsmith_operation *operation = end->operation;
   const gfc_shard *input = &operation->shard[end->index];
   size_t s = end->landed;
   return !operation->sealed ||
          gfc_authentic(operation->all->engine, end->key.rank, write_data(end->slot, s),
                        input->bytes + s * operation->slice, gfc_slice_bytes(operation, s),
-                       input->trailers + s * GFC_TRAILER_STRIDE + GFC_TRAILER_BYTES);
+                       trailer + GFC_TRAILER_BYTES);
 }
 
 void gfc_receive_landed(gfc_end *end, size_t s) {
   gfsmith_operation *operation = end->operation;
   const gfc_shard *input = &operation->shard[end->index];
   const char *wrong = "it is not the next one";
+  uint8_t trailer[GFC_TRAILER_STRIDE];
   if (s == end->landed && s < operation->slices) {
-    if (!authentic(end)) {
+    take_slice(end, s, trailer);
+    if (!authentic(end, trailer)) {
       gfc_drop(operation->all->engine, end->key.rank, GFSMITH_ECORRUPT,
                "a slice that the peer did not send: its authentication code is wrong");
       return;
     }
-    wrong =
-        gfc_trailer_check(input->trailers + s * GFC_TRAILER_STRIDE, operation->job.id, (uint32_t)s,
-                          input->bytes + s * operation->slice, gfc_slice_bytes(operation, s));
+    wrong = gfc_trailer_check(trailer, operation->job.id, (uint32_t)s,
+                              input->bytes + s * operation->slice, gfc_slice_bytes(operation, s));
   }
   if (wrong != NULL) {
     gfc_fail(operation, NULL, GFSMITH_ECORRUPT, end->key.rank,

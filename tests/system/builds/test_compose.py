@@ -17,7 +17,7 @@ from tests.system.builds.support import Place, unpacked
 PROGRAM = Path(__file__).parent / "native" / "node.c"
 OUTPUT = "success, success: same\n"
 CORE = "libgfsmith.so.0"
-NEEDS = {"libfabric.so.1", "libsodium.so.23", "libxxhash.so.0"}
+NEEDS = {"libfabric.so.1", "libsodium.so.23", "libcrypto.so.3", "libxxhash.so.0"}
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 USER = """cmake_minimum_required(VERSION 3.18)
 project(user LANGUAGES C)
@@ -92,7 +92,16 @@ def test_make_install_alone_is_the_core(place: Place) -> None:
 def test_static_by_pkg_config(static: Path, place: Place, tmp_path: Path) -> None:
     """With the other libraries shared, as in docs/build.md."""
     where = {"PKG_CONFIG_PATH": f"{static}/lib/pkgconfig"}
-    words = ("pkg-config", "--cflags", "--libs", "gfsmith-compose", "libfabric", "libsodium", "libxxhash")
+    words = (
+        "pkg-config",
+        "--cflags",
+        "--libs",
+        "gfsmith-compose",
+        "libfabric",
+        "libsodium",
+        "libcrypto",
+        "libxxhash",
+    )
     flags = place.call(*words, **where).split()
     assert [flag for flag in flags if flag.startswith("-lgf")] == ["-lgfsmith-compose", "-lgfsmith"]
     place.call("gcc", *STRICT, PROGRAM, *flags, "-o", tmp_path / "program")

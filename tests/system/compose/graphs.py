@@ -204,6 +204,6 @@ def run_cases(program: Path, cases: Sequence[str], *arguments: str) -> None:
 
 def _gcc(*words: str) -> None:
     done = subprocess.run(
-        ["gcc", *STRICT, *INCLUDES, *words, "-lsodium"], capture_output=True, text=True, cwd=ROOT
+        ["gcc", *STRICT, *INCLUDES, *words, "-lsodium", "-lcrypto"], capture_output=True, text=True, cwd=ROOT
     )
     assert done.returncode == 0, done.stderr

@@ -27,7 +27,7 @@ INCLUDES = tuple(
     f"-I{ROOT / folder}"
     for folder in ("runtime/core/include", "runtime/compose/include", "runtime/compose/src")
 )
-LIBRARIES = ("-lfabric", "-lsodium", "-lxxhash", "-pthread")
+LIBRARIES = ("-lfabric", "-lsodium", "-lcrypto", "-lxxhash", "-pthread")
 
 
 def compile_c(*words: str | Path) -> None:

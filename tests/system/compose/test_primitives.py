@@ -34,6 +34,8 @@ MUTANTS = (
     ("faults", "0 2000", Mutant("$read != checksum(trailer, payload, bytes)", "$read == UINT64_MAX")),
     ("faults", "0 2000", Mutant("get(&at, 4) != slice", "get(&at, 4) > 65535")),
     ("faults", "0 2000", Mutant("s == end->landed && s < operation->slices", "s < operation->slices")),
+    ("faults", "0 2000", Mutant("operation->sealed && bytes > 0", "false")),
+    ("faults", "0 2000", Mutant("operation->sealed ? part(at, operation->length) : $bytes", "$bytes")),
     ("shapes", "tcp 3 2 1000000 0", Mutant("input[j].bytes + from", "input[j].bytes")),
     ("shapes", "tcp 3 2 1000000 0", Mutant("operation->within += count", "operation->within = bytes")),
     (
@@ -89,6 +91,20 @@ def test_every_fault(sanitized: Library) -> None:
     """
     met = [int(word) for word in run(program(sanitized, "faults"), "0", "4000").split()]
     assert len(met) == FAULTS and met[0] == 0 and min(met[1:]) > 100
+
+
+ALLOCATORS = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc"
+
+
+def starved(library: Library) -> Path:
+    sources = (HERE / f"{name}.c" for name in (*SHARED, "starved"))
+    return library.program("starved", *sources, options=(ALLOCATORS,))
+
+
+def test_every_allocation_fails(sanitized: Library) -> None:
+    """Takes half a second of CPU time, and ten seconds: nodes repeat attempts, and wait for deadlines."""
+    count = re.fullmatch(r"(\d+) allocations\n", run(starved(sanitized)))
+    assert count is not None and int(count[1]) > 80
 
 
 @pytest.mark.parametrize("provider", first(["tcp", "sockets"]))

@@ -34,7 +34,7 @@ FLAGS = ("-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURC
 LIBRARY = ROOT / "build" / "libgfsmith.a"
 STORE = ROOT / "apps/stripe-store"
 STORE_HEADERS = (f"-I{STORE}", "-Iruntime/core/include", "-Iruntime/compose/include")
-LIBRARIES = ("-lsodium", "-lxxhash")
+LIBRARIES = ("-lsodium", "-lcrypto", "-lxxhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ def targets() -> dict[str, Target]:
             "parse",
             "stats",
             "stripe",
+            "tls",
         )
     ]
     found = (
@@ -104,7 +105,7 @@ def targets() -> dict[str, Target]:
         Target(
             "client",
             (*(HERE / f"{name}.c" for name in ("client", "client_model", "client_store")), *agent, *common),
-            (*STORE_HEADERS, "-levent", *LIBRARIES),
+            (*STORE_HEADERS, "-levent", "-levent_openssl", "-lssl", *LIBRARIES),
             ("-max_len=600",),
         ),
     )

@@ -247,6 +247,35 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
         assert memcached.get(chunk) == item
 
 
+def damage(store: Store, length: int, count: int) -> None:
+    """Flip a byte of the chunks with this length in the first `count` memcacheds."""
+    for rank in range(1, count + 1):
+        with Memcached(store.folder / f"memcached-{rank}") as memcached:
+            for key in memcached.all_keys():
+                item = bytearray(memcached.get(key))
+                if key.startswith("c") and len(item) == 64 + length:
+                    item[70] ^= 1
+                    memcached.set(key, bytes(item))
+
+
+def test_a_lost_value_does_not_stop_the_store(store: Store) -> None:
+    """With m + 1 damaged chunks a value is lost: reads say so, until it is written again."""
+    store.set("lost", b"b" * 600)
+    damage(store, 200, 3)
+    why = store.refusal(lambda: store.get("lost"))
+    assert why.startswith("lost: 2 of 5 chunks are available, not enough:"), why
+    store.wait_writable()
+    assert store.stats()["values_lost"] == "1"
+    log = store.log_of("agent").read_text()
+    assert log.count("the value of lost is lost: too few of its chunks are left") == 1
+    assert store.get("a") == b"a" * 999
+    store.set("other", b"value")
+    assert store.refusal(lambda: store.get("lost")).startswith("lost:")
+    store.set("lost", b"new")
+    assert store.get("lost") == b"new"
+    assert store.stats()["values_lost"] == "0"
+
+
 def test_a_chunk_server_without_memory_refuses(fresh_store: Make) -> None:
     """It refuses the chunk, keeps running, and takes the next one when it has memory again."""
     size = 48 << 20

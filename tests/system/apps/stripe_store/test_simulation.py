@@ -46,6 +46,14 @@ def test_no_seed_fails(simulation: Path, part: int) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("seed", [1878, 3412])
+def test_a_damaged_chunk_does_not_decide_a_recovery(simulation: Path, seed: int) -> None:
+    """A chunk of an unacknowledged version is damaged, and the agent restarts: it keeps the older version."""
+    done = run(simulation, "--seeds", seed, 1)
+    assert done.returncode == 0, done.stdout
+    assert "reads of lost values" in done.stdout and " 0 reads" in done.stdout
+
+
 def test_a_seed_has_one_trace(simulation: Path) -> None:
     hashes = run(simulation, "--hashes", 0, 12).stdout.splitlines()[:12]
     assert hashes == run(simulation, "--hashes", 0, 12).stdout.splitlines()[:12]
@@ -77,11 +85,23 @@ MUTANTS = {
     "does not greet again after a lack of memory": Mutant("s->greeted = false;", ";", within="welcome"),
     "waits too long for an answer": Mutant("ms / 1000", "ms", within="call_begin"),
     "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
+    "recovers by the names of the chunks alone": Mutant(
+        "c->valid && old != 0 && c->have != agent_all(a) && c->record.length != RECORD_LOST", "false"
+    ),
+    "always tries to rebuild a lost value": Mutant("index_beyond_repair(a, e)", "false", within="rebuild"),
+    "does not record that a value is lost": Mutant("e->record.length = RECORD_LOST;", ";", within="give_up"),
+    "avoids accused chunk servers although the others do not suffice": Mutant(
+        "index_readable(a, turn, rest) == GFSMITH_OK", "true"
+    ),
     "accepts a damaged chunk": Mutant("item_chunk(*item, bytes, version)", "true"),
 }
 
-FIRST = {"deletes before all records are copied": 4832}
-"""Seeds at which the search begins, if it is not 0: this mutant is found in one of thousands."""
+FIRST = {
+    "deletes before all records are copied": 4832,
+    "recovers by the names of the chunks alone": 1878,
+    "avoids accused chunk servers although the others do not suffice": 3490,
+}
+"""Seeds at which the search begins, if it is not 0: these mutants are found in one of thousands."""
 
 
 @pytest.mark.parametrize("name", MUTANTS)

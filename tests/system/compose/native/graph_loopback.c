@@ -34,6 +34,7 @@ static int start_nodes(const char *provider) {
     options.key = key;
     options.key_bytes = sizeof key;
     options.connect_ms = 30000;
+    options.triggers = true; /* where the provider has them */
     if (gfsmith_node_create(nodes + n, &options, reason) != GFSMITH_OK) {
       printf("rank %u: %s\n", n, reason);
       return 1;

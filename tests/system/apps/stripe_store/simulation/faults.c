@@ -20,6 +20,7 @@ static bool calm;
 static unsigned kinds;   /* enabled kinds */
 static uint64_t gap;     /* the longest time between two faults */
 static unsigned damaged; /* chunks */
+static bool beyond;      /* the code's limit, some chunks of one value are damaged */
 static unsigned early;   /* machines that lost their memory before there was a group */
 
 static void on_start(void *what) {
@@ -274,6 +275,8 @@ static bool strike(unsigned kind, unsigned rank) {
     starve(any());
     return true;
   default:
+    if (beyond)
+      return memcached_damage_value(layout.bearable + 1);
     if (damaged > 0 || !may_lose(rank) || !memcached_damage(rank))
       return false;
     damaged = 1;
@@ -296,11 +299,15 @@ static void on_fault(void *what) {
   world_after(world_random(gap), on_fault, NULL);
 }
 
-void faults_begin(void) {
+void faults_begin(bool harsh) {
+  beyond = harsh;
+  memcached_begin(layout.k + layout.m - layout.bearable, harsh);
   kinds = (unsigned)(world_chance(500) ? world_random(1u << KINDS) | world_random(1u << KINDS)
                                        : world_random(1u << KINDS) & world_random(1u << KINDS));
   if (kinds == 0)
     kinds = 1u << KILL_AGENT | 1u << KILL_CHUNK;
+  if (beyond)
+    kinds |= 1u << DAMAGE;
   gap = world_between(50 * MS, 300 * MS);
   if (kinds >> KILL_AGENT & 1) /* a recovery with few lists may find no memory for records */
     kinds &= ~(1u << FULL);
@@ -321,5 +328,20 @@ void faults_end(void) {
       running[rank]->starved = running[rank]->doom = 0;
       process_pause(running[rank], false);
     }
+  }
+}
+
+void faults_audit(void) {
+  memcached_begin(0, false); /* no value may be lost */
+  for (unsigned lost = damaged; lost < layout.bearable;) {
+    unsigned rank = any_chunk();
+    if (!memcached_runs(rank))
+      continue;
+    world_trace("fault: audit %u", rank);
+    memcached_kill(rank);
+    later(tell, rank, MS);
+    if (world_chance(500))
+      kill_process(rank);
+    lost++;
   }
 }

@@ -13,8 +13,11 @@ typedef struct shape {
 } shape;
 
 void machines_start(const shape *s);
-/* Some kinds of faults, at random times. */
-void faults_begin(void);
+/* Some kinds of faults, at random times. `beyond`: more chunks of a value are damaged than the
+ * code bears. */
+void faults_begin(bool beyond);
 void faults_end(void);
+/* As many memories are lost for good as the code bears. */
+void faults_audit(void);
 
 #endif

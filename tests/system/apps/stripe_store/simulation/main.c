@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CALM = 60, LONGEST = 5 };
+enum { CALM = 60, LONGEST = 5, LINKS = 6, HARSH = 7 };
 
 static const shape shapes[] = {
     {"rs", 2, 1, 1, "-m 1"},
@@ -73,13 +73,19 @@ static void run(uint64_t seed, bool prints) {
   clients_begin();
   limit = world_now() + world_random(SECOND);
   world_run(is_over);
-  faults_begin();
+  faults_begin(seed % HARSH == 1);
   limit = world_now() + world_between(SECOND, LONGEST * SECOND);
   world_run(is_over);
   faults_end();
   clients_rest();
   limit = world_now() + CALM * SECOND;
   world_run(rested);
+  clients_read_all();
+  world_run(have_read);
+  limit = world_now() + LINKS * SECOND; /* all links are back */
+  world_run(is_over);
+  faults_audit();
+  limit = world_now() + CALM * SECOND;
   clients_read_all();
   world_run(have_read);
   history_check(clients_keys());
@@ -128,10 +134,12 @@ static int run_all(const char *program, way how, uint64_t first, uint64_t count)
     sum.operations += one.operations;
     sum.unknown += one.unknown;
     sum.faults += one.faults;
+    sum.lost += one.lost;
   }
   printf("%" PRIu64 " seeds, %" PRIu64 " failed; %" PRIu64 " operations, %" PRIu64
-         " without a known outcome; %" PRIu64 " faults, %" PRIu64 " events\n",
-         seed - first, failed, sum.operations, sum.unknown, sum.faults, sum.events);
+         " without a known outcome; %" PRIu64 " faults, %" PRIu64 " events; %" PRIu64
+         " reads of lost values\n",
+         seed - first, failed, sum.operations, sum.unknown, sum.faults, sum.events, sum.lost);
   return failed > 0;
 }
 

@@ -1,6 +1,7 @@
 #include "memcached.h"
 
 #include "chunk/wire.h"
+#include "common/record.h"
 #include "network.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ typedef struct item {
   char key[24];
   uint8_t *bytes;
   size_t length;
+  bool damaged;
   struct item *next;
 } item;
 
@@ -40,7 +42,16 @@ typedef struct order {
   struct order *next;
 } order;
 
+/* A version that has lost too many chunks, while no other version of its key had enough. */
+typedef struct excuse {
+  uint64_t version;
+  struct excuse *next;
+} excuse;
+
 static store stores[MACHINES];
+static unsigned enough;
+static bool beyond;
+static excuse *excuses;
 static unsigned rank_of[DESCRIPTORS]; /* of the end of a connection in a chunk server */
 static int other_end[DESCRIPTORS];
 
@@ -146,12 +157,78 @@ static memcached_return_t run(memcached_st *handle, order *o) {
 
 /* ---- control --------------------------------------------------------------------------------- */
 
+void memcached_begin(unsigned least, bool harsh) {
+  enough = least;
+  beyond = harsh;
+}
+
+static unsigned intact(const char *name) {
+  unsigned count = 0;
+  for (store *s = stores; s < stores + MACHINES; s++) {
+    const item *i = *find(s, name);
+    count += i != NULL && !i->damaged;
+  }
+  return count;
+}
+
+static bool of_key(const record *r, const char *key, size_t bytes) {
+  return r->key_bytes == bytes && memcmp(r->key, key, bytes) == 0;
+}
+
+/* Call found(r, with) for each stored record, until it returns true. */
+static bool any_record(bool (*found)(const record *r, const void *with), const void *with) {
+  for (const store *s = stores; s < stores + MACHINES; s++)
+    for (const item *i = s->items; i != NULL; i = i->next) {
+      record r;
+      if (i->key[0] == 'r' && record_decode(&r, i->bytes, i->length) && found(&r, with))
+        return true;
+    }
+  return false;
+}
+
+/* Is it another version of the key, with enough chunks? */
+static bool replaces(const record *r, const void *with) {
+  const record *of = with;
+  char name[24];
+  snprintf(name, sizeof name, "c%016" PRIx64, r->version);
+  return r->version != of->version && of_key(r, of->key, of->key_bytes) && intact(name) >= enough;
+}
+
+/* Is it the version, and does no other one replace it? */
+static bool irreplaceable(const record *r, const void *with) {
+  return r->version == *(const uint64_t *)with && !any_record(replaces, r);
+}
+
+/* A chunk of this name is about to be lost. */
+static void lose_chunk(const char *name) {
+  const uint64_t version = strtoull(name + 1, NULL, 16);
+  if (intact(name) > enough)
+    return;
+  if (!beyond && !any_record(irreplaceable, &version))
+    return; /* beyond the limit, any version may be, or become, the acknowledged one */
+  excuse *e = world_new(sizeof *e);
+  *e = (excuse){version, excuses};
+  excuses = e;
+}
+
+static bool is_excused(const record *r, const void *key) {
+  for (const excuse *e = excuses; e != NULL; e = e->next)
+    if (e->version == r->version)
+      return of_key(r, key, strlen(key));
+  return false;
+}
+
+bool memcached_excuses(const char *key) { return any_record(is_excused, key); }
+
 void memcached_start(unsigned rank) {
   store *s = &stores[rank];
   *s = (store){.runs = true, .generation = s->generation + 1};
 }
 
 void memcached_kill(unsigned rank) {
+  for (const item *i = stores[rank].items; i != NULL; i = i->next)
+    if (i->key[0] == 'c' && !i->damaged)
+      lose_chunk(i->key);
   stores[rank].runs = stores[rank].paused = false;
   stores[rank].items = NULL;
   for (int fd = 0; fd < DESCRIPTORS; fd++)
@@ -174,17 +251,44 @@ void memcached_pause(unsigned rank, bool paused) {
 
 void memcached_fill(unsigned rank, bool full) { stores[rank].full = full; }
 
-bool memcached_damage(unsigned rank) {
+/* NULL: it has none. */
+static item *any_chunk(unsigned rank) {
   unsigned count = 0;
   for (const item *i = stores[rank].items; i != NULL; i = i->next)
     count += i->key[0] == 'c';
   uint64_t chosen = world_random(count);
-  for (const item *i = stores[rank].items; i != NULL; i = i->next)
-    if (i->key[0] == 'c' && chosen-- == 0) {
-      i->bytes[world_random(i->length)] ^= (uint8_t)(1u << world_random(8));
-      return true;
+  for (item *i = stores[rank].items; i != NULL; i = i->next)
+    if (i->key[0] == 'c' && chosen-- == 0)
+      return i;
+  return NULL;
+}
+
+static void damage(item *i) {
+  if (!i->damaged)
+    lose_chunk(i->key);
+  i->bytes[world_random(i->length)] ^= (uint8_t)(1u << world_random(8));
+  i->damaged = true;
+}
+
+bool memcached_damage(unsigned rank) {
+  item *i = any_chunk(rank);
+  if (i != NULL)
+    damage(i);
+  return i != NULL;
+}
+
+bool memcached_damage_value(unsigned count) {
+  item *chosen = any_chunk(1);
+  if (chosen == NULL || intact(chosen->key) < count)
+    return false;
+  for (unsigned rank = MACHINES - 1; rank > 0 && count > 0; rank--) {
+    item *i = *find(&stores[rank], chosen->key);
+    if (i != NULL && !i->damaged) {
+      damage(i);
+      count--;
     }
-  return false;
+  }
+  return true;
 }
 
 const char *memcached_incarnation(unsigned rank) {

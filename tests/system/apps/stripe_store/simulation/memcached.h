@@ -13,6 +13,13 @@ void memcached_pause(unsigned rank, bool paused);
 void memcached_fill(unsigned rank, bool full);
 /* Change a byte of a stored chunk. False: it has none. */
 bool memcached_damage(unsigned rank);
+/* Damage the chunks of one value on `count` of them. False: there is none on so many. */
+bool memcached_damage_value(unsigned count);
+/* Values with fewer intact chunks may be unreadable. `beyond`: more chunks of a value are damaged
+ * than the code bears. */
+void memcached_begin(unsigned enough, bool beyond);
+/* Has a value of the key lost so many chunks to faults that it may be lost? */
+bool memcached_excuses(const char *key);
 /* The incarnation in hexadecimal digits; NULL: none. */
 const char *memcached_incarnation(unsigned rank);
 

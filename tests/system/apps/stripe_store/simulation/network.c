@@ -158,7 +158,7 @@ static void connect_nodes(gfsmith_node *a, gfsmith_node *b) {
 
 typedef struct attempt {
   gfsmith_node *node;
-  uint16_t rank;
+  uint16_t rank, port;
 } attempt;
 
 static void on_attempt(void *what) {
@@ -166,8 +166,8 @@ static void on_attempt(void *what) {
   gfsmith_node *node = t->node, *to = nodes;
   address_of *peer = &node->peers[t->rank];
   uint16_t own = node->options.rank;
-  if (node->process->dead)
-    return;
+  if (node->process->dead || t->port != peer->port)
+    return; /* or the peer has moved: there is another attempt */
   peer->tries = false;
   if (node->links[t->rank] != NULL)
     return;
@@ -189,7 +189,7 @@ static void plan(gfsmith_node *node, uint16_t rank) {
   if (node->options.rank < rank || peer->port == 0 || peer->tries)
     return;
   attempt *t = world_new(sizeof *t);
-  *t = (attempt){node, rank};
+  *t = (attempt){node, rank, peer->port};
   peer->tries = true;
   world_after(peer->delay + world_random(MS), on_attempt, t);
 }
@@ -246,6 +246,7 @@ int gfsmith_node_peer(gfsmith_node *node, uint16_t rank, const char *host, uint1
   (void)host;
   if (l != NULL && peer->port != port && node->options.rank > rank)
     cut(l, 0); /* the peer has moved */
+  peer->tries = peer->tries && peer->port == port;
   peer->port = port;
   peer->delay = 0;
   if (l == NULL)

@@ -11,7 +11,7 @@
 #define SECOND (1000 * MS)
 
 typedef struct counts {
-  uint64_t events, operations, unknown, faults, hash;
+  uint64_t events, operations, unknown, faults, lost, hash;
 } counts;
 
 extern counts world_counts;

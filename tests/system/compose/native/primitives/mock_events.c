@@ -116,18 +116,30 @@ static void transmit(gfc_engine *engine, unsigned peer) {
   mock_note_sent(engine, peer, one->context, GFSMITH_OK);
 }
 
-/* @return false: there is no such memory */
-static bool land(gfc_engine *engine, const gfc_piece *piece) {
+/* NULL: there is no such memory, or it is not registered any more. */
+static uint8_t *granted(gfc_engine *engine, const gfc_piece *piece) {
   const record *target;
   TAILQ_FOREACH(target, &engine->records, entry) {
     uint64_t offset = piece->remote - target->base;
     if (target->key == piece->key && (target->purpose & GFC_TARGET) && offset <= target->bytes &&
-        piece->bytes <= target->bytes - offset) {
-      memcpy(target->memory + offset, piece->local, piece->bytes);
-      return true;
-    }
+        piece->bytes <= target->bytes - offset)
+      return target->memory + offset;
   }
-  return false;
+  return NULL;
+}
+
+static bool land(gfc_engine *engine, const gfc_piece *piece) {
+  uint8_t *to = granted(engine, piece);
+  if (to != NULL)
+    memcpy(to, piece->local, piece->bytes);
+  return to != NULL;
+}
+
+/* An attacker writes into granted memory after the slice there has been checked. */
+static void overwrite(gfc_engine *engine, const gfc_piece *piece) {
+  uint8_t *to = granted(engine, piece);
+  for (size_t n = 0; to != NULL && n < piece->bytes; n++)
+    to[n] ^= 0x5a;
 }
 
 static void deliver(gfc_engine *from, gfc_engine *to) {
@@ -141,8 +153,11 @@ static void deliver(gfc_engine *from, gfc_engine *to) {
   else if (!one->write)
     gfc_operations_events.control(to->node.operations, (uint16_t)from->rank, one->type, one->body,
                                   one->bytes);
-  else if (!one->silent)
+  else if (!one->silent) {
     gfc_operations_events.written(to->node.operations, (uint16_t)from->rank, one->data);
+    for (unsigned n = 0; n + 1 < one->pieces; n++) /* the last one is the trailer */
+      overwrite(to, &one->piece[n]);
+  }
   mock_free_packet(one);
 }
 

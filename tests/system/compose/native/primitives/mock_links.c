@@ -94,15 +94,15 @@ bool gfc_can_trigger(const gfc_engine *engine) {
   (void)engine;
   return false;
 }
-/* The mock writes no tags. */
+/* The mock writes no tags, but the attacker of mock_events.c requires that slices are copied. */
 bool gfc_sealed(const gfc_engine *engine) {
   (void)engine;
-  return false;
+  return true;
 }
 bool gfc_authentic(const gfc_engine *engine, uint16_t rank, uint32_t data, const uint8_t *payload,
                    size_t bytes, const uint8_t *tag) {
   (void)engine, (void)rank, (void)data, (void)payload, (void)bytes, (void)tag;
-  return false;
+  return true;
 }
 struct fid_domain *gfc_domain(const gfc_engine *engine) {
   (void)engine; /* the mock triggers nothing */

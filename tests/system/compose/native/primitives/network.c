@@ -25,6 +25,7 @@ void network_node(gfsmith_node **node, const char *provider, uint16_t rank, size
   options.key = the_key;
   options.key_bytes = sizeof the_key;
   options.connect_ms = 20000;
+  options.triggers = true; /* where the provider has them */
   if (memory > 0)
     options.memory = memory;
   int status = gfsmith_node_create(node, &options, reason);

@@ -1,0 +1,73 @@
+#include "tls.h"
+
+#include "common/files.h"
+#include "common/report.h"
+
+#include <event2/bufferevent_ssl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <sodium.h>
+#include <string.h>
+
+/* The first error counts: those after it say less. */
+static bool complain(const agent *a, const char *name) {
+  unsigned long error = ERR_peek_error();
+  const char *why =
+      ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error)) : ERR_reason_error_string(error);
+  report("%s/%s: %s", a->folder, name, why == NULL ? "cannot be used" : why);
+  ERR_clear_error();
+  return false;
+}
+
+static bool use_certificate(const agent *a) {
+  char path[FILES_PATH];
+  if (!files_path(path, a->folder, FILES_CERTIFICATE))
+    return false;
+  return SSL_CTX_use_certificate_chain_file(a->tls, path) == 1 || complain(a, FILES_CERTIFICATE);
+}
+
+static bool use_key(const agent *a) {
+  char text[FILES_TEXT];
+  if (!files_secret(a->folder, FILES_CERTIFICATE_KEY, text))
+    return false;
+  BIO *lines = BIO_new_mem_buf(text, -1);
+  EVP_PKEY *key = lines == NULL ? NULL : PEM_read_bio_PrivateKey(lines, NULL, NULL, NULL);
+  bool used = key != NULL && SSL_CTX_use_PrivateKey(a->tls, key) == 1;
+  EVP_PKEY_free(key);
+  BIO_free(lines);
+  sodium_memzero(text, sizeof text);
+  return used || complain(a, FILES_CERTIFICATE_KEY);
+}
+
+bool tls_open(agent *a) {
+  a->tls = SSL_CTX_new(TLS_server_method());
+  if (a->tls == NULL)
+    out_of_memory();
+  SSL_CTX_set_min_proto_version(a->tls, TLS1_2_VERSION);
+  SSL_CTX_set_options(a->tls, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(a->tls, SSL_MODE_RELEASE_BUFFERS);
+  return use_certificate(a) && use_key(a);
+}
+
+void tls_close(agent *a) { SSL_CTX_free(a->tls); }
+
+struct bufferevent *tls_stream(agent *a, evutil_socket_t fd) {
+  SSL *session = SSL_new(a->tls);
+  struct bufferevent *stream =
+      session == NULL ? NULL
+                      : bufferevent_openssl_socket_new(
+                            a->base, fd, session, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+  if (stream == NULL)
+    SSL_free(session);
+  return stream;
+}
+
+void tls_end(struct bufferevent *stream) {
+  SSL *session = bufferevent_openssl_get_ssl(stream);
+  if (!SSL_is_init_finished(session))
+    return;
+  SSL_set_shutdown(session, SSL_RECEIVED_SHUTDOWN); /* do not wait for the client's */
+  SSL_shutdown(session);
+  ERR_clear_error();
+}

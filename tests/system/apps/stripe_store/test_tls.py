@@ -1,0 +1,123 @@
+"""TLS for clients (--tls): the connection is encrypted, and the agent has a certificate."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for
+
+pytestmark = pytest.mark.needs("store")
+
+LARGE = b"v" * 1_000_000
+SET = b"set large 0 0 %d\r\n%s\r\n" % (len(LARGE), LARGE)
+VALUE = b"VALUE large 0 %d\r\n%s\r\n" % (len(LARGE), LARGE)
+
+
+def certify(folder: Path, name: str = "tls") -> None:
+    """Make a key, and a certificate for 127.0.0.1 that is signed with it."""
+    words = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    subject = ("-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "30")
+    files = ("-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt")
+    subprocess.run([*words, *subject, *files], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def store(make_store: Callable[..., Store]) -> Store:
+    store = make_store(agent_options=("--stall", "1", "--max-clients", "20"))
+    certify(store.folder)
+    passwords = store.folder / "passwords"
+    passwords.touch(0o600)
+    passwords.write_text("alice:secret\n")
+    store.kill("agent")
+    store.agent_options += ("--tls", "--auth")
+    store.launch("agent")
+    wait_for("the agent", lambda: b"read-write" in answers(store, b"stats\r\n"))
+    return store
+
+
+def connect(store: Store) -> ssl.SSLSocket:
+    context = ssl.create_default_context(cafile=store.folder / "tls.crt")
+    plain = socket.create_connection(store.address(), DEADLINE)
+    return context.wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False)
+
+
+def receive(client: socket.socket) -> bytes:
+    """Return all bytes until the end; with TLS, an end that the agent did not announce is an error."""
+    return b"".join(iter(lambda: client.recv(1 << 16), b""))
+
+
+def answers(store: Store, *commands: bytes) -> bytes:
+    with connect(store) as client:
+        client.sendall(b"set login 0 0 12\r\nalice secret\r\n" + b"".join(commands) + b"quit\r\n")
+        return receive(client).removeprefix(b"STORED\r\n")
+
+
+def test_clients_and_values(store: Store) -> None:
+    assert answers(store, SET, b"get large\r\n") == b"STORED\r\n" + VALUE + b"END\r\n"
+    assert answers(store, b"get" + b" large" * 20 + b"\r\n") == VALUE * 20 + b"END\r\n"
+
+
+def test_another_certificate_is_noticed(store: Store, tmp_path: Path) -> None:
+    certify(tmp_path)
+    context = ssl.create_default_context(cafile=tmp_path / "tls.crt")
+    with socket.create_connection(store.address(), DEADLINE) as plain, pytest.raises(ssl.SSLError):
+        context.wrap_socket(plain, server_hostname="127.0.0.1")
+
+
+def test_no_answer_is_plain(store: Store) -> None:
+    """A client without TLS gets at most an alert, also if too many clients are connected."""
+    many = [socket.create_connection(store.address(), DEADLINE) for _ in range(22)]
+    for client in many:
+        client.sendall(b"version\r\nget large\r\n")
+    for client in many:
+        with suppress(ConnectionResetError):
+            assert len(receive(client)) < 10
+        client.close()
+    assert answers(store, b"get none\r\n") == b"END\r\n"
+
+
+def test_handshakes_end(store: Store) -> None:
+    """A client that sends nothing, or half of a greeting, is closed after the time of --stall."""
+    for start in (b"", b"\x16\x03\x01\x02\x00\x01"):
+        with socket.create_connection(store.address(), DEADLINE) as client:
+            client.sendall(start)
+            assert len(receive(client)) < 10
+
+
+def test_a_client_that_does_not_read_is_closed(store: Store) -> None:
+    answers(store, SET)
+    with connect(store) as client:
+        client.sendall(b"set login 0 0 12\r\nalice secret\r\nget" + b" large" * 40 + b"\r\n")
+        closed = b"curr_connections 1\r\n"
+        wait_for("the client to be closed", lambda: closed in answers(store, b"stats\r\n"))
+
+
+def refusal(store: Store) -> str:
+    store.launch("agent")
+    assert store.running.pop("agent").wait(DEADLINE) == 2
+    return store.log_of("agent").read_text().splitlines()[-1]
+
+
+def test_refused_files(fresh_store: Callable[..., Store]) -> None:
+    store = fresh_store()
+    store.kill("agent")
+    store.agent_options = ("--tls",)
+    certificate, key = store.folder / "tls.crt", store.folder / "tls.key"
+    assert refusal(store) == f"stripe-agent: {certificate}: No such file or directory"
+    certify(store.folder)
+    key.chmod(0o640)
+    assert refusal(store) == f"stripe-agent: {key} is readable by others: chmod 600 it"
+    certify(store.folder, "other")
+    (store.folder / "other.key").replace(key)
+    assert refusal(store) == f"stripe-agent: {key}: key values mismatch"
+    key.write_text("no key")
+    assert refusal(store).startswith(f"stripe-agent: {key}: ")
+    certificate.write_text("no certificate")
+    assert refusal(store) == f"stripe-agent: {certificate}: no start line"

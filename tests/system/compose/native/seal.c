@@ -1,0 +1,55 @@
+/* The tags of seal.c equal those of libsodium for every size around the one from which OpenSSL
+ * computes them, also if OpenSSL has no memory. */
+#include <openssl/crypto.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seal.h"
+
+enum { MOST = 5000, LARGE = 1 << 20 };
+
+static bool starves;
+static uint8_t bytes[LARGE];
+
+static void *grow(void *memory, size_t size, const char *file, int line) {
+  (void)file, (void)line;
+  return starves ? NULL : realloc(memory, size);
+}
+
+static void *give(size_t size, const char *file, int line) { return grow(NULL, size, file, line); }
+
+static void take(void *memory, const char *file, int line) {
+  (void)file, (void)line;
+  free(memory);
+}
+
+static bool equal(const gfc_seal *seal, size_t count) {
+  static const uint8_t nonce[] = {7, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0};
+  uint8_t tag[GFC_TAG_BYTES], right[GFC_TAG_BYTES], text[1];
+  crypto_aead_chacha20poly1305_ietf_encrypt_detached(text, right, NULL, NULL, 0, bytes, count, NULL,
+                                                     nonce, seal->writes);
+  gfc_seal_write(seal, 7, 9, bytes, count, tag);
+  bool good = memcmp(tag, right, sizeof tag) == 0;
+  good = good && gfc_seal_write_valid(seal, 7, 9, bytes, count, tag);
+  good = good && !gfc_seal_write_valid(seal, 8, 9, bytes, count, tag);
+  tag[count % GFC_TAG_BYTES] ^= 1;
+  good = good && !gfc_seal_write_valid(seal, 7, 9, bytes, count, tag);
+  if (!good)
+    printf("%zu bytes%s\n", count, starves ? ", without memory" : "");
+  return good;
+}
+
+int main(void) {
+  gfc_seal seal;
+  bool good = CRYPTO_set_mem_functions(give, grow, take) == 1 && sodium_init() >= 0;
+  randombytes_buf(&seal, sizeof seal);
+  randombytes_buf(bytes, sizeof bytes);
+  for (size_t count = 0; good && count < MOST; count++)
+    good = equal(&seal, count);
+  good = good && equal(&seal, LARGE);
+  starves = true;
+  good = good && equal(&seal, LARGE);
+  return good ? 0 : 1;
+}
