@@ -362,8 +362,11 @@ bool clients_rested(void) { return stored_last && idle(); }
 
 void clients_read_all(void) {
   now_in = READING;
-  for (unsigned i = 0; i < CLIENTS; i++)
+  for (unsigned i = 0; i < CLIENTS; i++) {
+    if (all[i].asked == NULL)
+      hang_up(&all[i]); /* the agent may be about to close it, for a lack of memory that is over */
     think(&all[i], MS);
+  }
 }
 
 bool clients_have_read(void) {
