@@ -5,8 +5,9 @@
  * an error (the call is not made), a signal (raised before the call), or SHORT (a read or write
  * transfers half of its bytes). A second plan may follow after a comma.
  *
- * SHARDS_PROGRAM is the name of the program, if it is not gfsmith-shards. SHARDS_COUNT names a file that receives "CALLS ALLOCATIONS" at the end of the program,
- * SHARDS_FLUSHED one that receives the number (st_ino) of each file after its fsync. */
+ * SHARDS_PROGRAM is the name of the program, if it is not gfsmith-shards. SHARDS_COUNT names a file
+ * that receives "CALLS ALLOCATIONS" at the end of the program, SHARDS_FLUSHED one that receives the
+ * number (st_ino) of each file after its fsync. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
