@@ -115,10 +115,10 @@ static kept_status put(memory *k, const change *c) {
 
 static kept_status forget(memory *k, shelf_kind kind, uint64_t version) {
   char key[KEY + 1];
-  size_t length = name(key, kind, version);
+  name(key, kind, version);
   if (k->client == NULL)
     return gone(k, "no connection");
-  kept_status status = judge(k, memcached_delete(k->client, key, length, 0));
+  kept_status status = judge(k, memcached_delete(k->client, key, strlen(key), 0));
   return status == KEPT_MISSING ? KEPT_OK : status;
 }
 
