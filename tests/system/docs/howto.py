@@ -128,14 +128,13 @@ def follow(step: Step, root: Path) -> None:
 
 
 def _run(root: Path, commands: str, printed: str | None) -> None:
-    """Run commands in bash with the environment's Python, which imports the package of `root`, and with few
-    optimisations of C."""
+    """Run commands in bash with the environment's Python, which imports the package of `root`."""
     path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
     python = ":".join(map(str, (root / "generator", root)))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
-        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "CFLAGS": "-O0", "PYTHONPATH": python},
+        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
     )  # fmt: skip
     output = without_progress(done.stdout)
     if done.returncode != 0:
