@@ -68,6 +68,8 @@ def test_more_than_m_have_lost_their_memory(fresh_store: Make, restart: bool) ->
     names = [f"{kind}-{rank}" for kind in ("chunk", "memcached") for rank in lost]
     store.kill(*names, *(["agent"] if restart else []))
     store.launch(*names, *(["agent"] if restart else []))
+    if not restart:
+        store.wait_state("values_lost", "1")
     store.wait_state("state", "waiting" if restart else "read-write")
     for rank in store.ranks:  # a new agent asks all chunk servers
         store.wait_state(f"chunk_server_{rank}", "listed" if restart else "up")
