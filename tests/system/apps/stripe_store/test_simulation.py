@@ -80,7 +80,6 @@ MUTANTS = {
     "deletes no chunks and no records": Mutant(
         "memcached_delete($$words)", "(*key ? MEMCACHED_SUCCESS : MEMCACHED_NOTFOUND)"
     ),
-    "deletes before all records are copied": Mutant("s->agent->copiers != 0", "false"),
     "admits a chunk server whose rebuild has failed": Mutant("s->failed || !admit(s)", "!admit(s)"),
     "does not greet again after a lack of memory": Mutant("s->greeted = false;", ";", within="welcome"),
     "waits too long for an answer": Mutant("ms / 1000", "ms", within="call_begin"),
@@ -97,7 +96,6 @@ MUTANTS = {
 }
 
 FIRST = {
-    "deletes before all records are copied": 4832,
     "recovers by the names of the chunks alone": 1878,
     "avoids accused chunk servers although the others do not suffice": 3490,
 }

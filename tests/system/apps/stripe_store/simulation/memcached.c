@@ -1,5 +1,6 @@
 #include "memcached.h"
 
+#include "chunk/item.h"
 #include "chunk/wire.h"
 #include "common/record.h"
 #include "network.h"
@@ -266,7 +267,10 @@ static item *any_chunk(unsigned rank) {
 static void damage(item *i) {
   if (!i->damaged)
     lose_chunk(i->key);
-  i->bytes[world_random(i->length)] ^= (uint8_t)(1u << world_random(8));
+  size_t at = world_random(i->length);
+  if (at < ITEM_HEADER) /* the end of the header is padding, in which nothing can be damaged */
+    at %= 40;
+  i->bytes[at] ^= (uint8_t)(1u << world_random(8));
   i->damaged = true;
 }
 
