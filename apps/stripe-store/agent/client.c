@@ -284,11 +284,20 @@ static void on_written(struct bufferevent *stream, void *owner) {
     on_read(stream, owner);
 }
 
+/* The client sends nothing more, but may still read: it gets the answers to its commands. */
+static void end_input(client *c) {
+  c->quits = true;
+  if (unsent(c) == 0 || !sends(c))
+    hang_up(c);
+}
+
 static void on_event(struct bufferevent *stream, short what, void *owner) {
   (void)stream;
   client *c = owner;
-  if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT)) {
+  if (what & (BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT)) {
     hang_up(c);
+  } else if (what & BEV_EVENT_EOF) {
+    end_input(c);
   } else if (what & BEV_EVENT_CONNECTED) {
     c->shakes = false;
     set_timeouts(c);

@@ -163,6 +163,24 @@ def receive_lines(link: socket.socket, count: int) -> bytes:
     return got
 
 
+def test_a_client_that_ends_its_side(store: Store) -> None:
+    """It gets the answers to all that it sent before, as from memcached."""
+    store.set("half", bytes(1_000_000))
+    value = b"VALUE half 0 1000000\r\n" + bytes(1_000_000) + b"\r\n"
+    for sent, expected in (
+        (b"set shut 0 0 3\r\nabc\r\n", b"STORED\r\n"),
+        (b"get shut\r\n" * 3, b"VALUE shut 0 3\r\nabc\r\nEND\r\n" * 3),
+        (b"get half half\r\nset shut 0 0 9\r\nabc", value * 2 + b"END\r\n"),
+    ):
+        with socket.create_connection(store.address(), timeout=30) as client:
+            client.sendall(sent)
+            client.shutdown(socket.SHUT_WR)
+            answer = bytearray()
+            while part := client.recv(1 << 20):
+                answer += part
+        assert answer == expected, sent
+
+
 def test_a_client_that_leaves(store: Store) -> None:
     for text in (b"set gone 0 0 100000\r\nabc", b"set gone 0 0 3\r\nabc\r\nget gone\r\n" * 20, b"get go"):
         with socket.create_connection(store.address(), DEADLINE) as link:
