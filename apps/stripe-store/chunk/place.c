@@ -94,9 +94,16 @@ bool place_note(const char *folder) {
   return files_write(folder, NOTE, here, 0600);
 }
 
+static bool remove_file(const char *folder, const char *name) {
+  char path[FILES_PATH];
+  return files_path(path, folder, name) && (unlink(path) == 0 || errno == ENOENT);
+}
+
+/* The note goes first: the next database, without a note of its own yet, would look like a copy. */
 bool place_clear(const char *folder) {
   char from[FILES_PATH], to[FILES_PATH];
-  if (!files_path(from, folder, PLACE_DATABASE "-wal") || (unlink(from) != 0 && errno != ENOENT))
+  if (!remove_file(folder, NOTE) || !files_flush(folder) ||
+      !remove_file(folder, PLACE_DATABASE "-wal"))
     return false;
   return files_path(from, folder, PLACE_DATABASE) &&
          files_path(to, folder, PLACE_DATABASE ".damaged") && rename(from, to) == 0 &&

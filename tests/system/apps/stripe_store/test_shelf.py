@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 from tests.system.apps.shards.support import NATIVE
 from tests.system.apps.stripe_store.conftest import HERE, call
 from tests.system.apps.stripe_store.power import Disk, Restorer, Type, entries
-from tests.system.apps.stripe_store.shelves import Shelf, after, changes, prefixes
+from tests.system.apps.stripe_store.shelves import Run, Shelf, after, changes, prefixes
 from tests.system.apps.stripe_store.support import EXAMPLE, POWER
 
 CHUNK = [EXAMPLE / "chunk" / f"{name}.c" for name in ("disk", "database", "place", "item", "kept", "shelf")]
@@ -206,6 +206,24 @@ def test_a_truncated_database(built: Path, memory: Path, length: int) -> None:
     os.truncate(shelf.folder / "chunks", length)
     assert shelf.content() <= after(words)
     assert shelf.run("c50:1", "l").content() >= {"c50:1"}
+
+
+def test_faults_while_a_damaged_database_is_replaced(built: Path, memory: Path) -> None:
+    """Afterwards the folder is not taken for a copy."""
+    shelf = Shelf(built / "shelf", memory / "disk", (built / FAULT,))
+    count = memory / "count"
+
+    def run(plan: str) -> Run:
+        spoil(shelf.folder / "chunks", 0, 100)
+        variables = {"SHARDS_PROGRAM": "shelf", "SHARDS_COUNT": str(count), "SHARDS_FAULT": plan}
+        return shelf.run(variables=variables)
+
+    assert shelf.content() == frozenset()
+    assert "is renamed to chunks.damaged" in run("call:1000:EIO").errors
+    total = int(count.read_text().split()[0])
+    for plan in [f"call:{n}:KILL" for n in range(1, total, 3)] + [f"pwrite:{n}+:ENOSPC" for n in range(1, 5)]:
+        run(plan)
+        assert shelf.content() == frozenset(), plan
 
 
 # -- places ----------------------------------------------------------------------------------------
