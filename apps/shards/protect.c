@@ -51,7 +51,8 @@ static int open_source(protect *job) {
   job->is_tar = S_ISDIR(job->info.st_mode);
   job->mode = job->is_tar ? 0600 : job->info.st_mode;
   if (!job->is_tar && !S_ISREG(job->info.st_mode))
-    return refuse("%s is neither a regular file nor a folder (- protects standard input)", job->source);
+    return refuse("%s is neither a regular file nor a folder (- protects standard input)",
+                  job->source);
   return TOOL_OK;
 }
 
