@@ -51,7 +51,8 @@ static int open_source(protect *job) {
   job->is_tar = S_ISDIR(job->info.st_mode);
   job->mode = job->is_tar ? 0600 : job->info.st_mode;
   if (!job->is_tar && !S_ISREG(job->info.st_mode))
-    return refuse("%s is neither a regular file nor a folder", job->source);
+    return refuse("%s is neither a regular file nor a folder (- protects standard input)",
+                  job->source);
   return TOOL_OK;
 }
 
@@ -108,7 +109,8 @@ static int make_folder(protect *job) {
   job->made_folder = mkdir(job->folder, 0777) == 0;
   int status = job->made_folder
                    ? output_flush_folder(parent)
-                   : refuse("cannot create the folder %s: %s", job->folder, strerror(errno));
+                   : refuse("cannot create the folder %s: %s%s", job->folder, strerror(errno),
+                            errno == ENOENT ? " (its parent folder must exist)" : "");
   free(parent);
   return status;
 }

@@ -40,7 +40,9 @@ static int check_target(const shard_set *set, const options *opt) {
   if (folder)
     return refuse("%s already exists; a folder is restored to a new path", opt->output);
   if (stat(opt->output, &info) == 0 && !S_ISREG(info.st_mode))
-    return refuse("%s is not a regular file", opt->output);
+    return refuse(S_ISDIR(info.st_mode) ? "%s is a folder; -o names the file to write"
+                                        : "%s is not a regular file",
+                  opt->output);
   if (!opt->force)
     return refuse("%s already exists (--force replaces it)", opt->output);
   if (is_shard(set, &info))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gfsmith import codes
 from gfsmith.build.adaptive_kernels import able, known_variants, variants
@@ -68,6 +68,15 @@ def _key(location: tuple[int | str, ...]) -> str:
     return text or "(top level)"
 
 
+def _allowed(location: tuple[int | str, ...]) -> str:
+    """Return the keys of the table that holds an unknown key."""
+    tables: dict[int | str, type[BaseModel]] = {
+        "generator": Generator, "kernels": KernelGroup, "adaptive": Adaptive,
+    }  # fmt: skip
+    table = Config if len(location) == 1 else tables[location[0]]
+    return ", ".join(table.model_fields)
+
+
 def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Config:
     """Return the configuration in `text`, with [generator] keys replaced by `overrides`.
 
@@ -91,7 +100,7 @@ def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Conf
         first = error.errors()[0]
         message = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
-            message = "no such key"
+            message = f"no such key; allowed: {_allowed(first['loc'])}"
         elif first["type"] == "missing":
             message = (
                 "missing" if len(first["loc"]) > 1 else "missing; at least one table [[kernels]] is needed"

@@ -102,8 +102,13 @@ class _Main(click.Group):
     """A command group that turns ERRORS into one line and an exit status, and treats SIGTERM like Ctrl-C."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> click.Context:
-        with _usage_in_one_line("gfsmith"):
-            return super().make_context(info_name, args, *rest, **extra)
+        try:
+            with _usage_in_one_line("gfsmith"):
+                return super().make_context(info_name, args, *rest, **extra)
+        except BrokenPipeError:
+            raise  # as in `invoke`
+        except OSError as error:  # of --version and --help
+            _cannot_access(error)
 
     def invoke(self, ctx: click.Context) -> Any:
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -4,6 +4,7 @@ In a checkout they are folders at its top. A wheel contains them as gfsmith/shar
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,11 @@ def share(name: str, package: Path = _PACKAGE) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path with the name of `path`; its file replaces `path` at the end. Raises OSError."""
+    """Yield a temporary path with the name of `path`; its file replaces `path` at the end.
+
+    Raises OSError, also for a device or pipe, which the file would replace."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FileExistsError(errno.EEXIST, "a device or pipe; allowed: a file or a new path", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as staging:
         stage = Path(staging) / path.name

@@ -207,7 +207,7 @@ GFSMITH_API int gfsmith_shards_join(const gfsmith_shards_source *sources, unsign
  * @param sources the shards in any order
  * @param count their number
  * @param sinks as many as a set can have (GFSMITH_MAX_SHARDS), by index; those without `write` are
- *     not wanted
+ *     not wanted, and those of shards that the set does not have receive nothing
  * @param control NULL: as all zero
  * @param report the result, written also on failure
  * @return as gfsmith_shards_join */

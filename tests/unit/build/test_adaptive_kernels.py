@@ -359,7 +359,7 @@ def test_known_matrices_of_the_build_get_variants() -> None:
     [
         ("[adaptive]\nknown = 1\n", "adaptive.known: Input should be a valid boolean"),
         ("[adaptive]\noutputs = []\n", "adaptive.outputs"),
-        ("[adaptive]\nlines = 4\n", "adaptive.lines: no such key"),
+        ("[adaptive]\nlines = 4\n", "adaptive.lines: no such key; allowed: isas, "),
         ('[adaptive]\nisas = ["avx9"]\n', "adaptive.isas: 'avx9' is not an instruction set"),
         ('[adaptive]\nisas = ["sve"]\n', "adaptive (nx1, sve): walk = rows; sve has no fixed number"),
         ("[adaptive]\noutputs = [0]\n", "outputs = 0; allowed"),

@@ -44,7 +44,9 @@ def test_one_kernel_has_up_to_128_parities() -> None:
         ("x = ", "not valid TOML"),
         ("", "kernels: missing; at least one table [[kernels]] is needed"),
         ("kernels = []", "kernels: List should have at least 1"),
-        (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key"),
+        (GOOD + "unrol = 2\n", "kernels[0].unrol: no such key; allowed: operation, "),
+        ("[generator]\nisa = []\n" + GOOD, "generator.isa: no such key; allowed: polynomial, "),
+        (GOOD + "[kernel]\n", "kernel: no such key; allowed: generator, kernels, adaptive"),
         (GOOD + 'isas = ["avx9"]\n', "kernels[0].isas: 'avx9' is not an instruction set; allowed:"),
         (
             GOOD.replace("dot", "dott"),

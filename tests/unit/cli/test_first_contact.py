@@ -163,7 +163,7 @@ def test_a_full_disk_gets_one_line(command: tuple[str, ...], folder: Path) -> No
 
 
 @pytest.mark.parametrize("buffered", [True, False])
-@pytest.mark.parametrize("command", [("where", "cmake"), ("codes",)], ids=" ".join)
+@pytest.mark.parametrize("command", [("where", "cmake"), ("codes",), ("--version",)], ids=" ".join)
 def test_a_full_disk_for_standard_output_gets_one_line(command: tuple[str, ...], buffered: bool) -> None:
     with Path("/dev/full").open("w") as full:
         interpreter = [sys.executable] if buffered else [sys.executable, "-u"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from gfsmith.emit.files import share
+import pytest
+
+from gfsmith.emit.files import replacing, share
 
 
 def test_a_checkout_has_them_at_its_top(root: Path) -> None:
@@ -16,3 +19,12 @@ def test_an_installed_wheel_has_them_next_to_its_modules(tmp_path: Path) -> None
     package = tmp_path / "site-packages" / "gfsmith"
     (package / "share" / "runtime").mkdir(parents=True)
     assert share("runtime", package) == package / "share" / "runtime"
+
+
+def test_a_device_or_pipe_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match=r"a device or pipe; allowed: a file or a new path"), replacing(pipe):
+        pass
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

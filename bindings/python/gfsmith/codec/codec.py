@@ -185,11 +185,15 @@ class Codec(Batches):
 
     def join(self, shards: Rows, size: int) -> bytes:
         """Return the first `size` bytes of the k data shards, the inverse of `split`. Ignores parities."""
+        if size < 0:
+            raise InvalidError(f"size = {size}: must be 0 or more")
         rest, parts = size, []
-        for shard in list[Any](shards)[: self.k]:
+        for index, shard in enumerate(list[Any](shards)[: self.k]):
+            if shard is None:
+                raise InvalidError(f"shards[{index}]: None; join needs the data shards, see reconstruct")
             part = memoryview(shard).cast("B")[: max(rest, 0)]
             rest -= len(part)
             parts.append(part)
-        if size < 0 or rest > 0:
+        if rest > 0:
             raise InvalidError(f"size = {size}: the {len(parts)} data shards hold {size - rest} bytes")
         return b"".join(parts)

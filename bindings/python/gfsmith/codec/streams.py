@@ -128,6 +128,7 @@ class _Outputs:
 
     def open(self, path: str) -> BinaryIO:
         """Create the temporary file of a path."""
+        self._check(path)
         descriptor, temporary = tempfile.mkstemp(prefix=".gfsmith-shards.tmp.", dir=_folder(path))
         file = cast("BinaryIO", open(descriptor, "wb", 0))  # noqa: PTH123, SIM115
         self._files.append((file, temporary, path))
@@ -135,6 +136,13 @@ class _Outputs:
         os.umask(mask)
         os.fchmod(descriptor, 0o666 & ~mask)
         return file
+
+    def _check(self, path: str) -> None:
+        """Raise for a path whose temporary file cannot be created, or whose device the file would replace."""
+        if not os.path.isdir(_folder(path)):  # noqa: PTH112
+            raise FileNotFoundError(errno.ENOENT, "the folder of this path does not exist", os.fspath(path))
+        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112, PTH113
+            raise InvalidError(f"{os.fspath(path)!r}: a device or pipe; allowed: a file, or a file object")
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
@@ -164,7 +172,18 @@ class _Outputs:
 
 
 def _folder(path: str) -> str:
-    return os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  # a path of any type
+    return os.path.realpath(os.path.dirname(path))  # noqa: PTH120  # a path of any type
+
+
+def _require_distinct(outputs: Sequence[Stream]) -> None:
+    """Raise if one path or file object would receive two shards."""
+    places: list[object] = []
+    for output in outputs:
+        path = cast("str", output)
+        place = (_folder(path), os.path.basename(path)) if _is_path(output) else id(output)  # noqa: PTH119
+        if place in places:
+            raise InvalidError(f"{output!r}: named for two shards; allowed: an output of its own for each")
+        places.append(place)
 
 
 def _flush(folder: str) -> None:
@@ -253,9 +272,10 @@ def split(
     except InvalidError as error:
         given = f"block = {block}, content = {content}, generation = {generation}, name = {name!r}"
         raise InvalidError(f"{given}: {error}") from None
+    _require_distinct(_listed(shards))
     with ExitStack() as stack, _Outputs() as outputs:
         source = _reader(original, stack)
-        sinks = tuple(_writer(shard, outputs) for shard in _listed(shards))
+        sinks = tuple(_writer(shard, outputs) for shard in shards)
         status, length = _native.streams_split(header, source, sinks, progress)
         _raise(status)
     return length
@@ -281,6 +301,8 @@ def _read(
         first, second = (given[number][0] for number in mixed)
         raise of_status(status, f"shards[{first}] and shards[{second}]: {_native.streams_strerror(status)}")
     _raise(status)
+    if sinks is not None and len(sinks) > len(states):
+        raise InvalidError(f"rebuilt: shard {len(sinks) - 1}; the set has shards 0 to {len(states) - 1}")
     *_, set_id, generation, _, content, _, k, m, groups, block, _, code, name = _HEADER.unpack_from(raw)
     return Report(
         *(code.rstrip(b"\0").decode(), k, m, groups, block, content, generation, set_id),
@@ -309,6 +331,7 @@ def repair(
     shards: Sequence[Stream | None], rebuilt: Mapping[int, Stream], *, progress: Progress = None
 ) -> Report:
     """Write complete shards: `rebuilt` maps an index to a stream. The errors are those of join."""
+    _require_distinct(list(rebuilt.values()))
     with _Outputs() as outputs:
         wanted = {index: _writer(stream, outputs) for index, stream in rebuilt.items()}
         if any(not 0 <= index < 255 for index in wanted):

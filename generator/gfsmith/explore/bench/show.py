@@ -21,7 +21,7 @@ def table(title: str, figures: Sequence[Figure]) -> Table:
     found = Table(title=title, title_justify="left")
     for name in ("", "shards", "contender"):
         found.add_column(name)
-    for name in ("GB/s", "95 % interval", "gfsmith is faster by"):
+    for name in ("GB/s", "95 % interval", "gfsmith / this"):
         found.add_column(name, justify="right")
     found.add_column("")
     fastest = max(figure.rate.median for figure in figures)

@@ -126,7 +126,9 @@ def test_a_fifo_is_not_waited_for(tool: Tool, shards: Path, tmp_path: Path) -> N
     os.mkfifo(fifo)
     for command in ("verify", "repair", "info"):
         assert tool.refusal(command, fifo) == f"{fifo} is not a regular file"
-    assert tool.refusal("protect", fifo, shards) == f"{fifo} is neither a regular file nor a folder"
+    assert tool.refusal("protect", fifo, shards) == (
+        f"{fifo} is neither a regular file nor a folder (- protects standard input)"
+    )
 
 
 COMMANDS = "protect, verify, repair, restore, info"
@@ -185,7 +187,9 @@ def test_join_does_not_replace(tool: Tool, shards: Path, tmp_path: Path) -> None
     assert tool.refusal("restore", "--force", shards, "-o", shard(shards, 1)) == (
         f"{shard(shards, 1)} is one of the shards"
     )
-    assert tool.refusal("restore", "--force", shards, "-o", shards) == (f"{shards} is not a regular file")
+    assert tool.refusal("restore", "--force", shards, "-o", shards) == (
+        f"{shards} is a folder; -o names the file to write"
+    )
     nowhere = tmp_path / "nowhere"
     assert tool.refusal("restore", shards, "-o", nowhere / "restored") == (
         f"cannot create a file in {nowhere}: No such file or directory"
@@ -319,7 +323,9 @@ def test_split_from_or_to_the_wrong_place(tool: Tool, tmp_path: Path) -> None:
     for inside in (tmp_path, tmp_path / "new"):
         assert tool.refusal("protect", tmp_path, inside) == f"{inside} is inside {tmp_path}: choose another"
     below = missing / "below"
-    assert tool.refusal("protect", file, below) == f"cannot create the folder {below}: {no_such}"
+    assert tool.refusal("protect", file, below) == (
+        f"cannot create the folder {below}: {no_such} (its parent folder must exist)"
+    )
     assert tool.refusal("protect", file, file) == f"cannot write to {file}: it is not a folder"
     # Not even root can create a file in /proc.
     assert tool.refusal("protect", file, "/proc").startswith("cannot create a file in /proc: ")

@@ -178,6 +178,10 @@ def test_split_and_join_are_inverse(size: int, packet: int) -> None:
         assert codec.join(codec.reconstruct(kept), size) == blob
     with pytest.raises(gfsmith.InvalidError, match=r"size = .*: the 10 data shards hold"):
         codec.join(shards, 10 * len(shards[0]) + 1)
+    with pytest.raises(gfsmith.InvalidError, match=r"^size = -1: must be 0 or more$"):
+        codec.join(shards, -1)
+    with pytest.raises(gfsmith.InvalidError, match=r"^shards\[0\]: None; join needs the data shards"):
+        codec.join([None, *shards[1:]], size)  # type: ignore[list-item]
 
 
 def test_packet_layout_has_other_parities_and_refuses_other_lengths() -> None:

@@ -6,7 +6,10 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import gfsmith
 from gfsmith import streams
 from tests.oracle import shard_vectors
 from tests.support.folders import built
+from tests.support.paths import ROOT
 from tests.system.apps.shards.support import Tool
 
 CASES: list[dict[str, Any]] = json.loads(shard_vectors.FILE.read_text(encoding="utf-8"))
@@ -145,6 +149,21 @@ def test_paths_are_the_file_tool_s(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([*paths, tmp_path / "file", tmp_path / "copy"])
 
 
+def test_the_command_of_a_checkout_is_the_built_tool(tmp_path: Path) -> None:
+    """It runs build/gfsmith-shards; without that, status 2, since 1 means damaged shards."""
+    module = "bindings/python/gfsmith/codec/shards_tool.py"
+    (tmp_path / module).parent.mkdir(parents=True)
+    shutil.copy(ROOT / module, tmp_path / module)
+    code = "import runpy, sys; runpy.run_path(sys.argv.pop(1))['main']()"
+    command = [sys.executable, "-c", code, str(tmp_path / module), "--version"]
+    missing = subprocess.run(command, capture_output=True, text=True, check=False)
+    line = "gfsmith-shards: the program is missing; in a checkout, `make shards` builds it\n"
+    assert (missing.returncode, missing.stderr) == (2, line)
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/gfsmith-shards").symlink_to(built("shards") / "gfsmith-shards")
+    assert subprocess.run(command, capture_output=True, check=True).stdout.startswith(b"gfsmith-shards ")
+
+
 def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     shards = split(os.urandom(999))
     (tmp_path / "copy").write_bytes(b"old")
@@ -161,6 +180,42 @@ def test_a_shard_without_its_path_leaves_no_new_shard(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         streams.split(io.BytesIO(b"text"), paths, k=4, m=2)
     assert list(tmp_path.iterdir()) == [paths[3]]
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    """A rename would replace a device or pipe by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(gfsmith.InvalidError, match="a device or pipe; allowed: a file"):
+        streams.join(split(b"text"), pipe)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_missing_folder_is_named_by_the_path(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"folder of this path does not exist: '.*/none/copy'$"):
+        streams.join(split(b"text"), tmp_path / "none" / "copy")
+
+
+def test_an_output_gets_one_shard(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    path, again, file = tmp_path / "x", tmp_path / "link" / "x", io.BytesIO()
+    for pair in ([path, str(path)], [path, again], [file, file]):
+        with pytest.raises(gfsmith.InvalidError, match="named for two shards"):
+            streams.split(io.BytesIO(b"text"), pair, k=1, m=1)
+        with pytest.raises(gfsmith.InvalidError, match="named for two shards"):
+            streams.repair(split(b"text"), dict(enumerate(pair)))
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+    assert file.getvalue() == b""
+
+
+def test_a_shard_outside_of_the_set_is_not_rebuilt(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_bytes(b"old")
+    for index in (6, 254):
+        with pytest.raises(gfsmith.InvalidError, match=f"^rebuilt: shard {index}; the set has .* 0 to 5$"):
+            streams.repair(split(b"text"), {0: io.BytesIO(), index: out})
+    assert out.read_bytes() == b"old"
 
 
 def test_all_shards_are_on_disk_before_the_first_gets_its_path(
