@@ -233,10 +233,10 @@ static bool take(client *c) {
   }
 }
 
-/* A client may pause before a line, but not within a line, a value or a handshake. */
+/* A client may pause before a line, but not within a line or a value. */
 static void set_timeouts(client *c) {
-  bool within = c->shakes || c->state != CLIENT_LINE ||
-                evbuffer_get_length(bufferevent_get_input(c->stream)) > 0;
+  bool within =
+      c->state != CLIENT_LINE || evbuffer_get_length(bufferevent_get_input(c->stream)) > 0;
   const struct timeval reading = {.tv_sec = within ? c->agent->stall_s : c->agent->idle_s};
   const struct timeval writing = {.tv_sec = c->agent->stall_s};
   bufferevent_set_timeouts(c->stream, reading.tv_sec > 0 ? &reading : NULL, &writing);
@@ -344,7 +344,11 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     turn_away(a, fd, "SERVER_ERROR out of memory\r\n");
     return;
   }
-  *c = (client){.agent = a, .stream = stream, .shakes = a->tls != NULL, .known = !a->auth};
+  *c = (client){.agent = a,
+                .stream = stream,
+                .since_ms = agent_now_ms(),
+                .shakes = a->tls != NULL,
+                .known = !a->auth};
   begin(c, fd);
 }
 
@@ -361,7 +365,17 @@ static void on_accept_error(struct evconnlistener *listener, void *owner) {
   evconnlistener_disable(listener);
 }
 
+/* Handshake and login must end in time, however often the client sends a byte. */
+static void close_strangers(agent *a) {
+  uint64_t now = agent_now_ms();
+  client *c, *next;
+  DL_FOREACH_SAFE(a->clients, c, next)
+  if (c->stream != NULL && (c->shakes || !c->known) && now - c->since_ms > a->stall_s * 1000ull)
+    hang_up(c);
+}
+
 void clients_tick(agent *a) {
+  close_strangers(a);
   if (a->deaf)
     evconnlistener_enable(a->listener);
   a->deaf = false;

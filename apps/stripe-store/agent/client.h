@@ -19,10 +19,11 @@ typedef struct client {
   agent *agent;
   struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
   client_state state;
-  bool shakes;   /* the handshake of TLS is not over */
-  bool going_on; /* client_go_on is on the stack */
-  bool known;    /* it has authenticated itself, or need not */
-  bool quits;    /* add no answers; close when those before have been sent */
+  uint64_t since_ms; /* the time of the connection */
+  bool shakes;       /* the handshake of TLS is not over */
+  bool going_on;     /* client_go_on is on the stack */
+  bool known;        /* it has authenticated itself, or need not */
+  bool quits;        /* add no answers; close when those before have been sent */
   void (*waits)(
       struct client *c); /* continues the command when answers have been sent; NULL: none */
   char *line;            /* the line to which the pointers in `request` refer */
@@ -37,7 +38,8 @@ typedef struct client {
 /* Listen. False: failed, with a message. `where`: the address for clients. */
 bool clients_listen(agent *a, const char *host, unsigned short port, char where[80]);
 void clients_close(agent *a);
-/* Accept clients again after an error. To be called now and then. */
+/* Accept clients again after an error, and close those whose handshake or login takes too long. To
+ * be called now and then. */
 void clients_tick(agent *a);
 
 /* Send a line with its line end to the client, unless it requested none. */

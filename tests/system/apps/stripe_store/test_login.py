@@ -44,7 +44,7 @@ def store(make_store: Callable[..., Store]) -> Store:
     store = make_store()
     write_passwords(store, "bob:other\nalice:s:cret\n")
     store.kill("agent")
-    store.agent_options = ("--auth",)
+    store.agent_options = ("--auth", "--stall", "2")
     store.launch("agent")
     wait_for("the agent", lambda: answers(store, ALICE, SET) == STORED * 2)
     return store
@@ -73,6 +73,30 @@ def test_a_login_takes_little_memory(store: Store) -> None:
     large = b"set x 0 0 100000\r\n%s\r\n" % bytes(100_000)
     assert answers(store, large, GET) == b"SERVER_ERROR object too large for cache\r\n" + UNKNOWN
     assert answers(store, ALICE, large) == STORED * 2
+
+
+def send_until_closed(client: socket.socket, piece: bytes) -> None:
+    for _ in range(100):
+        time.sleep(0.1)
+        try:
+            client.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+    raise AssertionError("the client is still connected")
+
+
+@pytest.mark.parametrize("piece", [b"s", GET], ids=["bytes", "commands"])
+def test_a_login_has_a_time_limit(store: Store, piece: bytes) -> None:
+    """Neither bytes nor refused commands extend it; clients who have logged in may pause."""
+    with (
+        socket.create_connection(store.address(), DEADLINE) as known,
+        socket.create_connection(store.address(), DEADLINE) as stranger,
+    ):
+        known.sendall(ALICE)
+        assert known.recv(100) == STORED
+        send_until_closed(stranger, piece)
+        known.sendall(SET)
+        assert known.recv(100) == STORED
 
 
 def test_passwords_change_while_the_agent_runs(store: Store) -> None:
