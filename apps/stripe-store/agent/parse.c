@@ -39,7 +39,7 @@ static bool digits(const char *at, size_t bytes, uint64_t most, uint64_t *value)
 }
 
 bool parse_counter(const uint8_t *bytes, size_t length, uint64_t *value) {
-  return length <= 20 && digits((const char *)bytes, length, UINT64_MAX, value);
+  return digits((const char *)bytes, length, UINT64_MAX, value);
 }
 
 static bool number(const char **at, const char *end, uint64_t most, uint64_t *value) {

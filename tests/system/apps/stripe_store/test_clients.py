@@ -44,6 +44,8 @@ def test_pymemcache(store: Store) -> None:
         assert client.get("key") == b"mine"
         assert client.incr("added", 41) == 42
         assert client.decr("added", 50) == 0
+        assert client.set("zeros", b"0" * 30 + b"41")
+        assert client.incr("zeros", 1) == 42
         assert client.incr("nothing", 1) is None
         with pytest.raises(MemcacheClientError):
             client.incr("key", 1)
