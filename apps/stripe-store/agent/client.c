@@ -233,9 +233,11 @@ static bool take(client *c) {
   }
 }
 
-/* A client may pause before a line, but not within a line, a value or a handshake. */
+/* A client may pause before a line, but not before its login, or within a line, a value or a
+ * handshake.
+ */
 static void set_timeouts(client *c) {
-  bool within = c->shakes || c->state != CLIENT_LINE ||
+  bool within = c->shakes || !c->known || c->state != CLIENT_LINE ||
                 evbuffer_get_length(bufferevent_get_input(c->stream)) > 0;
   const struct timeval reading = {.tv_sec = within ? c->agent->stall_s : c->agent->idle_s};
   const struct timeval writing = {.tv_sec = c->agent->stall_s};

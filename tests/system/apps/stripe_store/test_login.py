@@ -44,10 +44,23 @@ def store(make_store: Callable[..., Store]) -> Store:
     store = make_store()
     write_passwords(store, "bob:other\nalice:s:cret\n")
     store.kill("agent")
-    store.agent_options = ("--auth",)
+    store.agent_options = ("--auth", "--stall", "3")
     store.launch("agent")
     wait_for("the agent", lambda: answers(store, ALICE, SET) == STORED * 2)
     return store
+
+
+def test_a_client_that_does_not_log_in_is_closed(store: Store) -> None:
+    """After --stall seconds; one that has logged in may pause."""
+    with (
+        socket.create_connection(store.address(), DEADLINE) as silent,
+        socket.create_connection(store.address(), DEADLINE) as known,
+    ):
+        known.sendall(ALICE)
+        assert known.recv(100) == STORED
+        assert silent.recv(100) == b""
+        known.sendall(GET)
+        assert known.recv(100) != b""
 
 
 def test_commands_before_the_login_have_no_effect(store: Store) -> None:
