@@ -35,7 +35,8 @@ def test_the_library_reads_the_list_of_kernels_after_gen(root: Path) -> None:
 
 
 def test_tune_without_specs_says_what_to_give(root: Path) -> None:
-    done = subprocess.run(["make", "tune"], cwd=root, capture_output=True, text=True)
+    command = ["make", "--no-print-directory", "tune"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert done.returncode != 0 and done.stdout == ""
     line = done.stderr.splitlines()[0]
     assert line.startswith(

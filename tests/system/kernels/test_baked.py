@@ -88,13 +88,13 @@ def backblaze(field: Any, k: int, m: int) -> Bytes:
 
 def lch(field: Any, k: int, m: int) -> Bytes:
     """P[i][j] = s(x[j]) / c / (x[j] xor i): x[j] = M + j, s(x) the product of x xor v over v < M, c the
-    product of the nonzero v. Wider codes also have points below M, which are not scaled.
+    product of the nonzero v. Wider codes also have the points from m to M - 1, which are not scaled.
     """
     size = 1 << (m - 1).bit_length()
-    assert size + k <= 256
-    x = np.arange(size, size + k)
+    x = np.concatenate([np.arange(size, 256), np.arange(m, size)])[:k]
     scale = np.multiply.reduce(field(np.bitwise_xor.outer(np.arange(size), x)), axis=0)
     scale = scale / np.multiply.reduce(field(np.arange(1, size))) if size > 1 else scale
+    scale[x < size] = 1
     return np.asarray(scale / field(np.bitwise_xor.outer(np.arange(m), x)))
 
 

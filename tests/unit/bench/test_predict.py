@@ -67,9 +67,10 @@ def test_bytes_per_iteration_follow_from_lookups() -> None:
 
 def test_only_text_between_the_marks_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "predicted.md"
-    path.write_text(f"above\n{predict.BEGIN}\nold\n{predict.END}\nbelow\n")
+    begin, end = (f"<!-- {predict.PREDICTED}: {mark} -->" for mark in ("begin", "end"))
+    path.write_text(f"above\n{begin}\nold\n{end}\nbelow\n")
     monkeypatch.setattr(predict, "PAGE", path)
     monkeypatch.setattr(predict, "page", lambda jobs: "new\n")
     assert predict.main([]) == 0
-    assert path.read_text() == f"above\n{predict.BEGIN}\nnew\n{predict.END}\nbelow\n"
+    assert path.read_text() == f"above\n{begin}\nnew\n{end}\nbelow\n"
     assert [p.name for p in tmp_path.iterdir()] == ["predicted.md"]
