@@ -247,6 +247,9 @@ static void client_go_on(client *c) {
   while (!c->quits && take(c))
     ;
   c->going_on = false;
+  /* now the input has no complete command, unless it waits for answers to be sent */
+  if (c->ended && c->state != CLIENT_BUSY && unsent(c) < OUTPUT_MAX)
+    c->quits = true;
   if (!sends(c) || (c->quits && unsent(c) == 0)) {
     hang_up(c);
     return;
@@ -284,11 +287,11 @@ static void on_written(struct bufferevent *stream, void *owner) {
     on_read(stream, owner);
 }
 
-/* The client sends nothing more, but may still read: it gets the answers to its commands. */
+/* The client sends nothing more, but may still read: it gets the answers to its commands, also
+ * to those that have arrived and wait. */
 static void end_input(client *c) {
-  c->quits = true;
-  if (unsent(c) == 0 || !sends(c))
-    hang_up(c);
+  c->ended = true;
+  client_go_on(c);
 }
 
 static void on_event(struct bufferevent *stream, short what, void *owner) {

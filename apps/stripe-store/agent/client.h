@@ -21,6 +21,7 @@ typedef struct client {
   client_state state;
   uint64_t since_ms; /* the time of the connection */
   bool shakes;       /* the handshake of TLS is not over */
+  bool ended;        /* it sends nothing more */
   bool going_on;     /* client_go_on is on the stack */
   bool known;        /* it has authenticated itself, or need not */
   bool quits;        /* add no answers; close when those before have been sent */

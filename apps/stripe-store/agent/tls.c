@@ -53,11 +53,13 @@ bool tls_open(agent *a) {
 void tls_close(agent *a) { SSL_CTX_free(a->tls); }
 
 struct bufferevent *tls_stream(agent *a, evutil_socket_t fd) {
+  /* deferred, the end of the input is reported after the bytes before it */
+  const int options = BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS;
   SSL *session = SSL_new(a->tls);
   struct bufferevent *stream =
       session == NULL ? NULL
-                      : bufferevent_openssl_socket_new(
-                            a->base, fd, session, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+                      : bufferevent_openssl_socket_new(a->base, fd, session,
+                                                       BUFFEREVENT_SSL_ACCEPTING, options);
   if (stream == NULL)
     SSL_free(session);
   return stream;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import subprocess
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -62,6 +63,46 @@ def answers(store: Store, *commands: bytes) -> bytes:
 def test_clients_and_values(store: Store) -> None:
     assert answers(store, SET, b"get large\r\n") == b"STORED\r\n" + VALUE + b"END\r\n"
     assert answers(store, b"get" + b" large" * 20 + b"\r\n") == VALUE * 20 + b"END\r\n"
+
+
+def last_answers(store: Store, first: bytes, last: bytes) -> bytes:
+    """Send `first`, then `last` and the end of the input in one packet. Return all answers."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    context = ssl.create_default_context(cafile=store.folder / "tls.crt")
+    session = context.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    with socket.create_connection(store.address(), DEADLINE) as plain:
+
+        def until_done(step: Callable[[], bytes | int | None]) -> bytes | int | None:
+            while True:
+                try:
+                    return step()
+                except ssl.SSLWantReadError:
+                    plain.sendall(outgoing.read())
+                    incoming.write(plain.recv(1 << 16))
+
+        until_done(session.do_handshake)
+        session.write(first)
+        plain.sendall(outgoing.read())
+        time.sleep(0.01)  # mostly enough for the agent to have read it
+        session.write(last)
+        with suppress(ssl.SSLWantReadError):
+            session.unwrap()
+        answers = b""
+        with suppress(ssl.SSLZeroReturnError):
+            while part := until_done(lambda: session.read(1 << 16)):
+                assert isinstance(part, bytes)
+                answers += part
+        return answers
+
+
+def test_a_client_that_ends_its_input(store: Store) -> None:
+    """The agent executes its last command, even if that ends in another buffer than it began: libevent
+    reads the end of the input then before it reports the command.
+    """
+    login, answer = b"set login 0 0 12\r\nalice secret\r\n", b"VERSION 1.6.18-gfsmith\r\n"
+    for count in range(446, 454):
+        first = login + b"version\r\n" * count + b"ver"
+        assert last_answers(store, first, b"sion\r\n") == b"STORED\r\n" + answer * (count + 1), count
 
 
 def test_another_certificate_is_noticed(store: Store, tmp_path: Path) -> None:
