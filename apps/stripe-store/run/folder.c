@@ -85,7 +85,10 @@ bool disk_path(char path[FILES_PATH], const char *folder, unsigned rank) {
 
 bool folder_durable(const char *folder) {
   char path[FILES_PATH];
-  return disk_path(path, folder, 1) && access(path, F_OK) == 0;
+  for (unsigned rank = 1; rank <= LAYOUT_SHARDS_MAX; rank++)
+    if (disk_path(path, folder, rank) && access(path, F_OK) == 0)
+      return true;
+  return false;
 }
 
 /* Remove a file. Did it exist? */

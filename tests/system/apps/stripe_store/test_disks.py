@@ -293,6 +293,17 @@ def test_a_run_finds_the_values_of_the_last(programs: Path, memory: Path) -> Non
     assert line == f"stripe-store: {folder} has values on disk: use --disk, or remove it"
 
 
+@pytest.mark.parametrize("lost", [(1,), (1, 4), (2, 3)])
+def test_a_run_without_some_disks(programs: Path, memory: Path, lost: tuple[int, ...]) -> None:
+    folder = memory / "store"
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.set("key", b"value")
+    for rank in lost:
+        shutil.rmtree(folder / f"disk-{rank}")
+    with running(programs, folder, own=("--disk", "100")) as (_, client):
+        assert client.get("key") == b"value"
+
+
 def test_refused_options(programs: Path, memory: Path) -> None:
     line = refusal(programs, "stripe-store", "run", "--disk", "10", "--keep", "64", memory / "s")
     assert line == "stripe-store: --disk and --keep: only one of them is allowed"
