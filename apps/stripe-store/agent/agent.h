@@ -94,7 +94,7 @@ struct agent {
   struct flush *flush;    /* flush_all, while it runs */
   failures *failures;
   counters counters;
-  struct evconnlistener *listener;
+  struct evconnlistener *listener, *local; /* for clients; for programs of the same user */
   struct client *clients;
 };
 

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utlist.h>
 
 enum {
@@ -43,7 +45,7 @@ static void stop_waiting(client *c) {
 
 /* Close the connection. A running command continues; the client is freed when it is over. */
 static void hang_up(client *c) {
-  if (c->agent->tls != NULL)
+  if (c->encrypted)
     tls_end(c->stream);
   bufferevent_free(c->stream);
   c->stream = NULL;
@@ -308,8 +310,8 @@ static void on_event(struct bufferevent *stream, short what, void *owner) {
 }
 
 /* Answer, as far as the socket takes it and can be read, and close. */
-static void turn_away(const agent *a, evutil_socket_t fd, const char *answer) {
-  ssize_t sent = a->tls == NULL ? send(fd, answer, strlen(answer), MSG_NOSIGNAL) : 0;
+static void turn_away(evutil_socket_t fd, bool encrypted, const char *answer) {
+  ssize_t sent = encrypted ? 0 : send(fd, answer, strlen(answer), MSG_NOSIGNAL);
   (void)sent;
   evutil_closesocket(fd);
 }
@@ -327,31 +329,33 @@ static void begin(client *c, evutil_socket_t fd) {
     hang_up(c);
 }
 
+/* A local client needs neither TLS nor a login. */
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
                       int length, void *owner) {
-  (void)listener;
   (void)from;
   (void)length;
   agent *a = owner;
+  const bool local = listener == a->local, encrypted = a->tls != NULL && !local;
   if (a->counters.clients >= a->clients_max) {
-    turn_away(a, fd, "SERVER_ERROR too many clients\r\n");
+    turn_away(fd, encrypted, "SERVER_ERROR too many clients\r\n");
     return;
   }
   client *c = calloc(1, sizeof *c);
   struct bufferevent *stream = c == NULL ? NULL
-                               : a->tls != NULL
+                               : encrypted
                                    ? tls_stream(a, fd)
                                    : bufferevent_socket_new(a->base, fd, BEV_OPT_CLOSE_ON_FREE);
   if (stream == NULL) {
     free(c);
-    turn_away(a, fd, "SERVER_ERROR out of memory\r\n");
+    turn_away(fd, encrypted, "SERVER_ERROR out of memory\r\n");
     return;
   }
   *c = (client){.agent = a,
                 .stream = stream,
                 .since_ms = agent_now_ms(),
-                .shakes = a->tls != NULL,
-                .known = !a->auth};
+                .encrypted = encrypted,
+                .shakes = encrypted,
+                .known = local || !a->auth};
   begin(c, fd);
 }
 
@@ -379,8 +383,11 @@ static void close_strangers(agent *a) {
 
 void clients_tick(agent *a) {
   close_strangers(a);
-  if (a->deaf)
+  if (a->deaf) {
     evconnlistener_enable(a->listener);
+    if (a->local != NULL)
+      evconnlistener_enable(a->local);
+  }
   a->deaf = false;
 }
 
@@ -411,9 +418,41 @@ bool clients_listen(agent *a, const char *host, unsigned short port, char where[
   return true;
 }
 
+/* A socket that only this user may open. It replaces that of an agent that was killed. */
+static int bind_local(const char *folder) {
+  struct sockaddr_un at;
+  int place = files_local(folder, &at), fd = -1;
+  if (place < 0)
+    return -1;
+  unlink(at.sun_path);
+  fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0 && (fchmod(fd, 0600) != 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) != 0 ||
+                  listen(fd, SOMAXCONN) != 0)) {
+    close(fd);
+    fd = -1;
+  }
+  close(place);
+  return fd;
+}
+
+bool clients_listen_local(agent *a) {
+  int fd = bind_local(a->folder);
+  if (fd >= 0)
+    a->local = evconnlistener_new(a->base, on_accept, a,
+                                  LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+  if (a->local == NULL) {
+    report("cannot listen on %s/%s: %s", a->folder, FILES_LOCAL, strerror(errno));
+    return false;
+  }
+  evconnlistener_set_error_cb(a->local, on_accept_error);
+  return true;
+}
+
 void clients_close(agent *a) {
   if (a->listener != NULL)
     evconnlistener_free(a->listener);
+  if (a->local != NULL)
+    evconnlistener_free(a->local);
   while (a->clients != NULL)
     dispose(a->clients);
 }

@@ -20,6 +20,7 @@ typedef struct client {
   struct bufferevent *stream; /* NULL: the client has disconnected, its command still runs */
   client_state state;
   uint64_t since_ms; /* the time of the connection */
+  bool encrypted;    /* with TLS */
   bool shakes;       /* the handshake of TLS is not over */
   bool ended;        /* it sends nothing more */
   bool going_on;     /* client_go_on is on the stack */
@@ -38,6 +39,9 @@ typedef struct client {
 
 /* Listen. False: failed, with a message. `where`: the address for clients. */
 bool clients_listen(agent *a, const char *host, unsigned short port, char where[80]);
+/* Listen on FILES_LOCAL in the folder, for programs of the same user. False: failed, with a
+ * message. */
+bool clients_listen_local(agent *a);
 void clients_close(agent *a);
 /* Accept clients again after an error, and close those whose handshake or login takes too long. To
  * be called now and then. */

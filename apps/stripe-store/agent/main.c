@@ -141,7 +141,7 @@ static bool listen_in(agent *a, const settings *o, char where[80]) {
 
 static bool open_clients(agent *a, const settings *o) {
   char where[80];
-  if (!listen_in(a, o, where) || !announce(a->folder, "client", where))
+  if (!clients_listen_local(a) || !listen_in(a, o, where) || !announce(a->folder, "client", where))
     return false;
   report("listening on %s", where);
   return true;

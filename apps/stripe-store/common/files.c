@@ -83,6 +83,13 @@ bool files_write(const char *folder, const char *name, const char *text, unsigne
   return false;
 }
 
+int files_local(const char *folder, struct sockaddr_un *at) {
+  int place = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  *at = (struct sockaddr_un){.sun_family = AF_UNIX};
+  snprintf(at->sun_path, sizeof at->sun_path, "/proc/self/fd/%d/%s", place, FILES_LOCAL);
+  return place;
+}
+
 bool files_secret(const char *folder, const char *name, char text[FILES_TEXT]) {
   char path[FILES_PATH];
   struct stat info;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 enum { FILES_TEXT = 8192, FILES_PATH = 4096 };
 
@@ -28,6 +29,12 @@ bool files_flush(const char *folder);
 /* The certificate of an agent with --tls, with those of its issuers, and its private key: PEM. */
 #define FILES_CERTIFICATE "tls.crt"
 #define FILES_CERTIFICATE_KEY "tls.key"
+
+/* The socket at which the agent serves programs of its user, such as stripe-store, without TLS and
+ * login. files_local sets its address, which is valid while the returned descriptor is open: a path
+ * through it is short enough for an address. -1: errno. */
+#define FILES_LOCAL "local"
+int files_local(const char *folder, struct sockaddr_un *at);
 
 /* As files_read, for a file with a secret. False, with a message: missing, or readable by other
  * users.

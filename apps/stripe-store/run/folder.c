@@ -101,6 +101,7 @@ void folder_clean(const char *folder, unsigned nodes) {
   char name[32];
   drop(folder, "agent");
   drop(folder, "client");
+  drop(folder, FILES_LOCAL);
   drop(folder, "agent.lock");
   for (unsigned rank = 1; rank <= nodes; rank++) {
     snprintf(name, sizeof name, "memcached-%u", rank);

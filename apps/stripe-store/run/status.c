@@ -12,25 +12,20 @@
 enum { ROOM = 65536, LIMIT_S = 5 };
 
 static int reach(const char *folder) {
-  char text[FILES_TEXT];
-  struct sockaddr_storage to;
+  struct sockaddr_un at;
   const struct timeval limit = {.tv_sec = LIMIT_S};
-  address a;
-  socklen_t length;
-  if (!files_read(folder, "client", text))
+  int place = files_local(folder, &at);
+  if (place < 0)
     return -1;
-  text[strcspn(text, "\n")] = '\0';
-  if (!address_parse(&a, text) || !address_resolve(&a, &to, &length))
-    return -1;
-  int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0)
-    return -1;
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  if (connect(fd, (const struct sockaddr *)&to, length) == 0)
-    return fd;
-  close(fd);
-  return -1;
+  if (fd >= 0 && connect(fd, (const struct sockaddr *)&at, sizeof at) != 0) {
+    close(fd);
+    fd = -1;
+  }
+  close(place);
+  return fd;
 }
 
 static int receive(int fd, char *text, size_t room) {
@@ -71,7 +66,9 @@ int status_print(const char *folder) {
   char text[ROOM];
   int bytes = status_ask(folder, text, sizeof text);
   if (bytes < 0)
-    return refuse("%s: the agent does not answer", folder);
+    return refuse(files_read(folder, "client", text) ? "%s: the agent does not answer"
+                                                     : "%s: no store runs in it",
+                  folder);
   for (const char *at = text; at < text + bytes; at += strlen(at) + 1) {
     char name[64];
     int value;

@@ -5,12 +5,13 @@
     scatter join DIR FILE                       restores the file with up to m shards missing
 
 An example for gfsmith: files are mapped into memory and passed to the kernels without a copy. It detects
-shards that are missing or have another length, but not changed ones; apps/stripe does.
+shards that are missing or have another length, but not changed ones; apps/shards does.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import mmap
 import sys
@@ -42,11 +43,13 @@ def name(folder: Path, shard: int) -> Path:
 
 def split(file: Path, folder: Path, k: int, m: int) -> None:
     codec = gfsmith.Codec(CODE, k, m)
-    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         data = codec.split(mapped(file, stack))
         for shard in data:
             stack.enter_context(shard)  # released before the file is closed
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):  # shards of another file, or the file itself
+            raise FileExistsError(errno.ENOTEMPTY, "not empty; allowed: a new or empty folder", str(folder))
         length = len(data[0])
         codec.encode(data, [mapped(name(folder, k + i), stack, length) for i in range(m)])
         for i, shard in enumerate(data):
@@ -55,11 +58,21 @@ def split(file: Path, folder: Path, k: int, m: int) -> None:
     (folder / INDEX).write_text(json.dumps(record) + "\n")
 
 
+def read_record(folder: Path) -> dict[str, int]:
+    """Return the record that `split` wrote. Raises ValueError."""
+    path = folder / INDEX
+    try:
+        record = json.loads(path.read_text())
+        return {key: int(record[key]) for key in ("k", "m", "size", "length")}
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"{path} is damaged: not a record of `scatter split`") from None
+
+
 def complete(folder: Path, stack: ExitStack) -> tuple[gfsmith.Codec, dict[str, int], list[Any], list[bool]]:
     """Return the codec, the record, all shards with the missing ones rebuilt in memory, and which were
     present.
     """
-    record = json.loads((folder / INDEX).read_text())
+    record = read_record(folder)
     codec = gfsmith.Codec(CODE, record["k"], record["m"])
     paths = [name(folder, i) for i in range(codec.n)]
     present = [path.is_file() and path.stat().st_size == record["length"] for path in paths]
@@ -101,7 +114,7 @@ def main() -> None:
     given = vars(parser.parse_args())
     try:
         COMMANDS[given.pop("command")](**given)
-    except (OSError, gfsmith.GfsmithError) as error:
+    except (OSError, ValueError, gfsmith.GfsmithError) as error:
         sys.exit(f"scatter: {error}")
 
 

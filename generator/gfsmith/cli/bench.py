@@ -87,6 +87,16 @@ def _figures(codec: Codec, length: int, seconds: int) -> Iterator[Figure]:
             yield from measure.measure(what, place, where, found, share, passed)
 
 
+def _drawn(plot: Path, title: str, figures: Iterator[Figure]) -> list[Figure]:
+    """Measure the figures and draw them. A path that cannot be written is refused before the measurement."""
+    from gfsmith.explore.bench import show
+
+    with replacing(plot) as stage:
+        found = list(figures)
+        show.draw(stage, title, found)
+    return found
+
+
 @click.command("bench")
 @click.argument("target", metavar="CODE:KxM")
 @click.option("--block", default="64K", show_default=True, help="Bytes of a shard, such as 4096, 64K or 1M.")
@@ -109,10 +119,9 @@ def command(target: str, block: str, seconds: int, plot: Path | None, as_json: b
     from gfsmith.codec import get_isa
     from gfsmith.explore.bench import show
 
-    figures = list(_figures(codec, length, seconds))
-    if plot is not None:
-        with replacing(plot) as stage:
-            show.draw(stage, f"{target}, shards of {length} bytes", figures)
+    measured = _figures(codec, length, seconds)
+    title = f"{target}, shards of {length} bytes"
+    figures = list(measured) if plot is None else _drawn(plot, title, measured)
     if as_json:
         print_json(
             {
@@ -123,4 +132,4 @@ def command(target: str, block: str, seconds: int, plot: Path | None, as_json: b
             }
         )
         return
-    out().print(show.table(f"{target}, shards of {length} bytes, {get_isa()}, one thread", figures))
+    out().print(show.table(f"{title}, {get_isa()}, one thread", figures))

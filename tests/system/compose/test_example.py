@@ -18,3 +18,8 @@ def test_the_processes_of_the_guide_rebuild_a_shard() -> None:
     done = subprocess.run(["sh", "-ec", strict], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "shard 2 is back", done.stderr
     assert (done.returncode, done.stderr) == (0, "")
+    for rank in ("x", "6", "65536", ""):
+        refused = subprocess.run(
+            [ROOT / "build" / "repair", rank], capture_output=True, text=True, timeout=60
+        )
+        assert refused.stderr == "usage: repair RANK: invalid argument: ranks are 0 to 5\n"

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from gfsmith.cli import main
 from gfsmith.codec import Codec
-from gfsmith.explore.bench import contenders, stripes
+from gfsmith.explore.bench import contenders, measure, stripes
 from gfsmith.explore.bench.contenders import BenchError, Contender, Work
 
 
@@ -47,6 +47,18 @@ def test_the_table_and_a_picture(tmp_path: Path) -> None:
     picture = (tmp_path / "p.svg").read_text()
     assert "<svg" in picture and "dc:date" not in picture
     assert [path.name for path in tmp_path.iterdir()] == ["p.svg"]
+
+
+def test_a_picture_that_cannot_be_written_is_refused_before_the_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    measured: list[str] = []
+    monkeypatch.setattr(measure, "measure", lambda *_: measured.append("cell") or [])
+    (tmp_path / "file").touch()
+    done = _run("raid6:3x2", "--block", "1k", "--seconds", "1", "--plot", str(tmp_path / "file" / "p.svg"))
+    assert done.exit_code == 2 and done.stderr.count("\n") == 1
+    assert str(tmp_path / "file") in done.stderr and not measured
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ impl Codec {
     /// [`Error::Unsupported`].
     pub fn with_matrix(polynomial: u32, data: usize, parity: usize, matrix: &[u8]) -> Result<Codec> {
         let [k, m] = numbers([data, parity], Error::MatrixShape { data, parity })?;
-        count(data * parity, matrix.len())?;
+        count("elements of the matrix", data * parity, matrix.len())?;
         // SAFETY: the matrix has k * m elements, which are copied, and `out` is valid.
         Codec::create(data, parity, Error::Polynomial(polynomial), |out| unsafe {
             sys::codec_create_matrix(out, polynomial, k, m, matrix.as_ptr())
@@ -189,7 +189,7 @@ impl Codec {
         parity: &mut [impl AsMut<[u8]>],
     ) -> Result<()> {
         if changes.len() > self.data {
-            return Err(Error::Count { expected: self.data, found: changes.len() });
+            return Err(Error::Count { what: "changes", expected: self.data, found: changes.len() });
         }
         let mut indices: [c_uint; sys::MAX_SHARDS] = [0; sys::MAX_SHARDS];
         let mut deltas = Shards::new(None);

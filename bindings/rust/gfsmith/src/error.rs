@@ -10,8 +10,9 @@ use crate::sys;
 #[non_exhaustive]
 #[allow(missing_docs)] // the fields are described with their variants
 pub enum Error {
-    /// `found` shards (or flags, or elements of a matrix) were given instead of `expected`.
-    Count { expected: usize, found: usize },
+    /// `found` of `what` ("shards", "flags", "changes", "elements of the matrix") were given instead of
+    /// `expected`.
+    Count { what: &'static str, expected: usize, found: usize },
     /// Shard `shard` (data first) has `found` bytes, the previous ones `expected`.
     Length { shard: usize, expected: usize, found: usize },
     /// There is no data shard `index`: indices are below `count`.
@@ -52,7 +53,7 @@ pub type Result<T> = core::result::Result<T, Error>;
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Error::Count { expected, found } => write!(out, "{found} given instead of {expected}"),
+            Error::Count { what, expected, found } => write!(out, "{found} {what}; allowed: {expected}"),
             Error::Length { shard, expected, found } => {
                 write!(out, "shard {shard} has {found} bytes, the first one {expected}")
             }
@@ -119,11 +120,11 @@ pub(crate) fn done(length: usize, unit: usize, status: sys::Status) -> Result<()
     invalid(status, if length % unit == 0 { Error::Invalid } else { packets })
 }
 
-/// Compare a number with the expected one.
-pub(crate) fn count(expected: usize, found: usize) -> Result<()> {
+/// Compare the number of `what` with the expected one.
+pub(crate) fn count(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if expected == found {
         Ok(())
     } else {
-        Err(Error::Count { expected, found })
+        Err(Error::Count { what, expected, found })
     }
 }

@@ -101,7 +101,7 @@ impl Codec {
     /// Rebuild missing shards below `limit` in new buffers, which are stored in `shards` after success.
     fn rebuild<S: AsRef<[u8]> + From<Vec<u8>>>(&self, shards: &mut [Option<S>], limit: usize) -> Result<()> {
         let total = self.total_shard_count();
-        count(total, shards.len())?;
+        count("shards", total, shards.len())?;
         let present: Vec<bool> = shards.iter().map(Option::is_some).collect();
         let wanted: Vec<bool> = (0..total).map(|n| n < limit).collect();
         self.few_missing(&present)?;
@@ -131,8 +131,8 @@ impl Codec {
     }
 
     pub(crate) fn flags(&self, present: &[bool], wanted: Option<&[bool]>) -> Result<()> {
-        count(self.total_shard_count(), present.len())?;
-        wanted.map_or(Ok(()), |wanted| count(self.total_shard_count(), wanted.len()))
+        count("flags", self.total_shard_count(), present.len())?;
+        wanted.map_or(Ok(()), |wanted| count("flags", self.total_shard_count(), wanted.len()))
     }
 
     /// The library checks this too, but not for empty shards.

@@ -32,7 +32,7 @@ impl<'a> Shards<'a> {
 
     /// All of `shards` for reading; their number must be `expected`.
     pub(crate) fn reading<S: AsRef<[u8]>>(shards: &'a [S], expected: usize) -> Result<Self> {
-        count(expected, shards.len())?;
+        count("shards", expected, shards.len())?;
         let mut taken = Shards::new(None);
         for (n, shard) in shards.iter().enumerate() {
             taken.read(n, shard.as_ref())?;
@@ -47,7 +47,7 @@ impl<'a> Shards<'a> {
         first: usize,
         length: Option<usize>,
     ) -> Result<Self> {
-        count(expected, shards.len())?;
+        count("shards", expected, shards.len())?;
         let mut taken = Shards::new(length);
         for (n, shard) in shards.iter_mut().enumerate() {
             taken.write(first + n, shard.as_mut())?;
@@ -61,7 +61,7 @@ impl<'a> Shards<'a> {
         expected: usize,
         touched: impl Fn(usize) -> bool,
     ) -> Result<Self> {
-        count(expected, shards.len())?;
+        count("shards", expected, shards.len())?;
         let mut taken = Shards::new(None);
         for (n, shard) in shards.iter_mut().enumerate() {
             if touched(n) {

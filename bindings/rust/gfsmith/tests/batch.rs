@@ -106,12 +106,12 @@ fn wrong_stripes_write_nothing() {
     let mut all = encoded(&codec, 4, 40);
     let before = all.clone();
     let (data, mut parity) = (vec![[1; 40]; 12], vec![[7; 40]; 6]);
-    let wrong = |expected, found| Err(Error::Count { expected, found });
-    assert_eq!(codec.encode_stripes(&data[1..], &mut parity), wrong(12, 11));
-    assert_eq!(codec.encode_stripes(&data, &mut parity[1..]), wrong(6, 5));
-    assert_eq!(codec.encode_stripes(&data[6..], &mut parity), wrong(3, 6));
-    assert_eq!(codec.check_stripes(&all[1..]).unwrap_err(), wrong(36, 35).unwrap_err());
-    assert_eq!(codec.update_stripes(&[(0, [1; 40])], &mut parity), wrong(3, 6));
+    let wrong = |what, expected, found| Err(Error::Count { what, expected, found });
+    assert_eq!(codec.encode_stripes(&data[1..], &mut parity), wrong("shards", 12, 11));
+    assert_eq!(codec.encode_stripes(&data, &mut parity[1..]), wrong("shards", 6, 5));
+    assert_eq!(codec.encode_stripes(&data[6..], &mut parity), wrong("shards", 3, 6));
+    assert_eq!(codec.check_stripes(&all[1..]).unwrap_err(), wrong("shards", 36, 35).unwrap_err());
+    assert_eq!(codec.update_stripes(&[(0, [1; 40])], &mut parity), wrong("shards", 3, 6));
     let index = Error::Index { index: 6, count: 6 };
     assert_eq!(codec.update_stripes(&[(0, [1; 40]), (6, [1; 40])], &mut parity), Err(index));
     let length = Error::Length { shard: 2, expected: 39, found: 40 };
@@ -120,13 +120,13 @@ fn wrong_stripes_write_nothing() {
     uneven[11] = &uneven[11][1..];
     let length = Error::Length { shard: 11, expected: 40, found: 39 };
     assert_eq!(codec.encode_stripes(&uneven, &mut parity), Err(length));
-    assert_eq!(codec.prefetch(&data[..5]), wrong(6, 5));
+    assert_eq!(codec.prefetch(&data[..5]), wrong("shards", 6, 5));
     assert_eq!(parity, vec![[7; 40]; 6]);
 
     let mut present = [true; 9];
-    assert_eq!(codec.reconstruct_stripes(&mut all, &present[1..], None), wrong(9, 8));
-    assert_eq!(codec.reconstruct_stripes(&mut all, &present, Some(&[true; 10])), wrong(9, 10));
-    assert_eq!(codec.reconstruct_stripes(&mut all[1..], &present, None), wrong(36, 35));
+    assert_eq!(codec.reconstruct_stripes(&mut all, &present[1..], None), wrong("flags", 9, 8));
+    assert_eq!(codec.reconstruct_stripes(&mut all, &present, Some(&[true; 10])), wrong("flags", 9, 10));
+    assert_eq!(codec.reconstruct_stripes(&mut all[1..], &present, None), wrong("shards", 36, 35));
     present[..4].fill(false);
     assert_eq!(codec.reconstruct_stripes(&mut all, &present, None), Err(Error::TooManyMissing));
     let local = Codec::local(6, 2, 1).unwrap();

@@ -47,7 +47,7 @@ fn any_matrix() {
     assert_eq!(codec.determined(&present).unwrap(), [false, true, true, false, true]);
     assert_eq!(
         Codec::with_matrix(0x11d, 3, 2, &matrix[1..]).unwrap_err(),
-        Error::Count { expected: 6, found: 5 }
+        Error::Count { what: "elements of the matrix", expected: 6, found: 5 }
     );
     assert_eq!(Codec::with_matrix(0x11c, 3, 2, &matrix).unwrap_err(), Error::Polynomial(0x11c));
 }
@@ -94,9 +94,16 @@ fn wrong_counts_and_lengths_write_nothing() {
     let codec = codec();
     let from = data(4, 6, 64);
     let mut parity = vec![vec![7; 64]; 3];
-    assert_eq!(codec.encode(&from[1..], &mut parity), Err(Error::Count { expected: 6, found: 5 }));
-    assert_eq!(codec.encode(&from, &mut parity[1..]), Err(Error::Count { expected: 3, found: 2 }));
-    assert_eq!(codec.check(&from), Err(Error::Count { expected: 9, found: 6 }));
+    assert_eq!(
+        codec.encode(&from[1..], &mut parity),
+        Err(Error::Count { what: "shards", expected: 6, found: 5 })
+    );
+    assert_eq!(
+        codec.encode(&from, &mut parity[1..]),
+        Err(Error::Count { what: "shards", expected: 3, found: 2 })
+    );
+    assert_eq!(codec.check(&from).unwrap_err().to_string(), "6 shards; allowed: 9");
+    assert_eq!(codec.check(&from), Err(Error::Count { what: "shards", expected: 9, found: 6 }));
     assert_eq!(codec.update(6, &from[0], &mut parity), Err(Error::Index { index: 6, count: 6 }));
     assert_eq!(
         codec.append(usize::MAX, &from[0], &mut parity, true).unwrap_err().to_string(),
@@ -165,7 +172,7 @@ fn only_what_is_asked_for_is_rebuilt() {
     assert_eq!(place[2], all[2]);
     assert!(place[6].is_empty());
     let few = codec.reconstruct_in_place(&mut place, &present, Some(&wanted[1..]));
-    assert_eq!(few, Err(Error::Count { expected: 9, found: 8 }));
+    assert_eq!(few, Err(Error::Count { what: "flags", expected: 9, found: 8 }));
 }
 
 #[test]
@@ -189,7 +196,10 @@ fn changes_reach_the_parities() {
     codec.update_many(&[(0, &[0; 129]); 0], &mut many).unwrap();
     assert_eq!(many, expected);
     let all = vec![(0, delta(1)); 7];
-    assert_eq!(codec.update_many(&all, &mut many), Err(Error::Count { expected: 6, found: 7 }));
+    assert_eq!(
+        codec.update_many(&all, &mut many),
+        Err(Error::Count { what: "changes", expected: 6, found: 7 })
+    );
 
     let mut arriving = vec![vec![0xee; 129]; 3];
     for (turn, n) in [3, 0, 5, 1, 4, 2].into_iter().enumerate() {
@@ -245,7 +255,10 @@ fn correct_changes_the_wrong_symbols_back() {
 
     present[0] = false;
     assert_eq!(codec.correct(&mut all, &present), Err(Error::TooManyMissing));
-    assert_eq!(codec.correct(&mut all, &present[1..]), Err(Error::Count { expected: 11, found: 10 }));
+    assert_eq!(
+        codec.correct(&mut all, &present[1..]),
+        Err(Error::Count { what: "flags", expected: 11, found: 10 })
+    );
     let one = Codec::new(Code::Cauchy, 3, 1).unwrap();
     assert_eq!(one.correct(&mut shards(&one, 9, 10), &[true; 4]), Err(Error::Unsupported));
 }
@@ -268,7 +281,7 @@ fn a_plan_outlives_its_codec() {
     assert_eq!(place[..8], all[..8]);
     place[2].pop();
     assert_eq!(plan.run(&mut place), Err(Error::Length { shard: 2, expected: 40, found: 39 }));
-    assert_eq!(plan.run(&mut place[1..]), Err(Error::Count { expected: 9, found: 8 }));
+    assert_eq!(plan.run(&mut place[1..]), Err(Error::Count { what: "shards", expected: 9, found: 8 }));
 
     let nothing = Codec::new(Code::Cauchy, 2, 1).unwrap().plan(&[true; 3], None).unwrap();
     assert_eq!((nothing.targets(), nothing.matrix()), (&[][..], &[][..]));

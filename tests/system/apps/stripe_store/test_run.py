@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pymemcache.client.base import Client
 
-from tests.system.apps.stripe_store.support import DEADLINE, environment, wait_for
+from tests.system.apps.stripe_store.support import DEADLINE, certify, environment, wait_for
 
 SCHEMES = {
     "rs": ("-k", "3", "-m", "2"),
@@ -110,6 +110,24 @@ def test_killed_processes_are_restarted(programs: Path, tmp_path: Path) -> None:
         again.close()
 
 
+def test_clients_with_tls_and_login(programs: Path, tmp_path: Path) -> None:
+    """stripe-store asks the agent at a socket of its user, and so needs neither TLS nor a password."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+    certify(folder)
+    passwords = folder / "passwords"
+    passwords.touch(0o600)
+    passwords.write_text("alice:secret\n")
+    with running(programs, folder, "--tls", "--auth") as (run, _):
+        assert (folder / "local").stat().st_mode & 0o777 == 0o600
+        before = children(run.pid)["chunk-2"]
+        assert status(programs, folder)[0] == 0
+        os.kill(before, signal.SIGKILL)
+        wait_for("the loss", lambda: "chunk_server_2       gone" in status(programs, folder)[1])
+        wait_for("a new process", lambda: children(run.pid).get("chunk-2", before) != before)
+        wait_for("it to be up", lambda: status(programs, folder)[0] == 0)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "stop"])
 def test_nothing_is_left(programs: Path, tmp_path: Path, how: signal.Signals | str) -> None:
     folder = tmp_path / "store"
@@ -124,7 +142,7 @@ def test_nothing_is_left(programs: Path, tmp_path: Path, how: signal.Signals | s
         assert run.wait(DEADLINE) == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in started.values())
     assert sorted(path.name for path in folder.iterdir()) == ["key", "store.lock"]
-    assert status(programs, folder) == (2, f"stripe-store: {folder}: the agent does not answer\n")
+    assert status(programs, folder) == (2, f"stripe-store: {folder}: no store runs in it\n")
 
 
 def test_the_one_that_watches_is_killed(programs: Path, tmp_path: Path) -> None:

@@ -12,21 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.apps.stripe_store.support import DEADLINE, Store, wait_for
+from tests.system.apps.stripe_store.support import DEADLINE, Store, certify, wait_for
 
 pytestmark = pytest.mark.needs("store")
 
 LARGE = b"v" * 1_000_000
 SET = b"set large 0 0 %d\r\n%s\r\n" % (len(LARGE), LARGE)
 VALUE = b"VALUE large 0 %d\r\n%s\r\n" % (len(LARGE), LARGE)
-
-
-def certify(folder: Path, name: str = "tls") -> None:
-    """Make a key, and a certificate for 127.0.0.1 that is signed with it."""
-    words = ("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-    subject = ("-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "30")
-    files = ("-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt")
-    subprocess.run([*words, *subject, *files], check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")

@@ -330,8 +330,9 @@ def test_the_example_runs_from_a_clean_folder(wheel: Path, tmp_path: Path) -> No
     environment = Environment(tmp_path / "venv")
     environment.install("scatter", links=links)
     scatter = environment.python.with_name("scatter")
-    folder, again = tmp_path / "shards", tmp_path / "again"
+    again = tmp_path / "again"
     for size in (0, 1, 100_003):
+        folder = tmp_path / f"shards{size}"
         original = random_data(1, size).tobytes()
         (tmp_path / "file").write_bytes(original)
         run(scatter, "split", "file", folder, "--k", "6", "--m", "3", folder=tmp_path)
@@ -343,7 +344,18 @@ def test_the_example_runs_from_a_clean_folder(wheel: Path, tmp_path: Path) -> No
         done = run(scatter, "repair", folder, folder=tmp_path)
         assert done.stdout == "".join(f"shard.{i:03} rebuilt\n" for i in (0, 4, 7))
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+        (tmp_path / "file").write_bytes(b"another file")
+        refused = run(scatter, "split", "file", folder, folder=tmp_path, status=1)
+        assert refused.stderr.count("\n") == 1 and "allowed: a new or empty folder" in refused.stderr
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
     for shard in range(4):
         (folder / f"shard.{shard:03}").unlink()
     failed = run(scatter, "join", folder, again, folder=tmp_path, status=1)
     assert failed.stderr == "scatter: reconstruct: more shards are missing than there are parities\n"
+    run(scatter, "split", "nosuch", tmp_path / "new", folder=tmp_path, status=1)
+    assert not (tmp_path / "new").exists()
+    for damaged in ("{", "{}", "[]"):
+        (folder / "scatter.json").write_text(damaged)
+        failed = run(scatter, "repair", folder, folder=tmp_path, status=1)
+        reason = "scatter.json is damaged: not a record of `scatter split`"
+        assert failed.stderr == f"scatter: {folder}/{reason}\n"
