@@ -41,7 +41,7 @@ static bool apply_at_once(const gfs_isal_call *call, gfs_operation operation, co
 }
 
 void gfs_isal_apply(const gfs_isal_call *call, gfs_operation operation) {
-  const gfs_isa *isa = call->inputs > 0 ? gfs_dispatch_isa() : NULL;
+  const gfs_isa *isa = call->inputs > 0 && call->outputs > 0 ? gfs_dispatch_isa() : NULL;
   if (isa == NULL) {
     for (size_t i = 0; i < call->outputs; i++)
       gfs_isal_plain_output(call, operation, i);

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
