@@ -17,6 +17,12 @@ const gfs_limits *gfs_limits_here(void) {
   return &limits;
 }
 
+gfs_path gfs_path_probed(gfs_path path, unsigned shards, size_t len, const uint8_t *const *src,
+                         unsigned inputs) {
+  (void)shards, (void)len, (void)src, (void)inputs;
+  return path;
+}
+
 /* The shards of the open cell: stripes of inputs and outputs, `pitch` bytes from one shard to the
  * next. */
 static struct {
