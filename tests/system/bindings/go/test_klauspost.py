@@ -128,11 +128,6 @@ MUTANTS = {
         "row[j] = codec.Multiply(row[j], 1)",
     ),
     "two data shards of a Leopard code have one point": ("leopard.go", "own := n + j", "own := n + j/2*2"),
-    "a transform uses the constant of a neighbour": (
-        "leopard16.go",
-        "uint16(first / d)",
-        "uint16(first/d ^ 2)",
-    ),
     "an update ignores the old contents": (
         "encoder.go",
         "[2][]byte{shards[j], changed}",
