@@ -72,4 +72,10 @@ void sodium_memzero(void *at, size_t bytes);
   @ ensures \initialized((uint8_t *)at + (0 .. bytes - 1)); */
 void randombytes_buf(void *at, size_t bytes);
 
+/*@ requires \valid_read((const uint8_t *)a + (0 .. count - 1));
+  @ requires \valid_read((const uint8_t *)b + (0 .. count - 1));
+  @ assigns \result \from ((const uint8_t *)a)[0 .. count - 1], ((const uint8_t *)b)[0 .. count -
+  1]; */
+int sodium_memcmp(const void *a, const void *b, size_t count);
+
 #endif
