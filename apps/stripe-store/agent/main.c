@@ -18,13 +18,11 @@
 #include "tls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 static void on_link(void *owner, uint16_t rank, bool up) { membership_link(owner, rank, up); }
@@ -63,12 +61,10 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
 
 /* Lock the folder: a second agent in it would take the chunk servers away from the first. */
 static bool lock_folder(const char *folder) {
-  char path[FILES_PATH];
-  int fd =
-      files_path(path, folder, "agent.lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
-  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+  if (files_lock(folder, "agent.lock") >= 0)
     return true; /* open until the process ends */
-  report("%s/agent.lock: %s", folder, fd < 0 ? "cannot be opened" : "another agent runs");
+  report("%s/agent.lock: %s", folder,
+         errno == EWOULDBLOCK ? "another agent runs" : "cannot be opened");
   return false;
 }
 

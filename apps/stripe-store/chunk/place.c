@@ -6,7 +6,6 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,17 +18,6 @@ static bool make_folder(const char *folder) {
   if ((size_t)snprintf(path, sizeof path, "%s", folder) >= sizeof path)
     return false;
   return files_flush(dirname(path));
-}
-
-static int lock_folder(const char *folder) {
-  char path[FILES_PATH];
-  int fd = files_path(path, folder, "lock") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
-  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
-    return fd;
-  int error = errno;
-  close(fd);
-  errno = error;
-  return -1;
 }
 
 /* The machine, and number and birth of the database's file: those of a copy differ. False: errno.
@@ -65,7 +53,7 @@ static bool is_copy(const char *folder, bool *copy) {
 }
 
 kept_status place_take(const char *folder, int *lock, char *reason, size_t room) {
-  *lock = make_folder(folder) ? lock_folder(folder) : -1;
+  *lock = make_folder(folder) ? files_lock(folder, "lock") : -1;
   if (*lock < 0) {
     bool used = errno == EWOULDBLOCK;
     snprintf(reason, room, "%s: %s", folder,

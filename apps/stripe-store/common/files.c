@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,6 +82,17 @@ bool files_write(const char *folder, const char *name, const char *text, unsigne
   unlink(temporary);
   errno = error;
   return false;
+}
+
+int files_lock(const char *folder, const char *name) {
+  char path[FILES_PATH];
+  int fd = files_path(path, folder, name) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+    return fd;
+  int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
 }
 
 int files_local(const char *folder, struct sockaddr_un *at) {

@@ -24,6 +24,10 @@ bool files_write(const char *folder, const char *name, const char *text, unsigne
 /* Flush the names in a folder. False: errno. */
 bool files_flush(const char *folder);
 
+/* Lock a file, created if it is missing, until the descriptor is closed. -1: errno; EWOULDBLOCK:
+ * another process has locked it. */
+int files_lock(const char *folder, const char *name);
+
 /* The users of a store with --auth, a line USER:PASSWORD for each. */
 #define FILES_PASSWORDS "passwords"
 /* The certificate of an agent with --tls, with those of its issuers, and its private key: PEM. */

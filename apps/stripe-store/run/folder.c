@@ -34,14 +34,12 @@ static int lock(const char *folder) {
   char path[FILES_PATH], text[24];
   if (!files_path(path, folder, "store.lock"))
     return -1;
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  int fd = files_lock(folder, "store.lock");
   if (fd < 0) {
-    report("cannot open %s: %s", path, strerror(errno));
-    return -1;
-  }
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    report("%s: a store runs in it already", folder);
-    close(fd);
+    if (errno == EWOULDBLOCK)
+      report("%s: a store runs in it already", folder);
+    else
+      report("cannot open %s: %s", path, strerror(errno));
     return -1;
   }
   int bytes = snprintf(text, sizeof text, "%ld\n", (long)getpid());
