@@ -305,7 +305,6 @@ static void on_event(struct bufferevent *stream, short what, void *owner) {
     end_input(c);
   } else if (what & BEV_EVENT_CONNECTED) {
     c->shakes = false;
-    set_timeouts(c);
   }
 }
 
@@ -376,9 +375,10 @@ static void on_accept_error(struct evconnlistener *listener, void *owner) {
 static void close_strangers(agent *a) {
   uint64_t now = agent_now_ms();
   client *c, *next;
-  DL_FOREACH_SAFE(a->clients, c, next)
-  if (c->stream != NULL && (c->shakes || !c->known) && now - c->since_ms > a->stall_s * 1000ull)
-    hang_up(c);
+  DL_FOREACH_SAFE(a->clients, c, next) {
+    if (c->stream != NULL && (c->shakes || !c->known) && now - c->since_ms > a->stall_s * 1000ull)
+      hang_up(c);
+  }
 }
 
 void clients_tick(agent *a) {

@@ -66,10 +66,7 @@ static kept_status judge(memory *k, memcached_return_t code) {
     snprintf(k->shelf.reason, sizeof k->shelf.reason, "memcached is full");
     return KEPT_FULL;
   default:
-    snprintf(k->shelf.reason, sizeof k->shelf.reason, "memcached does not answer: %s",
-             memcached_strerror(k->client, code));
-    memory_disconnect(&k->shelf);
-    return KEPT_GONE;
+    return gone(k, memcached_strerror(k->client, code));
   }
 }
 
@@ -108,30 +105,22 @@ static size_t name(char key[KEY + 1], shelf_kind kind, uint64_t version) {
 static kept_status put(memory *k, const change *c) {
   char key[KEY + 1];
   size_t length = name(key, c->kind, c->version);
-  if (k->client == NULL)
-    return gone(k, "no connection");
   return judge(k, memcached_set(k->client, key, length, (const char *)c->bytes, c->length, 0, 0));
 }
 
 static kept_status forget(memory *k, shelf_kind kind, uint64_t version) {
   char key[KEY + 1];
   name(key, kind, version);
-  if (k->client == NULL)
-    return gone(k, "no connection");
   kept_status status = judge(k, memcached_delete(k->client, key, strlen(key), 0));
   return status == KEPT_MISSING ? KEPT_OK : status;
 }
 
-static kept_status wipe(memory *k) {
-  if (k->client == NULL)
-    return gone(k, "no connection");
-  return judge(k, memcached_flush(k->client, 0));
-}
-
 static kept_status change_now(memory *k, const change *c) {
+  if (c->type != CHANGE_NONE && k->client == NULL)
+    return gone(k, "no connection");
   kept_status status = KEPT_OK;
   if (c->type == CHANGE_WIPE)
-    status = wipe(k);
+    status = judge(k, memcached_flush(k->client, 0));
   if (status == KEPT_OK && (c->type == CHANGE_PUT || c->type == CHANGE_WIPE))
     status = put(k, c);
   if (c->type != CHANGE_FORGET)

@@ -112,9 +112,9 @@ typedef enum gfc_phase { GFC_POSTED, GFC_RUNNING, GFC_ENDING, GFC_OVER } gfc_pha
 /* One input or output. */
 typedef struct gfc_shard {
   uint8_t *bytes;
-  uint8_t
-      *landing; /* of received inputs: where the peer writes. If slices are sealed, each is copied
-                   from there before it is checked: a write that follows changes nothing */
+  /* Of received inputs: where the peer writes. If slices are sealed, each is copied from there
+   * before it is checked: a write that follows changes nothing. */
+  uint8_t *landing;
   uint8_t *trailers; /* one for each slice: of received inputs, and of outputs that are sent */
   uint8_t *kept;     /* outputs: the address of a copy, or NULL */
   gfc_checksum *sum; /* of outputs that are sent, unless a received shard is sent on unchanged */

@@ -56,8 +56,8 @@ struct gfc_peers {
   atomic_uint rekeys;  /* calls of gfsmith_node_rekey that wait for the engine; any thread */
   atomic_uint old;     /* links that are up without the current key; any thread reads it */
   gfc_connections connections;
-  gfc_peer *_Atomic peer[GFSMITH_RANKS_MAX]; /* any thread reads or adds one; never freed before the
- end */
+  /* Any thread reads or adds one; none is freed before the end. */
+  gfc_peer *_Atomic peer[GFSMITH_RANKS_MAX];
 };
 
 /* The record of a rank, created if there is none; NULL: out of memory. */
