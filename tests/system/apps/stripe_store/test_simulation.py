@@ -73,6 +73,10 @@ MUTANTS = {
     "acknowledges before the chunks are stored": Mutant("c->ours", "c != NULL", within="on_over"),
     "cas without a comparison of versions": Mutant("e->record.version != c->request.number", "false"),
     "grants a lock that is held": Mutant("l->queue == NULL", "true", within="lock_take"),
+    "recovers the oldest version": Mutant(
+        "(a->record.version > b->record.version) - (a->record.version < b->record.version)",
+        "(a->record.version < b->record.version) - (a->record.version > b->record.version)",
+    ),
     "deletes no chunks and no records": Mutant(
         "memcached_delete($$words)", "(*key ? MEMCACHED_SUCCESS : MEMCACHED_NOTFOUND)"
     ),
@@ -85,11 +89,16 @@ MUTANTS = {
     ),
     "always tries to rebuild a lost value": Mutant("index_beyond_repair(a, e)", "false", within="rebuild"),
     "does not record that a value is lost": Mutant("e->record.length = RECORD_LOST;", ";", within="give_up"),
+    "avoids accused chunk servers although the others do not suffice": Mutant(
+        "index_readable(a, turn, rest) == GFSMITH_OK", "true"
+    ),
     "accepts a damaged chunk": Mutant("item_chunk(*item, bytes, version)", "true"),
 }
 
 FIRST = {
+    "recovers the oldest version": 1866,
     "recovers by the names of the chunks alone": 1878,
+    "avoids accused chunk servers although the others do not suffice": 1701,
 }
 """Seeds at which the search begins, if it is not 0: these mutants are found in one of thousands."""
 

@@ -128,6 +128,11 @@ MUTANTS = {
         "row[j] = codec.Multiply(row[j], 1)",
     ),
     "two data shards of a Leopard code have one point": ("leopard.go", "own := n + j", "own := n + j/2*2"),
+    "two blocks of points share the constants of their butterflies": (
+        "leopard16.go",
+        "uint16(first / d)",
+        "uint16(first / d / 4 * 4)",
+    ),
     "an update ignores the old contents": (
         "encoder.go",
         "[2][]byte{shards[j], changed}",
