@@ -13,7 +13,8 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,6 +25,8 @@ REFUSALS = ("read-only:", "unknown until", "starting:", "superseded:")
 VERBS = ("get", "set", "add", "cas", "delete", "incr")
 LONGEST = 20_000
 DAY = 86_400
+CALM = 20
+"""Operations of each client when all faults are over."""
 UNKNOWN_MAX = 6
 """Writes of a key without a known outcome, after which clients use another key: the time of the check grows
 exponentially with their number."""
@@ -254,6 +257,36 @@ class Client:
         if self.connection is not None:
             self.connection.close()
         self.connection = None
+
+
+def work_during(clients: Sequence[Client], meanwhile: Callable[[], None]) -> None:
+    """Let the clients work, each in a thread, until `meanwhile` has ended."""
+    over = threading.Event()
+
+    def work(client: Client) -> None:
+        while not over.is_set():
+            client.once()
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        working = [pool.submit(work, client) for client in clients]
+        try:
+            meanwhile()
+        finally:
+            over.set()
+        for each in working:
+            each.result()
+
+
+def end_calmly(clients: Sequence[Client], keys: Keys) -> list[Operation]:
+    """Let the clients work without faults, and read every key, which must succeed. Return their history."""
+    for client in clients:
+        for _ in range(CALM):
+            client.once()
+    for key in keys.used:
+        assert clients[0].read(key) is not None, f"{key} cannot be read without faults"
+    for client in clients:
+        client.close()
+    return [operation for client in clients for operation in client.history]
 
 
 def verdict(checker: Path, history: list[Operation]) -> str:

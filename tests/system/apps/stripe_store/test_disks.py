@@ -11,17 +11,23 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from pymemcache.exceptions import MemcacheServerError
 
-from tests.system.apps.stripe_store.history import CHOICES, Client, Keys, Operation, verdict
+from tests.system.apps.stripe_store.history import (
+    CHOICES,
+    Client,
+    Keys,
+    Operation,
+    end_calmly,
+    verdict,
+    work_during,
+)
 from tests.system.apps.stripe_store.power import Disk, Restorer, entries
 from tests.system.apps.stripe_store.support import (
     DEADLINE,
@@ -95,39 +101,20 @@ class Machines(DiskStore):
             shutil.rmtree(kept)
 
 
-def work(clients: list[Client], over: threading.Event, store: Machines) -> None:
-    """Let the clients work while the power is cut."""
-
-    def repeat(client: Client) -> None:
-        while not over.is_set():
-            client.once()
-
-    with ThreadPoolExecutor(len(clients)) as pool:
-        working = [pool.submit(repeat, client) for client in clients]
-        try:
-            for _ in range(CUTS):
-                time.sleep(store.draw.uniform(0.2, 0.6))
-                store.cut_power()
-                store.launch(*store.names("chunk"), "agent")
-                store.wait_writable()
-        finally:
-            over.set()
-        for each in working:
-            each.result()
-
-
 def record_history(store: Machines, seed: int) -> list[Operation]:
+    """Return the history of clients that work while the power is cut, and of a last part without faults."""
     keys = Keys()
     clients = [Client(number, seed, store.address, keys, CHOICES) for number in range(1, CLIENTS + 1)]
-    work(clients, threading.Event(), store)
-    for client in clients:
-        for _ in range(20):
-            client.once()
-    for key in keys.used:
-        assert clients[0].read(key) is not None, f"{key} cannot be read"
-    for client in clients:
-        client.close()
-    return [operation for client in clients for operation in client.history]
+
+    def meanwhile() -> None:
+        for _ in range(CUTS):
+            time.sleep(store.draw.uniform(0.2, 0.6))
+            store.cut_power()
+            store.launch(*store.names("chunk"), "agent")
+            store.wait_writable()
+
+    work_during(clients, meanwhile)
+    return end_calmly(clients, keys)
 
 
 @pytest.mark.needs("go")

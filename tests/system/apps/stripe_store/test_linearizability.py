@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +16,16 @@ import pytest
 from tests.support.mutation import Mutant, plant
 from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.conftest import call
-from tests.system.apps.stripe_store.history import CHOICES, VERBS, Client, Keys, Operation, verdict
+from tests.system.apps.stripe_store.history import (
+    CHOICES,
+    VERBS,
+    Client,
+    Keys,
+    Operation,
+    end_calmly,
+    verdict,
+    work_during,
+)
 from tests.system.apps.stripe_store.nemesis import DISK_KINDS, KINDS, Step, Victim, schedule, victim
 from tests.system.apps.stripe_store.support import EXAMPLE, wait_for
 from tests.system.apps.stripe_store.test_disk import mounted
@@ -33,8 +40,6 @@ ROUNDS, STEPS, SEED = (
 CLIENTS = 5
 FEWEST = 500
 """Operations of all clients under faults."""
-CALM = 20
-"""Operations of each client when all faults are over."""
 
 ALL = {"rs": Shape(3, 2), **SHAPES}
 
@@ -155,31 +160,15 @@ def record(store: Victim, seed: int, steps: list[Step], weights: Mapping[str, in
     """Return the history of clients that run during the steps, and of a last part without faults."""
     keys = Keys()
     clients = [Client(number, seed, store.address, keys, weights) for number in range(1, CLIENTS + 1)]
-    over = threading.Event()
 
-    def work(client: Client) -> None:
-        while not over.is_set():
-            client.once()
+    def meanwhile() -> None:
+        for step in steps:
+            store.play(step)
+        wait_for("operations", lambda: sum(len(client.history) for client in clients) >= FEWEST)
 
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        working = [pool.submit(work, client) for client in clients]
-        try:
-            for step in steps:
-                store.play(step)
-            wait_for("operations", lambda: sum(len(client.history) for client in clients) >= FEWEST)
-        finally:
-            over.set()
-        for each in working:
-            each.result()
+    work_during(clients, meanwhile)
     store.wait_writable()
-    for client in clients:
-        for _ in range(CALM):
-            client.once()
-    for key in keys.used:
-        assert clients[0].read(key) is not None, f"{key} cannot be read without faults"
-    for client in clients:
-        client.close()
-    return [operation for client in clients for operation in client.history]
+    return end_calmly(clients, keys)
 
 
 @contextmanager
