@@ -42,14 +42,11 @@ def machine_proof(it: Explanation) -> str:
     """Return the status of the proofs of the machine code, one for each ABI."""
     if not it.certificates:
         return "machine code: not proved, since a compiler makes it; `gfsmith verify` proves an object file"
-    return (
-        "machine code: "
-        + "; ".join(
-            f"{each.status.value} for {each.abi}, {each.covered} of {each.instructions} instructions reached"
-            for each in it.certificates
-        )
-        + (" (result, bounds, ABI and constant time, at every length)")
+    proofs = "; ".join(
+        f"{each.status.value} for {each.abi}, {each.covered} of {each.instructions} instructions reached"
+        for each in it.certificates
     )
+    return f"machine code: {proofs} (result, bounds, ABI and constant time, at every length)"
 
 
 def _schedule(spec: KernelSpec) -> list[str]:
