@@ -183,8 +183,8 @@ MUTANTS = {
     ),
     "the wrong number is expected": (
         "batch.rs",
-        "count(number * each, shards)",
-        "count(shards, number * each)",
+        "number * each, shards)?",
+        "shards, number * each)?",
     ),
     "lengths of stripes differ": (
         "shards.rs",
