@@ -26,6 +26,7 @@ PAGE = ROUNDS * ROUND.size + 64 + RANKS * 64
 NEVER = (1 << 64) - 1
 
 CONNECT_MS = 20000
+EXIT_S = 2.0  #: until a driver whose input has ended is killed
 #: Messages of a driver that fails because another one failed.
 VICTIM = ("another rank failed", "a peer has gone down or cannot be reached")
 
@@ -105,13 +106,19 @@ class _Driver:
         text = self._errors.read().strip().splitlines()
         return f"rank {self.rank}: {text[-1] if text else f'ended with status {status}'}"
 
+    def end_input(self) -> None:
+        """Let the driver exit, unless a command of it hangs."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # unwritten bytes are still in the buffer
+            self._process.stdin.close()
+
     def stop(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(BrokenPipeError):  # unwritten bytes are still in the buffer
-                pipe.close()
+        try:
+            self._process.wait(EXIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self.output.close()
         self._errors.close()
 
 
@@ -153,6 +160,8 @@ class Fleet:
         return [one.pid for one in self._drivers]
 
     def stop(self) -> None:
+        for one in self._drivers:
+            one.end_input()
         for one in self._drivers:
             one.stop()
         self._page.close()
