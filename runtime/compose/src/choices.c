@@ -63,6 +63,11 @@ static int refuse(char *reason, const char *path, unsigned number, const char *w
   return GFSMITH_EINVAL;
 }
 
+static int unreadable(char *reason, const char *path) {
+  gfc_words(reason, "%.150s: %s", path, strerror(errno));
+  return GFSMITH_EINVAL;
+}
+
 static int read_lines(gfsmith_choices **all, FILE *file, const char *path, char *reason) {
   char line[LINE];
   for (unsigned number = 1; fgets(line, sizeof line, file) != NULL; number++) {
@@ -76,13 +81,15 @@ static int read_lines(gfsmith_choices **all, FILE *file, const char *path, char 
     if ((*all = add(*all, &one)) == NULL)
       return GFSMITH_ENOMEM;
   }
-  return ferror(file) ? refuse(reason, path, 0, "cannot be read") : GFSMITH_OK;
+  return ferror(file) ? unreadable(reason, path) : GFSMITH_OK;
 }
 
 int gfsmith_choices_read(gfsmith_choices **out, const char *path, char *reason) {
-  if (out == NULL || path == NULL)
+  if (out == NULL)
     return GFSMITH_EINVAL;
   *out = NULL;
+  if (path == NULL)
+    return GFSMITH_EINVAL;
   gfsmith_choices *all = calloc(1, sizeof *all);
   FILE *file = all != NULL ? fopen(path, "re") : NULL;
   int status = GFSMITH_ENOMEM;
@@ -91,8 +98,7 @@ int gfsmith_choices_read(gfsmith_choices **out, const char *path, char *reason) 
     status = read_lines(&all, file, path, reason);
     fclose(file);
   } else if (all != NULL) {
-    gfc_words(reason, "%.150s: %s", path, strerror(errno));
-    status = GFSMITH_EINVAL;
+    status = unreadable(reason, path);
   }
   if (status != GFSMITH_OK) {
     free(all);

@@ -20,7 +20,10 @@ from tests.system.compose.support import Library, with_error
 DRIVER = sorted((HERE / "driver").glob("*.c"))
 RANKS = 6
 #: PPR is composed from 100 to 1000 bytes, and the encoding of RS never.
-CHOICES = (Choice("ppr", REPAIR, 3, 2, 100, 1000), Choice("rs", ENCODE, 3, 2, 1, 0))
+CHOICES = (
+    *(Choice("ppr", REPAIR, 4, 2, 1, 0), Choice("ppr", REPAIR, 3, 1, 1, 0)),
+    *(Choice("ppr", REPAIR, 3, 2, 100, 1000), Choice("rs", ENCODE, 3, 2, 1, 0)),
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,7 @@ def test_a_choice_that_is_ignored_is_noticed(plain: Library, tmp_path: Path, fil
     ("text", "message"),
     [
         (None, "No such file or directory"),
+        ("FOLDER", "Is a directory"),
         ("ppr repair 3 2 0\n", "line 1: must be SCHEME encode|repair K M LEAST MOST"),
         ("# words\nppr mend 3 2 0 9\n", "line 2: must be SCHEME"),
         ("ppr repair 3 2 0 9 9\n", "line 1: must be SCHEME"),
@@ -82,7 +86,9 @@ def test_a_choice_that_is_ignored_is_noticed(plain: Library, tmp_path: Path, fil
 )
 def test_invalid_files(plain: Library, tmp_path: Path, text: str | None, message: str) -> None:
     file = tmp_path / "choices"
-    if text is not None:
+    if text == "FOLDER":
+        file.mkdir()
+    elif text is not None:
         file.write_text(text)
     with Fleet(plain.program("driver", *DRIVER), RANKS, "tcp") as some:
         some.open(Cell("ppr", REPAIR, 3, 2, 10))
