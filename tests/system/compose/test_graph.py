@@ -236,7 +236,7 @@ def test_descriptions_of_codecs_are_checked(graphs: Graphs) -> None:
     refused(graphs.make("rs", codec, ranks), EUNSUPPORTED, "packet layout")
 
 
-def test_mutants_are_refuted(build: Path, tmp_path: Path) -> None:
+def test_changed_graphs_are_refuted(build: Path, tmp_path: Path) -> None:
     """A coefficient, an edge, a vertex, a cycle: a graph with one change is refuted in C, and by Python from
     its text. native/graph_mutants.c prints one line for each: verdict, kind, text.
     """
@@ -252,12 +252,13 @@ def test_mutants_are_refuted(build: Path, tmp_path: Path) -> None:
             assert verdict == "proved"
         else:
             assert verdict.startswith("refuted: "), line
-            with pytest.raises(GraphError):
-                prove(graph)
+            if kind != "order":  # of the vertices in memory; the text may have any
+                with pytest.raises(GraphError):
+                    prove(graph)
         counts[kind] = counts.get(kind, 0) + 1
     assert counts["whole"] == 6
     assert min(counts[kind] for kind in ("factor", "edge", "turned", "sent", "kept", "local")) >= 12
-    assert min(counts[kind] for kind in ("vertex", "goal", "place", "parity", "cycle")) >= 6
+    assert min(counts[kind] for kind in ("vertex", "goal", "place", "parity", "cycle", "order")) >= 6
 
 
 def _runs() -> list[str]:

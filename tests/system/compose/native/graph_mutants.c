@@ -34,6 +34,15 @@ static void change(const gfsmith_graph *graph, uint16_t *at, uint16_t to, const 
   *at = kept;
 }
 
+static void change_count(const gfsmith_graph *graph, unsigned *at, unsigned to, const char *kind) {
+  unsigned kept = *at;
+  if (kept == to)
+    return;
+  *at = to;
+  say(graph, kind);
+  *at = kept;
+}
+
 static void change_vertex(gfsmith_graph *graph, gfc_vertex *vertex) {
   for (unsigned n = 0; n < vertex->outputs * gfc_inputs(vertex); n++) {
     change_byte(graph, vertex->matrix + n, vertex->matrix[n] ^ 1, "factor");
@@ -53,9 +62,27 @@ static void change_vertex(gfsmith_graph *graph, gfc_vertex *vertex) {
     change(graph, vertex->local + n, (uint16_t)(vertex->local[n] + 1), "local");
     change(graph, vertex->local + n, 300, "local");
   }
-  for (unsigned n = 0; n < vertex->receives; n++)
+  for (unsigned n = 0; n < vertex->receives; n++) {
     change(graph, vertex->receive + n, (uint16_t)((vertex->receive[n] + 1u) % graph->edges),
            "sent");
+    change(graph, vertex->receive + n, (uint16_t)graph->edges, "sent");
+  }
+  change(graph, &vertex->rank, GFSMITH_RANKS_MAX, "vertex");
+  change_count(graph, &vertex->outputs, 0, "vertex");
+  change_count(graph, &vertex->keeps, 0, "kept");
+  change_count(graph, &vertex->sends, 0, "sent");
+}
+
+/* Prints the graph with each two neighbours among its vertices exchanged. */
+static void exchange(gfsmith_graph *graph) {
+  for (unsigned v = 1; v < graph->vertices; v++) {
+    gfc_vertex kept = graph->vertex[v];
+    graph->vertex[v] = graph->vertex[v - 1];
+    graph->vertex[v - 1] = kept;
+    say(graph, "order");
+    graph->vertex[v - 1] = graph->vertex[v];
+    graph->vertex[v] = kept;
+  }
 }
 
 /* Prints the graph without each of its vertices in turn, from the first to the last. */
@@ -131,11 +158,17 @@ static void mutate(gfsmith_graph *graph) {
     change(graph, &graph->wanted[g].shard, graph->wanted[g].shard ^ 1, "goal");
     change(graph, &graph->wanted[g].rank, 1000, "goal");
   }
-  for (unsigned p = 0; p < graph->places; p++)
+  for (unsigned p = 0; p < graph->places; p++) {
+    gfc_place kept = graph->has[p];
     change(graph, &graph->has[p].rank, 1000, "place");
-  graph->goals--;
-  say(graph, "goal");
-  graph->goals++;
+    change(graph, &graph->has[p].rank, GFSMITH_RANKS_MAX, "place");
+    graph->has[p] = graph->has[(p + 1) % graph->places];
+    say(graph, "place");
+    graph->has[p] = kept;
+  }
+  change_count(graph, &graph->goals, graph->goals - 1, "goal");
+  change_count(graph, &graph->goals, 0, "goal");
+  exchange(graph);
   for (unsigned n = 0; n < graph->m * graph->k; n++)
     if (!graph->encodes)
       change_byte(graph, graph->parity + n, graph->parity[n] ^ 1, "parity");
