@@ -30,33 +30,38 @@ static struct fi_info *hints_for(const gfsmith_node_options *options) {
 
 static const uint32_t interface_version = FI_VERSION(1, 17);
 
-/* Does any provider satisfy the hints? */
-static bool exists(const struct fi_info *hints) {
+/* Look for a provider that satisfies the hints. @return 0, or libfabric's error */
+static int search(const struct fi_info *hints) {
   struct fi_info *info = NULL;
   int status = fi_getinfo(interface_version, NULL, NULL, 0, hints, &info);
   fi_freeinfo(info);
-  return status == 0;
+  return status;
 }
 
 static int choose(gfc_fabric *fabric, struct fi_info *hints, const gfsmith_node_options *options,
                   char *reason) {
   char port[8];
   snprintf(port, sizeof port, "%u", options->port);
-  if (!exists(hints)) {
+  int status = search(hints);
+  if (status == -FI_ENOMEM) {
+    gfc_words(reason, "no memory");
+    return GFSMITH_ENOMEM;
+  }
+  if (status != 0) {
     gfc_words(reason, "provider: %s is not available, or has no endpoints with messages and writes",
               options->provider);
     return GFSMITH_EUNSUPPORTED;
   }
   uint64_t plain = hints->caps;
   hints->caps = plain | FI_TRIGGER | FI_RMA_EVENT;
-  fabric->triggers = options->triggers && exists(hints);
+  fabric->triggers = options->triggers && search(hints) == 0;
   if (!fabric->triggers)
     hints->caps = plain;
   hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
-  fabric->delivers = exists(hints);
+  fabric->delivers = search(hints) == 0;
   hints->tx_attr->op_flags = 0;
-  int status = fi_getinfo(interface_version, options->host, port, FI_SOURCE | FI_NUMERICHOST, hints,
-                          &fabric->info);
+  status = fi_getinfo(interface_version, options->host, port, FI_SOURCE | FI_NUMERICHOST, hints,
+                      &fabric->info);
   if (status == 0)
     return GFSMITH_OK;
   gfc_words(reason, "host: the provider %s cannot listen on %s: %s", options->provider,

@@ -328,7 +328,7 @@ def test_cost(plain: Path, build: Path, tmp_path: Path) -> None:
         return int(found[1])
 
     def each(*words: str) -> float:
-        # A delay of the process can reopen the search, which takes 42,000 instructions: two of each call here.
+        # A delay of the process can reopen the search, which takes 42,000 instructions: two a call here.
         return (instructions(25000, *words) - instructions(5000, *words)) / 20000
 
     without = each()

@@ -19,7 +19,24 @@ PROGRAMS = {
     "faults": ("mock", "mock_links", "mock_events", "scenario", "faults"),
     "loopback": (*SHARED, "loopback"),
     "shapes": (*SHARED, "shapes"),
-    "cases": (*SHARED, "transfer", "refused", "damaged", "killed", "triggered", "cases"),
+    "starved": (*SHARED, "life", "starved"),
+    "broken": (*SHARED, "life", "broken"),
+    "cases": (*SHARED, "transfer", "invalid", "refused", "damaged", "killed", "triggered", "cases"),
+}
+#: The functions that each program of lives replaces.
+FAILING = {
+    "starved": ("malloc", "calloc", "realloc", "aligned_alloc"),
+    "broken": (
+        *(
+            "pthread_mutex_init",
+            "pthread_cond_init",
+            "pthread_create",
+            "eventfd",
+            "epoll_create1",
+            "epoll_ctl",
+        ),
+        *("fi_getinfo", "fi_dupinfo", "fi_fabric"),
+    ),
 }
 CASES = re.findall(r"^void (\w+)\(const char \*provider", (HERE / "cases.h").read_text(), re.MULTILINE)
 CASES.remove("child_main")
@@ -55,14 +72,27 @@ MUTANTS = (
     ("faults", "0 2000", Mutant("end->state == GFC_REVOKED || end->flying > 0", "end->flying > 9999")),
     ("faults", "0 2000", Mutant("gfc_pending_link_down($all, rank);", ";")),
     ("faults", "0 2000", Mutant("release(all, rank, &refusal);", ";")),
+    ("broken", "", Mutant("status != 0", "false", within="gfc_fabric_register")),
+    ("broken", "", Mutant("status == 0", "true", within="open_endpoint", everywhere=True)),
+    ("cases", "tcp invalid", Mutant("source->rank == own", "false")),
+    ("cases", "tcp invalid", Mutant("request->job->deadline_ms > DEADLINE_MAX", "false")),
+    ("cases", "tcp invalid", Mutant("calc->matrix != NULL", "true")),
     ("cases", "tcp mismatches", Mutant("grant->hash != operation->job.hash", "grant->hash == 1")),
     ("cases", "tcp mismatches", Mutant("grant->slice != operation->slice", "grant->slice == 1")),
     ("cases", "tcp memory_limit", Mutant("size <= memory->limit - memory->used", "size < SIZE_MAX")),
 )
 
 
+def sources(name: str) -> list[Path]:
+    return [HERE / f"{source}.c" for source in PROGRAMS[name]]
+
+
+def options(name: str) -> list[str]:
+    return [f"-Wl,--wrap={function}" for function in FAILING.get(name, ())]
+
+
 def program(library: Library, name: str) -> Path:
-    return library.program(name, *(HERE / f"{source}.c" for source in PROGRAMS[name]))
+    return library.program(name, *sources(name), options=options(name))
 
 
 def run(command: Path, *words: str, status: int = 0) -> str:
@@ -93,17 +123,10 @@ def test_every_fault(sanitized: Library) -> None:
     assert len(met) == FAULTS and met[0] == 0 and min(met[1:]) > 100
 
 
-ALLOCATORS = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc"
-
-
-def starved(library: Library) -> Path:
-    sources = (HERE / f"{name}.c" for name in (*SHARED, "starved"))
-    return library.program("starved", *sources, options=(ALLOCATORS,))
-
-
-def test_every_allocation_fails(sanitized: Library) -> None:
+@pytest.mark.parametrize("name", FAILING)
+def test_every_call_fails(sanitized: Library, name: str) -> None:
     """Takes half a second of CPU time, and ten seconds: nodes repeat attempts, and wait for deadlines."""
-    count = re.fullmatch(r"(\d+) allocations\n", run(starved(sanitized)))
+    count = re.fullmatch(r"(\d+) (allocations|calls)\n", run(program(sanitized, name)))
     assert count is not None and int(count[1]) > 80
 
 
@@ -148,8 +171,7 @@ def test_threads(threaded: Library, case: str) -> None:
 @pytest.mark.parametrize(("name", "words", "mutant"), MUTANTS, ids=str)
 def test_mutant(sanitized: Library, tmp_path: Path, name: str, words: str, mutant: Mutant) -> None:
     """With one line of the library changed, the program fails."""
-    sources = [HERE / f"{source}.c" for source in PROGRAMS[name]]
-    made = with_error(sanitized, mutant, tmp_path, name, *sources)
+    made = with_error(sanitized, mutant, tmp_path, name, *sources(name), options=options(name))
     # libfabric's psm provider writes a file into the working directory when a program aborts.
     done = subprocess.run([made, *words.split()], capture_output=True, timeout=300, cwd=tmp_path)
     assert done.returncode != 0, f"{name} does not detect {mutant}"

@@ -13,7 +13,7 @@ static const struct {
     NAMED(mismatches), NAMED(posted_twice),      NAMED(memory_limit),
     NAMED(canceled),   NAMED(deadlines),         NAMED(from_callbacks),
     NAMED(destroyed),  NAMED(damaged_payload),   NAMED(damaged_messages),
-    NAMED(triggered),  NAMED(triggered_in_vain),
+    NAMED(triggered),  NAMED(triggered_in_vain), NAMED(invalid),
 };
 
 static const struct {

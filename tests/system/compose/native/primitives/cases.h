@@ -10,6 +10,8 @@ void canceled(const char *provider);
 void deadlines(const char *provider);
 void from_callbacks(const char *provider);
 void destroyed(const char *provider);
+/* invalid.c */
+void invalid(const char *provider);
 /* damaged.c */
 void damaged_payload(const char *provider);
 void damaged_messages(const char *provider);
