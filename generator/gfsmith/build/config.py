@@ -47,6 +47,10 @@ _HINT = (
 )
 
 
+#: The options that override keys of [generator].
+_OPTIONS = {"isas": "--isa", "prefix": "--prefix", "polynomial": "--polynomial"}
+
+
 class ConfigError(ValueError):
     """An invalid configuration. The message is one line with file, key and allowed values.
 
@@ -66,6 +70,13 @@ def _key(location: tuple[int | str, ...]) -> str:
         elif part not in ("int", "literal['auto']", "constrained-int"):
             text += f".{part}" if text else part
     return text or "(top level)"
+
+
+def _place(name: str, location: tuple[int | str, ...], overrides: dict[str, Any]) -> str:
+    """Return the file and the key of a wrong value, or the option that has given it."""
+    if location[0] == "generator" and len(location) > 1 and location[1] in overrides:
+        return _OPTIONS[str(location[1])]
+    return f"{name}: {_key(location)}"
 
 
 def _allowed(location: tuple[int | str, ...]) -> str:
@@ -105,7 +116,7 @@ def parse(text: str, name: str, overrides: dict[str, Any] | None = None) -> Conf
             message = (
                 "missing" if len(first["loc"]) > 1 else "missing; at least one table [[kernels]] is needed"
             )
-        raise ConfigError(f"{name}: {_key(first['loc'])}: {message}") from None
+        raise ConfigError(f"{_place(name, first['loc'], overrides or {})}: {message}") from None
 
 
 def load(path: Path, overrides: dict[str, Any] | None = None) -> Config:

@@ -18,6 +18,7 @@ from gfsmith.field import POLYNOMIAL
 from gfsmith.kernel.groups import named
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.operation import Operation
+from gfsmith.kernel.spec import check_prefix
 from gfsmith.kernel.technique import Technique
 from gfsmith.kernel.tuning_parameters import Circuit, Hint, Order, Placement, Store, Walk
 
@@ -98,9 +99,23 @@ class Generator(_Strict):
     isas: list[str] = list(BY_NAME)
     tuned: list[str] = []
 
+    @field_validator("prefix")
+    @classmethod
+    def _prefix(cls, prefix: str) -> str:
+        return check_prefix(prefix)
+
+    @field_validator("output")
+    @classmethod
+    def _output(cls, path: str) -> str:
+        if not path:
+            raise ValueError("'' is empty; allowed: a folder, such as gen_out")
+        return path
+
     @field_validator("isas")
     @classmethod
     def _isas(cls, names: list[str]) -> list[str]:
+        if not names:
+            raise ValueError("names no instruction set; allowed: one or more, such as all")
         return named(names)
 
     @field_validator("output", "tuned")

@@ -21,11 +21,14 @@ PIPE_INTERVAL = 15.0  #: seconds between two lines of progress in a pipe
 
 
 class OutputPath(click.Path):
-    """A path that a command writes. It refuses "-", which other programs use for standard output."""
+    """A path that a command writes. It refuses "-", which other programs use for standard output, and "", the
+    value of a variable that a script has not set, which would be the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
             self.fail("'-' (standard output) is not supported; allowed: a path, such as ./-", param, ctx)
+        if value == "":
+            self.fail("'' is empty; allowed: a path, such as . for the current folder", param, ctx)
         return super().convert(value, param, ctx)
 
 

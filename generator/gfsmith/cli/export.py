@@ -80,7 +80,7 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if packed:
         pack(target, written | {output.MANIFEST: record})
     else:
-        _unclaimed(target, written)
+        _not_of_gen(target)
         output.write(target, written, record)
     if rule is not None:
         main = f"{names.library}.c" if form == "amalgamation" else output.MANIFEST
@@ -120,17 +120,11 @@ def _names(prefix: str) -> Names:
         fail(str(error))
 
 
-def _unclaimed(folder: Path, files: Mapping[str, str]) -> None:
-    """Refuse a folder in which the export would overwrite a user's file or the output of `gen`."""
+def _not_of_gen(folder: Path) -> None:
     from gfsmith.build import output
 
-    own = output.read_manifest(folder).get("files", {})
-    if _OF_GEN in own:
+    if _OF_GEN in output.read_manifest(folder).get("files", {}):
         fail(f"{folder}: holds the output of `gfsmith gen`; name another folder")
-    for path in sorted(files):
-        there = folder / path
-        if path not in own and there.is_file() and there.read_bytes() != files[path].encode():
-            fail(f"{there}: exists and is not from an export; name another folder, or move the file")
 
 
 def pack(target: Path, files: Mapping[str, str]) -> None:

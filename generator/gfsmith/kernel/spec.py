@@ -47,6 +47,13 @@ class SpecError(ValueError):
     """A kernel that cannot exist. The message names the field and the allowed values."""
 
 
+def check_prefix(prefix: str) -> str:
+    """Return a prefix of symbols. Raises SpecError if it is not a C identifier."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", prefix):
+        raise SpecError(f"prefix {prefix!r} is not a C identifier, such as acme")
+    return prefix
+
+
 class DoesNotFit(SpecError):
     """A Program for which registers or frame do not suffice."""
 
@@ -128,8 +135,7 @@ class KernelSpec:
         self._check_schedule()
         self._check_walk()
         self._check_baked()
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.prefix):
-            raise SpecError(f"prefix {self.prefix!r} is not a C identifier, such as acme")
+        check_prefix(self.prefix)
 
     def _check_shape(self) -> None:
         if self.inputs is not None and not 1 <= self.inputs < MAX_SHARDS:

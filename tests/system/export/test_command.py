@@ -177,7 +177,7 @@ def test_a_file_of_the_users_is_not_written_over(form: str, config: Path, tmp_pa
     folder.mkdir()
     mine = folder / {"tree": "CMakeLists.txt", "amalgamation": "gfsmith.c"}[form]
     mine.write_text("mine\n")
-    assert f"{mine}: exists and is not from an export" in _refusal(
+    assert f"{mine}: exists and is not from gfsmith" in _refusal(
         _export(config, "--form", form, "-o", folder)
     )
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(mine.name, "mine\n")]

@@ -56,6 +56,12 @@ def test_one_kernel_has_up_to_128_parities() -> None:
         (GOOD + 'unroll = "many"\n', "kernels[0].unroll: "),
         (GOOD + "unroll = 0\n", "kernels[0].unroll: Input should be greater than or equal to 1"),
         ("[generator]\npolynomial = 0x100\n" + GOOD, "polynomial 0x100 is reducible"),
+        (
+            "[generator]\nprefix = '9x'\n" + GOOD,
+            "generator.prefix: prefix '9x' is not a C identifier, such as",
+        ),
+        ("[generator]\noutput = ''\n" + GOOD, "generator.output: '' is empty; allowed: a folder, such as"),
+        ("[generator]\nisas = []\n" + GOOD, "generator.isas: names no instruction set; allowed: one or more"),
         ("[generator]\nprefix = 7\n" + GOOD, "generator.prefix: Input should be a valid string"),
         (GOOD + "width = 128\n", "kernels[0].width: Input should be 'auto', 256 or 512"),
         (

@@ -92,9 +92,23 @@ def test_portable_c_alone_has_a_build() -> None:
     assert {kernel["isa"] for kernel in json.loads(listed.stdout)["kernels"]} == {"scalar"}
 
 
-def test_a_message_names_no_file_that_does_not_exist() -> None:
-    said = _refusal("list", "--code", "cauchy", "--k", "4", "--m", "2", "--prefix", "a b")
-    assert said.startswith("gfsmith: the built-in set: ") and "prefix 'a b' is not a C identifier" in said
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--prefix", "a b"), "--prefix: prefix 'a b' is not a C identifier"),
+        (("--isa", "avx3"), "--isa: 'avx3' is not an instruction set; allowed: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+@pytest.mark.parametrize("file", [True, False])
+def test_a_message_names_the_option_and_no_file(
+    option: tuple[str, ...], words: str, file: bool, folder: Path
+) -> None:
+    if file:
+        (folder / "gfsmith.toml").write_text(SMALL)
+    assert _refusal("list", "--code", "cauchy", "--k", "4", "--m", "2", *option).startswith(
+        f"gfsmith: {words}"
+    )
 
 
 def test_another_missing_configuration_gets_no_hint() -> None:
@@ -132,9 +146,31 @@ def test_init_overwrites_nothing(dangling: bool, folder: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_a_dash_is_no_output(arguments: tuple[str, ...], folder: Path) -> None:
+def test_a_dash_and_an_empty_path_are_no_output(arguments: tuple[str, ...], folder: Path) -> None:
     (folder / "gfsmith.toml").write_text(SMALL)
     assert "'-' (standard output) is not supported; allowed: a path" in _refusal(*arguments)
+    assert "'' is empty; allowed: a path, such as ." in _refusal(*arguments[:-1], "")
+
+
+@pytest.mark.parametrize("name", ["kernels.inc", "PROOFS.json"])
+def test_gen_writes_over_no_file_of_the_user(name: str, folder: Path) -> None:
+    (folder / "gfsmith.toml").write_text(SMALL)
+    known_proofs(folder / ".gfsmith-cache")
+    (folder / "out").mkdir()
+    (folder / "out" / name).write_text("mine")
+    line = f"gfsmith: out/{name}: exists and is not from gfsmith; name another folder, or move the file\n"
+    assert _refusal("gen", "-j", "1", "-o", "out") == line
+    assert [(path.name, path.read_text()) for path in (folder / "out").iterdir()] == [(name, "mine")]
+
+
+def test_gen_replaces_its_own_files_without_a_manifest(folder: Path) -> None:
+    """As after a run that was killed between two files, or in a folder whose manifest was deleted."""
+    (folder / "gfsmith.toml").write_text(SMALL)
+    known_proofs(folder / ".gfsmith-cache")
+    assert _run("gen", "-j", "1", "-o", "out").exit_code == 0
+    (folder / "out" / "MANIFEST.json").unlink()
+    (folder / "gfsmith.toml").write_text(SMALL.replace("2x1", "3x1"))
+    assert _run("gen", "-j", "1", "-o", "out").exit_code == 0
 
 
 @pytest.mark.parametrize("command", ["gen", "export"])
