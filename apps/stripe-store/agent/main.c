@@ -64,7 +64,7 @@ static bool lock_folder(const char *folder) {
   if (files_lock(folder, "agent.lock") >= 0)
     return true; /* open until the process ends */
   report("%s/agent.lock: %s", folder,
-         errno == EWOULDBLOCK ? "another agent runs" : "cannot be opened");
+         errno == EWOULDBLOCK ? "another agent runs" : strerror(errno));
   return false;
 }
 

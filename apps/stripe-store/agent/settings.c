@@ -1,8 +1,8 @@
 #include "settings.h"
 
+#include "common/options.h"
 #include "common/report.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static bool apply_layout(settings *o, int flag) {
   case 'S':
     return small("--slice", 0, 1u << 30, &o->layout.slice);
   default:
-    return false; /* getopt has printed a message */
+    return false; /* OPTION_WRONG */
   }
 }
 
@@ -180,7 +180,7 @@ bool settings_parse(settings *o, int argc, char **argv) {
                   .stall_s = 30};
   address_parse(&o->listen, "127.0.0.1:0");
   address_parse(&o->fabric, "127.0.0.1:0");
-  while ((flag = getopt_long(argc, argv, "k:m:h", long_options, NULL)) != -1)
+  while ((flag = option_next(argc, argv, ":k:m:h", long_options)) != -1)
     if (!apply(o, flag))
       return false;
   if (argc - optind != 1) {
@@ -188,6 +188,8 @@ bool settings_parse(settings *o, int argc, char **argv) {
     return false;
   }
   o->folder = argv[optind];
+  if (!option_folder(o->folder))
+    return false;
   if (o->layout.l + o->layout.r > 0 && o->layout.m == 0)
     o->layout.m = o->layout.l + o->layout.r;
   if (o->layout.m == 0)

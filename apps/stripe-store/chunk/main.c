@@ -1,6 +1,7 @@
 /* stripe-chunk: a chunk server, which uses a running memcached. See README.md. */
 #include "common/fault.h"
 #include "common/files.h"
+#include "common/options.h"
 #include "common/rekey.h"
 #include "common/report.h"
 #include "common/stop.h"
@@ -10,7 +11,6 @@
 #include "memory.h"
 #include "request.h"
 
-#include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static const struct option long_options[] = {
 
 static bool parse(settings *o, int argc, char **argv) {
   int flag;
-  while ((flag = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+  while ((flag = option_next(argc, argv, ":h", long_options)) != -1) {
     switch (flag) {
     case 'm':
       o->memcached = optarg;
@@ -82,7 +82,7 @@ static bool parse(settings *o, int argc, char **argv) {
       fputs(usage, stdout);
       exit(EXIT_DONE);
     default:
-      return false; /* getopt has printed a message */
+      return false; /* OPTION_WRONG */
     }
   }
   if (argc - optind != 2) {
@@ -94,7 +94,8 @@ static bool parse(settings *o, int argc, char **argv) {
     return false;
   }
   o->folder = argv[optind + 1];
-  return parse_number("RANK", argv[optind], 1, LAYOUT_SHARDS_MAX, &o->rank);
+  return option_folder(o->folder) &&
+         parse_number("RANK", argv[optind], 1, LAYOUT_SHARDS_MAX, &o->rank);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *owner) {

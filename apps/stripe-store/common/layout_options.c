@@ -37,7 +37,10 @@ bool layout_valid(const layout_options *o, char *reason) {
              o->k, o->m, LAYOUT_SHARDS_MAX);
   else if (lrc ? o->l == 0 || o->r == 0 || o->l > o->k || o->l + o->r != o->m : o->l + o->r != 0)
     snprintf(reason, GFSMITH_REASON_MAX,
-             lrc ? "lrc: 1 <= l <= k, 1 <= r" : "l and r belong to the scheme lrc");
+             lrc ? "scheme lrc with k = %u, m = %u, %u groups, %u global: groups must be from 1 to "
+                   "k, global at least 1, and m their sum (--groups, --global)"
+                 : "k = %u, m = %u, %u groups, %u global: groups and global are for the scheme lrc",
+             o->k, o->m, o->l, o->r);
   else
     return true;
   return false;

@@ -1,5 +1,6 @@
 /* stripe-store: a complete store on this machine. See README.md. */
 #include "agent/settings.h"
+#include "common/options.h"
 #include "common/report.h"
 #include "network.h"
 #include "run.h"
@@ -253,6 +254,8 @@ static int run_command(int argc, char **argv) {
 
 static int stop_command(const char *folder) {
   const struct timespec step = {.tv_nsec = 20000000};
+  if (!option_folder(folder))
+    return EXIT_REFUSED;
   pid_t pid = folder_holder(folder);
   if (pid == 0)
     return refuse("%s: no store runs in it", folder);
@@ -268,6 +271,8 @@ static int status_command(const char *folder) {
   char part[FILES_PATH], text[FILES_TEXT];
   store s = {.folder = folder, .stripes = STRIPES_MAX};
   int status = EXIT_DONE;
+  if (!option_folder(folder))
+    return EXIT_REFUSED;
   for (unsigned stripe = 0; stripe < STRIPES_MAX; stripe++) {
     if (!stripe_folder(&s, stripe, part) || !files_read(part, "client", text))
       return stripe == 0 ? status_print(folder) : status;

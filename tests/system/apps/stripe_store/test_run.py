@@ -199,8 +199,16 @@ def test_wrong_commands(programs: Path, words: list[str]) -> None:
         (("--scheme", "xor"), "scheme xor: must be rs, lrc, ppr, ecpipe or triec"),
         (("-k", "0"), "-k 0: must be a whole number from 1 to 62"),
         (("-k", "60", "-m", "10"), "k = 60, m = 10: both at least 1, together at most 63"),
-        (("--scheme", "lrc", "-k", "2", "--groups", "3", "--global", "1"), "lrc: 1 <= l <= k, 1 <= r"),
-        (("--groups", "2"), "l and r belong to the scheme lrc"),
+        (
+            ("--scheme", "lrc", "-k", "2", "--groups", "3", "--global", "1"),
+            "scheme lrc with k = 2, m = 4, 3 groups, 1 global: groups must be from 1 to k",
+        ),
+        (("--groups", "2"), "k = 3, m = 2, 2 groups, 0 global: groups and global are for the scheme lrc"),
+        (("--port", "1"), "--port: no such option (see --help)"),
+        (("-x",), "-x: no such option (see --help)"),
+        (("--tls=1",), "--tls takes no value (see --help)"),
+        (("--trace", ""), "--trace: the value is empty (see --help)"),
+        (("-k", ""), "-k: the value is empty (see --help)"),
         (("--deadline", "1"), "--deadline 1: must be a whole number from 100 to 600000"),
         (("--listen", "localhost"), "--listen localhost: must be HOST:PORT"),
         (("--listen", "localhost:0"), "localhost:0: must be a numeric address and a port"),
@@ -213,6 +221,29 @@ def test_the_agent_refuses(programs: Path, tmp_path: Path, arguments: tuple[str,
     key.touch(0o600)
     key.write_text("00" * 32)
     assert refusal(programs, "stripe-agent", *arguments, tmp_path).startswith(f"stripe-agent: {line}")
+
+
+EMPTY = "FOLDER is empty: must be the path of a folder (see --help)"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (("stripe-agent", "-k"), "-k: the value is missing (see --help)"),
+        (("stripe-agent", "x", "--trace"), "--trace: the value is missing (see --help)"),
+        (("stripe-chunk", "--bogus", "1", "x"), "--bogus: no such option (see --help)"),
+        (("stripe-chunk", "--disk", "", "1", "x"), "--disk: the value is empty (see --help)"),
+        (("stripe-agent", "nosuch"), "nosuch/agent.lock: No such file or directory"),
+        (("stripe-agent", ""), EMPTY),
+        (("stripe-chunk", "1", ""), EMPTY),
+        (("stripe-store", "run", ""), EMPTY),
+        (("stripe-store", "status", ""), EMPTY),
+        (("stripe-store", "stop", ""), EMPTY),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_arguments(programs: Path, command: tuple[str, ...], line: str) -> None:
+    assert refusal(programs, *command) == f"{command[0]}: {line}"
 
 
 @pytest.mark.parametrize(
