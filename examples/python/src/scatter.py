@@ -90,9 +90,14 @@ def repair(folder: Path) -> None:
 
 
 def join(folder: Path, file: Path) -> None:
+    if file.exists():
+        raise FileExistsError(errno.EEXIST, "exists; allowed: a new file", str(file))
+    part = file.with_name(f"{file.name}.part")
     with ExitStack() as stack:
         codec, record, shards, _ = complete(folder, stack)
-        file.write_bytes(codec.join(shards, record["size"]))
+        stack.callback(part.unlink, missing_ok=True)
+        part.write_bytes(codec.join(shards, record["size"]))
+        part.rename(file)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"split": split, "repair": repair, "join": join}
@@ -114,7 +119,9 @@ def main() -> None:
     given = vars(parser.parse_args())
     try:
         COMMANDS[given.pop("command")](**given)
-    except (OSError, ValueError, gfsmith.GfsmithError) as error:
+    except OSError as error:
+        sys.exit(f"scatter: {f'{error.filename}: ' if error.filename else ''}{error.strerror}")
+    except (ValueError, gfsmith.GfsmithError) as error:
         sys.exit(f"scatter: {error}")
 
 

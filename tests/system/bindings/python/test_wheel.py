@@ -330,9 +330,8 @@ def test_the_example_runs_from_a_clean_folder(wheel: Path, tmp_path: Path) -> No
     environment = Environment(tmp_path / "venv")
     environment.install("scatter", links=links)
     scatter = environment.python.with_name("scatter")
-    again = tmp_path / "again"
     for size in (0, 1, 100_003):
-        folder = tmp_path / f"shards{size}"
+        folder, again = tmp_path / f"shards{size}", tmp_path / f"again{size}"
         original = random_data(1, size).tobytes()
         (tmp_path / "file").write_bytes(original)
         run(scatter, "split", "file", folder, "--k", "6", "--m", "3", folder=tmp_path)
@@ -341,6 +340,10 @@ def test_the_example_runs_from_a_clean_folder(wheel: Path, tmp_path: Path) -> No
             (folder / f"shard.{shard:03}").unlink()
         run(scatter, "join", folder, again, folder=tmp_path)
         assert again.read_bytes() == original
+        again.write_bytes(b"mine")
+        refused = run(scatter, "join", folder, again, folder=tmp_path, status=1)
+        assert refused.stderr == f"scatter: {again}: exists; allowed: a new file\n"
+        assert again.read_bytes() == b"mine"
         done = run(scatter, "repair", folder, folder=tmp_path)
         assert done.stdout == "".join(f"shard.{i:03} rebuilt\n" for i in (0, 4, 7))
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
@@ -350,9 +353,10 @@ def test_the_example_runs_from_a_clean_folder(wheel: Path, tmp_path: Path) -> No
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
     for shard in range(4):
         (folder / f"shard.{shard:03}").unlink()
-    failed = run(scatter, "join", folder, again, folder=tmp_path, status=1)
+    failed = run(scatter, "join", folder, "new", folder=tmp_path, status=1)
     assert failed.stderr == "scatter: reconstruct: more shards are missing than there are parities\n"
-    run(scatter, "split", "nosuch", tmp_path / "new", folder=tmp_path, status=1)
+    failed = run(scatter, "split", "nosuch", tmp_path / "new", folder=tmp_path, status=1)
+    assert failed.stderr == "scatter: nosuch: No such file or directory\n"
     assert not (tmp_path / "new").exists()
     for damaged in ("{", "{}", "[]"):
         (folder / "scatter.json").write_text(damaged)
