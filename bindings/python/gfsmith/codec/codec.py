@@ -10,7 +10,7 @@ from gfsmith.codec.batches import Batches
 from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.located import Located
 from gfsmith.codec.plan import Plan
-from gfsmith.codec.shards import filled, is_array, new
+from gfsmith.codec.shards import filled, flat, is_array, new, presence
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -125,7 +125,7 @@ class Codec(Batches):
         not be corrected. Errors: TooManyLostError (r < 2), UnsupportedError (as for `locate`).
         """
         if present is None:
-            present = [True] * self.n if is_array(shards) else [shard is not None for shard in shards]
+            present = [True] * self.n if is_array(shards) else presence(shards, self.n)
         counts = _native.correct(self._handle, shards, present, found)
         return Located(tuple(counts[: self.n]), counts[self.n], counts[self.n + 1])
 
@@ -154,7 +154,7 @@ class Codec(Batches):
         if present is None:
             if array:
                 raise InvalidError("present: must be given for the rows of an array")
-            present = [shard is not None for shard in shards]
+            present = presence(shards, self.n)
         if wanted is None:
             wanted = [True] * self.n
         everything: Any = shards if array else filled(shards, present, wanted)
@@ -175,7 +175,7 @@ class Codec(Batches):
         >>> [bytes(shard) for shard in Codec("cauchy", k=3, m=2).split(b"seven b")]
         [b'sev', b'en ', b'b\\x00\\x00']
         """
-        whole = memoryview(data).cast("B")
+        whole = flat(data, "data")
         unit = self.k * (8 * self._packet or 1)
         length = -(-len(whole) // unit) * unit // self.k
         full = len(whole) // length if length else self.k
@@ -191,7 +191,7 @@ class Codec(Batches):
         for index, shard in enumerate(list[Any](shards)[: self.k]):
             if shard is None:
                 raise InvalidError(f"shards[{index}]: None; join needs the data shards, see reconstruct")
-            part = memoryview(shard).cast("B")[: max(rest, 0)]
+            part = flat(shard, f"shards[{index}]")[: max(rest, 0)]
             rest -= len(part)
             parts.append(part)
         if rest > 0:

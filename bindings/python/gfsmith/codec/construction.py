@@ -75,13 +75,13 @@ HINTS = ("auto", "cached", "streaming")
 def _options(hint: Hint, packet: int) -> tuple[int, int]:
     if hint not in HINTS:
         raise InvalidError(f"hint {hint!r}: must be one of {', '.join(HINTS)}")
-    size = _integer("packet", packet)
+    size = integer("packet", packet)
     if not 0 <= size < 1 << 59:
         raise InvalidError(f"packet = {size}: must be a number of bytes, or 0 for the ordinary layout")
     return HINTS.index(hint), size
 
 
-def _integer(name: str, value: int) -> int:
+def integer(name: str, value: int) -> int:
     """Return an argument as an int. Raises a TypeError that names it."""
     try:
         return operator.index(value)
@@ -91,7 +91,7 @@ def _integer(name: str, value: int) -> int:
 
 def _numbers(**numbers: int) -> tuple[int, ...]:
     """Return the numbers of data and parity shards after a check of their ranges."""
-    found = {name: _integer(name, number) for name, number in numbers.items()}
+    found = {name: integer(name, number) for name, number in numbers.items()}
     if min(found.values()) < 1 or sum(found.values()) > MAX_SHARDS:
         given = ", ".join(f"{name} = {number}" for name, number in found.items())
         raise InvalidError(f"{given}: each must be 1 or more, and {' + '.join(found)} at most {MAX_SHARDS}")
@@ -99,7 +99,7 @@ def _numbers(**numbers: int) -> tuple[int, ...]:
 
 
 def _threads(threads: int) -> int:
-    number = _integer("threads", threads)
+    number = integer("threads", threads)
     if not 0 <= number <= MAX_THREADS:
         raise InvalidError(f"threads = {number}: must be 0 (all CPUs) to {MAX_THREADS}")
     return number
@@ -186,14 +186,14 @@ class Construction:
 
         polynomial: of the field, with its x^8 term; it must be irreducible and of degree 8.
         """
-        rows = [[_integer(f"matrix: row {i}", element) for element in row] for i, row in enumerate(matrix)]
+        rows = [[integer(f"matrix: row {i}", element) for element in row] for i, row in enumerate(matrix)]
         k, m = _numbers(k=len(rows[0]) if rows else 0, m=len(rows))
         for i, row in enumerate(rows):
             if len(row) != k:
                 raise InvalidError(f"matrix: row {i} has {len(row)} elements, row 0 has {k}")
             if not all(0 <= element <= 255 for element in row):
                 raise InvalidError(f"matrix: row {i} has an element that is not in 0 .. 255")
-        polynomial = _integer("polynomial", polynomial)
+        polynomial = integer("polynomial", polynomial)
         if not 0x100 <= polynomial <= 0x1FF:
             raise InvalidError(f"polynomial {polynomial:#x}: must be of degree 8, 0x100 to 0x1ff")
         elements = bytes(element for row in rows for element in row)

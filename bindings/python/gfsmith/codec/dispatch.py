@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-
 from gfsmith.codec import _native
+from gfsmith.codec.construction import integer
 from gfsmith.codec.errors import InvalidError, UnsupportedError
 
 #: The instruction sets of this build for this machine, best first; this CPU may lack some.
@@ -39,7 +38,7 @@ def release_gil_from(size: int) -> None:
     to the interpreter's switch interval while another thread computes in Python (docs/threads.md).
     Errors: InvalidError (a negative number, or one of more than 63 bits).
     """
-    least = operator.index(size)
+    least = integer("size", size)
     if not 0 <= least < 1 << 63:
         raise InvalidError(f"size = {least}: must be a number of bytes, 0 or more")
     _native.set_release(least)

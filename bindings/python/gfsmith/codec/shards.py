@@ -57,6 +57,29 @@ def is_array(shards: Any) -> bool:
     return True
 
 
+def presence(shards: Any, count: int) -> list[bool]:
+    """Return for every shard whether it is not None. Raises TypeError, and InvalidError unless there are
+    `count`."""
+    try:
+        flags = [shard is not None for shard in shards]
+    except TypeError:
+        raise TypeError(
+            f"shards: {type(shards)} is neither a sequence of buffers nor an array of rows"
+        ) from None
+    if len(flags) != count:
+        raise InvalidError(f"shards: {len(flags)} shards, must be {count}")
+    return flags
+
+
+def flat(data: Any, name: str) -> memoryview:
+    """Return the bytes of an argument. Raises a TypeError that names it."""
+    try:
+        whole = memoryview(data)
+    except TypeError:
+        raise TypeError(f"{name}: {type(data)} is not a buffer of bytes") from None
+    return whole.cast("B")
+
+
 def length_of(shards: Any) -> int:
     """Return the length of the first present shard; 0 if there is none, an error that the next call
     detects.

@@ -23,17 +23,19 @@ b'some text'
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import struct
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
+from gfsmith.codec.construction import MAX_SHARDS, integer
 from gfsmith.codec.errors import InvalidError, of_status
 
 Stream: TypeAlias = "str | os.PathLike[str] | BinaryIO"
@@ -115,6 +117,8 @@ def _reader(stream: Stream, stack: ExitStack) -> Callable[[memoryview], int]:
 def _require(file: object, method: str) -> None:
     if not hasattr(file, method):
         raise TypeError(f"{file!r}: must be a path or a file object with {method}()")
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"{file!r}: reads or writes text; allowed: a path or a file object of bytes")
 
 
 class _Outputs:
@@ -218,8 +222,8 @@ def _index(stream: Stream) -> int:
 
 
 def _listed(shards: Sequence[_T]) -> Sequence[_T]:
-    """Return `shards`. Raises TypeError for one path, which is a sequence of letters."""
-    if isinstance(shards, (str, bytes, os.PathLike)):
+    """Return `shards`. Raises TypeError for no sequence, and for one path, which is a sequence of letters."""
+    if isinstance(shards, (str, bytes, os.PathLike)) or not isinstance(shards, Iterable):
         raise TypeError(f"shards: {shards!r}; allowed: a sequence with a path or file object for each shard")
     return shards
 
@@ -331,10 +335,13 @@ def repair(
     shards: Sequence[Stream | None], rebuilt: Mapping[int, Stream], *, progress: Progress = None
 ) -> Report:
     """Write complete shards: `rebuilt` maps an index to a stream. The errors are those of join."""
+    if not isinstance(rebuilt, Mapping):
+        raise TypeError(f"rebuilt: {rebuilt!r}; allowed: a mapping of indices to paths or file objects")
+    for index in rebuilt:
+        if not 0 <= integer("rebuilt: index", index) < MAX_SHARDS:
+            raise InvalidError(f"rebuilt: index {index}: must be from 0 to {MAX_SHARDS - 1}")
     _require_distinct(list(rebuilt.values()))
     with _Outputs() as outputs:
         wanted = {index: _writer(stream, outputs) for index, stream in rebuilt.items()}
-        if any(not 0 <= index < 255 for index in wanted):
-            raise of_status(-1, f"rebuilt: {sorted(wanted)}: an index must be from 0 to 254")
         sinks = tuple(wanted.get(index) for index in range(max(wanted, default=-1) + 1))
         return _read(shards, None, sinks, progress)

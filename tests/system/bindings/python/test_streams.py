@@ -351,3 +351,24 @@ def test_an_object_that_is_no_stream_is_named() -> None:
         streams.verify([*shards[:5], 5])  # type: ignore[list-item]
     with pytest.raises(TypeError, match=r"^5: must be a path or a file object with write\(\)$"):
         streams.join(shards, 5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^shards: 5; allowed: a sequence"):
+        streams.verify(5)  # type: ignore[arg-type]
+    text: Any = io.StringIO("x")
+    with pytest.raises(TypeError, match=r"text; allowed: a path or a file object of bytes$"):
+        streams.split(text, [io.BytesIO() for _ in range(6)], k=4, m=2)
+    with pytest.raises(TypeError, match=r"text; allowed: a path or a file object of bytes$"):
+        streams.join(shards, text)
+
+
+@pytest.mark.parametrize(
+    ("rebuilt", "kind", "why"),
+    [
+        (None, TypeError, "^rebuilt: None; allowed: a mapping of indices to paths or file objects$"),
+        ([io.BytesIO()], TypeError, "^rebuilt: .*; allowed: a mapping of indices"),
+        ({"0": io.BytesIO()}, TypeError, "^rebuilt: index = '0': must be an integer, not str$"),
+        ({-1: io.BytesIO()}, gfsmith.InvalidError, "^rebuilt: index -1: must be from 0 to 254$"),
+    ],
+)
+def test_wrong_outputs_of_a_repair_are_named(rebuilt: Any, kind: type[Exception], why: str) -> None:
+    with pytest.raises(kind, match=why):
+        streams.repair([io.BytesIO(shard.getvalue()) for shard in split(b"text")], rebuilt)

@@ -140,6 +140,24 @@ WRONG: dict[str, tuple[Callable[[gfsmith.Codec], object], type[Exception], str]]
         gfsmith.TooManyLostError,
         "correct",
     ),
+    "too few shards": (lambda c: c.reconstruct([B] * 3), InvalidError, "^shards: 3 shards, must be 6$"),
+    "too few shards to correct": (
+        lambda c: c.correct([B] * 3),
+        InvalidError,
+        "^shards: 3 shards, must be 6$",
+    ),
+    "no shards": (lambda c: c.reconstruct(7), TypeError, "^shards: <class 'int'> is neither a sequence"),
+    "text to split": (lambda c: c.split("abc"), TypeError, "^data: <class 'str'> is not a buffer of bytes$"),
+    "text to join": (
+        lambda c: c.join([B, "x", B, B], 99),
+        TypeError,
+        r"^shards\[1\]: <class 'str'> is not a",
+    ),
+    "text as a size": (
+        lambda c: gfsmith.release_gil_from("x"),
+        TypeError,
+        "^size = 'x': must be an integer, not str$",
+    ),
     "present": (lambda c: c.reconstruct([B] * 6, [True] * 5), InvalidError, "present: 5 values, must be 6"),
     "indices as flags": (
         lambda c: c.plan([0, 1, 2, 3, 4, 5]),
