@@ -202,8 +202,12 @@ static int parse(options *opt, const command *chosen, int argc, char **argv) {
   if (opt->count < chosen->least || opt->count > chosen->most)
     return refuse("%s: %zu argument%s; allowed: %s", chosen->name, opt->count,
                   opt->count == 1 ? "" : "s", chosen->arguments);
-  if (strchr(chosen->flags, 'o') != NULL && opt->output == NULL)
-    return refuse("%s: -o PATH is missing", chosen->name);
+  for (size_t i = 0; i < opt->count; i++)
+    if (*opt->paths[i] == '\0')
+      return refuse("%s: argument %zu is empty; allowed: %s", chosen->name, i + 1,
+                    chosen->arguments);
+  if (strchr(chosen->flags, 'o') != NULL && (opt->output == NULL || *opt->output == '\0'))
+    return refuse("%s: -o PATH is %s", chosen->name, opt->output == NULL ? "missing" : "empty");
   return TOOL_OK;
 }
 

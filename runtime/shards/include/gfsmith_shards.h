@@ -207,10 +207,11 @@ GFSMITH_API int gfsmith_shards_join(const gfsmith_shards_source *sources, unsign
  * @param sources the shards in any order
  * @param count their number
  * @param sinks as many as a set can have (GFSMITH_MAX_SHARDS), by index; those without `write` are
- *     not wanted, and those of shards that the set does not have receive nothing
+ *     not wanted
  * @param control NULL: as all zero
  * @param report the result, written also on failure
- * @return as gfsmith_shards_join */
+ * @return as gfsmith_shards_join; GFSMITH_EINVAL also if a shard is wanted that the set does not
+ *     have (report->header has its k and m) */
 GFSMITH_API int gfsmith_shards_repair(const gfsmith_shards_source *sources, unsigned count,
                                       const gfsmith_shards_sink *sinks,
                                       const gfsmith_shards_control *control,

@@ -187,6 +187,15 @@ static void release(gfs_shards_decode *job) {
   free(job);
 }
 
+/* Whether the set has all wanted shards. */
+static bool has_wanted(const gfs_shards_decode *job) {
+  if (job->sinks != NULL)
+    for (unsigned i = job->header->k + job->header->m; i < GFSMITH_MAX_SHARDS; i++)
+      if (job->sinks[i].write != NULL)
+        return false;
+  return true;
+}
+
 static int decode(const gfsmith_shards_source *sources, unsigned count,
                   const gfsmith_shards_sink *original, const gfsmith_shards_sink *sinks,
                   const gfsmith_shards_control *control, gfsmith_shards_report *report) {
@@ -206,6 +215,8 @@ static int decode(const gfsmith_shards_source *sources, unsigned count,
   job->original = original;
   job->sinks = sinks;
   int status = gfs_shards_headers(job, sources, count);
+  if (status == GFSMITH_OK && !has_wanted(job))
+    status = GFSMITH_EINVAL;
   if (status == GFSMITH_OK)
     status = prepare(job);
   if (status == GFSMITH_OK) {

@@ -304,9 +304,9 @@ def _read(
     if status == -36:
         first, second = (given[number][0] for number in mixed)
         raise of_status(status, f"shards[{first}] and shards[{second}]: {_native.streams_strerror(status)}")
-    _raise(status)
-    if sinks is not None and len(sinks) > len(states):
+    if states and sinks is not None and len(sinks) > len(states):
         raise InvalidError(f"rebuilt: shard {len(sinks) - 1}; the set has shards 0 to {len(states) - 1}")
+    _raise(status)
     *_, set_id, generation, _, content, _, k, m, groups, block, _, code, name = _HEADER.unpack_from(raw)
     return Report(
         *(code.rstrip(b"\0").decode(), k, m, groups, block, content, generation, set_id),

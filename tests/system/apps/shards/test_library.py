@@ -20,6 +20,8 @@ MUTANTS = (
     Mutant("job->status", "(atomic_int){0}", within="fail"),
     Mutant("fail(job, GFSMITH_SHARDS_EWRITE);", ";"),
     Mutant("sources[p].read == NULL", "false"),
+    Mutant("job->sinks[i].write != NULL", "false"),
+    Mutant("i < GFSMITH_MAX_SHARDS", "i < GFSMITH_MAX_SHARDS - 1", within="has_wanted"),
     Mutant("lanes == NULL", "false"),
     Mutant("job->lanes[index].from != NULL", "false", everywhere=True),
     Mutant("shards[i].write == NULL", "false"),

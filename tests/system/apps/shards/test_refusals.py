@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -147,13 +148,20 @@ WORDS = {
     "protect a b --data": "--data: the value is missing (see --help)",
     "protect a b -qk": "-k: the value is missing (see --help)",
     "-k 4 -- -m": f"unknown command -m: allowed commands: {COMMANDS} (see --help)",
+    "protect '' b": "protect: argument 1 is empty; allowed: FILE|FOLDER|- SHARDS",
+    "protect a ''": "protect: argument 2 is empty; allowed: FILE|FOLDER|- SHARDS",
+    "verify ''": "verify: argument 1 is empty; allowed: SHARD...|SHARDS",
+    "repair a ''": "repair: argument 2 is empty; allowed: SHARD...|SHARDS",
+    "restore '' -o x": "restore: argument 1 is empty; allowed: SHARD...|SHARDS -o FILE|FOLDER|-",
+    "restore x": "restore: -o PATH is missing",
+    "restore x -o ''": "restore: -o PATH is empty",
     "-k 4": f"no command: allowed commands: {COMMANDS} (see --help)",
 }
 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_wrong_words(tool: Tool, words: str) -> None:
-    assert tool.refusal(*words.split()) == WORDS[words]
+    assert tool.refusal(*shlex.split(words)) == WORDS[words]
 
 
 def test_info_of_a_folder(tool: Tool, shards: Path) -> None:

@@ -107,7 +107,7 @@ static gfsmith_shards_report report;
 /* Repair writes shard 1 again. */
 static int decode(int what, const gfsmith_shards_control *control) {
   gfsmith_shards_source from[ALL];
-  gfsmith_shards_sink to = sink_of(&out), again[ALL] = {{0}};
+  gfsmith_shards_sink to = sink_of(&out), again[GFSMITH_MAX_SHARDS] = {{0}};
   again[1] = to;
   out.size = 0;
   for (int i = 0; i < ALL; i++) {
@@ -195,6 +195,29 @@ static void arguments_that_are_wrong(void) {
   EXPECT(gfsmith_shards_join(&from, 1, &unwritable, NULL, &report) == GFSMITH_EINVAL);
   EXPECT(gfsmith_shards_repair(&from, 1, NULL, NULL, &report) == GFSMITH_EINVAL);
   EXPECT(original.at == 0 && out.size == 0);
+}
+
+static int repair_one(unsigned shard) {
+  gfsmith_shards_source from[ALL];
+  gfsmith_shards_sink again[GFSMITH_MAX_SHARDS] = {{0}};
+  again[shard] = sink_of(&out);
+  out.size = 0;
+  for (int i = 0; i < ALL; i++) {
+    shards[i].at = 0;
+    from[i] = source_of(&shards[i]);
+  }
+  return gfsmith_shards_repair(from, ALL, again, NULL, &report);
+}
+
+/* A shard that the set does not have is refused: the first one, and the last one of any set. */
+static void wanted_shards_outside_the_set(void) {
+  const unsigned outside[] = {ALL, GFSMITH_MAX_SHARDS - 1};
+  EXPECT(split(NULL) == GFSMITH_OK);
+  for (int i = 0; i < 2; i++) {
+    EXPECT(repair_one(outside[i]) == GFSMITH_EINVAL);
+    EXPECT(out.size == 0 && report.header.k + report.header.m == ALL);
+  }
+  EXPECT(repair_one(ALL - 1) == GFSMITH_OK && out.size == shards[ALL - 1].size);
 }
 
 /* Each call of a stream or of `progress` fails once. */
@@ -306,6 +329,7 @@ int main(void) {
     shards[i].calls_left = -1;
   headers_that_are_wrong();
   arguments_that_are_wrong();
+  wanted_shards_outside_the_set();
   streams_that_fail();
   shards_that_fail();
   sets_that_are_mixed();
