@@ -145,6 +145,12 @@ def _aliases_in_rust() -> Iterator[str]:
     yield "_ => &[],"
 
 
+def _shapes_in_javascript() -> Iterator[str]:
+    for code in CODES:
+        for name in (code.name, *code.aliases):
+            yield f"'{name}': '{_usable(code)}',"
+
+
 def _codes_in_go() -> Iterator[str]:
     left = max(len(code.identifier) for code in CODES)
     right = max(len(code.name) for code in CODES) + 2
@@ -388,6 +394,7 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "codes in Rust": _identifiers_in_rust,
     "shapes of codes in Rust": _shapes_in_rust,
     "aliases of codes in Rust": _aliases_in_rust,
+    "shapes of codes in JavaScript": _shapes_in_javascript,
     "codes in Go": _codes_in_go,
     "codes in Markdown": _codes_in_markdown,
     "processors in Make": _processors_in_make,

@@ -1,5 +1,6 @@
 // Codec: a code with a shape. Shards stay in JavaScript's memory; the module accesses one window of all of them
 // at a time, in a buffer whose size is independent of the shards' length.
+import { SHAPES } from './codes.js';
 import { engine } from './engine.js';
 import { byteArray, integer, statusError } from './errors.js';
 
@@ -43,9 +44,7 @@ function createHandle(vm, code, k, m, l) {
         ? vm.call.gfsmith_codec_create_lrc(place, k, l, m - l)
         : vm.call.gfsmith_codec_create(place, place + 4, k, m);
     if (status !== 0) {
-      // k and m have been checked, so an invalid argument is the name.
-      const reason = status === -1 ? 'unknown code' : vm.reason(status);
-      throw statusError(status, `code "${code}", k = ${k}, m = ${m}: ${reason}`);
+      throw statusError(status, `code "${code}", k = ${k}, m = ${m}: ${refusal(vm, code, status)}`);
     }
     const handle = new DataView(vm.memory.buffer).getUint32(place, true);
     vm.call.gfsmith_codec_hint(handle, CACHED);
@@ -53,6 +52,20 @@ function createHandle(vm, code, k, m, l) {
   } finally {
     vm.free(place);
   }
+}
+
+/**
+ * @param {import('./engine.js').Engine} vm
+ * @param {string} code
+ * @param {number} status of gfsmith_codec_create, which knows k, m and l to be numbers of shards
+ */
+function refusal(vm, code, status) {
+  if (Object.hasOwn(SHAPES, code)) {
+    const reason = status === -1 ? 'the code has no such shape' : vm.reason(status);
+    return `${reason}; allowed: ${SHAPES[code]}`;
+  }
+  if (status === -1) return `unknown code; allowed: ${Object.keys(SHAPES).join(', ')}, lrc`;
+  return vm.reason(status);
 }
 
 /** k data shards and m parity shards; see index.d.ts. */

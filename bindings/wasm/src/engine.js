@@ -50,7 +50,10 @@ export function supportedKernels() {
 async function compile(url) {
   if (url.protocol === 'file:') {
     const { readFile } = await import('node:fs/promises');
-    return WebAssembly.compile(await readFile(url));
+    const module = await readFile(url).catch((error) => {
+      throw new Error(`cannot read ${url.pathname}: ${error.code}; in a checkout \`make wasm\` writes it`);
+    });
+    return WebAssembly.compile(module);
   }
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`cannot load ${url}: HTTP status ${answer.status}`);

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Codec, GfsmithError, supportedKernels } from '../src/index.js';
@@ -184,8 +188,22 @@ describe('Codec, errors', () => {
     await assert.rejects(Codec.create({ k: 2, m: '1' }), RangeError);
     await assert.rejects(Codec.create({ code: 7, k: 2, m: 1 }), TypeError);
     await assert.rejects(Codec.create({ k: 2, m: 1, kernels: 'sse' }), { name: 'RangeError', message: /auto, wasm_rel/ });
-    await assert.rejects(Codec.create({ code: 'raid', k: 2, m: 1 }), refused('EINVAL', /unknown code/));
-    await assert.rejects(Codec.create({ code: 'vandermonde', k: 50, m: 10 }), refused('ENOTMDS', /vandermonde/));
+    await assert.rejects(Codec.create({ code: 'raid', k: 2, m: 1 }), refused('EINVAL', /unknown code; allowed: vander.*, lrc$/));
+    await assert.rejects(Codec.create({ code: 'raid6', k: 4, m: 3 }), refused('EINVAL', /shape; allowed: .* m = 2/));
+    await assert.rejects(Codec.create({ code: 'vandermonde', k: 50, m: 10 }), refused('ENOTMDS', /allowed: .* m <= 3/));
+  });
+
+  it('names a module that is missing and the command that builds it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gfsmith-'));
+    try {
+      await cp(new URL('../src', import.meta.url), join(folder, 'src'), { recursive: true });
+      await writeFile(join(folder, 'package.json'), '{"type": "module"}');
+      const { Codec: Bare } = await import(pathToFileURL(join(folder, 'src', 'index.js')));
+      const message = /^cannot read .*\/dist\/gfsmith-scalar\.wasm: ENOENT; in a checkout `make wasm` writes it$/;
+      await assert.rejects(Bare.create({ k: 2, m: 1, kernels: 'scalar' }), { message });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('chooses kernels that the engine supports, and refuses others by name', async (t) => {
