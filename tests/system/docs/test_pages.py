@@ -21,6 +21,15 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken(page) == []
 
 
+@pytest.mark.parametrize("folder", ["bindings/go", "bindings/wasm"])
+def test_links_of_a_package_stay_in_its_folder(folder: str) -> None:
+    """The archives of a release have the folder without the repository around it."""
+    for page in (page for page in PAGES if page.is_relative_to(ROOT / folder)):
+        for link in links(page.read_text(encoding="utf-8")):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            assert ":" in link or target.is_relative_to(ROOT / folder), f"{page}: {link}"
+
+
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
