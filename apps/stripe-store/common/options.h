@@ -11,7 +11,7 @@ enum { OPTION_WRONG = '?' };
 /* As getopt_long: the next option, or -1 after the last one. No value may be empty: a script passes
  * an empty one for a variable that is not set. letters: begins with ':'. */
 int option_next(int argc, char **argv, const char *letters, const struct option *options);
-/* Whether the argument FOLDER names a folder; otherwise print a message. */
+/* Check that the argument FOLDER is not empty; otherwise print a message. */
 bool option_folder(const char *folder);
 
 #endif

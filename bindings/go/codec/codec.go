@@ -96,6 +96,30 @@ func (c *Codec) TotalShards() int { return c.k + c.m }
 // ShardSizeMultiple returns 1: shards have any length.
 func (c *Codec) ShardSizeMultiple() int { return 1 }
 
+// counted returns nil if there are as many shards as a call needs.
+func counted(name string, count, needed int) error {
+	if count != needed {
+		return fmt.Errorf("%w: %s has %d; allowed: %d", ErrTooFewShards, name, count, needed)
+	}
+	return nil
+}
+
+// indexed returns nil for the index of a data shard.
+func (c *Codec) indexed(index int) error {
+	if index < 0 || index >= c.k {
+		return fmt.Errorf("%w: index %d; allowed: 0 to %d", ErrInvShardNum, index, c.k-1)
+	}
+	return nil
+}
+
+// sized returns nil if a shard has the length of the others.
+func sized(name string, shard []byte, length int) error {
+	if len(shard) != length {
+		return fmt.Errorf("%w: %s has %d bytes, others %d", ErrShardSize, name, len(shard), length)
+	}
+	return nil
+}
+
 // size returns the common length of the shards; empty ones are ignored if `empty` is true.
 func size(shards [][]byte, empty bool) (int, error) {
 	length := 0
@@ -107,9 +131,9 @@ func size(shards [][]byte, empty bool) (int, error) {
 	if length == 0 {
 		return 0, ErrShardNoData
 	}
-	for _, shard := range shards {
+	for i, shard := range shards {
 		if len(shard) != length && !(empty && len(shard) == 0) {
-			return 0, ErrShardSize
+			return 0, fmt.Errorf("%w: number %d has %d bytes, others %d", ErrShardSize, i, len(shard), length)
 		}
 	}
 	return length, nil
@@ -117,8 +141,8 @@ func size(shards [][]byte, empty bool) (int, error) {
 
 // Encode computes the parities, shards k to k + m - 1, of the data, shards 0 to k - 1.
 func (c *Codec) Encode(shards [][]byte) error {
-	if len(shards) != c.k+c.m {
-		return ErrTooFewShards
+	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+		return err
 	}
 	if _, err := size(shards, false); err != nil {
 		return err
@@ -131,18 +155,18 @@ func (c *Codec) Encode(shards [][]byte) error {
 // EncodeIdx adds the contribution of data shard index to all parities. Starting with zeroed parities, one call
 // for every data shard, in any order, gives the result of Encode.
 func (c *Codec) EncodeIdx(dataShard []byte, index int, parity [][]byte) error {
-	if len(parity) != c.m {
-		return ErrTooFewShards
+	if err := counted("parity", len(parity), c.m); err != nil {
+		return err
 	}
-	if index < 0 || index >= c.k {
-		return ErrInvShardNum
+	if err := c.indexed(index); err != nil {
+		return err
 	}
 	length, err := size(parity, false)
 	if err != nil {
 		return err
 	}
-	if len(dataShard) != length {
-		return ErrShardSize
+	if err := sized("dataShard", dataShard, length); err != nil {
+		return err
 	}
 	ReadRange([][]byte{dataShard})
 	WriteRange(parity)
@@ -152,8 +176,11 @@ func (c *Codec) EncodeIdx(dataShard []byte, index int, parity [][]byte) error {
 // Update updates the parities after a change of data shards. changed: k shards, the new contents, nil for
 // unchanged ones. shards: the old contents of the changed ones, and the parities, which are updated in place.
 func (c *Codec) Update(shards [][]byte, changed [][]byte) error {
-	if len(shards) != c.k+c.m || len(changed) != c.k {
-		return ErrTooFewShards
+	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+		return err
+	}
+	if err := counted("changed", len(changed), c.k); err != nil {
+		return err
 	}
 	length, err := size(shards, true)
 	if err != nil {
@@ -162,7 +189,7 @@ func (c *Codec) Update(shards [][]byte, changed [][]byte) error {
 	if fresh, err := size(changed, true); err != nil {
 		return err
 	} else if fresh != length {
-		return ErrShardSize
+		return fmt.Errorf("%w: those of changed have %d bytes, others %d", ErrShardSize, fresh, length)
 	}
 	for _, parity := range shards[c.k:] {
 		if len(parity) == 0 {
@@ -189,8 +216,8 @@ func (c *Codec) Update(shards [][]byte, changed [][]byte) error {
 
 // Verify returns whether the parities match the data. Nothing is written.
 func (c *Codec) Verify(shards [][]byte) (bool, error) {
-	if len(shards) != c.k+c.m {
-		return false, ErrTooFewShards
+	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+		return false, err
 	}
 	if _, err := size(shards, false); err != nil {
 		return false, err

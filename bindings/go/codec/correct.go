@@ -15,8 +15,8 @@ type Corrected struct {
 //
 // Errors: ErrTooFewShards if r is less than 2, ErrUnsupported if the code cannot tell shards apart, as with one parity.
 func (c *Codec) Correct(shards [][]byte) (Corrected, error) {
-	if len(shards) != c.k+c.m {
-		return Corrected{}, ErrTooFewShards
+	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+		return Corrected{}, err
 	}
 	if _, err := size(shards, true); err != nil {
 		return Corrected{}, err

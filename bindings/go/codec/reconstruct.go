@@ -1,5 +1,7 @@
 package codec
 
+import "fmt"
+
 // Reconstruct rebuilds the missing shards (nil or empty), data and parities alike. An empty one with sufficient
 // capacity is rebuilt in place. A call that fails leaves the shards unchanged.
 func (c *Codec) Reconstruct(shards [][]byte) error {
@@ -14,15 +16,17 @@ func (c *Codec) ReconstructData(shards [][]byte) error {
 // ReconstructSome rebuilds the required ones of the missing shards. required: k + m flags, or k for the data
 // shards only.
 func (c *Codec) ReconstructSome(shards [][]byte, required []bool) error {
-	if len(required) != c.k && len(required) != c.k+c.m {
-		return ErrTooFewShards
+	if len(required) != c.k {
+		if err := counted("required", len(required), c.k+c.m); err != nil {
+			return err
+		}
 	}
 	return c.reconstruct(shards, func(i int) bool { return i < len(required) && required[i] })
 }
 
 func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
-	if len(shards) != c.k+c.m {
-		return ErrTooFewShards
+	if err := counted("shards", len(shards), c.k+c.m); err != nil {
+		return err
 	}
 	length, err := size(shards, true)
 	if err != nil {
@@ -42,10 +46,18 @@ func (c *Codec) reconstruct(shards [][]byte, required func(int) bool) error {
 	if repairs == 0 {
 		return nil
 	}
-	if missing > c.m {
-		return ErrTooFewShards
+	if err := c.repairable(missing); err != nil {
+		return err
 	}
 	return c.rebuild(shards, length, present, wanted)
+}
+
+// repairable returns nil if there are as many parities as missing shards.
+func (c *Codec) repairable(missing int) error {
+	if missing > c.m {
+		return fmt.Errorf("%w: %d are missing; allowed: %d", ErrTooFewShards, missing, c.m)
+	}
+	return nil
 }
 
 // room returns memory for a missing shard: its capacity if that is sufficient.

@@ -1,13 +1,16 @@
 package codec
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // Split divides data into k shards of the same length, the last ones padded with zeros, and appends m parities,
 // to be computed by Encode. Shards that lie within the data are not copied; the data's capacity beyond its
 // length is overwritten with zeros and used.
 func (c *Codec) Split(data []byte) ([][]byte, error) {
 	if len(data) == 0 {
-		return nil, ErrShortData
+		return nil, fmt.Errorf("%w: data is empty; allowed: 1 byte or more", ErrShortData)
 	}
 	each := (len(data) + c.k - 1) / c.k
 	total := each * (c.k + c.m)
@@ -33,7 +36,10 @@ func (c *Codec) Split(data []byte) ([][]byte, error) {
 // Join writes the first outSize bytes of the data shards to dst.
 func (c *Codec) Join(dst io.Writer, shards [][]byte, outSize int) error {
 	if len(shards) < c.k {
-		return ErrTooFewShards
+		return fmt.Errorf("%w: shards has %d; allowed: %d or more", ErrTooFewShards, len(shards), c.k)
+	}
+	if outSize < 0 {
+		return fmt.Errorf("%w: outSize is %d; allowed: 0 or more", ErrShortData, outSize)
 	}
 	left := outSize
 	for _, shard := range shards[:c.k] {
@@ -43,7 +49,7 @@ func (c *Codec) Join(dst io.Writer, shards [][]byte, outSize int) error {
 		left -= len(shard)
 	}
 	if left > 0 {
-		return ErrShortData
+		return fmt.Errorf("%w: outSize is %d; allowed: 0 to %d", ErrShortData, outSize, outSize-left)
 	}
 	left = outSize
 	for _, shard := range shards[:c.k] {

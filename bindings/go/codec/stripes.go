@@ -2,6 +2,7 @@ package codec
 
 import (
 	"errors"
+	"fmt"
 	"unsafe"
 )
 
@@ -67,10 +68,18 @@ func grid(shards [][]byte, width, begin, end, length int) (Grid, bool) {
 	return g, true
 }
 
+// whole returns nil for the shards of whole stripes.
+func (c *Codec) whole(shards [][]byte) error {
+	if len(shards)%(c.k+c.m) != 0 {
+		return fmt.Errorf("%w: shards has %d; allowed: a multiple of %d", ErrTooFewShards, len(shards), c.k+c.m)
+	}
+	return nil
+}
+
 // stripes returns the common length of the shards of any number of stripes.
 func (c *Codec) stripes(shards [][]byte) (length int, err error) {
-	if len(shards)%(c.k+c.m) != 0 {
-		return 0, ErrTooFewShards
+	if err := c.whole(shards); err != nil {
+		return 0, err
 	}
 	if len(shards) == 0 {
 		return 0, nil
@@ -116,12 +125,15 @@ func (c *Codec) EncodeStripes(shards [][]byte) error {
 // UpdateStripes updates the parities of stripes in each of which one data shard changed. indices: the changed shard of
 // each stripe. deltas: for each stripe, old XOR new contents. parity: m parities of each stripe, stripe after stripe.
 func (c *Codec) UpdateStripes(indices []int, deltas, parity [][]byte) error {
-	if len(deltas) != len(indices) || len(parity) != len(indices)*c.m {
-		return ErrTooFewShards
+	if err := counted("deltas", len(deltas), len(indices)); err != nil {
+		return err
+	}
+	if err := counted("parity", len(parity), len(indices)*c.m); err != nil {
+		return err
 	}
 	for _, index := range indices {
-		if index < 0 || index >= c.k {
-			return ErrInvShardNum
+		if err := c.indexed(index); err != nil {
+			return err
 		}
 	}
 	if len(indices) == 0 {
@@ -132,8 +144,8 @@ func (c *Codec) UpdateStripes(indices []int, deltas, parity [][]byte) error {
 		return err
 	}
 	for _, delta := range deltas {
-		if len(delta) != length {
-			return ErrShardSize
+		if err := sized("a delta", delta, length); err != nil {
+			return err
 		}
 	}
 	ReadRange(deltas)
@@ -176,8 +188,8 @@ func (c *Codec) VerifyStripes(shards [][]byte) ([]bool, error) {
 // EncodeStripes; all stripes miss the same shards. A call that fails leaves the shards unchanged.
 func (c *Codec) ReconstructStripes(shards [][]byte) error {
 	n := c.k + c.m
-	if len(shards)%n != 0 {
-		return ErrTooFewShards
+	if err := c.whole(shards); err != nil {
+		return err
 	}
 	if len(shards) == 0 {
 		return nil
@@ -201,8 +213,8 @@ func (c *Codec) ReconstructStripes(shards [][]byte) error {
 	if missing == 0 {
 		return nil
 	}
-	if missing > c.m {
-		return ErrTooFewShards
+	if err := c.repairable(missing); err != nil {
+		return err
 	}
 	old := append([][]byte(nil), shards...)
 	ReadRange(old)

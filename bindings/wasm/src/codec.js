@@ -55,9 +55,10 @@ function createHandle(vm, code, k, m, l) {
 }
 
 /**
+ * The reason of a refusal by gfsmith_codec_create; k, m and l have been checked.
  * @param {import('./engine.js').Engine} vm
  * @param {string} code
- * @param {number} status of gfsmith_codec_create, which knows k, m and l to be numbers of shards
+ * @param {number} status
  */
 function refusal(vm, code, status) {
   if (Object.hasOwn(SHAPES, code)) {

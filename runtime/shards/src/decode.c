@@ -187,7 +187,7 @@ static void release(gfs_shards_decode *job) {
   free(job);
 }
 
-/* Whether the set has all wanted shards. */
+/* Return false if a shard is wanted that the set does not have. */
 static bool has_wanted(const gfs_shards_decode *job) {
   if (job->sinks != NULL)
     for (unsigned i = job->header->k + job->header->m; i < GFSMITH_MAX_SHARDS; i++)

@@ -6,6 +6,7 @@ import (
 	"math/rand"
 	"runtime/debug"
 	"runtime/pprof"
+	"strings"
 	"sync"
 	"testing"
 
@@ -50,6 +51,23 @@ func (p Package) refusals(t *testing.T) {
 	is(t, c.Join(io.Discard, shards, 401), codec.ErrShortData)
 	is(t, c.Join(io.Discard, [][]byte{shards[0], nil, shards[2], shards[3]}, 400), codec.ErrReconstructRequired)
 	is(t, c.Join(io.Discard, shards[:3], 1), codec.ErrTooFewShards)
+	is(t, c.Join(io.Discard, shards, -1), codec.ErrShortData)
+	for end, err := range map[string]error{
+		"shards has 5; allowed: 6":               c.Encode(shards[:5]),
+		"number 1 has 99 bytes, others 100":      c.Encode(append([][]byte{shards[0], shards[1][1:]}, shards[2:]...)),
+		"index 4; allowed: 0 to 3":               c.EncodeIdx(shards[0], 4, shards[4:]),
+		"dataShard has 99 bytes, others 100":     c.EncodeIdx(shards[0][1:], 0, shards[4:]),
+		"changed has 3; allowed: 4":              c.Update(shards, shards[:3]),
+		"3 are missing; allowed: 2":              c.Reconstruct(append(make([][]byte, 3), shards[3:]...)),
+		"required has 3; allowed: 6":             c.ReconstructSome(shards, make([]bool, 3)),
+		"outSize is 401; allowed: 0 to 400":      c.Join(io.Discard, shards, 401),
+		"outSize is -1; allowed: 0 or more":      c.Join(io.Discard, shards, -1),
+		"shards has 7; allowed: a multiple of 6": c.EncodeStripes(append(shards[:6:6], shards[0])),
+	} {
+		if !strings.HasSuffix(err.Error(), ": "+end) {
+			t.Errorf("%v does not end with %q", err, end)
+		}
+	}
 }
 
 // split tests that Join returns the bytes given to Split, for any spare capacity.
