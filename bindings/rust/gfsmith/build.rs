@@ -40,6 +40,7 @@ fn build() -> Result<(), String> {
         return Err(format!("{} is missing: export with --prefix {prefix}", source.display()));
     }
     println!("cargo:rustc-env=GFSMITH_PREFIX={prefix}");
+    println!("cargo:rustc-env=GFSMITH_SETS={}", SETS.join(" ")); // for a message
     println!("cargo:include={}", folder.display());
     // Optimized in debug builds too, because the C code around the kernels must be fast.
     cc::Build::new()

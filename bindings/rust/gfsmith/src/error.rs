@@ -79,12 +79,17 @@ impl fmt::Display for Error {
             Error::Packets { length, unit } => {
                 write!(out, "shards of {length} bytes; allowed: multiples of {unit}, which are 8 packets")
             }
-            Error::UnknownIsa => out.write_str("this build has no instruction set of this name"),
+            Error::UnknownIsa => out.write_str(concat!(
+                "this build has no instruction set of this name; allowed: ",
+                env!("GFSMITH_SETS"),
+                ", except those of other machines"
+            )),
             Error::Invalid => out.write_str("an argument is out of range"),
             Error::OutOfMemory => out.write_str("out of memory"),
-            Error::NotMds => {
-                out.write_str("at this shape the code cannot repair every loss of as many shards as parities")
-            }
+            Error::NotMds => out.write_str(
+                "at this shape the code cannot repair every loss of as many shards as parities; \
+                 Code::Cauchy can at every shape",
+            ),
             Error::TooManyMissing => out.write_str("more shards are missing than there are parities"),
             Error::Unsupported => out.write_str("not supported by this CPU, build or code"),
             Error::Singular => out.write_str("this loss cannot be repaired with this matrix"),

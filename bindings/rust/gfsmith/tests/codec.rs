@@ -354,6 +354,7 @@ fn instruction_sets() {
     set_isa(before).unwrap();
     assert_eq!(set_isa("mmx"), Err(Error::UnknownIsa));
     assert_eq!(set_isa("sca\0lar"), Err(Error::UnknownIsa));
+    assert!(Error::UnknownIsa.to_string().contains("; allowed: gfni_avx512 avx2 neon scalar, "));
 }
 
 /// Returns another slice each time.
