@@ -149,6 +149,10 @@ check-linked: lib
 # PREFIX appears in programs and in the pkg-config file; DESTDIR is a staging folder that replaces / during
 # installation.
 PREFIX ?= /usr/local
+# Programs read the pkg-config file in other folders.
+ifneq ($(filter-out /%,$(firstword $(PREFIX) /)),)
+$(error PREFIX=$(PREFIX): must be an absolute path, such as $(CURDIR)/$(PREFIX))
+endif
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 INSTALL ?= install

@@ -114,10 +114,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise OutputError(f"{folder / MANIFEST}: {file} is not a folder") from None
     except OSError as error:
         raise OutputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise OutputError(f"{folder / MANIFEST}: not a manifest of gfsmith: {error}") from None
+    except ValueError:
+        data = None
     if not isinstance(data, dict) or not isinstance(data.get("files"), dict):
-        raise OutputError(f"{folder / MANIFEST}: not a manifest of gfsmith")
+        raise OutputError(
+            f"{folder / MANIFEST}: not a manifest of gfsmith; name another folder, or move the file"
+        )
     return data
 
 

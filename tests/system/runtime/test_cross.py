@@ -148,6 +148,7 @@ REFUSED = (
         marks=pytest.mark.needs("qemu"),
     ),
     (["CROSS=nowhere-linux"], "CROSS=nowhere-linux: the compiler nowhere-linux-gcc is missing; "),
+    (["PREFIX=here"], "PREFIX=here: must be an absolute path, such as /"),
 )
 
 

@@ -275,7 +275,7 @@ def test_a_manifest_of_something_else_is_left_alone(project: Path) -> None:
     (folder / "MANIFEST.json").write_text("[]")
     result = _gen(project)
     assert result.exit_code == 2
-    assert "not a manifest of gfsmith" in result.stderr
+    assert "MANIFEST.json: not a manifest of gfsmith; name another folder, or move the file" in result.stderr
     assert (folder / "MANIFEST.json").read_text() == "[]"
 
 
