@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 from tests.support.paths import ROOT
 
@@ -31,6 +34,16 @@ def test_extras_pin_the_locked_versions() -> None:
         }, extra
     (setuptools,) = project["build-system"]["requires"]
     assert setuptools == f"setuptools=={pins('environment.txt')['setuptools']}"
+
+
+def test_older_packages_of_the_system_do_not_replace_those_of_setuptools(tmp_path: Path) -> None:
+    """The environment has the system's packages after its own, and before the copies of setuptools."""
+    for name in ("jaraco/functools.py", "more_itertools.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    program = f"import sys; sys.path.append({str(tmp_path)!r}); import setuptools"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_locks_agree() -> None:
