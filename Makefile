@@ -28,6 +28,8 @@
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
 # make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 30 seconds
 # make shards  build/gfsmith-shards, the file tool, and build/libgfsmith-shards.a and .so; apps/shards/README.md
+# make java    build/java/gfsmith-VERSION.jar: the codec for Java 17, and raw erasure coders for Hadoop;
+#              docs/migrate/hdfs.md
 # make demo    split, damage and repair a real file with gfsmith-shards
 # make wasm    the WebAssembly package: bindings/wasm/dist, with proved kernels; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
@@ -52,7 +54,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include packaging/make/library.mk
 
 # The levels of generator/gfsmith/build/requirements.py.
-SETUPS := $(addprefix setup-,gen lib compose python wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
+SETUPS := $(addprefix setup-,gen lib compose python java wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
 .PHONY: help gen judge lib adaptive python tune named-specs test test-all check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
@@ -82,6 +84,7 @@ adaptive: setup-gen setup-lib
 -include runtime/compose/compose.mk
 -include runtime/shards/shards.mk
 -include apps/shards/tool.mk
+-include bindings/java/java.mk
 
 # The codec for Python, built again if any file of the wheel has changed.
 PYTHON_FILES := setup.py pyproject.toml tools/python.sh $(shell find generator/gfsmith bindings/python templates runtime \

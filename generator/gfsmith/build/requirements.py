@@ -37,6 +37,7 @@ class Level(Enum):
     LIB = "lib"
     COMPOSE = "compose"
     PYTHON = "python"
+    JAVA = "java"
     WASM = "wasm"
     DOCS = "docs"
     CHECK = "check"
@@ -60,12 +61,13 @@ _UPON: dict[Level, tuple[Level, ...]] = {
     Level.LIB: (Level.GEN,),
     Level.COMPOSE: (Level.LIB,),
     Level.PYTHON: (Level.LIB,),
+    Level.JAVA: (Level.LIB,),
     Level.WASM: (Level.LIB,),
     Level.DOCS: (Level.GEN,),
     Level.CHECK: (Level.LIB,),
     Level.ANALYZE: (Level.GEN,),
     Level.TEST: (Level.COMPOSE, Level.PYTHON),
-    Level.TEST_ALL: (Level.TEST, Level.RELEASE, Level.DOCS, Level.CHECK, Level.ANALYZE),
+    Level.TEST_ALL: (Level.TEST, Level.JAVA, Level.RELEASE, Level.DOCS, Level.CHECK, Level.ANALYZE),
     Level.TUNE: (Level.LIB,),
     Level.SITE: (Level.DOCS,),
     Level.BENCH: (Level.LIB,),
@@ -194,7 +196,7 @@ _DEBIAN: tuple[Requirement, ...] = (
             name.format(triple),
             package,
             f"compiles for {triple}",
-            (Level.RELEASE,) if debian == "arm64" else (),
+            (Level.JAVA, Level.RELEASE) if debian == "arm64" else (),
         )
         for triple, debian in ((each.triple, each.debian) for each in ARCHITECTURES if each.debian)
         for probe, name, package in (
@@ -272,9 +274,9 @@ _DEBIAN: tuple[Requirement, ...] = (
         (Level.FOREIGN, Level.RELEASE),
     ),
     Requirement(
-        Level.TEST_ALL, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "runs HDFS's coder", (Level.YCSB,)
+        Level.JAVA, Probe.COMMAND, "javac", "openjdk-17-jdk-headless", "compiles bindings/java", (Level.YCSB,)
     ),
-    Requirement(Level.TEST_ALL, Probe.COMMAND, "mvn", "maven", "fetches HDFS's coder", (Level.YCSB,)),
+    Requirement(Level.JAVA, Probe.COMMAND, "mvn", "maven", "fetches Hadoop's classes", (Level.YCSB,)),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "snapraid", "snapraid", "reference"),
     Requirement(
         Level.TEST_ALL,

@@ -1,0 +1,44 @@
+package org.apache.hadoop.io.erasurecode.rawcoder;
+
+import java.nio.ByteBuffer;
+import org.apache.hadoop.io.erasurecode.ErasureCoderOptions;
+import org.gfsmith.Codec;
+import org.gfsmith.hadoop.Coders;
+
+/**
+ * An encoder that runs a codec of gfsmith. It is in this package because Hadoop's abstract methods have
+ * parameters of classes that only this package can use.
+ */
+public final class GfsmithRawEncoder extends RawErasureEncoder {
+  private final Codec codec;
+
+  /**
+   * Creates an encoder.
+   *
+   * @param options the shape
+   * @param codec a codec of this shape
+   */
+  public GfsmithRawEncoder(ErasureCoderOptions options, Codec codec) {
+    super(options);
+    this.codec = codec;
+  }
+
+  @Override
+  protected void doEncode(ByteBufferEncodingState state) {
+    Coders.count();
+    codec.encode(state.inputs, state.outputs);
+  }
+
+  @Override
+  protected void doEncode(ByteArrayEncodingState state) {
+    ByteBuffer[] inputs = Slices.of(state.inputs, state.inputOffsets, state.encodeLength);
+    ByteBuffer[] outputs = Slices.of(state.outputs, state.outputOffsets, state.encodeLength);
+    Coders.count();
+    codec.encode(inputs, outputs);
+  }
+
+  @Override
+  public boolean preferDirectBuffer() {
+    return true;
+  }
+}

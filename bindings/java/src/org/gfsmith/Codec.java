@@ -1,0 +1,335 @@
+package org.gfsmith;
+
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+
+/**
+ * An erasure code over GF(2^8): k data shards and m parity shards of the same length.
+ *
+ * <p>Bytes are elements of GF(2^8) = GF(2)[x] / (p(x)), addition is XOR, and the parity matrix c has m
+ * rows of k elements. For every position b of a shard and every i &lt; m,
+ *
+ * <pre>   parity[i][b] = sum over j &lt; k of c[i][j] * data[j][b]</pre>
+ *
+ * <p>A "shard" with an index counts the k data shards first and the m parity shards after them.
+ *
+ * <p>Shards are byte arrays, used as a whole, or ByteBuffers, direct or not, used from their position to
+ * their limit; no call changes positions or limits. A call may mix direct and other buffers. All shards
+ * of a call have the same length in bytes, any length, at any alignment. Shards that a call writes must
+ * not overlap other shards of the call.
+ *
+ * <p>Errors: an {@link IllegalArgumentException} with one line for a null array or shard, an array with a
+ * wrong number of shards, shards of different lengths, a read-only buffer that would be written, and for
+ * the reasons stated with a method; an {@link OutOfMemoryError} if memory is exhausted. No shard is
+ * written then, except that an {@code OutOfMemoryError} may leave the outputs partly written.
+ *
+ * <p>Arrays and buffers on the heap are not copied: the garbage collector may wait for up to 256 KiB of
+ * each shard. Calls with direct buffers only never delay it.
+ *
+ * <p>A codec is immutable, and any number of threads may use one at once. Create one for a code and
+ * shape and keep it. Its native memory is freed after the codec has become unreachable.
+ */
+public final class Codec {
+  private static final Cleaner CLEANER = Cleaner.create();
+  private static final int MOST_SHARDS = 255;
+
+  private final long address;
+  private final int k;
+  private final int m;
+
+  private Codec(long address, int k, int m) {
+    this.address = address;
+    this.k = k;
+    this.m = m;
+    CLEANER.register(this, () -> Native.destroy(address));
+  }
+
+  /**
+   * Creates a codec for a code known by its name, over p = x^8 + x^4 + x^3 + x^2 + 1 (0x11d).
+   *
+   * @param code a name of the C library, for example {@code cauchy} (ISA-L, HDFS) or {@code backblaze}
+   *     (klauspost/reedsolomon, MinIO); docs/codes.md lists them with their matrices
+   * @param k number of data shards, from 1
+   * @param m number of parity shards, from 1; k + m is at most 255
+   * @return the codec
+   * @throws IllegalArgumentException if the name is unknown, or the code does not have the shape
+   */
+  public static Codec create(String code, int k, int m) {
+    if (code == null) {
+      throw new IllegalArgumentException("code is null");
+    }
+    requireShape(k, m);
+    return of(Native.create(code, k, m), "code '" + code + "' with " + k + " + " + m + " shards", k, m);
+  }
+
+  /**
+   * Creates a codec for any parity matrix.
+   *
+   * @param polynomial p with its x^8 term, bit n being the coefficient of x^n: 0x11d, for example; it
+   *     must be irreducible
+   * @param k number of data shards, from 1
+   * @param m number of parity shards, from 1; k + m is at most 255
+   * @param parity m rows of k elements, c[i][j] = parity[i * k + j]; it is copied
+   * @return the codec
+   * @throws IllegalArgumentException if the polynomial is not irreducible of degree 8, or the matrix does
+   *     not have k * m elements
+   */
+  public static Codec create(int polynomial, int k, int m, byte[] parity) {
+    requireShape(k, m);
+    if (parity == null || parity.length != k * m) {
+      throw new IllegalArgumentException(
+          "parity has " + (parity == null ? "no" : parity.length) + " elements; required: " + k * m);
+    }
+    String what = "polynomial 0x" + Integer.toHexString(polynomial);
+    return of(Native.createMatrix(polynomial, k, m, parity), what, k, m);
+  }
+
+  private static void requireShape(int k, int m) {
+    if (k < 1 || m < 1 || k > MOST_SHARDS - m) {
+      throw new IllegalArgumentException(
+          k + " + " + m + " shards; allowed: at least 1 of each, at most " + MOST_SHARDS + " together");
+    }
+  }
+
+  private static Codec of(long address, String what, int k, int m) {
+    if (address < 0) {
+      throw failure((int) address, what);
+    }
+    return new Codec(address, k, m);
+  }
+
+  private static RuntimeException failure(int status, String what) {
+    if (status == Native.ENOMEM) {
+      throw new OutOfMemoryError("gfsmith: " + Native.message(status));
+    }
+    return new IllegalArgumentException(what + ": " + Native.message(status));
+  }
+
+  /**
+   * Returns the name of the instruction set of codecs created from now on, such as {@code avx2}. The
+   * environment variable {@code GFSMITH_ISA} can choose another one that this CPU supports.
+   *
+   * @return the name
+   */
+  public static String isa() {
+    return Native.isa();
+  }
+
+  /**
+   * Returns the version of the native library.
+   *
+   * @return MAJOR.MINOR.PATCH
+   */
+  public static String version() {
+    return Native.version();
+  }
+
+  /**
+   * Returns the number of data shards.
+   *
+   * @return k
+   */
+  public int dataShards() {
+    return k;
+  }
+
+  /**
+   * Returns the number of parity shards.
+   *
+   * @return m
+   */
+  public int parityShards() {
+    return m;
+  }
+
+  /**
+   * Computes all parities: parity[i] = sum over j of c[i][j] * data[j].
+   *
+   * @param data k shards, read
+   * @param parity m shards, overwritten
+   */
+  public void encode(byte[][] data, byte[][] parity) {
+    encodeAll(data, parity);
+  }
+
+  /**
+   * Computes all parities, as {@link #encode(byte[][], byte[][])}.
+   *
+   * @param data k shards, read
+   * @param parity m shards, overwritten
+   */
+  public void encode(ByteBuffer[] data, ByteBuffer[] parity) {
+    encodeAll(data, parity);
+  }
+
+  /**
+   * Brings the parities up to date after one data shard changed: parity[i] += c[i][index] * delta.
+   *
+   * @param index the data shard that changed, from 0, less than k
+   * @param delta the old contents of the data shard XOR the new ones, read
+   * @param parity m shards, read and written
+   * @throws IllegalArgumentException also if index is not a data shard
+   */
+  public void update(int index, byte[] delta, byte[][] parity) {
+    updateAll(index, delta, parity);
+  }
+
+  /**
+   * Brings the parities up to date, as {@link #update(int, byte[], byte[][])}.
+   *
+   * @param index the data shard that changed, from 0, less than k
+   * @param delta the old contents of the data shard XOR the new ones, read
+   * @param parity m shards, read and written
+   * @throws IllegalArgumentException also if index is not a data shard
+   */
+  public void update(int index, ByteBuffer delta, ByteBuffer[] parity) {
+    updateAll(index, delta, parity);
+  }
+
+  /**
+   * Rebuilds all missing shards from the present ones. The first repair of a loss inverts a matrix; the
+   * codec keeps the result.
+   *
+   * @param shards k + m shards: present ones are read, missing ones are overwritten
+   * @param present k + m flags, whether a shard has its contents
+   * @throws IllegalArgumentException also if more than m shards are missing, or the present shards do not
+   *     determine a missing one (possible only with a code that is not MDS)
+   */
+  public void reconstruct(byte[][] shards, boolean[] present) {
+    reconstruct(shards, present, null);
+  }
+
+  /**
+   * Rebuilds the wanted shards from the present ones, as {@link #reconstruct(byte[][], boolean[])}.
+   *
+   * @param shards k + m shards; one that is neither present nor wanted may be null
+   * @param present k + m flags, whether a shard has its contents
+   * @param wanted k + m flags, whether to rebuild a missing shard; null: all missing ones
+   * @throws IllegalArgumentException also if more than m shards are missing, wanted or not, or the
+   *     present shards do not determine a wanted one
+   */
+  public void reconstruct(byte[][] shards, boolean[] present, boolean[] wanted) {
+    reconstructAll(shards, present, wanted);
+  }
+
+  /**
+   * Rebuilds all missing shards, as {@link #reconstruct(byte[][], boolean[])}.
+   *
+   * @param shards k + m shards: present ones are read, missing ones are overwritten
+   * @param present k + m flags, whether a shard has its contents
+   * @throws IllegalArgumentException also if more than m shards are missing, or the present shards do not
+   *     determine a missing one
+   */
+  public void reconstruct(ByteBuffer[] shards, boolean[] present) {
+    reconstruct(shards, present, null);
+  }
+
+  /**
+   * Rebuilds the wanted shards, as {@link #reconstruct(byte[][], boolean[], boolean[])}.
+   *
+   * @param shards k + m shards; one that is neither present nor wanted may be null
+   * @param present k + m flags, whether a shard has its contents
+   * @param wanted k + m flags, whether to rebuild a missing shard; null: all missing ones
+   * @throws IllegalArgumentException also if more than m shards are missing, wanted or not, or the
+   *     present shards do not determine a wanted one
+   */
+  public void reconstruct(ByteBuffer[] shards, boolean[] present, boolean[] wanted) {
+    reconstructAll(shards, present, wanted);
+  }
+
+  /**
+   * Returns whether the parities match the data: parity[i] = sum over j of c[i][j] * data[j] for all i.
+   * It stops at the first part that differs.
+   *
+   * @param shards k + m shards, read
+   * @return true if they match
+   */
+  public boolean check(byte[][] shards) {
+    return checkAll(shards);
+  }
+
+  /**
+   * Returns whether the parities match the data, as {@link #check(byte[][])}.
+   *
+   * @param shards k + m shards, read
+   * @return true if they match
+   */
+  public boolean check(ByteBuffer[] shards) {
+    return checkAll(shards);
+  }
+
+  // The elements are all byte[] or all ByteBuffer.
+  private void encodeAll(Object[] data, Object[] parity) {
+    requireCount(data, "data", k);
+    requireCount(parity, "parity", m);
+    Shards shards = new Shards(k + m);
+    shards.readAll(data, "data");
+    shards.writeAll(parity, "parity");
+    run(Native.ENCODE, 0, k, shards);
+  }
+
+  private void updateAll(int index, Object delta, Object[] parity) {
+    if (index < 0 || index >= k) {
+      throw new IllegalArgumentException("data shard " + index + "; allowed: 0 to " + (k - 1));
+    }
+    requireCount(parity, "parity", m);
+    Shards shards = new Shards(1 + m);
+    shards.readAll(new Object[] {delta}, "delta");
+    shards.writeAll(parity, "parity");
+    run(Native.UPDATE, index, 1, shards);
+  }
+
+  private void reconstructAll(Object[] shards, boolean[] present, boolean[] wanted) {
+    requireCount(shards, "shards", k + m);
+    requireFlags(present, "present");
+    if (wanted != null) {
+      requireFlags(wanted, "wanted");
+    }
+    Shards described = new Shards(k + m);
+    for (int i = 0; i < k + m; i++) {
+      if (present[i]) {
+        described.read(shards[i], "shards", i);
+      } else if (wanted == null || wanted[i]) {
+        described.write(shards[i], "shards", i);
+      } else {
+        described.absent();
+      }
+    }
+    run(Native.RECONSTRUCT, 0, k, described);
+  }
+
+  private boolean checkAll(Object[] shards) {
+    requireCount(shards, "shards", k + m);
+    Shards described = new Shards(k + m);
+    described.readAll(shards, "shards");
+    return run(Native.CHECK, 0, k, described) == Native.OK;
+  }
+
+  private void requireFlags(boolean[] flags, String name) {
+    if (flags == null || flags.length != k + m) {
+      throw count(name, flags == null ? -1 : flags.length, "flags", k + m);
+    }
+  }
+
+  private static void requireCount(Object[] shards, String name, int required) {
+    if (shards == null || shards.length != required) {
+      throw count(name, shards == null ? -1 : shards.length, "shards", required);
+    }
+  }
+
+  private static IllegalArgumentException count(String name, int given, String what, int required) {
+    String had = given < 0 ? " is null" : " has " + given + " " + what;
+    return new IllegalArgumentException(name + had + "; required: " + required);
+  }
+
+  private int run(int operation, int index, int inputs, Shards shards) {
+    int result =
+        Native.run(address, operation, index, inputs, shards.objects, shards.numbers, shards.length());
+    Reference.reachabilityFence(this);
+    if (result < 0) {
+      throw failure(result, k + " + " + m + " shards");
+    }
+    return result;
+  }
+}

@@ -1,0 +1,102 @@
+package org.gfsmith;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The shards of one call, as the native library reads them: for each one an object, and in one array
+ * all offsets, all owners, all roles. gfsmith_jni.c states their meaning.
+ */
+final class Shards {
+  private static final int DIRECT = -1;
+  private static final int ABSENT = 0, READ = 1, WRITE = 2;
+
+  final Object[] objects;
+  final int[] numbers;
+  private final int count;
+  private int filled;
+  private int length = -1;
+
+  Shards(int count) {
+    this.count = count;
+    objects = new Object[count];
+    numbers = new int[3 * count];
+  }
+
+  /** Returns the bytes of each shard. */
+  int length() {
+    return Math.max(length, 0);
+  }
+
+  void absent() {
+    numbers[2 * count + filled++] = ABSENT;
+  }
+
+  void readAll(Object[] shards, String name) {
+    for (int i = 0; i < shards.length; i++) {
+      read(shards[i], name, i);
+    }
+  }
+
+  void writeAll(Object[] shards, String name) {
+    for (int i = 0; i < shards.length; i++) {
+      write(shards[i], name, i);
+    }
+  }
+
+  void read(Object shard, String name, int index) {
+    add(shard, READ, name, index);
+  }
+
+  void write(Object shard, String name, int index) {
+    if (shard instanceof ByteBuffer buffer && buffer.isReadOnly()) {
+      throw new IllegalArgumentException(name + "[" + index + "] is read-only");
+    }
+    add(shard, WRITE, name, index);
+  }
+
+  private void add(Object shard, int role, String name, int index) {
+    if (shard == null) {
+      throw new IllegalArgumentException(name + "[" + index + "] is null");
+    } else if (shard instanceof byte[] array) {
+      keep(array, 0, array.length, role, name, index);
+    } else {
+      add((ByteBuffer) shard, role, name, index);
+    }
+  }
+
+  private void add(ByteBuffer buffer, int role, String name, int index) {
+    if (buffer.isDirect()) {
+      keep(buffer, buffer.position(), buffer.remaining(), role, name, index);
+    } else if (buffer.hasArray()) {
+      int offset = buffer.arrayOffset() + buffer.position();
+      keep(buffer.array(), offset, buffer.remaining(), role, name, index);
+    } else { // The array of a read-only buffer is not accessible.
+      byte[] copy = new byte[buffer.remaining()];
+      buffer.duplicate().get(copy);
+      keep(copy, 0, copy.length, role, name, index);
+    }
+  }
+
+  private void keep(Object object, int offset, int bytes, int role, String name, int index) {
+    if (length < 0) {
+      length = bytes;
+    } else if (bytes != length) {
+      throw new IllegalArgumentException(
+          name + "[" + index + "] has " + bytes + " bytes, the shards before it have " + length);
+    }
+    objects[filled] = object;
+    numbers[filled] = offset;
+    numbers[count + filled] = object instanceof ByteBuffer ? DIRECT : owner(object);
+    numbers[2 * count + filled] = role;
+    filled++;
+  }
+
+  /** Returns the first shard in the same array. */
+  private int owner(Object array) {
+    int first = 0;
+    while (objects[first] != array) {
+      first++;
+    }
+    return first;
+  }
+}
