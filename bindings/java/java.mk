@@ -6,15 +6,16 @@
 # one date.
 JAVA_MACHINES := x86_64 aarch64
 JAVA_HOME ?= $(patsubst %/bin/javac,%,$(realpath $(shell command -v javac)))
-JAVA_JAR = $(BUILD)/java/gfsmith-$(VERSION).jar
-JAVA_NATIVE = $(BUILD)/java/libgfsmith-java.so
+JAVA_BUILD := build/java
+JAVA_JAR := $(JAVA_BUILD)/gfsmith-$(VERSION).jar
+JAVA_TREE := $(JAVA_BUILD)/tree
 JAVA_SOURCES := $(sort $(shell find bindings/java/src -name '*.java'))
 JAVA_SERVICES := $(wildcard bindings/java/META-INF/services/*)
-JAVA_TREE := $(BUILD)/java/tree
 
-# The oldest Hadoop whose classes the coders are compiled with; Maven fetches it.
+# The classes of the oldest Hadoop that the coders support; Maven fetches them.
 HADOOP_COMMON := hadoop-common-3.3.6.jar
 HADOOP_COMMON_SHA256 := 10b8edb304bccc10a939d29edde128d0f6d95129427ec69f5cc7003ba8c6b737
+HADOOP_FOLDER := build/maven
 
 .PHONY: java java-native
 ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
@@ -24,47 +25,41 @@ else
 java: setup-java $(JAVA_JAR)
 endif
 
-# One native library, for the target of the compiler: make CROSS=aarch64-linux-gnu java-native
+# The native library for the target of the compiler: make CROSS=aarch64-linux-gnu java-native
+JAVA_NATIVE := $(JAVA_BUILD)/$(ARCH)/libgfsmith-java.so
 java-native: $(JAVA_NATIVE)
 
-$(BUILD)/java/gfsmith_jni.o: bindings/java/native/gfsmith_jni.c runtime/core/include/gfsmith.h
+$(JAVA_BUILD)/$(ARCH)/gfsmith_jni.o: bindings/java/native/gfsmith_jni.c runtime/core/include/gfsmith.h
 	@mkdir -p $(@D)
-	@$(CC) -O2 $(REQUIRED_CFLAGS) $(HARDEN_RUNTIME) -Iruntime/core/include -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux \
-	  -c $< -o $@
+	@$(CC) -O2 $(REQUIRED_CFLAGS) $(HARDEN_RUNTIME) -Iruntime/core/include -I$(JAVA_HOME)/include \
+	  -I$(JAVA_HOME)/include/linux -c $< -o $@
 
-$(JAVA_NATIVE): $(BUILD)/java/gfsmith_jni.o $(BUILD)/libgfsmith.a
+$(JAVA_NATIVE): $(JAVA_BUILD)/$(ARCH)/gfsmith_jni.o $(BUILD)/libgfsmith.a
 	@$(CC) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--build-id=none,--exclude-libs,ALL $(HARDEN_LINK) -o $@.unstripped $^
 	@$(call check_linked,$@.unstripped)
 	@$(if $(CROSS),$(CROSS)-)strip -o $@ $@.unstripped
 	@echo "built $@"
 
-# The build folder of a machine, and the make that builds for it.
-java_build = $(BUILD)$(if $(filter $(1),$(ARCH)),,/$(1)-linux-gnu)
-java_cross = $(if $(filter $(1),$(ARCH)),,CROSS=$(1)-linux-gnu)
-define JAVA_MACHINE
-$(JAVA_TREE)/org/gfsmith/native/linux-$(1)/libgfsmith-java.so: ALWAYS
-	@$$(MAKE) --no-print-directory $(java_cross) java-native
-	@mkdir -p $$(@D)
-	@cmp -s $(java_build)/java/libgfsmith-java.so $$@ || cp $(java_build)/java/libgfsmith-java.so $$@
-endef
-ifeq ($(CROSS),)
-$(foreach machine,$(JAVA_MACHINES),$(eval $(call JAVA_MACHINE,$(machine))))
-endif
-JAVA_LIBRARIES := $(JAVA_MACHINES:%=$(JAVA_TREE)/org/gfsmith/native/linux-%/libgfsmith-java.so)
+# Each machine needs a make of its own, because variables name one compiler.
+JAVA_LIBRARY := org/gfsmith/native/linux-%/libgfsmith-java.so
+$(JAVA_TREE)/$(JAVA_LIBRARY): ALWAYS
+	@$(MAKE) --no-print-directory $(if $(filter $*,$(ARCH)),,CROSS=$*-linux-gnu) java-native
+	@mkdir -p $(@D)
+	@cmp -s $(JAVA_BUILD)/$*/$(@F) $@ || cp $(JAVA_BUILD)/$*/$(@F) $@
 
-$(BUILD)/java/$(HADOOP_COMMON):
+$(HADOOP_FOLDER)/$(HADOOP_COMMON):
 	@mkdir -p $(@D)/fetched
 	@mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -DoutputDirectory=$(CURDIR)/$(@D)/fetched \
 	  -Dartifact=org.apache.hadoop:hadoop-common:$(HADOOP_COMMON:hadoop-common-%.jar=%)
 	@echo '$(HADOOP_COMMON_SHA256)  $(@D)/fetched/$(@F)' | sha256sum --check --quiet
 	@mv $(@D)/fetched/$(@F) $@
 
-$(BUILD)/java/classes: $(JAVA_SOURCES) $(BUILD)/java/$(HADOOP_COMMON)
+$(JAVA_BUILD)/classes: $(JAVA_SOURCES) $(HADOOP_FOLDER)/$(HADOOP_COMMON)
 	@rm -rf $(JAVA_TREE)/org/gfsmith/*.class $(JAVA_TREE)/org/gfsmith/hadoop $(JAVA_TREE)/org/apache
-	@javac -Xlint:all -Werror --release 17 -cp $(BUILD)/java/$(HADOOP_COMMON) -d $(JAVA_TREE) $(JAVA_SOURCES)
+	@javac -Xlint:all -Werror --release 17 -cp $(HADOOP_FOLDER)/$(HADOOP_COMMON) -d $(JAVA_TREE) $(JAVA_SOURCES)
 	@touch $@
 
-$(JAVA_JAR): $(BUILD)/java/classes $(JAVA_LIBRARIES) $(JAVA_SERVICES) LICENSE
+$(JAVA_JAR): $(JAVA_BUILD)/classes $(JAVA_MACHINES:%=$(JAVA_TREE)/$(JAVA_LIBRARY)) $(JAVA_SERVICES) LICENSE
 	@mkdir -p $(JAVA_TREE)/META-INF
 	@cp -r bindings/java/META-INF/services LICENSE $(JAVA_TREE)/META-INF
 	@(cd $(JAVA_TREE) && find META-INF org -type f) | LC_ALL=C sort | sed 's|.*|-C $(JAVA_TREE) &|' >$@.files

@@ -60,7 +60,8 @@ public final class Codec {
       throw new IllegalArgumentException("code is null");
     }
     requireShape(k, m);
-    return of(Native.create(code, k, m), "code '" + code + "' with " + k + " + " + m + " shards", k, m);
+    String invalid = "code '" + code + "' with " + k + " + " + m + " shards; docs/codes.md lists codes and shapes";
+    return of(Native.create(code, k, m), invalid, k, m);
   }
 
   /**
@@ -81,8 +82,9 @@ public final class Codec {
       throw new IllegalArgumentException(
           "parity has " + (parity == null ? "no" : parity.length) + " elements; required: " + k * m);
     }
-    String what = "polynomial 0x" + Integer.toHexString(polynomial);
-    return of(Native.createMatrix(polynomial, k, m, parity), what, k, m);
+    String invalid =
+        "polynomial 0x" + Integer.toHexString(polynomial) + "; required: irreducible, of degree 8";
+    return of(Native.createMatrix(polynomial, k, m, parity), invalid, k, m);
   }
 
   private static void requireShape(int k, int m) {
@@ -92,18 +94,21 @@ public final class Codec {
     }
   }
 
-  private static Codec of(long address, String what, int k, int m) {
+  private static Codec of(long address, String invalid, int k, int m) {
+    if (address == Native.EINVAL) {
+      throw new IllegalArgumentException(invalid);
+    }
     if (address < 0) {
-      throw failure((int) address, what);
+      throw failure((int) address, k, m);
     }
     return new Codec(address, k, m);
   }
 
-  private static RuntimeException failure(int status, String what) {
+  private static RuntimeException failure(int status, int k, int m) {
     if (status == Native.ENOMEM) {
       throw new OutOfMemoryError("gfsmith: " + Native.message(status));
     }
-    return new IllegalArgumentException(what + ": " + Native.message(status));
+    return new IllegalArgumentException(k + " + " + m + " shards: " + Native.message(status));
   }
 
   /**
@@ -275,7 +280,7 @@ public final class Codec {
     }
     requireCount(parity, "parity", m);
     Shards shards = new Shards(1 + m);
-    shards.readAll(new Object[] {delta}, "delta");
+    shards.read(delta, "delta", Shards.ALONE);
     shards.writeAll(parity, "parity");
     run(Native.UPDATE, index, 1, shards);
   }
@@ -328,7 +333,7 @@ public final class Codec {
         Native.run(address, operation, index, inputs, shards.objects, shards.numbers, shards.length());
     Reference.reachabilityFence(this);
     if (result < 0) {
-      throw failure(result, k + " + " + m + " shards");
+      throw failure(result, k, m);
     }
     return result;
   }

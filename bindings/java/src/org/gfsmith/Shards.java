@@ -7,6 +7,9 @@ import java.nio.ByteBuffer;
  * all offsets, all owners, all roles. gfsmith_jni.c states their meaning.
  */
 final class Shards {
+  /** Instead of an index: the argument is one shard. */
+  static final int ALONE = -1;
+
   private static final int DIRECT = -1;
   private static final int ABSENT = 0, READ = 1, WRITE = 2;
 
@@ -49,14 +52,14 @@ final class Shards {
 
   void write(Object shard, String name, int index) {
     if (shard instanceof ByteBuffer buffer && buffer.isReadOnly()) {
-      throw new IllegalArgumentException(name + "[" + index + "] is read-only");
+      throw new IllegalArgumentException(called(name, index) + " is read-only");
     }
     add(shard, WRITE, name, index);
   }
 
   private void add(Object shard, int role, String name, int index) {
     if (shard == null) {
-      throw new IllegalArgumentException(name + "[" + index + "] is null");
+      throw new IllegalArgumentException(called(name, index) + " is null");
     } else if (shard instanceof byte[] array) {
       keep(array, 0, array.length, role, name, index);
     } else {
@@ -82,13 +85,17 @@ final class Shards {
       length = bytes;
     } else if (bytes != length) {
       throw new IllegalArgumentException(
-          name + "[" + index + "] has " + bytes + " bytes, the shards before it have " + length);
+          called(name, index) + " has " + bytes + " bytes, the shards before it have " + length);
     }
     objects[filled] = object;
     numbers[filled] = offset;
     numbers[count + filled] = object instanceof ByteBuffer ? DIRECT : owner(object);
     numbers[2 * count + filled] = role;
     filled++;
+  }
+
+  private static String called(String name, int index) {
+    return index == ALONE ? name : name + "[" + index + "]";
   }
 
   /** Returns the first shard in the same array. */

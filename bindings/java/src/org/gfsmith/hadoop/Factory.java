@@ -39,9 +39,13 @@ abstract class Factory implements RawErasureCoderFactory {
     return new GfsmithRawDecoder(options, codec(options));
   }
 
+  /** Returns null for a shape without data or without parities: its coders have nothing to compute. */
   private Codec codec(ErasureCoderOptions options) {
     int k = options.getNumDataUnits();
     int m = options.getNumParityUnits();
+    if (k == 0 || m == 0) {
+      return null;
+    }
     try {
       return Coders.codec(getCoderName(), k, m, maker);
     } catch (IllegalArgumentException reason) {

@@ -14,7 +14,7 @@ public final class GfsmithRawDecoder extends RawErasureDecoder {
    * Creates a decoder.
    *
    * @param options the shape
-   * @param codec a codec of this shape
+   * @param codec a codec of this shape; null if it has no data or no parity units
    */
   public GfsmithRawDecoder(ErasureCoderOptions options, Codec codec) {
     super(options);
@@ -49,8 +49,10 @@ public final class GfsmithRawDecoder extends RawErasureDecoder {
     if (valid < getNumDataUnits()) {
       throw new HadoopIllegalArgumentException("No enough valid inputs are provided, not recoverable");
     }
-    Coders.count();
-    reconstruct(units, present, wanted);
+    if (codec != null) {
+      Coders.count();
+      reconstruct(units, present, wanted);
+    }
   }
 
   private boolean[] wanted(int[] erased) {

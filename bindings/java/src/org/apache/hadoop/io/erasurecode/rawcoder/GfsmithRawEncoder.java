@@ -16,7 +16,7 @@ public final class GfsmithRawEncoder extends RawErasureEncoder {
    * Creates an encoder.
    *
    * @param options the shape
-   * @param codec a codec of this shape
+   * @param codec a codec of this shape; null if it has no data or no parity units
    */
   public GfsmithRawEncoder(ErasureCoderOptions options, Codec codec) {
     super(options);
@@ -25,16 +25,21 @@ public final class GfsmithRawEncoder extends RawErasureEncoder {
 
   @Override
   protected void doEncode(ByteBufferEncodingState state) {
-    Coders.count();
-    codec.encode(state.inputs, state.outputs);
+    encodeUnits(state.inputs, state.outputs);
   }
 
   @Override
   protected void doEncode(ByteArrayEncodingState state) {
     ByteBuffer[] inputs = Slices.of(state.inputs, state.inputOffsets, state.encodeLength);
     ByteBuffer[] outputs = Slices.of(state.outputs, state.outputOffsets, state.encodeLength);
-    Coders.count();
-    codec.encode(inputs, outputs);
+    encodeUnits(inputs, outputs);
+  }
+
+  private void encodeUnits(ByteBuffer[] inputs, ByteBuffer[] outputs) {
+    if (codec != null) {
+      Coders.count();
+      codec.encode(inputs, outputs);
+    }
   }
 
   @Override

@@ -1,0 +1,81 @@
+"""The archive of bindings/java, and its judges: Hadoop's releases with their tests, fetched by Maven."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+JUDGE = Path(__file__).parent / "judge"
+NATIVE = ROOT / "bindings" / "java" / "native"
+CLASSPATH = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
+
+#: The oldest and the newest series that the coders support.
+RELEASES = ("3.3.6", "3.4.1")
+NEWEST = RELEASES[-1]
+
+
+def call(*command: str | Path, seconds: int = 600) -> subprocess.CompletedProcess[str]:
+    words = [str(word) for word in command]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
+
+
+def run(*command: str | Path) -> str:
+    """Run a command that must succeed and return its standard output."""
+    done = call(*command)
+    assert done.returncode == 0, f"{command[0]}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+    return done.stdout
+
+
+def java_includes() -> tuple[str, str]:
+    """Return the options of a compiler that find jni.h."""
+    javac = shutil.which("javac")
+    assert javac is not None
+    folder = Path(javac).resolve().parents[1] / "include"
+    return f"-I{folder}", f"-I{folder / 'linux'}"
+
+
+def compile_native(source: Path, library: Path) -> Path:
+    """Compile a source of the native library, changed by a test, and link the codec of the checkout."""
+    flags = ("-std=c11", "-O1", "-fPIC", "-shared", "-Iruntime/core/include", *java_includes())
+    run("gcc", *flags, "-o", library, source, "build/libgfsmith.a")
+    return library
+
+
+def fetch(release: str, folder: Path) -> None:
+    """Write the class path of a release of Hadoop, its tests and its cluster, into folder/classpath."""
+    run(
+        *("mvn", "-q", "-B", "-ntp", "-f", JUDGE / "pom.xml", f"-Dhadoop={release}", CLASSPATH),
+        f"-Dmdep.outputFile={folder / 'classpath'}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The programs in judge/, with one release of Hadoop."""
+
+    archive: Path
+    classes: Path
+    hadoop: str
+
+    @property
+    def class_path(self) -> str:
+        return f"{self.classes}:{JUDGE}:{self.archive}:{self.hadoop}"
+
+    def compile(self, sources: Sequence[Path]) -> None:
+        run("javac", "-proc:none", "-cp", f"{self.archive}:{self.hadoop}", "-d", self.classes, *sources)
+
+    def call(self, program: str, *arguments: str | Path, options: Sequence[str] = ()) -> tuple[int, str]:
+        """Return the exit status, and all output."""
+        done = call("java", "-XX:+UseSerialGC", *options, "-cp", self.class_path, program, *arguments)
+        return done.returncode, done.stdout + done.stderr
+
+    def run(self, program: str, *arguments: str | Path, options: Sequence[str] = ()) -> str:
+        """Run a program that must succeed and return its output."""
+        status, said = self.call(program, *arguments, options=options)
+        assert status == 0, said[-3000:]
+        return said
