@@ -37,6 +37,7 @@
 # make bench-adaptive  measure adaptive prefetching on this machine's memory, into bench/results/adaptive.json; docs/memory.md
 # make bench-compose  measure composed primitives and the stripe store over loopback, into bench/results/compose.json;
 #              docs/compose/measurements.md
+# make bench-hadoop  measure the raw coders for Hadoop with Hadoop's own benchmark; docs/migrate/hdfs.md
 # make verdicts prove or refute the GF(2^8) kernels of ISA-L, klauspost/reedsolomon and other libraries, into
 #              bench/results/verdicts.md; docs/verdicts.md
 # make predict predict cycles of kernels and of peers on CPUs that are not available, into bench/results/predicted.md

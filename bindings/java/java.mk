@@ -66,3 +66,9 @@ $(JAVA_JAR): $(JAVA_BUILD)/classes $(JAVA_MACHINES:%=$(JAVA_TREE)/$(JAVA_LIBRARY
 	@jar --create --file $@.new --date 1980-01-01T00:00:02Z @$@.files
 	@mv $@.new $@
 	@echo "built $@"
+
+# Hadoop's own benchmark of raw coders: docs/migrate/hdfs.md
+ROUNDS := 3
+.PHONY: bench-hadoop
+bench-hadoop: java
+	@bench/hadoop/run.sh $(JAVA_JAR) $(ROUNDS)

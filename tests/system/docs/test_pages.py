@@ -72,6 +72,7 @@ def test_commands_of_pages_exist() -> None:
             "runtime/isal/isal.mk",
             "runtime/compose/compose.mk",
             "runtime/shards/shards.mk",
+            "bindings/java/java.mk",
         )
     ]
     targets = {t for text in makefiles for t in re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE)}

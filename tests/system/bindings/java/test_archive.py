@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.support.paths import ROOT
 from tests.system.bindings.java.support import Judge, java_includes, run
+from tests.system.docs.pages import fences
 
 VIRTUAL_MACHINE = Path(__file__).parent / "native" / "virtual_machine.c"
 SERVICE = "META-INF/services/org.apache.hadoop.io.erasurecode.rawcoder.RawErasureCoderFactory"
@@ -44,6 +46,18 @@ def test_hadoop_finds_the_coders(judge: Judge, tmp_path: Path) -> None:
         assert f"{codec}_gfsmith" in known.split(",")
         assert chosen == "GfsmithRawEncoder"
     assert not list(tmp_path.glob("gfsmith*"))  # the library's file is gone
+
+
+def test_the_configuration_of_the_page(judge: Judge, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "migrate" / "hdfs.md").read_text(encoding="utf-8")
+    (text,) = (fence.text for fence in fences(page) if fence.language == "xml")
+    (tmp_path / "core-site.xml").write_text(text)
+    said = replace(judge, hadoop=f"{tmp_path}:{judge.hadoop}").run("Chosen")
+    assert [line.split()[-1] for line in said.splitlines()] == ["GfsmithRawEncoder"] * 3
+
+
+def test_the_example(archive: Path) -> None:
+    assert run("java", "-cp", archive, ROOT / "examples" / "java" / "Program.java") == "all shards are back\n"
 
 
 @pytest.mark.parametrize(
