@@ -37,6 +37,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "apps/stripe-store/chunk": ("apps/stripe-store/common",),
     "apps/stripe-store/agent": ("apps/stripe-store/common",),
     "apps/stripe-store/run": ("apps/stripe-store/common", "apps/stripe-store/agent"),
+    "bindings/java/native": ("runtime/core/include",),
     "bindings/python/native": (
         *("runtime/core/include", "runtime/compose/src", "runtime/adaptive/src"),
         "runtime/shards/include",

@@ -235,6 +235,7 @@ final class Cluster implements AutoCloseable {
   }
 
   private void run() throws Exception {
+    System.out.println("coders: " + cluster.getFileSystem().getAllErasureCodingCodecs().get("RS"));
     begin();
     String written = write("rs_gfsmith");
     coded("write");
