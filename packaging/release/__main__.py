@@ -16,6 +16,7 @@ from release import (
     crate,
     debian,
     gomodule,
+    jar,
     notes,
     npm,
     sbom,
@@ -33,6 +34,7 @@ STEPS: tuple[Callable[[Places], None], ...] = (
     crate.crate,
     gomodule.gomodule,
     npm.npm,
+    jar.jar,
     debian.debian,
 )
 _VERSION = re.compile(r'^__version__ = "([\d.]+)"$', re.MULTILINE)

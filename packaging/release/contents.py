@@ -34,5 +34,7 @@ def tools(places: Places) -> dict[str, str]:
     """Return name -> version of the programs that built the artifacts."""
     found = {name: metadata.version(name) for name in PACKAGES}
     found["python"] = ".".join(map(str, sys.version_info[:3]))
-    found["gcc"] = run("gcc", "-dumpfullversion", cwd=places.work).strip()
+    for compiler in ("gcc", "aarch64-linux-gnu-gcc"):
+        found[compiler] = run(compiler, "-dumpfullversion", cwd=places.work).strip()
+    found["javac"] = run("javac", "--version", cwd=places.work).split()[-1]
     return found

@@ -67,12 +67,12 @@ _UPON: dict[Level, tuple[Level, ...]] = {
     Level.CHECK: (Level.LIB,),
     Level.ANALYZE: (Level.GEN,),
     Level.TEST: (Level.COMPOSE, Level.PYTHON),
-    Level.TEST_ALL: (Level.TEST, Level.JAVA, Level.RELEASE, Level.DOCS, Level.CHECK, Level.ANALYZE),
+    Level.TEST_ALL: (Level.TEST, Level.RELEASE, Level.DOCS, Level.CHECK, Level.ANALYZE),
     Level.TUNE: (Level.LIB,),
     Level.SITE: (Level.DOCS,),
     Level.BENCH: (Level.LIB,),
     Level.BENCH_COMPOSE: (Level.COMPOSE,),
-    Level.RELEASE: (Level.PYTHON, Level.WASM),
+    Level.RELEASE: (Level.PYTHON, Level.JAVA, Level.WASM),
     Level.VERDICTS: (Level.LIB,),
     Level.PEERS: (),
     Level.YCSB: (),
@@ -196,7 +196,7 @@ _DEBIAN: tuple[Requirement, ...] = (
             name.format(triple),
             package,
             f"compiles for {triple}",
-            (Level.JAVA, Level.RELEASE) if debian == "arm64" else (),
+            (Level.JAVA,) if debian == "arm64" else (),
         )
         for triple, debian in ((each.triple, each.debian) for each in ARCHITECTURES if each.debian)
         for probe, name, package in (

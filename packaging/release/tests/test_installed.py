@@ -230,8 +230,13 @@ def npm(folder: Path) -> None:
     assert WORDS in call(NODE / "bin" / "node", "main.js", cwd=folder)
 
 
+def jar(folder: Path) -> None:
+    example = Path(__file__).parents[3] / "examples" / "java" / "Program.java"
+    assert "all shards are back" in call("java", "-cp", artifact("gfsmith-*.jar"), example, cwd=folder)
+
+
 CASES: dict[str, Callable[[Path], None]] = {
-    each.__name__: each for each in (manylinux, sdist, tree, amalgamation, crate, go, npm)
+    each.__name__: each for each in (manylinux, sdist, tree, amalgamation, crate, go, npm, jar)
 }
 
 

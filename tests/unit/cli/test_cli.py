@@ -446,7 +446,7 @@ def test_levels_of_set_up_build_upon_others(root: Path) -> None:
     """
     optional = {Level.PEERS, Level.YCSB, Level.FOREIGN}
     needed = {level: {r.name for r in requirements.requirements(level)} for level in Level}
-    branches = [needed[level] for level in (Level.COMPOSE, Level.PYTHON, Level.WASM)]
+    branches = [needed[level] for level in (Level.COMPOSE, Level.PYTHON, Level.JAVA, Level.WASM)]
     assert needed[Level.GEN] < needed[Level.LIB]
     for one, other in itertools.combinations(branches, 2):
         assert one & other == needed[Level.LIB] != one

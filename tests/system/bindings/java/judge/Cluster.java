@@ -235,7 +235,7 @@ final class Cluster implements AutoCloseable {
   }
 
   private void run() throws Exception {
-    System.out.println("coders: " + cluster.getFileSystem().getAllErasureCodingCodecs().get("RS"));
+    System.out.println("coders: " + cluster.getFileSystem().getAllErasureCodingCodecs().get("rs"));
     begin();
     String written = write("rs_gfsmith");
     coded("write");
