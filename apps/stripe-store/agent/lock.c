@@ -14,7 +14,9 @@ typedef struct waiting {
 
 typedef struct lock {
   char key[RECORD_KEY_MAX];
-  waiting *queue; /* the first one holds the lock */
+  waiting *queue; /* the first one holds the lock, if `held` */
+  bool held;
+  bool granting; /* grant() runs */
   UT_hash_handle hh;
 } lock;
 
@@ -34,6 +36,23 @@ static lock *lock_of(agent *a, const char *key, size_t bytes) {
   return NULL;
 }
 
+/* Give the lock to the first one that waits, and so on while they release it at once. A call from
+ * within leaves that to the outer one: many short commands need no stack. */
+static void grant(agent *a, lock *l) {
+  if (l->granting)
+    return;
+  l->granting = true;
+  while (l->queue != NULL && !l->held) {
+    l->held = true;
+    l->queue->granted(l->queue->owner);
+  }
+  l->granting = false;
+  if (l->queue != NULL)
+    return;
+  HASH_DEL(a->locks, l);
+  free(l);
+}
+
 bool lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, void *owner) {
   waiting *w = malloc(sizeof *w);
   lock *l = w == NULL ? NULL : lock_of(a, key, bytes);
@@ -42,10 +61,8 @@ bool lock_take(agent *a, const char *key, size_t bytes, lock_granted *granted, v
     return false;
   }
   *w = (waiting){.granted = granted, .owner = owner};
-  bool first = l->queue == NULL;
   LL_APPEND(l->queue, w);
-  if (first)
-    granted(owner);
+  grant(a, l);
   return true;
 }
 
@@ -55,12 +72,8 @@ void lock_release(agent *a, const char *key, size_t bytes) {
   waiting *w = l->queue;
   LL_DELETE(l->queue, w);
   free(w);
-  if (l->queue != NULL) {
-    l->queue->granted(l->queue->owner);
-    return;
-  }
-  HASH_DEL(a->locks, l);
-  free(l);
+  l->held = false;
+  grant(a, l);
 }
 
 void locks_free(agent *a) {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import resource
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,22 @@ def test_no_free_descriptors(store: Store) -> None:
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / 100
+
+
+def test_many_refused_commands_on_one_key(store: Store) -> None:
+    """They wait for the key's lock together, and each is refused as soon as it has it."""
+    store.set("key", b"value")
+    store.kill("chunk-5")
+    wait_for("read-only", lambda: store.stats()["state"] == "read-only")
+    refusals = b"delete key\r\n" * 400
+    with ExitStack() as stack:
+        first, *others = [stack.enter_context(raw(store)) for _ in range(CLIENTS - 5)]
+        store.signal("agent", signal.SIGSTOP)
+        first.sendall(b"add key 0 0 1\r\nx\r\n")  # has the lock until the chunk servers have answered
+        for client in others:
+            client.sendall(refusals)
+        store.signal("agent", signal.SIGCONT)
+        answers = [client.makefile("rb").readline() for client in others]
+    assert {answer[:23] for answer in answers} == {b"SERVER_ERROR read-only:"}
+    store.launch("chunk-5")
+    store.wait_writable()
