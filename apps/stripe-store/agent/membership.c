@@ -112,6 +112,8 @@ static void on_told(void *owner, const result *r) {
 /* False: no memory. */
 static bool take_record(node *n, const uint8_t *bytes, size_t length) {
   record r;
+  if (length == sizeof r.version)
+    return versions_add(&n->damaged, get_le(bytes, sizeof r.version));
   if (!record_decode(&r, bytes, length))
     return true;
   if ((n->record_count & (n->record_count - 1)) == 0) {

@@ -7,6 +7,7 @@
 
 void node_forget_lists(node *n) {
   versions_free(&n->chunks);
+  versions_free(&n->damaged);
   free(n->records);
   n->records = NULL;
   n->record_count = 0;

@@ -29,7 +29,7 @@
 /* A version that may be the current one of its key. */
 typedef struct candidate {
   record record;
-  uint64_t have, records; /* ranks */
+  uint64_t have, damaged, records; /* ranks; with a damaged item: perhaps with a damaged chunk */
   bool valid;             /* by the names of its chunks, it may have been acknowledged */
   bool doubtful;          /* it has to be read before it may replace an older version */
   bool rejected;          /* it cannot be read */
@@ -119,6 +119,17 @@ static candidate *add(candidate **all, const record *r) {
   return NULL;
 }
 
+/* Does a chunk server not answer? */
+static bool missing(const agent *a) {
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    if (!node_serves(&a->nodes[rank]))
+      return true;
+  return false;
+}
+
+/* Ranks that have a chunk of the version, or had it before it was damaged. */
+static uint64_t named(const candidate *c) { return c->have | c->damaged; }
+
 /* A record of a lost value replaces those from before the loss. */
 static void add_record(candidate *c, const record *r, uint64_t bit) {
   if (r->length == RECORD_LOST && c->record.length != RECORD_LOST) {
@@ -127,6 +138,34 @@ static void add_record(candidate *c, const record *r, uint64_t bit) {
   }
   if (r->length == c->record.length)
     c->records |= bit;
+}
+
+/* Note the damaged items in the lists. */
+static void collect_damaged(const agent *a, candidate *all) {
+  candidate *c;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    const node *n = &a->nodes[rank];
+    for (size_t i = 0; n->state == NODE_LISTED && i < n->damaged.count; i++) {
+      HASH_FIND(hh, all, &n->damaged.at[i], sizeof(uint64_t), c);
+      if (c != NULL)
+        c->damaged |= UINT64_C(1) << rank;
+    }
+  }
+}
+
+/* Is there a damaged item of a version without a record? It may belong to an acknowledged value
+ * whose other records are on the chunk servers that are away. */
+static bool unclear(const agent *a, const candidate *all) {
+  const candidate *c;
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
+    const node *n = &a->nodes[rank];
+    for (size_t i = 0; n->state == NODE_LISTED && i < n->damaged.count; i++) {
+      HASH_FIND(hh, all, &n->damaged.at[i], sizeof(uint64_t), c);
+      if (c == NULL)
+        return true;
+    }
+  }
+  return false;
 }
 
 /* Collect the versions in the lists. False: no memory. */
@@ -149,6 +188,7 @@ static bool collect(const agent *a, candidate **all) {
         c->have |= UINT64_C(1) << rank;
     }
   }
+  collect_damaged(a, *all);
   return true;
 }
 
@@ -157,11 +197,11 @@ static int by_version(const candidate *a, const candidate *b) {
 }
 
 /* May the version have been acknowledged? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of
- * memory; else: no. If it may, each of the listed chunk servers has its chunk, unless it has been
- * found damaged. A chunk that is missing on more of them was deleted, by the agent. */
+ * memory; else: no. If it may, each of the listed chunk servers has its chunk, or had it before it
+ * was damaged. */
 static int valid(agent *a, const candidate *c, uint64_t listed) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  if ((c->have & listed) == listed || c->record.length == RECORD_LOST)
+  if ((named(c) & listed) == listed || c->record.length == RECORD_LOST)
     return GFSMITH_OK;
   return index_readable(a, turn, layout_at(a->layout, turn, c->have));
 }
@@ -179,7 +219,7 @@ static bool build(agent *a, recovery *r) {
         (c->valid && !index_put(a, &c->record, c->have, c->records, &old)))
       return false;
     c->doubtful =
-        c->valid && old != 0 && c->have != agent_all(a) && c->record.length != RECORD_LOST;
+        c->valid && old != 0 && named(c) != agent_all(a) && c->record.length != RECORD_LOST;
   }
   return true;
 }
@@ -199,16 +239,27 @@ static void begin_again(agent *a) {
   a->quorum_ms = 0;
 }
 
-/* False: no memory. */
+static void hesitate(agent *a) {
+  if (!a->hesitates)
+    report("a chunk or record is damaged: waiting for all chunk servers");
+  a->hesitates = true;
+  begin_again(a);
+}
+
+/* False: no memory, or other lists are needed. */
 static bool begin(agent *a, uint64_t listed) {
   a->recovery = calloc(1, sizeof *a->recovery);
   if (a->recovery == NULL)
     return false;
   a->recovery->listed = listed;
-  if (collect(a, &a->recovery->all) && build(a, a->recovery))
+  bool collected = collect(a, &a->recovery->all);
+  if (collected && missing(a) && unclear(a, a->recovery->all)) {
+    hesitate(a);
+    return false;
+  }
+  if (collected && build(a, a->recovery))
     return true;
-  recover_stop(a);
-  index_clear(a);
+  begin_again(a);
   return false;
 }
 
@@ -221,7 +272,7 @@ static uint64_t enough_lists(agent *a) {
       listed |= UINT64_C(1) << rank;
       count++;
     }
-  if (!a->group.formed || count < quorum(a))
+  if (!a->group.formed || count < quorum(a) || (a->hesitates && missing(a)))
     return 0;
   if (a->quorum_ms == 0)
     a->quorum_ms = agent_now_ms();
@@ -277,15 +328,9 @@ static const candidate *instead(const recovery *r, const candidate *of) {
 void recover_unreadable(agent *a) {
   candidate *c = doubtful(a);
   uint64_t old;
-  bool missing = false;
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
-    missing = missing || !node_serves(&a->nodes[rank]);
   /* it may have been acknowledged, and the others may have its chunks */
-  if (missing && (c->have & a->recovery->listed) == a->recovery->listed) {
-    if (!a->hesitates)
-      report("a value that was written last is damaged: waiting for all chunk servers");
-    a->hesitates = true;
-    begin_again(a);
+  if (missing(a) && (named(c) & a->recovery->listed) == a->recovery->listed) {
+    hesitate(a);
     return;
   }
   c->doubtful = false;

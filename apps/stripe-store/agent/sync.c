@@ -75,6 +75,10 @@ static bool compare(sync_job *s, node *n) {
     else if (!versions_add(&s->todo[PHASE_FORGET], n->records[i].version))
       return false;
   }
+  for (size_t i = 0; i < n->damaged.count; i++)
+    if (index_version(a, n->damaged.at[i]) == NULL &&
+        !versions_add(&s->todo[PHASE_FORGET], n->damaged.at[i]))
+      return false;
   n->known = true;
   node_forget_lists(n);
   return true;

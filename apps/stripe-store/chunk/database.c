@@ -131,9 +131,25 @@ static void add_damaged(void *owner, shelf_kind kind, sqlite3_stmt *row) {
   uint64_t version = (uint64_t)sqlite3_column_int64(row, 0);
   const uint8_t *bytes = sqlite3_column_blob(row, 1);
   size_t length = (size_t)sqlite3_column_bytes(row, 1);
-  if (kind == SHELF_CHUNK ? !item_chunk(bytes, length, version)
-                          : !item_record(bytes, length, version))
+  if (length > 0 && (kind == SHELF_CHUNK ? !item_chunk(bytes, length, version)
+                                         : !item_record(bytes, length, version)))
     kept_list_add(owner, kind, version);
+}
+
+static kept_status put(database *d, const change *c) {
+  sqlite3_stmt *s;
+  kept_status status = prepare(d, c->kind, PUT, &s);
+  if (status != KEPT_OK)
+    return status;
+  sqlite3_bind_int64(s, 1, (sqlite3_int64)c->version);
+  sqlite3_bind_blob64(s, 2, c->bytes, c->length, SQLITE_STATIC);
+  sqlite3_step(s);
+  return judge(d, sqlite3_reset(s));
+}
+
+/* An item without bytes was damaged. Without it, the value would count as never acknowledged. */
+static kept_status blank(database *d, shelf_kind kind, uint64_t version) {
+  return put(d, &(change){.kind = kind, .version = version, .bytes = (const uint8_t *)""});
 }
 
 static kept_status forget_one(database *d, shelf_kind kind, uint64_t version) {
@@ -146,12 +162,12 @@ static kept_status forget_one(database *d, shelf_kind kind, uint64_t version) {
   return judge(d, sqlite3_reset(s));
 }
 
-static kept_status forget_listed(database *d, const kept_list *list) {
+static kept_status blank_listed(database *d, const kept_list *list) {
   kept_status status = database_begin(d);
   for (size_t i = 0; status == KEPT_OK && i < list->chunks; i++)
-    status = forget_one(d, SHELF_CHUNK, list->chunk[i]);
+    status = blank(d, SHELF_CHUNK, list->chunk[i]);
   for (size_t i = 0; status == KEPT_OK && i < list->records; i++)
-    status = forget_one(d, SHELF_RECORD, list->record[i]);
+    status = blank(d, SHELF_RECORD, list->record[i]);
   if (status == KEPT_OK)
     status = database_commit(d);
   if (status != KEPT_OK)
@@ -175,7 +191,7 @@ kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted) {
   if (status == KEPT_OK && (atomic_load(stop) || damaged.incomplete))
     status = KEPT_GONE;
   else if (status == KEPT_OK && *deleted > 0)
-    status = forget_listed(d, &damaged);
+    status = blank_listed(d, &damaged);
   kept_list_free(&damaged);
   return status;
 }
@@ -189,17 +205,6 @@ kept_status database_commit(database *d) { return run(d, "COMMIT"); }
 void database_rollback(database *d) {
   if (d->connection != NULL && !sqlite3_get_autocommit(d->connection))
     sqlite3_exec(d->connection, "ROLLBACK", NULL, NULL, NULL);
-}
-
-static kept_status put(database *d, const change *c) {
-  sqlite3_stmt *s;
-  kept_status status = prepare(d, c->kind, PUT, &s);
-  if (status != KEPT_OK)
-    return status;
-  sqlite3_bind_int64(s, 1, (sqlite3_int64)c->version);
-  sqlite3_bind_blob64(s, 2, c->bytes, c->length, SQLITE_STATIC);
-  sqlite3_step(s);
-  return judge(d, sqlite3_reset(s));
 }
 
 kept_status database_change(database *d, const change *c) {
@@ -252,7 +257,11 @@ kept_status database_get(database *d, shelf_kind kind, uint64_t version, uint8_t
 }
 
 static void add_version(void *owner, shelf_kind kind, sqlite3_stmt *row) {
-  kept_list_add(owner, kind, (uint64_t)sqlite3_column_int64(row, 0));
+  uint64_t version = (uint64_t)sqlite3_column_int64(row, 0);
+  if (sqlite3_column_bytes(row, 1) > 0)
+    kept_list_add(owner, kind, version);
+  else
+    kept_list_add_damaged(owner, version);
 }
 
 kept_status database_list(database *d, kept_list *list) {

@@ -21,7 +21,7 @@ typedef struct database {
 kept_status database_open(database *d, const char *path, uint64_t megabytes);
 void database_close(database *d);
 /* Move the log into the database; check the structure of the database and the checksums of all
- * items, and delete the damaged ones. KEPT_GONE if `stop` becomes true. */
+ * items, and delete the bytes of the damaged ones. KEPT_GONE if `stop` becomes true. */
 kept_status database_check(database *d, atomic_bool *stop, uint64_t *deleted);
 
 kept_status database_begin(database *d);

@@ -98,10 +98,11 @@ kept_status kept_get_record(kept *k, uint64_t version, uint8_t *bytes, size_t *l
   kept_status status = get(k, SHELF_RECORD, version, &item, length);
   if (status != KEPT_OK)
     return status;
-  if (*length <= RECORD_MAX)
+  bool whole = item_record(item, *length, version);
+  if (whole)
     memcpy(bytes, item, *length);
   free(item);
-  return *length <= RECORD_MAX ? KEPT_OK : KEPT_DAMAGED;
+  return whole ? KEPT_OK : damaged(k, "the record is damaged");
 }
 
 void kept_forget_record(kept *k, uint64_t version, kept_ticket ticket) {

@@ -8,6 +8,10 @@ typedef struct part {
   uint32_t filled;
 } part;
 
+static size_t entries(const server *s) {
+  return s->list.chunks + s->list.records + s->list.damaged;
+}
+
 static void add_chunks(server *s, part *p) {
   while (s->told < s->list.chunks && p->filled + 8 <= LISTED_ROOM) {
     put_le(p->bytes + p->filled, s->list.chunk[s->told++], 8);
@@ -15,18 +19,34 @@ static void add_chunks(server *s, part *p) {
   }
 }
 
+static void add_record(part *p, size_t length) {
+  put_le(p->bytes + p->filled, length, 2);
+  p->filled += 2 + (uint32_t)length;
+}
+
+static void add_damaged(part *p, uint64_t version) {
+  put_le(p->bytes + p->filled + 2, version, 8);
+  add_record(p, 8);
+}
+
+/* The records, then the damaged items. */
 static kept_status add_records(server *s, part *p) {
-  while (s->told < s->list.chunks + s->list.records && p->filled + 2 + RECORD_MAX <= LISTED_ROOM) {
-    size_t length;
-    uint64_t version = s->list.record[s->told - s->list.chunks];
+  while (s->told < entries(s) && p->filled + 2 + RECORD_MAX <= LISTED_ROOM) {
+    size_t length, at = s->told - s->list.chunks;
+    if (at >= s->list.records) {
+      add_damaged(p, s->list.damage[at - s->list.records]);
+      s->told++;
+      continue;
+    }
+    uint64_t version = s->list.record[at];
     kept_status status = kept_get_record(s->kept, version, p->bytes + p->filled + 2, &length);
     if (status == KEPT_GONE)
       return status;
     s->told++;
-    if (status != KEPT_OK)
-      continue; /* deleted since, or damaged: other replicas have it */
-    put_le(p->bytes + p->filled, length, 2);
-    p->filled += 2 + (uint32_t)length;
+    if (status == KEPT_OK)
+      add_record(p, length);
+    else if (status == KEPT_DAMAGED)
+      add_damaged(p, version);
   }
   return KEPT_OK;
 }
@@ -35,7 +55,7 @@ static void send_part(server *s, uint64_t request, const part *p, bool records) 
   message listed = {.type = MESSAGE_LISTED,
                     .request = request,
                     .epoch = s->who.epoch,
-                    .present = s->told < s->list.chunks + s->list.records, /* more follows */
+                    .present = s->told < entries(s), /* more follows */
                     .wanted = records,
                     .body = p->bytes,
                     .body_bytes = p->filled};

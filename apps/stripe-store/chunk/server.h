@@ -37,7 +37,7 @@ typedef struct server {
   void (*drop_jobs)(struct server *s); /* of job.c, which depends on this module */
   size_t jobs_bytes;
   kept_list list; /* the list that is being sent */
-  size_t told;    /* entries sent so far: chunks, then records */
+  size_t told;    /* entries sent so far: chunks, records, damaged ones */
 } server;
 
 /* Report a text, unless it is the last one that was reported. */

@@ -5,6 +5,7 @@
 void kept_list_free(kept_list *list) {
   free(list->chunk);
   free(list->record);
+  free(list->damage);
   *list = (kept_list){0};
 }
 
@@ -25,4 +26,8 @@ void kept_list_add(kept_list *list, shelf_kind kind, uint64_t version) {
   bool added = kind == SHELF_CHUNK ? add(&list->chunk, &list->chunks, version)
                                    : add(&list->record, &list->records, version);
   list->incomplete = list->incomplete || !added;
+}
+
+void kept_list_add_damaged(kept_list *list, uint64_t version) {
+  list->incomplete = !add(&list->damage, &list->damaged, version) || list->incomplete;
 }

@@ -41,14 +41,16 @@ typedef struct change {
   kept_ticket ticket;
 } change;
 
-/* The versions of all stored chunks and of all stored records, unordered. */
+/* The versions of all stored chunks, of all stored records, and of those that were found damaged
+ * and deleted, unordered. */
 typedef struct kept_list {
-  uint64_t *chunk, *record;
-  size_t chunks, records;
+  uint64_t *chunk, *record, *damage;
+  size_t chunks, records, damaged;
   bool incomplete; /* there was no memory for a version */
 } kept_list;
 
 void kept_list_add(kept_list *list, shelf_kind kind, uint64_t version);
+void kept_list_add_damaged(kept_list *list, uint64_t version);
 void kept_list_free(kept_list *list);
 
 typedef struct shelf shelf;

@@ -16,7 +16,8 @@ typedef enum message_type {
   /* from a chunk server */
   MESSAGE_HELLO = 1, /* introduction: the body is a greeting */
   MESSAGE_ANSWER,    /* a request has ended: status, and the reason as body */
-  MESSAGE_LISTED,    /* part of the list: versions of chunks, or one record, as body */
+  MESSAGE_LISTED,    /* part of the list, as body: versions of chunks (wanted = 0), or records (1);
+                        instead of a record, the version of a damaged chunk or record */
   MESSAGE_GONE,      /* its memcached is down */
   /* from the agent */
   MESSAGE_WELCOME, /* the layout: the body is its text; hash is the number of the agent's start */

@@ -41,6 +41,7 @@ from tests.system.apps.stripe_store.test_linearizability import ROUNDS, SEED
 from tests.system.apps.stripe_store.test_run import children, refusal, running
 
 CUTS, CLIENTS = 4, 4
+KEY = "the-key"
 FLUSH_US = 3000
 """Microseconds of a flush: more moments are within one."""
 
@@ -184,6 +185,22 @@ def test_damaged_chunks_are_rebuilt(store: DiskStore) -> None:
     assert (store.disk(2) / "chunks.damaged").exists()
     store.kill("chunk-3", "chunk-4")
     assert intact(store)
+
+
+@pytest.mark.parametrize("item", ["chunk", "record"])
+def test_a_damaged_item_and_late_chunk_servers(store: DiskStore, item: str) -> None:
+    """At the start, a chunk or record is damaged, and m chunk servers are not there yet: the value remains."""
+    store.set(KEY, value := b"the value" * 100)
+    store.kill(*store.running, by=signal.SIGTERM)
+    rank, late = store.holder(KEY, 0), [f"chunk-{store.holder(KEY, shard)}" for shard in (3, 4)]
+    path = store.disk(rank) / "chunks"
+    spoil(path, path.read_bytes().index(b"the value" if item == "chunk" else KEY.encode()))
+    store.launch("agent", *(name for name in store.names("chunk") if name not in late))
+    reason = "not available now" if item == "chunk" else "unknown until"
+    wait_for(reason, lambda: reason in store.refusal(lambda: store.get(KEY)))
+    store.launch(*late)
+    store.wait_writable()
+    assert store.get(KEY) == value
 
 
 def test_a_full_disk_refuses_values(programs: Path, memory: Path) -> None:
