@@ -93,6 +93,7 @@ struct agent {
   bool deaf;              /* clients cannot be accepted at the moment */
   uint64_t complained_ms; /* time of the last report about that; 0: none */
   struct flush *flush;    /* flush_all, while it runs */
+  bool wipes; /* chunk servers delete all values: their lists are not compared with the index */
   failures *failures;
   counters counters;
   struct evconnlistener *listener, *local; /* for clients; for programs of the same user */

@@ -25,8 +25,13 @@ static void finish(struct flush *w, const char *reason) {
   char text[AGENT_REASON];
   if (reason != NULL)
     snprintf(text, sizeof text, "not flushed: %s", reason);
-  w->agent->flush = NULL;
+  agent *a = w->agent;
+  a->flush = NULL;
   free(w);
+  if (a->wipes) {
+    a->wipes = false;
+    membership_advance(a);
+  }
   done(owner, reason == NULL ? NULL : text);
 }
 
@@ -48,6 +53,7 @@ static void on_flushed(void *owner, const result *r) {
   index_clear(a);
   a->closed = true;
   a->deciders = a->doubters = a->copiers = 0;
+  a->wipes = false;
   w->answered = true;
   membership_advance(a);
 }
@@ -98,6 +104,7 @@ void flush_begin(agent *a, flush_done *done, void *owner) {
   }
   *w = (struct flush){.agent = a, .began_ms = agent_now_ms(), .done = done, .owner = owner};
   a->flush = w;
+  a->wipes = true;
   if (!ask(w))
     finish(w, no_memory);
 }

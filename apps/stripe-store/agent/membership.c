@@ -271,6 +271,8 @@ void membership_tick(agent *a) {
 }
 
 void membership_advance(agent *a) {
+  if (a->wipes)
+    return;
   if (!a->closed && !recover_try(a)) {
     check_next(a);
     return;

@@ -10,6 +10,7 @@ import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,25 @@ def test_more_than_m_have_lost_their_memory(fresh_store: Make, restart: bool) ->
     assert store.get("a") is None
     store.set("a", b"begun again")
     assert store.get("a") == b"begun again"
+
+
+def test_a_chunk_server_deletes_later_than_the_others(fresh_store: Make) -> None:
+    """During flush_all, empty chunk servers are not compared with the old values."""
+    store = fresh_store()
+    store.set("a", b"value")
+    store.signal("chunk-5", signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as pool, store.client() as client:
+        flushed = pool.submit(client.flush_all)
+        for rank in store.ranks[:-1]:
+            store.wait_state(f"chunk_server_{rank}", "listed")
+        time.sleep(0.3)
+        store.signal("chunk-5", signal.SIGCONT)
+        assert flushed.result()
+    store.kill("agent")
+    store.launch("agent")
+    store.wait_writable()
+    assert "is lost" not in store.log_of("agent").read_text()
+    assert store.get("a") is None
 
 
 def test_a_value_unknown_for_now_is_not_lost(fresh_store: Make) -> None:
