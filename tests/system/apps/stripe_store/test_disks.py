@@ -196,7 +196,7 @@ def test_a_damaged_item_and_late_chunk_servers(store: DiskStore, item: str) -> N
     path = store.disk(rank) / "chunks"
     spoil(path, path.read_bytes().index(b"the value" if item == "chunk" else KEY.encode()))
     store.launch("agent", *(name for name in store.names("chunk") if name not in late))
-    reason = "not available now" if item == "chunk" else "unknown until"
+    reason = "not available now" if item == "chunk" else "unknown until 5 chunk servers have sent"
     wait_for(reason, lambda: reason in store.refusal(lambda: store.get(KEY)))
     store.launch(*late)
     store.wait_writable()

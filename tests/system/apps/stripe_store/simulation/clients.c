@@ -140,11 +140,16 @@ static void write_command(client *c, const operation *o) {
   snprintf(c->line + at, ROOM - (size_t)at, "\r\n");
 }
 
-/* Has the value lost more chunks than the code bears, and does the agent say so? */
+static bool error_is(const char *text) { return strncmp(last_error, text, strlen(text)) == 0; }
+
+/* Has the value lost more chunks than the code bears, and does the agent say so? It cannot know
+ * whether the chunks in a memcached that is down are lost. */
 static bool is_excused(unsigned key) {
   char text[16];
   snprintf(text, sizeof text, "key-%u", key);
-  return strncmp(last_error, "SERVER_ERROR lost:", 18) == 0 && memcached_excuses(text);
+  return memcached_excuses(text) &&
+         (error_is("SERVER_ERROR lost:") ||
+          (error_is("SERVER_ERROR not available now:") && memcached_down()));
 }
 
 static void finish(client *c, outcome result) {

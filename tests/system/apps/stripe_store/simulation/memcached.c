@@ -241,6 +241,13 @@ void memcached_kill(unsigned rank) {
 
 bool memcached_runs(unsigned rank) { return stores[rank].runs; }
 
+bool memcached_down(void) {
+  for (const store *s = stores; s < stores + MACHINES; s++)
+    if (s->generation > 0 && !s->runs)
+      return true;
+  return false;
+}
+
 void memcached_pause(unsigned rank, bool paused) {
   store *s = &stores[rank];
   s->paused = paused;

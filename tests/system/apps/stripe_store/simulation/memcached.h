@@ -8,6 +8,8 @@ void memcached_start(unsigned rank);
 /* Its memory is lost. */
 void memcached_kill(unsigned rank);
 bool memcached_runs(unsigned rank);
+/* Has one been started that does not run? */
+bool memcached_down(void);
 void memcached_pause(unsigned rank, bool paused);
 /* It refuses to store. */
 void memcached_fill(unsigned rank, bool full);
