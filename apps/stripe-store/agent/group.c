@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char behind[] = " behind";
+
 bool group_save(const group *g, const char *folder, unsigned shards) {
   char text[FILES_TEXT], hex[2 * GROUP_ID + 1];
   sodium_bin2hex(hex, sizeof hex, g->id, GROUP_ID);
@@ -15,7 +17,8 @@ bool group_save(const group *g, const char *folder, unsigned shards) {
                     g->epoch, g->code);
   for (unsigned rank = 1; rank <= shards; rank++) {
     sodium_bin2hex(hex, sizeof hex, g->incarnation[rank], GROUP_ID);
-    at += snprintf(text + at, sizeof text - (size_t)at, "node %u %s\n", rank, hex);
+    at += snprintf(text + at, sizeof text - (size_t)at, "node %u %s%s\n", rank, hex,
+                   g->behind >> rank & 1 ? behind : "");
   }
   return files_write(folder, "group", text, 0600);
 }
@@ -36,10 +39,16 @@ static bool parse(group *g, const char *text, unsigned shards) {
   for (unsigned rank = 1; rank <= shards; rank++) {
     unsigned named;
     int step = 0;
-    if (sscanf(text + at, "node %u %32s\n%n", &named, hex, &step) != 2 || step == 0 ||
+    if (sscanf(text + at, "node %u %32s%n", &named, hex, &step) != 2 || step == 0 ||
         named != rank || !binary(g->incarnation[rank], hex))
       return false;
     at += step;
+    if (strncmp(text + at, behind, sizeof behind - 1) == 0) {
+      g->behind |= UINT64_C(1) << rank;
+      at += (int)sizeof behind - 1;
+    }
+    if (text[at++] != '\n')
+      return false;
   }
   return text[at] == '\0';
 }

@@ -74,7 +74,7 @@ int index_readable(agent *a, unsigned turn, uint64_t present) {
   uint64_t data = (UINT64_C(1) << layout_get(a->layout)->k) - 1;
   char reason[GFSMITH_REASON_MAX];
   const gfsmith_graph *graph;
-  layout_rebuild rebuild = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT};
+  layout_rebuild rebuild = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT, false};
   return rebuild.wanted == 0 ? GFSMITH_OK : layout_repair(a->layout, &rebuild, &graph, reason);
 }
 

@@ -191,7 +191,7 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
     return 0;
   for (unsigned i = 0; i < layout_get(a->layout)->k; i++)
     shards[i] = r->value->bytes + i * r->value->chunk;
-  message m = {.type = MESSAGE_REPAIR,
+  message m = {.type = wish->gathers ? MESSAGE_GATHER : MESSAGE_REPAIR,
                .turn = wish->turn,
                .sink = LAYOUT_AGENT,
                .version = r->version,
@@ -217,10 +217,10 @@ static uint64_t repair(reading *r, const layout_rebuild *wish, const gfsmith_gra
 static void begin_parts(reading *r, const entry *e, uint64_t present) {
   agent *a = r->agent;
   char reason[GFSMITH_REASON_MAX] = "";
-  const char *scheme = layout_get(a->layout)->scheme;
   uint64_t data = (UINT64_C(1) << layout_get(a->layout)->k) - 1;
   unsigned turn = index_turn(a, e->record.key, e->record.key_bytes);
-  layout_rebuild wish = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT};
+  bool gathers = r->tries > 0; /* chunk servers that reach the agent may not reach each other */
+  layout_rebuild wish = {present, data & ~present, (uint16_t)turn, LAYOUT_AGENT, gathers};
   uint64_t direct = data & present;
   const gfsmith_graph *graph = NULL;
   int status = wish.wanted == 0 ? GFSMITH_OK : layout_repair(a->layout, &wish, &graph, reason);
@@ -239,8 +239,7 @@ static void begin_parts(reading *r, const entry *e, uint64_t present) {
   if (graph != NULL) {
     a->counters.degraded++;
     uint64_t asked = repair(r, &wish, graph);
-    /* with these two schemes, whole shards are sent to the sink, which has them afterwards */
-    if (strcmp(scheme, "rs") == 0 || strcmp(scheme, "lrc") == 0)
+    if (layout_gathers(a->layout, &wish))
       direct &= ~layout_at(a->layout, turn, asked);
   }
   if (direct != 0)

@@ -6,11 +6,17 @@
  * acknowledged, or from a value that was replaced or deleted: sync.c removes them.
  *
  * The names of the chunks do not tell whether the chunks are damaged. So check.c reads a version
- * that would replace an older one, unless all chunk servers have a chunk of it. If it cannot be
- * read, and one of the chunk servers has no chunk of it, it was never acknowledged, and no client
- * has read it: an earlier recovery that chose it would have made its chunk servers, at least k,
- * delete the older version first. So the older version is chosen. If all of them have a chunk, it
- * may have been acknowledged: recovery waits for the other chunk servers.
+ * that would replace an older one, unless all chunk servers have a chunk of it, and one that was
+ * never acknowledged. If it cannot be read, and one of the chunk servers has no chunk of it, no
+ * client has read it: an earlier recovery that chose it would have made its chunk servers, at least
+ * k, delete the older version first. So the older version is chosen, or none. If all of them have a
+ * chunk, it may have been acknowledged: recovery waits for the other chunk servers.
+ *
+ * A chosen version may lack a chunk on a chunk server of the group: on one with a list, because it
+ * was never acknowledged, or on one that is away. The group says which these are (`behind`), until
+ * they are up to date: what such a chunk server lacks does not count in the next recovery. A chunk
+ * server also lists the versions of damaged chunks and records; they count as if they were there.
+ * If only the version of a damaged record is known, recovery waits for all chunk servers.
  *
  * The next recovery, from other lists, must decide the same about a write that was not
  * acknowledged. So these chunk servers delete nothing before all of them have their records: until
@@ -30,14 +36,15 @@
 typedef struct candidate {
   record record;
   uint64_t have, damaged, records; /* ranks; with a damaged item: perhaps with a damaged chunk */
-  bool valid;             /* by the names of its chunks, it may have been acknowledged */
-  bool doubtful;          /* it has to be read before it may replace an older version */
-  bool rejected;          /* it cannot be read */
+  bool valid;                      /* by the names of its chunks, it may have been acknowledged */
+  bool doubtful;                   /* it has to be read before it may replace an older version */
+  bool rejected;                   /* it cannot be read */
   UT_hash_handle hh;
 } candidate;
 
 typedef struct recovery {
   uint64_t listed; /* ranks from whose lists the index is built */
+  uint64_t full;   /* those that have, or had, a chunk of every value that counts */
   candidate *all;  /* the oldest version first */
 } recovery;
 
@@ -196,30 +203,37 @@ static int by_version(const candidate *a, const candidate *b) {
   return (a->record.version > b->record.version) - (a->record.version < b->record.version);
 }
 
-/* May the version have been acknowledged? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of
- * memory; else: no. If it may, each of the listed chunk servers has its chunk, or had it before it
- * was damaged. */
-static int valid(agent *a, const candidate *c, uint64_t listed) {
+/* May it have been acknowledged, or chosen by an earlier recovery? Then each of the full chunk
+ * servers has its chunk, or had it before it was damaged. */
+static bool may_count(const recovery *r, const candidate *c) {
+  return (named(c) & r->full) == r->full || c->record.length == RECORD_LOST;
+}
+
+/* May it be chosen? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of memory; else: no. */
+static int valid(agent *a, const recovery *r, const candidate *c) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  if ((named(c) & listed) == listed || c->record.length == RECORD_LOST)
+  if (may_count(r, c))
     return GFSMITH_OK;
   return index_readable(a, turn, layout_at(a->layout, turn, c->have));
 }
 
-/* Put the newest valid version of each key into the index. If an older valid version would be
- * deleted, and some chunk server may not have a chunk of the newest one, the names of its chunks do
- * not suffice: one of them may be damaged, so it has to be read. False: no memory. */
+/* Does it have to be read before it is chosen, because one of its chunks may be damaged? Not if it
+ * certainly counts, or if it may count and there is no other version. */
+static bool is_doubtful(const agent *a, const recovery *r, const candidate *c, bool other) {
+  return c->record.length != RECORD_LOST && (other ? named(c) != agent_all(a) : !may_count(r, c));
+}
+
+/* Put the newest valid version of each key into the index. False: no memory. */
 static bool build(agent *a, recovery *r) {
   uint64_t old;
   HASH_SORT(r->all, by_version);
   for (candidate *c = r->all; c != NULL; c = c->hh.next) {
-    int status = valid(a, c, r->listed);
+    int status = valid(a, r, c);
     c->valid = status == GFSMITH_OK;
     if (status == GFSMITH_ENOMEM ||
         (c->valid && !index_put(a, &c->record, c->have, c->records, &old)))
       return false;
-    c->doubtful =
-        c->valid && old != 0 && named(c) != agent_all(a) && c->record.length != RECORD_LOST;
+    c->doubtful = c->valid && is_doubtful(a, r, c, old != 0);
   }
   return true;
 }
@@ -252,6 +266,7 @@ static bool begin(agent *a, uint64_t listed) {
   if (a->recovery == NULL)
     return false;
   a->recovery->listed = listed;
+  a->recovery->full = listed & ~a->group.behind;
   bool collected = collect(a, &a->recovery->all);
   if (collected && missing(a) && unclear(a, a->recovery->all)) {
     hesitate(a);
@@ -280,13 +295,24 @@ static uint64_t enough_lists(agent *a) {
   return waits ? 0 : listed;
 }
 
+/* Note the chunk servers that may lack a chunk of a chosen version. False: it cannot be written. */
+static bool save_behind(agent *a) {
+  const recovery *r = a->recovery;
+  group fresh = a->group;
+  fresh.behind |= agent_all(a) & ~r->listed;
+  for (const candidate *c = r->all; c != NULL; c = c->hh.next)
+    if (index_version(a, c->record.version) != NULL)
+      fresh.behind |= r->listed & ~named(c);
+  return fresh.behind == a->group.behind || agent_save_group(a, &fresh);
+}
+
 bool recover_try(agent *a) {
   if (a->recovery == NULL) {
     uint64_t listed = enough_lists(a);
     if (listed == 0 || !begin(a, listed))
       return false;
   }
-  if (recover_doubt(a) != NULL)
+  if (recover_doubt(a) != NULL || !save_behind(a))
     return false;
   a->closed = true;
   a->hesitates = false;
@@ -310,8 +336,8 @@ const entry *recover_doubt(const agent *a) {
 
 void recover_readable(agent *a) { doubtful(a)->doubtful = false; }
 
-/* The newest version of the key that can still be chosen; if there is none, the newest one, which
- * is lost then. */
+/* The newest version of the key that can still be chosen; if there is none, the newest one that may
+ * count, which is lost then. NULL: none may. */
 static const candidate *instead(const recovery *r, const candidate *of) {
   const candidate *found = NULL;
   bool rejected = true;
@@ -329,15 +355,19 @@ void recover_unreadable(agent *a) {
   candidate *c = doubtful(a);
   uint64_t old;
   /* it may have been acknowledged, and the others may have its chunks */
-  if (missing(a) && (named(c) & a->recovery->listed) == a->recovery->listed) {
+  if (missing(a) && may_count(a->recovery, c)) {
     hesitate(a);
     return;
   }
+  entry *e = index_version(a, c->record.version);
   c->doubtful = false;
   c->rejected = true;
-  c->have = index_version(a, c->record.version)->have;
+  c->valid = may_count(a->recovery, c);
+  c->have = e->have;
   const candidate *next = instead(a->recovery, c);
-  if (next != c && !index_put(a, &next->record, next->have, next->records, &old))
+  if (next == NULL)
+    index_remove(a, e);
+  else if (next != c && !index_put(a, &next->record, next->have, next->records, &old))
     begin_again(a);
 }
 

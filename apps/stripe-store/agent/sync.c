@@ -254,7 +254,8 @@ static void rebuild(sync_job *s, entry *e) {
   layout_rebuild wish = {.present = index_present(a, e),
                          .wanted = layout_at(a->layout, turn, bit),
                          .turn = (uint16_t)turn,
-                         .sink = s->node->rank};
+                         .sink = s->node->rank,
+                         .gathers = s->told}; /* other chunk servers may not reach each other */
   const gfsmith_graph *graph;
   if (layout_repair(a->layout, &wish, &graph, reason) != GFSMITH_OK) {
     if (index_beyond_repair(a, e))
@@ -264,7 +265,7 @@ static void rebuild(sync_job *s, entry *e) {
     return;
   }
   (void)fault_point("rebuild.begin");
-  message m = {.type = MESSAGE_REPAIR,
+  message m = {.type = wish.gathers ? MESSAGE_GATHER : MESSAGE_REPAIR,
                .turn = (uint16_t)turn,
                .sink = wish.sink,
                .version = e->record.version,
@@ -295,12 +296,14 @@ static void do_next(sync_job *s) {
 }
 
 /* Add its memory to the group: from now on it belongs to the memories that together hold all
- * values. */
+ * values, and lacks none of them. */
 static bool admit(sync_job *s) {
   agent *a = s->agent;
   const node *n = s->node;
   group fresh = a->group;
-  if (memcmp(fresh.incarnation[n->rank], n->incarnation, GROUP_ID) == 0)
+  fresh.behind &= ~(UINT64_C(1) << n->rank);
+  if (fresh.behind == a->group.behind &&
+      memcmp(fresh.incarnation[n->rank], n->incarnation, GROUP_ID) == 0)
     return true;
   memcpy(fresh.incarnation[n->rank], n->incarnation, GROUP_ID);
   return agent_save_group(a, &fresh);

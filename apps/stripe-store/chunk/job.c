@@ -81,6 +81,8 @@ void job_forget_all(server *s) {
     end(s->jobs);
 }
 
+static bool rebuilds(message_type type) { return type == MESSAGE_REPAIR || type == MESSAGE_GATHER; }
+
 /* The points at which a test stops the process. */
 enum { COMMAND, LOADED, RECEIVED, STORED, OVER, POINTS };
 
@@ -91,7 +93,7 @@ static const char *point(const job *j, unsigned when) {
       {"repair.command", "repair.loaded", "repair.received", "repair.stored", "repair.over"},
       {"rebuild.command", "rebuild.loaded", "rebuild.received", "rebuild.stored", "rebuild.over"},
   };
-  if (j->type == MESSAGE_REPAIR)
+  if (rebuilds(j->type))
     return names[j->keep ? 3 : 2][when];
   return names[j->type == MESSAGE_ENCODE ? 0 : 1][when];
 }
@@ -128,7 +130,7 @@ static void over(void *owner, const gfsmith_outcome *outcome) {
 
 /* The graph, if it equals the agent's. */
 static const gfsmith_graph *graph_of(server *s, const message *m, char *reason) {
-  layout_rebuild rebuild = {m->present, m->wanted, m->turn, m->sink};
+  layout_rebuild rebuild = {m->present, m->wanted, m->turn, m->sink, m->type == MESSAGE_GATHER};
   const gfsmith_graph *graph;
   if (m->type == MESSAGE_ENCODE)
     graph = layout_encode(s->layout, m->turn, reason);
@@ -175,7 +177,7 @@ static int post(job *j, const message *m, char *reason) {
 
 /* Find the memory from which the shard is read. KEPT_OK also if no shard is read. */
 static kept_status find_item(job *j, const message *m) {
-  if (j->keep || (m->type == MESSAGE_REPAIR && !(m->present >> j->shard & 1)))
+  if (j->keep || (rebuilds(m->type) && !(m->present >> j->shard & 1)))
     return KEPT_OK;
   return kept_get_chunk(j->server->kept, j->version, j->shard, &j->item, j->length);
 }

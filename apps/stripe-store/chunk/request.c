@@ -112,6 +112,7 @@ static void obey(server *s, const message *m) {
   case MESSAGE_ENCODE:
   case MESSAGE_FETCH:
   case MESSAGE_REPAIR:
+  case MESSAGE_GATHER:
     job_begin(s, m);
     break;
   case MESSAGE_META:

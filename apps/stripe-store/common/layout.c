@@ -160,9 +160,15 @@ static repair *keep(layout *l, const layout_rebuild *key, gfsmith_graph *graph) 
   return NULL;
 }
 
+bool layout_gathers(const layout *l, const layout_rebuild *rebuild) {
+  const char *scheme = l->options.scheme;
+  return rebuild->gathers || strcmp(scheme, "rs") == 0 || strcmp(scheme, "lrc") == 0;
+}
+
 static int build(layout *l, const layout_rebuild *rebuild, gfsmith_graph **graph, char *reason) {
   wish w;
-  begin_wish(&w, l, l->options.scheme, rebuild->turn);
+  bool other = rebuild->gathers && strcmp(l->options.scheme, "lrc") != 0;
+  begin_wish(&w, l, other ? "rs" : l->options.scheme, rebuild->turn);
   for (unsigned i = 0; i < layout_shards(l); i++) {
     w.present[i] = rebuild->present >> i & 1;
     w.wanted[i] = rebuild->wanted >> i & 1;
@@ -187,6 +193,7 @@ int layout_repair(layout *l, const layout_rebuild *rebuild, const gfsmith_graph 
   key.wanted = rebuild->wanted;
   key.turn = rebuild->turn;
   key.sink = rebuild->sink;
+  key.gathers = rebuild->gathers;
   HASH_FIND(hh, l->repairs, &key, sizeof key, known);
   if (known == NULL) {
     if (HASH_COUNT(l->repairs) >= REPAIRS_MAX)

@@ -58,7 +58,10 @@ const gfsmith_graph *layout_encode(layout *l, unsigned turn, char *reason);
 typedef struct layout_rebuild {
   uint64_t present, wanted;
   uint16_t turn, sink;
+  bool gathers; /* the shards are sent to the sink directly, whatever the scheme is */
 } layout_rebuild;
+/* Are whole shards sent to the sink, which has them afterwards? */
+bool layout_gathers(const layout *l, const layout_rebuild *rebuild);
 /* The graph of a rebuild, valid until the next call. GFSMITH_ENOMEM: no memory; another status:
  * this loss cannot be repaired. Then *graph is NULL, and there is a reason. */
 int layout_repair(layout *l, const layout_rebuild *rebuild, const gfsmith_graph **graph,

@@ -25,6 +25,7 @@ typedef enum message_type {
   MESSAGE_ENCODE,  /* take part in encoding, store the shard */
   MESSAGE_FETCH,   /* send the shard to the agent */
   MESSAGE_REPAIR,  /* take part in rebuilding; the sink stores the shard */
+  MESSAGE_GATHER,  /* the same, with all shards sent to the sink directly */
   MESSAGE_META,    /* store a record: the body */
   MESSAGE_UNMETA,  /* delete the record of a version */
   MESSAGE_FREE,    /* delete record and chunk of a version */

@@ -46,6 +46,22 @@ def test_no_seed_fails(simulation: Path, part: int) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+CORRECTED = {
+    "a value that a recovery had chosen was deleted by the next one": (22003, 26032),
+    "a value that was never acknowledged was reported as lost": (20702, 20907, 25644),
+    "chunk servers that did not reach each other made a read fail": (12130, 21370, 30448),
+    "the model: a memcached that is down may still have chunks": (18404, 28484),
+}
+"""Seeds that have failed."""
+
+
+@pytest.mark.parametrize("why", CORRECTED)
+def test_a_seed_that_has_failed(simulation: Path, why: str) -> None:
+    for seed in CORRECTED[why]:
+        done = run(simulation, "--seeds", seed, 1)
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("seed", [1878, 3412])
 def test_a_damaged_chunk_does_not_decide_a_recovery(simulation: Path, seed: int) -> None:
     """A chunk of an unacknowledged version is damaged, and the agent restarts: it keeps the older version."""
@@ -72,7 +88,7 @@ MUTANTS = {
     ),
     "acknowledges before the chunks are stored": Mutant("c->ours", "c != NULL", within="on_over"),
     "cas without a comparison of versions": Mutant("e->record.version != c->request.number", "false"),
-    "grants a lock that is held": Mutant("l->queue == NULL", "true", within="lock_take"),
+    "grants a lock that is held": Mutant("grant(a, l);", "granted(owner);", within="lock_take"),
     "recovers the oldest version": Mutant(
         "(a->record.version > b->record.version) - (a->record.version < b->record.version)",
         "(a->record.version < b->record.version) - (a->record.version > b->record.version)",
@@ -85,8 +101,11 @@ MUTANTS = {
     "waits too long for an answer": Mutant("ms / 1000", "ms", within="call_begin"),
     "loses messages silently": Mutant("put_note(context, rank, LETTER_LOST);", ";", within="on_message"),
     "recovers by the names of the chunks alone": Mutant(
-        "c->valid && old != 0 && c->have != agent_all(a) && c->record.length != RECORD_LOST", "false"
+        "named(c) != agent_all(a)", "a == NULL", within="is_doubtful"
     ),
+    "reads only versions that replace others": Mutant("!may_count(r, c)", "r == NULL", within="is_doubtful"),
+    "forgets which chunk servers are behind": Mutant("listed & ~a->group.behind", "listed"),
+    "reads only through the scheme's graph": Mutant("r->tries > 0", "false"),
     "always tries to rebuild a lost value": Mutant("index_beyond_repair(a, e)", "false", within="rebuild"),
     "does not record that a value is lost": Mutant("e->record.length = RECORD_LOST;", ";", within="give_up"),
     "avoids accused chunk servers although the others do not suffice": Mutant(
@@ -96,6 +115,9 @@ MUTANTS = {
 }
 
 FIRST = {
+    "reads only versions that replace others": 20702,
+    "forgets which chunk servers are behind": 22003,
+    "reads only through the scheme's graph": 12130,
     "recovers the oldest version": 1866,
     "recovers by the names of the chunks alone": 1878,
     "avoids accused chunk servers although the others do not suffice": 1701,
