@@ -204,6 +204,7 @@ int main(int argc, char **argv) {
     return EXIT_REFUSED;
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
+  rekey_hold();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ,
          SIG_IGN); /* exceeding the file size limit becomes an error of write, like a full disk */

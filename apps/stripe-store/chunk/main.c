@@ -165,6 +165,7 @@ int main(int argc, char **argv) {
     return refuse("%s: too long", o.folder);
   if (sodium_init() < 0)
     return refuse("no source of random numbers");
+  rekey_hold();
   signal(SIGPIPE, SIG_IGN);
   server s = {.folder = o.folder,
               .rank = (uint16_t)o.rank,

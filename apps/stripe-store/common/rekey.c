@@ -38,12 +38,22 @@ static void on_look(evutil_socket_t fd, short what, void *owner) {
   report("uses the key on all links");
 }
 
+static void mask(int how) {
+  sigset_t hangup;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  pthread_sigmask(how, &hangup, NULL);
+}
+
+void rekey_hold(void) { mask(SIG_BLOCK); }
+
 void rekey_begin(rekey *r, struct event_base *base, net *n, const char *folder) {
   *r = (rekey){.net = n, .folder = folder};
   r->event = evsignal_new(base, SIGHUP, on_hangup, r);
   r->look = evtimer_new(base, on_look, r);
   if (r->look == NULL || r->event == NULL || event_add(r->event, NULL) != 0)
     out_of_memory();
+  mask(SIG_UNBLOCK);
 }
 
 void rekey_end(rekey *r) {

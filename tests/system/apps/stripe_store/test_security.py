@@ -159,6 +159,21 @@ def test_another_key(fresh_store: Callable[..., Store]) -> None:
     assert store.get("key-0") == value(7)
 
 
+@pytest.mark.parametrize("name", ["agent", "chunk-1"])
+def test_a_signal_while_a_process_starts(fresh_store: Callable[..., Store], name: str) -> None:
+    """It waits until the process can read the key again. Here it is blocked from the beginning, so that it
+    does not end the process before its first instruction.
+    """
+    store = fresh_store()
+    store.kill(name)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    store.launch(name)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
+    store.signal(name, signal.SIGHUP)
+    wait_for(f"{name} to read the key", lambda: "has read the key" in store.log_of(name).read_text())
+    store.wait_writable()
+
+
 def test_a_wrong_key_file(fresh_store: Callable[..., Store]) -> None:
     """The keys stay as they were."""
     store = fresh_store()

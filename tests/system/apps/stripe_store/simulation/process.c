@@ -271,6 +271,8 @@ void stop_end(stop *s) { (void)s; }
 typedef struct rekey rekey;
 typedef struct net net;
 
+void rekey_hold(void) {}
+
 void rekey_begin(rekey *r, struct event_base *base, net *n, const char *folder) {
   (void)r;
   (void)base;
