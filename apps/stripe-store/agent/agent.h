@@ -72,14 +72,14 @@ struct agent {
   bool closed;                /* the index is built */
   struct recovery *recovery;  /* while it is being built */
   uint64_t checked;           /* the version that is being read for that; 0: none */
-  bool hesitates; /* it waits for all chunk servers, because a chunk or record is damaged */
-  uint64_t quorum_ms;         /* time when enough lists for it had arrived; 0: not yet */
-  uint64_t deciders;          /* ranks from whose lists it was built after a start */
-  uint64_t doubters;          /* those that do not agree with it yet: clients wait for them */
-  uint64_t copiers;  /* those that lack records: nothing is deleted until all have copied */
-  uint64_t changes;  /* number of times that a chunk server has left NODE_UP */
-  uint32_t counter;  /* counter of versions and requests within the epoch */
-  node nodes[RANKS]; /* by rank, from 1 */
+  bool hesitates;     /* it waits for all chunk servers, because a chunk or record is damaged */
+  uint64_t quorum_ms; /* time when enough lists for it had arrived; 0: not yet */
+  uint64_t deciders;  /* ranks from whose lists it was built after a start */
+  uint64_t doubters;  /* those that do not agree with it yet: clients wait for them */
+  uint64_t copiers;   /* those that lack records: nothing is deleted until all have copied */
+  uint64_t changes;   /* number of times that a chunk server has left NODE_UP */
+  uint32_t counter;   /* counter of versions and requests within the epoch */
+  node nodes[RANKS];  /* by rank, from 1 */
   struct call *calls;
   struct entry *by_key, *by_version;
   struct lock *locks;

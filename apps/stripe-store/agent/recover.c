@@ -8,9 +8,9 @@
  * The names of the chunks do not tell whether the chunks are damaged. So check.c reads a version
  * that would replace an older one, unless all chunk servers have a chunk of it, and one that was
  * never acknowledged. If it cannot be read, and one of the chunk servers has no chunk of it, no
- * client has read it: an earlier recovery that chose it would have made its chunk servers, at least
- * k, delete the older version first. So the older version is chosen, or none. If all of them have a
- * chunk, it may have been acknowledged: recovery waits for the other chunk servers.
+ * client has read it: an earlier recovery that chose it would have noted that chunk server, as
+ * described below. So the older version is chosen, or none. If all of them have a chunk, it may
+ * have been acknowledged: recovery waits for the other chunk servers.
  *
  * A chosen version may lack a chunk on a chunk server of the group: on one with a list, because it
  * was never acknowledged, or on one that is away. The group says which these are (`behind`), until

@@ -189,7 +189,7 @@ def test_damaged_chunks_are_rebuilt(store: DiskStore) -> None:
 
 @pytest.mark.parametrize("item", ["chunk", "record"])
 def test_a_damaged_item_and_late_chunk_servers(store: DiskStore, item: str) -> None:
-    """At the start, a chunk or record is damaged, and m chunk servers are not there yet: the value remains."""
+    """At the start a chunk or record is damaged, and m chunk servers are not there yet: the value remains."""
     store.set(KEY, value := b"the value" * 100)
     store.kill(*store.running, by=signal.SIGTERM)
     rank, late = store.holder(KEY, 0), [f"chunk-{store.holder(KEY, shard)}" for shard in (3, 4)]
