@@ -13,9 +13,9 @@
  * have been acknowledged: recovery waits for the other chunk servers.
  *
  * A chosen version may lack a chunk on a chunk server of the group: on one with a list, because it
- * was never acknowledged, or on one that is away. The group says which these are (`behind`), until
- * they are up to date: what such a chunk server lacks does not count in the next recovery. A chunk
- * server also lists the versions of damaged chunks and records; they count as if they were there.
+ * was never acknowledged, or on one that is away. The group marks these chunk servers as `behind`,
+ * until they are up to date: their missing chunks do not count in the next recovery. A chunk server
+ * also lists the versions of damaged chunks and records; they count as if they were there.
  * If only the version of a damaged record is known, recovery waits for all chunk servers.
  *
  * The next recovery, from other lists, must decide the same about a write that was not

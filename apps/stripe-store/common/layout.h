@@ -58,7 +58,7 @@ const gfsmith_graph *layout_encode(layout *l, unsigned turn, char *reason);
 typedef struct layout_rebuild {
   uint64_t present, wanted;
   uint16_t turn, sink;
-  bool gathers; /* the shards are sent to the sink directly, whatever the scheme is */
+  bool gathers; /* with every scheme, the shards are sent to the sink directly */
 } layout_rebuild;
 /* Are whole shards sent to the sink, which has them afterwards? */
 bool layout_gathers(const layout *l, const layout_rebuild *rebuild);

@@ -104,7 +104,7 @@ MUTANTS = {
         "named(c) != agent_all(a)", "a == NULL", within="is_doubtful"
     ),
     "reads only versions that replace others": Mutant("!may_count(r, c)", "r == NULL", within="is_doubtful"),
-    "forgets which chunk servers are behind": Mutant("listed & ~a->group.behind", "listed"),
+    "counts missing chunks of all chunk servers": Mutant("listed & ~a->group.behind", "listed"),
     "reads only through the scheme's graph": Mutant("r->tries > 0", "false"),
     "always tries to rebuild a lost value": Mutant("index_beyond_repair(a, e)", "false", within="rebuild"),
     "does not record that a value is lost": Mutant("e->record.length = RECORD_LOST;", ";", within="give_up"),
@@ -116,7 +116,7 @@ MUTANTS = {
 
 FIRST = {
     "reads only versions that replace others": 20702,
-    "forgets which chunk servers are behind": 22003,
+    "counts missing chunks of all chunk servers": 22003,
     "reads only through the scheme's graph": 12130,
     "recovers the oldest version": 1866,
     "recovers by the names of the chunks alone": 1878,
