@@ -23,6 +23,7 @@ PHASES = ("write", "degraded read", "reconstruction", "scan", "read")
 @pytest.mark.parametrize("policy", ["RS-6-3-1024k", "RS-10-4-1024k"])
 def test_a_cluster_loses_and_rebuilds_nodes(judge: Judge, tmp_path: Path, policy: str) -> None:
     said = judge.run("Cluster", policy, MEBIBYTES, tmp_path)
+    assert re.search(r"^coders: .*\brs_gfsmith\b", said, re.MULTILINE | re.IGNORECASE)
     assert re.findall(r"^(.*): [1-9]\d* calls$", said, re.MULTILINE) == list(PHASES)
     assert re.search(r"^\d+ blocks of \d+ bytes are equal$", said, re.MULTILINE)
 

@@ -5,7 +5,7 @@ import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.security.MessageDigest;
-import java.util.Arrays;
+import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
@@ -112,7 +112,7 @@ final class Cluster implements AutoCloseable {
   }
 
   private String write(String coder) throws Exception {
-    MessageDigest digest = MessageDigest.getInstance("SHA-256");
+    MessageDigest digest = sha256();
     Random random = new Random(27);
     byte[] part = new byte[1 << 20];
     try (DistributedFileSystem client = client(coder);
@@ -128,15 +128,10 @@ final class Cluster implements AutoCloseable {
   }
 
   private String read(String coder) throws Exception {
-    MessageDigest digest = MessageDigest.getInstance("SHA-256");
-    byte[] part = new byte[1 << 20];
     try (DistributedFileSystem client = client(coder);
         InputStream in = client.open(file(coder))) {
-      for (int got = in.read(part); got >= 0; got = in.read(part)) {
-        digest.update(part, 0, got);
-      }
+      return digest(in);
     }
-    return HexFormat.of().formatHex(digest.digest());
   }
 
   private Iterable<LocatedBlock> groups(String coder) throws IOException {
@@ -184,26 +179,60 @@ final class Cluster implements AutoCloseable {
         && blocks("rs_gfsmith").size() == expected;
   }
 
+  /** Waits for a condition. A block that HDFS deletes meanwhile makes it fail with an IOException. */
   private static void await(String what, Callable<Boolean> condition) throws Exception {
     long end = System.nanoTime() + TIMEOUT_SECONDS * 1_000_000_000L;
-    while (!condition.call()) {
-      require(System.nanoTime() < end, what + ": not within " + TIMEOUT_SECONDS + " s");
+    IOException last = null;
+    while (System.nanoTime() < end) {
+      try {
+        if (condition.call()) {
+          return;
+        }
+      } catch (IOException reason) {
+        last = reason;
+      }
       Thread.sleep(200);
+    }
+    throw new AssertionError(what + ": not within " + TIMEOUT_SECONDS + " s", last);
+  }
+
+  private static String digest(File file) throws IOException {
+    try (InputStream in = Files.newInputStream(file.toPath())) {
+      return digest(in);
     }
   }
 
-  private static Map<String, byte[]> contents(Map<String, File> files) throws IOException {
-    Map<String, byte[]> all = new TreeMap<>();
-    for (var each : files.entrySet()) {
-      all.put(each.getKey(), Files.readAllBytes(each.getValue().toPath()));
+  private static String digest(InputStream in) throws IOException {
+    MessageDigest digest = sha256();
+    byte[] part = new byte[1 << 20];
+    for (int got = in.read(part); got >= 0; got = in.read(part)) {
+      digest.update(part, 0, got);
+    }
+    return HexFormat.of().formatHex(digest.digest());
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException reason) {
+      throw new AssertionError(reason);
+    }
+  }
+
+  private Map<String, String> digests(String coder) throws IOException {
+    Map<String, String> all = new TreeMap<>();
+    for (var each : blocks(coder).entrySet()) {
+      all.put(each.getKey(), digest(each.getValue()));
     }
     return all;
   }
 
-  private static void requireEqual(Map<String, byte[]> ours, Map<String, byte[]> wanted, String what) {
+  /** Requires that all block files have the wanted contents. */
+  private void requireBlocks(Map<String, String> wanted, String what) throws IOException {
+    Map<String, String> ours = digests("rs_gfsmith");
     require(ours.keySet().equals(wanted.keySet()), what + ": blocks " + ours.keySet() + ", " + wanted.keySet());
     for (String name : ours.keySet()) {
-      require(Arrays.equals(ours.get(name), wanted.get(name)), what + ": block " + name + " differs");
+      require(ours.get(name).equals(wanted.get(name)), what + ": block " + name + " differs");
     }
   }
 
@@ -235,13 +264,13 @@ final class Cluster implements AutoCloseable {
   }
 
   private void run() throws Exception {
-    System.out.println("coders: " + cluster.getFileSystem().getAllErasureCodingCodecs().get("rs"));
+    System.out.println("coders: " + cluster.getFileSystem().getAllErasureCodingCodecs());
     begin();
     String written = write("rs_gfsmith");
     coded("write");
     require(write("rs_java").equals(written), "the files differ");
-    Map<String, byte[]> wanted = contents(blocks("rs_java"));
-    requireEqual(contents(blocks("rs_gfsmith")), wanted, "written");
+    Map<String, String> wanted = digests("rs_java");
+    requireBlocks(wanted, "written");
 
     stopNodes();
     begin();
@@ -252,7 +281,7 @@ final class Cluster implements AutoCloseable {
     declareDead();
     await("reconstruction", () -> whole(wanted.size()));
     coded("reconstruction");
-    requireEqual(contents(blocks("rs_gfsmith")), wanted, "rebuilt");
+    requireBlocks(wanted, "rebuilt");
 
     mend("0/" + k, "scan", wanted, () -> true);
     mend("0/0", "read", wanted, () -> read("rs_gfsmith").equals(written));
@@ -260,7 +289,7 @@ final class Cluster implements AutoCloseable {
   }
 
   /** Damages a block file, and waits until HDFS has found and replaced it. */
-  private void mend(String name, String phase, Map<String, byte[]> wanted, Callable<Boolean> reader)
+  private void mend(String name, String phase, Map<String, String> wanted, Callable<Boolean> reader)
       throws Exception {
     begin();
     flip(blocks("rs_gfsmith").get(name));
@@ -270,11 +299,11 @@ final class Cluster implements AutoCloseable {
         () -> {
           File file = blocks("rs_gfsmith").get(name);
           return file != null
-              && Arrays.equals(Files.readAllBytes(file.toPath()), wanted.get(name))
+              && digest(file).equals(wanted.get(name))
               && whole(wanted.size());
         });
     coded(phase);
-    requireEqual(contents(blocks("rs_gfsmith")), wanted, "mended");
+    requireBlocks(wanted, "mended");
   }
 
   public static void main(String[] arguments) throws Exception {
