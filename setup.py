@@ -1,4 +1,4 @@
-"""Parts of the package that pyproject.toml cannot describe: the modules of gfsmith.codec, which are in
+"""Parts of the package that pyproject.toml cannot describe: gfsmith.codec and gfsmith.compat, which are in
 bindings/python; the checkout's files that a wheel carries as gfsmith/share; and the codec's extension, which
 is built if the environment variable GFSMITH_LIBRARY names libgfsmith.a (`make python` sets it), and in an
 sdist, which builds the library. Otherwise the package contains the generator only and needs no compiler."""
@@ -18,7 +18,7 @@ SHARED = (
     *("packaging/cmake", "packaging/make", "packaging/meson", "packaging/bazel"),
     *("packaging/check_linked.py", "CMakeLists.txt", "LICENSE", "SOUNDNESS.md", "gfsmith.toml"),
 )
-CODEC = Path("bindings/python/gfsmith/codec")
+BINDING = Path("bindings/python/gfsmith")
 NATIVE = Path("bindings/python/native")
 EXPORTS = NATIVE / "exports.map"
 GRAPHS = ("graph", "graph_build", "graph_check", "graph_create", "graph_json", "graph_layouts")
@@ -46,13 +46,14 @@ class BuildWhole(build_py):
         super().run()
         if self.editable_mode:
             return
-        codec = Path(self.build_lib) / "gfsmith" / "codec"
-        codec.mkdir(exist_ok=True)
-        for module in (*CODEC.glob("*.py"), *CODEC.glob("*.pyi")):
-            shutil.copy(module, codec)
+        package = Path(self.build_lib) / "gfsmith"
+        for module in (*BINDING.rglob("*.py"), *BINDING.rglob("*.pyi")):
+            target = package / module.relative_to(BINDING)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(module, target)
         tool = Path(found).parent / "static" / "gfsmith-shards" if found else None
         if tool is not None and tool.exists():  # `make python` builds it
-            shutil.copy(tool, codec)
+            shutil.copy(tool, package / "codec")
         share = Path(self.build_lib) / "gfsmith" / "share"
         shutil.rmtree(share, ignore_errors=True)
         share.mkdir()

@@ -84,6 +84,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/apps/stripe_store": ("store",),
     "system/bindings/go": ("go",),
     "system/bindings/java": ("java",),
+    "system/bindings/python/test_zfec.py": ("zfec",),
     "system/bindings/rust": ("rust",),
     "system/bindings/wasm": ("clang", "wasm"),
     "system/bindings/wasm/test_page.py": ("browser",),

@@ -1,0 +1,65 @@
+"""The modules of gfsmith.compat next to the packages that they replace.
+
+    .venv/bin/python bench/python/replacements.py
+
+Both modules of a pair run in one process on the same data and alternate by sample. Prints a row of Markdown
+for each shape and size: microseconds of a call, medians over the rounds. Run `make python` first, and install
+zfec.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import zfec
+
+from gfsmith.compat import zfec as our_zfec
+
+ROUNDS = 11
+SAMPLE = 2e-3  #: seconds that a sample should take
+LENGTHS = (64, 1024, 4096, 65536, 1 << 20)
+
+Call = Callable[[], object]
+
+
+def medians(calls: Sequence[Call]) -> list[float]:
+    """Return the microseconds of each call."""
+    counts = [max(1, int(SAMPLE / sample(call, 1))) for call in calls]
+    rounds = [[sample(call, count) for call, count in zip(calls, counts, strict=True)] for _ in range(ROUNDS)]
+    return [1e6 * statistics.median(column) for column in zip(*rounds, strict=True)]
+
+
+def sample(call: Call, count: int) -> float:
+    """Return the seconds of one of `count` calls."""
+    start = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - start) / count
+
+
+def zfec_rows() -> Iterator[tuple[str, int, list[Call]]]:
+    """Yield a name, a size and four calls: encode with zfec and gfsmith, decode with both."""
+    for k, n in ((3, 10), (10, 14), (32, 64)):
+        for length in LENGTHS:
+            data = tuple(random.Random(length).randbytes(length) for _ in range(k))
+            left = tuple(range(n - k, n))
+            blocks = tuple(zfec.Encoder(k, n).encode(data)[n - k :])
+            calls: list[Call] = []
+            for module in (zfec, our_zfec):
+                encoder, decoder = module.Encoder(k, n), module.Decoder(k, n)
+                calls.append(lambda encoder=encoder, data=data: encoder.encode(data))
+                calls.append(lambda decoder=decoder, b=blocks, left=left: decoder.decode(b, left))
+            yield f"{k} of {n}", length, [calls[0], calls[2], calls[1], calls[3]]
+
+
+def main() -> None:
+    for name, size, calls in zfec_rows():
+        figures = " | ".join(f"{value:,.0f}" if value >= 10 else f"{value:.1f}" for value in medians(calls))
+        print(f"| {name} | {size} | {figures} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
