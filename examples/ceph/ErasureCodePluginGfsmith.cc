@@ -1,13 +1,15 @@
 /* ErasureCodePluginGfsmith.cc: gfsmith as an erasure-code plugin of Ceph 16: libec_gfsmith.so.
  *
- * Profile: k and m (7 and 3 if not given) and technique, with the names and the matrices of Ceph's
- * own plugin "isa": reed_sol_van and cauchy. Chunks equal those of "isa". README.md. */
+ * Profile: the keys of Ceph's own plugin "isa", with the same defaults and matrices. Chunks equal those of
+ * "isa". README.md. */
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
 
 #include "ceph_ver.h"
+#include "crush/CrushWrapper.h"
 #include "erasure-code/ErasureCodePlugin.h"
 #include "gfsmith.h"
 
@@ -21,13 +23,18 @@ using Chunks = std::map<int, bufferlist>;
 constexpr unsigned ALIGNMENT = 32;
 constexpr unsigned CACHE_LINE = 64;
 
+constexpr int TYPE_ERASURE = 3; // of a CRUSH rule: pg_pool_t::TYPE_ERASURE
+
 class ErasureCodeGfsmith final : public ceph::ErasureCodeInterface {
 public:
   ~ErasureCodeGfsmith() override { gfsmith_codec_destroy(codec); }
 
   int init(ceph::ErasureCodeProfile &given, std::ostream *ss) override {
     profile = given;
-    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss))
+    root = text("crush-root", "default");
+    failure_domain = text("crush-failure-domain", "host");
+    device_class = text("crush-device-class", "");
+    if (!number("k", "7", &k, ss) || !number("m", "3", &m, ss) || !place(ss))
       return -EINVAL;
     profile.emplace("technique", "reed_sol_van");
     const std::string &technique = profile["technique"];
@@ -36,6 +43,8 @@ public:
       return -EINVAL;
     }
     // With one parity "isa" computes the sum of the data for any technique.
+    gfsmith_codec_destroy(codec); // Ceph's monitor initialises the result of factory() once more
+    codec = nullptr;
     const char *code = technique == "cauchy" && m > 1 ? "cauchy" : "vandermonde";
     gfsmith_status status = gfsmith_codec_create(&codec, code, k, m);
     if (status != GFSMITH_OK) {
@@ -48,11 +57,12 @@ public:
 
   const ceph::ErasureCodeProfile &get_profile() const override { return profile; }
 
-  // Placement does not depend on the code; in Ceph's tree a plugin inherits this function from
-  // Ceph's ErasureCode.
-  int create_rule(const std::string &, CrushWrapper &, std::ostream *ss) const override {
-    *ss << "the gfsmith plugin creates no CRUSH rules: name an existing one";
-    return -EOPNOTSUPP;
+  // Placement does not depend on the code: this is the rule of Ceph's own plugins.
+  int create_rule(const std::string &name, CrushWrapper &crush, std::ostream *ss) const override {
+    int rule = crush.add_simple_rule(name, root, failure_domain, device_class, "indep", TYPE_ERASURE, ss);
+    if (rule >= 0)
+      crush.set_rule_mask_max_size(rule, k + m);
+    return rule;
   }
 
   unsigned get_chunk_count() const override { return k + m; }
@@ -92,7 +102,7 @@ public:
         in.begin(at).copy(part, chunk.c_str());
       at += part;
       std::memset(chunk.c_str() + part, 0, size - part);
-      (*encoded)[n].push_back(std::move(chunk));
+      (*encoded)[chunk_of(n)].push_back(std::move(chunk));
     }
     int status = encode_chunks(want, encoded);
     for (unsigned n = 0; n < k + m; n++)
@@ -133,8 +143,8 @@ public:
       return size;
     std::unique_ptr<bool[]> present(new bool[k + m]), wanted(new bool[k + m]);
     for (unsigned n = 0; n < k + m; n++) {
-      present[n] = chunks.count(n) > 0;
-      wanted[n] = want.count(n) > 0;
+      present[n] = chunks.count(chunk_of(n)) > 0;
+      wanted[n] = want.count(chunk_of(n)) > 0;
     }
     return code(gfsmith_reconstruct(codec, size, shards.data(), present.get(), wanted.get()));
   }
@@ -142,17 +152,18 @@ public:
   int decode_concat(const Chunks &chunks, bufferlist *decoded) override {
     std::set<int> data;
     for (unsigned n = 0; n < k; n++)
-      data.insert(n);
+      data.insert(chunk_of(n));
     Chunks all;
     int status = decode(data, chunks, &all, 0);
     for (unsigned n = 0; n < k && status == 0; n++)
-      decoded->claim_append(all[n]);
+      decoded->claim_append(all[chunk_of(n)]);
     return status;
   }
 
 private:
   ceph::ErasureCodeProfile profile;
-  std::vector<int> mapping; // empty: chunk n is stored as shard n
+  std::string root, failure_domain, device_class;
+  std::vector<int> mapping; // the chunk of each shard, data first; empty: chunk n is shard n
   gfsmith_codec *codec = nullptr;
   unsigned k = 0, m = 0;
 
@@ -162,13 +173,38 @@ private:
     return status == GFSMITH_OK ? 0 : status == GFSMITH_ENOMEM ? -ENOMEM : -EIO;
   }
 
+  int chunk_of(unsigned shard) const { return mapping.empty() ? shard : mapping[shard]; }
+
+  // Returns the value of a key, which an absent or empty one gets in the profile.
+  const std::string &text(const char *key, const char *otherwise) {
+    std::string &value = profile[key];
+    return value.empty() ? value = otherwise : value;
+  }
+
   bool number(const char *key, const char *otherwise, unsigned *value, std::ostream *ss) {
-    const std::string &text = profile.emplace(key, otherwise).first->second;
-    bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-    *value = digits && text.size() <= 3 ? std::stoul(text) : 0;
+    const std::string &given = text(key, otherwise);
+    bool digits = given.find_first_not_of("0123456789") == std::string::npos;
+    *value = digits && given.size() <= 3 ? std::stoul(given) : 0;
     if (*value == 0)
-      *ss << key << "=" << text << ": a number from 1 to " << GFSMITH_MAX_SHARDS - 1;
+      *ss << key << "=" << given << ": a number from 1 to " << GFSMITH_MAX_SHARDS - 1;
     return *value > 0;
+  }
+
+  // Reads "mapping": one letter for each chunk, D for data.
+  bool place(std::ostream *ss) {
+    auto found = profile.find("mapping");
+    if (found == profile.end())
+      return true;
+    const std::string &letters = found->second;
+    mapping.clear();
+    for (bool data : {true, false})
+      for (size_t n = 0; n < letters.size(); n++)
+        if ((letters[n] == 'D') == data)
+          mapping.push_back(n);
+    bool fits = mapping.size() == k + m && size_t(std::count(letters.begin(), letters.end(), 'D')) == k;
+    if (!fits)
+      *ss << "mapping=" << letters << ": " << k + m << " letters, " << k << " of them D";
+    return fits;
   }
 
   // Chooses the wanted chunks if all are available, else any k chunks, since the codes are MDS.
@@ -188,13 +224,13 @@ private:
     return 0;
   }
 
-  // Gets the bytes of all chunks, each contiguous, and their length.
+  // Gets the bytes of all chunks, each contiguous, in the order of the shards, and their length.
   int gather(Chunks *chunks, std::vector<uint8_t *> *shards) const {
     if (chunks->size() != k + m)
       return -EINVAL;
     unsigned size = chunks->begin()->second.length();
     for (unsigned n = 0; n < k + m; n++) {
-      auto found = chunks->find(n);
+      auto found = chunks->find(chunk_of(n));
       if (found == chunks->end() || found->second.length() != size || size > 1u << 30)
         return -EINVAL;
       shards->push_back(reinterpret_cast<uint8_t *>(found->second.c_str()));

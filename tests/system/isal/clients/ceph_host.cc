@@ -146,11 +146,61 @@ static void shape(const std::vector<std::string> &plugins, int k, int m, const s
   }
 }
 
+// Every key of a profile is answered, with the defaults of Ceph's own plugins.
+static void profiles(const std::vector<std::string> &plugins) {
+  const std::vector<ceph::ErasureCodeProfile> given = {
+      {},
+      {{"k", "4"}, {"m", "2"}, {"technique", "cauchy"}, {"crush-root", "ssd"}, {"w", "8"}},
+      {{"k", ""}, {"crush-root", ""}, {"crush-failure-domain", "osd"}, {"crush-device-class", "nvme"}},
+      {{"k", "2"}, {"m", "2"}, {"mapping", "D_D_"}},
+  };
+  for (const auto &profile : given) {
+    std::vector<ceph::ErasureCodeProfile> answers;
+    for (const auto &name : plugins) {
+      std::string said;
+      ceph::ErasureCodeProfile changed = profile;
+      ceph::ErasureCodeInterfaceRef code;
+      std::ostringstream text;
+      auto *plugin = ceph::ErasureCodePluginRegistry::instance().plugins.at(name);
+      EXPECT(plugin->factory(".", changed, &code, &text) == 0);
+      EXPECT(code->init(changed, &text) == 0); // as Ceph's monitor does
+      EXPECT(code->get_profile() == changed);
+      EXPECT(changed.at("crush-root") != "" && changed.at("crush-failure-domain") != "");
+      EXPECT(changed.count("crush-device-class") == 1 && changed.at("m") != "");
+      answers.push_back(changed);
+    }
+    EXPECT(answers.front() == answers.back());
+  }
+}
+
+// With a mapping the chunks stand at other positions, and losses are repaired.
+static void mapped(const std::vector<std::string> &plugins) {
+  std::string said;
+  auto plain = make("gfsmith", {{"k", "4"}, {"m", "2"}}, &said);
+  auto code = make("gfsmith", {{"k", "4"}, {"m", "2"}, {"mapping", "_DD_DD"}}, &said);
+  const std::vector<int> mapping = {1, 2, 4, 5, 0, 3};
+  EXPECT(code->get_chunk_mapping() == mapping);
+  EXPECT(make(plugins.back(), {{"k", "4"}, {"m", "2"}, {"mapping", "_DD_DD"}}, &said)->get_chunk_mapping() ==
+         mapping);
+  bufferlist object = random_object(10000);
+  Chunks chunks, unmapped;
+  EXPECT(code->encode(numbers(6), object, &chunks) == 0 && plain->encode(numbers(6), object, &unmapped) == 0);
+  for (int n = 0; n < 6; n++)
+    EXPECT(bytes(chunks.at(mapping[n])) == bytes(unmapped.at(n)));
+  for (int first = 0; first < 6; first++)
+    for (int second = first; second < 6; second++)
+      lose(*code, chunks, {first, second}, bytes(object));
+}
+
 static void refusals() {
   std::string said;
   EXPECT(make("gfsmith", {{"k", "none"}}, &said) == nullptr && said.find("k=none") == 0);
   EXPECT(make("gfsmith", {{"k", "250"}, {"m", "9"}}, &said) == nullptr && said.find("k=250") == 0);
-  EXPECT(make("gfsmith", {{"technique", "liberation"}}, &said) == nullptr && said.find("technique=") == 0);
+  for (const char *wrong : {"liberation", ""})
+    EXPECT(make("gfsmith", {{"technique", wrong}}, &said) == nullptr && said.find("technique=") == 0);
+  for (const char *wrong : {"DD_", "DDD_", "DDDDD_", ""})
+    EXPECT(make("gfsmith", {{"k", "3"}, {"m", "3"}, {"mapping", wrong}}, &said) == nullptr &&
+           said.find("mapping=") == 0);
   auto code = make("gfsmith", {}, &said);
   EXPECT(code != nullptr && code->get_data_chunk_count() == 7 && code->get_coding_chunk_count() == 3);
   EXPECT(code->get_profile().at("technique") == "reed_sol_van");
@@ -173,6 +223,8 @@ int main(int count, char **arguments) {
     plugins.push_back("isa");
   }
   refusals();
+  profiles(plugins);
+  mapped(plugins);
   for (const char *technique : {"cauchy", "reed_sol_van"})
     for (auto [k, m] : {std::pair(2, 1), {4, 2}, {7, 3}, {8, 3}, {10, 4}})
       shape(plugins, k, m, technique);
