@@ -173,6 +173,10 @@ _NAMES: dict[str, tuple[Package, ...]] = {
     "libgf-complete-dev": ("gf-complete-devel", _SOURCE, _SOURCE, _SOURCE),
     "liberasurecode-dev": ("liberasurecode-devel", _SOURCE, _SOURCE, _SOURCE),
     "libradospp-dev": ("libradospp-devel", _SOURCE, _SOURCE, _LINUX_ONLY),
+    **{
+        name: (name, _SOURCE, _SOURCE, _LINUX_ONLY)
+        for name in ("ceph-mon", "ceph-mgr", "ceph-osd", "ceph-common")
+    },
 } | {
     package: (_CROSS, _CROSS, _CROSS, _LINUX_ONLY)
     for each in ARCHITECTURES

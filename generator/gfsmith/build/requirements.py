@@ -309,6 +309,10 @@ _DEBIAN: tuple[Requirement, ...] = (
         "a program that uses ISA-L; examples/liberasurecode",
     ),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/rados/buffer.h", "libradospp-dev", "examples/ceph"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph-mon", "ceph-mon", "examples/ceph on a cluster"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph-mgr", "ceph-mgr", "examples/ceph on a cluster"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph-osd", "ceph-osd", "examples/ceph on a cluster"),
+    Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph", "ceph-common", "examples/ceph on a cluster"),
     Requirement(Level.TEST_ALL, Probe.MODULE, "pyeclib", "python3-pyeclib", "a program that uses ISA-L"),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/zlib.h", "zlib1g-dev", "a program that uses ISA-L"),
     Requirement(
