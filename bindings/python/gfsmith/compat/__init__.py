@@ -1,4 +1,4 @@
 """Replacements for other packages: the same names, errors and bytes, computed by gfsmith.codec.
 
-`zfec` replaces zfec (docs/migrate/zfec.md), `pyeclib` replaces pyeclib.ec_iface (docs/migrate/pyeclib.md).
+`zfec` replaces zfec (docs/migrate/zfec.md).
 """
