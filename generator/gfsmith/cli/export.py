@@ -20,7 +20,7 @@ from gfsmith.words import counted
 if TYPE_CHECKING:
     from gfsmith.build import request, stages
 
-FORMS = ("tree", "amalgamation", "go")
+FORMS = ("tree", "amalgamation", "go", "rust")
 ARCHIVE = ".tar.xz"
 _READABLE = 0o644
 _OF_GEN = "kernels.inc"  #: `gen` always writes this file; an export never has it in its top folder
@@ -35,7 +35,7 @@ _OF_GEN = "kernels.inc"  #: `gen` always writes this file; an export never has i
     default="amalgamation",
     show_default=True,
     help="tree: a folder with build files; amalgamation: one source and one header; go: a Go package without "
-    "cgo.",
+    "cgo; rust: a Rust module of machine code.",
 )
 @click.option(
     "--cache",
@@ -68,8 +68,8 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if target.name == ARCHIVE:
         fail(f"-o {target}: the archive needs a name before {ARCHIVE}")
     folder = target.name.removesuffix(ARCHIVE)
-    if form == "go":
-        asked = _for_go(asked, folder)
+    if form in ("go", "rust"):
+        asked = _for_package(asked, form, folder)
     if not packed:
         output.read_manifest(target)  # refuses a wrong folder before the work
     made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
@@ -92,25 +92,27 @@ def _sources(form: str, made: stages.Made, names: Names, folder: str) -> dict[st
     """Return path -> text. folder: the name of the Go package."""
     from gfsmith.build import output
     from gfsmith.export.amalgamation import amalgamate
-    from gfsmith.export.golang import golang
+    from gfsmith.export.packages import go, rust
     from gfsmith.export.tree import tree
 
     if form == "tree":
         return tree(made.kernels, made.files, names)
     if form == "amalgamation":
         return amalgamate(made.kernels, made.files, names)
-    return golang(made.kernels, folder) | {output.PROOFS: made.files[output.PROOFS]}
+    package = go(made.kernels, folder) if form == "go" else rust(made.kernels)
+    return package | {output.PROOFS: made.files[output.PROOFS]}
 
 
-def _for_go(asked: request.Build, folder: str) -> request.Build:
-    """Return the build of a Go package, whose name is that of its folder."""
-    from gfsmith.export.golang import PackageError, check_package, narrowed
+def _for_package(asked: request.Build, form: str, folder: str) -> request.Build:
+    """Return the build of a Go package, whose name is that of its folder, or of a Rust module."""
+    from gfsmith.export.packages import PackageError, check_package, narrowed
 
     try:
-        check_package(folder)
+        if form == "go":
+            check_package(folder)
     except PackageError as error:
         fail(str(error))
-    return narrowed(asked)
+    return narrowed(asked, form)
 
 
 def _names(prefix: str) -> Names:

@@ -19,14 +19,12 @@ short.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gfsmith.emit import packaged
+from gfsmith.emit.packaged import Proved
 from gfsmith.emit.template import render
-from gfsmith.kernel.architecture import Arch
-from gfsmith.kernel.isa import ISAS, Isa
-from gfsmith.kernel.spec import POLYNOMIAL, KernelSpec, Operation, SpecError, Store, TableFormat
 
 #: Greatest number of stack bytes that Go's linker allows for a chain of NOSPLIT functions.
 NOSPLIT_BYTES = 792
@@ -46,11 +44,6 @@ _PUSH = {
 }
 _WORDS = ((8, "QUAD"), (4, "LONG"), (2, "WORD"), (1, "BYTE"))
 _WORDS_A_LINE = 4
-_OPERATIONS = {Operation.DOT: "Dot", Operation.MAD: "Mad", Operation.XOR: "Xor"}
-_TABLES = {TableFormat.NONE: "None", TableFormat.NIBBLE: "Nibble", TableFormat.AFFINE: "Affine"}
-
-Proved = tuple[KernelSpec, bytes]  #: a kernel and its System V machine code
-_Shape = tuple[str, int, int]  #: code, data shards, parities
 
 
 class EmissionError(AssertionError):
@@ -73,53 +66,6 @@ class Listing:
     def frame(self) -> int:
         """The bytes that such a kernel uses of the frame: its stack and the return address."""
         return self.depth + 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """The m x k parity matrix of a code, a known matrix of kernels."""
-
-    code: str
-    k: int
-    m: int
-    rows: tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One kernel, ready for the templates. matrix: its number, -1 for none. first: its first row there."""
-
-    spec: KernelSpec
-    operation: str
-    isa: int
-    tables: str
-    matrix: int
-    first: int
-    listing: Listing
-    code: bytes
-
-    @property
-    def size(self) -> int:
-        return len(self.code)
-
-    @property
-    def digest(self) -> str:
-        """The bytes of the code's SHA-256 as a list."""
-        return ", ".join(map(str, hashlib.sha256(self.code).digest()))
-
-
-def takes(spec: KernelSpec) -> bool:
-    """Return True if the Go package can use the kernel: x86-64, the package's field, ordinary stores and no
-    prefetching."""
-    if spec.isa.arch is not Arch.X86_64 or spec.field.polynomial != POLYNOMIAL:
-        return False
-    if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined:
-        return False
-    if spec.baked is not None and spec.baked.packets:
-        return False
-    if spec.operation is Operation.XOR:
-        return spec.inputs == 2
-    return spec.operation in _OPERATIONS
 
 
 def _adjust(extension: int, size: int) -> bytes:
@@ -179,66 +125,11 @@ def listing(code: bytes) -> Listing:
     return Listing(tuple(rows), 8 * len(pushed) + room)
 
 
-def _matrices(specs: Sequence[KernelSpec]) -> list[_Matrix]:
-    """Return each known matrix once, if the kernels together cover all of its rows."""
-    parts: dict[_Shape, dict[int, tuple[int, ...]]] = {}
-    for spec in specs:
-        if spec.baked is not None:
-            rows = parts.setdefault(_shape(spec), {})
-            rows.update(enumerate(spec.baked.rows, start=spec.baked.first))
-    return [
-        _Matrix(code, k, m, tuple(rows[i] for i in range(m)))
-        for (code, k, m), rows in parts.items()
-        if len(rows) == m
-    ]
-
-
-def _shape(spec: KernelSpec) -> _Shape:
-    assert spec.baked is not None and spec.inputs is not None
-    return spec.baked.code, spec.inputs, spec.baked.parities
-
-
-def _row(spec: KernelSpec, code: bytes, isas: Sequence[Isa], shapes: Sequence[_Shape]) -> _Row:
-    number, first = -1, 0
-    if spec.baked is not None:
-        number, first = shapes.index(_shape(spec)), spec.baked.first
-    place = [isa.name for isa in isas].index(spec.isa.name)  # by name, since a kernel may have another width
-    operation, tables = _OPERATIONS[spec.operation], _TABLES[spec.tables]
-    return _Row(spec, operation, place, tables, number, first, listing(code), code)
-
-
-def check(specs: Sequence[KernelSpec]) -> None:
-    """Raises SpecError unless every set has kernels to encode and update any shape."""
-    if not specs:
-        raise SpecError("form go: no kernel for x86-64 that the package can use; use cgo for others")
-    for isa in _isas(specs):
-        plain = (s for s in specs if s.isa.name == isa.name and s.baked is None and s.outputs == 1)
-        have = {(s.operation, s.inputs) for s in plain}
-        if (Operation.DOT, None) not in have:
-            raise SpecError(f"form go: {isa.name} needs a kernel dot nx1, for shapes without another kernel")
-        if not {(Operation.MAD, None), (Operation.MAD, 1)} & have:
-            raise SpecError(f"form go: {isa.name} needs a kernel mad 1x1 or nx1, which updates parities")
-
-
-def _isas(specs: Sequence[KernelSpec]) -> list[Isa]:
-    present = {spec.isa.name for spec in specs}
-    return [isa for isa in ISAS if isa.name in present]
-
-
 def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
-    """Return path -> text of a Go package with these kernels, which must satisfy `takes`. package: its name.
-
-    A kernel for some rows of a matrix is left out if the other rows have no kernel.
-    """
+    """Return path -> text of a Go package with these kernels, which must satisfy `takes`."""
     specs = [spec for spec, _ in kernels]
-    isas, matrices = _isas(specs), _matrices(specs)
-    shapes = [(m.code, m.k, m.m) for m in matrices]
-    rows = [
-        _row(spec, code, isas, shapes)
-        for spec, code in kernels
-        if spec.baked is None or _shape(spec) in shapes
-    ]
-    rows.sort(key=lambda row: row.isa)
+    isas, matrices, rows = packaged.isas(specs), packaged.matrices(specs), packaged.entries(kernels)
+    listings = {row.spec.symbol: listing(row.code) for row in rows}
     found = {
         "kernels.go": render("golang_kernels.go.j2", package=package, matrices=matrices),
         "kernels_amd64.go": render("golang_amd64.go.j2", package=package, isas=isas, rows=rows),
@@ -247,5 +138,6 @@ def files(kernels: Sequence[Proved], package: str) -> dict[str, str]:
     }
     for number, isa in enumerate(isas):
         own = [row for row in rows if row.isa == number]
-        found[f"{isa.name}_amd64.s"] = render("golang_kernels.s.j2", isa=isa, rows=own)
+        text = render("golang_kernels.s.j2", isa=isa, rows=own, listings=listings)
+        found[f"{isa.name}_amd64.s"] = text
     return found

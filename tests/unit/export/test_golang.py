@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from gfsmith.build import config
 from gfsmith.cli.main import main
-from gfsmith.emit import golang
+from gfsmith.emit import golang, packaged
 from gfsmith.kernel.spec import SpecError
 from gfsmith.verify import listings
 
@@ -40,21 +40,21 @@ def assemble(row: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def kernels(root: Path) -> list[golang.Proved]:
+def kernels(root: Path) -> list[packaged.Proved]:
     """Return the kernels of the default set that Go supports."""
     specs = config.specs(config.load(root / "gfsmith.toml", {}), "gfsmith.toml")
-    taken = [spec for spec in specs if golang.takes(spec)]
+    taken = [spec for spec in specs if packaged.takes(spec)]
     found = listings.read_folder(root / "gen_out", taken)
     return [(spec, code) for spec, abi, code in found if abi == "sysv"]
 
 
-def test_listings_are_the_bytes(kernels: list[golang.Proved]) -> None:
+def test_listings_are_the_bytes(kernels: list[packaged.Proved]) -> None:
     assert len(kernels) > 200
     for spec, code in kernels:
         assert b"".join(map(assemble, golang.listing(code).rows)) == code, spec.symbol
 
 
-def test_depth_counts_pushes_and_spills(kernels: list[golang.Proved]) -> None:
+def test_depth_counts_pushes_and_spills(kernels: list[packaged.Proved]) -> None:
     depths = {spec.symbol: golang.listing(code).depth for spec, code in kernels}
     assert depths["gfs_dot_nx1__sse_u4"] == 0
     large = {spec.symbol for spec, code in kernels if golang.listing(code).inside}
@@ -64,7 +64,7 @@ def test_depth_counts_pushes_and_spills(kernels: list[golang.Proved]) -> None:
     assert all("avx2" in symbol for symbol in large if "16x8" in symbol)
 
 
-def test_a_kernel_with_much_stack_lies_inside_its_caller(kernels: list[golang.Proved]) -> None:
+def test_a_kernel_with_much_stack_lies_inside_its_caller(kernels: list[packaged.Proved]) -> None:
     """The function that Go calls has a frame for the kernel and its return address."""
     spec, code = next(k for k in kernels if k[0].symbol == "gfs_dot_16x8_backblaze__avx2_u2_steps")
     text = golang.files([(spec, code)], "k")["avx2_amd64.s"]
@@ -83,14 +83,14 @@ def test_a_kernel_with_much_stack_lies_inside_its_caller(kernels: list[golang.Pr
     assert f"TEXT {spec.symbol}<>" not in text
 
 
-def test_frames_of_others_are_refused(kernels: list[golang.Proved]) -> None:
+def test_frames_of_others_are_refused(kernels: list[packaged.Proved]) -> None:
     code = next(code for _, code in kernels if golang.listing(code).depth > 48)
     for wrong in (code[4:], code[:-1], code[:-3] + b"\x90" + code[-2:]):
         with pytest.raises(golang.EmissionError):
             golang.listing(wrong)
 
 
-def test_a_matrix_must_be_known_whole(kernels: list[golang.Proved]) -> None:
+def test_a_matrix_must_be_known_whole(kernels: list[packaged.Proved]) -> None:
     """A kernel for two rows of four is useful together with the one for the other two, and not alone."""
     plain = [(s, c) for s, c in kernels if s.isa.name == "avx2" and s.baked is None]
     spec, code = next((s, c) for s, c in kernels if s.symbol == "gfs_dot_10x4_cauchy__avx2_u1")
@@ -104,13 +104,13 @@ def test_a_matrix_must_be_known_whole(kernels: list[golang.Proved]) -> None:
     assert "TEXT ·gfs_dot_10x2_cauchym4r0__avx2_u1(SB)" in whole["avx2_amd64.s"]
 
 
-def test_kernels_that_every_codec_needs(kernels: list[golang.Proved]) -> None:
+def test_kernels_that_every_codec_needs(kernels: list[packaged.Proved]) -> None:
     specs = [spec for spec, _ in kernels]
-    golang.check(specs)
+    packaged.check(specs, "go")
     with pytest.raises(SpecError, match="sse needs a kernel dot nx1"):
-        golang.check([s for s in specs if not s.symbol.startswith("gfs_dot_nx1__sse")])
+        packaged.check([s for s in specs if not s.symbol.startswith("gfs_dot_nx1__sse")], "go")
     with pytest.raises(SpecError, match="avx2 needs a kernel mad 1x1 or nx1"):
-        golang.check([s for s in specs if s.operation.value != "mad" or s.isa.name != "avx2"])
+        packaged.check([s for s in specs if s.operation.value != "mad" or s.isa.name != "avx2"], "go")
 
 
 def test_an_archive_holds_the_package_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gfsmith.build import config
-from gfsmith.emit import golang
+from gfsmith.emit import packaged
 from gfsmith.emit.x86.frame import Abi
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.verify import listings
@@ -69,16 +69,16 @@ def fresh(folder: Path) -> Project:
 
 def _specs(configuration: Path) -> tuple[KernelSpec, ...]:
     specs = config.specs(config.load(configuration, {}), "gfsmith.toml")
-    return tuple(spec for spec in specs if golang.takes(spec))
+    return tuple(spec for spec in specs if packaged.takes(spec))
 
 
-def _code(specs: tuple[KernelSpec, ...]) -> list[golang.Proved]:
+def _code(specs: tuple[KernelSpec, ...]) -> list[packaged.Proved]:
     """Return the machine code of the .S files of the C library."""
     found = listings.read_folder(ROOT / "gen_out", specs)
     return [(spec, code) for spec, abi, code in found if abi == Abi.SYSV.value]
 
 
-def default_set() -> list[golang.Proved]:
+def default_set() -> list[packaged.Proved]:
     """Return the kernels of the default set, as far as Go's assembler supports them."""
     return _code(_specs(ROOT / "gfsmith.toml"))
 
