@@ -1,0 +1,6 @@
+
+#[cfg(test)]
+#[macro_use]
+extern crate quickcheck;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+"""The replacement for reed-solomon-erasure: the original's tests, and every result next to the original's."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gfsmith.emit.rust import FORMATS
+from tests.support.configurations import known_proofs
+from tests.support.folders import once
+from tests.support.paths import ROOT
+from tests.system.bindings.rust.support import CHECKSUMS, TOOLS, Project, environment, sources
+
+OWN = Path(__file__).parent / "replacement"
+NAME = "reed-solomon-erasure"
+KERNELS = Path("src") / "kernels"
+CALLS = 5000  #: for each instruction set
+
+#: Modules of the original that end with tests, which are appended to the modules of the same names.
+WITH_TESTS = ("errors", "galois_16", "galois_8", "matrix")
+#: What the original's tests require, as its Cargo.toml states.
+FOR_TESTS = '\n[dev-dependencies]\nquickcheck = "0.9"\nrand = "0.7.2"\n\n[profile.dev]\nopt-level = 2\n'
+
+PROGRAM = """
+[package]
+name = "program"
+version = "0.0.0"
+edition = "2021"
+
+[dependencies]
+reed-solomon-erasure = "=6.0.0"
+"""
+PATCH = """
+[patch.crates-io]
+reed-solomon-erasure = { path = "../crate" }
+"""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the crate, generated, as crate/, and a program that calls it and the original."""
+
+    def make(folder: Path) -> None:
+        for name, content in sources().items():
+            if name.startswith(f"{NAME}/"):
+                path = folder / "crate" / name.removeprefix(f"{NAME}/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+        known_proofs(folder / "cache")
+        command = (TOOLS / "gfsmith", "export", "--form", "rust", "-c", "gfsmith.toml", "-o", KERNELS)
+        subprocess.run((*command, "--cache", "../cache"), cwd=folder / "crate", env=environment(), check=True)
+        shutil.copytree(OWN / "differential", folder / "differential")
+
+    return once(tmp_path_factory, "rust-replacement", make)
+
+
+@pytest.fixture(scope="session")
+def differential(folder: Path) -> Project:
+    return Project(folder / "differential")
+
+
+@pytest.fixture(scope="session")
+def original(differential: Project) -> Path:
+    """The folder of the original's sources, which cargo has compared with the registry's digest."""
+    packages = json.loads(differential.cargo("metadata", "--format-version=1"))["packages"]
+    assert differential.checksums()[NAME] == CHECKSUMS[NAME]
+    (manifest,) = (p["manifest_path"] for p in packages if p["name"] == NAME and p["source"])
+    return Path(manifest).parent
+
+
+def with_the_tests(crate: Path, original: Path, copy: Path) -> Project:
+    """Return a copy of the crate with the original's tests and the names that they need."""
+    shutil.copytree(crate, copy, ignore=shutil.ignore_patterns("examples"))
+    shutil.copytree(original / "src" / "tests", copy / "src" / "tests")
+    for path in OWN.joinpath("internals").glob("*.rs"):
+        append(copy / "src" / path.name, path.read_text())
+    for name in WITH_TESTS:
+        _, begin, tests = (original / "src" / f"{name}.rs").read_text().partition("#[cfg(test)]\nmod tests {")
+        assert begin, name
+        append(copy / "src" / f"{name}.rs", begin + tests)
+    append(copy / "Cargo.toml", FOR_TESTS)
+    return Project(copy)
+
+
+def append(path: Path, text: str) -> None:
+    path.write_text(f"{path.read_text()}\n{text}")
+
+
+def test_the_tests_of_the_original_pass(folder: Path, original: Path, tmp_path: Path) -> None:
+    said = with_the_tests(folder / "crate", original, tmp_path / "copy").cargo("test", "--lib", "--quiet")
+    assert re.search(r"test result: ok\. 99 passed; 0 failed; 0 ignored", said), said
+
+
+def compared(project: Project, calls: int) -> subprocess.CompletedProcess[str]:
+    """Compile the program and run it."""
+    return project.run("run", "--quiet", "--", str(calls))
+
+
+def test_every_result_equals_that_of_the_original(differential: Project) -> None:
+    done = compared(differential, CALLS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    sets = re.findall(rf"(\w+): {CALLS} calls\n", done.stdout)
+    assert {"avx2", "sse", "portable"} <= set(sets)
+    assert done.stdout.endswith(f"{CALLS * len(sets)} calls are equal\n")
+
+
+#: A fault -> the file, a text in it, and its replacement.
+MUTANTS = {
+    "the first source is added": ("portable.rs", "if add { *y } else { 0 }", "*y"),
+    "the last lost shard is not part of a key": ("decode.rs", "self.bits[shard / 64] |=", "self.bits[0] |="),
+    "parities are rebuilt from data shards only": (
+        "decode.rs",
+        ".filter(|i| !lost.has(*i)).take(data)",
+        ".take(data)",
+    ),
+    "a known matrix is taken for any other": (
+        "map.rs",
+        ".all(|(row, known)| row == known)",
+        ".all(|_| true)",
+    ),
+    "an empty shard is found too late": ("codec.rs", "if len == 0 {", "if len == 0 && shards.len() > 40 {"),
+    "verification ends before the last step": (
+        "codec.rs",
+        "for start in (0..len).step_by(step)",
+        "for start in (0..len.max(step) - step + 1).step_by(step)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_fault_changes_a_result(name: str, folder: Path, tmp_path: Path) -> None:
+    file, text, other = MUTANTS[name]
+    shutil.copytree(folder, tmp_path / "wrong", ignore=shutil.ignore_patterns("cache"))
+    source = tmp_path / "wrong" / "crate" / "src" / file
+    before = source.read_text()
+    assert before.count(text) == 1
+    source.write_text(before.replace(text, other))
+    done = compared(Project(tmp_path / "wrong" / "differential"), CALLS)
+    assert "error" not in done.stderr, done.stderr
+    assert done.returncode != 0
+
+
+def test_one_line_switches_a_program(folder: Path) -> None:
+    """Solana's shreds with the original and with [patch.crates-io]: equal bytes."""
+    example = (folder / "crate" / "examples" / "shreds.rs").read_text()
+    said = []
+    for name, manifest in ("stock", PROGRAM), ("patched", PROGRAM + PATCH):
+        (folder / name / "src").mkdir(parents=True)
+        (folder / name / "Cargo.toml").write_text(manifest)
+        (folder / name / "src" / "main.rs").write_text(example)
+        said.append(Project(folder / name).cargo("run", "--quiet"))
+    assert said[0] == said[1]
+    assert said[0].endswith("32 lost shreds reconstructed\n")
+    assert NAME in (folder / "stock" / "Cargo.lock").read_text().partition("checksum")[0]
+
+
+def test_no_warnings_without_std_and_documentation(folder: Path) -> None:
+    crate = Project(folder / "crate")
+    for features in (), ("--no-default-features", "--features", "simd-accel"):
+        done = crate.run("build", "--quiet", *features)
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+    crate.cargo("fmt", "--check")
+    assert "test result: ok. 4 passed" in crate.cargo("test", "--doc", "--quiet")
+
+
+def checker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("check_linked", ROOT / "packaging" / "check_linked.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def differences(kernels: Path, file: Path) -> list[str]:
+    """Return the kernels of the manifest whose code in a file is not the proved System V code."""
+    module = checker()
+    proved = module.proved(json.loads((kernels / "MANIFEST.json").read_text()), "sysv", ())
+    found = {
+        function.name: module.difference(function, proved[function.name])
+        for image in module.images(file, memoryview(file.read_bytes()))
+        for function in image.functions
+        if function.name in proved
+    }
+    return [name for name in proved if found.get(name, "missing")]
+
+
+def flip(text: str) -> str:
+    """Change one bit of the first word of the code that is not its first instruction."""
+    first = re.search(r"\.quad 0x\w+, 0x(\w+)", text)
+    assert first is not None
+    return text[: first.start(1)] + f"{int(first[1], 16) ^ 1:x}" + text[first.end(1) :]
+
+
+TARGETS = {"elf": "x86_64-linux-gnu", "macho": "x86_64-apple-macos11", "coff": "x86_64-windows-msvc"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_assembled_bytes_are_the_proved_ones(form: str, folder: Path, tmp_path: Path) -> None:
+    """The text that `global_asm!` gets, assembled for each format; a changed bit is found."""
+    kernels = folder / "crate" / KERNELS
+    names = re.findall(r'include_str!\("(\w+\.s)"\),\n', (kernels / "x86_64.rs").read_text())
+    texts = [(kernels / name).read_text() for name in (f"begin_{form}.s", *names)]
+    for changed in False, True:
+        texts[1] = flip(texts[1]) if changed else texts[1]
+        (tmp_path / "k.s").write_text("".join(texts))
+        command = ("clang-19", f"--target={TARGETS[form]}", "-c", tmp_path / "k.s", "-o", tmp_path / "k.o")
+        subprocess.run(command, check=True)
+        wrong = differences(kernels, tmp_path / "k.o")
+        assert len(wrong) == changed, wrong
+
+
+def test_the_linked_bytes_are_the_proved_ones(folder: Path, differential: Project) -> None:
+    """In a program for this system, by the script that users run."""
+    program = differential.program()
+    kernels = folder / "crate" / KERNELS
+    script = ROOT / "packaging" / "check_linked.py"
+    command = ("python3", script, kernels / "MANIFEST.json", program)
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.search(r": 6\d functions compared, 0 compiled from C\n", said), said
