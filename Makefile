@@ -27,6 +27,7 @@
 # make mutate  mutation campaign against the machine-code proof
 # make python  the codec for .venv, and dist/gfsmith-VERSION-*.whl; docs/python.md
 # make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 30 seconds
+# make rust    kernels of the crate that replaces reed-solomon-erasure; docs/migrate/reed-solomon-erasure.md
 # make shards  build/gfsmith-shards, the file tool, and build/libgfsmith-shards.a and .so; apps/shards/README.md
 # make java    build/java/gfsmith-VERSION.jar: the codec for Java 17, and raw erasure coders for Hadoop;
 #              docs/migrate/hdfs.md
@@ -57,7 +58,7 @@ include packaging/make/library.mk
 # The levels of generator/gfsmith/build/requirements.py.
 SETUPS := $(addprefix setup-,gen lib compose python java wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
-.PHONY: help gen judge lib adaptive python tune named-specs test test-all check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
+.PHONY: help gen judge lib adaptive python rust tune named-specs test test-all check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
 help:
 	@sed -n '/^# make /,/^$$/{s/^# \{0,1\}//p}' Makefile
@@ -161,6 +162,9 @@ coverage: setup-test-all
 
 minio: setup-test-all gen
 	@.venv/bin/python -m tests.system.bindings.go.minio.run
+
+rust: setup-gen
+	@$(GFSMITH) export --form rust -c bindings/rust/reed-solomon-erasure/gfsmith.toml --cache .gfsmith-cache -o bindings/rust/reed-solomon-erasure/src/kernels
 
 fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib

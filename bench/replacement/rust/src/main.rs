@@ -8,7 +8,12 @@ const SHAPES: [(usize, usize); 3] = [(10, 4), (12, 4), (32, 32)];
 const LENGTHS: [usize; 6] = [64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 1 << 20];
 /// A sample has as many calls as fill this time.
 const SAMPLE: Duration = Duration::from_micros(400);
-const NAMES: [&str; 4] = ["gfsmith", "reed-solomon-erasure", "rustfs-erasure-codec", "rusty_erasure"];
+const NAMES: [&str; 4] = [
+    "gfsmith",
+    "reed-solomon-erasure",
+    "rustfs-erasure-codec",
+    "rusty_erasure",
+];
 
 type Shards = Vec<Vec<u8>>;
 
@@ -28,7 +33,10 @@ macro_rules! same_interface {
             }
 
             fn reconstruct(&self, shards: &mut [(Vec<u8>, bool)]) {
-                for shard in shards.iter_mut().take(self.0.parity_shard_count().min(self.0.data_shard_count())) {
+                for shard in shards
+                    .iter_mut()
+                    .take(self.0.parity_shard_count().min(self.0.data_shard_count()))
+                {
                     shard.1 = false;
                 }
                 self.0.reconstruct(shards).unwrap();
@@ -60,19 +68,29 @@ impl Code for Rusty {
         let mut from: Vec<Option<&[u8]>> = vec![None; self.lost];
         from.extend(present.iter().map(|shard| Some(&shard.0[..])));
         let mut out: Vec<&mut [u8]> = lost.iter_mut().map(|shard| &mut shard.0[..]).collect();
-        self.coder.recover_with(&self.plan, &from, &mut out).unwrap();
+        self.coder
+            .recover_with(&self.plan, &from, &mut out)
+            .unwrap();
     }
 }
 
 fn codes(k: usize, m: usize) -> Vec<Box<dyn Code>> {
     let lost = k.min(m);
-    let coder = rusty_erasure::coder(rusty_erasure::compat::reed_solomon_erasure_matrix(k, m).unwrap()).unwrap();
+    let coder =
+        rusty_erasure::coder(rusty_erasure::compat::reed_solomon_erasure_matrix(k, m).unwrap())
+            .unwrap();
     let present: Vec<bool> = (0..k + m).map(|i| i >= lost).collect();
-    let plan = coder.decode_plan(&present, &(0..lost).collect::<Vec<_>>()).unwrap();
+    let plan = coder
+        .decode_plan(&present, &(0..lost).collect::<Vec<_>>())
+        .unwrap();
     vec![
         Box::new(Gfsmith(gfsmith::galois_8::ReedSolomon::new(k, m).unwrap())),
-        Box::new(Original(original::galois_8::ReedSolomon::new(k, m).unwrap())),
-        Box::new(Rustfs(rustfs_erasure_codec::galois_8::ReedSolomon::new(k, m).unwrap())),
+        Box::new(Original(
+            original::galois_8::ReedSolomon::new(k, m).unwrap(),
+        )),
+        Box::new(Rustfs(
+            rustfs_erasure_codec::galois_8::ReedSolomon::new(k, m).unwrap(),
+        )),
         Box::new(Rusty { coder, plan, lost }),
     ]
 }
@@ -105,15 +123,31 @@ fn measure(what: &str, rounds: usize, bytes: usize, calls: &mut [Box<dyn FnMut()
             times.push(sample(&mut *call, count));
         }
     }
-    let ratio = |n: usize| median(times[n].iter().zip(&times[0]).map(|(theirs, ours)| theirs / ours).collect());
-    let ratios: Vec<String> = (1..times.len()).map(|n| format!("{:.2}", ratio(n))).collect();
-    println!("{what},{:.2},{}", bytes as f64 / median(times[0].clone()) / 1e9, ratios.join(","));
+    let ratio = |n: usize| {
+        median(
+            times[n]
+                .iter()
+                .zip(&times[0])
+                .map(|(theirs, ours)| theirs / ours)
+                .collect(),
+        )
+    };
+    let ratios: Vec<String> = (1..times.len())
+        .map(|n| format!("{:.2}", ratio(n)))
+        .collect();
+    println!(
+        "{what},{:.2},{}",
+        bytes as f64 / median(times[0].clone()) / 1e9,
+        ratios.join(",")
+    );
 }
 
 fn data(k: usize, len: usize) -> Shards {
     let mut state = 1u64;
     let mut byte = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (state >> 56) as u8
     };
     (0..k).map(|_| (0..len).map(|_| byte()).collect()).collect()
@@ -121,37 +155,67 @@ fn data(k: usize, len: usize) -> Shards {
 
 fn cell(rounds: usize, (k, m): (usize, usize), len: usize) {
     let (codes, data, lost) = (codes(k, m), data(k, len), k.min(m));
-    let mut encoded: Vec<Shards> = codes.iter().map(|_| data.iter().cloned().chain(vec![vec![0; len]; m]).collect()).collect();
+    let mut encoded: Vec<Shards> = codes
+        .iter()
+        .map(|_| data.iter().cloned().chain(vec![vec![0; len]; m]).collect())
+        .collect();
     for (code, shards) in codes.iter().zip(&mut encoded) {
         let (data, parity) = shards.split_at_mut(k);
         code.encode(data, parity);
     }
-    assert!(encoded.windows(2).all(|pair| pair[0] == pair[1]), "{k}+{m}: parities differ");
+    assert!(
+        encoded.windows(2).all(|pair| pair[0] == pair[1]),
+        "{k}+{m}: parities differ"
+    );
     let whole = encoded[0].clone();
     let mut stripes: Vec<Vec<(Vec<u8>, bool)>> = codes
         .iter()
-        .map(|_| whole.iter().enumerate().map(|(i, s)| if i < lost { (vec![0; len], false) } else { (s.clone(), true) }))
+        .map(|_| {
+            whole.iter().enumerate().map(|(i, s)| {
+                if i < lost {
+                    (vec![0; len], false)
+                } else {
+                    (s.clone(), true)
+                }
+            })
+        })
         .map(Iterator::collect)
         .collect();
     for (code, stripe) in codes.iter().zip(&mut stripes) {
         code.reconstruct(stripe);
-        assert!(stripe.iter().map(|shard| &shard.0).eq(&whole), "{k}+{m}: reconstructed bytes differ");
+        assert!(
+            stripe.iter().map(|shard| &shard.0).eq(&whole),
+            "{k}+{m}: reconstructed bytes differ"
+        );
     }
     let mut calls: Vec<Box<dyn FnMut()>> = Vec::new();
     for (code, shards) in codes.iter().zip(&mut encoded) {
         let (data, parity) = shards.split_at_mut(k);
         calls.push(Box::new(|| code.encode(data, parity)));
     }
-    measure(&format!("encode,{k}+{m},{len}"), rounds, k * len, &mut calls);
+    measure(
+        &format!("encode,{k}+{m},{len}"),
+        rounds,
+        k * len,
+        &mut calls,
+    );
     let mut calls: Vec<Box<dyn FnMut()>> = Vec::new();
     for (code, stripe) in codes.iter().zip(&mut stripes) {
         calls.push(Box::new(|| code.reconstruct(stripe)));
     }
-    measure(&format!("reconstruct,{k}+{m},{len}"), rounds, k * len, &mut calls);
+    measure(
+        &format!("reconstruct,{k}+{m},{len}"),
+        rounds,
+        k * len,
+        &mut calls,
+    );
 }
 
 fn main() {
-    let Some(rounds) = std::env::args().nth(1).and_then(|text| text.parse().ok()).filter(|&rounds: &usize| rounds > 0)
+    let Some(rounds) = std::env::args()
+        .nth(1)
+        .and_then(|text| text.parse().ok())
+        .filter(|&rounds: &usize| rounds > 0)
     else {
         eprintln!("replacement: the argument is the number of rounds, 1 or more");
         std::process::exit(2);

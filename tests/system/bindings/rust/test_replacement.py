@@ -25,7 +25,7 @@ CALLS = 5000  #: for each instruction set
 
 #: Modules of the original that end with tests, which are appended to the modules of the same names.
 WITH_TESTS = ("errors", "galois_16", "galois_8", "matrix")
-#: What the original's tests require, as its Cargo.toml states.
+#: The original requires these crates for its tests.
 FOR_TESTS = '\n[dev-dependencies]\nquickcheck = "0.9"\nrand = "0.7.2"\n\n[profile.dev]\nopt-level = 2\n'
 
 PROGRAM = """

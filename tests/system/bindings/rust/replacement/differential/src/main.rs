@@ -121,6 +121,11 @@ impl Pair {
         match random.below(8) {
             0 | 1 => self.encode(random, shards, k),
             2 => self.encode_single(random, shards, k),
+            3 if m == 40 && random.one_of(2) => {
+                let len = 3000 + random.below(1000); // around the length of a step of verification
+                let shards = (0..k + m).map(|_| random.bytes(len)).collect();
+                self.verify(random, shards, m);
+            }
             3 => self.verify(random, shards, m),
             4 => self.shard_by_shard(random, shards, k),
             _ => self.reconstruct(random, shards),
