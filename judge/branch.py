@@ -32,10 +32,9 @@ def decide(state: State, name: str) -> bool | Split:
         require(low >= 0 or high <= 0, "{} may be on both sides of 0", value)
         rest = (1, inf) if low >= 0 else (-inf, -1)
         taken, other = ((0, 0), rest) if name == "je" else (rest, (0, 0))
-    if taken[0] <= low and high <= taken[1]:
-        return True
-    if other[0] <= low and high <= other[1]:
-        return False
+    for answer, (least, most) in ((True, taken), (False, other)):
+        if least <= low and high <= most:
+            return answer
     assert isinstance(value, Linear)
     return Split(value, taken, other)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judge.decode import GENERAL, MASKS
 from judge.forms import Runs, cut, junk, variable
-from judge.integers import SPAN, Facts, Pointer, Region, Word, require, subtract, unknown
+from judge.integers import SPAN, Facts, Linear, Pointer, Region, Word, require, subtract, unknown
 from judge.memory import Abi, Data, State, Value, settle
 from judge.spec import Spec
 
@@ -30,7 +30,8 @@ def entry(spec: Spec, code: bytes, abi: Abi) -> State:
     gpr: dict[str, Value] = {name: Data(junk(8)) for name in (*GENERAL, *MASKS)}
     gpr |= {name: _caller(name) for name in abi.preserved} | {"rsp": _ENTRY_RSP}
     slots: dict[Word, tuple[Value, int]] = {0: (_caller("return address"), 8)}
-    sources: Value = spec.sources if spec.inputs is None else Data(junk(8))
+    facts.assume(unknown("c"), spec.inputs or 0, _MAX_SOURCES)
+    sources: Value = k if isinstance(k := spec.columns(spec.sources), Linear) else Data(junk(8))
     given = [unknown("n"), sources, *(Pointer(Region(kind), 0) for kind in ("coeffs", "srcs", "dsts"))]
     gpr |= dict(zip(abi.arguments, given, strict=False))
     for place, value in enumerate(given[len(abi.arguments) :]):

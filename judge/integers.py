@@ -85,10 +85,13 @@ def subtract(left: Word, right: Word) -> Word:
     return add(left, right, -1)
 
 
+def parts(value: Word) -> list[int]:
+    return [value] if isinstance(value, int) else [value.constant, *(factor for _, factor in value.terms)]
+
+
 def is_multiple(value: Word, of: int) -> bool:
     """Return whether each part of the sum is a multiple, and so the sum for all values of its unknowns."""
-    parts = [value] if isinstance(value, int) else [value.constant, *(factor for _, factor in value.terms)]
-    return all(part % of == 0 for part in parts)
+    return all(part % of == 0 for part in parts(value))
 
 
 def divide(value: Word, by: int) -> Word:
@@ -122,16 +125,14 @@ def word(data: Any) -> Word:
 
 def number(value: object) -> Word:
     """Return a value that is a number. Raises Rejected for addresses and data."""
-    if not isinstance(value, int | Linear):
-        raise Rejected(f"{value} is used as a number")
-    return value
+    require(isinstance(value, int | Linear), "{} is used as a number", value)
+    return value  # type: ignore[return-value]
 
 
 def pointer(value: object) -> Pointer:
     """Return a value that is an address in a region. Raises Rejected for others."""
-    if not isinstance(value, Pointer):
-        raise Rejected(f"{value} is used as an address")
-    return value
+    require(isinstance(value, Pointer), "{} is used as an address", value)
+    return value  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=1 << 14)

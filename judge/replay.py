@@ -19,6 +19,7 @@ difference has the bounds that follow from theirs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -55,11 +56,8 @@ class Replay:
         tasks = [Task(state, 0, node, {})]
         self._names.clear()
         while tasks:
-            task = tasks.pop()
-            try:
-                tasks += self._follow(task)
-            except Contradiction:
-                continue
+            with suppress(Contradiction):
+                tasks += self._follow(tasks.pop())
 
     def _follow(self, task: Task) -> Iterator[Task]:
         """Execute a path to its end or to the next node, and yield the paths that go on from there."""
@@ -95,8 +93,7 @@ class Replay:
         ins = decode.decode(self._code[ip : ip + self._sizes.get(ip, 15)])
         effect, lacks = semantics.effect(ins), semantics.needs(ins) - self._features
         require(not lacks, "{} needs {}", ins.form, ", ".join(sorted(lacks)))
-        self._program[ip] = ins, effect
-        return ins, effect
+        return self._program.setdefault(ip, (ins, effect))
 
     def _split(self, task: Task, name: str, sides: tuple[int, int], decision: Split) -> Iterator[Task]:
         """Yield the paths behind an undecided branch, or check the end of a loop's iteration."""

@@ -177,7 +177,7 @@ def _entry(s: State, element: Runs) -> tuple[str, Any, Any] | None:
     width, start, one = element[0]
     if len(element) != 1 or one is not TABLE or start is None:
         return None
-    source, output, within = s.spec.place(start)
+    source, output, within = s.spec.place(start, s.sources)
     parts = [p[0] for p in FORMATS[s.spec.table][1] if (within, width) == p[1:3]]
     require(parts != [], "byte {} of a table entry", within)
     return parts[0], source, output
@@ -201,7 +201,7 @@ def _map(width: int, name: str, known: Callable[[bytes, Body], Body], place: int
         if found is None:
             return known(forms.known(element), data)
         short = name != "nibble" or forms.mask(data, 0x0F) is data
-        require(s.spec.table == name and short, "a table entry as {}", name)
+        require(FORMATS[s.spec.table][1] == FORMATS[name][1] and short, "a table entry as {}", name)
         return forms.look_up(*found, data)
 
     def rule(ins: Instruction, size: int) -> Rule:
@@ -307,8 +307,7 @@ def _set(s: State, name: str, value: Value) -> None:
 def _value(op: Operand) -> Callable[[State], Value]:
     """Return a function that reads 64 bits of a general register, of memory or a number."""
     if isinstance(op, General):
-        name = op.name
-        return lambda s: s.gpr[name]
+        return lambda s, name=op.name: s.gpr[name]  # type: ignore[misc]
     if isinstance(op, int):
         return lambda s: op
     place = _address(op)
@@ -402,8 +401,7 @@ def _low_ones(ins: Instruction) -> Effect:
 
     def run(s: State) -> None:
         count = number(s.gpr[index])
-        low, high = s.facts.range(count)
-        ones = s.gpr[source] == SPAN - 1 and low >= 0 and high < 64
+        ones = s.gpr[source] == SPAN - 1 and s.facts.low(count) >= 0 and s.facts.high(count) < 64
         require(ones, "bzhi of other numbers than all ones, or by {}", count)
         _set(s, target, LowBits(count))
         s.flags = None

@@ -12,16 +12,18 @@ from functools import lru_cache
 from typing import Any
 
 from judge.forms import IDENTITY, ZERO, Atom, Body, body, ended, keeping, multiply, variable, xor
-from judge.integers import Linear, Word, add, divide, require, scale, subtract, unknown
+from judge.integers import Linear, Word, add, divide, parts, require, scale, subtract, unknown
 
 POINTER = 8
 #: The instruction sets of kernels; each has the instructions of those before (semantics.py states them).
 LEVELS = ("sse", "avx2", "avx512")
 #: Format of table entries -> bytes of an entry, and its parts: name, first byte, bytes, matrix of the index
-#: (of the nibble tables: bits 0 to 3, and bits 4 to 7).
+#: (of the nibble tables: bits 0 to 3, and bits 4 to 7). Of isal the entries of an output stand together,
+#: of all other formats those of a source.
 FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "nibble": (32, (("low", 0, 16, keeping(0x0F)), ("high", 16, 16, keeping(0xF0) >> 32))),
     "affine": (8, (("matrix", 0, 8, IDENTITY),)),
+    "isal": (32, (("matrix", 0, 8, IDENTITY),)),
     "mulb": (8, (("product", 0, 8, IDENTITY),)),
     "none": (0, ()),
 }
@@ -88,14 +90,24 @@ class Spec:
     def per_shard(self) -> bool:
         return self.operation == "mul"
 
-    def place(self, offset: Word) -> tuple[Word, int, int]:
-        """Return source, output and byte within the entry for a place in the table."""
-        entry = FORMATS[self.table][0]
+    def columns(self, sources: Word) -> Word:
+        """Return the entries of an output in the table, if there are `sources` sources."""
+        return unknown("c") if self.table == "isal" and self.inputs is not None else sources
+
+    def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
+        """Return source, output and byte within the entry for a place in the table: of the formats by output,
+        in the last row that begins there or before. So each name is of one place; a source beyond its row
+        would be another name of a place in a later row, but no specified value has this name."""
+        entry, row, group = FORMATS[self.table][0], 0, self.outputs
         require(entry > 0, "there is no coefficient table")
+        if self.table == "isal":
+            rests = [add(offset, self.columns(sources), -entry * n) for n in range(self.outputs)]
+            row = max(n for n, rest in enumerate(rests) if n == 0 or min(parts(rest)) >= 0)
+            offset, group = rests[row], 1
         constant = offset if isinstance(offset, int) else offset.constant
-        source, rest = divmod(constant, entry * self.outputs)
-        varying = divide(subtract(offset, constant), entry * self.outputs)
-        return add(varying, source), *divmod(rest, entry)
+        source, rest = divmod(constant, entry * group)
+        varying = divide(subtract(offset, constant), entry * group)
+        return add(varying, source), row + rest // entry, rest % entry
 
     def product(self, output: Word, source: Word) -> Body:
         """Return c[output][source] * src[source]."""
@@ -104,8 +116,8 @@ class Spec:
         if self.rows is not None:
             require(isinstance(output, int) and isinstance(source, int), "a coefficient of an unknown source")
             return multiply(times(self.rows[output][source], self.polynomial), variable("src", source))  # type: ignore[index]
-        parts = FORMATS[self.table][1]
-        return body(0, {Atom(name, source, output, "src", source): kept for name, _, _, kept in parts})
+        atoms = FORMATS[self.table][1]
+        return body(0, {Atom(name, source, output, "src", source): kept for name, _, _, kept in atoms})
 
     def gained(self, total: Body, output: Word, first: Word, count: int) -> Body:
         """Return a sum of the sources before `first` after it gained `count` more. Horner's rule multiplies

@@ -193,6 +193,8 @@ class Machine:
         index = current + CURRENT - ref.index if ref.index <= CURRENT else ref.index
         if ref.space is Space.COEFFICIENT:
             start = self.spec.entry_offset(index, ref.output) + ref.offset
+            if self.spec.by_rows:
+                start += len(self.table) // self.spec.outputs * ref.output
             return [self._entry(instr, self.table, start)] * count
         if ref.space is Space.CONSTANT:
             return [self._entry(instr, self.constants, ref.offset)] * count
@@ -212,6 +214,7 @@ FORMATS = (
     TableFormat.NIBBLE,
     TableFormat.PERMXOR,
     TableFormat.AFFINE,
+    TableFormat.ISAL,
     TableFormat.BITPLANE,
     TableFormat.MULB,
 )

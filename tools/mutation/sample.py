@@ -70,6 +70,8 @@ SHAPES: tuple[Shape, ...] = (
     Shape(Operation.XOR, None, 1, Abi.MS, unroll=2),
     Shape(Operation.MUL, None, 1, Abi.SYSV),
     Shape(Operation.MAD, 1, 1, Abi.SYSV, technique=Technique.MULB),
+    Shape(Operation.DOT, None, 3, Abi.SYSV, technique=Technique.ISAL),
+    Shape(Operation.MAD, 1, 2, Abi.SYSV, technique=Technique.ISAL),
 )
 
 X86_ISAS: tuple[Isa, ...] = tuple(isa for isa in ISAS if isa.encoding is not Encoding.C)

@@ -72,7 +72,10 @@ _DOUBLES = frozenset({Technique.AFFINE, Technique.SHIFT})
 _PARITIES = (2, 3)
 
 #: Techniques with one instruction per product.
-_SINGLE = frozenset({Technique.AFFINE, Technique.MULB, Technique.PERMXOR})
+_SINGLE = frozenset({Technique.AFFINE, Technique.ISAL, Technique.MULB, Technique.PERMXOR})
+
+#: Most outputs of a kernel that reads entries row by row: a register for each row but the first.
+_MOST_ROWS = 6
 
 
 def with_width(isa: Isa, bits: int) -> Isa:
@@ -173,10 +176,21 @@ class KernelSpec:
             raise SpecError(
                 f"polynomial = {self.field.polynomial:#x}; horner is for RAID, modulo {POLYNOMIAL:#x}"
             )
+        if self.by_rows:
+            self._check_rows()
         if self.technique is Technique.MULB and self.field.polynomial != MULB_POLYNOMIAL:
             raise SpecError(
                 f"technique = mulb multiplies modulo {MULB_POLYNOMIAL:#x} only, not modulo "
                 f"{self.field.polynomial:#x}; use affine"
+            )
+
+    def _check_rows(self) -> None:
+        shape = {Operation.DOT: self.inputs is None, Operation.MAD: self.inputs == 1}
+        plain = self.baked is None and self.walk is Walk.TOGETHER and not self.pipelined
+        if not shape.get(self.operation) or self.outputs > _MOST_ROWS or not plain or not self.machine_code:
+            raise SpecError(
+                f"technique = {self.technique.value}; allowed: dot of nx1 to nx{_MOST_ROWS} and mad of 1x1 "
+                f"to 1x{_MOST_ROWS} with run-time coefficients, on x86_64, together and not pipelined"
             )
 
     def _check_schedule(self) -> None:
@@ -303,14 +317,27 @@ class KernelSpec:
         pays = product and self.outputs > 1 and self.store is Store.TEMPORAL and not self._by_lines
         return 2 if pays and self.inputs is None else 1
 
+    @property
+    def group_of_singles(self) -> int:
+        """Sources per iteration of the loop over single vectors: as many as of the main loop in kernels that
+        read the tables of ISA-L's callers, because these serve short calls."""
+        return self.group if self.by_rows else 1
+
+    @property
+    def by_rows(self) -> bool:
+        """True if the entries of an output stand together; the argument k is their number."""
+        return self.technique is Technique.ISAL
+
     def entry_offset(self, source: int, output: int) -> int:
-        """Return the byte offset in the table of the coefficient of `source` in `output` (source-major)."""
-        return (source * self.outputs + output) * self.tables.entry_bytes
+        """Return the byte offset of the coefficient of `source` in `output`: in the row of the output if
+        entries stand row by row, otherwise in the table."""
+        place = source if self.by_rows else source * self.outputs + output
+        return place * self.tables.entry_bytes
 
     @property
     def source_stride(self) -> int:
         """Bytes from one source's entries to the next one's."""
-        return self.outputs * self.tables.entry_bytes
+        return self.entry_offset(1, 0)
 
     @property
     def machine_code(self) -> bool:

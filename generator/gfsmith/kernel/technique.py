@@ -1,6 +1,7 @@
 """Ways to multiply a vector of bytes by a constant, and their tables.
 
-SHIFT multiplies by the constant 2 only: it shifts the byte and adds the polynomial if bit 7 was set.
+SHIFT multiplies by the constant 2 only: it shifts the byte and adds the polynomial if bit 7 was set. ISAL is
+AFFINE with the tables of ISA-L 2.31 and later.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ class Technique(Enum):
     NIBBLE = "nibble"
     PERMXOR = "permxor"
     AFFINE = "affine"
+    ISAL = "isal"
     MULB = "mulb"
     BITPLANE = "bitplane"
     SHIFT = "shift"
@@ -27,12 +29,14 @@ class TableFormat(Enum):
 
     NIBBLE: c * n, then c * (n << 4), for n = 0..15. PERMXOR: the same with n at place n ^ 7.
     AFFINE: byte 7-i is row i of the bit matrix of c. BITPLANE: byte b is c * 2^b. MULB: c eight times.
-    NONE: no table is read.
+    ISAL: AFFINE four times. Only in this format entries stand row by row, k in each; in all others source by
+    source. NONE: no table is read.
     """
 
     NIBBLE = ("nibble", 32)
     PERMXOR = ("permxor", 32)
     AFFINE = ("affine", 8)
+    ISAL = ("isal", 32)
     BITPLANE = ("bitplane", 8)
     MULB = ("mulb", 8)
     NONE = ("none", 0)
@@ -51,6 +55,7 @@ FORMAT = {
     Technique.NIBBLE: TableFormat.NIBBLE,
     Technique.PERMXOR: TableFormat.PERMXOR,
     Technique.AFFINE: TableFormat.AFFINE,
+    Technique.ISAL: TableFormat.ISAL,
     Technique.MULB: TableFormat.MULB,
     Technique.BITPLANE: TableFormat.BITPLANE,
     Technique.SHIFT: TableFormat.NONE,
@@ -62,6 +67,7 @@ NEEDS = {
     Technique.NIBBLE: Op.LOOKUP,
     Technique.PERMXOR: Op.LOOKUP2,
     Technique.AFFINE: Op.AFFINE,
+    Technique.ISAL: Op.AFFINE,
     Technique.MULB: Op.MULB,
     Technique.BITPLANE: Op.SCALE,
     Technique.SHIFT: Op.CHOOSE,

@@ -34,6 +34,7 @@ _TECHNIQUES: dict[Technique, Multiply] = {
     Technique.NIBBLE: Nibble(),
     Technique.PERMXOR: Permxor(),
     Technique.AFFINE: Affine(Op.AFFINE),
+    Technique.ISAL: Affine(Op.AFFINE),
     Technique.MULB: Affine(Op.MULB),
     Technique.BITPLANE: Bitplane(),
     Technique.PLAIN: Plain(),
@@ -67,7 +68,7 @@ class _Lowering:
         rolled = any_number or (many and _keeps_rolled(spec))
         loops = self._iteration(Role.BLOCK, spec.block, self._visits, rolled, spec.group)
         if spec.unroll > 1:
-            loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled)
+            loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled, spec.group_of_singles)
         loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
         return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 

@@ -146,10 +146,8 @@ unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, 
   return 1;
 }
 
-static bool suits(const kernel_row *row, const gfs_isa *isa, gfs_operation operation,
-                  unsigned inputs, unsigned outputs) {
-  bool tables = operation != GFS_OPERATION_xor && operation != GFS_OPERATION_horner;
-  gfs_format format = tables ? isa->format : GFS_FORMAT_none;
+static bool suits(const kernel_row *row, const gfs_isa *isa, gfs_format format,
+                  gfs_operation operation, unsigned inputs, unsigned outputs) {
   return row->isa == isa->id && row->operation == operation &&
          (row->inputs == inputs || row->inputs == 0) && row->outputs == outputs &&
          row->format == format;
@@ -157,10 +155,18 @@ static bool suits(const kernel_row *row, const gfs_isa *isa, gfs_operation opera
 
 gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
                                     unsigned outputs, gfs_path path) {
+  bool tables = operation != GFS_OPERATION_xor && operation != GFS_OPERATION_horner;
+  gfs_format format = tables ? isa->format : GFS_FORMAT_none;
+  return gfs_dispatch_kernel_reading(isa, format, operation, inputs, outputs, path);
+}
+
+gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format format,
+                                            gfs_operation operation, unsigned inputs,
+                                            unsigned outputs, gfs_path path) {
   gfsmith_kernel *best = NULL;
   unsigned best_rank = 0;
   for (size_t n = 0; n < sizeof kernels / sizeof kernels[0]; n++) {
-    if (!suits(&kernels[n], isa, operation, inputs, outputs))
+    if (!suits(&kernels[n], isa, format, operation, inputs, outputs))
       continue;
     /* The location of the data has more influence than a run-time number of inputs. */
     unsigned rank = gfs_dispatch_rank(kernels[n].run, path, kernels[n].store, kernels[n].prefetch);

@@ -55,4 +55,9 @@ unsigned gfs_dispatch_rank(gfsmith_kernel *run, gfs_path path, gfs_store store, 
 gfsmith_kernel *gfs_dispatch_kernel(const gfs_isa *isa, gfs_operation operation, unsigned inputs,
                                     unsigned outputs, gfs_path path);
 
+/* The same with tables of a given format. */
+gfsmith_kernel *gfs_dispatch_kernel_reading(const gfs_isa *isa, gfs_format format,
+                                            gfs_operation operation, unsigned inputs,
+                                            unsigned outputs, gfs_path path);
+
 #endif

@@ -6,6 +6,7 @@ size_t gfs_tables_entry(gfs_format format) {
   switch (format) {
   case GFS_FORMAT_nibble:
   case GFS_FORMAT_permxor:
+  case GFS_FORMAT_isal:
     return 32;
   case GFS_FORMAT_bitplane:
   case GFS_FORMAT_affine:
@@ -49,6 +50,11 @@ static void fill_affine(const uint8_t *column, uint8_t *entry) {
       entry[7 - row] |= (uint8_t)((column[bit] >> row & 1) << bit);
 }
 
+static void fill_isal(const uint8_t *column, uint8_t *entry) {
+  for (unsigned copy = 0; copy < 4; copy++)
+    fill_affine(column, entry + copy * 8u);
+}
+
 void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entry) {
   switch (format) {
   case GFS_FORMAT_nibble:
@@ -62,6 +68,9 @@ void gfs_tables_fill_map(gfs_format format, const uint8_t *column, uint8_t *entr
     break;
   case GFS_FORMAT_affine:
     fill_affine(column, entry);
+    break;
+  case GFS_FORMAT_isal:
+    fill_isal(column, entry);
     break;
   case GFS_FORMAT_mulb:
     memset(entry, column[0], 8);

@@ -14,7 +14,9 @@ typedef enum gfs_format {
   GFS_FORMAT_permxor,  /* 32 bytes: those of nibble, byte n at n ^ 7 (POWER, lxvd2x and vpermxor) */
   GFS_FORMAT_affine,   /* 8 bytes: byte 7 - i = row i of the matrix of x -> c * x, bit b = column b
                           (Intel SDM, GF2P8AFFINEQB) */
-  GFS_FORMAT_mulb      /* 8 bytes: c, repeated (0x11b only); no codec uses these kernels */
+  GFS_FORMAT_isal, /* 32 bytes: those of affine four times; entries row by row (only the drop-in for
+                      ISA-L uses these kernels) */
+  GFS_FORMAT_mulb  /* 8 bytes: c, repeated (0x11b only); no codec uses these kernels */
 } gfs_format;
 
 enum { GFS_ENTRY_MAX = 32 /* most bytes of an entry */ };

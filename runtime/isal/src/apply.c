@@ -6,6 +6,7 @@
 #include "passes.h"
 #include "portable.h"
 #include "remembered_kernels.h"
+#include "short_calls.h"
 #include "sizes.h"
 #include "table_entries.h"
 
@@ -47,6 +48,7 @@ void gfs_isal_apply(const gfs_isal_call *call, gfs_operation operation) {
       gfs_isal_plain_output(call, operation, i);
     return;
   }
+  gfs_isal_find_short(isa);
   size_t shards =
       gfs_least(call->inputs, GFSMITH_MAX_SHARDS) + gfs_least(call->outputs, GFSMITH_MAX_SHARDS);
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, (unsigned)shards, call->len);

@@ -4,6 +4,7 @@
 #include "apply.h"
 #include "portable.h"
 #include "remembered_kernels.h"
+#include "short_calls.h"
 #include "table_entries.h"
 
 typedef unsigned char byte;
@@ -11,36 +12,54 @@ typedef unsigned char byte;
 /* Callers pass counts as int; negative counts are treated as 0. */
 static size_t count(int n) { return n > 0 ? (size_t)n : 0; }
 
-void gf_vect_mul_init(byte c, byte *gftbl) { gfs_isal_entry(c, gftbl); }
+void gf_vect_mul_init(byte c, byte *gftbl) { gfs_isal_entry(gfs_dispatch_isa(), c, gftbl); }
 
-void gf_vect_mul_init_base(byte c, byte *gftbl) { gfs_isal_entry(c, gftbl); }
+void gf_vect_mul_init_base(byte c, byte *gftbl) { gfs_isal_products(c, gftbl); }
 
 void ec_init_tables(int k, int rows, byte *a, byte *gftbls) {
+  const gfs_isa *isa = gfs_dispatch_isa();
   size_t entries = count(k) * count(rows);
   for (size_t n = 0; n < entries; n++)
-    gfs_isal_entry(a[n], gftbls + n * GFS_ISAL_ENTRY);
+    gfs_isal_entry(isa, a[n], gftbls + n * GFS_ISAL_ENTRY);
 }
 
 void ec_init_tables_base(int k, int rows, byte *a, byte *gftbls) {
-  ec_init_tables(k, rows, a, gftbls);
+  size_t entries = count(k) * count(rows);
+  for (size_t n = 0; n < entries; n++)
+    gfs_isal_products(a[n], gftbls + n * GFS_ISAL_ENTRY);
 }
 
-void ec_encode_data(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
-  if (len <= 0)
-    return;
+/* Not inlined, so that a short call has no record in memory. */
+static __attribute__((noinline)) void encode(int len, int k, int rows, byte *gftbls, byte **data,
+                                             byte **coding) {
   gfs_isal_call call = {
       (size_t)len, count(k), count(rows), gftbls, count(k), (const uint8_t *const *)data, coding};
   gfs_isal_apply(&call, GFS_OPERATION_dot);
 }
 
+void ec_encode_data(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
+  gfsmith_kernel *kernel = gfs_isal_short_dot(len, k, rows, gftbls);
+  if (kernel != NULL)
+    kernel((size_t)len, (size_t)k, gftbls, (const uint8_t *const *)data, coding);
+  else if (len > 0)
+    encode(len, k, rows, gftbls, data, coding);
+}
+
+static __attribute__((noinline)) void update(int len, int k, int rows, byte *entries, byte **data,
+                                             byte **coding) {
+  gfs_isal_call call = {
+      (size_t)len, 1, count(rows), entries, count(k), (const uint8_t *const *)data, coding};
+  gfs_isal_apply(&call, GFS_OPERATION_mad);
+}
+
 void ec_encode_data_update(int len, int k, int rows, int vec_i, byte *g_tbls, byte *data,
                            byte **coding) {
-  if (len <= 0)
-    return;
-  const uint8_t *const src[] = {data};
-  const uint8_t *entries = g_tbls + count(vec_i) * GFS_ISAL_ENTRY;
-  gfs_isal_call call = {(size_t)len, 1, count(rows), entries, count(k), src, coding};
-  gfs_isal_apply(&call, GFS_OPERATION_mad);
+  byte *entries = g_tbls + count(vec_i) * GFS_ISAL_ENTRY;
+  gfsmith_kernel *kernel = gfs_isal_short_mad(len, k, rows, entries);
+  if (kernel != NULL)
+    kernel((size_t)len, (size_t)k, entries, (const uint8_t *const *)&data, coding);
+  else if (len > 0)
+    update(len, k, rows, entries, &data, coding);
 }
 
 void gf_vect_dot_prod(int len, int vlen, byte *gftbls, byte **src, byte *dest) {

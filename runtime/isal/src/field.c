@@ -88,13 +88,13 @@ int gf_invert_matrix(byte *in, byte *out, const int size) {
       swap(in + i * n, in + pivot * n, n);
       swap(out + i * n, out + pivot * n, n);
     }
-    gfs_isal_entry(gf_inv(in[i * n + i]), entry);
+    gfs_isal_products(gf_inv(in[i * n + i]), entry);
     scale(in + i * n, entry, n);
     scale(out + i * n, entry, n);
     for (size_t row = 0; row < n; row++) {
       if (row == i || in[row * n + i] == 0)
         continue;
-      gfs_isal_entry(in[row * n + i], entry);
+      gfs_isal_products(in[row * n + i], entry);
       add_multiple(out + row * n, out + i * n, entry, n);
       add_multiple(in + row * n, in + i * n, entry, n);
     }

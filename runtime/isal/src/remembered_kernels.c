@@ -1,6 +1,7 @@
 #include "remembered_kernels.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "map.h"
 #include "table_entries.h"
@@ -46,30 +47,32 @@ gfsmith_kernel *gfs_isal_known_kernel(const gfs_isa *isa, const gfs_known_matrix
   return kernel != none ? kernel : NULL;
 }
 
-/* Do the coefficients of `count` entries differ from these elements? Four at a time and without an
- * exit, because with 64 bytes the comparison takes as long as the kernel. */
-static inline unsigned differ(const uint8_t *entries, const uint8_t *elements, size_t count) {
-  unsigned bits = 0;
-  size_t n = 0;
-  for (; n + 4 <= count; n += 4, entries += 4 * GFS_ISAL_ENTRY)
-    bits |= (unsigned)(gfs_isal_coefficient(entries) ^ elements[n]) |
-            (unsigned)(gfs_isal_coefficient(entries + GFS_ISAL_ENTRY) ^ elements[n + 1]) |
-            (unsigned)(gfs_isal_coefficient(entries + 2 * GFS_ISAL_ENTRY) ^ elements[n + 2]) |
-            (unsigned)(gfs_isal_coefficient(entries + 3 * GFS_ISAL_ENTRY) ^ elements[n + 3]);
-  for (; n < count; n++, entries += GFS_ISAL_ENTRY)
-    bits |= (unsigned)(gfs_isal_coefficient(entries) ^ elements[n]);
-  return bits;
+static inline unsigned two_bytes(const uint8_t *from) {
+  uint16_t both;
+  memcpy(&both, from, sizeof both);
+  return both;
 }
 
-/* Most matrices differ in the first element. */
-static bool begin_with(const uint8_t *entries, const gfs_known_matrix *matrix) {
-  if (gfs_isal_coefficient(entries) != matrix->elements[0])
+/* Are these the elements of `count` contiguous entries of the form MATRICES? Two bytes suffice:
+ * both are 0 for 0, and for no other coefficient in either form. Without an exit, because a short
+ * call takes little longer than the comparison. */
+static inline bool are_matrices(const uint8_t *entries, const uint8_t *elements, size_t count) {
+  unsigned differ = 0;
+  for (size_t n = 0; n < count; n++, entries += GFS_ISAL_ENTRY)
+    differ |= two_bytes(entries) ^ two_bytes(gfs_isal_matrices[elements[n]]);
+  return differ == 0;
+}
+
+/* Are these the elements of `count` contiguous entries? Most matrices differ in the first element.
+ */
+static inline bool are(const uint8_t *entries, const uint8_t *elements, size_t count) {
+  if (!gfs_isal_has(entries, elements[0]))
     return false;
-  for (unsigned i = 0; i < matrix->outputs; i++) {
-    size_t row = (size_t)i * matrix->inputs;
-    if (differ(entries + row * GFS_ISAL_ENTRY, matrix->elements + row, matrix->inputs) != 0)
+  if (gfs_isal_is_matrices(entries))
+    return are_matrices(entries, elements, count);
+  for (size_t n = 1; n < count; n++)
+    if (!gfs_isal_has(entries + n * GFS_ISAL_ENTRY, elements[n]))
       return false;
-  }
   return true;
 }
 
@@ -100,7 +103,8 @@ const gfs_known_matrix *gfs_isal_known(const gfs_isa *isa, const uint8_t *entrie
   const gfs_known_matrix *end = gfs_baked_matrices + (range >> 16) - 1;
   for (const gfs_known_matrix *m = gfs_baked_matrices + (range & 0xffff); m < end; m++)
     if (m->inputs == inputs && m->outputs <= left && m->polynomial == GFSMITH_POLYNOMIAL &&
-        (found == NULL || m->outputs > found->outputs) && begin_with(entries, m) &&
+        (found == NULL || m->outputs > found->outputs) &&
+        are(entries, m->elements, (size_t)m->outputs * inputs) &&
         gfs_isal_known_kernel(isa, m, GFS_PATH_cached) != NULL)
       found = m;
   return found;

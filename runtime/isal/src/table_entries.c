@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "cpu.h"
+
 /* The powers x^n mod p, p = x^8 + x^4 + x^3 + x^2 + 1, each computed from the previous one. */
 #define TIMES_X(power) ((power) << 1 ^ ((power) >> 7) * 0x11d)
 enum {
@@ -54,8 +56,8 @@ enum {
 #define MATRICES_64(c)                                                                             \
   MATRICES_16(c), MATRICES_16((c) + 16), MATRICES_16((c) + 32), MATRICES_16((c) + 48)
 
-static const uint8_t affine[256][8] = {MATRICES_64(0), MATRICES_64(64), MATRICES_64(128),
-                                       MATRICES_64(192)};
+const uint8_t gfs_isal_matrices[256][8] = {MATRICES_64(0), MATRICES_64(64), MATRICES_64(128),
+                                           MATRICES_64(192)};
 
 static unsigned times_x(unsigned a) { return TIMES_X(a); }
 
@@ -74,28 +76,50 @@ static void multiples(unsigned c, uint8_t *sixteen) {
   memcpy(sixteen + 8, &more, sizeof more);
 }
 
-void gfs_isal_entry(uint8_t c, uint8_t *entry) {
+void gfs_isal_products(uint8_t c, uint8_t *entry) {
   multiples(c, entry);
   multiples(times_x(times_x(times_x(times_x(c)))), entry + 16);
 }
 
+/* GFNI with vectors of at least 32 bytes. */
+static bool prefers_matrices(const gfs_isa *isa) {
+  return isa != NULL && isa->format == GFS_FORMAT_affine &&
+         (isa->features & (GFSMITH_CPU_AVX2 | GFSMITH_CPU_AVX512F)) != 0;
+}
+
+void gfs_isal_entry(const gfs_isa *isa, uint8_t c, uint8_t *entry) {
+  if (!prefers_matrices(isa)) {
+    gfs_isal_products(c, entry);
+    return;
+  }
+  for (unsigned n = 0; n < 4; n++)
+    memcpy(entry + 8 * n, gfs_isal_matrices[c], 8);
+}
+
 static inline void to_affine(const uint8_t *entry, uint8_t *to) {
-  memcpy(to, affine[gfs_isal_coefficient(entry)], sizeof affine[0]);
+  memcpy(to, gfs_isal_is_matrices(entry) ? entry : gfs_isal_matrices[entry[1]], 8);
 }
 
 static inline void to_nibble(const uint8_t *entry, uint8_t *to) {
-  memcpy(to, entry, GFS_ISAL_ENTRY);
+  if (gfs_isal_is_matrices(entry))
+    gfs_isal_products(gfs_isal_coefficient(entry), to);
+  else
+    memcpy(to, entry, GFS_ISAL_ENTRY);
 }
 
 static inline void to_permxor(const uint8_t *entry, uint8_t *to) {
+  uint8_t products[GFS_ISAL_ENTRY];
+  to_nibble(entry, products);
   for (unsigned n = 0; n < GFS_ISAL_ENTRY; n++)
-    to[n ^ 7] = entry[n];
+    to[n ^ 7] = products[n];
 }
 
 static inline void to_bitplane(const uint8_t *entry, uint8_t *to) {
+  uint8_t products[GFS_ISAL_ENTRY];
+  to_nibble(entry, products);
   for (unsigned bit = 0; bit < 4; bit++) {
-    to[bit] = entry[1u << bit];
-    to[4 + bit] = entry[16 + (1u << bit)];
+    to[bit] = products[1u << bit];
+    to[4 + bit] = products[16 + (1u << bit)];
   }
 }
 
@@ -122,6 +146,7 @@ void gfs_isal_gather(gfs_format format, const uint8_t *entries, size_t stride, s
   case GFS_FORMAT_bitplane:
     EACH(to_bitplane, 8)
     break;
+  case GFS_FORMAT_isal: /* read in place */
   case GFS_FORMAT_mulb: /* for another field */
   case GFS_FORMAT_none:
     break;

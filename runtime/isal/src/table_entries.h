@@ -1,4 +1,9 @@
-/* table_entries.h: ISA-L's table entries, and their conversion to our kernels' formats. */
+/* table_entries.h: ISA-L's table entries, and their conversion to our kernels' formats.
+ *
+ * An entry has one of two forms. PRODUCTS: c * n at byte n, c * 16n at byte 16 + n. MATRICES: four
+ * times the bit matrix of GFS_FORMAT_affine; ISA-L 2.31 and later writes and reads this form on
+ * CPUs with GFNI and AVX2. Byte 0 distinguishes them: it is c * 0, or a row of the matrix, which is
+ * 0 only if c is; then all bytes of both forms are 0. */
 #ifndef GFS_ISAL_TABLE_ENTRIES_H
 #define GFS_ISAL_TABLE_ENTRIES_H
 
@@ -6,24 +11,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dispatch.h"
 #include "tables.h"
 
-/* Bytes of an entry: c * n at byte n, c * 16n at byte 16 + n. */
+/* Bytes of an entry. */
 enum { GFS_ISAL_ENTRY = 32 };
 
-/* The coefficient of an entry. */
-static inline uint8_t gfs_isal_coefficient(const uint8_t *entry) { return entry[1]; }
+/* By coefficient: its matrix in GFS_FORMAT_affine. */
+extern const uint8_t gfs_isal_matrices[256][8];
+
+static inline bool gfs_isal_is_matrices(const uint8_t *entry) { return entry[0] != 0; }
+
+/* The coefficient of an entry of either form: its product with 1, or the first column. */
+static inline uint8_t gfs_isal_coefficient(const uint8_t *entry) {
+  if (!gfs_isal_is_matrices(entry))
+    return entry[1];
+  unsigned c = 0;
+  for (unsigned row = 0; row < 8; row++)
+    c |= (entry[7 - row] & 1u) << row;
+  return (uint8_t)c;
+}
+
+/* Is c the coefficient of the entry? */
+static inline bool gfs_isal_has(const uint8_t *entry, uint8_t c) {
+  return gfs_isal_is_matrices(entry) ? entry[0] == gfs_isal_matrices[c][0] : entry[1] == c;
+}
 
 /* Are all coefficients of these contiguous entries 1? */
 static inline bool gfs_isal_all_ones(const uint8_t *entries, size_t count) {
   for (size_t n = 0; n < count; n++)
-    if (gfs_isal_coefficient(entries + n * GFS_ISAL_ENTRY) != 1)
+    if (!gfs_isal_has(entries + n * GFS_ISAL_ENTRY, 1))
       return false;
   return true;
 }
 
-/* Write the entry of coefficient c. */
-void gfs_isal_entry(uint8_t c, uint8_t *entry);
+/* Write the entry of coefficient c in the form PRODUCTS. */
+void gfs_isal_products(uint8_t c, uint8_t *entry);
+
+/* Write the entry of coefficient c in the form that ISA-L 2.32 has on a CPU with this instruction
+ * set as its best. */
+void gfs_isal_entry(const gfs_isa *isa, uint8_t c, uint8_t *entry);
 
 /* Write the tables of `outputs` rows of `inputs` entries, rows being `stride` entries apart, in the
  * kernels' format: source by source, inputs * outputs * gfs_tables_entry(format) bytes. */

@@ -93,6 +93,8 @@ def entry(tables: str, c: int) -> bytes:
         case "affine":
             rows = [sum((times[1 << b] >> i & 1) << b for b in range(8)) for i in range(8)]
             return bytes(reversed(rows))
+        case "isal":
+            return entry("affine", c) * 4
     raise AssertionError(f"unknown table format {tables}")
 
 
@@ -100,12 +102,13 @@ def run_kernel(library: Any, kernel: Any, matrix: Bytes, sources: Bytes) -> Byte
     """Call a System V kernel directly."""
     outputs, k = matrix.shape
     entries = {int(c): entry(kernel.tables, int(c)) for c in np.unique(matrix)}
-    table = b"".join(entries[int(matrix[i, j])] for j in range(k) for i in range(outputs))
+    order = matrix if kernel.tables == "isal" else matrix.T
+    table = b"".join(entries[int(c)] for c in order.flat)
     return call_kernel(library.address(kernel.symbol, "sysv"), outputs, k, table, sources)
 
 
 def dot_kernels(kernels: Sequence[Any], isa: str) -> list[Any]:
-    formats = ("nibble", "affine", "bitplane")
+    formats = ("nibble", "affine", "isal", "bitplane")
     return [k for k in kernels if (k.isa, k.operation) == (isa, "dot") and k.tables in formats]
 
 

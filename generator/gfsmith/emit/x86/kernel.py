@@ -4,6 +4,7 @@ Registers of the body:
 
     rdi  bytes that remain           rax  position in every shard
     rsi  k, then the end of src[]    rdx  coefficient table, or constants
+    r15, r14, ...: distances of the table's rows to the first, in kernels for any k that read it row by row
     rcx  src[]                       r8   dst[]
     r9   table entries of the current source, or len (kernels that handle shard by shard)
     r10  address in src[] of the pointer to the last of the current sources
@@ -73,6 +74,7 @@ class _Emitter:
 
     def _setup(self) -> None:
         ins = self.asm.ins
+        self.places.prepare_rows()
         if self.spec.inputs is None:
             ins("shl", "rsi", 3)
             ins("add", "rsi", "rcx")
@@ -93,7 +95,13 @@ class _Emitter:
         self.asm.ins("xor", "eax", "eax")
         if self.program.constants:
             self.asm.ins("lea", "rdx", self._constants)
+        if self.spec.by_rows:  # rsi, of which the rows depend, may get a shard pointer
+            self._preload()
         self.places.prepare()
+        if not self.spec.by_rows:
+            self._preload()
+
+    def _preload(self) -> None:
         for instr in self.program.preload:
             self._instruction(instr, None)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gfsmith.emit.x86.asm import Asm, Mem
 from gfsmith.ir import CURRENT, Program, Ref, Space, pointers
-from gfsmith.kernel.spec import KernelSpec
+from gfsmith.kernel.spec import KernelSpec, TooFewRegisters
 
 POINTER = 8  #: bytes
 
@@ -33,6 +35,9 @@ class Places:
         self._cursors: frozenset[str] = frozenset()
         self._group = 0
         self._held: Shard | None = None
+        #: Distances of the rows of a table to its first row, for rolled loops.
+        self._rows = _SAVED[::-1][: spec.outputs - 1] if spec.by_rows and spec.inputs is None else ()
+        self._row: int | None = None  #: the row of r11, until the shard pointers are loaded
 
     def _assign(self, program: Program) -> dict[Shard, str]:
         """Return registers for shard pointers, destinations first, until the registers are used up."""
@@ -40,7 +45,8 @@ class Places:
         if all(loop.rolled for loop in program.loops):
             return {}
         taken = self._frame if self._slots else ""
-        free = [r for r in (*(_FREE_DIAGONAL if spec.diagonal else _FREE_FIXED), *_SAVED) if r != taken]
+        unsaved = _FREE_DIAGONAL if spec.diagonal else (*_FREE_FIXED, "rdx") if spec.by_rows else _FREE_FIXED
+        free = [r for r in (*unsaved, *_SAVED) if r != taken]
         shards: list[Shard] = [(Space.DESTINATION, i) for i in range(spec.outputs)]
         shards += [(Space.SOURCE, j) for j in range(spec.inputs or 1)]
         return dict(zip(shards, free, strict=False))
@@ -50,6 +56,7 @@ class Places:
         """The registers that the frame must save."""
         used = {*self.resident.values(), *((AHEAD,) if self._follows else ())}
         used |= {self._frame} if self._slots else set()
+        used.update(self._rows)
         return tuple(r for r in _SAVED if r in used)
 
     @property
@@ -57,11 +64,31 @@ class Places:
         """Bytes in the frame for the slots and for their alignment to the vector width."""
         return (self._slots + 1) * self._width if self._slots else 0
 
+    def prepare_rows(self) -> None:
+        """Emit the distances of the table's rows: multiples of the first one, which depends on rsi, k."""
+        if not self._spec.by_rows:
+            return
+        first = self._rows[0] if self._rows else "rsi"
+        if self._spec.inputs is not None:
+            self._asm.ins("shl", "rsi", self._shift)
+            self._row = 0
+        elif self._rows:
+            self._asm.ins("mov", first, "rsi")
+            self._asm.ins("shl", first, self._shift)
+        for before, register in pairwise(self._rows):
+            self._asm.ins("mov", register, before)
+            self._asm.ins("add", register, first)
+
+    @property
+    def _shift(self) -> int:
+        return self._spec.tables.entry_bytes.bit_length() - 1
+
     def prepare(self) -> None:
         """Emit the address of the slots and the shard pointers."""
         if self._slots:
             self._asm.ins("lea", self._frame, Mem("rsp", 0, None, self._width - 1))
             self._asm.ins("and", self._frame, -self._width)
+        self._row = None
         for shard, register in self.resident.items():
             self._asm.ins("mov", register, self.pointer(shard))
 
@@ -109,8 +136,24 @@ class Places:
             return Mem("rdx", size, None, ref.offset)
         if ref.index <= CURRENT:
             offset = self._spec.entry_offset(CURRENT - ref.index, ref.output) + ref.offset
-            return Mem("r9", size, None, offset)
+            row = self._rows[ref.output - 1] if self._rows and ref.output else None
+            return Mem("r9", size, row, offset)
+        if self._spec.by_rows:
+            return self._entry_in_row(ref, size)
         return Mem("rdx", size, None, self._spec.entry_offset(ref.index, ref.output) + ref.offset)
+
+    def _entry_in_row(self, ref: Ref, size: int) -> Mem:
+        """Return the address of an entry that is loaded before the loops, and set r11 to its row."""
+        if self._row is None or ref.output < self._row:
+            raise TooFewRegisters(f"{self._spec.symbol} has not enough registers for all coefficients")
+        for row in range(self._row, ref.output):
+            if row:
+                self._asm.ins("add", "r11", "rsi")
+            else:
+                self._asm.ins("lea", "r11", Mem("rdx", 0, "rsi", 0))
+        self._row = ref.output
+        offset = self._spec.entry_offset(ref.index, ref.output) + ref.offset
+        return Mem("r11" if self._row else "rdx", size, None, offset)
 
     def slot(self, ref: Ref) -> Mem:
         """Return the address of a vector in the frame."""

@@ -34,7 +34,7 @@ def _matrix(spec: KernelSpec) -> list[str]:
     shape = f"{spec.outputs} x {'k' if spec.inputs is None else spec.inputs}"
     return [
         f"matrix: {shape}, given at run time as {spec.tables.label} tables, "
-        f"{spec.tables.entry_bytes} bytes a coefficient, source-major"
+        f"{spec.tables.entry_bytes} bytes a coefficient, {'row by row' if spec.by_rows else 'source-major'}"
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import gcd
@@ -13,13 +12,10 @@ from gfsmith.kernel.isa import Tail
 from gfsmith.prove.machine import domain
 from gfsmith.prove.machine.bitmatrix import HIGH_NIBBLE, IDENTITY, LOW_NIBBLE
 from gfsmith.prove.machine.domain import Atom, Entry, Form, Piece, Runs, Unsupported
-from gfsmith.prove.machine.linear import REST, Linear, Word, add, scale, symbol
+from gfsmith.prove.machine.linear import REST, Linear, Word, add, scale, subtract, symbol
 
-LENGTH, SOURCES, GROUPS, INDEX, START = "n", "k", "g", "i", "start"
+LENGTH, SOURCES, GROUPS, INDEX, START, COLUMNS = "n", "k", "g", "i", "start", "columns"
 
-
-#: Table offset -> format, source, output, byte within the entry.
-Decode = Callable[[Word], tuple[str, Word, Word, int]]
 
 #: Parameter by name: len, k, coeffs, src, dst; `one_src`, `one_dst` are the shard itself; `low`, `high` the
 #: halves of a single coefficient's nibble entry; `start` the offset from the pointers in src[] and dst[] to
@@ -59,8 +55,8 @@ class Layout:
 
     format: nibble, permxor, affine, mulb, ones (all coefficients are 1) or none; entry: bytes. Source-major:
     entry (j, i) at (j * outputs + i) * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known
-    number of sources. period: the entry repeats itself after so many bytes (ISA-L keeps four copies of a
-    matrix); 0: it does not. part: each part of so many bytes repeats itself, not the whole entry
+    number of sources, or for the number in the parameter k (by_rows). period: the entry repeats itself after
+    so many bytes (ISA-L keeps four copies of a matrix); 0: it does not. part: each part of so many bytes repeats itself, not the whole entry
     (klauspost/reedsolomon keeps two copies of the low half, then two of the high one); 0: the entry is one
     part.
     """
@@ -71,12 +67,17 @@ class Layout:
     sources: int | None = None
     period: int = 0
     part: int = 0
+    by_rows: bool = False
 
-    def decode(self, offset: Word) -> tuple[str, Word, Word, int]:
+    def decode(self, offset: Word, columns: Word) -> tuple[str, Word, Word, int]:
         """Raises Unsupported for an offset that varies by other than whole groups of entries."""
         if not self.entry:
             raise Unsupported("there is no coefficient table")
-        group = self.entry * (self.outputs if self.sources is None else 1)
+        row = 0
+        if self.by_rows:
+            row, offset = self._row(offset, columns)
+        source_major = self.sources is None and not self.by_rows
+        group = self.entry * (self.outputs if source_major else 1)
         constant = offset if isinstance(offset, int) else offset.constant
         varying: Word = 0
         if isinstance(offset, Linear):
@@ -85,7 +86,9 @@ class Layout:
             terms = tuple((s, c // group) for s, c in offset.terms)
             varying = Linear(0, terms)
         number, within = divmod(constant, self.entry)
-        if self.sources is None:
+        if self.by_rows:
+            source, output = number, row
+        elif self.sources is None:
             source, output = divmod(number, self.outputs)
         else:
             output, source = divmod(number, self.sources)
@@ -93,6 +96,16 @@ class Layout:
             part = self.part or self.entry
             within = within // part * self.period + within % part % self.period
         return self.format, add(varying, source), output, within
+
+    def _row(self, offset: Word, columns: Word) -> tuple[int, Word]:
+        """Return the last row that begins at an offset or before, and the offset in it. A place has one name
+        only if it is in the row, but each name belongs to one place."""
+        for row in range(self.outputs - 1, 0, -1):
+            rest = subtract(offset, scale(columns, row * self.entry))
+            parts = (rest,) if isinstance(rest, int) else (rest.constant, *(c for _, c in rest.terms))
+            if min(parts) >= 0:
+                return row, rest
+        return 0, offset
 
     def size(self, sources: Word) -> Word:
         return scale(sources, self.outputs * self.entry)
@@ -181,6 +194,8 @@ class Contract:
         """The number of columns of coefficients in the table."""
         if self.columns is not None:
             return self.columns
+        if self.layout.by_rows and self.inputs is not None:
+            return symbol(COLUMNS)
         return self.sources if self.layout.sources is None else self.layout.sources
 
     @property

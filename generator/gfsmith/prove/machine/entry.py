@@ -45,6 +45,8 @@ def _arguments(contract: Contract, length: Word) -> dict[str, Value]:
     }
     if columns is not None:
         addresses["k"] = columns
+    if contract.layout.by_rows:
+        addresses["k"] = contract.table_columns
     return addresses | {name: junk(8) for name in contract.narrow}
 
 
@@ -74,6 +76,7 @@ def _limits(contract: Contract, length: Word, pointer: int) -> Limits:
         contract.start,
         "shards" in contract.parameters,
         contract.sized,
+        contract.table_columns,
     )
 
 
@@ -94,6 +97,8 @@ def _given(contract: Contract, pointer: int, low: int, high: int) -> tuple[Word,
         facts.assume(symbol(INDEX), 0, columns - 1)
     facts.assume(contract.start, 0, _MAX_OFFSET)
     facts.assume(contract.rest, 0, contract.granule - 1)
+    if contract.layout.by_rows and contract.inputs is not None:
+        facts.assume(contract.table_columns, contract.inputs, _most_sources(pointer))
     if contract.inputs is None:
         facts.assume(contract.groups, 0, _most_sources(pointer) // contract.group)
     return length, facts

@@ -90,7 +90,7 @@ class Limits:
 
     in_place: a destination may be a source; if per_shard, only the source of the same index. stride: the
     distance of two pointers; start: the offset from them to the shards; joined: src[] also has the pointers
-    of dst[], after those of the sources; sized: the length follows each pointer.
+    of dst[], after those of the sources; sized: the length follows each pointer; columns: of the table.
     """
 
     length: Word
@@ -105,7 +105,11 @@ class Limits:
     start: Word
     joined: bool
     sized: bool
+    columns: Word
 
+
+#: Table offset, columns of the table -> format, source, output, byte within the entry.
+Decode = Callable[[Word, Word], tuple[str, Word, Word, int]]
 
 #: dst index, offset, size, number of sources -> the bytes that must be there in the end.
 Expect = Callable[[Word, Word, int, Word], Runs]
@@ -120,7 +124,7 @@ class Memory:
     expect: Expect
     expanded: Callable[[Runs], Runs]
     constants: Constants
-    decode: Callable[[Word], tuple[str, Word, Word, int]]
+    decode: Decode
     stack: Stack = field(default_factory=Stack)
     written: dict[Word, Written] = field(default_factory=dict)
     complete: Word = 0
@@ -157,6 +161,7 @@ class Memory:
             substitute(limits.start, name, by),
             limits.joined,
             limits.sized,
+            substitute(limits.columns, name, by),
         )
         self.stack.substitute(name, by)
         self.complete = substitute(self.complete, name, by)
@@ -305,7 +310,7 @@ class Memory:
 
     def entry(self, offset: Word) -> tuple[str, Word, Word, int]:
         """Return format, source, output and byte within the entry for a place in the coefficient table."""
-        return self.decode(offset)
+        return self.decode(offset, self.limits.columns)
 
     def store(self, address: Word, runs: Runs) -> None:
         """Write a shard. Raises Refutation for a wrong value or a place outside."""

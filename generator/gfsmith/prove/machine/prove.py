@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gfsmith.kernel.isa import Tail
-from gfsmith.kernel.spec import KernelSpec, Operation
+from gfsmith.kernel.spec import KernelSpec, Operation, TableFormat
 from gfsmith.prove.machine.architecture import Architecture, Instruction
 from gfsmith.prove.machine.architectures import of_abi
 from gfsmith.prove.machine.certificate import Node
@@ -56,6 +56,14 @@ class Report:
         return self.status is Status.PROVED
 
 
+def _layout(spec: KernelSpec) -> Layout:
+    fmt = spec.tables
+    if fmt is TableFormat.ISAL:
+        copy = TableFormat.AFFINE
+        return Layout(copy.label, fmt.entry_bytes, spec.outputs, period=copy.entry_bytes, by_rows=True)
+    return Layout(fmt.label, fmt.entry_bytes, spec.outputs)
+
+
 def contract_of(spec: KernelSpec, abi: str) -> Contract:
     """Return the contract of a generated kernel. A compiler's output for C may have instructions that are
     never reached, and the unwind tables are the compiler's."""
@@ -63,7 +71,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         operation=spec.operation.value,
         inputs=spec.inputs,
         outputs=spec.outputs,
-        layout=Layout(spec.tables.label, spec.tables.entry_bytes, spec.outputs),
+        layout=_layout(spec),
         parameters=_PARAMETERS,
         abi=abi,
         features=of_abi(abi).features(spec.isa),

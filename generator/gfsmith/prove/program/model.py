@@ -91,6 +91,8 @@ def entry(fmt: TableFormat, source: int, output: int) -> tuple[Byte, ...]:
             return tuple(straight[n ^ 7] for n in range(32))
         case TableFormat.AFFINE:
             return tuple(reversed(matrix))
+        case TableFormat.ISAL:
+            return tuple(reversed(matrix)) * 4
         case TableFormat.BITPLANE:
             return tuple(apply(matrix, constant_byte(1 << b)) for b in range(8))
         case TableFormat.MULB:

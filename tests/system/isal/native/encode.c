@@ -22,10 +22,14 @@ static const int LENGTHS[] = {-1, 0,  1,   7,   15,  16,   31,   32,  63,
 enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS, MATRIX = 255 * 20, WIDEST = 300 };
 
 static byte coefficients[(WIDEST + 20) * WIDEST];
-static byte made[LIBRARIES][32 * MATRIX];
 
-/* Matrices of `rows` parities: of the two codes (known matrices), random, and all ones. */
-enum { RS, CAUCHY, CAUCHY_BUT_ONE, RANDOM, ONES, KINDS };
+/* Tables: those of the libraries, and always in the form of ISA-L 2.31 and later with GFNI. */
+enum { MATRICES = LIBRARIES, TABLES };
+static byte made[TABLES][32 * MATRIX];
+
+/* Matrices of `rows` parities: of the two codes (known matrices), random, with zeros at the
+ * beginnings of rows, and all ones. */
+enum { RS, CAUCHY, CAUCHY_BUT_ONE, RANDOM, ZEROS, ONES, KINDS };
 
 static void fill_matrix(int k, int rows, unsigned kind) {
   byte *parity = coefficients + k * k;
@@ -35,9 +39,13 @@ static void fill_matrix(int k, int rows, unsigned kind) {
   if (kind == CAUCHY_BUT_ONE)
     parity[k * rows - 1] ^= 1;
   for (int n = 0; kind >= RANDOM && n < k * rows; n++)
-    parity[n] = kind == RANDOM ? (byte)pair_random() : 1;
+    parity[n] = kind == ONES ? 1 : (byte)pair_random();
+  for (int n = 0; kind == ZEROS && n < k * rows; n++)
+    parity[n] = n % k < n / k ? 0 : parity[n]; /* row i begins with i zeros */
   for (int library = 0; library < LIBRARIES; library++)
     ((tables *)pair_function(library, "ec_init_tables"))(k, rows, parity, made[library]);
+  for (int n = 0; n < k * rows; n++)
+    pair_matrices(parity[n], made[MATRICES] + 32 * n);
 }
 
 /* Returns the name of the function with correct results in the real library at this length. */
@@ -54,17 +62,17 @@ static void encode_once(const char *name, int len, int k, int rows, place where,
   pair_vectors(all, bytes(len), where);
   byte **ours = pair_of(OURS), **real = pair_of(REAL);
   ((encode *)pair_function(OURS, name))(len, k, rows, made[table], ours, ours + k);
-  ((encode *)pair_function(REAL, reference("ec_encode_data", len)))(len, k, rows, made[table ^ 1],
-                                                                    real, real + k);
+  ((encode *)pair_function(REAL, reference("ec_encode_data", len)))(len, k, rows, made[REAL], real,
+                                                                    real + k);
   pair_compare(name, all, bytes(len));
 }
 
 static void update_once(const char *name, int len, int k, int rows, place where, int j) {
   pair_vectors((unsigned)rows + 1, bytes(len), where);
   byte **ours = pair_of(OURS), **real = pair_of(REAL);
-  ((update *)pair_function(OURS, name))(len, k, rows, j, made[j & 1], ours[rows], ours);
+  ((update *)pair_function(OURS, name))(len, k, rows, j, made[j % TABLES], ours[rows], ours);
   ((update *)pair_function(REAL, reference("ec_encode_data_update", len)))(
-      len, k, rows, j, made[OURS], real[rows], real);
+      len, k, rows, j, made[REAL], real[rows], real);
   pair_compare(name, (unsigned)rows + 1, bytes(len));
 }
 
@@ -80,7 +88,7 @@ static void shapes(void) {
       for (unsigned n = kind; n < LENGTH_COUNT; n += large ? 5 : 1) {
         place where = (place)((n + kind) % PLACES);
         int len = large && LENGTHS[n] > 1000 ? 515 : LENGTHS[n];
-        encode_once("ec_encode_data", len, k, rows, where, (int)(n & 1));
+        encode_once("ec_encode_data", len, k, rows, where, (int)(n % TABLES));
         update_once("ec_encode_data_update", len, k, rows, where, (int)n * 7 % k);
         if (len > 200 || large)
           continue;
@@ -105,7 +113,7 @@ static void unusual(void) {
 
 /* Calls the function for each row separately, with the row's part of the tables, and for one source
  * at a time. */
-static void rows_alone(const char *which, int len, place where) {
+static void rows_alone(const char *which, int len, place where, int table) {
   enum { K = 9, ROWS = 6 };
   char name[64];
   fill_matrix(K, ROWS, RANDOM);
@@ -113,48 +121,52 @@ static void rows_alone(const char *which, int len, place where) {
   byte **ours = pair_of(OURS), **real = pair_of(REAL);
   snprintf(name, sizeof name, "gf_vect_dot_prod%s", which);
   for (int i = 0; i < ROWS; i++) {
-    ((dot *)pair_function(OURS, name))(len, K, made[REAL] + 32 * K * i, ours, ours[K + i]);
-    ((dot *)pair_function(REAL, "gf_vect_dot_prod_base"))(len, K, made[OURS] + 32 * K * i, real,
+    ((dot *)pair_function(OURS, name))(len, K, made[table] + 32 * K * i, ours, ours[K + i]);
+    ((dot *)pair_function(REAL, "gf_vect_dot_prod_base"))(len, K, made[REAL] + 32 * K * i, real,
                                                           real[K + i]);
   }
   pair_compare(name, K + ROWS, bytes(len));
   snprintf(name, sizeof name, "gf_vect_mad%s", which);
   for (int i = 0; i < ROWS; i++) {
-    ((mad *)pair_function(OURS, name))(len, K, i, made[REAL] + 32 * K * i, ours[2], ours[K + i]);
-    ((mad *)pair_function(REAL, "gf_vect_mad_base"))(len, K, i, made[OURS] + 32 * K * i, real[2],
+    ((mad *)pair_function(OURS, name))(len, K, i, made[table] + 32 * K * i, ours[2], ours[K + i]);
+    ((mad *)pair_function(REAL, "gf_vect_mad_base"))(len, K, i, made[REAL] + 32 * K * i, real[2],
                                                      real[K + i]);
   }
   pair_compare(name, K + ROWS, bytes(len));
 }
 
 /* Compares the functions whose names contain a set and a number of outputs with the real ones. */
-static void named(const char *set, int outputs, int len, place where) {
+static void named(const char *set, int outputs, int len, place where, int table) {
   enum { K = 7 };
   char name[64];
   fill_matrix(K, outputs, RANDOM);
   pair_vectors((unsigned)(K + outputs), bytes(len), where);
   byte **ours = pair_of(OURS), **real = pair_of(REAL);
   snprintf(name, sizeof name, "gf_%dvect_dot_prod_%s", outputs, set);
-  ((dots *)pair_function(OURS, name))(len, K, made[REAL], ours, ours + K);
-  ((dots *)pair_function(REAL, name))(len, K, made[OURS], real, real + K);
+  ((dots *)pair_function(OURS, name))(len, K, made[table], ours, ours + K);
+  ((dots *)pair_function(REAL, name))(len, K, made[REAL], real, real + K);
   pair_compare(name, (unsigned)(K + outputs), bytes(len));
   snprintf(name, sizeof name, "gf_%dvect_mad_%s", outputs, set);
-  ((mads *)pair_function(OURS, name))(len, K, 3, made[REAL], ours[3], ours + K);
-  ((mads *)pair_function(REAL, name))(len, K, 3, made[OURS], real[3], real + K);
+  ((mads *)pair_function(OURS, name))(len, K, 3, made[table], ours[3], ours + K);
+  ((mads *)pair_function(REAL, name))(len, K, 3, made[REAL], real[3], real + K);
   pair_compare(name, (unsigned)(K + outputs), bytes(len));
 }
 
 static void multiply(const char *name, int len, place where, bool in_place) {
-  byte entry[32];
+  byte entry[32], products[32];
   unsigned c = pair_random() & 255;
   int fails = len % 32 != 0;
-  ((void (*)(byte, byte *))pair_function(REAL, "gf_vect_mul_init"))((byte)c, entry);
+  ((void (*)(byte, byte *))pair_function(REAL, "gf_vect_mul_init"))((byte)c, products);
+  memcpy(entry, products, sizeof entry);
+  if (in_place) /* the other form */
+    pair_matrices((byte)c, entry);
   pair_vectors(2, bytes(len), where);
   byte **ours = pair_of(OURS), **real = pair_of(REAL);
   int status = ((mul *)pair_function(OURS, name))(len, entry, ours[0], ours[in_place ? 0 : 1]);
   pair_expect((status != 0) == fails, name, len, status, (long)c);
   if (!fails) /* 2.30 accepts any length in steps of 32 bytes; 2.32 rejects it, as ours does */
-    ((mul *)pair_function(REAL, "gf_vect_mul_base"))(len, entry, real[0], real[in_place ? 0 : 1]);
+    ((mul *)pair_function(REAL, "gf_vect_mul_base"))(len, products, real[0],
+                                                     real[in_place ? 0 : 1]);
   pair_compare(name, 2, bytes(len));
 }
 
@@ -187,13 +199,13 @@ void differ_encode(void) {
     int len = LENGTHS[n];
     place where = (place)(n % PLACES);
     for (unsigned d = 0; d < 5; d++)
-      rows_alone(dotted[d], len, where);
+      rows_alone(dotted[d], len, where, (int)(n % TABLES));
     for (unsigned m = 0; m < 4; m++)
       for (int same = 0; same < 2; same++)
         multiply(products[m], len, where, same);
     for (unsigned s = 0; s < 3 && len >= 64; s++)
       for (int outputs = 2; outputs <= 6; outputs++)
-        named(sets[s], outputs, len, where);
+        named(sets[s], outputs, len, where, outputs % TABLES);
     for (unsigned s = 0; s < 3 && len >= 64; s++) {
       char name[64];
       fill_matrix(11, 5, CAUCHY);

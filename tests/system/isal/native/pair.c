@@ -43,6 +43,21 @@ function *pair_function(int library, const char *name) {
   return found.call;
 }
 
+void pair_matrices(byte c, byte *entry) {
+  byte (*multiply)(byte, byte) = (byte(*)(byte, byte))pair_function(REAL, "gf_mul");
+  memset(entry, 0, 32);
+  for (unsigned bit = 0; bit < 8; bit++) {
+    byte column = multiply(c, (byte)(1u << bit));
+    for (unsigned n = 0; n < 32; n++)
+      entry[n] |= (byte)((column >> (7 - n % 8) & 1) << bit);
+  }
+}
+
+bool pair_has_matrices(void) {
+  const char *isa = getenv("GFSMITH_ISA");
+  return isa != NULL && (strcmp(isa, "gfni_avx512") == 0 || strcmp(isa, "gfni_avx2") == 0);
+}
+
 static byte *slots(void) {
   byte *all = mmap(NULL, (size_t)MOST * SLOT + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (all == MAP_FAILED)

@@ -46,6 +46,13 @@ long pair_checks(void);
 /* Returns the next number of a fixed pseudo-random sequence. */
 uint32_t pair_random(void);
 
+/* Writes the entry of c in the form of ISA-L 2.31 and later with GFNI: four times the matrix of the
+ * product by c, the last row first, computed with the real library's gf_mul. */
+void pair_matrices(byte c, byte *entry);
+
+/* Returns whether our library runs a set for which ISA-L 2.32 has this form (GFSMITH_ISA). */
+bool pair_has_matrices(void);
+
 /* The groups of comparisons. */
 void differ_field(void);
 void differ_encode(void);

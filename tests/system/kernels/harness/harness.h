@@ -30,6 +30,7 @@ enum tables {
   TABLES_nibble,
   TABLES_permxor,
   TABLES_affine,
+  TABLES_isal, /* by output, job.columns each; all others by source */
   TABLES_bitplane,
   TABLES_mulb,
   TABLES_none
@@ -135,6 +136,7 @@ struct job {
   struct recipe recipe;
   size_t outputs; /* mul: k */
   uint8_t *table; /* the kernel's table, table_bytes long */
+  size_t columns; /* of the table */
   size_t table_bytes;
   uint8_t *product; /* outputs rows of MAX_LEN: the sums over the sources */
   bool thin;        /* sweeps.c: fewer repetitions */

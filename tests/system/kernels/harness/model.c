@@ -120,6 +120,7 @@ static size_t write_entry(const struct job *job, uint8_t c, uint8_t *entry) {
       entry[16 + (n ^ 7)] = times_c[n << 4];
     }
     return 32;
+  case TABLES_isal:   /* four times that of affine */
   case TABLES_affine: /* byte 7 - i: bit b is set if bit b of x contributes to bit i of c * x */
     for (unsigned i = 0; i < 8; i++) {
       unsigned row = 0;
@@ -128,7 +129,13 @@ static size_t write_entry(const struct job *job, uint8_t c, uint8_t *entry) {
       }
       entry[7 - i] = (uint8_t)row;
     }
-    return 8;
+    if (job->kernel->tables == TABLES_affine) {
+      return 8;
+    }
+    for (unsigned n = 8; n < 32; n++) {
+      entry[n] = entry[n - 8];
+    }
+    return 32;
   case TABLES_bitplane: /* c * a^b */
     for (unsigned b = 0; b < 8; b++) {
       entry[b] = times_c[1u << b];
@@ -156,7 +163,17 @@ static void add_product(uint8_t *sum, const uint8_t *multiply, uint8_t c, const 
   }
 }
 
-/* Source-major: the entry of source j and output i is number j * outputs + i (mul: number j). */
+/* Writes the entry of source j and output i to its place in the table. Source-major it is number j
+ * * outputs + i (mul: number j), the next one. */
+static void place_entry(struct job *job, size_t j, size_t i, uint8_t c) {
+  if (job->kernel->tables == TABLES_isal) {
+    write_entry(job, c, job->table + 32 * (i * job->columns + j));
+    job->table_bytes = 32 * job->columns * job->outputs;
+  } else {
+    job->table_bytes += write_entry(job, c, job->table + job->table_bytes);
+  }
+}
+
 static void prepare_sums(struct job *job, uint64_t *state) {
   const struct recipe *recipe = &job->recipe;
   bool mul = job->kernel->operation == OPERATION_mul;
@@ -164,10 +181,11 @@ static void prepare_sums(struct job *job, uint64_t *state) {
     memset(job->product + i * MAX_LEN, 0, recipe->len);
   }
   job->table_bytes = 0;
+  job->columns = job->kernel->inputs == 0 ? recipe->k : recipe->k + (size_t)job->cases % 3;
   for (size_t j = 0; j < recipe->k; j++) {
     for (size_t i = mul ? j : 0; i < (mul ? j + 1 : job->outputs); i++) {
       uint8_t c = choose_coefficient(job, mul ? j : j * job->outputs + i, state);
-      job->table_bytes += write_entry(job, c, job->table + job->table_bytes);
+      place_entry(job, j, i, c);
       add_product(job->product + i * MAX_LEN, job->multiply, c, job_source(job, j), recipe->len);
     }
   }

@@ -1,0 +1,65 @@
+"""Kernels that read the tables of ISA-L's callers, whose entries stand row by row: both proofs of the machine
+code accept them and reject wrong places in the table."""
+
+from __future__ import annotations
+
+import pytest
+
+from gfsmith.emit.x86.frame import Abi
+from gfsmith.kernel.isa import ISAS, Isa
+from gfsmith.kernel.spec import SpecError, Technique
+from gfsmith.prove.machine.prove import contract_of, prove_bytes
+from gfsmith.prove.verdict import Status
+from judge.integers import Rejected
+from tests.support.specs import label, make_spec
+from tests.unit.judge.kernels import Certified, certified
+from tools.mutation.sample import Target
+
+GFNI = [isa for isa in ISAS if isa.name.startswith("gfni")]
+SHAPES = (("dot", None, 1), ("dot", None, 3), ("mad", 1, 1), ("mad", 1, 4))
+
+
+def _certified(operation: str, inputs: int | None, outputs: int, isa: str | Isa, abi: Abi) -> Certified:
+    return certified(Target(make_spec(operation, inputs, outputs, isa, technique=Technique.ISAL), abi))
+
+
+@pytest.mark.parametrize("abi", list(Abi))
+@pytest.mark.parametrize("isa", GFNI, ids=label)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_both_proofs_accept(shape: tuple[str, int | None, int], isa: Isa, abi: Abi) -> None:
+    assert _certified(*shape, isa, abi).judge() > 0
+
+
+#: Kernel, bytes of its code, other bytes of the same length.
+WRONG = (
+    ("rows of 16 bytes an entry", ("dot", None, 3), "49 c1 e7 05", "49 c1 e7 04"),
+    ("the third row is the second", ("dot", None, 3), "4d 89 fe 4d 01 fe", "4d 89 fe 4d 89 fe"),
+    ("rows of 64 bytes an entry", ("mad", 1, 4), "48 c1 e6 05", "48 c1 e6 06"),
+    ("the next entry of the row", ("mad", 1, 4), "4c 8d 1c 32", "4c 8d 5a 20"),
+)
+
+
+@pytest.mark.parametrize(("shape", "before", "after"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_both_proofs_reject_other_places(shape: tuple[str, int | None, int], before: str, after: str) -> None:
+    good = _certified(*shape, "gfni_avx512", Abi.SYSV)
+    spec = make_spec(*shape, "gfni_avx512", technique=Technique.ISAL)
+    code = good.target.code
+    assert code.count(bytes.fromhex(before)) == 1, code.hex(" ")
+    wrong = code.replace(bytes.fromhex(before), bytes.fromhex(after))
+    assert prove_bytes(contract_of(spec, "sysv"), wrong, spec.symbol, False).status is Status.REFUTED
+    with pytest.raises(Rejected):
+        good.judge(wrong)
+
+
+@pytest.mark.parametrize(
+    ("operation", "inputs", "outputs", "isa"),
+    [
+        ("dot", 3, 2, "gfni_avx2"),
+        ("mad", None, 2, "gfni_avx2"),
+        ("dot", None, 7, "gfni_avx2"),
+        ("mul", 1, 1, "gfni_sse"),
+    ],
+)
+def test_other_kernels_do_not_exist(operation: str, inputs: int | None, outputs: int, isa: str) -> None:
+    with pytest.raises(SpecError, match=r"allowed: dot of nx1 to nx6 and mad of 1x1 to 1x6"):
+        make_spec(operation, inputs, outputs, isa, technique=Technique.ISAL)
