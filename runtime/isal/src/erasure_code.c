@@ -29,9 +29,28 @@ void ec_init_tables_base(int k, int rows, byte *a, byte *gftbls) {
     gfs_isal_products(a[n], gftbls + n * GFS_ISAL_ENTRY);
 }
 
+/* Encode short shards with more outputs than a kernel has, part by part. False: some parts are not
+ * computed. */
+static bool encode_in_parts(int len, int k, int rows, byte *gftbls, byte **data, byte **coding) {
+  if (len > GFS_ISAL_UNCOMPARED || rows <= GFS_ISAL_SHORT_OUTPUTS)
+    return false;
+  int parts = (rows + GFS_ISAL_SHORT_OUTPUTS - 1) / GFS_ISAL_SHORT_OUTPUTS;
+  for (int done = 0, part; done < rows; done += part, parts--) {
+    part = (rows - done) / parts;
+    byte *entries = gftbls + (size_t)done * count(k) * GFS_ISAL_ENTRY;
+    gfsmith_kernel *kernel = gfs_isal_short_dot(len, k, part, entries);
+    if (kernel == NULL)
+      return false;
+    kernel((size_t)len, (size_t)k, entries, (const uint8_t *const *)data, coding + done);
+  }
+  return true;
+}
+
 /* Not inlined, so that a short call has no record in memory. */
 static __attribute__((noinline)) void encode(int len, int k, int rows, byte *gftbls, byte **data,
                                              byte **coding) {
+  if (encode_in_parts(len, k, rows, gftbls, data, coding))
+    return;
   gfs_isal_call call = {
       (size_t)len, count(k), count(rows), gftbls, count(k), (const uint8_t *const *)data, coding};
   gfs_isal_apply(&call, GFS_OPERATION_dot);

@@ -11,7 +11,7 @@
 #include "table_entries.h"
 
 /* The most sources and outputs of such a call. */
-enum { GFS_ISAL_SHORT_INPUTS = 32, GFS_ISAL_SHORT_OUTPUTS = 6 };
+enum { GFS_ISAL_SHORT_INPUTS = 255, GFS_ISAL_SHORT_OUTPUTS = 6 };
 
 /* The most bytes of a shard for which dot does not look for a known matrix: the comparison of the
  * coefficients takes about as long as the kernel of the known matrix gains. */
