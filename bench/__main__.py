@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import cells as plan
-from bench import paper
+from bench import losses, paper
 from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, build
 from bench.options import OneLineParser
 from bench.page import write_page
@@ -64,7 +64,8 @@ def _say(what: str) -> None:
 
 def _chosen(options: argparse.Namespace) -> list[plan.Cell]:
     cells = plan.quick() if options.quick else plan.full()
-    wanted = [*plan.on_host(cells, plan.host_set(host_features())), *paper.cells()]
+    repeated = losses.cells() if options.only is not None or options.list else []
+    wanted = [*plan.on_host([*cells, *repeated], plan.host_set(host_features())), *paper.cells()]
     return [cell for cell in wanted if options.only is None or fnmatch(cell.id, options.only)]
 
 
@@ -74,6 +75,11 @@ def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
     effort = plan.QUICK if options.quick else plan.FULL
     optional = frozenset(PEERS) - {"isal"} if options.quick else frozenset()
     built = build(options.library, optional, _say)
+    absent = {name: [cell.id for cell in chosen if cell.own.startswith(f"{name}:")] for name in built.missing}
+    for name, left_out in absent.items():
+        if left_out:
+            _say(f"without {', '.join(left_out)}: {built.missing[name]}")
+    chosen = [cell for cell in chosen if not any(cell.id in ids for ids in absent.values())]
     with progress("cells measured", len(chosen) * effort.passes) as advance:
         measured = run(chosen, built, setting, effort, lambda samples: advance(1))
         results = [result(samples) for samples in measured]

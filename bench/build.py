@@ -23,12 +23,14 @@ BUILD = ROOT / "build" / "bench"
 #: Tables and pictures of the measurements in the repository.
 RESULTS = HERE / "results"
 LIBRARY = ROOT / "build" / "libgfsmith.a"
+DROP_IN = ROOT / "build" / "libisal_ec.a"
 
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 _OPTIMISED = ("-O2", "-std=gnu11")
 
 VERSIONS = {
     "isal": "ISA-L 2.32.0 (crate erasure-isa-l-sys 1.1.0)",
+    "dropin": "gfsmith's replacement for ISA-L",
     "klauspost": "klauspost/reedsolomon 1.14.2",
     "rust": "reed-solomon-erasure 6.0.0 with simd-accel, reed-solomon-simd 3.1.0",
     "jerasure": "Jerasure 2.0 with gf-complete 1.0.2 (Debian)",
@@ -103,6 +105,13 @@ def _isal(output: Path) -> None:
     compile_program(output, sources, flags, ["-Wl,-z,noexecstack,--no-undefined"])
 
 
+def _dropin(output: Path) -> None:
+    if not DROP_IN.exists():
+        raise BuildError(f"{DROP_IN.name} is missing: run make isal")
+    flags = ("-fPIC", "-shared", *WARNINGS, "-DBENCH_DROPIN")
+    compile_program(output, [HERE / "peers" / "isal.c", DROP_IN], flags, [])
+
+
 def _jerasure(output: Path) -> None:
     headers = ("/usr/include/jerasure.h", "/usr/include/jerasure/galois.h")
     if not all(Path(header).exists() for header in headers):
@@ -132,6 +141,7 @@ def _rust(output: Path) -> None:
 
 PEERS: dict[str, tuple[Callable[[Path], None], str]] = {
     "isal": (_isal, "isal.c"),
+    "dropin": (_dropin, "isal.c"),
     "klauspost": (_klauspost, "klauspost"),
     "rust": (_rust, "rust"),
     "jerasure": (_jerasure, "jerasure.c"),
@@ -141,7 +151,8 @@ PEERS: dict[str, tuple[Callable[[Path], None], str]] = {
 def _sources(name: str) -> list[Path]:
     at = HERE / "peers" / PEERS[name][1]
     files = [at] if at.is_file() else [path for path in at.rglob("*") if path.is_file()]
-    return [*files, HERE / "driver" / "peer.h"]
+    library = [DROP_IN] if name == "dropin" and DROP_IN.exists() else []
+    return [*files, *library, HERE / "driver" / "peer.h"]
 
 
 def _driver(library: Path) -> Path:

@@ -1,4 +1,5 @@
 /* ISA-L 2.32 as a peer: the high-level function of one instruction set, called like its dispatcher.
+ * With BENCH_DROPIN gfsmith's replacement for it, whose only set is "auto": that of this CPU.
  * Variants: the set; with "+update" one call for each source, which adds to the parities; with
  * "+mul" the product by one constant, which has no AVX2 kernel but one for AVX; with "+split12" a
  * stripe decomposed into narrower ones of at most 12 sources: each is encoded separately, all but
@@ -17,15 +18,21 @@ typedef unsigned char byte;
 typedef void encode_fn(int len, int k, int rows, byte *tables, byte **data, byte **coding);
 typedef void tables_fn(int k, int rows, byte *matrix, byte *tables);
 
-encode_fn ec_encode_data_avx2, ec_encode_data_avx512;
-encode_fn ec_encode_data_avx2_gfni, ec_encode_data_avx512_gfni;
 typedef void update_fn(int len, int k, int rows, int j, byte *tables, byte *data, byte **coding);
 typedef int mul_fn(int len, byte *tables, byte *data, byte *coding);
 
+#ifdef BENCH_DROPIN
+encode_fn ec_encode_data;
+update_fn ec_encode_data_update;
+tables_fn ec_init_tables;
+#else
+encode_fn ec_encode_data_avx2, ec_encode_data_avx512;
+encode_fn ec_encode_data_avx2_gfni, ec_encode_data_avx512_gfni;
 update_fn ec_encode_data_update_avx2, ec_encode_data_update_avx512;
 update_fn ec_encode_data_update_avx2_gfni, ec_encode_data_update_avx512_gfni;
 mul_fn gf_vect_mul_avx, gf_vect_mul_avx2_gfni;
 tables_fn ec_init_tables_base, ec_init_tables_gfni;
+#endif
 
 typedef struct set {
   const char *variant;
@@ -36,6 +43,9 @@ typedef struct set {
 } set;
 
 static const set SETS[] = {
+#ifdef BENCH_DROPIN
+    {"auto", ec_encode_data, ec_encode_data_update, NULL, ec_init_tables},
+#else
     {"avx", NULL, NULL, gf_vect_mul_avx, ec_init_tables_base},
     {"avx2", ec_encode_data_avx2, ec_encode_data_update_avx2, NULL, ec_init_tables_base},
     {"avx512", ec_encode_data_avx512, ec_encode_data_update_avx512, NULL, ec_init_tables_base},
@@ -43,6 +53,7 @@ static const set SETS[] = {
      ec_init_tables_gfni},
     {"avx512_gfni", ec_encode_data_avx512_gfni, ec_encode_data_update_avx512_gfni, NULL,
      ec_init_tables_gfni},
+#endif
 };
 
 /* One of the three function pointers is not NULL. */

@@ -56,9 +56,9 @@ class Layout:
     format: nibble, permxor, affine, mulb, ones (all coefficients are 1) or none; entry: bytes. Source-major:
     entry (j, i) at (j * outputs + i) * entry. Output-major (ISA-L): at (i * sources + j) * entry, for a known
     number of sources, or for the number in the parameter k (by_rows). period: the entry repeats itself after
-    so many bytes (ISA-L keeps four copies of a matrix); 0: it does not. part: each part of so many bytes repeats itself, not the whole entry
-    (klauspost/reedsolomon keeps two copies of the low half, then two of the high one); 0: the entry is one
-    part.
+    so many bytes (ISA-L keeps four copies of a matrix); 0: it does not. part: each part of so many bytes
+    repeats itself, not the whole entry (klauspost/reedsolomon keeps two copies of the low half, then two of
+    the high one); 0: the entry is one part.
     """
 
     format: str
