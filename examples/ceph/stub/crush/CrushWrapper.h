@@ -1,6 +1,7 @@
-/* A STUB, not Ceph's header: the part of Ceph 16's CrushWrapper that create_rule uses. The positions of
- * `crush`, `rules`, `max_rules` and `max_size` are those of ErasureCode::create_rule in Debian's libec_isa.so;
- * add_simple_rule is a function of libceph-common.so.2. In Ceph's tree its own header is used. */
+/* A STUB, not Ceph's header: the part of Ceph 16's CrushWrapper that create_rule uses. The
+ * positions of `crush`, `rules`, `max_rules` and `max_size` are those of ErasureCode::create_rule
+ * in Debian's libec_isa.so; add_simple_rule is a function of libceph-common.so.2. In Ceph's tree
+ * its own header is used. */
 #ifndef CEPH_CRUSH_WRAPPER_H
 #define CEPH_CRUSH_WRAPPER_H
 
