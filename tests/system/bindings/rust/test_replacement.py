@@ -16,7 +16,7 @@ from gfsmith.emit.rust import FORMATS
 from tests.support.configurations import known_proofs
 from tests.support.folders import once
 from tests.support.paths import ROOT
-from tests.system.bindings.rust.support import CHECKSUMS, TOOLS, Project, environment, sources
+from tests.system.bindings.rust.support import CHECKSUMS, TOOLS, Project, environment, has, sources
 
 OWN = Path(__file__).parent / "replacement"
 NAME = "reed-solomon-erasure"
@@ -65,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         command = (TOOLS / "gfsmith", "export", "--form", "rust", "-c", "gfsmith.toml", "-o", KERNELS)
         subprocess.run((*command, "--cache", "../cache"), cwd=folder / "crate", env=environment(), check=True)
         shutil.copytree(OWN / "differential", folder / "differential")
+        (folder / "rustfmt.toml").write_bytes(sources()["rustfmt.toml"])
 
     return once(tmp_path_factory, "rust-replacement", make)
 
@@ -164,7 +165,11 @@ def test_one_line_switches_a_program(folder: Path) -> None:
         said.append(Project(folder / name).cargo("run", "--quiet"))
     assert said[0] == said[1]
     assert said[0].endswith("32 lost shreds reconstructed\n")
-    assert NAME in (folder / "stock" / "Cargo.lock").read_text().partition("checksum")[0]
+    from_registry = f'name = "{NAME}"\nversion = "6.0.0"\nsource = '
+    assert [from_registry in (folder / name / "Cargo.lock").read_text() for name in ("stock", "patched")] == [
+        True,
+        False,
+    ]
 
 
 def test_no_warnings_without_std_and_documentation(folder: Path) -> None:
@@ -172,8 +177,12 @@ def test_no_warnings_without_std_and_documentation(folder: Path) -> None:
     for features in (), ("--no-default-features", "--features", "simd-accel"):
         done = crate.run("build", "--quiet", *features)
         assert done.returncode == 0 and done.stderr == "", done.stderr
-    crate.cargo("fmt", "--check")
     assert "test result: ok. 4 passed" in crate.cargo("test", "--doc", "--quiet")
+
+
+@pytest.mark.skipif(not has("fmt"), reason="Debian's cargo-web has no rustfmt")
+def test_layout(folder: Path) -> None:
+    Project(folder / "crate").cargo("fmt", "--check")
 
 
 def checker() -> ModuleType:
