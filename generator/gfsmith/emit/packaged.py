@@ -61,8 +61,8 @@ class Entry:
 
 
 def takes(spec: KernelSpec) -> bool:
-    """Return True if a package can use the kernel: x86-64, the package's field and tables, ordinary stores
-    and no prefetching."""
+    """Return True if a package can use the kernel: x86-64, the field and tables of the package, ordinary
+    stores and no prefetching."""
     if spec.isa.arch is not Arch.X86_64 or spec.field.polynomial != POLYNOMIAL or spec.tables not in _TABLES:
         return False
     if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined:
