@@ -87,6 +87,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/bindings/java": ("java",),
     "system/bindings/python/test_zfec.py": ("zfec",),
     "system/bindings/rust": ("rust",),
+    "system/bindings/rust/test_replacement.py": ("clang",),
     "system/bindings/wasm": ("clang", "wasm"),
     "system/bindings/wasm/test_page.py": ("browser",),
     "system/builds/test_bazel.py": ("build systems",),

@@ -71,6 +71,7 @@ def test_the_command_refuses_a_set_without_updates(tmp_path: Path, monkeypatch: 
     assert "form rust: sse needs a kernel mad 1x1 or nx1" in str(done.output) + str(done.exception)
 
 
+@pytest.mark.needs("clang")
 @pytest.mark.parametrize("form", rust.FORMATS)
 def test_the_macros_assemble(form: str, kernels: list[packaged.Proved], tmp_path: Path) -> None:
     """clang assembles a kernel for each format; tests/system/bindings/rust compares the symbols."""
