@@ -14,6 +14,7 @@
 enum { TRIES = 6 };
 
 const char read_damaged[] = "damaged: the value has another checksum";
+static const char lost[] = "lost: too few of its chunks were left";
 static const char no_room[] = "out of memory: too many values are in transit";
 
 /* A value that is being read from the chunk servers. */
@@ -103,6 +104,8 @@ static void end_part(reading *r) {
     stripe_free(r->value);
     r->value = NULL;
     finish(r, NULL); /* replaced in the meantime: look up again */
+  } else if (index_is_lost(e)) {
+    finish(r, lost); /* in the meantime: its length is no longer known */
   } else if (!r->failed) {
     check_value(r, e);
   } else if (r->tries >= TRIES || agent_now_ms() - r->began_ms >= a->deadline_ms) {
@@ -271,7 +274,7 @@ static void try(reading *r) {
 
 void read_begin(agent *a, const entry *e, read_done *done, void *owner) {
   if (index_is_lost(e)) {
-    done(owner, NULL, "lost: too few of its chunks were left");
+    done(owner, NULL, lost);
     return;
   }
   stripe *value = stripe_new(a, e->record.length);
