@@ -72,7 +72,8 @@ struct agent {
   bool closed;                /* the index is built */
   struct recovery *recovery;  /* while it is being built */
   uint64_t checked;           /* the version that is being read for that; 0: none */
-  bool hesitates;     /* it waits for all chunk servers, because a chunk or record is damaged */
+  bool hesitates;     /* it waits for all chunk servers, because chunks or records are damaged or
+                         missing */
   uint64_t quorum_ms; /* time when enough lists for it had arrived; 0: not yet */
   uint64_t deciders;  /* ranks from whose lists it was built after a start */
   uint64_t doubters;  /* those that do not agree with it yet: clients wait for them */

@@ -16,7 +16,8 @@
  * was never acknowledged, or on one that is away. The group marks these chunk servers as `behind`,
  * until they are up to date: their missing chunks do not count in the next recovery. A chunk server
  * also lists the versions of damaged chunks and records; they count as if they were there.
- * If only the version of a damaged record is known, recovery waits for all chunk servers.
+ * If only the version of a damaged record is known, recovery waits for all chunk servers, and
+ * likewise if a version counts only because others are behind, and has too few chunks.
  *
  * The next recovery, from other lists, must decide the same about a write that was not
  * acknowledged. So these chunk servers delete nothing before all of them have their records: until
@@ -209,18 +210,30 @@ static bool may_count(const recovery *r, const candidate *c) {
   return (named(c) & r->full) == r->full || c->record.length == RECORD_LOST;
 }
 
-/* May it be chosen? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for lack of memory; else: no. */
-static int valid(agent *a, const recovery *r, const candidate *c) {
+/* Can it be decoded from the chunks of these ranks? GFSMITH_OK: yes; GFSMITH_ENOMEM: unknown, for
+ * lack of memory; else: no. */
+static int decodable(agent *a, const candidate *c, uint64_t ranks) {
   unsigned turn = index_turn(a, c->record.key, c->record.key_bytes);
-  if (may_count(r, c))
-    return GFSMITH_OK;
-  return index_readable(a, turn, layout_at(a->layout, turn, c->have));
+  return index_readable(a, turn, layout_at(a->layout, turn, ranks));
 }
 
-/* Does it have to be read before it is chosen, because one of its chunks may be damaged? Not if it
- * certainly counts, or if it may count and there is no other version. */
-static bool is_doubtful(const agent *a, const recovery *r, const candidate *c, bool other) {
-  return c->record.length != RECORD_LOST && (other ? named(c) != agent_all(a) : !may_count(r, c));
+/* May it be chosen? The status is that of decodable(). A version that counts could be decoded from
+ * these chunks and those of the chunk servers without a list. */
+static int valid(agent *a, const recovery *r, const candidate *c) {
+  if (c->record.length == RECORD_LOST)
+    return GFSMITH_OK;
+  return decodable(a, c, may_count(r, c) ? named(c) | (agent_all(a) & ~r->listed) : c->have);
+}
+
+/* Does it have to be read before it is chosen? Without another version, not if it may count, unless
+ * its chunks are too few: then the chunk servers that are away decide. With another one, because
+ * one of its chunks may be damaged, unless it certainly counts. */
+static bool is_doubtful(agent *a, const recovery *r, const candidate *c, bool other) {
+  if (c->record.length == RECORD_LOST)
+    return false;
+  if (other)
+    return named(c) != agent_all(a);
+  return !may_count(r, c) || decodable(a, c, named(c)) != GFSMITH_OK;
 }
 
 /* Put the newest valid version of each key into the index. False: no memory. */
@@ -255,7 +268,7 @@ static void begin_again(agent *a) {
 
 static void hesitate(agent *a) {
   if (!a->hesitates)
-    report("a chunk or record is damaged: waiting for all chunk servers");
+    report("chunks or records are damaged or missing: waiting for all chunk servers");
   a->hesitates = true;
   begin_again(a);
 }

@@ -5,6 +5,7 @@ A write or deletion before them is not acknowledged: either result is right, but
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -158,22 +159,57 @@ def test_no_memory_for_a_copy(store: Store) -> None:
     assert seen(store, key) == b"new value"
 
 
-def test_a_write_that_only_one_remembers(store: Store) -> None:
-    """The agent has removed a refused write from all chunk servers that it reached: the key is not lost."""
-    key = "key"
+def key_with_copy(store: Store, rank: int, away: list[int]) -> str:
+    """Return a key whose record a recovery copies to the rank, because one of its replicas is away."""
+    keys = (f"other-{number}" for number in itertools.count())
+    return next(
+        key
+        for key in keys
+        if rank not in replicas(store, key) and any(other in replicas(store, key) for other in away)
+    )
+
+
+def refuse_write(store: Store, key: str) -> None:
+    """Let a write fail of which only the first replica still has a chunk and the record."""
     kept, *others = replicas(store, key)
+    before = {rank: records(store, rank) for rank in store.ranks}
     store.plan(f"chunk-{kept}", "meta.stored")
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(lambda: store.set(key, b"value"))
         store.wait_stopped(f"chunk-{kept}")
         store.kill(f"chunk-{kept}")
         assert not acknowledged(writing)
-    wait_for("the removal", lambda: not any(records(store, rank) for rank in others))
-    assert records(store, kept)
+    wait_for("the removal", lambda: all(records(store, rank) == before[rank] for rank in others))
+    assert records(store, kept) > before[kept]
+
+
+def test_a_write_that_only_one_remembers(store: Store) -> None:
+    """The agent has removed a refused write from all chunk servers that it reached: the key is not lost."""
+    key = "key"
+    refuse_write(store, key)
     recover(store, [])
     store.wait_writable()
     assert seen(store, key) is None
     store.set(key, b"another value")
+
+
+def test_a_refused_write_where_only_one_chunk_server_counts(store: Store) -> None:
+    """Others were away at a recovery that ended before the refused write was deleted: the key is not lost."""
+    key = "key"
+    kept = replicas(store, key)[0]
+    helper, *late = (rank for rank in store.ranks if rank != kept)
+    store.set(key_with_copy(store, helper, late[:2]), b"value")
+    refuse_write(store, key)
+    store.plan(f"chunk-{helper}", "meta.command")
+    recover(store, late[:2])
+    store.wait_stopped(f"chunk-{helper}")  # before it has the copy, nothing is deleted
+    store.kill("agent", f"chunk-{helper}")
+    recover(store, [helper, late[2]])
+    expected = "unknown until 5 chunk servers have sent their lists"
+    wait_for(expected, lambda: expected in store.refusal(lambda: store.get(key)))
+    recover(store, [])
+    store.wait_writable()
+    assert seen(store, key) is None
 
 
 def test_no_group_forms_with_memories_that_are_lost(store: Store) -> None:
