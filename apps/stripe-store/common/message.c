@@ -19,7 +19,7 @@ size_t message_encode(const message *m, uint8_t *bytes) {
   put_le(at, m->type, 2);
   put_le(at + 2, m->turn, 2);
   put_le(at + 4, m->sink, 2);
-  put_le(at + 6, 0, 2);
+  put_le(at + 6, MESSAGE_VERSION, 2);
   put_le(at + 8, m->epoch, 4);
   put_le(at + 12, m->request, 8);
   put_le(at + 20, m->version, 8);
@@ -41,7 +41,7 @@ bool message_decode(message *m, const void *bytes, size_t length) {
   if (length < MESSAGE_HEADER || length > GFSMITH_MESSAGE_MAX)
     return false;
   uint64_t type = get_le(at, 2);
-  if (type == 0 || type >= MESSAGE_TYPES || get_le(at + 6, 2) != 0 ||
+  if (type == 0 || type >= MESSAGE_TYPES || get_le(at + 6, 2) != MESSAGE_VERSION ||
       get_le(at + 72, 4) != length - MESSAGE_HEADER)
     return false;
   *m = (message){

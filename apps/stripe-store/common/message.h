@@ -1,8 +1,8 @@
 /* Control messages between the agent (rank 0) and the chunk servers (ranks 1 to k + m).
  *
  * Every message has the same fields; unused ones are zero. In transmission they are little-endian,
- * 76 bytes, followed by the body. A peer's message is accepted only if it decodes: a known type
- * with a valid body length. */
+ * 76 bytes, followed by the body. A peer's message is accepted only if it decodes: this version, a
+ * known type and a valid body length. */
 #ifndef STORE_MESSAGE_H
 #define STORE_MESSAGE_H
 
@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Raise it with every change of a message: otherwise an agent and a chunk server of two versions
+ * take one type for another. Programs before its introduction send 0. */
+enum { MESSAGE_VERSION = 1 };
 
 typedef enum message_type {
   /* from a chunk server */

@@ -46,6 +46,7 @@ struct net {
   /* Letters that need no memory when they are sent, because a missed loss of a link could make
    * acknowledged writes wrong; by peer and kind. */
   letter notes[PEERS][LETTER_MESSAGE];
+  bool foreign[PEERS];       /* the peer has sent messages that this program does not know */
   time_t quiet_until[PEERS]; /* of the engine's thread: when the next loss of a link is reported */
 };
 
@@ -138,6 +139,14 @@ bool net_notice(net *n, gfsmith_notice *notice, net_over *over, void *owner,
 
 void net_drop(const gfsmith_notice *notice) { free(notice->context); }
 
+/* A peer with the key does not damage messages; reported once for each link. */
+static void report_foreign(net *n, uint16_t rank) {
+  if (rank < PEERS && !n->foreign[rank])
+    report("rank %u runs another version of the store: its messages are ignored", rank);
+  if (rank < PEERS)
+    n->foreign[rank] = true;
+}
+
 static bool is_note(const letter *l) { return l->kind < LETTER_MESSAGE; }
 
 static void deliver(net *n, const letter *l) {
@@ -146,6 +155,7 @@ static void deliver(net *n, const letter *l) {
   switch (l->kind) {
   case LETTER_DOWN:
   case LETTER_UP:
+    n->foreign[l->rank] = false;
     n->events.link(n->events.owner, l->rank, l->kind == LETTER_UP);
     break;
   case LETTER_LOST:
@@ -154,6 +164,8 @@ static void deliver(net *n, const letter *l) {
   case LETTER_MESSAGE:
     if (message_decode(&m, l->text, l->bytes))
       n->events.message(n->events.owner, l->rank, &m);
+    else
+      report_foreign(n, l->rank);
     break;
   case LETTER_OVER:
     memcpy(&outcome, l->text, sizeof outcome);

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.support.paths import ROOT
 from tests.system.apps.stripe_store.bench import (
     WRITE_POINTS,
     Bench,
@@ -15,7 +18,8 @@ from tests.system.apps.stripe_store.bench import (
     filled,
     strike,
 )
-from tests.system.apps.stripe_store.support import DEADLINE, Store
+from tests.system.apps.stripe_store.conftest import call
+from tests.system.apps.stripe_store.support import DEADLINE, EXAMPLE, QUICK, Store, wait_for
 
 LENGTHS = (0, 1, 2, 3, 100, 4096, 100_001)
 KEY = "value-4096"
@@ -166,3 +170,35 @@ def test_the_agent_dies_in_a_rebuild(bench: Bench) -> None:
     bench.check()
     store.mend()
     bench.check_without(*bench.others(gone))
+
+
+# -- programs of another version -------------------------------------------------------------------
+
+
+def test_a_chunk_server_of_another_version(
+    programs: Path, tmp_path: Path, fresh_store: Callable[..., Store]
+) -> None:
+    """The agent ignores it: the two could take one message for another, for example a ping for a list."""
+    source = tmp_path / "stripe-store"
+    shutil.copytree(EXAMPLE, source)
+    header = source / "common/message.h"
+    planted = header.read_text().replace("{ MESSAGE_VERSION = 1 }", "{ MESSAGE_VERSION = 2 }")
+    assert planted != header.read_text()
+    header.write_text(planted)
+    paths = (f"BUILD={tmp_path}/other", f"ROOT={ROOT}", f"LIBRARIES={ROOT / 'build'}", "FAULTS=1")
+    call("make", "-j2", "-C", source, *paths, "CFLAGS=-O0", f"{tmp_path}/other/stripe-store/stripe-chunk")
+    shutil.copy(programs / QUICK, tmp_path / "other/stripe-store")
+    store = fresh_store()
+    store.set("key", b"value")
+    store.kill("chunk-1")
+    store.programs = tmp_path / "other/stripe-store"
+    store.launch("chunk-1")
+    line = "rank 1 runs another version of the store: its messages are ignored"
+    wait_for(line, lambda: line in store.log_of("agent").read_text())
+    assert store.refusal(lambda: store.set("key", b"new")).startswith("read-only: chunk server 1 ")
+    assert store.get("key") == b"value"
+    store.kill("chunk-1")
+    store.programs = programs
+    store.launch("chunk-1")
+    store.wait_writable()
+    assert store.get("key") == b"value"
