@@ -125,7 +125,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def orphans(folder: Path, known: Mapping[str, Any]) -> list[str]:
     """Return the files in the folder that the manifest does not name, sorted."""
-    present = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    nested = [manifest.parent for manifest in folder.glob(f"*/**/{MANIFEST}")]
+    files = (p for p in folder.rglob("*") if p.is_file() and not any(map(p.is_relative_to, nested)))
+    present = (p.relative_to(folder).as_posix() for p in files)
     return sorted(p for p in present if p not in known and p not in (MANIFEST, ".gitignore"))
 
 

@@ -173,6 +173,17 @@ def test_gen_replaces_its_own_files_without_a_manifest(folder: Path) -> None:
     assert _run("gen", "-j", "1", "-o", "out").exit_code == 0
 
 
+def test_gen_keeps_outputs_in_folders_below(folder: Path) -> None:
+    """Another configuration's output, which has a manifest of its own, and an exported library."""
+    (folder / "gfsmith.toml").write_text(SMALL)
+    known_proofs(folder / ".gfsmith-cache")
+    assert _run("gen", "-j", "1").exit_code == 0
+    assert _run("export", "-j", "1", "--form", "tree", "-o", "third_party/acme").exit_code == 0
+    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert _run("gen", "-j", "1", "-o", ".").exit_code == 0
+    assert [path for path in kept if path.parent != folder and not path.is_file()] == []
+
+
 @pytest.mark.parametrize("command", ["gen", "export"])
 @pytest.mark.parametrize("target", ["file/below", "file", "file/below.tar.xz"])
 def test_an_unwritable_output_gets_one_line(command: str, target: str, folder: Path) -> None:
