@@ -190,6 +190,20 @@ def _require_distinct(outputs: Sequence[Stream]) -> None:
         places.append(place)
 
 
+def _same(first: Stream | None, second: Stream | None) -> bool:
+    """Return whether two streams are paths of one file."""
+    if first is None or second is None or not (_is_path(first) and _is_path(second)):
+        return False
+    paths = cast("str", first), cast("str", second)
+    return all(map(os.path.exists, paths)) and os.path.samefile(*paths)  # noqa: PTH121
+
+
+def _require_not_read(output: Stream, inputs: Iterable[Stream | None]) -> None:
+    """Raise for an output that would replace a file which the call reads."""
+    if any(_same(output, stream) for stream in inputs):
+        raise InvalidError(f"{output!r}: is read by this call; allowed: another path")
+
+
 def _flush(folder: str) -> None:
     """Make the names in a folder permanent, if its file system can do this."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -277,6 +291,8 @@ def split(
         given = f"block = {block}, content = {content}, generation = {generation}, name = {name!r}"
         raise InvalidError(f"{given}: {error}") from None
     _require_distinct(_listed(shards))
+    for shard in shards:
+        _require_not_read(shard, [original])
     with ExitStack() as stack, _Outputs() as outputs:
         source = _reader(original, stack)
         sinks = tuple(_writer(shard, outputs) for shard in shards)
@@ -327,6 +343,7 @@ def join(shards: Sequence[Stream | None], original: Stream, *, progress: Progres
     """Write the original. Raises the errors of verify, and TooManyLostError or SingularError.
 
     A file object may have received the beginning of the original before an error, each byte checked."""
+    _require_not_read(original, _listed(shards))
     with _Outputs() as outputs:
         return _read(shards, _writer(original, outputs), None, progress)
 
@@ -334,7 +351,8 @@ def join(shards: Sequence[Stream | None], original: Stream, *, progress: Progres
 def repair(
     shards: Sequence[Stream | None], rebuilt: Mapping[int, Stream], *, progress: Progress = None
 ) -> Report:
-    """Write complete shards: `rebuilt` maps an index to a stream. The errors are those of join."""
+    """Write complete shards: `rebuilt` maps an index to a stream, which may be the path of the damaged shard.
+    The errors are those of join."""
     if not isinstance(rebuilt, Mapping):
         raise TypeError(f"rebuilt: {rebuilt!r}; allowed: a mapping of indices to paths or file objects")
     for index in rebuilt:
@@ -344,4 +362,8 @@ def repair(
     with _Outputs() as outputs:
         wanted = {index: _writer(stream, outputs) for index, stream in rebuilt.items()}
         sinks = tuple(wanted.get(index) for index in range(max(wanted, default=-1) + 1))
-        return _read(shards, None, sinks, progress)
+        report = _read(shards, None, sinks, progress)
+        for index, stream in rebuilt.items():
+            others = [state.source for place, state in enumerate(report.shards) if place != index]
+            _require_not_read(stream, [shards[source] for source in others if source is not None])
+        return report

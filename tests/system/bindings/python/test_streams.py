@@ -209,6 +209,33 @@ def test_an_output_gets_one_shard(tmp_path: Path) -> None:
     assert file.getvalue() == b""
 
 
+def test_an_output_does_not_replace_what_the_call_reads(tmp_path: Path) -> None:
+    original, link = tmp_path / "original", tmp_path / "link"
+    original.write_bytes(b"text" * 100)
+    link.symlink_to(tmp_path)
+    paths = [tmp_path / f"shard{index}" for index in range(6)]
+    streams.split(original, paths, k=4, m=2, block=64)
+    before = {path: path.read_bytes() for path in [original, *paths]}
+    with pytest.raises(gfsmith.InvalidError, match=r"shard0'\): is read by this call; allowed: another path"):
+        streams.join(paths, link / "shard0")
+    with pytest.raises(gfsmith.InvalidError, match=r"shard1'\): is read by this call"):
+        streams.repair(paths[1:], {0: link / "shard1"})
+    with pytest.raises(gfsmith.InvalidError, match=r"original'\): is read by this call"):
+        streams.split(original, [link / "original", *paths[1:]], k=4, m=2)
+    assert {path: path.read_bytes() for path in before} == before
+    assert {path.name for path in tmp_path.iterdir()} == {"link", *(path.name for path in before)}
+
+
+@pytest.mark.parametrize("offset", [0, 1200], ids=["header", "block"])
+def test_a_damaged_shard_is_repaired_in_place(offset: int, tmp_path: Path) -> None:
+    paths = [tmp_path / f"shard{index}" for index in range(6)]
+    streams.split(io.BytesIO(b"text" * 1000), paths, k=4, m=2)
+    right = paths[0].read_bytes()
+    paths[0].write_bytes(right[:offset] + bytes([right[offset] ^ 1]) + right[offset + 1 :])
+    streams.repair(paths, {0: paths[0]})
+    assert paths[0].read_bytes() == right
+
+
 def test_a_shard_outside_of_the_set_is_not_rebuilt(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_bytes(b"old")
