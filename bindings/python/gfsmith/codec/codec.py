@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from gfsmith.codec import _native
 from gfsmith.codec.batches import Batches
+from gfsmith.codec.construction import integer
 from gfsmith.codec.errors import InvalidError
 from gfsmith.codec.located import Located
 from gfsmith.codec.plan import Plan
@@ -185,7 +186,7 @@ class Codec(Batches):
 
     def join(self, shards: Rows, size: int) -> bytes:
         """Return the first `size` bytes of the k data shards, the inverse of `split`. Ignores parities."""
-        if size < 0:
+        if integer("size", size) < 0:
             raise InvalidError(f"size = {size}: must be 0 or more")
         rest, parts = size, []
         for index, shard in enumerate(list[Any](shards)[: self.k]):

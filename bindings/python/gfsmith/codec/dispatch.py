@@ -24,6 +24,8 @@ def set_isa(name: str) -> None:
     Errors: InvalidError (a name that this build does not know), UnsupportedError (this CPU or its operating
     system lacks it); the choice is unchanged then.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name = {name!r}: must be a string, such as {ISAS[-1]!r}")
     status = _native.set_isa(name)
     if status == InvalidError.status:
         raise InvalidError(f"instruction set {name!r}: this build has {', '.join(ISAS)}")

@@ -378,6 +378,12 @@ CREATIONS = [
         "polynomial 0x3d: must be of degree 8",
     ),
     (lambda: gfsmith.set_isa("mmx"), InvalidError, "instruction set 'mmx': this build has .*, scalar"),
+    (lambda: gfsmith.set_isa(None), TypeError, "^name = None: must be a string, such as 'scalar'"),
+    (
+        lambda: gfsmith.Codec("cauchy", 2, 1).join([b"1"] * 2, 1.5),
+        TypeError,
+        "^size = 1.5: must be an integer",
+    ),
     (lambda: gfsmith.release_gil_from(-1), InvalidError, "size = -1: must be a number of bytes, 0 or more"),
     (lambda: gfsmith.codec.nothing, AttributeError, "nothing"),
 ]
