@@ -190,21 +190,23 @@ def _is_same(path: Path, text: str) -> bool:
 def write(folder: Path, files: Mapping[str, str], record: str) -> int:
     """Make the folder contain exactly `files` and the manifest `record`. Returns the number of changed files.
 
-    All files are written next to the folder first and renamed when they are complete on disk. Unchanged files
-    keep their time stamps. Raises OutputError and then leaves the folder as it was.
+    All files are written to a temporary folder in it, since it may be a mount point, and renamed when they are
+    complete on disk. Unchanged files keep their time stamps. Raises OutputError and then leaves the folder as
+    it was.
     """
     try:
         with output_folder(folder):
             old = read_manifest(folder).get("files", {})
             changed = {p: t for p, t in files.items() if not _is_same(folder / p, t)}
             _check_unclaimed(folder, changed, old)
-            with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as staging:
+            stale = _stale(folder, files, old)
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".gfsmith-") as staging:
                 stage = Path(staging)
                 for path, text in {**changed, MANIFEST: record}.items():
                     (stage / path).parent.mkdir(parents=True, exist_ok=True)
                     (stage / path).write_text(text, encoding="utf-8", newline="\n")
                 with _uninterrupted():
-                    _commit(folder, stage, [*changed, MANIFEST], _stale(folder, files, old))
+                    _commit(folder, stage, [*changed, MANIFEST], stale)
     except OSError as error:
         raise OutputError(f"cannot write {folder}: {error.strerror}") from None
     return len(changed)

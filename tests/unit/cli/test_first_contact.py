@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import resource
 import subprocess
@@ -182,6 +183,24 @@ def test_gen_keeps_outputs_in_folders_below(folder: Path) -> None:
     kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert _run("gen", "-j", "1", "-o", ".").exit_code == 0
     assert [path for path in kept if path.parent != folder and not path.is_file()] == []
+
+
+@pytest.mark.parametrize("command", ["gen", "export"])
+def test_an_output_may_be_a_mount_point(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a volume of a container: a rename into it must begin in it."""
+    (folder / "gfsmith.toml").write_text(SMALL)
+    known_proofs(folder / ".gfsmith-cache")
+    out, rename = folder / "out", Path.replace
+
+    def within(source: Path, target: Path) -> Path:
+        if source.is_relative_to(out) != target.is_relative_to(out):
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "replace", within)
+    assert _run(command, "-j", "1", "-o", "out").exit_code == 0
+    assert _run(command, "-j", "1", "-o", str(out)).exit_code == 0
+    assert not list(out.glob(".*"))
 
 
 @pytest.mark.parametrize("command", ["gen", "export"])
