@@ -190,9 +190,9 @@ def _is_same(path: Path, text: str) -> bool:
 def write(folder: Path, files: Mapping[str, str], record: str) -> int:
     """Make the folder contain exactly `files` and the manifest `record`. Returns the number of changed files.
 
-    All files are written to a temporary folder in it, since it may be a mount point, and renamed when they are
-    complete on disk. Unchanged files keep their time stamps. Raises OutputError and then leaves the folder as
-    it was.
+    All files are written to a temporary folder in it, since it may be a mount point, and renamed when they
+    are complete on disk. Unchanged files keep their time stamps. Raises OutputError and then leaves the
+    folder as it was.
     """
     try:
         with output_folder(folder):
