@@ -123,6 +123,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return data
 
 
+def check_writable(folder: Path, output: Path) -> None:
+    """Raise OutputError if `folder` does not exist and cannot be created, or takes no files; to be called
+    before the work for `output`. Writes nothing that stays."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise OutputError(f"cannot write {output}: {error.strerror}") from None
+
+
 def orphans(folder: Path, known: Mapping[str, Any]) -> list[str]:
     """Return the files in the folder that the manifest does not name, sorted."""
     nested = [manifest.parent for manifest in folder.glob(f"*/**/{MANIFEST}")]

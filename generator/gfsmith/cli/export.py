@@ -72,6 +72,7 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
         asked = _for_package(asked, form, folder)
     if not packed:
         output.read_manifest(target)  # refuses a wrong folder before the work
+    output.check_writable(target.parent if packed else target, target)
     made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
     written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):

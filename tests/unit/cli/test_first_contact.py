@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gfsmith.build import config
+from gfsmith.build import config, stages
 from gfsmith.cli import console, main
 from tests.support.configurations import known_proofs
 from tests.support.paths import ROOT
@@ -211,6 +212,16 @@ def test_an_unwritable_output_gets_one_line(command: str, target: str, folder: P
     known_proofs(folder / ".gfsmith-cache")
     said = _refusal(command, "-j", "1", "-o", target)
     assert target in said and "Errno" not in said and ".file" not in said and ".below" not in said
+
+
+@pytest.mark.parametrize("command", ["gen", "export"])
+@pytest.mark.parametrize("target", ["/proc/x", "/proc/x/y.tar.xz"])
+def test_an_unwritable_output_is_refused_before_the_work(
+    command: str, target: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "gfsmith.toml").write_text(SMALL)
+    monkeypatch.setattr(stages, "make", None)
+    assert re.fullmatch(f"gfsmith: cannot write {target}: .+\n", _refusal(command, "-o", target))
 
 
 @pytest.mark.parametrize("command", [("gen",), ("export", "-o", "out.tar.xz")], ids=" ".join)
