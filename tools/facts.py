@@ -151,6 +151,12 @@ def _shapes_in_javascript() -> Iterator[str]:
             yield f"'{name}': '{_usable(code)}',"
 
 
+def _shapes_in_java() -> Iterator[str]:
+    for code in CODES:
+        for name in (code.name, *code.aliases):
+            yield f'SHAPES.put("{name}", "{_usable(code)}");'
+
+
 def _codes_in_go() -> Iterator[str]:
     left = max(len(code.identifier) for code in CODES)
     right = max(len(code.name) for code in CODES) + 2
@@ -395,6 +401,7 @@ LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "shapes of codes in Rust": _shapes_in_rust,
     "aliases of codes in Rust": _aliases_in_rust,
     "shapes of codes in JavaScript": _shapes_in_javascript,
+    "shapes of codes in Java": _shapes_in_java,
     "codes in Go": _codes_in_go,
     "codes in Markdown": _codes_in_markdown,
     "processors in Make": _processors_in_make,

@@ -60,8 +60,7 @@ public final class Codec {
       throw new IllegalArgumentException("code is null");
     }
     requireShape(k, m);
-    String invalid = "code '" + code + "' with " + k + " + " + m + " shards; docs/codes.md lists codes and shapes";
-    return of(Native.create(code, k, m), invalid, k, m);
+    return of(Native.create(code, k, m), Codes.refusal(code, k, m), k, m);
   }
 
   /**

@@ -13,14 +13,18 @@ final class Api {
     }
   }
 
-  private static void refused(String message, Runnable call) {
+  private static String refusal(Runnable call) {
     try {
       call.run();
     } catch (IllegalArgumentException reason) {
-      require(reason.getMessage().equals(message), reason.getMessage() + ", expected " + message);
-      return;
+      return reason.getMessage();
     }
-    throw new AssertionError("accepted: " + message);
+    return "accepted";
+  }
+
+  private static void refused(String message, Runnable call) {
+    String said = refusal(call);
+    require(said.equals(message), said + ", expected " + message);
   }
 
   private static int times(int a, int b) {
@@ -135,7 +139,10 @@ final class Api {
     byte[][] parity = new byte[2][8];
     byte[][] all = new byte[5][8];
     refused("code is null", () -> Codec.create(null, 3, 2));
-    refused("code 'raid7' with 3 + 2 shards; docs/codes.md lists codes and shapes", () -> Codec.create("raid7", 3, 2));
+    String unknown = refusal(() -> Codec.create("raid7", 3, 2));
+    require(unknown.startsWith("unknown code 'raid7'; allowed: vandermonde, cauchy, "), unknown);
+    refused(
+        "code 'raid6' with 3 + 3 shards; allowed: k >= 1, m = 2, k + m <= 255", () -> Codec.create("raid6", 3, 3));
     String shape = " shards; allowed: at least 1 of each, at most 255 together";
     refused("0 + 2" + shape, () -> Codec.create("hdfs", 0, 2));
     refused("250 + 6" + shape, () -> Codec.create("hdfs", 250, 6));
