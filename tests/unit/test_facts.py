@@ -35,9 +35,11 @@ ALLOWED = {
     "bindings/rust/gfsmith/build.rs": "the user's choice of sets",
     "bindings/go/gfsmith.toml": "the user's choice of sets and codes",
     "bindings/go/reedsolomon/gfsmith.toml": "the user's choice of sets and codes",
+    "bindings/rust/reed-solomon-erasure/gfsmith.toml": "the user's choice of sets and codes",
     "bindings/go/reedsolomon/options.go": "klauspost's option for each set",
     "judge/spec.py": "the second judge takes nothing from the generator",
     "gfsmith.toml": "the codes that the default set has kernels for",
+    "apps/stripe-store/common/layout.c": "the scheme lrc, and the codes of the store",
     "examples/ceph/ErasureCodePluginGfsmith.cc": "Ceph's names of two codes, and ours",
 }
 #: Folders whose files select codes and sets, check the tables or explain them.

@@ -16,6 +16,7 @@ def test_help_lists_targets_that_exist(root: Path) -> None:
             root / "Makefile",
             *root.glob("runtime/*/*.mk"),
             *root.glob("apps/*/*.mk"),
+            *root.glob("bindings/*/*.mk"),
             *root.glob("packaging/make/*.mk"),
         )
     )
