@@ -133,10 +133,12 @@ void sync_begin(node *n) {
 }
 
 void sync_heal(node *n) {
-  if (n->state != NODE_UP)
-    return; /* it is being synchronized anyway */
-  node_set_state(n, NODE_SYNCING);
-  sync_begin(n);
+  if (n->sync != NULL) {
+    n->sync->failed = true; /* another try: this one began without this chunk or record */
+  } else if (n->state == NODE_UP) {
+    node_set_state(n, NODE_SYNCING);
+    sync_begin(n);
+  }
 }
 
 void sync_missing(agent *a, uint16_t rank, uint64_t version) {
@@ -237,13 +239,8 @@ static void give_up(agent *a, entry *e) {
          e->record.key);
   e->record.length = RECORD_LOST;
   e->records = 0;
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
-    node *n = &a->nodes[rank];
-    if (n->sync != NULL)
-      n->sync->failed = true; /* another try stores the record */
-    else
-      sync_heal(n);
-  }
+  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++)
+    sync_heal(&a->nodes[rank]); /* which stores the record */
 }
 
 static void rebuild(sync_job *s, entry *e) {

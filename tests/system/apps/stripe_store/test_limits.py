@@ -268,6 +268,26 @@ def test_a_damaged_chunk_is_rebuilt(store: Store) -> None:
         assert memcached.get(chunk) == item
 
 
+def test_damaged_chunks_that_are_found_during_a_rebuild(store: Store) -> None:
+    """Chunks that are found damaged while others are rebuilt are rebuilt as well, before their server is up."""
+    keys = [f"damaged-{i}" for i in range(40)]
+    for key in keys:
+        store.set(key, key.encode() * 50)
+    found = [key for key in keys if 2 in {store.holder(key, shard) for shard in range(store.k)}]
+    with Memcached(store.folder / "memcached-2") as memcached:
+        before = {key: memcached.get(key) for key in memcached.all_keys() if key.startswith("c")}
+        for name, item in before.items():
+            memcached.set(name, item[:70] + bytes([item[70] ^ 1]) + item[71:])
+        with ThreadPoolExecutor(len(found)) as pool:
+            values = list(pool.map(store.get, found))
+        assert values == [key.encode() * 50 for key in found]
+        store.wait_writable()
+        intact = sum(memcached.get(name) == item for name, item in before.items())
+        assert intact >= len(found)
+        for name, item in before.items():
+            memcached.set(name, item)
+
+
 def damage(store: Store, length: int, count: int) -> None:
     """Flip a byte of the chunks with this length in the first `count` memcacheds."""
     for rank in range(1, count + 1):
