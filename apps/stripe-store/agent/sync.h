@@ -10,7 +10,8 @@
 void sync_begin(node *n);
 void sync_abandon(node *n);
 void sync_tick(agent *a);
-/* The chunk server is up, but lacks some of its chunks or records. */
+/* The chunk server lacks chunks or records that it had, by the index. If it is being synchronized,
+ * that is done once more. */
 void sync_heal(node *n);
 /* A chunk that should be stored is missing: it will be rebuilt. */
 void sync_missing(agent *a, uint16_t rank, uint64_t version);
