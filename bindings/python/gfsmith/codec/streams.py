@@ -22,14 +22,13 @@ b'some text'
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import re
+import stat
 import struct
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
@@ -37,6 +36,7 @@ from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import MAX_SHARDS, integer
 from gfsmith.codec.errors import InvalidError, of_status
+from gfsmith.codec.outputs import Outputs, folder_of
 
 Stream: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 _T = TypeVar("_T")
@@ -121,102 +121,43 @@ def _require(file: object, method: str) -> None:
         raise TypeError(f"{file!r}: reads or writes text; allowed: a path or a file object of bytes")
 
 
-class _Outputs:
-    """Files that get their paths together: each is temporary until all are complete and on disk."""
-
-    def __init__(self) -> None:
-        self._files: list[tuple[BinaryIO, str, str]] = []
-
-    def __enter__(self) -> _Outputs:
-        return self
-
-    def open(self, path: str) -> BinaryIO:
-        """Create the temporary file of a path."""
-        self._check(path)
-        descriptor, temporary = tempfile.mkstemp(prefix=".gfsmith-shards.tmp.", dir=_folder(path))
-        file = cast("BinaryIO", open(descriptor, "wb", 0))  # noqa: PTH123, SIM115
-        self._files.append((file, temporary, path))
-        mask = os.umask(0)
-        os.umask(mask)
-        os.fchmod(descriptor, 0o666 & ~mask)
-        return file
-
-    def _check(self, path: str) -> None:
-        """Raise for a path whose temporary file cannot be created, or whose device the file would replace."""
-        if not os.path.isdir(_folder(path)):  # noqa: PTH112
-            raise FileNotFoundError(errno.ENOENT, "the folder of this path does not exist", os.fspath(path))
-        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112, PTH113
-            raise InvalidError(f"{os.fspath(path)!r}: a device or pipe; allowed: a file, or a file object")
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._publish()
-        finally:
-            for file, temporary, _path in self._files:
-                file.close()
-                with suppress(FileNotFoundError):
-                    os.unlink(temporary)  # noqa: PTH108
-
-    def _publish(self) -> None:
-        for file, _, _ in self._files:
-            os.fsync(file.fileno())
-        new = []
-        try:
-            for _, temporary, path in self._files:
-                exists = os.path.lexists(path)
-                os.replace(temporary, path)  # noqa: PTH105
-                new += [] if exists else [path]
-        except OSError:
-            for path in new:
-                os.unlink(path)  # noqa: PTH108
-            raise
-        for folder in {_folder(path) for _, _, path in self._files}:
-            _flush(folder)
-
-
-def _folder(path: str) -> str:
-    return os.path.realpath(os.path.dirname(path))  # noqa: PTH120  # a path of any type
-
-
 def _require_distinct(outputs: Sequence[Stream]) -> None:
     """Raise if one path or file object would receive two shards."""
     places: list[object] = []
     for output in outputs:
         path = cast("str", output)
-        place = (_folder(path), os.path.basename(path)) if _is_path(output) else id(output)  # noqa: PTH119
+        place = (folder_of(path), os.path.basename(path)) if _is_path(output) else id(output)  # noqa: PTH119
         if place in places:
             raise InvalidError(f"{output!r}: named for two shards; allowed: an output of its own for each")
         places.append(place)
 
 
-def _same(first: Stream | None, second: Stream | None) -> bool:
-    """Return whether two streams are paths of one file."""
-    if first is None or second is None or not (_is_path(first) and _is_path(second)):
-        return False
-    paths = cast("str", first), cast("str", second)
-    return all(map(os.path.exists, paths)) and os.path.samefile(*paths)  # noqa: PTH121
+def _file(stream: Stream | None) -> object:
+    """Return what identifies the file of a stream. None: no stream or file; a pipe or socket has two ends."""
+    if stream is None:
+        return None
+    if _is_path(stream):
+        path = cast("str", stream)
+        return _inode(os.stat(path)) if os.path.exists(path) else None  # noqa: PTH110, PTH116
+    try:
+        state = os.fstat(cast("BinaryIO", stream).fileno())
+    except (AttributeError, OSError):
+        return id(stream)
+    return _inode(state) if stat.S_ISREG(state.st_mode) else None
+
+
+def _inode(state: os.stat_result) -> tuple[int, int]:
+    return state.st_dev, state.st_ino
 
 
 def _require_not_read(output: Stream, inputs: Iterable[Stream | None]) -> None:
     """Raise for an output that would replace a file which the call reads."""
-    if any(_same(output, stream) for stream in inputs):
-        raise InvalidError(f"{output!r}: is read by this call; allowed: another path")
+    file = _file(output)
+    if file is not None and file in map(_file, inputs):
+        raise InvalidError(f"{output!r}: is read by this call; allowed: another output")
 
 
-def _flush(folder: str) -> None:
-    """Make the names in a folder permanent, if its file system can do this."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-    finally:
-        os.close(descriptor)
-
-
-def _writer(stream: Stream, outputs: _Outputs) -> Callable[[memoryview], None]:
+def _writer(stream: Stream, outputs: Outputs) -> Callable[[memoryview], None]:
     file = outputs.open(cast("str", stream)) if _is_path(stream) else cast("BinaryIO", stream)
     _require(file, "write")
 
@@ -293,7 +234,7 @@ def split(
     _require_distinct(_listed(shards))
     for shard in shards:
         _require_not_read(shard, [original])
-    with ExitStack() as stack, _Outputs() as outputs:
+    with ExitStack() as stack, Outputs() as outputs:
         source = _reader(original, stack)
         sinks = tuple(_writer(shard, outputs) for shard in shards)
         status, length = _native.streams_split(header, source, sinks, progress)
@@ -344,7 +285,7 @@ def join(shards: Sequence[Stream | None], original: Stream, *, progress: Progres
 
     A file object may have received the beginning of the original before an error, each byte checked."""
     _require_not_read(original, _listed(shards))
-    with _Outputs() as outputs:
+    with Outputs() as outputs:
         return _read(shards, _writer(original, outputs), None, progress)
 
 
@@ -359,7 +300,10 @@ def repair(
         if not 0 <= integer("rebuilt: index", index) < MAX_SHARDS:
             raise InvalidError(f"rebuilt: index {index}: must be from 0 to {MAX_SHARDS - 1}")
     _require_distinct(list(rebuilt.values()))
-    with _Outputs() as outputs:
+    for stream in rebuilt.values():
+        if not _is_path(stream):  # written at once; a path is compared when the index of each shard is known
+            _require_not_read(stream, _listed(shards))
+    with Outputs() as outputs:
         wanted = {index: _writer(stream, outputs) for index, stream in rebuilt.items()}
         sinks = tuple(wanted.get(index) for index in range(max(wanted, default=-1) + 1))
         report = _read(shards, None, sinks, progress)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -216,7 +217,7 @@ def test_an_output_does_not_replace_what_the_call_reads(tmp_path: Path) -> None:
     paths = [tmp_path / f"shard{index}" for index in range(6)]
     streams.split(original, paths, k=4, m=2, block=64)
     before = {path: path.read_bytes() for path in [original, *paths]}
-    with pytest.raises(gfsmith.InvalidError, match=r"shard0'\): is read by this call; allowed: another path"):
+    with pytest.raises(gfsmith.InvalidError, match=r"shard0.\): is read by this call; allowed: another out"):
         streams.join(paths, link / "shard0")
     with pytest.raises(gfsmith.InvalidError, match=r"shard1'\): is read by this call"):
         streams.repair(paths[1:], {0: link / "shard1"})
@@ -224,6 +225,32 @@ def test_an_output_does_not_replace_what_the_call_reads(tmp_path: Path) -> None:
         streams.split(original, [link / "original", *paths[1:]], k=4, m=2)
     assert {path: path.read_bytes() for path in before} == before
     assert {path.name for path in tmp_path.iterdir()} == {"link", *(path.name for path in before)}
+
+
+def test_a_file_object_is_not_read_and_written(tmp_path: Path) -> None:
+    paths = [tmp_path / f"shard{index}" for index in range(6)]
+    streams.split(io.BytesIO(b"text" * 1000), paths, k=4, m=2, block=64)
+    before = [path.read_bytes() for path in paths]
+    memory = io.BytesIO(before[0])
+    with paths[0].open("r+b") as file:
+        for shards, original in (([memory, *paths[1:]], memory), ([file, *paths[1:]], file), (paths, file)):
+            with pytest.raises(gfsmith.InvalidError, match="is read by this call; allowed: another output"):
+                streams.join(shards, original)
+        with pytest.raises(gfsmith.InvalidError, match="is read by this call"):
+            streams.split(paths[0], [file, *paths[1:]], k=4, m=2)
+        with pytest.raises(gfsmith.InvalidError, match="is read by this call"):
+            streams.repair([*paths[1:], file], {1: file})
+    assert memory.getvalue() == before[0]
+    assert [path.read_bytes() for path in paths] == before
+
+
+def test_a_pipe_may_be_read_and_written() -> None:
+    first, second = socket.socketpair()
+    with first, second, first.makefile("rwb", 0) as both:
+        second.sendall(b"text")
+        second.shutdown(socket.SHUT_WR)
+        streams.split(both, [both, io.BytesIO()], k=1, m=1, block=64)
+        assert second.recv(10)
 
 
 @pytest.mark.parametrize("offset", [0, 1200], ids=["header", "block"])
