@@ -281,13 +281,60 @@ def test_a_shorter_file_than_announced_is_refused(tmp_path: Path, capsys: pytest
     assert not list(tmp_path.iterdir())
 
 
+def test_old_share_files_survive_an_error(tmp_path: Path) -> None:
+    encode = ours.filefec.encode_to_files
+    assert encode(io.BytesIO(b"old"), 3, str(tmp_path), "a", 2, 3) == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert encode(io.BytesIO(b"abc"), 4, str(tmp_path), "a", 2, 3, overwrite=True) == 1
+    assert encode(io.BytesIO(b"new"), 3, str(tmp_path), "a", 2, 3) == 1
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert encode(io.BytesIO(b"new"), 3, str(tmp_path), "a", 2, 3, overwrite=True) == 0
+    assert before.keys() == set(tmp_path.iterdir()) and before != {
+        path: path.read_bytes() for path in tmp_path.iterdir()
+    }
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a.0_3.fec", "missing"], "No such file or directory: 'missing'"),
+        (["a.0_3.fec", "empty"], "share file 'empty' didn't have a complete metadata header"),
+        (["a.0_3.fec", "a.0_3.fec"], "block nums must all be different"),
+        (["a.0_3.fec", "output"], "'output' is one of the share files"),
+    ],
+)
+def test_zunfec_keeps_files_after_an_error(
+    names: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The output, which may be a share, and one line instead of a traceback."""
+    monkeypatch.chdir(tmp_path)
+    assert ours.filefec.encode_to_files(io.BytesIO(b"text"), 4, ".", "a", 2, 3) == 0
+    shutil.copy("a.1_3.fec", "output")
+    Path("empty").touch()
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr(sys, "argv", ["zunfec", "-f", "-o", "output", *names])
+    assert ours.cmdline_zunfec.main() == 1
+    printed = capsys.readouterr().out
+    assert message in printed and printed.count("\n") == 1
+    monkeypatch.setattr(sys, "argv", ["zunfec", "-o", "new", *names])
+    assert (ours.cmdline_zunfec.main() == 0) == ("output" in names)
+    Path("new").unlink(missing_ok=True)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_program_with_zfecs_name(theirs: ModuleType, tmp_path: Path) -> None:
     """The commands, with a pipe as input: zfec writes empty shares there."""
     zfec = [sys.executable, "-m", "gfsmith.compat.zfec.cmdline_zfec", "-q", "-p", "a", "-"]
-    subprocess.run(zfec, input=b"text" * 5000, cwd=tmp_path, check=True)
+    ran = subprocess.run(zfec, input=b"text" * 5000, cwd=tmp_path, check=True, capture_output=True)
+    assert ran.stdout + ran.stderr == b""  # no warning of Python either
     shares = sorted(path.name for path in tmp_path.iterdir())[-3:]
     zunfec = [sys.executable, "-m", "gfsmith.compat.zfec.cmdline_zunfec", "-o", "copy", *shares]
-    subprocess.run(zunfec, cwd=tmp_path, check=True)
+    ran = subprocess.run(zunfec, cwd=tmp_path, check=True, capture_output=True)
+    assert ran.stdout + ran.stderr == b""
     assert (tmp_path / "copy").read_bytes() == b"text" * 5000
     with (tmp_path / "theirs").open("wb") as copy:
         theirs.filefec.decode_from_files(copy, [(tmp_path / name).open("rb") for name in shares])

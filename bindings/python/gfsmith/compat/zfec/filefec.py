@@ -7,11 +7,13 @@ its last byte.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gfsmith.codec.outputs import Outputs
 from gfsmith.compat.zfec import _fec, easyfec
 
 CHUNKSIZE = 4096
@@ -113,25 +115,27 @@ def encode_to_files(
 ) -> int:
     """Encode a file of fsize bytes into m share files, and return 0; 1 after an error, which is printed.
 
-    Existing files are an error unless `overwrite`. After an error no file of this call remains.
+    Existing files are an error unless `overwrite`. After an error all files are as before.
     """
     width = len(str(m))
     form = FORMAT_FORMAT % (width, width)
-    paths = [Path(dirname) / (form % (prefix, number, m, suffix)) for number in range(m)]
-    opened: list[BinaryIO] = []
-    with ExitStack() as stack:
-        try:
+    paths = [str(Path(dirname) / (form % (prefix, number, m, suffix))) for number in range(m)]
+    try:
+        with Outputs() as outputs:
+            opened = []
             for number, path in enumerate(paths):
                 if verbose:
-                    print(f"Creating share file {str(path)!r}...")
-                opened.append(stack.enter_context(path.open("wb" if overwrite else "xb")))
+                    print(f"Creating share file {path!r}...")
+                if not overwrite and os.path.lexists(path):
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+                opened.append(outputs.open(path))
                 opened[-1].write(_build_header(m, k, pad_size(fsize, k), number))
             _write_shares(inf, fsize, k, m, opened)
-        except OSError as error:
-            print("Cannot complete because of exception: ")
-            print(error)
-            _remove(opened)
-            return 1
+    except OSError as error:
+        print("Cannot complete because of exception: ")
+        print(error)
+        print("Cleaning up...")
+        return 1
     if verbose:
         print("\nDone!")
     return 0
@@ -158,14 +162,6 @@ def _wrong_size(size: int, found: str) -> None:
         "Wrong file size -- possibly the size of the file changed during encoding.  "
         f"Original size: {size}, observed size {found}"
     )
-
-
-def _remove(files: Sequence[BinaryIO]) -> None:
-    print("Cleaning up...")
-    for file in files:
-        file.close()
-        with suppress(OSError):
-            Path(file.name).unlink()
 
 
 def decode_from_files(outf: BinaryIO, infiles: Sequence[BinaryIO], verbose: bool = False) -> None:
