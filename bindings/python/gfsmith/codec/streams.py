@@ -133,7 +133,7 @@ def _require_distinct(outputs: Sequence[Stream]) -> None:
 
 
 def _file(stream: Stream | None) -> object:
-    """Return what identifies the file of a stream. None: no stream or file; a pipe or socket has two ends."""
+    """Return the identity of the file of a stream. None means no file, or a pipe or socket."""
     if stream is None:
         return None
     if _is_path(stream):
