@@ -290,6 +290,7 @@ public final class Codec {
     if (wanted != null) {
       requireFlags(wanted, "wanted");
     }
+    requireRepairable(present);
     Shards described = new Shards(k + m);
     for (int i = 0; i < k + m; i++) {
       if (present[i]) {
@@ -313,6 +314,16 @@ public final class Codec {
   private void requireFlags(boolean[] flags, String name) {
     if (flags == null || flags.length != k + m) {
       throw count(name, flags == null ? -1 : flags.length, "flags", k + m);
+    }
+  }
+
+  private void requireRepairable(boolean[] present) {
+    int missing = 0;
+    for (boolean there : present) {
+      missing += there ? 0 : 1;
+    }
+    if (missing > m) {
+      throw new IllegalArgumentException(missing + " shards are missing; allowed: at most " + m);
     }
   }
 

@@ -164,9 +164,7 @@ final class Api {
     refused("delta is null", () -> codec.update(0, (byte[]) null, parity));
     refused("present has 4 flags; required: 5", () -> codec.reconstruct(all, new boolean[4]));
     refused("wanted has 6 flags; required: 5", () -> codec.reconstruct(all, new boolean[5], new boolean[6]));
-    refused(
-        "3 + 2 shards: more shards are missing than there are parities",
-        () -> codec.reconstruct(all, new boolean[5]));
+    refused("5 shards are missing; allowed: at most 2", () -> codec.reconstruct(all, new boolean[5]));
     refused("shards is null; required: 5", () -> codec.check((byte[][]) null));
     codec.encode(new byte[3][0], new byte[2][0]);
     require(codec.check(new byte[5][0]), "empty shards match");
