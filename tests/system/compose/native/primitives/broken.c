@@ -1,5 +1,6 @@
-/* Lives of two nodes, in which every single call of libfabric, and of the system for threads, locks
- * and events, fails in turn. */
+/* Lives of two nodes, in which every single call of the functions below fails in turn: those of the
+ * system for threads, locks and events, and those of libfabric that open, bind, connect and post.
+ * Calls of passive endpoints and of counters are not among them. */
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
