@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gfsmith.build import config
 from gfsmith.cli.main import main
 from gfsmith.emit import golang, packaged
 from gfsmith.kernel.spec import SpecError
-from gfsmith.verify import listings
 
 _ADJUST = {1: ("4883", "ec", "c4"), 4: ("4881", "ec", "c4")}
 _REGISTERS = {"BX": ("53", "5b"), "BP": ("55", "5d")} | {
@@ -37,15 +35,6 @@ def assemble(row: str) -> bytes:
     sizes = {"QUAD": 8, "LONG": 4, "WORD": 2, "BYTE": 1}
     words = [word.split(" $") for word in row.split("; ")]
     return b"".join(int(value, 16).to_bytes(sizes[name], "little") for name, value in words)
-
-
-@pytest.fixture(scope="module")
-def kernels(root: Path) -> list[packaged.Proved]:
-    """Return the kernels of the default set that Go supports."""
-    specs = config.specs(config.load(root / "gfsmith.toml", {}), "gfsmith.toml")
-    taken = [spec for spec in specs if packaged.takes(spec)]
-    found = listings.read_folder(root / "gen_out", taken)
-    return [(spec, code) for spec, abi, code in found if abi == "sysv"]
 
 
 def test_listings_are_the_bytes(kernels: list[packaged.Proved]) -> None:

@@ -9,19 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gfsmith.build import config
 from gfsmith.cli.main import main
 from gfsmith.emit import packaged, rust
-from gfsmith.verify import listings
-
-
-@pytest.fixture(scope="module")
-def kernels(root: Path) -> list[packaged.Proved]:
-    """Return the kernels of the default set that a Rust module supports."""
-    specs = config.specs(config.load(root / "gfsmith.toml", {}), "gfsmith.toml")
-    taken = [spec for spec in specs if packaged.takes(spec)]
-    found = listings.read_folder(root / "gen_out", taken)
-    return [(spec, code) for spec, abi, code in found if abi == "sysv"]
 
 
 def assembled(rows: list[str]) -> bytes:
