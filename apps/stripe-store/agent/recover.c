@@ -47,6 +47,8 @@ typedef struct recovery {
   uint64_t listed; /* ranks from whose lists the index is built */
   uint64_t full;   /* those that have, or had, a chunk of every value that counts */
   candidate *all;  /* the oldest version first */
+  bool unclear;    /* a damaged item has no record in the lists: it may belong to an acknowledged
+                      value whose other records are on the chunk servers that are away */
 } recovery;
 
 /* The others probably come soon after the first: without them, all records have to be copied. */
@@ -149,41 +151,28 @@ static void add_record(candidate *c, const record *r, uint64_t bit) {
 }
 
 /* Note the damaged items in the lists. */
-static void collect_damaged(const agent *a, candidate *all) {
+static void collect_damaged(const agent *a, recovery *r) {
   candidate *c;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const node *n = &a->nodes[rank];
     for (size_t i = 0; n->state == NODE_LISTED && i < n->damaged.count; i++) {
-      HASH_FIND(hh, all, &n->damaged.at[i], sizeof(uint64_t), c);
+      HASH_FIND(hh, r->all, &n->damaged.at[i], sizeof(uint64_t), c);
       if (c != NULL)
         c->damaged |= UINT64_C(1) << rank;
+      else
+        r->unclear = true;
     }
   }
-}
-
-/* Is there a damaged item of a version without a record? It may belong to an acknowledged value
- * whose other records are on the chunk servers that are away. */
-static bool unclear(const agent *a, const candidate *all) {
-  const candidate *c;
-  for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
-    const node *n = &a->nodes[rank];
-    for (size_t i = 0; n->state == NODE_LISTED && i < n->damaged.count; i++) {
-      HASH_FIND(hh, all, &n->damaged.at[i], sizeof(uint64_t), c);
-      if (c == NULL)
-        return true;
-    }
-  }
-  return false;
 }
 
 /* Collect the versions in the lists. False: no memory. */
-static bool collect(const agent *a, candidate **all) {
+static bool collect(const agent *a, recovery *r) {
   candidate *c;
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const node *n = &a->nodes[rank];
     for (size_t i = 0; n->state == NODE_LISTED && i < n->record_count; i++) {
-      HASH_FIND(hh, *all, &n->records[i].version, sizeof(uint64_t), c);
-      if (c == NULL && (c = add(all, &n->records[i])) == NULL)
+      HASH_FIND(hh, r->all, &n->records[i].version, sizeof(uint64_t), c);
+      if (c == NULL && (c = add(&r->all, &n->records[i])) == NULL)
         return false;
       add_record(c, &n->records[i], UINT64_C(1) << rank);
     }
@@ -191,12 +180,12 @@ static bool collect(const agent *a, candidate **all) {
   for (uint16_t rank = 1; rank <= agent_nodes(a); rank++) {
     const versions *v = &a->nodes[rank].chunks;
     for (size_t i = 0; a->nodes[rank].state == NODE_LISTED && i < v->count; i++) {
-      HASH_FIND(hh, *all, &v->at[i], sizeof(uint64_t), c);
+      HASH_FIND(hh, r->all, &v->at[i], sizeof(uint64_t), c);
       if (c != NULL)
         c->have |= UINT64_C(1) << rank;
     }
   }
-  collect_damaged(a, *all);
+  collect_damaged(a, r);
   return true;
 }
 
@@ -280,8 +269,8 @@ static bool begin(agent *a, uint64_t listed) {
     return false;
   a->recovery->listed = listed;
   a->recovery->full = listed & ~a->group.behind;
-  bool collected = collect(a, &a->recovery->all);
-  if (collected && missing(a) && unclear(a, a->recovery->all)) {
+  bool collected = collect(a, a->recovery);
+  if (collected && a->recovery->unclear && missing(a)) {
     hesitate(a);
     return false;
   }
