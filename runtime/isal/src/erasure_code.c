@@ -16,17 +16,18 @@ void gf_vect_mul_init(byte c, byte *gftbl) { gfs_isal_entry(gfs_dispatch_isa(), 
 
 void gf_vect_mul_init_base(byte c, byte *gftbl) { gfs_isal_products(c, gftbl); }
 
-void ec_init_tables(int k, int rows, byte *a, byte *gftbls) {
-  const gfs_isa *isa = gfs_dispatch_isa();
+static void init_tables(const gfs_isa *isa, int k, int rows, const byte *a, byte *gftbls) {
   size_t entries = count(k) * count(rows);
   for (size_t n = 0; n < entries; n++)
     gfs_isal_entry(isa, a[n], gftbls + n * GFS_ISAL_ENTRY);
 }
 
+void ec_init_tables(int k, int rows, byte *a, byte *gftbls) {
+  init_tables(gfs_dispatch_isa(), k, rows, a, gftbls);
+}
+
 void ec_init_tables_base(int k, int rows, byte *a, byte *gftbls) {
-  size_t entries = count(k) * count(rows);
-  for (size_t n = 0; n < entries; n++)
-    gfs_isal_products(a[n], gftbls + n * GFS_ISAL_ENTRY);
+  init_tables(NULL, k, rows, a, gftbls);
 }
 
 /* Encode short shards with more outputs than a kernel has, part by part. False: some parts are not

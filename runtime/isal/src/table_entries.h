@@ -49,7 +49,7 @@ static inline bool gfs_isal_all_ones(const uint8_t *entries, size_t count) {
 void gfs_isal_products(uint8_t c, uint8_t *entry);
 
 /* Write the entry of coefficient c in the form that ISA-L 2.32 has on a CPU with this instruction
- * set as its best. */
+ * set as its best; NULL: on one without any. */
 void gfs_isal_entry(const gfs_isa *isa, uint8_t c, uint8_t *entry);
 
 /* Write the tables of `outputs` rows of `inputs` entries, rows being `stride` entries apart, in the
