@@ -150,11 +150,12 @@ def _inode(state: os.stat_result) -> tuple[int, int]:
     return state.st_dev, state.st_ino
 
 
-def _require_not_read(output: Stream, inputs: Iterable[Stream | None]) -> None:
+def _require_not_read(outputs: Iterable[Stream], inputs: Iterable[Stream | None]) -> None:
     """Raise for an output that would replace a file which the call reads."""
-    file = _file(output)
-    if file is not None and file in map(_file, inputs):
-        raise InvalidError(f"{output!r}: is read by this call; allowed: another output")
+    read = set(map(_file, inputs)) - {None}
+    for output in outputs:
+        if _file(output) in read:
+            raise InvalidError(f"{output!r}: is read by this call; allowed: another output")
 
 
 def _writer(stream: Stream, outputs: Outputs) -> Callable[[memoryview], None]:
@@ -232,8 +233,7 @@ def split(
         given = f"block = {block}, content = {content}, generation = {generation}, name = {name!r}"
         raise InvalidError(f"{given}: {error}") from None
     _require_distinct(_listed(shards))
-    for shard in shards:
-        _require_not_read(shard, [original])
+    _require_not_read(shards, [original])
     with ExitStack() as stack, Outputs() as outputs:
         source = _reader(original, stack)
         sinks = tuple(_writer(shard, outputs) for shard in shards)
@@ -284,7 +284,7 @@ def join(shards: Sequence[Stream | None], original: Stream, *, progress: Progres
     """Write the original. Raises the errors of verify, and TooManyLostError or SingularError.
 
     A file object may have received the beginning of the original before an error, each byte checked."""
-    _require_not_read(original, _listed(shards))
+    _require_not_read([original], _listed(shards))
     with Outputs() as outputs:
         return _read(shards, _writer(original, outputs), None, progress)
 
@@ -300,14 +300,13 @@ def repair(
         if not 0 <= integer("rebuilt: index", index) < MAX_SHARDS:
             raise InvalidError(f"rebuilt: index {index}: must be from 0 to {MAX_SHARDS - 1}")
     _require_distinct(list(rebuilt.values()))
-    for stream in rebuilt.values():
-        if not _is_path(stream):  # written at once; a path is compared when the index of each shard is known
-            _require_not_read(stream, _listed(shards))
+    # File objects are written at once; paths are compared when the index of each shard is known.
+    _require_not_read([one for one in rebuilt.values() if not _is_path(one)], _listed(shards))
     with Outputs() as outputs:
         wanted = {index: _writer(stream, outputs) for index, stream in rebuilt.items()}
         sinks = tuple(wanted.get(index) for index in range(max(wanted, default=-1) + 1))
         report = _read(shards, None, sinks, progress)
         for index, stream in rebuilt.items():
             others = [state.source for place, state in enumerate(report.shards) if place != index]
-            _require_not_read(stream, [shards[source] for source in others if source is not None])
+            _require_not_read([stream], [shards[source] for source in others if source is not None])
         return report
