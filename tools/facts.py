@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -71,11 +71,17 @@ def _usable(code: Code) -> str:
     return f"{code.limits}, and one of: {safe_shapes(find(code.name))}" if code.nested else code.limits
 
 
+def _usable_by_name(codes: Iterable[Code] = CODES) -> Iterator[tuple[str, str]]:
+    """Yield each name of each code, aliases included, with its shapes."""
+    for code in codes:
+        for name in (code.name, *code.aliases):
+            yield name, _usable(code)
+
+
 def _shapes_in_c() -> Iterator[str]:
     yield "/* clang-format off */"
-    for code in (*CODES, LRC):
-        for name in (code.name, *code.aliases):
-            yield f'{{"{name}", "{_usable(code)}"}},'
+    for name, shapes in _usable_by_name((*CODES, LRC)):
+        yield f'{{"{name}", "{shapes}"}},'
     yield "/* clang-format on */"
 
 
@@ -146,15 +152,13 @@ def _aliases_in_rust() -> Iterator[str]:
 
 
 def _shapes_in_javascript() -> Iterator[str]:
-    for code in CODES:
-        for name in (code.name, *code.aliases):
-            yield f"'{name}': '{_usable(code)}',"
+    for name, shapes in _usable_by_name():
+        yield f"'{name}': '{shapes}',"
 
 
 def _shapes_in_java() -> Iterator[str]:
-    for code in CODES:
-        for name in (code.name, *code.aliases):
-            yield f'SHAPES.put("{name}", "{_usable(code)}");'
+    for name, shapes in _usable_by_name():
+        yield f'SHAPES.put("{name}", "{shapes}");'
 
 
 def _codes_in_go() -> Iterator[str]:
