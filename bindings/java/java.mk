@@ -13,9 +13,9 @@ JAVA_SOURCES := $(sort $(shell find bindings/java/src -name '*.java'))
 JAVA_SERVICES := $(wildcard bindings/java/META-INF/services/*)
 
 # The classes of the oldest Hadoop that the coders support; Maven fetches them.
-HADOOP_COMMON := hadoop-common-3.3.6.jar
-HADOOP_COMMON_SHA256 := 10b8edb304bccc10a939d29edde128d0f6d95129427ec69f5cc7003ba8c6b737
-HADOOP_FOLDER := build/maven
+HADOOP := 3.3.6
+HADOOP_SHA256 := 10b8edb304bccc10a939d29edde128d0f6d95129427ec69f5cc7003ba8c6b737
+HADOOP_COMMON := build/maven/hadoop-common.jar
 
 .PHONY: java java-native
 ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
@@ -47,16 +47,19 @@ $(JAVA_TREE)/$(JAVA_LIBRARY): ALWAYS
 	@mkdir -p $(@D)
 	@cmp -s $(JAVA_BUILD)/$*/$(@F) $@ || cp $(JAVA_BUILD)/$*/$(@F) $@
 
-$(HADOOP_FOLDER)/$(HADOOP_COMMON):
+.PHONY: hadoop-common
+hadoop-common: $(HADOOP_COMMON)
+$(HADOOP_COMMON): bindings/java/java.mk
 	@mkdir -p $(@D)/fetched
 	@mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -DoutputDirectory=$(CURDIR)/$(@D)/fetched \
-	  -Dartifact=org.apache.hadoop:hadoop-common:$(HADOOP_COMMON:hadoop-common-%.jar=%)
-	@echo '$(HADOOP_COMMON_SHA256)  $(@D)/fetched/$(@F)' | sha256sum --check --quiet
+	  -Dmdep.stripVersion=true -Dartifact=org.apache.hadoop:hadoop-common:$(HADOOP)
+	@echo '$(HADOOP_SHA256)  $(@D)/fetched/$(@F)' | sha256sum --check --quiet
 	@mv $(@D)/fetched/$(@F) $@
+	@touch $@
 
-$(JAVA_BUILD)/classes: $(JAVA_SOURCES) $(HADOOP_FOLDER)/$(HADOOP_COMMON)
+$(JAVA_BUILD)/classes: $(JAVA_SOURCES) $(HADOOP_COMMON)
 	@rm -rf $(JAVA_TREE)/org/gfsmith/*.class $(JAVA_TREE)/org/gfsmith/hadoop $(JAVA_TREE)/org/apache
-	@javac -Xlint:all -Werror --release 17 -cp $(HADOOP_FOLDER)/$(HADOOP_COMMON) -d $(JAVA_TREE) $(JAVA_SOURCES)
+	@javac -Xlint:all -Werror --release 17 -cp $(HADOOP_COMMON) -d $(JAVA_TREE) $(JAVA_SOURCES)
 	@touch $@
 
 $(JAVA_JAR): $(JAVA_BUILD)/classes $(JAVA_MACHINES:%=$(JAVA_TREE)/$(JAVA_LIBRARY)) $(JAVA_SERVICES) LICENSE

@@ -9,7 +9,6 @@ present shards, then k + m shards, and the answer is all shards.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import struct
@@ -27,13 +26,11 @@ from bench.peers.clients import Unavailable, run_client
 Bytes = NDArray[np.uint8]
 
 HERE = Path(__file__).resolve().parent
-BUILD = HERE.parents[1] / "build" / "compat"
+ROOT = HERE.parents[1]
+BUILD = ROOT / "build" / "compat"
 
 CRATE = "reed-solomon-erasure"
 CRATE_SHA256 = "7263373d500d4d4f505d43a2a662d475a894aa94503a1ee28e9188b5f3960d4f"
-HADOOP = "hadoop-common-3.3.6.jar"
-HADOOP_SHA256 = "10b8edb304bccc10a939d29edde128d0f6d95129427ec69f5cc7003ba8c6b737"
-MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +102,8 @@ def _rust() -> Peer:
 
 def _hdfs() -> Peer:
     """The coders need only Hadoop's own archive of classes."""
-    archive = BUILD / HADOOP
-    if not archive.exists():
-        version = HADOOP.removeprefix("hadoop-common-").removesuffix(".jar")
-        artifact = f"-Dartifact=org.apache.hadoop:hadoop-common:{version}"
-        run_client(["mvn", "-q", "-B", "-ntp", MAVEN_COPY, artifact, f"-DoutputDirectory={BUILD}"], BUILD)
-    if hashlib.sha256(archive.read_bytes()).hexdigest() != HADOOP_SHA256:
-        archive.unlink()
-        raise Unavailable(f"{HADOOP} has an unexpected checksum")
+    run_client(["make", "--no-print-directory", "hadoop-common"], ROOT)
+    archive = ROOT / "build" / "maven" / "hadoop-common.jar"
     classes = BUILD / "hdfs"
     run_client(["javac", "-cp", archive, "-d", classes, HERE / "compat" / "hdfs" / "Peer.java"], BUILD)
     return Peer(["java", "-XX:TieredStopAtLevel=1", "-cp", f"{archive}:{classes}", "Peer"])
