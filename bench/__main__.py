@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bench import cells as plan
 from bench import losses, paper
-from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, build
+from bench.build import HERE, LIBRARY, PEERS, VERSIONS, BuildError, Built, build
 from bench.options import OneLineParser
 from bench.page import write_page
 from bench.plots import write_plots
@@ -69,17 +69,23 @@ def _chosen(options: argparse.Namespace) -> list[plan.Cell]:
     return [cell for cell in wanted if options.only is None or fnmatch(cell.id, options.only)]
 
 
+def _measurable(chosen: Sequence[plan.Cell], built: Built) -> Sequence[plan.Cell]:
+    """Return the cells whose own contender was built, and name the others."""
+    for name, reason in built.missing.items():
+        lost = [cell.id for cell in chosen if cell.own.startswith(f"{name}:")]
+        if lost:
+            _say(f"without {', '.join(lost)}: {reason}")
+        chosen = [cell for cell in chosen if cell.id not in lost]
+    return chosen
+
+
 def _bench(options: argparse.Namespace, chosen: Sequence[plan.Cell]) -> None:
     cpu = host().name if options.publish else ""
     setting = Setting(options.pool, options.stagger, options.pages)
     effort = plan.QUICK if options.quick else plan.FULL
     optional = frozenset(PEERS) - {"isal"} if options.quick else frozenset()
     built = build(options.library, optional, _say)
-    absent = {name: [cell.id for cell in chosen if cell.own.startswith(f"{name}:")] for name in built.missing}
-    for name, left_out in absent.items():
-        if left_out:
-            _say(f"without {', '.join(left_out)}: {built.missing[name]}")
-    chosen = [cell for cell in chosen if not any(cell.id in ids for ids in absent.values())]
+    chosen = _measurable(chosen, built)
     with progress("cells measured", len(chosen) * effort.passes) as advance:
         measured = run(chosen, built, setting, effort, lambda samples: advance(1))
         results = [result(samples) for samples in measured]
