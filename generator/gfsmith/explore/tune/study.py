@@ -92,8 +92,9 @@ def steps(targets_: Sequence[Target], settings: Settings) -> int:
 
 def _name(microarchitecture: str, cell: Cell, reference: Plan, settings: Settings) -> str:
     """Return the study's name in the journal: everything its outcomes depend on, including the measuring
-    code."""
-    parts = (microarchitecture, cell, reference, settings.trials, settings.seed, settings.prefix)
+    code. The same in every process, so that an interrupted study resumes."""
+    kernels = [spec.identity for spec in reference.specs]
+    parts = (microarchitecture, cell, kernels, settings.trials, settings.seed, settings.prefix)
     return key((__name__,), (RUNTIME / "core/src" / "apply.c").read_bytes(), *parts)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from gfsmith.explore.tune.space import Plan
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.limits import GENERIC, Limits
 from gfsmith.kernel.spec import Order
+from tests.support.paths import ROOT
 from tests.unit.explore.tune.fake import FakeBench
 
 TARGET = parse("dot:3x2@avx2", BY_NAME["sse"])
@@ -120,6 +124,29 @@ def test_an_interrupted_study_resumes(tmp_path: Path, budget: int) -> None:
     again, _ = _run(third, settings, journal)
     assert third.samples == 0 and again.winners == resumed.winners, "everything is in the journal"
     assert again.measurements == resumed.measurements
+
+
+def test_the_name_of_a_study_is_the_same_in_every_process() -> None:
+    """Hashes of strings, and with them the order of sets, differ between processes."""
+    script = (
+        f"from {__name__} import *; from {__name__} import _settings\n"
+        'start = Plan(reference(TARGET, "cached", SPECS, "gfs"))\n'
+        "settings = _settings(1)\n"
+        '(cell,) = study.cells(TARGET, settings)["cached"]\n'
+        'print(study._name("znver4", cell, start, settings))'
+    )
+    names = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(names) == 1
 
 
 def test_measurements_survive_an_interruption() -> None:
