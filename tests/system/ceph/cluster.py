@@ -110,7 +110,9 @@ class Cluster:
         return done
 
     def _start(self, program: str, name: str) -> None:
-        command = [program, "-f", "-i", name, "-c", str(self.configuration)]
+        """Start a daemon that dies with this process."""
+        command = ["setpriv", "--pdeathsig", "KILL", program]
+        command += ["-f", "-i", name, "-c", str(self.configuration)]
         root = ["--setuser", "root", "--setgroup", "root"]
         output = (self.folder / f"{program}.{name}.out").open("ab")
         with output:
