@@ -43,10 +43,8 @@ _VERSION = re.compile(r'^__version__ = "([\d.]+)"$', re.MULTILINE)
 def release(places: Places) -> None:
     """Write all artifacts, their sums, the SBOM and the notes. Raises ReleaseError."""
     text = notes.notes((places.root / "CHANGELOG.md").read_text(encoding="utf-8"), places.version)
-    checkout.clone(places)
-    checkout.generate(places)
-    for step in STEPS:
-        print(f"release: {step.__module__.removeprefix('release.')}", flush=True)
+    for step in (checkout.clone, checkout.generate, *STEPS):
+        print(f"release: {step.__name__}", flush=True)
         step(places)
     (places.out / "NOTES.md").write_text(text, encoding="utf-8")
     listed = sbom.sbom(

@@ -43,6 +43,9 @@ def test_example(place: Place, tmp_path: Path) -> None:
     shards, archive = (source / f"build/gfsmith/{name}/lib{name}.a" for name in ("gfsmith", "archive"))
     check_kernels(place, shards, archive)
 
+    done = place.run("make", "GFSMITH=missing", cwd=source)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "missing does not run; put it in PATH or set GFSMITH" in done.stderr
     assert place.call("make", cwd=source) == ""
     before = times([shards, archive, source / "both"])
     widen(source / "archive.toml")

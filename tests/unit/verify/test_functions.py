@@ -43,7 +43,7 @@ def test_a_function_is_proved_under_its_contract_and_refuted_under_another(path:
 
 
 def test_a_file_that_has_no_such_function_is_an_error(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ForeignError, match=rf"^{path}: no function other,"):
+    with pytest.raises(ForeignError, match=rf"^{path}: no function other$"):
         verify(path, describe("other", ["sse"], WORDS), exhaustive=False)
     (tmp_path / "text.o").write_text("no object")
     assert functions(tmp_path / "text.o") == []

@@ -96,9 +96,10 @@ def load_symbol(path: Path, symbol: str) -> Image:
             image = _parse(what, content)
             if symbol in image.functions or symbol in image.disputed:
                 found.append(image)
+    if not found:
+        raise LoadError(f"{path}: no function {symbol}")
     if len(found) != 1 or symbol in found[0].disputed:
-        count = "no" if not found else "no single"
-        raise LoadError(f"{path}: {count} function {symbol}, which no other file replaces")
+        raise LoadError(f"{path}: no single function {symbol}: several definitions, or one that others may replace")
     return found[0]
 
 
