@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
-from tests.system.bindings.java.support import Judge, java_includes, run
+from tests.system.bindings.java.support import JUDGE, Judge, java_includes, run
 from tests.system.docs.pages import fences
 
 VIRTUAL_MACHINE = Path(__file__).parent / "native" / "virtual_machine.c"
@@ -58,6 +58,12 @@ def test_the_configuration_of_the_page(judge: Judge, tmp_path: Path) -> None:
 
 def test_the_example(archive: Path) -> None:
     assert run("java", "-cp", archive, ROOT / "examples" / "java" / "Program.java") == "all shards are back\n"
+
+
+def test_buffers_of_closed_memory(archive: Path) -> None:
+    incubator = "jdk.incubator.foreign"
+    options = ["--add-modules", incubator] if incubator in run("java", "--list-modules") else []
+    assert run("java", *options, "-cp", archive, JUDGE / "Closed.java") == "refused\n"
 
 
 @pytest.mark.parametrize(

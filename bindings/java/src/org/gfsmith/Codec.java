@@ -21,8 +21,10 @@ import java.nio.ByteBuffer;
  *
  * <p>Errors: an {@link IllegalArgumentException} with one line for a null array or shard, an array with a
  * wrong number of shards, shards of different lengths, a read-only buffer that would be written, and for
- * the reasons stated with a method; an {@link OutOfMemoryError} if memory is exhausted. No shard is
- * written then, except that an {@code OutOfMemoryError} may leave the outputs partly written.
+ * the reasons stated with a method; an {@link OutOfMemoryError} if memory is exhausted; for a direct
+ * buffer of a closed {@code Arena}, or of one of another thread, the exception of the buffer's own
+ * {@code get}. No shard is written then, except that an {@code OutOfMemoryError} may leave the outputs
+ * partly written. An {@code Arena} must not be closed during a call with its buffers.
  *
  * <p>Arrays and buffers on the heap are not copied: the garbage collector may wait for up to 256 KiB of
  * each shard. Calls with direct buffers only never delay it.

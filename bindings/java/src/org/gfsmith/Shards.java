@@ -69,6 +69,7 @@ final class Shards {
 
   private void add(ByteBuffer buffer, int role, String name, int index) {
     if (buffer.isDirect()) {
+      requireOpen(buffer);
       keep(buffer, buffer.position(), buffer.remaining(), role, name, index);
     } else if (buffer.hasArray()) {
       int offset = buffer.arrayOffset() + buffer.position();
@@ -77,6 +78,16 @@ final class Shards {
       byte[] copy = new byte[buffer.remaining()];
       buffer.duplicate().get(copy);
       keep(copy, 0, copy.length, role, name, index);
+    }
+  }
+
+  /**
+   * Throws the exception of Java's own accesses if the memory of the buffer is that of a closed arena, or
+   * of an arena of another thread: native code would access it even if it is freed.
+   */
+  private static void requireOpen(ByteBuffer buffer) {
+    if (buffer.hasRemaining()) {
+      buffer.get(buffer.position());
     }
   }
 
