@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
-import tempfile
+import secrets
 from contextlib import suppress
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from gfsmith.codec.errors import InvalidError
 
@@ -23,12 +24,11 @@ class Outputs:
     def open(self, path: str) -> BinaryIO:
         """Create the temporary file of a path."""
         self._check(path)
-        descriptor, temporary = tempfile.mkstemp(prefix=".gfsmith-shards.tmp.", dir=folder_of(path))
-        file = cast("BinaryIO", open(descriptor, "wb", 0))  # noqa: PTH123, SIM115
+        temporary = f"{folder_of(path)}/.gfsmith-shards.tmp.{secrets.token_hex(8)}"
+        # Not from tempfile, whose files have other permissions: a program cannot read its umask without
+        # changing that of its other threads.
+        file = cast("BinaryIO", open(temporary, "xb", 0))  # noqa: PTH123, SIM115
         self._files.append((file, temporary, path))
-        mask = os.umask(0)
-        os.umask(mask)
-        os.fchmod(descriptor, 0o666 & ~mask)
         return file
 
     def _check(self, path: str) -> None:
@@ -63,6 +63,24 @@ class Outputs:
             raise
         for folder in {folder_of(path) for _, _, path in self._files}:
             _flush(folder)
+
+
+def ready(result: Any, file: object) -> Any:
+    """Return the result of a read. Raises BlockingIOError for None, which is not the end of the file."""
+    if result is None:
+        raise BlockingIOError(errno.EAGAIN, f"{file!r} is not ready; allowed: a file object that blocks")
+    return result
+
+
+def write_all(file: BinaryIO, view: memoryview) -> None:
+    """Write all bytes: one call of a raw file may write less, or nothing if the file does not block."""
+    done = 0
+    while done < len(view):
+        with view[done:] as left:
+            written = file.write(left)
+            if isinstance(file, io.RawIOBase):
+                ready(written, file)
+            done += len(left) if written is None else written
 
 
 def folder_of(path: str) -> str:

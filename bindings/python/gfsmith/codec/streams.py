@@ -1,10 +1,10 @@
 """Shard streams: files and pipes as k + m shards with checksums, in one pass and with bounded memory.
 
 The format is that of docs/shard-format.md, so `gfsmith-shards` and the C library read the same streams. A
-stream is a path, or a binary file object: with `readinto` or `read` if it is read, with `write` if it is
-written. The paths that a call writes get their contents when it succeeds, after all of them are on disk; a
-call that fails leaves none of the new ones. Write a new generation to new paths: if paths exist, a crash
-between two replacements leaves shards of both generations. None is a missing shard.
+stream is a path, or a binary file object that blocks: with `readinto` or `read` if it is read, with `write`
+if it is written. The paths that a call writes get their contents when it succeeds, after all of them are on
+disk; a call that fails leaves none of the new ones. Write a new generation to new paths: if paths exist, a
+crash between two replacements leaves shards of both generations. None is a missing shard.
 
 >>> import io
 >>> from gfsmith import streams
@@ -36,7 +36,7 @@ from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import MAX_SHARDS, integer
 from gfsmith.codec.errors import InvalidError, of_status
-from gfsmith.codec.outputs import Outputs, folder_of
+from gfsmith.codec.outputs import Outputs, folder_of, ready, write_all
 
 Stream: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 _T = TypeVar("_T")
@@ -103,11 +103,11 @@ def _reader(stream: Stream, stack: ExitStack) -> Callable[[memoryview], int]:
         file = stack.enter_context(open(cast("str", stream), "rb", 0))  # noqa: PTH123, SIM115
     readinto = getattr(file, "readinto", None)
     if readinto is not None:
-        return lambda view: readinto(view) or 0
+        return lambda view: cast("int", ready(readinto(view), file))
     _require(file, "read")
 
     def read(view: memoryview) -> int:
-        data = cast("BinaryIO", file).read(len(view))
+        data = ready(file.read(len(view)), file)
         view[: len(data)] = data
         return len(data)
 
@@ -161,14 +161,7 @@ def _require_not_read(outputs: Iterable[Stream], inputs: Iterable[Stream | None]
 def _writer(stream: Stream, outputs: Outputs) -> Callable[[memoryview], None]:
     file = outputs.open(cast("str", stream)) if _is_path(stream) else cast("BinaryIO", stream)
     _require(file, "write")
-
-    def write(view: memoryview) -> None:
-        left = view
-        while len(left) > 0:  # a raw file may write less
-            written = file.write(left)
-            left = left[len(left) if written is None else written :]
-
-    return write
+    return lambda view: write_all(file, view)
 
 
 def _index(stream: Stream) -> int:

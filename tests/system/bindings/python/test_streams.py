@@ -332,6 +332,38 @@ def test_progress_and_cancellation() -> None:
         split(b"x" * 100_000, progress=cancel)
 
 
+def _pipe() -> tuple[io.FileIO, io.FileIO]:
+    """Return the ends of a pipe that does not block."""
+    ends = os.pipe()
+    for end in ends:
+        os.set_blocking(end, False)
+    return io.FileIO(ends[0]), io.FileIO(ends[1], "w")
+
+
+def test_a_stream_that_is_not_ready_has_not_ended() -> None:
+    from_pipe, to_pipe = _pipe()
+    with from_pipe, to_pipe:
+        to_pipe.write(b"first part")
+        with pytest.raises(BlockingIOError, match="not ready; allowed: a file object that blocks"):
+            streams.split(from_pipe, [io.BytesIO(), io.BytesIO()], k=1, m=1)
+
+
+def test_bytes_that_a_stream_does_not_take_are_not_lost() -> None:
+    from_pipe, to_pipe = _pipe()
+    with from_pipe, to_pipe, pytest.raises(BlockingIOError, match="not ready; allowed: a file object"):
+        streams.split(io.BytesIO(bytes(1 << 20)), [to_pipe, io.BytesIO()], k=1, m=1)
+
+
+def test_new_files_have_the_permissions_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if another thread creates one at the same time: the umask never changes."""
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail(f"umask({mask})"))
+    (tmp_path / "plain").touch()
+    streams.split(io.BytesIO(b"x"), [tmp_path / "0", tmp_path / "1"], k=1, m=1)
+    assert (tmp_path / "0").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_a_view_ends_with_its_callback() -> None:
     """Memory of the library is not accessible after the call."""
     kept: list[memoryview] = []

@@ -282,6 +282,56 @@ def test_a_shorter_file_than_announced_is_refused(tmp_path: Path, capsys: pytest
     assert not list(tmp_path.iterdir())
 
 
+LIMITED = """
+import resource, signal, sys
+from gfsmith.compat.zfec import cmdline_{0}
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({1}, {1}))
+sys.exit(cmdline_{0}.main())
+"""
+
+
+def _limited(name: str, most: int, *words: str | Path) -> int:
+    """Run a command whose files have at most `most` bytes: a write of more is cut, the next one fails."""
+    command = [sys.executable, "-c", LIMITED.format(name, most), *map(str, words)]
+    return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def test_a_file_that_is_not_written_completely_is_an_error(tmp_path: Path) -> None:
+    original, shares, back = tmp_path / "f", tmp_path / "shares", tmp_path / "back"
+    original.write_bytes(random.Random(1).randbytes(10000))
+    shares.mkdir()
+    cut = ("-k", "3", "-m", "5", "-d", shares, "-p", "f", original)
+    assert _limited("zfec", 2000, *cut) == 1 and not list(shares.iterdir())
+    assert _limited("zfec", 20000, *cut) == 0
+    assert _limited("zunfec", 9000, "-o", back, *shares.iterdir()) == 1 and not back.exists()
+    assert _limited("zunfec", 20000, "-o", back, *shares.iterdir()) == 0
+    assert back.read_bytes() == original.read_bytes()
+
+
+class Trickle(io.RawIOBase):
+    """A raw file of which a read returns at most 1000 bytes, like a pipe."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = io.BytesIO(data)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._left.read(min(size, 1000) if size >= 0 else 1000)
+
+
+def test_short_reads(tmp_path: Path) -> None:
+    data = random.Random(2).randbytes(30000)
+    source: Any = Trickle(data)
+    assert ours.filefec.encode_to_files(source, len(data), str(tmp_path), "f", 3, 5) == 0
+    with (tmp_path / "back").open("w+b") as back:
+        shares = [path.open("rb") for path in sorted(tmp_path.glob("f.*"))]
+        ours.filefec.decode_from_files(back, shares[2:])
+        back.seek(0)
+        assert back.read() == data
+        for share in shares:
+            share.close()
+
+
 def test_old_share_files_survive_an_error(tmp_path: Path) -> None:
     encode = ours.filefec.encode_to_files
     assert encode(io.BytesIO(b"old"), 3, str(tmp_path), "a", 2, 3) == 0

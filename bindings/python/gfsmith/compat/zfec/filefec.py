@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from gfsmith.codec.outputs import Outputs
+from gfsmith.codec.outputs import Outputs, write_all
 from gfsmith.compat.zfec import _fec, easyfec
 
 CHUNKSIZE = 4096
@@ -129,7 +129,7 @@ def encode_to_files(
                 if not overwrite and os.path.lexists(path):
                     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
                 opened.append(outputs.open(path))
-                opened[-1].write(_build_header(m, k, pad_size(fsize, k), number))
+                write_all(opened[-1], memoryview(_build_header(m, k, pad_size(fsize, k), number)))
             _write_shares(inf, fsize, k, m, opened)
     except OSError as error:
         print("Cannot complete because of exception: ")
@@ -150,7 +150,7 @@ def _write_shares(inf: BinaryIO, fsize: int, k: int, m: int, shares: Sequence[Bi
         if size > fsize:
             _wrong_size(fsize, f"at least: {size}")
         for share, block in zip(shares, blocks, strict=True):
-            share.write(block)
+            write_all(share, memoryview(block))
 
     encode_file_stringy_easyfec(inf, write, k, m, CHUNKSIZE)
     if size < fsize:
@@ -182,7 +182,9 @@ def decode_from_files(outf: BinaryIO, infiles: Sequence[BinaryIO], verbose: bool
             )
         if not chunks[-1]:
             break
-        written += outf.write(decoder.decode(chunks, numbers, 0))
+        decoded = decoder.decode(chunks, numbers, 0)
+        write_all(outf, memoryview(decoded))
+        written += len(decoded)
     if pad > 0:
         outf.truncate(written - pad)
     if verbose:
@@ -221,6 +223,14 @@ def _compare(
             raise InsufficientShareFilesError(value, given)
 
 
+def _read(file: BinaryIO, size: int) -> bytes:
+    """Read `size` bytes, or fewer at the end of the file: one call of a raw file may return fewer."""
+    data = file.read(size)
+    while data and len(data) < size and (more := file.read(size - len(data))):
+        data += more
+    return data
+
+
 def encode_file_stringy(inf: BinaryIO, cb: Callback, k: int, m: int, chunksize: int = CHUNKSIZE) -> None:
     """Encode k chunks of a file at a time, until a chunk is short, and call cb(blocks, size of the data).
 
@@ -229,7 +239,7 @@ def encode_file_stringy(inf: BinaryIO, cb: Callback, k: int, m: int, chunksize: 
     encoder = _fec.Encoder(k, m)
     size = k * chunksize
     while size == k * chunksize:
-        data = inf.read(k * chunksize)
+        data = _read(inf, k * chunksize)
         size = len(data)
         padded = data.ljust(k * chunksize, b"\0")
         cb(encoder.encode([padded[i * chunksize : (i + 1) * chunksize] for i in range(k)]), size)
@@ -240,5 +250,5 @@ def encode_file_stringy_easyfec(
 ) -> None:
     """Encode k chunks of a file at a time with easyfec, and call cb(blocks, size of the data) for each."""
     encoder = easyfec.Encoder(k, m)
-    while data := inf.read(k * chunksize):
+    while data := _read(inf, k * chunksize):
         cb(encoder.encode(data), len(data))
