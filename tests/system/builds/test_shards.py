@@ -42,7 +42,12 @@ def tree(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _flags(place: Place, prefix: Path) -> list[str]:
     found = ("pkg-config", f"gfsmith-shards = {__version__}", "--cflags", "--libs")
     flags = place.call(*found, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
-    assert set(map(os.path.normpath, flags)) == {f"-I{prefix}/include", f"-L{prefix}/lib", "-lgfsmith-shards", "-lgfsmith"}
+    assert set(map(os.path.normpath, flags)) == {
+        f"-I{prefix}/include",
+        f"-L{prefix}/lib",
+        "-lgfsmith-shards",
+        "-lgfsmith",
+    }
     return flags
 
 
