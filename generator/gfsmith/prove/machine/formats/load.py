@@ -99,7 +99,8 @@ def load_symbol(path: Path, symbol: str) -> Image:
     if not found:
         raise LoadError(f"{path}: no function {symbol}")
     if len(found) != 1 or symbol in found[0].disputed:
-        raise LoadError(f"{path}: no single function {symbol}: several definitions, or one that others may replace")
+        several = "several definitions, or one that others may replace"
+        raise LoadError(f"{path}: no single function {symbol}: {several}")
     return found[0]
 
 
