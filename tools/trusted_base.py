@@ -16,12 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "SOUNDNESS.md"
 
-#: The modules whose imports are followed: the three proofs, and the reader of object files.
+#: The modules whose imports are followed: the four proofs, and the reader of object files.
 ROOTS = (
     "gfsmith.prove.program.prove",
     "gfsmith.prove.machine.prove",
     "gfsmith.prove.machine.formats.load",
     "gfsmith.prove.algebra.prove",
+    "gfsmith.prove.checksum.prove",
 )
 #: Folders of the packages, each with its part; a module belongs to the first row that its name begins with.
 PARTS = (
@@ -44,6 +45,7 @@ PARTS = (
     ),
     ("gfsmith.prove.machine", "machine-code proof: the part common to all processors (`prove/machine/`)"),
     ("gfsmith.prove.algebra", "algebra routines (`prove/algebra/`)"),
+    ("gfsmith.prove.checksum", "checksums (`prove/checksum/`)"),
     (
         "gfsmith",
         "specification: field, instruction sets, operations, Programs (`field/`, `kernel/`, `ir/`)",

@@ -33,7 +33,7 @@ def known_proofs(cache: Path) -> None:
     for any run that generates the same kernels. For tests that are not about proving.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    for name in ("proofs.json", "algebra.json"):
+    for name in ("proofs.json", "algebra.json", "checksums.json"):
         known = ROOT / ".gfsmith-cache" / name
         if known.exists():
             shutil.copy(known, cache)

@@ -7,13 +7,11 @@ instruction sets. Every build has the routines on words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gfsmith.build import parallel
-from gfsmith.build.cache import Cache, key
-from gfsmith.build.generate import Refuted
+from gfsmith.build.cache import key
+from gfsmith.build.routines import Routines, demand, record, remembered
 from gfsmith.emit.c.algebra import build
 from gfsmith.field import Field, irreducible_polynomials
 from gfsmith.field.isomorphism import inverse_matrix, isomorphism
@@ -21,20 +19,11 @@ from gfsmith.ir.algebra import GROUP, Isomorphism, Routine
 from gfsmith.lower.algebra import WIDTHS, lower
 from gfsmith.lower.algebra_words import lower_words
 from gfsmith.prove.algebra.prove import prove, prove_isomorphisms
-from gfsmith.prove.verdict import METHOD_PROGRAM, Status, Verdict
 
 #: The field of gf2p8mulb and gf2p8affineinvqb.
 INSTRUCTIONS_FIELD = 0x11B
 #: The set whose vectors have 16 bytes.
 _SSE = next(name for name, width in WIDTHS.items() if width == GROUP)
-
-
-@dataclass(frozen=True, slots=True)
-class Algebra:
-    """Generated routines. files: path -> text. proofs: one record for each routine in PROOFS.json."""
-
-    files: dict[str, str]
-    proofs: list[dict[str, Any]]
 
 
 def _operand(matrix: Sequence[int]) -> int:
@@ -62,32 +51,19 @@ def routines(isas: Iterable[str]) -> tuple[tuple[Routine, ...], tuple[Routine, .
     return lower_words(), tuple(routine for set_ in chosen for routine in lower(set_))
 
 
-def generate(isas: Iterable[str], jobs: int, cache: Path | None) -> Algebra:
+def generate(isas: Iterable[str], jobs: int, cache: Path | None) -> Routines:
     """Return every routine for the instruction sets of a build. Raises Refuted for a wrong one.
 
     Results for the same sets and sources come from the cache file.
     """
-    store = Cache(cache)
     name = key((__name__,), sorted(set(isas) & set(WIDTHS)))
-    if name not in store.known():
-        made = _generate(isas, jobs)
-        store.save({name: {"files": made.files, "proofs": made.proofs}})
-        return made
-    return Algebra(**store.known()[name])
+    return remembered(cache, name, lambda: _generate(isas, jobs))
 
 
-def _generate(isas: Iterable[str], jobs: int) -> Algebra:
+def _generate(isas: Iterable[str], jobs: int) -> Routines:
     words, vectors = routines(isas)
     entries = isomorphisms()
-    _demand(prove_isomorphisms(entries))
-    parallel.run(prove, (*words, *vectors), jobs, lambda _, verdict: _demand(verdict))
-    records = [
-        {"symbol": r.symbol, "set": r.set, "status": Status.PROVED.value, "method": [METHOD_PROGRAM]}
-        for r in (*words, *vectors)
-    ]
-    return Algebra(build(words, vectors, set(isas), entries), records)
-
-
-def _demand(verdict: Verdict) -> None:
-    if not verdict:
-        raise Refuted(verdict.reason)
+    demand(prove_isomorphisms(entries))
+    parallel.run(prove, (*words, *vectors), jobs, lambda _, verdict: demand(verdict))
+    records = [record(routine.symbol, routine.set) for routine in (*words, *vectors)]
+    return Routines(build(words, vectors, set(isas), entries), records)

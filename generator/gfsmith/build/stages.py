@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gfsmith.build import adaptive_kernels, generate, output, prove_kernels, request
-from gfsmith.build.algebra import generate as generate_routines
+from gfsmith.build.algebra import generate as generate_algebra
+from gfsmith.build.checksums import generate as generate_checksums
 from gfsmith.build.generate import Kernel
 from gfsmith.emit import digests, lists
 
@@ -37,11 +38,13 @@ def make(build: request.Build, jobs: int, cache: Path | None, progress: Progress
     with progress("prove machine code", len(work)) as advance:
         certificates = prove_kernels.prove_all(work, jobs, cache and cache / "proofs.json", advance)
     isas = {spec.isa.name for spec in specs}
-    with progress("prove algebra routines", 1) as advance:
-        routines = generate_routines(isas, jobs, cache and cache / "algebra.json")
+    with progress("prove routines", 2) as advance:
+        algebra = generate_algebra(isas, jobs, cache and cache / "algebra.json")
+        advance(1)
+        checksums = generate_checksums(cache and cache / "checksums.json")
         advance(1)
     files = lists.build(specs, build.tuned) | {kernel.path: kernel.text for kernel in kernels}
-    files |= routines.files
+    files |= algebra.files | checksums.files
     files |= digests.build([(kernel.spec, kernel.code) for kernel in kernels])
-    files[output.PROOFS] = output.proofs(kernels, certificates, routines.proofs)
+    files[output.PROOFS] = output.proofs(kernels, certificates, [*algebra.proofs, *checksums.proofs])
     return Made(kernels, files)

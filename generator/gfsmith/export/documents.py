@@ -24,6 +24,7 @@ PAGES = (
     "raid.md",
     "packets.md",
     "algebra.md",
+    "checksums.md",
     "cross.md",
     "hardening.md",
     "how-a-proof-is-read.md",

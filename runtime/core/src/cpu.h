@@ -46,6 +46,12 @@
  * instruction sets are chosen when a module is compiled. */
 uint32_t gfs_cpu_features(void);
 
+/* Carry-less multiplications, which the routines of gfsmith_checksum.h need and no instruction set
+ * of kernels. Defined on x86 and AArch64 only. */
+#define GFS_CARRYLESS_GROUP 1u  /* of two words of 64 bits: PCLMULQDQ, PMULL */
+#define GFS_CARRYLESS_VECTOR 2u /* in each group of a vector: VPCLMULQDQ */
+uint32_t gfs_cpu_carryless(void);
+
 /* The identity of a CPU. x86: the vendor's name, family and model with their extended fields added.
  * AArch64: the implementer as printed by Linux ("0x41" is Arm), 0, the part number. */
 typedef struct gfs_cpu_identity {

@@ -2,6 +2,7 @@
 
 /* Linux, arch/arm64/include/uapi/asm/hwcap.h; FreeBSD has the same numbers. */
 #define HWCAP_BIT_ASIMD (UINT64_C(1) << 1)
+#define HWCAP_BIT_PMULL (UINT64_C(1) << 4)
 #define HWCAP_BIT_CPUID (UINT64_C(1) << 11) /* MIDR_EL1 may be read */
 #define HWCAP_BIT_SHA3 (UINT64_C(1) << 17)
 #define HWCAP_BIT_SVE (UINT64_C(1) << 22)
@@ -18,6 +19,10 @@ uint32_t gfs_aarch64_decode(gfs_auxv raw) {
   if (raw.hwcap2 & HWCAP2_BIT_SVE2)
     features |= GFSMITH_CPU_SVE2;
   return features;
+}
+
+uint32_t gfs_aarch64_decode_carryless(gfs_auxv raw) {
+  return raw.hwcap & HWCAP_BIT_PMULL ? GFS_CARRYLESS_GROUP : 0;
 }
 
 /* Arm ARM, D19.2, MIDR_EL1: implementer 24-31, part number 4-15. */
@@ -48,6 +53,9 @@ uint32_t gfs_cpu_features(void) {
   return GFSMITH_CPU_ASIMD | (sha3 ? GFSMITH_CPU_SHA3 : 0);
 }
 
+/* Every Arm Mac has PMULL. */
+uint32_t gfs_cpu_carryless(void) { return GFS_CARRYLESS_GROUP; }
+
 #elif defined(_WIN32)
 
 /* <windows.h> declares names as common as WORD and accept. */
@@ -55,7 +63,7 @@ __declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feat
 
 /* winnt.h of the Windows SDK 10.0.26100; older ones lack the names. Windows returns false for
  * features that it does not know. */
-enum { FEATURE_SVE = 46, FEATURE_SVE2 = 47, FEATURE_SHA3 = 64 };
+enum { FEATURE_CRYPTO = 30, FEATURE_SVE = 46, FEATURE_SVE2 = 47, FEATURE_SHA3 = 64 };
 
 /* Windows itself requires ASIMD. */
 uint32_t gfs_cpu_features(void) {
@@ -69,9 +77,14 @@ uint32_t gfs_cpu_features(void) {
   return features;
 }
 
+uint32_t gfs_cpu_carryless(void) {
+  return IsProcessorFeaturePresent(FEATURE_CRYPTO) ? GFS_CARRYLESS_GROUP : 0;
+}
+
 #else
 
 uint32_t gfs_cpu_features(void) { return gfs_aarch64_decode(gfs_auxv_read()); }
+uint32_t gfs_cpu_carryless(void) { return gfs_aarch64_decode_carryless(gfs_auxv_read()); }
 
 #endif
 

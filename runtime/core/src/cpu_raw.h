@@ -21,8 +21,10 @@ typedef struct gfs_x86_raw {
 } gfs_x86_raw;
 
 uint32_t gfs_x86_decode(const gfs_x86_raw *raw);
+uint32_t gfs_x86_decode_carryless(const gfs_x86_raw *raw);
 
 uint32_t gfs_aarch64_decode(gfs_auxv raw);
+uint32_t gfs_aarch64_decode_carryless(gfs_auxv raw);
 
 /* Implementer and part from the register MIDR_EL1. */
 void gfs_aarch64_decode_identity(uint64_t midr, gfs_cpu_identity *identity);

@@ -2,6 +2,7 @@
 
 /* Intel SDM volume 2A, CPUID: positions of the feature bits. */
 enum {
+  LEAF1_ECX_PCLMULQDQ = 1,
   LEAF1_ECX_SSSE3 = 9,
   LEAF1_ECX_OSXSAVE = 27,
   LEAF1_ECX_AVX = 28,
@@ -10,7 +11,8 @@ enum {
   LEAF7_EBX_AVX512F = 16,
   LEAF7_EBX_AVX512BW = 30,
   LEAF7_EBX_AVX512VL = 31,
-  LEAF7_ECX_GFNI = 8
+  LEAF7_ECX_GFNI = 8,
+  LEAF7_ECX_VPCLMULQDQ = 10
 };
 
 /* Intel SDM volume 1, 13.3: state components saved by the operating system, as bits of XCR0. */
@@ -49,6 +51,16 @@ uint32_t gfs_x86_decode(const gfs_x86_raw *raw) {
   if (leaf7 && bit(raw->leaf7_ebx, LEAF7_EBX_AVX2))
     features |= GFSMITH_CPU_AVX2 | decode_avx512(raw);
   return features;
+}
+
+/* The vectors themselves are features of instruction sets. */
+uint32_t gfs_x86_decode_carryless(const gfs_x86_raw *raw) {
+  uint32_t found = 0;
+  if (raw->max_leaf >= 1 && bit(raw->leaf1_ecx, LEAF1_ECX_PCLMULQDQ))
+    found |= GFS_CARRYLESS_GROUP;
+  if (raw->max_leaf >= 7 && bit(raw->leaf7_ecx, LEAF7_ECX_VPCLMULQDQ))
+    found |= GFS_CARRYLESS_VECTOR;
+  return found;
 }
 
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
@@ -109,7 +121,7 @@ void gfs_cpu_identify(gfs_cpu_identity *identity) {
   decode_identity(out[0], identity);
 }
 
-uint32_t gfs_cpu_features(void) {
+static gfs_x86_raw read_raw(void) {
   gfs_x86_raw raw = {0};
   uint32_t out[4]; /* eax, ebx, ecx, edx */
   cpuid(0, out);
@@ -123,7 +135,17 @@ uint32_t gfs_cpu_features(void) {
   }
   if (bit(raw.leaf1_ecx, LEAF1_ECX_OSXSAVE))
     raw.xcr0 = xgetbv();
+  return raw;
+}
+
+uint32_t gfs_cpu_features(void) {
+  gfs_x86_raw raw = read_raw();
   return gfs_x86_decode(&raw);
+}
+
+uint32_t gfs_cpu_carryless(void) {
+  gfs_x86_raw raw = read_raw();
+  return gfs_x86_decode_carryless(&raw);
 }
 
 #endif

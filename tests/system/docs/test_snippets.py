@@ -80,6 +80,7 @@ CODEC, STRIPE = "gfsmith_codec *codec", "size_t len, uint8_t *const *shards"
 #: Page -> for each fragment on it, in order, the variables that the text takes as given.
 FRAGMENTS: dict[str, tuple[str, ...]] = {
     "docs/adaptive.md": (CODEC,),
+    "docs/checksums.md": ("const uint8_t *first, const uint8_t *second",),
     "docs/algebra.md": ("const uint8_t *numerators, const uint8_t *denominators, uint8_t *quotients",),
     "docs/compose/guide.md": (
         f"{CODEC}, const uint16_t *ranks, const bool *present, const uint16_t *readers, gfsmith_node *node, "

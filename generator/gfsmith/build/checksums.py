@@ -1,0 +1,35 @@
+"""The routines and tables of gfsmith_checksum.h: generated, proved for every check, and written as C.
+
+They depend on no configuration: the compiler and the CPU decide which of them run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gfsmith.build.cache import key
+from gfsmith.build.routines import Routines, demand, record, remembered
+from gfsmith.emit.c.checksum import build
+from gfsmith.field.checksum import CHECKSUMS
+from gfsmith.lower.checksums import routines, tables
+from gfsmith.prove.checksum.prove import prove, prove_tables
+
+
+def generate(cache: Path | None) -> Routines:
+    """Return every routine and table. Raises Refuted for a wrong one. Results for the same sources come from
+    the cache file."""
+    return remembered(cache, key((__name__,)), _generate)
+
+
+def _generate() -> Routines:
+    entries = [(check, tables(check)) for check in CHECKSUMS]
+    made = list(routines())
+    for check, numbers in entries:
+        demand(prove_tables(check, numbers))
+        for routine in made:
+            if routine.reflected == check.reflected:
+                demand(prove(routine, check, numbers))
+    return Routines(
+        build(made, [numbers for _, numbers in entries]),
+        [record(routine.symbol, routine.set) for routine in made],
+    )

@@ -1,0 +1,262 @@
+"""Emission of checksum routines as C: intrinsics with a target attribute, or numbers of 64 bits. Layouts are
+templates/crc_kernels.inc.j2 and crc_tables.inc.j2."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from gfsmith.emit.template import render
+from gfsmith.ir.folding import DISTANCES, GROUP, WORD, WORDS, Act, Instr, Routine, Tables
+from gfsmith.kernel import architecture
+from gfsmith.kernel.architecture import Arch
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """Compilation and choice of a set. condition: the compilers that have it. features: those that
+    the current instruction set must have. carryless: multiplications of the CPU."""
+
+    width: int
+    arch: Arch
+    condition: str
+    target: str
+    features: str
+    carryless: str
+
+
+#: GCC on Windows aligns vectors on the stack to 16 bytes but uses aligned moves for longer ones.
+_WIDE = "defined(__GNUC__) && !(defined(_WIN32) && !defined(__clang__))"
+_GNU = "defined(__GNUC__)"
+#: Older versions of clang have the intrinsics only if the whole file is compiled for them.
+_PMULL = "defined(__AARCH64EL__) && defined(__GNUC__) && (!defined(__clang__) || __clang_major__ >= 16)"
+
+_SETS = {
+    "vpclmulqdq_avx512": _Set(
+        64,
+        Arch.X86_64,
+        _WIDE,
+        "avx512f,avx512bw,avx512vl,pclmul,vpclmulqdq",
+        "GFSMITH_CPU_AVX512F | GFSMITH_CPU_AVX512BW | GFSMITH_CPU_AVX512VL",
+        "GFS_CARRYLESS_GROUP | GFS_CARRYLESS_VECTOR",
+    ),
+    "vpclmulqdq_avx2": _Set(
+        32,
+        Arch.X86_64,
+        _WIDE,
+        "avx2,pclmul,vpclmulqdq",
+        "GFSMITH_CPU_AVX2",
+        "GFS_CARRYLESS_GROUP | GFS_CARRYLESS_VECTOR",
+    ),
+    "pclmulqdq": _Set(16, Arch.X86_64, _GNU, "ssse3,pclmul", "GFSMITH_CPU_SSSE3", "GFS_CARRYLESS_GROUP"),
+    "pmull": _Set(16, Arch.AARCH64, _PMULL, "", "0", "GFS_CARRYLESS_GROUP"),
+}
+_ROW = 4
+
+
+_PREFIX = {16: "_mm", 32: "_mm256", 64: "_mm512"}
+_EXTRACT = {32: "_mm512_extracti64x4_epi64", 16: "_mm256_extracti128_si256"}
+_REPEAT = {16: "", 32: "_mm256_broadcastsi128_si256", 64: "_mm512_broadcast_i32x4"}
+
+
+class _X86:
+    """Intrinsics on vectors of any width of x86."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def vector(self, width: int) -> str:
+        return f"__m{8 * width}i"
+
+    def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        prefix, bits = _PREFIX[instr.width], 8 * instr.width
+        match instr.act:
+            case Act.LOAD:
+                return f"{prefix}_loadu_si{bits}({self._pointer('const ', instr.width, _place(instr))})"
+            case Act.CONSTANTS:
+                pair = f"_mm_loadu_si128({self._pointer('const ', GROUP, _constants(instr))})"
+                return f"{_REPEAT[instr.width]}({pair})"
+            case Act.CLMUL:
+                kind = "si128" if instr.width == GROUP else "epi128"
+                return f"{prefix}_clmulepi64_{kind}({', '.join(args)}, {0x11 * instr.offset:#04x})"
+            case Act.XOR:
+                return self._sum(prefix, bits, args)
+            case Act.REVERSE:
+                order = f"_mm_set_epi8({', '.join(map(str, range(GROUP)))})"
+                return f"{prefix}_shuffle_epi8({args[0]}, {_REPEAT[instr.width]}({order}))"
+            case Act.HALF:
+                return f"{_EXTRACT[instr.width]}({args[0]}, {instr.offset})"
+        raise AssertionError(f"{instr.act.name} is not for vectors")
+
+    def store(self, instr: Instr, value: str) -> str:
+        place = self._pointer("", instr.width, _place(instr))
+        return f"{_PREFIX[instr.width]}_storeu_si{8 * instr.width}({place}, {value})"
+
+    def _pointer(self, qualifier: str, width: int, place: str) -> str:
+        return f"({qualifier}{self.vector(width)} *)({qualifier}void *)({place})"
+
+    def _sum(self, prefix: str, bits: int, args: Sequence[str]) -> str:
+        if len(args) == 3 and self.width == 64:
+            return f"{prefix}_ternarylogic_epi64({', '.join(args)}, 0x96)"
+        total = args[-1]
+        for arg in reversed(args[:-1]):
+            total = f"{prefix}_xor_si{bits}({arg}, {total})"
+        return total
+
+
+class _Neon:
+    """Intrinsics of AArch64."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def vector(self, width: int) -> str:
+        return "uint8x16_t"
+
+    def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        match instr.act:
+            case Act.LOAD:
+                return f"vld1q_u8({_place(instr)})"
+            case Act.CONSTANTS:
+                return f"vreinterpretq_u8_u64(vld1q_u64({_constants(instr)}))"
+            case Act.CLMUL:
+                return f"vreinterpretq_u8_p128({self._product(instr.offset, args)})"
+            case Act.XOR:
+                total = args[-1]
+                for arg in reversed(args[:-1]):
+                    total = f"veorq_u8({arg}, {total})"
+                return total
+            case Act.REVERSE:
+                words = f"vrev64q_u8({args[0]})"
+                return f"vextq_u8({words}, {words}, {WORD})"
+        raise AssertionError(f"{instr.act.name} is not for AArch64")
+
+    def store(self, instr: Instr, value: str) -> str:
+        return f"vst1q_u8({_place(instr)}, {value})"
+
+    @staticmethod
+    def _product(word: int, args: Sequence[str]) -> str:
+        if word == 1:
+            return f"vmull_high_p64({', '.join(f'vreinterpretq_p64_u8({arg})' for arg in args)})"
+        low = (f"(poly64_t)vgetq_lane_u64(vreinterpretq_u64_u8({arg}), 0)" for arg in args)
+        return f"vmull_p64({', '.join(low)})"
+
+
+class _Words:
+    """Numbers of 64 bits on every machine."""
+
+    def __init__(self, order: str) -> None:
+        self.order = order
+
+    def vector(self, width: int) -> str:
+        return "uint64_t"
+
+    def expression(self, instr: Instr, args: Sequence[str]) -> str:
+        match instr.act:
+            case Act.STATE:
+                return "state"
+            case Act.WORD:
+                return f"gfs_crc_word_{self.order}(data)"
+            case Act.BYTE:
+                return "data[0]"
+            case Act.XOR:
+                return " ^ ".join(args)
+            case Act.SHIFT:
+                return f"{args[0]} {'>>' if instr.offset < 0 else '<<'} {abs(instr.offset)}"
+            case Act.LOOKUP:
+                index = f"{args[0]} >> {4 * instr.offset} & 15" if instr.offset else f"{args[0]} & 15"
+                return f"crc->slices[{instr.text}][{index}]"
+        raise AssertionError(f"{instr.act.name} is not for words")
+
+    def store(self, instr: Instr, value: str) -> str:
+        raise AssertionError("words change no message")
+
+
+def _place(instr: Instr) -> str:
+    return f"{instr.text} + {instr.offset}" if instr.offset else instr.text
+
+
+def _constants(instr: Instr) -> str:
+    return f"crc->folds[{DISTANCES.index(instr.offset)}]"
+
+
+_Spelling = _X86 | _Neon | _Words
+
+
+def _lines(code: Sequence[Instr], spelling: _Spelling, variables: Collection[int] = ()) -> list[str]:
+    """Return statements. variables: values that a loop changes."""
+    lines = []
+    for instr in code:
+        args = [f"v{arg}" for arg in instr.args]
+        match instr.act:
+            case Act.STORE:
+                lines.append(f"{spelling.store(instr, args[0])};")
+            case Act.RESULT:
+                lines.append(f"state = {args[0]};")
+            case _:
+                kind = "" if instr.result in variables else "const "
+                text = spelling.expression(instr, args)
+                lines.append(f"{kind}{spelling.vector(instr.width)} v{instr.result} = {text};")
+    return lines
+
+
+def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
+    """Return the template context of a routine."""
+    return {
+        "routine": routine,
+        "head": _lines(routine.head, spelling, routine.before),
+        "body": _lines(routine.body, spelling),
+        "next": [f"v{v} = v{n};" for v, n in zip(routine.before, routine.after, strict=True)],
+        "close": _lines(routine.close, spelling),
+    }
+
+
+def _words(order: str, routines: Sequence[Routine]) -> dict[str, object]:
+    """Return the template context of the function for bytes in one order: words, then single bytes."""
+    word, byte = (next(r for r in routines if r.operation == name) for name in ("word", "byte"))
+    spelling = _Words(order)
+    return {"order": order, "word": _lines(word.head, spelling), "byte": _lines(byte.head, spelling)}
+
+
+def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
+    """Return the template context of a set."""
+    kept = _SETS[name]
+    x86 = kept.arch is Arch.X86_64
+    spelling = _X86(kept.width) if x86 else _Neon(kept.width)
+    return {
+        "set": name,
+        "x86": x86,
+        "condition": f"({architecture.condition(kept.arch)}) && {kept.condition}",
+        "target": kept.target,
+        "features": kept.features,
+        "carryless": kept.carryless,
+        "wide": kept.width == 64,
+        "block": routines[0].block,
+        "functions": [_function(routine, spelling) for routine in routines],
+    }
+
+
+def _entry(tables: Tables) -> dict[str, object]:
+    """Return the template context of a check's row."""
+    return {
+        "tables": tables,
+        "folds": [_numbers(pair) for pair in tables.folds],
+        "slices": [[_numbers(row[n : n + _ROW]) for n in range(0, len(row), _ROW)] for row in tables.slices],
+        "powers": [_numbers(tables.powers[n : n + _ROW]) for n in range(0, len(tables.powers), _ROW)],
+    }
+
+
+def _numbers(values: Sequence[int]) -> str:
+    return ", ".join(f"UINT64_C({value:#018x})" for value in values)
+
+
+def build(routines: Iterable[Routine], entries: Iterable[Tables]) -> dict[str, str]:
+    """Return path -> text of the files that the runtime includes: the routines with their list, and the
+    tables."""
+    known = list(routines)
+    orders = dict.fromkeys(routine.order for routine in known)
+    words = [_words(order, [r for r in known if (r.order, r.set) == (order, WORDS)]) for order in orders]
+    groups = [_group(name, [r for r in known if r.set == name]) for name in _SETS]
+    kernels = render("crc_kernels.inc.j2", groups=groups, words=words, orders=list(orders))
+    tables = render("crc_tables.inc.j2", entries=[_entry(entry) for entry in entries])
+    return {"crc_kernels.inc": kernels, "crc_tables.inc": tables}

@@ -1,0 +1,107 @@
+"""The program of a checksum routine: messages become shorter and keep their remainder.
+
+A value is a vector of bytes, in the order of the message, or a register of 64 bits. prove/checksum/ defines
+the effect of every Act on bits, emit/c/checksum.py its spelling in C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+Value = int
+
+GROUP = 16  #: bytes of the operands of a carry-less multiplication and of its result
+WORD = 8
+NIBBLE = 4
+NIBBLES = 16  #: of a word
+WORDS = "words"  #: the set of every machine
+
+#: Distances in bytes over which routines fold. A table of constants has one pair for each.
+DISTANCES = tuple(GROUP << n for n in range(6))
+
+
+class Act(Enum):
+    """The function of one instruction."""
+
+    LOAD = auto()  #: `width` bytes of array `text` at `offset`
+    STORE = auto()  #: to array "message" at `offset`
+    CONSTANTS = auto()  #: in every group, the two words of the table for distance `offset`
+    CLMUL = auto()  #: in every group, word `offset` times word `offset` over GF(2)[x], 128 bits
+    XOR = auto()  #: of two or three operands
+    REVERSE = auto()  #: the bytes of every group in reversed order
+    HALF = auto()  #: half `offset` of a vector of 2 `width` bytes; 0: the first bytes
+    STATE = auto()  #: the register before
+    WORD = auto()  #: the next 8 bytes as a number: reflected: the first byte is the lowest; else the highest
+    BYTE = auto()  #: the next byte as a number
+    SHIFT = auto()  #: a register shifted by `offset` bits to the left, or to the right if negative
+    LOOKUP = auto()  #: entry of table `text` for nibble `offset` of a number; nibble 0 is the lowest
+    RESULT = auto()  #: the register after
+
+
+@dataclass(frozen=True, slots=True)
+class Instr:
+    """result = act(args, ...). The act determines which of the other fields are used."""
+
+    act: Act
+    result: Value | None
+    args: tuple[Value, ...] = ()
+    text: str = ""
+    offset: int = 0
+    width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """One step on messages, for checks of one order of bits.
+
+    operation:
+    - "fold": a message of `block` bytes and `block` bytes of data become a message of `block` bytes; head and
+      close are outside of the loop over the data, which turns the values `before` into `after`
+    - "narrow": the message of `block` bytes becomes one of GROUP bytes
+    - "word", "byte": `block` bytes of data change the register
+    """
+
+    operation: str
+    set: str
+    reflected: bool
+    block: int
+    head: tuple[Instr, ...]
+    body: tuple[Instr, ...] = ()
+    close: tuple[Instr, ...] = ()
+    before: tuple[Value, ...] = ()
+    after: tuple[Value, ...] = ()
+
+    @property
+    def order(self) -> str:
+        return "reflected" if self.reflected else "normal"
+
+    @property
+    def symbol(self) -> str:
+        return f"gfs_{self.operation}_{self.order}__{self.set}"
+
+    def instructions(self) -> Iterator[Instr]:
+        yield from self.head
+        yield from self.body
+        yield from self.close
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The numbers that depend on P. Registers and words are modulo P x^(64 - degree).
+
+    title: the usual name of the check. bits: of a checksum. ones: the first register and the final XOR, as a
+    checksum. modulus: P without its highest term, as a register.
+    folds: for each of DISTANCES, the constants of word 0 and of word 1. slices[i][v]: the register after a
+    word that is 0 but for v in its nibble i. powers[i]: x^(8 2^i) modulo P, bit j the coefficient of x^j.
+    """
+
+    title: str
+    bits: int
+    reflected: bool
+    ones: int
+    modulus: int
+    folds: tuple[tuple[int, int], ...]
+    slices: tuple[tuple[int, ...], ...]
+    powers: tuple[int, ...]

@@ -1,0 +1,242 @@
+"""Routines of gfsmith_checksum.h, and their constants from the polynomial (sympy).
+
+Folding: a message (H x^64 + L) x^D + rest, with H and L of 64 bits, has modulo P the remainder of
+
+    H (x^(D+64) mod P) + L (x^D mod P) + rest,
+
+two carry-less multiplications by constants (V. Gopal et al., "Fast CRC computation for generic polynomials
+using PCLMULQDQ instruction", Intel, 2009). So the first of two parts of a message disappears into the second.
+A loop folds `block` bytes at a time over that distance; then halves are folded until 16 bytes are left.
+
+In a reflected check, bit i of a word is the coefficient of x^(63-i), and the carry-less product of two such
+words is the reflected product times x: the constants are those of D - 1.
+
+Every P is taken times x^(64 - degree), so that registers of all checks have 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from gfsmith.field.checksum import CHECKSUMS, Checksum
+from gfsmith.ir.folding import (
+    DISTANCES,
+    GROUP,
+    NIBBLE,
+    NIBBLES,
+    WORD,
+    WORDS,
+    Act,
+    Instr,
+    Routine,
+    Tables,
+    Value,
+)
+
+#: Sets with a carry-less multiplication -> bytes of a vector, widest first.
+WIDTHS = {"vpclmulqdq_avx512": 64, "vpclmulqdq_avx2": 32, "pclmulqdq": 16, "pmull": 16}
+
+#: Independent vectors: a fold takes 2 instructions of a unit that starts one a cycle, and 6 to 9 cycles.
+_VECTORS = 8
+_REGISTER = 64
+_LENGTHS = 64  #: bits of a length in bytes
+
+
+class _Powers:
+    """Polynomials modulo P x^shift, as coefficients from the highest on."""
+
+    def __init__(self, check: Checksum, shift: int) -> None:
+        from sympy import ZZ
+        from sympy.polys import galoistools
+
+        self._ring, self._tools = ZZ, galoistools
+        self._modulus = self._dense(check.modulus << shift)
+
+    def _dense(self, polynomial: int) -> list[int]:
+        return [self._ring(int(digit)) for digit in f"{polynomial:b}"]
+
+    def product(self, left: int, right: int) -> int:
+        """Return a product of polynomials as numbers whose bit i is the coefficient of x^i."""
+        whole = self._tools.gf_mul(self._dense(left), self._dense(right), 2, self._ring)
+        rest = self._tools.gf_rem(whole, self._modulus, 2, self._ring)
+        return sum(int(c) << i for i, c in enumerate(reversed(rest)))
+
+    def multiples(self, first: int, factor: int, count: int) -> list[int]:
+        """Return first, first factor, first factor^2, ..."""
+        values = [first]
+        for _ in range(count - 1):
+            values.append(self.product(values[-1], factor))
+        return values
+
+    def squares(self, first: int, count: int) -> list[int]:
+        """Return first, first^2, first^4, ..."""
+        values = [first]
+        for _ in range(count - 1):
+            values.append(self.product(values[-1], values[-1]))
+        return values
+
+
+_X = 2  #: the polynomial x
+
+
+def _number(check: Checksum, polynomial: int) -> int:
+    """Return a polynomial of degree below 64 as a word in the order of the check."""
+    return int(f"{polynomial:064b}"[::-1], 2) if check.reflected else polynomial
+
+
+def _folds(check: Checksum, powers: _Powers) -> tuple[tuple[int, int], ...]:
+    """Return the constants of both words of a group for every distance D in bits: x^D and x^(D+64), or in a
+    reflected check x^(D+63) and x^(D-1). The distances are 128, 256, ..."""
+    half = 1 << _REGISTER - 1  # x^63
+    top = powers.product(half, _X)
+    low = powers.product(top, half if check.reflected else top)
+    folds = []
+    for _ in DISTANCES:
+        pair = _number(check, low), _number(check, powers.product(low, top))
+        folds.append(pair[::-1] if check.reflected else pair)
+        low = powers.product(low, low)
+        if check.reflected:
+            low = powers.product(low, _X)  # x^(2D-1)
+    return tuple(folds)
+
+
+def _slices(check: Checksum, powers: _Powers) -> tuple[tuple[int, ...], ...]:
+    """Return the tables of all nibbles. The coefficient of x^i of a word contributes x^(64+i)."""
+    terms = powers.multiples(powers.product(1 << _REGISTER - 1, _X), _X, _REGISTER)
+    bits = [_number(check, term) for term in (reversed(terms) if check.reflected else terms)]
+    slices = []
+    for nibble in range(NIBBLES):
+        entries = [0]
+        for bit in bits[nibble * NIBBLE : (nibble + 1) * NIBBLE]:
+            entries += [entry ^ bit for entry in entries]
+        slices.append(tuple(entries))
+    return tuple(slices)
+
+
+@cache
+def tables(check: Checksum) -> Tables:
+    aligned = _Powers(check, _REGISTER - check.degree)
+    lengths = tuple(_Powers(check, 0).squares(1 << WORD, _LENGTHS))
+    return Tables(
+        title=check.title,
+        bits=check.degree,
+        reflected=check.reflected,
+        ones=check.ones,
+        modulus=_number(check, check.polynomial << _REGISTER - check.degree),
+        folds=_folds(check, aligned),
+        slices=_slices(check, aligned),
+        powers=lengths,
+    )
+
+
+class _Code:
+    """Instructions under construction. `at` is the section that receives them."""
+
+    def __init__(self, reflected: bool, width: int = 0) -> None:
+        self.reflected, self.width = reflected, width
+        self.at: list[Instr] = []
+        self._next = 0
+
+    def section(self) -> list[Instr]:
+        self.at = []
+        return self.at
+
+    def add(self, act: Act, *args: Value, text: str = "", offset: int = 0, width: int = 0) -> Value:
+        self._next += 1
+        self.at.append(Instr(act, self._next, args, text, offset, width or self.width))
+        return self._next
+
+    def load(self, array: str, offset: int) -> Value:
+        """Return bytes with the bits of each group in the order of carry-less multiplications."""
+        value = self.add(Act.LOAD, text=array, offset=offset)
+        return value if self.reflected else self.add(Act.REVERSE, value)
+
+    def store(self, value: Value, offset: int, width: int = 0) -> None:
+        if not self.reflected:
+            value = self.add(Act.REVERSE, value, width=width)
+        self.at.append(Instr(Act.STORE, None, (value,), "message", offset, width or self.width))
+
+    def constants(self, distance: int, width: int = 0) -> Value:
+        return self.add(Act.CONSTANTS, offset=distance, width=width)
+
+    def fold(self, value: Value, constants: Value, onto: Value, width: int = 0) -> Value:
+        products = [self.add(Act.CLMUL, value, constants, offset=word, width=width) for word in (0, 1)]
+        return self.add(Act.XOR, onto, *products, width=width)
+
+
+def _fold_routine(set_: str, reflected: bool) -> Routine:
+    code = _Code(reflected, WIDTHS[set_])
+    block = _VECTORS * code.width
+    offsets = range(0, block, code.width)
+    head = code.section()
+    constants = code.constants(block)
+    before = [code.load("message", offset) for offset in offsets]
+    body = code.section()
+    after = [code.fold(v, constants, code.load("data", at)) for v, at in zip(before, offsets, strict=True)]
+    close = code.section()
+    for value, offset in zip(before, offsets, strict=True):
+        code.store(value, offset)
+    parts = tuple(head), tuple(body), tuple(close)
+    return Routine("fold", set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
+
+
+def _narrow_routine(set_: str, reflected: bool) -> Routine:
+    code = _Code(reflected, WIDTHS[set_])
+    block = _VECTORS * code.width
+    head = code.section()
+    values = [code.load("message", offset) for offset in range(0, block, code.width)]
+    while len(values) > 1:
+        half = len(values) // 2
+        constants = code.constants(half * code.width)
+        pairs = zip(values[:half], values[half:], strict=True)
+        values = [code.fold(first, constants, second) for first, second in pairs]
+    (value,) = values
+    width = code.width
+    while width > GROUP:
+        width //= 2
+        first, second = (code.add(Act.HALF, value, offset=half, width=width) for half in (0, 1))
+        value = code.fold(first, code.constants(width, width), second, width)
+    code.store(value, 0, width)
+    return Routine("narrow", set_, reflected, block, tuple(head))
+
+
+def _sum(code: _Code, values: list[Value]) -> Value:
+    """Return the sum as a balanced tree."""
+    while len(values) > 1:
+        pairs = zip(values[::2], values[1::2], strict=True)
+        values = [code.add(Act.XOR, x, y) for x, y in pairs]
+    return values[0]
+
+
+def _word_routine(reflected: bool) -> Routine:
+    code = _Code(reflected)
+    head = code.section()
+    word = code.add(Act.XOR, code.add(Act.STATE), code.add(Act.WORD))
+    looked = [code.add(Act.LOOKUP, word, text=str(n), offset=n) for n in range(NIBBLES)]
+    code.add(Act.RESULT, _sum(code, looked))
+    return Routine("word", WORDS, reflected, WORD, tuple(head))
+
+
+def _byte_routine(reflected: bool) -> Routine:
+    """The first byte of a register leaves it, and is looked up as the last byte of a word."""
+    code = _Code(reflected)
+    head = code.section()
+    state, byte = code.add(Act.STATE), code.add(Act.BYTE)
+    first = state if reflected else code.add(Act.SHIFT, state, offset=8 - _REGISTER)
+    index = code.add(Act.XOR, first, byte)
+    tables_ = (NIBBLES - 2, NIBBLES - 1) if reflected else (0, 1)
+    looked = [code.add(Act.LOOKUP, index, text=str(table), offset=n) for n, table in enumerate(tables_)]
+    rest = code.add(Act.SHIFT, state, offset=-8 if reflected else 8)
+    code.add(Act.RESULT, code.add(Act.XOR, rest, *looked))
+    return Routine("byte", WORDS, reflected, 1, tuple(head))
+
+
+def routines() -> Iterator[Routine]:
+    """Return the routines of every set and of words, in both orders that checks have."""
+    for reflected in sorted({check.reflected for check in CHECKSUMS}):
+        yield _word_routine(reflected)
+        yield _byte_routine(reflected)
+        for set_ in WIDTHS:
+            yield _fold_routine(set_, reflected)
+            yield _narrow_routine(set_, reflected)

@@ -1,0 +1,1 @@
+"""The proof of the routines and tables of gfsmith_checksum.h."""

@@ -1,0 +1,156 @@
+"""The effect of a checksum routine on bits.
+
+A bit is a linear form: an integer whose set bits name the unknowns that it is the sum of. Every value is a
+list of bits from bit 0 of byte 0 on. All Acts are linear, given that the tables' look-ups are; so forms that
+are equal are equal functions of all data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from gfsmith.field.checksum import BYTE, Checksum
+from gfsmith.ir.folding import DISTANCES, GROUP, NIBBLE, WORD, Act, Instr, Tables
+from gfsmith.prove.verdict import Refutation
+
+Bits = list[int]
+
+_WORD = BYTE * WORD
+_GROUP = BYTE * GROUP
+
+
+def unknowns(count: int, first: int = 0) -> Bits:
+    return [1 << n for n in range(first, first + count)]
+
+
+def number(value: int, count: int) -> Sequence[int]:
+    """Return the positions of the set bits of a number, which must have `count` bits at most."""
+    if value >> count:
+        raise Refutation(f"the constant {value:#x} has more than {count} bits")
+    return [i for i in range(count) if value >> i & 1]
+
+
+def product(word: Sequence[int], constant: int) -> Bits:
+    """Return a word times a constant word over GF(2)[x], 128 bits, bit i of each being the coefficient of
+    x^i."""
+    total = [0] * _GROUP
+    for j in number(constant, _WORD):
+        for i, bit in enumerate(word):
+            total[i + j] ^= bit
+    return total
+
+
+def _bytes(bits: Sequence[int]) -> list[Sequence[int]]:
+    return [bits[n : n + BYTE] for n in range(0, len(bits), BYTE)]
+
+
+def _joined(parts: Iterable[Sequence[int]]) -> Bits:
+    return [bit for part in parts for bit in part]
+
+
+class Execution:
+    """Values of a routine for one check. message, data, register: their bits before."""
+
+    def __init__(self, check: Checksum, tables: Tables, message: Bits, data: Bits, register: Bits) -> None:
+        self.check, self.tables = check, tables
+        self.arrays = {"message": list(message), "data": data}
+        self.register = register
+        self.values: dict[int, Bits] = {}
+        self.constants: dict[int, tuple[int, int]] = {}
+
+    def run(self, code: Iterable[Instr]) -> None:
+        for instr in code:
+            self._step(instr)
+
+    def _step(self, instr: Instr) -> None:
+        args = [self.values[arg] for arg in instr.args if arg in self.values]
+        size = BYTE * instr.width
+        match instr.act:
+            case Act.STORE:
+                self._store(instr, args[0])
+            case Act.RESULT:
+                self.register = args[0]
+            case Act.CONSTANTS:
+                assert instr.result is not None
+                self.constants[instr.result] = self.tables.folds[DISTANCES.index(instr.offset)]
+            case _:
+                result = self._value(instr, args)
+                if size and len(result) != size:
+                    raise Refutation(f"{instr.act.name} has {len(result)} bits instead of {size}")
+                assert instr.result is not None
+                self.values[instr.result] = result
+
+    def _store(self, instr: Instr, bits: Bits) -> None:
+        array, at = self.arrays[instr.text], BYTE * instr.offset
+        if at + len(bits) > len(array):
+            raise Refutation(f"a store at {instr.offset} is outside of the message")
+        array[at : at + len(bits)] = bits
+
+    def _value(self, instr: Instr, args: list[Bits]) -> Bits:
+        match instr.act:
+            case Act.LOAD:
+                bits = self.arrays[instr.text][BYTE * instr.offset : BYTE * (instr.offset + instr.width)]
+                return list(bits)
+            case Act.CLMUL:
+                pair = self.constants[instr.args[1]]
+                words = range(_WORD * instr.offset, len(args[0]), _GROUP)
+                return _joined(product(args[0][n : n + _WORD], pair[instr.offset]) for n in words)
+            case Act.XOR:
+                return _sum(args)
+            case Act.REVERSE:
+                groups = [_bytes(args[0][n : n + _GROUP]) for n in range(0, len(args[0]), _GROUP)]
+                return _joined(_joined(reversed(group)) for group in groups)
+            case Act.HALF:
+                half = len(args[0]) // 2
+                return args[0][half * instr.offset : half * (instr.offset + 1)]
+        return self._on_register(instr, args)
+
+    def _on_register(self, instr: Instr, args: list[Bits]) -> Bits:
+        match instr.act:
+            case Act.STATE:
+                return self.register
+            case Act.WORD:
+                order = _bytes(self.arrays["data"])
+                return _joined(order if self.check.reflected else reversed(order))
+            case Act.BYTE:
+                return self.arrays["data"] + [0] * (_WORD - BYTE)
+            case Act.SHIFT:
+                places = range(-instr.offset, _WORD - instr.offset)
+                return [args[0][n] if 0 <= n < _WORD else 0 for n in places]
+            case Act.LOOKUP:
+                nibble = args[0][NIBBLE * instr.offset : NIBBLE * (instr.offset + 1)]
+                return _looked_up(self.tables.slices[int(instr.text)], nibble)
+        raise Refutation(f"{instr.act.name} is unknown")
+
+
+def _sum(args: list[Bits]) -> Bits:
+    if len({len(arg) for arg in args}) != 1:
+        raise Refutation("values of different sizes are added")
+    total = [0] * len(args[0])
+    for arg in args:
+        total = [x ^ y for x, y in zip(total, arg, strict=True)]
+    return total
+
+
+def _looked_up(table: Sequence[int], nibble: Sequence[int]) -> Bits:
+    """Return the entry for a nibble. The table must be linear: entry v is the sum of the entries for the bits
+    of v."""
+    if len(table) != 1 << NIBBLE or any(table[v] != _entry(table, v) for v in range(len(table))):
+        raise Refutation("a table is not linear")
+    total = [0] * _WORD
+    for i, bit in enumerate(nibble):
+        for position in number(table[1 << i], _WORD):
+            total[position] ^= bit
+    return total
+
+
+def _entry(table: Sequence[int], value: int) -> int:
+    total = 0
+    for i in range(NIBBLE):
+        if value >> i & 1:
+            total ^= table[1 << i]
+    return total
+
+
+#: A routine's result as bits, from message, data and register.
+Effect = Callable[[Bits, Bits, Bits], Bits]

@@ -1,0 +1,137 @@
+"""Proof of the routines and tables of gfsmith_checksum.h for one check: all data, every length.
+
+The definition of a check (field/checksum.py) is executed on linear forms beside the routine:
+
+- "fold": for every message A and every block B of data, the remainder of the new message is that of A, then
+  B. By induction over the blocks it is that of A and all blocks.
+- "narrow": the remainder of the 16 bytes is that of the whole message.
+- "word", "byte": for every register, the new one is that after the data. By induction it is that after any
+  number of words and bytes.
+
+The remainder of A is the register after A from register 0. Register S before a message equals S added to the
+first bits of the message, and zeros before it change nothing; both follow from the definition and are checked
+too.
+"""
+
+from __future__ import annotations
+
+from gfsmith.field.checksum import BYTE, Checksum, after
+from gfsmith.ir.folding import DISTANCES, GROUP, NIBBLES, WORD, Routine, Tables
+from gfsmith.prove.checksum.forms import Bits, Execution, unknowns
+from gfsmith.prove.verdict import PROVED, Refutation, Status, Verdict
+
+_REGISTER = BYTE * WORD
+
+
+def _remainder(check: Checksum, data: Bits, register: Bits | None = None) -> Bits:
+    """Return the register after some bytes, whose bits are given from bit 0 of byte 0 on."""
+    bits = [bit for n in range(0, len(data), BYTE) for bit in check.bits(data[n : n + BYTE])]
+    return after(check, register or [0] * check.degree, bits, 0)
+
+
+def _number(check: Checksum, register: Bits) -> Bits:
+    """Return a register as the 64 bits in which routines keep it: from the end where bits leave it."""
+    padding = [0] * (_REGISTER - check.degree)
+    number = check.register(register)
+    return number + padding if check.reflected else padding + number
+
+
+def _same(got: Bits, want: Bits, what: str) -> None:
+    for n, (g, w) in enumerate(zip(got, want, strict=True)):
+        if g != w:
+            raise Refutation(f"bit {n} of {what} is another sum of bits")
+
+
+def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
+    size = BYTE * routine.block
+    message, data = unknowns(size), unknowns(size, size)
+    before, after_ = routine.before, routine.after
+    if len(before) != len(after_) or len(set(before)) != len(before):
+        raise Refutation("the loop does not carry all of its values on")
+    execution = Execution(check, tables, message, data, [])
+    execution.run((*routine.head, *routine.body))
+    results = [execution.values[value] for value in after_]
+    for value, result in zip(before, results, strict=True):
+        execution.values[value] = result
+    execution.run(routine.close)
+    want = _remainder(check, message + data)
+    _same(_remainder(check, execution.arrays["message"]), want, "the remainder after a block")
+    unchanged = Execution(check, tables, message, [], [])
+    unchanged.run((*routine.head, *routine.close))
+    _same(unchanged.arrays["message"], message, "a message without data")
+
+
+def _narrow(routine: Routine, check: Checksum, tables: Tables) -> None:
+    message = unknowns(BYTE * routine.block)
+    execution = Execution(check, tables, message, [], [])
+    execution.run(routine.head)
+    short = execution.arrays["message"][: BYTE * GROUP]
+    _same(_remainder(check, short), _remainder(check, message), "the remainder of the last group")
+
+
+def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
+    register, data = unknowns(check.degree), unknowns(BYTE * routine.block, check.degree)
+    execution = Execution(check, tables, [], data, _number(check, register))
+    execution.run(routine.head)
+    _same(execution.register, _number(check, _remainder(check, data, register)), "the register")
+
+
+_OPERATIONS = {"fold": _fold, "narrow": _narrow, "word": _register, "byte": _register}
+
+
+def prove(routine: Routine, check: Checksum, tables: Tables) -> Verdict:
+    """Return whether a routine with these tables keeps remainders modulo the check's polynomial."""
+    try:
+        if routine.reflected != check.reflected:
+            raise Refutation("the routine has another order of bits")
+        _OPERATIONS[routine.operation](routine, check, tables)
+    except Refutation as found:
+        return Verdict(Status.REFUTED, f"{routine.symbol}, {check.name}: {found}")
+    return PROVED
+
+
+def _check_start(check: Checksum) -> None:
+    """Check that zeros before a message change nothing, and that a register before a message equals one added
+    to its first bits."""
+    register, data = unknowns(check.degree), unknowns(_REGISTER, check.degree)
+    want = _remainder(check, data, register)
+    first = _number(check, register)
+    if not check.reflected:
+        first = [bit for n in reversed(range(0, _REGISTER, BYTE)) for bit in first[n : n + BYTE]]
+    added = [x ^ y for x, y in zip(first, data, strict=True)]
+    _same(_remainder(check, added), want, "a register added to a message")
+    _same(_remainder(check, [0] * BYTE + added), want, "a message behind zeros")
+
+
+def _product(check: Checksum, left: int, right: int) -> int:
+    """Return a product modulo P by the schoolbook method."""
+    total = 0
+    for i in range(check.degree):
+        total ^= (left >> i & 1) * right << i
+    for i in reversed(range(check.degree, 2 * check.degree)):
+        total ^= (total >> i & 1) * check.modulus << (i - check.degree)
+    return total
+
+
+def prove_tables(check: Checksum, tables: Tables) -> Verdict:
+    """Return whether the tables are those of the check: parameters, the powers x^(8 2^i) modulo P by which
+    checksums are combined, and an entry for everything that routines name."""
+    try:
+        if len(tables.folds) != len(DISTANCES) or len(tables.slices) != NIBBLES:
+            raise Refutation("a table has another number of entries")
+        modulus = [check.modulus >> i & 1 for i in range(check.degree)]
+        number = sum(bit << i for i, bit in enumerate(_number(check, modulus)))
+        facts = (tables.bits, tables.reflected, tables.ones, tables.modulus)
+        if facts != (check.degree, check.reflected, check.ones, number):
+            raise Refutation("the parameters are those of another check")
+        want = 1 << BYTE
+        if check.degree <= BYTE or len(tables.powers) != _REGISTER:
+            raise Refutation("there is not a power for every bit of a length")
+        for i, power in enumerate(tables.powers):
+            if power != want:
+                raise Refutation(f"power {i} is {power:#x} instead of {want:#x}")
+            want = _product(check, want, want)
+        _check_start(check)
+    except Refutation as found:
+        return Verdict(Status.REFUTED, f"tables of {check.name}: {found}")
+    return PROVED

@@ -1,0 +1,113 @@
+/* The functions of gfsmith_checksum.h on one sequence of bytes. */
+#include "crc.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+#include "gfsmith_checksum.h"
+#include "sizes.h"
+
+/* The fewest bytes for which folding is faster than the tables. */
+#define FOLDED_MIN 64u
+
+/* The bytes of a message that a register is added to. */
+#define REGISTER_BYTES 8u
+
+static uint64_t to_register(const gfs_crc *crc, uint64_t checksum) {
+  return (checksum ^ crc->ones) << (crc->order == GFS_CRC_NORMAL ? 64 - crc->bits : 0);
+}
+
+static uint64_t from_register(const gfs_crc *crc, uint64_t state) {
+  return state >> (crc->order == GFS_CRC_NORMAL ? 64 - crc->bits : 0) ^ crc->ones;
+}
+
+/* Is a number a possible checksum? */
+static bool is_checksum(const gfs_crc *crc, uint64_t number) {
+  return crc->bits == 64 || number >> crc->bits == 0;
+}
+
+/* The register after len bytes, REGISTER_BYTES at least. The first bytes, up to a whole number of
+ * blocks before the end, stand behind zeros in a message of one block, which do not change the
+ * remainder. */
+static uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
+                       const uint8_t *data) {
+  alignas(GFS_CACHE_LINE) uint8_t message[GFS_CRC_BLOCK_MAX];
+  size_t first = (len - 1) % set->block + 1;
+  if (first < REGISTER_BYTES) {
+    state = gfs_crc_bytes(crc, state, first, data);
+    data += first;
+    len -= first;
+    first = set->block;
+  }
+  memset(message, 0, set->block - first);
+  memcpy(message + set->block - first, data, first);
+  gfs_crc_start(crc, state, message + set->block - first);
+  set->fold[crc->order](crc, message, (len - first) / set->block, data + first);
+  set->narrow[crc->order](crc, message);
+  return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, message);
+}
+
+static uint64_t updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
+                        const uint8_t *data) {
+  uint64_t state = to_register(crc, checksum);
+  state = set->block == 0 || len < FOLDED_MIN ? gfs_crc_bytes(crc, state, len, data)
+                                              : folded(crc, set, state, len, data);
+  return from_register(crc, state);
+}
+
+gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, size_t len,
+                                       const uint8_t *data) {
+  const gfs_crc *crc = gfs_crc_of((int)kind);
+  if (crc == NULL || state == NULL || !is_checksum(crc, *state) || (len > 0 && data == NULL))
+    return GFSMITH_EINVAL;
+  if (len > 0)
+    *state = updated(crc, gfs_crc_set_of(gfs_dispatch_isa()), *state, len, data);
+  return GFSMITH_OK;
+}
+
+/* T10's protection information is defined for these sectors (SBC-3, 4.22). */
+static bool is_sector(gfsmith_checksum kind, size_t sector) {
+  return kind == GFSMITH_CRC16_T10 ? sector == 512 || sector == 4096 : sector > 0;
+}
+
+gfsmith_status gfsmith_checksum_sectors(gfsmith_checksum kind, size_t sector, size_t len,
+                                        const uint8_t *data, uint64_t *checksums) {
+  const gfs_crc *crc = gfs_crc_of((int)kind);
+  if (crc == NULL || !is_sector(kind, sector) || len % sector != 0)
+    return GFSMITH_EINVAL;
+  if (len > 0 && (data == NULL || checksums == NULL))
+    return GFSMITH_EINVAL;
+  const gfs_crc_set *set = gfs_crc_set_of(gfs_dispatch_isa());
+  for (size_t n = 0; n < len / sector; n++)
+    checksums[n] = updated(crc, set, 0, sector, data + n * sector);
+  return GFSMITH_OK;
+}
+
+static uint64_t times_x(const gfs_crc *crc, uint64_t state) {
+  if (crc->order == GFS_CRC_REFLECTED)
+    return state >> 1 ^ (state & 1 ? crc->modulus : 0);
+  return state << 1 ^ (state >> 63 ? crc->modulus : 0);
+}
+
+/* A register times a polynomial of degree below crc->bits, by Horner's rule. */
+static uint64_t times(const gfs_crc *crc, uint64_t state, uint64_t polynomial) {
+  uint64_t product = 0;
+  for (unsigned i = crc->bits; i-- > 0;)
+    product = times_x(crc, product) ^ (polynomial >> i & 1 ? state : 0);
+  return product;
+}
+
+gfsmith_status gfsmith_checksum_combine(gfsmith_checksum kind, uint64_t *state, uint64_t second,
+                                        size_t second_len) {
+  const gfs_crc *crc = gfs_crc_of((int)kind);
+  if (crc == NULL || state == NULL || !is_checksum(crc, *state) || !is_checksum(crc, second))
+    return GFSMITH_EINVAL;
+  /* The first registers cancel out: the sum is that of registers. */
+  uint64_t moved = to_register(crc, *state ^ crc->ones);
+  const uint64_t *power = crc->powers;
+  for (uint64_t rest = second_len; rest != 0; rest >>= 1, power++)
+    if (rest & 1)
+      moved = times(crc, moved, *power);
+  *state = from_register(crc, moved) ^ crc->ones ^ second;
+  return GFSMITH_OK;
+}

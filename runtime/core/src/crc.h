@@ -1,0 +1,61 @@
+/* crc.h: the routines and tables of gfsmith_checksum.h, generated from the polynomials. */
+#ifndef GFS_CRC_H
+#define GFS_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dispatch.h"
+
+/* The order of the bits of a byte in the message, and of a register's coefficients. Registers have
+ * 64 bits. */
+typedef enum gfs_crc_order {
+  GFS_CRC_NORMAL, /* the highest bit first; coefficients of short registers in the highest bits */
+  GFS_CRC_REFLECTED, /* the lowest bit first; coefficients of short registers in the lowest bits */
+  GFS_CRC_ORDERS
+} gfs_crc_order;
+
+enum { GFS_CRC_GROUP = 16, GFS_CRC_BLOCK_MAX = 512, GFS_CRC_LENGTH_BITS = 64 };
+
+/* A check: its first register and final XOR (`ones`), and its polynomial. ir/folding.py describes
+ * the tables. */
+typedef struct gfs_crc {
+  uint64_t ones;
+  uint64_t modulus; /* the polynomial without its highest term, as a register */
+  unsigned bits;
+  gfs_crc_order order;
+  uint64_t folds[6][2];
+  uint64_t slices[16][16];
+  uint64_t powers[GFS_CRC_LENGTH_BITS]; /* x^(8 2^i) mod P, bit j the coefficient of x^j */
+} gfs_crc;
+
+/* Replace a message of one block, then `blocks` blocks of data, by a message of one block that has
+ * the same remainder. */
+typedef void gfs_crc_fold(const gfs_crc *crc, uint8_t *message, size_t blocks, const uint8_t *data);
+
+/* Replace a message of one block by one of GFS_CRC_GROUP bytes that has the same remainder. */
+typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
+
+/* Routines with one kind of carry-less multiplication. block: bytes of a message; 0: there are
+ * none. */
+typedef struct gfs_crc_set {
+  uint32_t features;  /* of the instruction set, GFSMITH_CPU_* */
+  uint32_t carryless; /* of the CPU, GFS_CARRYLESS_* */
+  size_t block;
+  gfs_crc_fold *fold[GFS_CRC_ORDERS];
+  gfs_crc_narrow *narrow[GFS_CRC_ORDERS];
+} gfs_crc_set;
+
+/* The best routines for an instruction set on this CPU; NULL: no instruction set. */
+const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa);
+
+/* The tables of a check, by the number of gfsmith_checksum; NULL: unknown. */
+const gfs_crc *gfs_crc_of(int kind);
+
+/* The register after bytes, by tables. */
+uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data);
+
+/* Add a register to the first bytes of a message. */
+void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message);
+
+#endif

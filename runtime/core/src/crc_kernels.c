@@ -1,0 +1,78 @@
+/* The generated routines of gfsmith_checksum.h, and their choice. */
+#include "cpu.h"
+#include "crc.h"
+
+#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
+#include <immintrin.h>
+#elif defined(__aarch64__) && defined(__GNUC__)
+#include <arm_neon.h>
+#endif
+
+#if !defined(GFSMITH_SINGLE_ISA) &&                                                                \
+    (defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__) || defined(_M_ARM64))
+#include <stdatomic.h>
+#define DETECTED 1
+#else
+#define DETECTED 0
+#endif
+
+static inline uint64_t gfs_crc_word_reflected(const uint8_t *from) {
+  uint64_t word = 0;
+  for (unsigned n = 0; n < sizeof word; n++)
+    word |= (uint64_t)from[n] << 8 * n;
+  return word;
+}
+
+static inline uint64_t gfs_crc_word_normal(const uint8_t *from) {
+  uint64_t word = 0;
+  for (unsigned n = 0; n < sizeof word; n++)
+    word |= (uint64_t)from[n] << (56 - 8 * n);
+  return word;
+}
+
+#include "crc_kernels.inc"
+
+static const gfs_crc crcs[] = {
+#include "crc_tables.inc"
+};
+
+const gfs_crc *gfs_crc_of(int kind) {
+  return kind >= 0 && (size_t)kind < sizeof crcs / sizeof crcs[0] ? &crcs[kind] : NULL;
+}
+
+uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uint8_t *data) {
+  return crc->order == GFS_CRC_REFLECTED ? gfs_bytes_reflected__words(crc, state, len, data)
+                                         : gfs_bytes_normal__words(crc, state, len, data);
+}
+
+void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message) {
+  for (unsigned n = 0; n < sizeof state; n++)
+    message[n] ^= (uint8_t)(state >> (crc->order == GFS_CRC_REFLECTED ? 8 * n : 56 - 8 * n));
+}
+
+/* The carry-less multiplications of this CPU. A library for one instruction set does not look for
+ * them. */
+static uint32_t carryless(void) {
+#if DETECTED
+  enum { KNOWN = 1 << 8 };
+  static _Atomic uint32_t found; /* CPUID is slow in virtual machines */
+  uint32_t bits = atomic_load_explicit(&found, memory_order_relaxed);
+  if (bits == 0) {
+    bits = gfs_cpu_carryless() | KNOWN;
+    atomic_store_explicit(&found, bits, memory_order_relaxed);
+  }
+  return bits;
+#else
+  return 0;
+#endif
+}
+
+const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa) {
+  const gfs_crc_set *set = gfs_crc_sets;
+  uint32_t features = isa != NULL ? isa->features : 0;
+  uint32_t multiplications = features != 0 ? carryless() : 0;
+  while (set->block != 0 &&
+         ((set->features & ~features) != 0 || (set->carryless & ~multiplications) != 0))
+    set++;
+  return set;
+}

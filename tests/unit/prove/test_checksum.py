@@ -1,0 +1,156 @@
+"""Checksums: the definition against zlib and published values; routines and tables proved, and refuted."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gfsmith.field.checksum import CHECKSUMS, Checksum, checksum
+from gfsmith.ir.folding import DISTANCES, Act, Instr, Routine, Tables
+from gfsmith.lower.checksums import routines, tables
+from gfsmith.prove.checksum.prove import prove, prove_tables
+from gfsmith.prove.verdict import Status
+
+#: The checksums of "123456789" in the catalogue of parametrised CRC algorithms (G. Cook).
+CHECKS = {
+    "CRC32C": 0xE3069283,
+    "CRC32": 0xCBF43926,
+    "CRC64_NVME": 0xAE8B14860A799888,
+    "CRC64_ECMA": 0x995DC9BBDF1939FA,
+    "CRC64_ISO": 0xB90956C775A41001,
+    "CRC16_T10": 0xD0DB,
+}
+BY_NAME = {check.name: check for check in CHECKSUMS}
+BY_SYMBOL = {routine.symbol: routine for routine in routines()}
+#: One check with each number of bits and each order.
+SAMPLE = ("CRC32C", "CRC64_NVME", "CRC16_T10")
+
+
+def _checks(routine: Routine) -> list[Checksum]:
+    return [check for check in CHECKSUMS if check.reflected == routine.reflected]
+
+
+def test_the_definition_gives_the_published_checksums() -> None:
+    assert {check.name: checksum(check, b"123456789") for check in CHECKSUMS} == CHECKS
+    assert all(checksum(check, b"") == 0 for check in CHECKSUMS)
+
+
+def test_the_definition_is_that_of_zlib() -> None:
+    data = random.Random(1).randbytes(300)
+    for size in (1, 2, 7, 8, 9, 64, 300):
+        assert checksum(BY_NAME["CRC32"], data[:size]) == zlib.crc32(data[:size])
+
+
+@pytest.mark.parametrize("symbol", BY_SYMBOL)
+def test_proved(symbol: str) -> None:
+    routine = BY_SYMBOL[symbol]
+    for check in _checks(routine):
+        assert prove(routine, check, tables(check)).status is Status.PROVED
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_tables_are_proved(name: str) -> None:
+    assert prove_tables(BY_NAME[name], tables(BY_NAME[name])).status is Status.PROVED
+
+
+def _wrong(instr: Instr) -> Iterator[Instr]:
+    """Yield instructions with another result."""
+    match instr.act:
+        case Act.XOR:
+            yield replace(instr, args=instr.args[:1] * 2)
+            yield replace(instr, args=instr.args[1:])
+        case Act.CLMUL:
+            yield replace(instr, offset=1 - instr.offset)
+        case Act.CONSTANTS:
+            yield replace(instr, offset=DISTANCES[DISTANCES.index(instr.offset) - 1])
+        case Act.LOAD:
+            yield replace(instr, text={"message": "data", "data": "message"}[instr.text])
+            yield replace(instr, offset=instr.offset ^ instr.width)
+        case Act.STORE:
+            yield replace(instr, offset=instr.offset + 1)
+            yield replace(instr, offset=instr.offset ^ instr.width)
+        case Act.REVERSE:
+            yield replace(instr, act=Act.XOR)
+        case Act.HALF:
+            yield replace(instr, offset=1 - instr.offset)
+        case Act.LOOKUP:
+            yield replace(instr, offset=instr.offset ^ 1)
+            yield replace(instr, text=str(int(instr.text) ^ 1))
+        case Act.SHIFT:
+            yield replace(instr, offset=-instr.offset)
+
+
+def _mutants(routine: Routine) -> Iterator[Routine]:
+    """Yield the wrong variants of every kind of instruction of each section, and of the loop."""
+    for section in ("head", "body", "close"):
+        code: tuple[Instr, ...] = getattr(routine, section)
+        for act in Act:
+            places = [n for n, instr in enumerate(code) if instr.act is act]
+            for n in sorted({*places[:1], *places[-1:]}):
+                for wrong in _wrong(code[n]):
+                    changed: dict[str, Any] = {section: (*code[:n], wrong, *code[n + 1 :])}
+                    yield replace(routine, **changed)
+    if routine.before:
+        yield replace(routine, after=routine.after[::-1])
+        yield replace(routine, after=(routine.before[0], *routine.after[1:]))
+        yield replace(routine, after=routine.after[1:])
+
+
+@pytest.mark.parametrize("symbol", [s for s in BY_SYMBOL if not s.endswith(("avx512", "pmull"))])
+def test_mutants_are_refuted(symbol: str) -> None:
+    routine = BY_SYMBOL[symbol]
+    check = next(check for check in map(BY_NAME.get, SAMPLE) if check and check in _checks(routine))
+    mutants = list(_mutants(routine))
+    assert len(mutants) > 5
+    for mutant in mutants:
+        verdict = prove(mutant, check, tables(check))
+        assert verdict.status is Status.REFUTED, mutant
+        assert verdict.reason.startswith(f"{symbol}, {check.name}: ")
+
+
+def _flipped(table: Tables, name: str, *place: int) -> Tables:
+    """Return the tables with the lowest bit of one number changed."""
+
+    def changed(value: object, at: tuple[int, ...]) -> object:
+        if not at:
+            assert isinstance(value, int)
+            return value ^ 1
+        assert isinstance(value, tuple)
+        return (*value[: at[0]], changed(value[at[0]], at[1:]), *value[at[0] + 1 :])
+
+    fields: dict[str, Any] = {name: changed(getattr(table, name), place)}
+    return replace(table, **fields)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_changed_constant_is_refuted(name: str) -> None:
+    check, table = BY_NAME[name], tables(BY_NAME[name])
+    narrow = BY_SYMBOL[f"gfs_narrow_{'reflected' if check.reflected else 'normal'}__vpclmulqdq_avx2"]
+    word = BY_SYMBOL[narrow.symbol.replace("narrow", "word").replace("vpclmulqdq_avx2", "words")]
+    for distance in range(DISTANCES.index(narrow.block // 2) + 1):
+        for half in (0, 1):
+            wrong = _flipped(table, "folds", distance, half)
+            assert prove(narrow, check, wrong).status is Status.REFUTED
+    for nibble in range(16):
+        for entry in range(16):
+            assert prove(word, check, _flipped(table, "slices", nibble, entry)).status is Status.REFUTED
+    for name_ in ("bits", "reflected", "ones", "modulus"):
+        wrong = replace(table, **{name_: getattr(table, name_) ^ 1})
+        assert "parameters" in prove_tables(check, wrong).reason
+    for power in (0, 1, 63):
+        wrong = _flipped(table, "powers", power)
+        assert f"power {power} is" in prove_tables(check, wrong).reason
+    assert "64 bits" in prove(narrow, check, replace(table, folds=((1 << 64, 0), *table.folds[1:]))).reason
+
+
+def test_constants_of_another_check_are_refuted() -> None:
+    routine = BY_SYMBOL["gfs_fold_reflected__pclmulqdq"]
+    for check in _checks(routine):
+        for other in _checks(routine):
+            assert bool(prove(routine, check, tables(other))) == (check is other)
+    assert "another order" in prove(routine, BY_NAME["CRC16_T10"], tables(BY_NAME["CRC16_T10"])).reason
