@@ -13,7 +13,7 @@ from tests.support.library import NATIVE
 from tests.support.paths import ROOT
 
 GENERATED = ROOT / "gen_out"
-PROGRAMS = ("algebra", "features", "probe", "stripes")  # programs that several tests run
+PROGRAMS = ("algebra", "checksums", "features", "probe", "stripes")  # programs that several tests run
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 

@@ -71,6 +71,7 @@ CORE = Part(
         program("parallel", "brief"),
         program("pool"),
         program("algebra"),
+        program("checksums"),
         program("probe"),
         program("features"),
         program("memory", flags=("-Wl,--wrap=malloc", "-Wl,--wrap=free")),

@@ -89,6 +89,7 @@ def clean(done: subprocess.CompletedProcess[str]) -> str:
         ("parallel", ["brief"]),
         ("pool", []),
         ("algebra", []),
+        ("checksums", []),
         ("probe", []),
         ("features", []),
     ],

@@ -112,6 +112,15 @@ def test_algebra(cross: CrossBuild, compiler: Compiler) -> None:
     assert cross.run(program, "scalar") == cross.run(program) == call([compiler.link("algebra")])
 
 
+@each_machine
+def test_checksums(cross: CrossBuild, compiler: Compiler) -> None:
+    """Every set, and tables in either byte order, give the checksums of this machine (test_checksum.py)."""
+    program = cross.program("checksums")
+    expected = call([compiler.link("checksums")])
+    for isa in supported(cross.machine, cross.machine.best):
+        assert cross.run(program, isa) == expected, isa
+
+
 def test_algebra_takes_the_same_branches_for_all_data(tmp_path_factory: pytest.TempPathFactory) -> None:
     """qemu logs every block of instructions that a program executes; the test detects a leak."""
     machine = MACHINES[0]

@@ -1,0 +1,92 @@
+"""The meaning of the instructions of checksum routines compared with this CPU.
+
+The routines are compiled as the library compiles them, and run on random messages, data and constants: any
+constants, so the test is about the instructions and not about remainders.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from gfsmith.field.checksum import CHECKSUMS
+from gfsmith.ir.folding import DISTANCES, GROUP, Routine, Tables
+from gfsmith.lower.checksums import routines, tables
+from gfsmith.prove.checksum.forms import Execution
+from tests.support.folders import built
+from tests.support.paths import ROOT
+
+#: The sets of x86 in the order of gfs_crc_sets.
+SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
+RUNS = 5
+WRAPPER = """
+#include "crc_kernels.c"
+
+int present(int set)
+{
+    const gfs_crc_set *s = &gfs_crc_sets[set];
+    return (s->features & ~gfs_cpu_features()) == 0 && (s->carryless & ~gfs_cpu_carryless()) == 0;
+}
+
+void run(int set, int order, int narrow, const uint64_t (*folds)[2], uint8_t *message, const uint8_t *data)
+{
+    gfs_crc crc = {.bits = 64};
+    for (unsigned n = 0; n < 6; n++)
+        for (unsigned word = 0; word < 2; word++)
+            crc.folds[n][word] = folds[n][word];
+    if (narrow)
+        gfs_crc_sets[set].narrow[order](&crc, message);
+    else
+        gfs_crc_sets[set].fold[order](&crc, message, 1, data);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    built("gen")
+    folder = tmp_path_factory.mktemp("checksum")
+    (folder / "wrapper.c").write_text(WRAPPER)
+    core = ROOT / "runtime" / "core"
+    include = [f"-I{path}" for path in (core / "src", core / "include", ROOT / "gen_out")]
+    sources = (str(folder / "wrapper.c"), str(core / "src" / "cpu_x86.c"))
+    command = ["gcc", "-O2", "-shared", "-fPIC", *include, *sources, "-o", str(folder / "wrapper.so")]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(folder / "wrapper.so"))
+
+
+def bits(data: bytes) -> list[int]:
+    return [byte >> i & 1 for byte in data for i in range(8)]
+
+
+def executed(routine: Routine, numbers: Tables, message: bytes, data: bytes) -> list[int]:
+    """Return the bits of the message after a step, by the prover's meaning of instructions."""
+    check = next(check for check in CHECKSUMS if check.reflected == routine.reflected)
+    execution = Execution(check, numbers, bits(message), bits(data), [])
+    execution.run((*routine.head, *routine.body))
+    ends = [execution.values[value] for value in routine.after]
+    execution.values.update(zip(routine.before, ends, strict=True))
+    execution.run(routine.close)
+    return execution.arrays["message"]
+
+
+@pytest.mark.parametrize("routine", [r for r in routines() if r.set in SETS], ids=lambda r: r.symbol)
+def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> None:
+    set_ = SETS.index(routine.set)
+    if not compiled.present(set_):
+        pytest.skip(f"this CPU lacks {routine.set}")
+    rng = random.Random(routine.symbol)
+    narrow = routine.operation == "narrow"
+    for _ in range(RUNS):
+        folds = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in DISTANCES)
+        message, data = rng.randbytes(routine.block), rng.randbytes(routine.block)
+        want = executed(routine, replace(tables(CHECKSUMS[0]), folds=folds), message, data)
+        memory = ctypes.create_string_buffer(message, len(message))
+        flat = (ctypes.c_uint64 * (2 * len(folds)))(*(word for pair in folds for word in pair))
+        compiled.run(set_, int(routine.reflected), int(narrow), flat, memory, data)
+        end = 8 * (GROUP if narrow else routine.block)
+        assert bits(memory.raw)[:end] == want[:end]
