@@ -45,28 +45,29 @@ class Refuted(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A generated kernel. code: the machine code per ABI, empty for C. text: the source file at `path`."""
+    """A generated kernel. code: the machine code by the name of the ABI, empty for C. text: the source file
+    at `path`."""
 
     spec: KernelSpec
     path: str
     text: str
-    code: dict[Abi, bytes]
+    code: Mapping[str, bytes]
     verdict: Verdict
 
     @property
     def digest(self) -> str:
         """SHA-256 of the machine code of all ABIs, or of the C source."""
-        content = b"".join(self.code[abi] for abi in Abi if abi in self.code)
+        content = b"".join(self.code.values())
         return hashlib.sha256(content or self.text.encode()).hexdigest()
 
     @property
     def size(self) -> int:
-        """Bytes of machine code (System V); 0 for C."""
-        return len(self.code.get(Abi.SYSV, b""))
+        """Bytes of machine code for the first ABI; 0 for C."""
+        return len(next(iter(self.code.values()), b""))
 
     @property
     def abis(self) -> tuple[str, ...]:
-        return tuple(abi.value for abi in self.code) or (ABI_C,)
+        return tuple(self.code) or (ABI_C,)
 
 
 def program(spec: KernelSpec) -> Program:
@@ -227,7 +228,11 @@ def generate_one(spec: KernelSpec) -> Kernel:
 
     lowered = _proved(spec)
     machine = build_x86(spec, lowered)
-    return Kernel(spec, kernel_files.source_path(spec), machine.source, machine.code, PROVED)
+    return Kernel(spec, kernel_files.source_path(spec), machine.source, _named(machine.code), PROVED)
+
+
+def _named(code: Mapping[Abi, bytes]) -> dict[str, bytes]:
+    return {str(abi): code[abi] for abi in Abi if abi in code}
 
 
 def _proved(spec: KernelSpec) -> Program:
@@ -299,10 +304,10 @@ def generate(
 
 def _to_record(kernel: Kernel) -> dict[str, Any]:
     """Return the cache record of a kernel. It has no verdict, since only proved kernels exist."""
-    code = {abi.value: data.hex() for abi, data in kernel.code.items()}
+    code = {abi: data.hex() for abi, data in kernel.code.items()}
     return {"path": kernel.path, "text": kernel.text, "code": code}
 
 
 def _from_record(spec: KernelSpec, record: Mapping[str, Any]) -> Kernel:
-    code = {abi: bytes.fromhex(record["code"][abi.value]) for abi in Abi if abi.value in record["code"]}
+    code = {abi: bytes.fromhex(data) for abi, data in record["code"].items()}
     return Kernel(spec, record["path"], record["text"], code, PROVED)

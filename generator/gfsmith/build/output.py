@@ -62,7 +62,7 @@ def _code(kernel: Kernel) -> dict[str, Any]:
     """Return size and SHA-256 of the machine code of each ABI, which packaging/check_linked.py compares with
     linked functions; nothing for C."""
     code = {
-        abi.value: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        abi: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         for abi, data in kernel.code.items()
     }
     return {"code": code} if code else {}

@@ -55,7 +55,7 @@ def _prove(task: _Task) -> tuple[Report, float]:
 
 def tasks_of(kernels: Sequence[Kernel]) -> list[tuple[KernelSpec, str, bytes]]:
     """Return spec, ABI and code of all functions that ship as machine code."""
-    return [(kernel.spec, abi.value, code) for kernel in kernels for abi, code in kernel.code.items()]
+    return [(kernel.spec, abi, code) for kernel in kernels for abi, code in kernel.code.items()]
 
 
 def prove_all(

@@ -68,12 +68,13 @@ def command(jobs: int, form: str, cache: Path | None, rule: Path | None, **optio
     if target.name == ARCHIVE:
         fail(f"-o {target}: the archive needs a name before {ARCHIVE}")
     folder = target.name.removesuffix(ARCHIVE)
-    if form in ("go", "rust"):
+    package = form if form in ("go", "rust") else None
+    if package is not None:
         asked = _for_package(asked, form, folder)
     if not packed:
         output.read_manifest(target)  # refuses a wrong folder before the work
     output.check_writable(target.parent if packed else target, target)
-    made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress)
+    made = stages.make(asked, jobs, cache or shared_cache(options["path"]), progress, package)
     written = _sources(form, made, names, folder)
     if form == "tree" or (packed and form == "amalgamation"):
         written |= documents(form, made.kernels, names, written.keys())

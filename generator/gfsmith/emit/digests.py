@@ -19,7 +19,7 @@ _CONVENTIONS = (
     (Abi.SYSV, "else"),
 )
 
-Coded = tuple[KernelSpec, Mapping[Abi, bytes]]  #: a kernel and its machine code, empty for C
+Coded = tuple[KernelSpec, Mapping[str, bytes]]  #: a kernel and its machine code, empty for C
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Kernels as the packages of other languages see them: lists of proved x86 kernels and their known matrices.
+"""Kernels as the packages of other languages see them: lists of proved kernels and their known matrices.
 
 `golang.py` and `rust.py` write them as text.
 """
@@ -16,7 +16,8 @@ from gfsmith.kernel.spec import POLYNOMIAL, KernelSpec, Operation, SpecError, St
 _OPERATIONS = {Operation.DOT: "Dot", Operation.MAD: "Mad", Operation.XOR: "Xor"}
 _TABLES = {TableFormat.NONE: "None", TableFormat.NIBBLE: "Nibble", TableFormat.AFFINE: "Affine"}
 
-Proved = tuple[KernelSpec, bytes]  #: a kernel and its System V machine code
+Proved = tuple[KernelSpec, bytes]  #: a kernel and its machine code
+_COMPILED = "neon"  #: the set that packages take as compiled C: every 64-bit Arm CPU of Go and Rust has it
 _Shape = tuple[str, int, int]  #: code, data shards, parities
 
 
@@ -61,9 +62,11 @@ class Entry:
 
 
 def takes(spec: KernelSpec) -> bool:
-    """Return True if a package can use the kernel: x86-64, the field and tables of the package, ordinary
-    stores and no prefetching."""
-    if spec.isa.arch is not Arch.X86_64 or spec.field.polynomial != POLYNOMIAL or spec.tables not in _TABLES:
+    """Return True if a package can use the kernel: x86-64 or neon, the field and tables of the package,
+    ordinary stores and no prefetching."""
+    if spec.isa.arch is not Arch.X86_64 and spec.isa.name != _COMPILED:
+        return False
+    if spec.field.polynomial != POLYNOMIAL or spec.tables not in _TABLES:
         return False
     if spec.store is not Store.TEMPORAL or spec.prefetch or spec.pipelined:
         return False
@@ -78,7 +81,8 @@ def check(specs: Sequence[KernelSpec], form: str) -> None:
     """Raises SpecError unless every set has kernels to encode and update any shape."""
     if not specs:
         raise SpecError(
-            f"form {form}: no kernel for x86-64 that the package can use; use the C library for others"
+            f"form {form}: no kernel for x86-64 or neon that the package can use; "
+            "use the C library for others"
         )
     for isa in isas(specs):
         plain = (s for s in specs if s.isa.name == isa.name and s.baked is None and s.outputs == 1)
@@ -111,18 +115,18 @@ def matrices(specs: Sequence[KernelSpec]) -> list[Matrix]:
     ]
 
 
-def entries(kernels: Sequence[Proved]) -> list[Entry]:
-    """Return the kernels, which must satisfy `takes`, set by set.
+def entries(kernels: Sequence[Proved], arch: Arch) -> list[Entry]:
+    """Return the kernels for an architecture, set by set. All kernels must satisfy `takes`.
 
     A kernel for some rows of a matrix is left out if the other rows have no kernel.
     """
     specs = [spec for spec, _ in kernels]
-    sets = [isa.name for isa in isas(specs)]
+    sets = [isa.name for isa in isas(specs) if isa.arch is arch]
     shapes = [(m.code, m.k, m.m) for m in matrices(specs)]
     found = [
         _entry(spec, code, sets, shapes)
         for spec, code in kernels
-        if spec.baked is None or _shape(spec) in shapes
+        if spec.isa.name in sets and (spec.baked is None or _shape(spec) in shapes)
     ]
     return sorted(found, key=lambda entry: entry.isa)
 

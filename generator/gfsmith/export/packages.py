@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gfsmith.build import compiled
 from gfsmith.build.generate import Kernel
 from gfsmith.build.request import Build
 from gfsmith.emit import golang, packaged
 from gfsmith.emit import rust as emitter
-from gfsmith.emit.x86.frame import Abi
 
 _KEYWORDS = (
     "break case chan const continue default defer else fallthrough for func go goto if import interface map "
@@ -41,7 +41,7 @@ def narrowed(build: Build, form: str) -> Build:
 
 def go(kernels: Sequence[Kernel], package: str) -> dict[str, str]:
     """Return path -> text of the Go package."""
-    return golang.files(_proved(kernels), package)
+    return golang.files(_proved(kernels), package, compiled.frames(kernels))
 
 
 def rust(kernels: Sequence[Kernel]) -> dict[str, str]:
@@ -50,4 +50,4 @@ def rust(kernels: Sequence[Kernel]) -> dict[str, str]:
 
 
 def _proved(kernels: Sequence[Kernel]) -> list[packaged.Proved]:
-    return [(kernel.spec, kernel.code[Abi.SYSV]) for kernel in kernels]
+    return [(kernel.spec, next(iter(kernel.code.values()))) for kernel in kernels]

@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from gfsmith.cli.main import main
-from gfsmith.emit import golang, packaged
+from gfsmith.emit import golang, golang_amd64, packaged
 from gfsmith.kernel.spec import SpecError
 
 _ADJUST = {1: ("4883", "ec", "c4"), 4: ("4881", "ec", "c4")}
+NO_FRAMES = golang.Frames(0, {})
 _REGISTERS = {"BX": ("53", "5b"), "BP": ("55", "5d")} | {
     f"R{n}": (f"41{0x50 + n - 8:02x}", f"41{0x58 + n - 8:02x}") for n in range(12, 16)
 }
@@ -22,7 +23,7 @@ _REGISTERS = {"BX": ("53", "5b"), "BP": ("55", "5d")} | {
 
 def assemble(row: str) -> bytes:
     """Return the bytes that Go's assembler makes of a line, by Intel's manual: a
-    second opinion on golang.py.
+    second opinion on golang_amd64.py.
     """
     if row == "RET":
         return b"\xc3"
@@ -40,14 +41,14 @@ def assemble(row: str) -> bytes:
 def test_listings_are_the_bytes(kernels: list[packaged.Proved]) -> None:
     assert len(kernels) > 200
     for spec, code in kernels:
-        assert b"".join(map(assemble, golang.listing(code).rows)) == code, spec.symbol
+        assert b"".join(map(assemble, golang_amd64.listing(code).rows)) == code, spec.symbol
 
 
 def test_depth_counts_pushes_and_spills(kernels: list[packaged.Proved]) -> None:
-    depths = {spec.symbol: golang.listing(code).depth for spec, code in kernels}
+    depths = {spec.symbol: golang_amd64.listing(code).depth for spec, code in kernels}
     assert depths["gfs_dot_nx1__sse_u4"] == 0
-    large = {spec.symbol for spec, code in kernels if golang.listing(code).inside}
-    assert large == {symbol for symbol, depth in depths.items() if depth > golang.NOSPLIT_BYTES}
+    large = {spec.symbol for spec, code in kernels if golang_amd64.listing(code).inside}
+    assert large == {symbol for symbol, depth in depths.items() if depth > golang_amd64.NOSPLIT_BYTES}
     shapes = {symbol.split("_")[2] for symbol in large}
     assert shapes == {"16x8", "100x20", "64x64", "128x64", "64x128", "200x55"}  # docs/go.md
     assert all("avx2" in symbol for symbol in large if "16x8" in symbol)
@@ -56,8 +57,8 @@ def test_depth_counts_pushes_and_spills(kernels: list[packaged.Proved]) -> None:
 def test_a_kernel_with_much_stack_lies_inside_its_caller(kernels: list[packaged.Proved]) -> None:
     """The function that Go calls has a frame for the kernel and its return address."""
     spec, code = next(k for k in kernels if k[0].symbol == "gfs_dot_16x8_backblaze__avx2_u2_steps")
-    text = golang.files([(spec, code)], "k")["avx2_amd64.s"]
-    depth = golang.listing(code).depth
+    text = golang.files([(spec, code)], "k", NO_FRAMES)["avx2_amd64.s"]
+    depth = golang_amd64.listing(code).depth
     outer = text[text.index(f"TEXT ·{spec.symbol}(SB), 0, ${depth + 8}-40") :].split("\n\n")[0]
     lines = [line.split(" //")[0].strip() for line in outer.splitlines()]
     start = lines.index("PUSHQ AX")
@@ -73,10 +74,10 @@ def test_a_kernel_with_much_stack_lies_inside_its_caller(kernels: list[packaged.
 
 
 def test_frames_of_others_are_refused(kernels: list[packaged.Proved]) -> None:
-    code = next(code for _, code in kernels if golang.listing(code).depth > 48)
+    code = next(code for _, code in kernels if golang_amd64.listing(code).depth > 48)
     for wrong in (code[4:], code[:-1], code[:-3] + b"\x90" + code[-2:]):
-        with pytest.raises(golang.EmissionError):
-            golang.listing(wrong)
+        with pytest.raises(golang_amd64.EmissionError):
+            golang_amd64.listing(wrong)
 
 
 def test_a_matrix_must_be_known_whole(kernels: list[packaged.Proved]) -> None:
@@ -86,7 +87,7 @@ def test_a_matrix_must_be_known_whole(kernels: list[packaged.Proved]) -> None:
     assert spec.baked is not None
     parts = [replace(spec.baked, first=n, rows=spec.baked.rows[n : n + 2]) for n in (0, 2)]
     halves = [(replace(spec, outputs=2, baked=part), code) for part in parts]
-    half, whole = (golang.files(plain + halves[:n], "k") for n in (1, 2))
+    half, whole = (golang.files(plain + halves[:n], "k", NO_FRAMES) for n in (1, 2))
     assert '{"cauchy"' not in half["kernels.go"] and "cauchy" not in half["avx2_amd64.s"]
     assert '{"cauchy", 10, 4,' in whole["kernels.go"]
     assert re.search(r"cauchym4r2__avx2_u1\", Dot, 0, 10, 2, None, 0, 2}", whole["kernels_amd64.go"])
@@ -105,7 +106,7 @@ def test_kernels_that_every_codec_needs(kernels: list[packaged.Proved]) -> None:
 def test_an_archive_holds_the_package_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "c.toml").write_text(
-        '[generator]\nisas = ["sse", "neon"]\n'
+        '[generator]\nisas = ["sse", "scalar"]\n'
         '[[kernels]]\noperation = "dot"\nshapes = ["nx1"]\n[[kernels]]\noperation = "mad"\nshapes = ["1x1"]\n'
     )
     command = [
@@ -140,7 +141,7 @@ def test_an_archive_holds_the_package_alone(tmp_path: Path, monkeypatch: pytest.
     [
         (["-o", "Kernels"], "'Kernels' would be the Go package's name"),
         (["-o", "range"], "'range' would be the Go package's name"),
-        (["-o", "k", "--isa", "neon"], "no kernel for x86-64"),
+        (["-o", "k", "--isa", "sve"], "no kernel for x86-64 or neon"),
     ],
 )
 def test_refusals(arguments: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

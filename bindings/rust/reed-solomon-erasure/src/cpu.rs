@@ -1,4 +1,4 @@
-//! Features of the CPU that kernels require, by the names of Intel's manual (SDM volume 2, CPUID).
+//! Features of the CPU that kernels require: on x86-64 by the names of Intel's manual (SDM volume 2, CPUID).
 
 /// Returns whether CPU and operating system support a feature.
 #[cfg(target_arch = "x86_64")]
@@ -20,10 +20,10 @@ pub fn has(feature: &str) -> bool {
     }
 }
 
-/// Returns false: other processors have no kernels.
+/// Returns whether the program may use a feature: 64-bit Arm has Advanced SIMD, other processors have no kernels.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn has(_feature: &str) -> bool {
-    false
+pub fn has(feature: &str) -> bool {
+    cfg!(target_arch = "aarch64") && feature == "ASIMD"
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -7,12 +7,12 @@ and xmm6-15.
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 from gfsmith.emit.x86.asm import Asm, Mem
 
 
-class Abi(Enum):
+class Abi(StrEnum):
     """Calling conventions; the value is the name in PROOFS.json."""
 
     SYSV = "sysv"

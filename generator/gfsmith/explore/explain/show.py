@@ -124,7 +124,7 @@ def show(console: Console, it: Explanation) -> None:
 
 def _show_machine(console: Console, it: Explanation, machine: Machine, heading: Any, block: Any) -> None:
     heading(f"machine code, {it.kernel.path}")
-    sizes = ", ".join(f"{len(code)} bytes ({abi.value})" for abi, code in it.kernel.code.items())
+    sizes = ", ".join(f"{len(code)} bytes ({abi})" for abi, code in it.kernel.code.items())
     block([
         f"with prologue and epilogue: {sizes}; the body, `|` marks the main loop:",
         *_listing(machine),
@@ -218,7 +218,7 @@ def to_json(it: Explanation) -> dict[str, Any]:
             for each in it.certificates
         },
         "program": words.body(it.program),
-        "bytes": {abi.value: len(code) for abi, code in it.kernel.code.items()},
+        "bytes": {abi: len(code) for abi, code in it.kernel.code.items()},
         "machine": _machine(it.machine) if it.machine is not None else None,
         "compiled": _compiled(it.compiled) if it.compiled is not None else None,
         "predictions": [_prediction(outcome) for outcome in it.predictions],

@@ -16,7 +16,8 @@ class Abi:
     preserved: general registers that keep their value; preserved_vectors: vector register -> how many of
     its low bytes. preserved_conditions: sets of flags that keep their value. anchored: general registers that
     hold the entry value of the stack pointer plus a number, on entry and at return. zeros: general registers
-    that hold 0, on entry and at return. stack_multiple: a place,
+    that hold 0, on entry and at return. constant: general registers that keep their entry value at every
+    instruction, because a signal handler reads them. stack_multiple: a place,
     and a number of which its address is a multiple. return_address: a register, a place, or None if no
     instruction can reach it. pointer: bytes of an address and of a length. Places are relative to the stack
     pointer on entry. home, red_zone, guard, deepest: as in stack.Stack. stack_vectors: the vectors that a
@@ -39,5 +40,6 @@ class Abi:
     stack_vectors: int = 0
     anchored: Mapping[str, int] = field(default_factory=dict)
     zeros: tuple[str, ...] = ()
+    constant: tuple[str, ...] = ()
     stack_multiple: tuple[int, int] = (0, 1)
     landing: bytes = b""

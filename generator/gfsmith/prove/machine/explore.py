@@ -95,6 +95,7 @@ class Explorer:
         self.certificate: Node = []
         self.steps = 0
         self._max_steps = max_steps
+        self._constant: dict[str, Value | Opaque] = {}
 
     @property
     def covered(self) -> set[int]:
@@ -117,6 +118,7 @@ class Explorer:
         """
         ends: list[State] = []
         self.certificate = []
+        self._constant = {name: state.gpr[name] for name in self._abi.constant}
         first = self.origin if start is None else start
         self._paths = [Path(first, state, node=self.certificate)]
         while path := self._next():
@@ -203,6 +205,9 @@ class Explorer:
         self.arch.execute(state, instr)
         if state.gpr[name] is not before:
             move_stack(state, name, self.arch.alignment)
+        for register, value in self._constant.items():
+            if state.gpr[register] != value:
+                raise Refutation(f"changes {register}, which a signal handler reads")
 
     def _branch(self, path: Path, instr: Instruction) -> bool:
         """Continue along one side of a branch, or queue both sides. Return False if this path ends here."""

@@ -233,7 +233,8 @@ def _obstacle(image: Image, function: Function) -> str:
 
 def prove_bytes(contract: Contract, code: bytes, name: str, exhaustive: bool) -> Report:
     """Prove or refute machine code without a file."""
-    return prove_code(contract, raw(name, code), name, exhaustive)
+    image = raw(name, code, machine=of_abi(contract.abi).name)
+    return prove_code(contract, image, name, exhaustive)
 
 
 def _attempt(runs: Sequence[_Run], image: Image, function: Function, exhaustive: bool, last: bool) -> Report:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 
-from gfsmith.emit import golang
+from gfsmith.emit import golang_amd64
 from gfsmith.prove.machine.formats.load import load
 from gfsmith.prove.machine.prove import Report, contract_of, prove_code
 from gfsmith.prove.verdict import Status
@@ -44,7 +44,7 @@ def _functions(program: Path) -> dict[str, Linked]:
         }
     functions = {}
     for kernel, (_, proved_code) in proved().items():
-        name = f"{PACKAGE}.{kernel}.abi0" if golang.listing(proved_code).inside else kernel
+        name = f"{PACKAGE}.{kernel}.abi0" if golang_amd64.listing(proved_code).inside else kernel
         address, function = found[name]
         functions[kernel] = Linked(address, function, function.index(ENDBR64))
     return functions
@@ -72,7 +72,7 @@ def test_linked_bytes_are_the_proved_ones(program: Path) -> None:
     for symbol, (_, code) in proved().items():
         function = linked[symbol]
         assert function.address % 32 == 0
-        if not golang.listing(code).inside:
+        if not golang_amd64.listing(code).inside:
             assert function.start == 0
             assert not function.code[len(code) :].strip(b"\xcc"), "bytes follow the kernel"
     assert sum(function.start > 0 for function in linked.values()) == 1
@@ -141,6 +141,6 @@ def test_go_knows_where_the_stack_is(program: Path) -> None:
     """A profiler's signal inside a kernel finds its caller: Go's tables include pushes and spills."""
     linked, depths = _functions(program), _depths(program)
     for symbol, (_, code) in proved().items():
-        listing = golang.listing(code)
+        listing = golang_amd64.listing(code)
         outer = 16 if listing.inside else 0  # the saved frame pointer, and the kernel's return address
         assert depths[linked[symbol].address] == listing.depth + outer, symbol

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gfsmith.emit import golang
+from gfsmith.emit import golang, golang_amd64
 from tests.system.bindings.go.support import NATIVE, Project, default_set
 
 HEADER = "module frames\n\ngo 1.19\n"
@@ -18,9 +18,9 @@ HEADER = "module frames\n\ngo 1.19\n"
 def frames(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A package of these kernels alone, with the test in native/."""
     folder = tmp_path_factory.mktemp("frames")
-    inside = [(spec, code) for spec, code in default_set() if golang.listing(code).inside]
+    inside = [(spec, code) for spec, code in default_set() if golang_amd64.listing(code).inside]
     assert len(inside) > 5
-    for name, text in {**golang.files(inside, "frames"), "go.mod": HEADER}.items():
+    for name, text in {**golang.files(inside, "frames", golang.Frames(0, {})), "go.mod": HEADER}.items():
         (folder / name).write_text(text)
     shutil.copy(NATIVE / "frames_test.go", folder)
     return Project(folder)

@@ -24,8 +24,10 @@ from gfsmith.prove.machine.aarch64.semantics.operands import (
     general,
     immediate,
     total,
+    vector,
     word,
     write,
+    write_vector,
 )
 from gfsmith.prove.machine.abi import Abi
 from gfsmith.prove.machine.architecture import Architecture, Decode, Flow, Instruction, Start, by_bytes
@@ -39,6 +41,7 @@ from gfsmith.prove.machine.substitution import field
 
 _BRANCHES = frozenset({"cbz x #", "cbz w #", "cbnz x #", "cbnz w #"})
 _BIT_BRANCHES = frozenset({"tbz x # #", "tbz w # #", "tbnz x # #", "tbnz w # #"})
+_LITERALS = frozenset({"ldr q #", "ldr d #", "ldr s #"})  #: loads from a place in the code
 _WORD = 4
 #: Form -> the feature beyond Advanced SIMD that the instruction needs, by its name in isa.py.
 _FEATURES = {
@@ -65,7 +68,7 @@ def _low_bits(value: Word) -> Word:
 
 
 def _address(state: State, found: Decoded) -> Word:
-    """Return the result of adr, an address, or of adrp, the address of its page."""
+    """Return the result of adr or the place of a literal, an address; or of adrp, the address of its page."""
     assert isinstance(state.memory, Memory)
     constants = state.memory.constants
     reference = constants.reference(found.address, _WORD)
@@ -155,6 +158,10 @@ class AArch64:
             write(state, general(found.operands[0]), _address(state, found))
             return
         assert isinstance(state.memory, Memory)
+        if found.form in _LITERALS:
+            target = vector(found.operands[0])
+            write_vector(state, target, state.memory.load(_address(state, found), target.size))
+            return
         reference = state.memory.constants.reference(instruction.ip, _WORD)
         if reference is None:
             step(TABLE, state, found)

@@ -44,4 +44,30 @@ GO = Abi(
     deepest=_GO_STACK,
     anchored={"x29": -8},
 )
-ABIS = {abi.name: abi for abi in (AAPCS64, AAPCS64_X18, GO)}
+#: The bytes of a Go function's frame that the kernel it calls may use: the smallest that suffices.
+GO_FRAMES = (0, 512, 1024, 2048, 4096)
+GO_SAVED = 160  #: those of them that lie below x26
+_GO_LINK = 16  #: the bytes above sp in which the caller keeps its return address
+GO_PLACE = _GO_LINK + GO_SAVED  #: the distance of x26 from sp
+
+
+def go_kernel(frame: int) -> Abi:
+    """Return the convention of a kernel that an assembly function of Go calls (emit/golang_arm64.py).
+
+    It works in the caller's frame, to which x26 points. A signal handler finds the callers by sp and the
+    goroutine by x28, so these never change.
+    """
+    return Abi(
+        name=f"go-arm64-kernel-{frame}",
+        arguments=AAPCS64.arguments,
+        preserved=("x18", "x28"),
+        return_address="x30",
+        stack_arguments=0,
+        home=(_GO_LINK, _GO_LINK + frame),
+        deepest=0,
+        anchored={"x26": GO_PLACE},
+        constant=("x18", "x28", "sp"),
+    )
+
+
+ABIS = {abi.name: abi for abi in (AAPCS64, AAPCS64_X18, GO, *map(go_kernel, GO_FRAMES))}
