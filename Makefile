@@ -56,7 +56,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Werror
 include packaging/make/library.mk
 
 # The levels of generator/gfsmith/build/requirements.py.
-SETUPS := $(addprefix setup-,gen lib compose python java wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
+SETUPS := $(addprefix setup-,gen lib packages compose python java wasm tune docs site check analyze test test-all bench bench-compose release verdicts)
 
 .PHONY: help gen judge lib adaptive python rust tune named-specs test test-all check abi analyze coverage fuzz minio docs site facts pictures mutate demo wasm bench bench-quick bench-adaptive bench-threads bench-compose verdicts predict model-memory dist release test-release clean $(SETUPS)
 
@@ -163,7 +163,7 @@ coverage: setup-test-all
 minio: setup-test-all gen
 	@.venv/bin/python -m tests.system.bindings.go.minio.run
 
-rust: setup-gen
+rust: setup-packages
 	@$(GFSMITH) export --form rust -c bindings/rust/reed-solomon-erasure/gfsmith.toml --cache .gfsmith-cache -o bindings/rust/reed-solomon-erasure/src/kernels
 
 fuzz: setup-test-all

@@ -22,10 +22,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-ENDBR64 = b"\xf3\x0f\x1e\xfa"  #: the first instruction of every kernel
+ENDBR64 = b"\xf3\x0f\x1e\xfa"  #: the first instruction of every kernel for x86-64
+CALL = (
+    b"\x02\x00\x00\x94"  #: bl: in Go's programs for arm64, the call of a kernel that begins a word behind it
+)
 FILLER = b"\xcc"  #: the padding of Go's linker, which counts as a part of the function
-SYSV, MS = "sysv", "ms"
-X86_ELF, X86_MACHO, X86_COFF = 62, 0x01000007, 0x8664
+#: Calling conventions by the beginnings of their names: those of x86-64, and the two of AArch64.
+SYSV, MS, ARM64 = ("sysv",), ("ms",), ("aapcs64-", "go-arm64-")
+Convention = tuple[str, ...]
+X86_ELF = 62
+#: The machine in a file's header -> the convention.
+ELF = {X86_ELF: SYSV, 183: ARM64}
+MACHO = {0x01000007: SYSV, 0x0100000C: ARM64}
+COFF = {0x8664: MS, 0xAA64: ARM64}
 _SHF_WRITE, _SHF_EXECINSTR = 1, 4
 _ET_REL = 1
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS, _SHT_REL, _SHT_DYNSYM = 2, 4, 8, 9, 11
@@ -60,9 +69,9 @@ class Function(NamedTuple):
 
 
 class Image(NamedTuple):
-    """An object or a linked file. abi: the calling convention of x86-64, None for other machines."""
+    """An object or a linked file. abi: its calling convention, None for other machines."""
 
-    abi: str | None
+    abi: Convention | None
     sections: list[Section]
     functions: list[Function]
 
@@ -114,7 +123,7 @@ def elf(data: memoryview) -> Image:
     if wide:
         _elf_relocations(order, kind, headers, sections)
     functions = list(_elf_functions(order, kind, headers, sections)) if machine else []
-    return Image(SYSV if machine == X86_ELF else None, sections, functions)
+    return Image(ELF.get(machine), sections, functions)
 
 
 def _elf_functions(order: str, kind: int, headers: list[Row], sections: list[Section]) -> Iterator[Function]:
@@ -177,7 +186,7 @@ def macho(data: memoryview) -> Image:
                     symbol = symbol[1:] if symbol.startswith("_") else symbol
                     functions.append(Function(symbol, section, value - section.address, 0))
         at += size
-    return Image(SYSV if machine == X86_MACHO else None, sections, functions)
+    return Image(MACHO.get(machine), sections, functions)
 
 
 def _macho_sections(data: memoryview, at: int, count: int, writable: bool) -> Iterator[Section]:
@@ -232,7 +241,7 @@ def coff(data: memoryview, start: int) -> Image:
                 _text(strings, long[1]) if long[0] == 0 else name.rstrip(b"\0").decode("utf-8", "replace")
             )
             functions.append(Function(symbol, sections[index - 1], value, 0))
-    return Image(MS if machine == X86_COFF else None, sections, functions)
+    return Image(COFF.get(machine), sections, functions)
 
 
 def _coff_relocations(data: memoryview, where: int, count: int) -> list[tuple[int, int]]:
@@ -321,12 +330,13 @@ class Code(NamedTuple):
     sha256: str
 
 
-def proved(manifest: dict[str, Any], abi: str, isas: Sequence[str]) -> dict[str, Code]:
+def proved(manifest: dict[str, Any], abi: Convention, isas: Sequence[str]) -> dict[str, Code]:
     """Return symbol -> proved code of the kernels in machine code, of these instruction sets or of all."""
     return {
-        kernel["symbol"]: Code(kernel["code"][abi]["bytes"], kernel["code"][abi]["sha256"])
+        kernel["symbol"]: Code(code["bytes"], code["sha256"])
         for kernel in manifest["kernels"]
-        if abi in kernel.get("code", {}) and (not isas or kernel["isa"] in isas)
+        for name, code in kernel.get("code", {}).items()
+        if name.startswith(abi) and (not isas or kernel["isa"] in isas)
     }
 
 
@@ -348,8 +358,10 @@ def difference(function: Function, code: Code) -> str:
 def search(image: Image, code: dict[str, Code]) -> set[str]:
     """Return the symbols whose code occurs anywhere in an image, as often as it has symbols.
 
-    A file may have no symbols, and Go has kernels with much stack inside other functions.
+    A file may have no symbols, and Go has kernels inside other functions. Of the kernels for AArch64 only those
+    in Go's programs are found.
     """
+    mark, ahead = (CALL, 2 * len(CALL)) if image.abi == ARM64 else (ENDBR64, 0)
     wanted: dict[Code, list[str]] = {}
     for symbol, known in code.items():
         wanted.setdefault(known, []).append(symbol)
@@ -357,8 +369,9 @@ def search(image: Image, code: dict[str, Code]) -> set[str]:
     found: list[str] = []
     for section in image.sections:
         data = bytes(section.data) if section.executable and not section.writable else b""
-        at = data.find(ENDBR64)
-        while at >= 0:
+        found_at = data.find(mark)
+        while found_at >= 0:
+            at = found_at + ahead
             digest, done = hashlib.sha256(), at
             for size in sizes:
                 if at + size > len(data):
@@ -367,7 +380,7 @@ def search(image: Image, code: dict[str, Code]) -> set[str]:
                 done = at + size
                 left = wanted.get(Code(size, digest.hexdigest()))
                 found += [left.pop()] if left else []
-            at = data.find(ENDBR64, at + 1)
+            found_at = data.find(mark, found_at + 1)
     return set(found)
 
 

@@ -139,7 +139,7 @@ def _function(symbol: str, assembly: str) -> tuple[list[str], list[str]]:
     section, inside = constants, False
     for raw in assembly.splitlines():
         line = raw.split("//")[0].rstrip()
-        if line.startswith("\t.section") or line.startswith("\t.text"):
+        if line.startswith(("\t.section", "\t.text")):
             section = lines if ".text" in line else constants
             inside = ".rodata" in line
         elif line == f"{symbol}:":

@@ -28,13 +28,14 @@ CROSS = ("{}-gcc", "/usr/{}/lib/libc.a")
 
 
 class Level(Enum):
-    """The purpose of a requirement, named after a target of make.
+    """The purpose of a requirement, named after a target of make. PACKAGES: kernels for Go and Rust.
 
     PEERS, YCSB and FOREIGN: further programs for the benchmarks and for `make verdicts`. Their absence is no
     error: these list the peers and libraries that they could not build."""
 
     GEN = "gen"
     LIB = "lib"
+    PACKAGES = "packages"
     COMPOSE = "compose"
     PYTHON = "python"
     JAVA = "java"
@@ -59,6 +60,7 @@ class Level(Enum):
 _UPON: dict[Level, tuple[Level, ...]] = {
     Level.GEN: (),
     Level.LIB: (Level.GEN,),
+    Level.PACKAGES: (Level.GEN,),
     Level.COMPOSE: (Level.LIB,),
     Level.PYTHON: (Level.LIB,),
     Level.JAVA: (Level.LIB,),
@@ -131,7 +133,12 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.COMPOSE, Probe.FILE, "/usr/include/sqlite3.h", "libsqlite3-dev", "apps/stripe-store"),
     Requirement(Level.PYTHON, Probe.COMMAND, "python3-config", "python3-dev", "compiles for Python"),
     Requirement(
-        Level.WASM, Probe.COMMAND, "clang-19", "clang-19", "second compiler, assembler", (Level.FOREIGN,)
+        Level.WASM,
+        Probe.COMMAND,
+        "clang-19",
+        "clang-19",
+        "second compiler, assembler",
+        (Level.PACKAGES, Level.FOREIGN),
     ),
     Requirement(Level.WASM, Probe.COMMAND, "ld.lld-19", "lld-19", "links for other machines"),
     Requirement(Level.WASM, Probe.FILE, "/usr/include/wasm32-wasi/stdlib.h", "wasi-libc", "bindings/wasm"),

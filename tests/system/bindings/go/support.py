@@ -78,14 +78,19 @@ def _code(specs: tuple[KernelSpec, ...]) -> list[packaged.Proved]:
     return [(spec, code) for spec, abi, code in found if abi == Abi.SYSV.value]
 
 
+def default_specs() -> tuple[KernelSpec, ...]:
+    """Return the specs of the default set, as far as Go's assembler supports them."""
+    return _specs(ROOT / "gfsmith.toml")
+
+
 def default_set() -> list[packaged.Proved]:
-    """Return the kernels of the default set, as far as Go's assembler supports them."""
-    return _code(_specs(ROOT / "gfsmith.toml"))
+    """Return the kernels of the default set for amd64, as far as Go's assembler supports them."""
+    return _code(tuple(spec for spec in default_specs() if spec.machine_code))
 
 
 def chosen() -> tuple[KernelSpec, ...]:
-    """Return the specs in the example's gfsmith.toml, as far as Go's assembler supports them."""
-    return _specs(EXAMPLE / "gfsmith.toml")
+    """Return the specs for amd64 in the example's gfsmith.toml, as far as Go's assembler supports them."""
+    return tuple(spec for spec in _specs(EXAMPLE / "gfsmith.toml") if spec.machine_code)
 
 
 def proved() -> Mapping[str, tuple[KernelSpec, bytes]]:

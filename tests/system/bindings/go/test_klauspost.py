@@ -6,15 +6,25 @@ Both judges are fetched from the Go proxy; klauspost/differential/go.sum has the
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
+from gfsmith.build import config
+from gfsmith.kernel.spec import KernelSpec
+from gfsmith.prove.machine.prove import contract_of, prove_bytes
+from gfsmith.prove.verdict import Status
 from tests.support.folders import once
 from tests.support.paths import ROOT
-from tests.system.bindings.go.support import Project, fresh
+from tests.system.bindings.go.support import EXAMPLE, Project, fresh
+from tests.system.docs.pages import fences
+from tests.system.linked.support import check, refused
 
 OWN = Path(__file__).parent / "klauspost"
 MODULE = "github.com/klauspost/reedsolomon"
@@ -169,3 +179,91 @@ def test_the_drop_in_contains_only_copies(dropin: Project) -> None:
             ).replace(f'"{MODULE}/internal/codec"', '"gfsmith.example/go/codec"')
             == source.read_text()
         )
+
+
+#: Go's commands for arm64; its programs run under qemu.
+ARM64 = {"GOARCH": "arm64", "CGO_ENABLED": "0"}
+EMULATOR = ("-exec", "qemu-aarch64-static")
+#: Tests of the original that take long under qemu; amd64 runs them.
+LONG = ("TestEncoding", "TestRSReconstructSome", "TestUpdate", "TestEncoderReconstructLeo", "TestReentrant")
+KERNELS = Path("internal") / "kernels"
+CALL = b"\x02\x00\x00\x94"  #: the call of a kernel by the function that contains it; a jump follows
+
+
+def test_the_tests_of_the_original_pass_on_arm64(dropin: Project, original: Project, tmp_path: Path) -> None:
+    copy = _with_the_tests(dropin, original, tmp_path / "copy")
+    left_out = "|".join(f"^{name}$" for name in (*SKIPPED, *LONG))
+    said = copy.go("test", *EMULATOR, "-short", "-v", "-skip", left_out, ".", **ARM64)
+    assert said.count("\n--- PASS: ") >= 70
+    assert "--- FAIL" not in said
+
+
+def test_results_on_arm64(dropin: Project, original: Project, few: str, tmp_path: Path) -> None:
+    """With neon the same results as the original on amd64."""
+    copy = switch(original, dropin, tmp_path / "copy")
+    assert copy.go("run", *EMULATOR, ".", "few", **ARM64) == few
+
+
+def _found(program: Path, specs: Mapping[str, KernelSpec], manifest: Path) -> dict[str, Status]:
+    """Return kernel -> the verdict on its bytes in a program for arm64: behind the call and the jump."""
+    recorded = {
+        k["symbol"]: k["code"] for k in json.loads(manifest.read_text())["kernels"] if k["isa"] == "neon"
+    }
+    with program.open("rb") as file:
+        elf = ELFFile(file)
+        text = elf.get_section_by_name(".text")
+        code, base = text.data(), text["sh_addr"]
+        places = {s.name: s["st_value"] for s in elf.get_section_by_name(".symtab").iter_symbols()}
+    found = {}
+    for name in sorted(specs):
+        ((abi, entry),) = recorded[name].items()
+        start = code.index(CALL, places[f"{MODULE}/internal/kernels.{name}.abi0"] - base) + 2 * len(CALL)
+        proof = prove_bytes(contract_of(specs[name], abi), code[start:][: entry["bytes"]], name, False)
+        found[name] = proof.status
+    return found
+
+
+def test_the_linked_bytes_on_arm64(dropin: Project, tmp_path: Path) -> None:
+    """They are the proved ones, by digests and by another proof; a changed bit is found three times."""
+    configuration = EXAMPLE / DROPIN / "gfsmith.toml"
+    shapes = ("dot_12x4_backblaze__neon", "dot_4x2__neon", "mad_1x1__neon")
+    every = config.specs(config.load(configuration), configuration.name)
+    specs = {s.symbol: s for s in every if any(shape in s.symbol for shape in shapes)}
+    assert len(specs) == len(shapes)
+    program = tmp_path / "right"
+    dropin.go("test", "-c", "-o", program, f"./{KERNELS}", **ARM64)
+    manifest = dropin.folder / KERNELS / "MANIFEST.json"
+    assert "28 functions found" in check(manifest, program).stdout
+    assert set(_found(program, specs, manifest).values()) == {Status.PROVED}
+
+    wrong = dropin.copy(tmp_path / "copy")
+    source = wrong.folder / KERNELS / "neon_arm64.s"
+    (symbol,) = (name for name in specs if "12x4" in name)
+    before, kernel = source.read_text().split(f"TEXT ·{symbol}(SB)", 1)
+    last = kernel[: kernel.index("done:")].rindex("WORD $0x") + len("WORD $0x")  # a constant
+    kernel = f"{kernel[:last]}{int(kernel[last : last + 8], 16) ^ 1:08x}{kernel[last + 8 :]}"
+    source.write_text(f"{before}TEXT ·{symbol}(SB){kernel}")
+    said = wrong.run("test", *EMULATOR, f"./{KERNELS}", **ARM64).stdout
+    assert f"{symbol}: its machine code is not the proved one" in said
+    wrong.go("test", "-c", "-o", tmp_path / "wrong", f"./{KERNELS}", **ARM64)
+    refused(check(manifest, tmp_path / "wrong"), f"{symbol}: its proved machine code is not in the file")
+    found = _found(tmp_path / "wrong", specs, manifest)
+    assert [name for name, status in found.items() if status is not Status.PROVED] == [symbol]
+
+
+def test_the_example(dropin: Project, tmp_path: Path) -> None:
+    """The commands of examples/go-replace/README.md from an empty folder, then the program for arm64."""
+    checkout = tmp_path / "checkout"
+    (checkout / "bindings").mkdir(parents=True)
+    (checkout / "bindings" / "go").symlink_to(dropin.folder.parent)
+    (checkout / "examples").symlink_to(ROOT / "examples")
+    shell, output = fences((ROOT / "examples" / "go-replace" / "README.md").read_text())
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    known = {**os.environ, "CHECKOUT": str(checkout), "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
+    command = ["sh", "-e", "-c", shell.text]
+    done = subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True)
+    assert done.stdout == output.text, done.stderr
+    program = Project(folder / "program")
+    assert "reedsolomon => " in (program.folder / "go.mod").read_text()
+    assert program.go("run", *EMULATOR, ".", **ARM64) == output.text

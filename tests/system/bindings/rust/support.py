@@ -77,15 +77,24 @@ def has(command: str) -> bool:
     return subprocess.run(("cargo", command, "--version"), capture_output=True).returncode == 0
 
 
+@functools.cache
+def installed(target: str) -> bool:
+    """Return True if Rust's standard library for a target is installed."""
+    command = ("rustc", "--print", "target-libdir", "--target", target)
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode == 0 and any(Path(done.stdout.strip()).glob("libstd-*.rlib"))
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A cargo workspace."""
 
     folder: Path
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = ("cargo", *arguments)
-        return subprocess.run(command, cwd=self.folder, env=environment(), capture_output=True, text=True)
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a cargo command there, with these variables."""
+        command, known = ("cargo", *arguments), environment() | variables
+        return subprocess.run(command, cwd=self.folder, env=known, capture_output=True, text=True)
 
     def cargo(self, *arguments: str) -> str:
         """Run a call that must succeed and return its standard output."""

@@ -12,14 +12,28 @@ from types import ModuleType
 
 import pytest
 
+from gfsmith.build import config
 from gfsmith.emit.rust import FORMATS
+from gfsmith.prove.machine.formats.load import load
+from gfsmith.prove.machine.prove import contract_of, prove_code
+from gfsmith.prove.verdict import Status
 from tests.support.configurations import known_proofs
 from tests.support.folders import once
 from tests.support.paths import ROOT
-from tests.system.bindings.rust.support import CHECKSUMS, TOOLS, Project, environment, has, sources
+from tests.system.bindings.rust.support import (
+    BUILD,
+    CHECKSUMS,
+    TOOLS,
+    Project,
+    environment,
+    has,
+    installed,
+    sources,
+)
 
 OWN = Path(__file__).parent / "replacement"
 NAME = "reed-solomon-erasure"
+CONFIGURATION = ROOT / "bindings" / "rust" / NAME / "gfsmith.toml"
 KERNELS = Path("src") / "kernels"
 CALLS = 5000  #: for each instruction set
 
@@ -193,10 +207,11 @@ def checker() -> ModuleType:
     return module
 
 
-def differences(kernels: Path, file: Path) -> list[str]:
-    """Return the kernels of the manifest whose code in a file is not the proved System V code."""
+def differences(kernels: Path, file: Path, arch: str) -> list[str]:
+    """Return the kernels of the manifest for an architecture whose code in a file is not the proved code."""
     module = checker()
-    proved = module.proved(json.loads((kernels / "MANIFEST.json").read_text()), "sysv", ())
+    convention = module.SYSV if arch == "x86_64" else module.ARM64
+    proved = module.proved(json.loads((kernels / "MANIFEST.json").read_text()), convention, ())
     found = {
         function.name: module.difference(function, proved[function.name])
         for image in module.images(file, memoryview(file.read_bytes()))
@@ -208,27 +223,49 @@ def differences(kernels: Path, file: Path) -> list[str]:
 
 def flip(text: str) -> str:
     """Change one bit of the first word of the code that is not its first instruction."""
-    first = re.search(r"\.quad 0x\w+, 0x(\w+)", text)
+    first = re.search(r"\.(?:quad|inst) 0x\w+, 0x(\w+)", text)
     assert first is not None
     return text[: first.start(1)] + f"{int(first[1], 16) ^ 1:x}" + text[first.end(1) :]
 
 
-TARGETS = {"elf": "x86_64-linux-gnu", "macho": "x86_64-apple-macos11", "coff": "x86_64-windows-msvc"}
+SYSTEMS = {"elf": "linux-gnu", "macho": "apple-macos11", "coff": "windows-msvc"}
 
 
+@pytest.mark.parametrize("arch", ["x86_64", "aarch64"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_assembled_bytes_are_the_proved_ones(form: str, folder: Path, tmp_path: Path) -> None:
+def test_the_assembled_bytes_are_the_proved_ones(form: str, arch: str, folder: Path, tmp_path: Path) -> None:
     """The text that `global_asm!` gets, assembled for each format; a changed bit is found."""
     kernels = folder / "crate" / KERNELS
-    names = re.findall(r'include_str!\("(\w+\.s)"\),\n', (kernels / "x86_64.rs").read_text())
+    names = re.findall(r'include_str!\("(\w+\.s)"\),\n', (kernels / f"{arch}.rs").read_text())
     texts = [(kernels / name).read_text() for name in (f"begin_{form}.s", *names)]
     for changed in False, True:
         texts[1] = flip(texts[1]) if changed else texts[1]
         (tmp_path / "k.s").write_text("".join(texts))
-        command = ("clang-19", f"--target={TARGETS[form]}", "-c", tmp_path / "k.s", "-o", tmp_path / "k.o")
+        command = (
+            "clang-19",
+            f"--target={arch}-{SYSTEMS[form]}",
+            "-c",
+            tmp_path / "k.s",
+            "-o",
+            tmp_path / "k.o",
+        )
         subprocess.run(command, check=True)
-        wrong = differences(kernels, tmp_path / "k.o")
+        wrong = differences(kernels, tmp_path / "k.o", arch)
         assert len(wrong) == changed, wrong
+    if (form, arch) == ("elf", "aarch64"):
+        _prove_again(kernels, tmp_path / "k.o", wrong[0])
+
+
+def _prove_again(kernels: Path, file: Path, wrong: str) -> None:
+    """Prove three kernels of an object, one with constants; the changed one is not proved."""
+    specs = {spec.symbol: spec for spec in config.specs(config.load(CONFIGURATION), CONFIGURATION.name)}
+    image = load(file)
+    shapes = ("_12x4_backblaze_", "_4x2__", "mad_1x1")
+    some = [name for name in image.functions if any(shape in name for shape in shapes)]
+    assert len(some) == len(shapes)
+    for name in (*some, wrong):
+        report = prove_code(contract_of(specs[name], "aapcs64-x18"), image, name, exhaustive=False)
+        assert (report.status is Status.PROVED) is (name != wrong), report.reason
 
 
 def test_the_linked_bytes_are_the_proved_ones(folder: Path, differential: Project) -> None:
@@ -239,3 +276,20 @@ def test_the_linked_bytes_are_the_proved_ones(folder: Path, differential: Projec
     command = ("python3", script, kernels / "MANIFEST.json", program)
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert re.search(r": 6\d functions compared, 0 compiled from C\n", said), said
+
+
+ARM64 = "aarch64-unknown-linux-gnu"
+#: A cross build and its execution.
+CROSS = {
+    "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": "aarch64-linux-gnu-gcc",
+    "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER": "qemu-aarch64-static -L /usr/aarch64-linux-gnu",
+}
+
+
+@pytest.mark.skipif(not installed(ARM64), reason="Rust's standard library for AArch64 is not installed")
+def test_on_arm64(folder: Path, differential: Project) -> None:
+    """Under qemu: results equal those of the original, and the linked bytes are the proved ones."""
+    done = differential.run("run", "--quiet", "--target", ARM64, "--", "100", **CROSS)
+    assert done.stdout == "neon: 100 calls\nportable: 100 calls\n200 calls are equal\n", done.stderr
+    program = BUILD / "target" / ARM64 / "debug" / "differential"
+    assert not differences(folder / "crate" / KERNELS, program, "aarch64")

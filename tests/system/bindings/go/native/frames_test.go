@@ -109,6 +109,13 @@ func offset(c *call, moves, n int, value *int) (good bool) {
 }
 
 func usable(t *testing.T) []int {
+	var found []int
+	if runtime.GOARCH == "arm64" { // every such CPU has all of the sets
+		for number := range Kernels {
+			found = append(found, number)
+		}
+		return found
+	}
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +124,6 @@ func usable(t *testing.T) []int {
 	for _, word := range strings.Fields(string(info)) {
 		has[word] = true
 	}
-	var found []int
 	for number, kernel := range Kernels {
 		all := true
 		for _, feature := range Sets[kernel.Set].Features {
