@@ -358,8 +358,8 @@ def difference(function: Function, code: Code) -> str:
 def search(image: Image, code: dict[str, Code]) -> set[str]:
     """Return the symbols whose code occurs anywhere in an image, as often as it has symbols.
 
-    A file may have no symbols, and Go has kernels inside other functions. Of the kernels for AArch64 only those
-    in Go's programs are found.
+    A file may have no symbols, and Go has kernels inside other functions. Of the kernels for AArch64 only
+    those in Go's programs are found.
     """
     mark, ahead = (CALL, 2 * len(CALL)) if image.abi == ARM64 else (ENDBR64, 0)
     wanted: dict[Code, list[str]] = {}

@@ -1,7 +1,8 @@
 // Package gfsmith provides erasure coding over GF(2^8) with kernels whose machine code is proved, without cgo.
 //
 // `gfsmith export --form go` writes the kernels in internal/kernels: for amd64, on every system, the same bytes
-// as in the C library. On other architectures, and with the build tag purego, a portable kernel in Go is used.
+// as in the C library, and for arm64. On other architectures, and with the build tag purego, a portable kernel in Go is
+// used.
 // All of them take time that depends on lengths and the shape only, never on data. Correct also decodes in Go, in time
 // that depends on the errors.
 package gfsmith

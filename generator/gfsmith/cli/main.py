@@ -37,6 +37,7 @@ NAMES = (
 #: Errors that users can correct -> exit status and prefix of the message. The classes are given as text so
 #: that only the commands that can raise them import their modules.
 ERRORS = {
+    "gfsmith.build.compiled.CompileError": (1, ""),
     "gfsmith.build.config.ConfigError": (2, ""),
     "gfsmith.build.output.OutputError": (2, ""),
     "gfsmith.build.generate.Refuted": (1, "refuted: "),
