@@ -34,20 +34,21 @@ def files(kernels: Sequence[Proved], package: str, frames: Frames) -> dict[str, 
     """Return path -> text of a Go package with these kernels, which must satisfy `packaged.takes`."""
     specs = [spec for spec, _ in kernels]
     present = [name for arch, name in _NAMES.items() if any(spec.isa.arch is arch for spec in specs)]
-    constraint = " || ".join(f"({_CONDITIONS[name]})" for name in present)
     found = {
         "kernels.go": render("golang_kernels.go.j2", package=package, matrices=packaged.matrices(specs)),
-        "kernels_other.go": render(
-            "golang_other.go.j2",
-            package=package,
-            constraint=constraint,
-        ),
+        "kernels_other.go": render("golang_other.go.j2", package=package, condition=_other(present)),
         "kernels_test.go": render("golang_test.go.j2", package=package),
     }
     for arch, name in _NAMES.items():
         if name in present:
             found |= _machine_files(kernels, package, arch, frames)
     return found
+
+
+def _other(names: Sequence[str]) -> str:
+    """Return the condition for a build without machine code, as gofmt writes it."""
+    terms = [f"({each})" if " " in each else each for each in (_CONDITIONS[name] for name in names)]
+    return f"!({' || '.join(terms)})" if len(terms) > 1 else f"!{terms[0]}"
 
 
 def _machine_files(kernels: Sequence[Proved], package: str, arch: Arch, frames: Frames) -> dict[str, str]:

@@ -224,7 +224,8 @@ def _found(program: Path, specs: Mapping[str, KernelSpec], manifest: Path) -> di
 
 
 def test_the_linked_bytes_on_arm64(dropin: Project, tmp_path: Path) -> None:
-    """They are the proved ones, by digests and by another proof; a changed bit is found three times."""
+    """They are the proved ones, by digests and by another proof. A changed bit is found three times, and an
+    object then differs: the kernels run."""
     configuration = EXAMPLE / DROPIN / "gfsmith.toml"
     shapes = ("dot_12x4_backblaze__neon", "dot_4x2__neon", "mad_1x1__neon")
     every = config.specs(config.load(configuration), configuration.name)
@@ -247,6 +248,8 @@ def test_the_linked_bytes_on_arm64(dropin: Project, tmp_path: Path) -> None:
     assert f"{symbol}: its machine code is not the proved one" in said
     wrong.go("test", "-c", "-o", tmp_path / "wrong", f"./{KERNELS}", **ARM64)
     refused(check(manifest, tmp_path / "wrong"), f"{symbol}: its proved machine code is not in the file")
+    copy = switch(Project(ROOT / "examples" / "go-replace"), wrong, tmp_path / "program")
+    assert "the object is restored: false" in copy.go("run", *EMULATOR, ".", **ARM64)
     found = _found(tmp_path / "wrong", specs, manifest)
     assert [name for name, status in found.items() if status is not Status.PROVED] == [symbol]
 
