@@ -85,6 +85,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     "system/apps/stripe_store": ("store",),
     "system/bindings/go": ("clang", "go", "qemu"),
     "system/bindings/java": ("java",),
+    "system/bindings/python/test_pyeclib.py": ("isal clients",),
     "system/bindings/python/test_zfec.py": ("zfec",),
     "system/bindings/rust": ("rust",),
     "system/bindings/rust/test_replacement.py": ("clang", "qemu"),

@@ -69,5 +69,6 @@ extern PyMethodDef graph_methods[];
 extern PyMethodDef raid_methods[];
 extern PyMethodDef timing_methods[];
 extern PyMethodDef stream_methods[];
+extern PyMethodDef words_methods[];
 
 #endif

@@ -6,11 +6,12 @@ Block i has the values of a polynomial of degree < k at the point x[i]: x[0] = 0
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Protocol
 
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import MAX_SHARDS, POLYNOMIAL
+from gfsmith.compat.field import field_of
 
 MOST_BLOCKS = 256
 
@@ -66,25 +67,13 @@ def _parts(have: tuple[int, ...], wanted: tuple[int, ...]) -> list[tuple[Codec, 
     ]
 
 
-@cache
-def _tables() -> tuple[list[int], list[int]]:
-    """Return 2^i for i < 255, and the logarithms of 1 .. 255."""
-    powers = [1]
-    while len(powers) < 255:
-        double = powers[-1] << 1
-        powers.append(double ^ POLYNOMIAL if double & 0x100 else double)
-    logarithms = [0] * 256
-    for exponent, power in enumerate(powers):
-        logarithms[power] = exponent
-    return powers, logarithms
-
-
 def _matrix(have: tuple[int, ...], wanted: tuple[int, ...]) -> list[bytes]:
     """Return Lagrange's coefficients: a row for each wanted block, a column for each known one.
 
     Row x, column i: product over l != i of (x - x[l]) / (x[i] - x[l]). No wanted block is known.
     """
-    powers, logarithms = _tables()
+    field = field_of(POLYNOMIAL)
+    powers, logarithms = field.powers, field.logarithms
     points = [0, *powers]
     known = [points[number] for number in have]
     weights = [sum(logarithms[x ^ other] for other in known if other != x) for x in known]
