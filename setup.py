@@ -68,10 +68,13 @@ def extension(library: str) -> Extension:
     return Extension(
         "gfsmith.codec._native",
         sources=[*native, *BESIDE],
-        depends=[library, str(EXPORTS), *(str(path) for path in sorted(NATIVE.glob("*.h")))],
+        depends=["setup.py", library, str(EXPORTS), *(str(path) for path in sorted(NATIVE.glob("*.h")))],
         include_dirs=[*INCLUDES, "gen_out"],
         define_macros=[("Py_LIMITED_API", hex(STABLE))],
-        extra_compile_args=["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wpedantic", "-Werror"],
+        extra_compile_args=[
+            *("-O2", "-std=c11", "-fvisibility=hidden"),
+            *("-Wall", "-Wextra", "-Wpedantic", "-Werror"),
+        ],
         extra_objects=[library],
         extra_link_args=[
             *(f"-Wl,--version-script={EXPORTS}", "-Wl,-z,noexecstack", "-Wl,--strip-all", "-pthread"),

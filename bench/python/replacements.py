@@ -1,22 +1,23 @@
 """The modules of gfsmith.compat next to the packages that they replace.
 
-    .venv/bin/python bench/python/replacements.py
+    .venv/bin/python bench/python/replacements.py zfec
+    .venv/bin/python bench/python/replacements.py pyeclib
 
 Both modules of a pair run in one process on the same data and alternate by sample. Prints a row of Markdown
 for each shape and size: microseconds of a call, medians over the rounds. Run `make python` first, and install
-zfec.
+zfec or PyECLib.
 """
 
 from __future__ import annotations
 
 import random
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-import zfec
-
 from gfsmith.compat import zfec as our_zfec
+from gfsmith.compat.pyeclib import ec_iface as our_pyeclib
 
 ROUNDS = 11
 SAMPLE = 2e-3  #: seconds that a sample should take
@@ -42,6 +43,8 @@ def sample(call: Call, count: int) -> float:
 
 def zfec_rows() -> Iterator[tuple[str, int, list[Call]]]:
     """Yield a name, a size and four calls: encode with zfec and gfsmith, decode with both."""
+    import zfec  # noqa: PLC0415 only one of the two originals may be installed
+
     for k, n in ((3, 10), (10, 14), (32, 64)):
         for length in LENGTHS:
             data = tuple(random.Random(length).randbytes(length) for _ in range(k))
@@ -55,8 +58,27 @@ def zfec_rows() -> Iterator[tuple[str, int, list[Call]]]:
             yield f"{k} of {n}", length, [calls[0], calls[2], calls[1], calls[3]]
 
 
+def pyeclib_rows() -> Iterator[tuple[str, int, list[Call]]]:
+    """Yield a backend, a size of segments and four calls: encode with PyECLib and gfsmith, decode with both."""
+    from pyeclib import ec_iface as pyeclib  # noqa: PLC0415
+
+    for ec_type in ("isa_l_rs_vand", "liberasurecode_rs_vand", "jerasure_rs_vand", "jerasure_rs_cauchy"):
+        for length in (4096, 65536, 1 << 20):
+            data = random.Random(length).randbytes(length)
+            calls: list[Call] = []
+            for module in (pyeclib, our_pyeclib):
+                driver = module.ECDriver(k=10, m=4, ec_type=ec_type)
+                left = driver.encode(data)[4:]
+                calls.append(lambda driver=driver, data=data: driver.encode(data))
+                calls.append(lambda driver=driver, left=left: driver.decode(left))
+            yield ec_type, length, [calls[0], calls[2], calls[1], calls[3]]
+
+
+ROWS = {"zfec": zfec_rows, "pyeclib": pyeclib_rows}
+
+
 def main() -> None:
-    for name, size, calls in zfec_rows():
+    for name, size, calls in ROWS[sys.argv[1]]():
         figures = " | ".join(f"{value:,.0f}" if value >= 10 else f"{value:.1f}" for value in medians(calls))
         print(f"| {name} | {size} | {figures} |", flush=True)
 

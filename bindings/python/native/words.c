@@ -1,12 +1,13 @@
 /* words.c: matrices over GF(2^16) over Python's buffers of words; see module.c.
  *
- * A shard is a sequence of words of 16 bits, the low byte first. gfsmith_algebra.h has planes of low
- * and of high bytes, so a call splits pieces of the shards, and joins the results.
+ * A shard is a sequence of words of 16 bits, the low byte first. gfsmith_algebra.h has planes of
+ * low and of high bytes, so a call splits pieces of the shards, and joins the results.
  */
 #include "gfsmith_algebra.h"
 #include "module.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WORDS "gfsmith.words"
 #define MOST_SHARDS 127 /* k + m */
@@ -23,7 +24,8 @@ static void release(PyObject *capsule) {
   PyMem_Free(x);
 }
 
-/* words_create(polynomial, k, m, elements) -> capsule. elements: m rows of k words, low byte first. */
+/* words_create(polynomial, k, m, elements) -> capsule. elements: m rows of k words, low byte first.
+ */
 static PyObject *words_create(PyObject *module, PyObject *given) {
   (void)module;
   int polynomial, k, m;
@@ -58,25 +60,36 @@ static PyObject *words_create(PyObject *module, PyObject *given) {
   return capsule;
 }
 
-static void split(const uint8_t *restrict words, size_t n, uint8_t *restrict low,
-                  uint8_t *restrict high) {
-  for (size_t i = 0; i < n; i++) {
-    low[i] = words[2 * i];
-    high[i] = words[2 * i + 1];
+/* Split n words, n <= PIECE, into planes of PIECE bytes. The loop has a fixed length, so that
+ * compilers vectorise it. */
+static void split(const uint8_t *words, size_t n, uint8_t *restrict low, uint8_t *restrict high) {
+  uint8_t whole[2 * PIECE];
+  if (n < PIECE) {
+    memset(whole, 0, sizeof whole);
+    words = memcpy(whole, words, 2 * n);
+  }
+  const uint8_t *restrict from = words;
+  for (size_t i = 0; i < PIECE; i++) {
+    low[i] = from[2 * i];
+    high[i] = from[2 * i + 1];
   }
 }
 
+/* Join the first n words of planes. */
 static void join(const uint8_t *restrict low, const uint8_t *restrict high, size_t n,
-                 uint8_t *restrict words) {
-  for (size_t i = 0; i < n; i++) {
-    words[2 * i] = low[i];
-    words[2 * i + 1] = high[i];
+                 uint8_t *words) {
+  uint8_t whole[2 * PIECE], *restrict to = n < PIECE ? whole : words;
+  for (size_t i = 0; i < PIECE; i++) {
+    to[2 * i] = low[i];
+    to[2 * i + 1] = high[i];
   }
+  if (n < PIECE)
+    memcpy(words, whole, 2 * n);
 }
 
 static gfsmith_status dot(const matrix *x, size_t words, uint8_t *const *shards) {
   unsigned planes = 2 * (x->k + x->m);
-  uint8_t *memory = malloc((size_t)planes * PIECE), *plane[2 * MOST_SHARDS];
+  uint8_t *memory = calloc(planes, PIECE), *plane[2 * MOST_SHARDS];
   if (memory == NULL)
     return GFSMITH_ENOMEM;
   for (unsigned i = 0; i < planes; i++)

@@ -19,7 +19,7 @@ sys.modules["pyeclib_c"] = importlib.import_module("gfsmith.compat.pyeclib.pyecl
 random.seed(1)
 
 ROUNDS = {100: 10, 400_000: 2_000}
-LOSSES = 30
+LOSSES = 8
 
 
 def _range(*given):

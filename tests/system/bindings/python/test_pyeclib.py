@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import operator
 import os
 import random
 import re
@@ -47,7 +49,7 @@ def test_pyeclibs_own_tests(tmp_path: Path) -> None:
 #: Changes of gfsmith.compat.pyeclib, each detected by PyECLib's own tests: file, text, new text, tests.
 MUTANTS = {
     "ranges": ("pyeclib_c.py", "whole[first : last + 1]", "whole[first:last]", "test_codes"),
-    "segments": ("pyeclib_c.py", "last < instance.k * instance", "last < instance", "test_get_segment_info"),
+    "segments": ("pyeclib_c.py", "return HEADER + instance", "return instance", "test_get_segment_info"),
     "order": ("core.py", "indexes_to_reconstruct.sort()", "pass", "test_decode_reconstruct"),
     "checksum": ("pyeclib_c.py", "mismatch=0 if read.intact else 1", "mismatch=0", "inline_chksum_fail"),
 }
@@ -86,7 +88,7 @@ def _stripes() -> Iterator[tuple[str, int, int]]:
                 yield ec_type, k, m
 
 
-@pytest.mark.parametrize(("ec_type", "k", "m"), _stripes())
+@pytest.mark.parametrize(("ec_type", "k", "m"), list(_stripes()))
 def test_the_fragments_of_liberasurecode(ec_type: str, k: int, m: int) -> None:
     """Both encode to the same fragments, and each decodes and rebuilds the other's."""
     pick = random.Random(100 * k + m)
@@ -135,13 +137,12 @@ def test_needed_fragments(ec_type: str) -> None:
 def test_needed_fragments_of_xors_suffice(ec_type: str) -> None:
     """PyECLib's suffice for one lost fragment; for more its answers contain excluded ones, or other memory."""
     our, their = _drivers(ec_type, 10, 5)
-    code: Any = our.ec_lib_reference.handle.code
     fragments = our.encode(b"text" * 100)
     for lost in range(15):
         needed = our.fragments_needed([lost])
         assert len(needed) == len(their.fragments_needed([lost]))
-        known = {n: memoryview(fragments[n])[80:] for n in needed}
-        assert code.rebuild(known, [lost]) == [fragments[lost][80:]]
+        numbers = [int.from_bytes(fragments[n][80:]) for n in (lost, *needed)]
+        assert functools.reduce(operator.xor, numbers) == 0
     assert 1 not in our.fragments_needed([0], [1])
 
 
@@ -286,11 +287,7 @@ REFUSED: dict[str, Callable[[Any], object]] = {
     "metadata of None": lambda z: _driver(z).get_metadata(None),
     "metadata, format": lambda z: _driver(z).get_metadata(FRAGMENTS[0], "x"),
     "metadata, magic": lambda z: _driver(z).get_metadata(_with(magic=1)[0]),
-    "verify nothing": lambda z: _driver(z).verify_stripe_metadata([]),
     "verify None": lambda z: _driver(z).verify_stripe_metadata(None),
-    "verify some": lambda z: _driver(z).verify_stripe_metadata([f[:59] for f in FRAGMENTS[:4]]),
-    "verify text": lambda z: _driver(z).verify_stripe_metadata(["a" * 59] * 6),
-    "verify others": lambda z: _driver(z).verify_stripe_metadata([b"a"] * 6),
     "segments, text": lambda z: _driver(z).get_segment_info("a", 1),
     "segments, 2 GiB": lambda z: _driver(z).get_segment_info(2**31, 1 << 20),
 }
@@ -305,7 +302,10 @@ def test_the_errors_of_pyeclib(name: str) -> None:
 
 #: Calls of drivers for which PyECLib crashes, raises SystemError, or returns wrong values.
 SILENT: dict[str, tuple[str, Callable[[Any], object]]] = {
-    "fragments that are bytearrays": ("decode ERROR: Invalid arg", lambda d: d.decode([*map(bytearray, FRAGMENTS)])),
+    "fragments that are bytearrays": (
+        "decode ERROR: Invalid arg",
+        lambda d: d.decode([*map(bytearray, FRAGMENTS)]),
+    ),
     "a shorter payload": ("integrity", lambda d: d.decode([fragment[:-1] for fragment in FRAGMENTS])),
     "no payload": ("integrity", lambda d: d.decode([fragment[:80] for fragment in FRAGMENTS])),
     "another size": ("integrity", lambda d: d.decode(_with(size=39))),
@@ -314,8 +314,14 @@ SILENT: dict[str, tuple[str, Callable[[Any], object]]] = {
     "another backend's": ("integrity", lambda d: d.decode(_with(backend=7))),
     "two with one index": ("integrity", lambda d: d.decode([*FRAGMENTS[1:], FRAGMENTS[1][:80] + bytes(40)])),
     "other data": ("integrity", lambda d: d.reconstruct(_with(whole=159), [5])),
-    "checked, damaged": ("Insufficient", lambda d: d.decode([FRAGMENTS[1][:-1] + b"x", *FRAGMENTS[2:5]], None, True)),
-    "all data, checked": ("Insufficient", lambda d: d.decode([FRAGMENTS[0][:-1] + b"x", *FRAGMENTS[1:4]], None, True)),
+    "checked, damaged": (
+        "Insufficient",
+        lambda d: d.decode([FRAGMENTS[1][:-1] + b"x", *FRAGMENTS[2:5]], None, True),
+    ),
+    "all data, checked": (
+        "Insufficient",
+        lambda d: d.decode([FRAGMENTS[0][:-1] + b"x", *FRAGMENTS[1:4]], None, True),
+    ),
     "a reversed range": ("invalid range", lambda d: d.decode(FRAGMENTS, [(5, 3)])),
     "a negative range": ("invalid range", lambda d: d.decode(FRAGMENTS, [(-1, 3)])),
     "a large range": ("invalid range", lambda d: d.decode(FRAGMENTS, [(0, 10**30)])),
@@ -326,6 +332,13 @@ SILENT: dict[str, tuple[str, Callable[[Any], object]]] = {
     "needed, None": ("fragments ERROR: Invalid arg", lambda d: d.fragments_needed(None)),
     "segments of no bytes": ("segment_info ERROR: Invalid arg", lambda d: d.get_segment_info(10, 0)),
     "a negative length": ("segment_info ERROR: Invalid arg", lambda d: d.get_segment_info(-1, 10)),
+    "verify nothing": ("ERROR: Invalid arg", lambda d: d.verify_stripe_metadata([])),
+    "verify some": (
+        "ERROR: Invalid arg",
+        lambda d: d.verify_stripe_metadata([f[:59] for f in FRAGMENTS[:4]]),
+    ),
+    "verify others": ("ERROR: Invalid arg", lambda d: d.verify_stripe_metadata([b"a"] * 6)),
+    "verify text": ("ERROR: Invalid arg", lambda d: d.verify_stripe_metadata(["a" * 59] * 6)),
     "verify another backend's": (
         "check_metadata ERROR: Fragment integrity",
         lambda d: d.verify_stripe_metadata([f[:59] for f in (_with(backend=7)[0], *FRAGMENTS[1:])]),
@@ -359,7 +372,15 @@ def test_ranges_and_byteranges() -> None:
 
 
 def test_the_names_of_pyeclib() -> None:
-    hidden = {"Enum", "unique", "create_instance", "positive_int_value", "logging", "logger", "syslog_handler"}
+    hidden = {
+        "Enum",
+        "unique",
+        "create_instance",
+        "positive_int_value",
+        "logging",
+        "logger",
+        "syslog_handler",
+    }
     public = {name for name in dir(theirs) if not name.startswith("_")} - hidden
     public -= {"SysLogHandler", "get_liberasurecode_version"}
     assert public <= set(dir(ours))

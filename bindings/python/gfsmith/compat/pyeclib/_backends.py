@@ -100,7 +100,9 @@ def _values(field: Field, k: int, points: range) -> Matrix:
     rows = []
     for x in points:
         every = sum(log[x ^ other] for other in range(k))
-        rows.append([power[(every - log[x ^ i] + log[lead]) % order] for i, lead in enumerate(_leading(field, k))])
+        rows.append(
+            [power[(every - log[x ^ i] + log[lead]) % order] for i, lead in enumerate(_leading(field, k))]
+        )
     return rows
 
 

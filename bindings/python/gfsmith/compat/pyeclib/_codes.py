@@ -63,7 +63,11 @@ class Packets:
         self._w = field.degree
         self._codec = Codec.from_matrix(
             [
-                [field.multiply(element, 1 << column) >> bit & 1 for element in row for column in range(self._w)]
+                [
+                    field.multiply(element, 1 << column) >> bit & 1
+                    for element in row
+                    for column in range(self._w)
+                ]
                 for row in matrix
                 for bit in range(self._w)
             ]
@@ -79,7 +83,9 @@ class Packets:
 
     def encode(self, data: Sequence[Shard]) -> Sequence[Shard]:
         made = [bytearray(len(data[0])) for _ in range(self._codec.m // self._w)]
-        regions = zip(zip(*map(self._packets, data), strict=True), zip(*map(self._packets, made), strict=True))
+        regions = zip(
+            zip(*map(self._packets, data), strict=True), zip(*map(self._packets, made), strict=True)
+        )
         for sources, results in regions:
             self._codec.encode(
                 list(itertools.chain.from_iterable(sources)), list(itertools.chain.from_iterable(results))

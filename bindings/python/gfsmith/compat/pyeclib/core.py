@@ -47,7 +47,9 @@ class ECPyECLibDriver:
             raise ECInsufficientFragments("Not enough fragments given in ECPyECLibDriver.decode")
         return pyeclib_c.decode(self.handle, fragments, len(fragments[0]), ranges, force_metadata_checks)
 
-    def reconstruct(self, fragment_payloads: Iterable[bytes], indexes_to_reconstruct: list[int]) -> list[bytes]:
+    def reconstruct(
+        self, fragment_payloads: Iterable[bytes], indexes_to_reconstruct: list[int]
+    ) -> list[bytes]:
         fragments = self._of_one_length(fragment_payloads, "reconstruct")
         indexes_to_reconstruct.sort()  # callers rely on it: the results are in this order
         if not indexes_to_reconstruct:
@@ -82,7 +84,13 @@ class ECNullDriver:
     """A driver that does nothing."""
 
     def __init__(
-        self, k: int, m: int, hd: int, ec_type: object = None, chksum_type: object = None, validate: int = False
+        self,
+        k: int,
+        m: int,
+        hd: int,
+        ec_type: object = None,
+        chksum_type: object = None,
+        validate: int = False,
     ) -> None:
         self.k, self.m, self.hd = k, m, hd
 

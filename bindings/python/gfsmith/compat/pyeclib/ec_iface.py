@@ -152,7 +152,9 @@ def check_backend_available(backend_name: str) -> bool:
 
 VALID_EC_TYPES = [name for name in ALL_EC_TYPES if check_backend_available(name)]
 
-LIBERASURECODE_VERSION = ".".join(str(byte) for byte in pyeclib_c.get_liberasurecode_version().to_bytes(3, "big"))
+LIBERASURECODE_VERSION = ".".join(
+    str(byte) for byte in pyeclib_c.get_liberasurecode_version().to_bytes(3, "big")
+)
 
 
 def _positive(value: Any, what: str) -> int:

@@ -80,7 +80,13 @@ def _integers(where: str, *values: object) -> None:
 
 
 def init(
-    k: int, m: int, backend_id: int, hd: int = 0, inline_chksum: int = 0, algsig_chksum: int = 0, validate: int = 0
+    k: int,
+    m: int,
+    backend_id: int,
+    hd: int = 0,
+    inline_chksum: int = 0,
+    algsig_chksum: int = 0,
+    validate: int = 0,
 ) -> _Instance:
     """Return a handle for k data fragments and m parities. validate: no effect, as there is nothing to load."""
     where = "pyeclib_c_init"
@@ -140,12 +146,15 @@ def _chosen(where: str, instance: _Instance, fragments: Sequence[Fragment]) -> d
     found: dict[int, Fragment] = {}
     for fragment in fragments:
         index = fragment.metadata.index
-        if index < instance.n and found.setdefault(index, fragment).payload != fragment.payload:
+        if index >= instance.n:
+            continue
+        first = found.setdefault(index, fragment)
+        if first is not fragment and first.payload.obj != fragment.payload.obj:
             _refuse(where, _METADATA)
     if len(found) < instance.k:
         _refuse(where, _TOO_FEW)
-    first = range(instance.k)
-    chosen = {index: found[index] for index in (first if all(map(found.__contains__, first)) else found)}
+    data = range(instance.k)
+    chosen = {index: found[index] for index in (data if all(map(found.__contains__, data)) else found)}
     stripes = {(each.metadata.whole, each.metadata.size) for each in chosen.values()}
     (whole, size), complete = stripes.pop(), all(each.complete for each in chosen.values())
     if stripes or not complete or whole > instance.k * size or size % instance.backend.unit:
@@ -193,7 +202,9 @@ def decode(
     payloads: dict[int, Shard] = {index: each.payload for index, each in chosen.items()}
     if missing:
         payloads.update(zip(missing, _rebuilt(where, instance, chosen, missing), strict=True))
-    whole = b"".join(payloads[index] for index in range(instance.k))[: next(iter(chosen.values())).metadata.whole]
+    whole = b"".join(payloads[index] for index in range(instance.k))[
+        : next(iter(chosen.values())).metadata.whole
+    ]
     return [_part(whole, each) for each in ranges] if ranges else whole
 
 
@@ -289,7 +300,7 @@ def get_segment_info(handle: object, data_len: int, segment_size: int) -> dict[s
         _refuse(where, _ARGUMENTS)
     count = -(-data_len // segment_size)
     last = data_len - (count - 1) * segment_size
-    if last < instance.k * instance.backend.unit:
+    if count != 1 and last < instance.k * instance.backend.unit:
         count, last = count - 1, last + segment_size
     if count == 1:
         segment_size = last
