@@ -1,4 +1,4 @@
 """Replacements for other packages: the same names, errors and bytes, computed by gfsmith.codec.
 
-`zfec` replaces zfec (docs/migrate/zfec.md).
+`zfec` replaces zfec (docs/migrate/zfec.md), `pyeclib` PyECLib (docs/migrate/pyeclib.md).
 """

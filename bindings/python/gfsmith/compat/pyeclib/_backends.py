@@ -1,9 +1,10 @@
 """The backends of liberasurecode: numbers, versions, alignments, and matrices.
 
 docs/codes.md describes the matrices of ISA-L and Jerasure. liberasurecode_rs_vand is the lower rows of
-V V[:k]^-1, V[i][j] = i^j in GF(2^16), with the columns scaled to a first row of 1; jerasure_rs_vand is Jerasure's
-reed_sol_van in GF(2^16), and jerasure_rs_cauchy its cauchy_orig in GF(2^4), in packets. flat_xor_hd has XORs of
-some data fragments: K. Greenan, X. Li, J. Wylie, "Flat XOR-based erasure codes in storage systems", MSST 2010.
+V V[:k]^-1, V[i][j] = i^j in GF(2^16), with the columns scaled to a first row of 1. jerasure_rs_vand is
+Jerasure's reed_sol_van in GF(2^16), and jerasure_rs_cauchy its cauchy_orig in GF(2^4), in packets.
+flat_xor_hd has XORs of some data fragments: K. Greenan, X. Li, J. Wylie, "Flat XOR-based erasure codes in
+storage systems", MSST 2010.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def _cauchy(field: Field, xs: range, ys: range) -> Matrix:
 
 
 def _values(field: Field, k: int, points: range) -> Matrix:
-    """Return the values at the points of the polynomials that are 1 at i and 0 at the others of 0 .. k - 1."""
+    """Return the values at the points of polynomials, each 1 at one of 0 .. k - 1 and 0 at the others."""
     log, power, order = field.logarithms, field.powers, field.order
     rows = []
     for x in points:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
@@ -83,13 +83,10 @@ class Packets:
 
     def encode(self, data: Sequence[Shard]) -> Sequence[Shard]:
         made = [bytearray(len(data[0])) for _ in range(self._codec.m // self._w)]
-        regions = zip(
-            zip(*map(self._packets, data), strict=True), zip(*map(self._packets, made), strict=True)
-        )
-        for sources, results in regions:
-            self._codec.encode(
-                list(itertools.chain.from_iterable(sources)), list(itertools.chain.from_iterable(results))
-            )
+        all_sources = zip(*map(self._packets, data), strict=True)
+        all_results = zip(*map(self._packets, made), strict=True)
+        for sources, results in zip(all_sources, all_results, strict=True):
+            self._codec.encode(_flat(sources), _flat(results))
         return made
 
     def rebuild(self, known: Mapping[int, Shard], wanted: Sequence[int]) -> list[Shard]:
@@ -102,8 +99,12 @@ class Packets:
         none: list[None] = [None] * w
         for region in range(length // (w * PACKET)):
             shards = [packets[i][region] if i in packets else none for i in range(codec.n // w)]
-            codec.reconstruct(list(itertools.chain.from_iterable(shards)), present, rebuild)
+            codec.reconstruct(_flat(shards), present, rebuild)
         return list(made.values())
+
+
+def _flat(packets: Iterable[Sequence[Any]]) -> list[Any]:
+    return list(itertools.chain.from_iterable(packets))
 
 
 class Words:

@@ -29,7 +29,7 @@ def _old_table() -> list[int]:
     table = []
     for value in range(256):
         for _ in range(8):
-            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)  # noqa: PLW2901
+            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
         table.append(value - (value >> 31 << 32))
     return table
 
@@ -111,12 +111,12 @@ class Fragment:
 
     @property
     def complete(self) -> bool:
-        """Whether the payload has the length that the metadata states."""
+        """True if the payload has the length that the metadata states."""
         return len(self.payload) == self.metadata.size
 
     @property
     def intact(self) -> bool:
-        """Whether the payload matches its checksum; without a checksum it does."""
+        """True if the payload matches its checksum, or has none."""
         if self.metadata.checksum_type != CRC32:
             return True
         return self.complete and _matches(int.from_bytes(self.metadata.checksum[:4], "little"), self.payload)

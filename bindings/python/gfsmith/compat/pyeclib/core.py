@@ -6,12 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from gfsmith.compat.pyeclib import pyeclib_c
-from gfsmith.compat.pyeclib.ec_iface import (
-    ECDriverError,
-    ECInsufficientFragments,
-    PyECLib_EC_Types,
-    PyECLib_FRAGHDRCHKSUM_Types,
-)
+from gfsmith.compat.pyeclib.ec_iface import PyECLib_EC_Types, PyECLib_FRAGHDRCHKSUM_Types
+from gfsmith.compat.pyeclib.errors import ECDriverError, ECInsufficientFragments
 
 _Ranges = list[tuple[int, int]] | None
 

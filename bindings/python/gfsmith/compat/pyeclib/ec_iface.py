@@ -8,69 +8,51 @@ from enum import Enum, unique
 from typing import Any, Self
 
 from gfsmith.compat.pyeclib import pyeclib_c
+from gfsmith.compat.pyeclib.errors import (
+    ECBackendInitializationError as ECBackendInitializationError,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECBackendInstanceInUse as ECBackendInstanceInUse,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECBackendInstanceNotAvailable as ECBackendInstanceNotAvailable,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECBackendNotSupported as ECBackendNotSupported,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECBadFragmentChecksum as ECBadFragmentChecksum,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECDriverError as ECDriverError,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECInsufficientFragments as ECInsufficientFragments,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECInvalidFragmentMetadata as ECInvalidFragmentMetadata,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECInvalidParameter as ECInvalidParameter,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECMethodNotImplemented as ECMethodNotImplemented,
+)
+from gfsmith.compat.pyeclib.errors import (
+    ECOutOfMemory as ECOutOfMemory,
+)
 
 PYECLIB_MAX_DATA = 32
 PYECLIB_MAX_PARITY = 32
 
 
-def PyECLibVersion(z: int, y: int, x: int) -> int:  # noqa: N802
+def PyECLibVersion(z: int, y: int, x: int) -> int:
     """Return a version as a number."""
     return (z << 16) + (y << 8) + x
 
 
 PYECLIB_MAJOR, PYECLIB_MINOR, PYECLIB_REV = 1, 1, 2
 PYECLIB_VERSION = PyECLibVersion(PYECLIB_MAJOR, PYECLIB_MINOR, PYECLIB_REV)
-
-
-class ECDriverError(Exception):
-    """The base of all errors of drivers."""
-
-    def __init__(self, error: object) -> None:
-        super().__init__(error)
-        self.error_str = str(error)
-
-    def __str__(self) -> str:
-        return self.error_str
-
-
-class ECBackendNotSupported(ECDriverError):
-    """There is no backend with this name."""
-
-
-class ECMethodNotImplemented(ECDriverError):
-    """The backend lacks the method."""
-
-
-class ECBackendInitializationError(ECDriverError):
-    """The backend cannot be initialised."""
-
-
-class ECBackendInstanceNotAvailable(ECDriverError):
-    """The backend cannot be had here."""
-
-
-class ECBackendInstanceInUse(ECDriverError):
-    """The backend is in use."""
-
-
-class ECInvalidParameter(ECDriverError):
-    """An argument is invalid."""
-
-
-class ECInvalidFragmentMetadata(ECDriverError):
-    """The header of a fragment is damaged, or does not fit the others."""
-
-
-class ECBadFragmentChecksum(ECDriverError):
-    """The payload of a fragment does not match its checksum."""
-
-
-class ECInsufficientFragments(ECDriverError):
-    """Too few fragments."""
-
-
-class ECOutOfMemory(ECDriverError):
-    """PyECLib's error for ranges that are not a list."""
 
 
 class PyECLibEnum(Enum):
@@ -83,7 +65,7 @@ class PyECLibEnum(Enum):
 
     @classmethod
     def has_enum(cls, name: str) -> bool:
-        """Whether there is a member with this name."""
+        """Return whether there is a member with this name."""
         return name in cls.__members__
 
     @classmethod
@@ -106,7 +88,7 @@ class PyECLibEnum(Enum):
 
 
 @unique
-class PyECLib_EC_Types(PyECLibEnum):  # noqa: N801
+class PyECLib_EC_Types(PyECLibEnum):
     """The backends, by liberasurecode's numbers."""
 
     jerasure_rs_vand = 1
@@ -120,7 +102,7 @@ class PyECLib_EC_Types(PyECLibEnum):  # noqa: N801
 
 
 @unique
-class PyECLib_FRAGHDRCHKSUM_Types(PyECLibEnum):  # noqa: N801
+class PyECLib_FRAGHDRCHKSUM_Types(PyECLibEnum):
     """The checksums of fragments."""
 
     none = 1
@@ -144,7 +126,7 @@ ALL_EC_TYPES = [
 
 
 def check_backend_available(backend_name: str) -> bool:
-    """Whether ECDriver has this backend."""
+    """Return whether ECDriver has this backend."""
     name = "flat_xor_hd" if backend_name.startswith("flat_xor_hd") else backend_name
     found = PyECLib_EC_Types.get_by_name(name)
     return found is not None and pyeclib_c.check_backend_available(found.value)
@@ -273,11 +255,11 @@ class ECDriver:
         return self.ec_lib_reference.get_metadata(fragment, formatted)
 
     def verify_stripe_metadata(self, fragment_metadata_list: list[bytes]) -> Any:
-        """Return {"status": 0} if the metadata of all k + m fragments are right, otherwise the bad fragments."""
+        """Return {"status": 0} if the metadata of all k + m fragments are right, else the bad fragments."""
         return self.ec_lib_reference.verify_stripe_metadata(fragment_metadata_list)
 
     def get_segment_info(self, data_len: int, segment_size: int) -> Any:
-        """Return the number of segments of some data, and sizes of segments and fragments, also of the last."""
+        """Return the number of segments of some data, and the sizes of segments and fragments."""
         return self.ec_lib_reference.get_segment_info(data_len, segment_size)
 
     def get_segment_info_byterange(

@@ -15,29 +15,34 @@ from gfsmith.compat.pyeclib import _fragment
 from gfsmith.compat.pyeclib._backends import BACKENDS, MOST_FRAGMENTS, Backend, code_of
 from gfsmith.compat.pyeclib._codes import Code, Shard, Xors
 from gfsmith.compat.pyeclib._fragment import CRC32, HEADER, METADATA, NONE, Fragment, Metadata
+from gfsmith.compat.pyeclib.errors import (
+    ECBackendInstanceNotAvailable,
+    ECBackendNotSupported,
+    ECDriverError,
+    ECInsufficientFragments,
+    ECInvalidFragmentMetadata,
+    ECInvalidParameter,
+    ECOutOfMemory,
+)
 
 _UNAVAILABLE = {5: "shss", 8: "libphazr"}
 _NAMES = {0: "null", 8: "libphazr"} | {number: backend.name for number, backend in BACKENDS.items()}
 
 _INTEGERS = range(-(1 << 31), 1 << 31)  #: of C
 
-#: Texts of errors, and their classes in ec_iface.
-_ARGUMENTS = "Invalid arguments", "ECInvalidParameter"
-_METADATA = "Fragment integrity check failed", "ECInvalidFragmentMetadata"
-_TOO_FEW = "Insufficient number of fragments", "ECInsufficientFragments"
-_NO_BACKEND = "Backend not supported", "ECBackendNotSupported"
-_NO_INSTANCE = "Backend instance not found", "ECBackendInstanceNotAvailable"
-_MEMORY = "Out of memory", "ECOutOfMemory"
-_UNKNOWN = "Unknown error", "ECDriverError"
+#: Texts of errors, and their classes.
+_ARGUMENTS = "Invalid arguments", ECInvalidParameter
+_METADATA = "Fragment integrity check failed", ECInvalidFragmentMetadata
+_TOO_FEW = "Insufficient number of fragments", ECInsufficientFragments
+_NO_BACKEND = "Backend not supported", ECBackendNotSupported
+_NO_INSTANCE = "Backend instance not found", ECBackendInstanceNotAvailable
+_MEMORY = "Out of memory", ECOutOfMemory
+_UNKNOWN = "Unknown error", ECDriverError
 
 
-def _refuse(where: str, error: tuple[str, str]) -> NoReturn:
-    from gfsmith.compat.pyeclib import ec_iface  # noqa: PLC0415 ec_iface imports this module
-
-    text, name = error
-    raise getattr(ec_iface, name)(
-        f"{where} ERROR: {text}. Please inspect syslog for liberasurecode error report."
-    )
+def _refuse(where: str, error: tuple[str, type[ECDriverError]]) -> NoReturn:
+    text, kind = error
+    raise kind(f"{where} ERROR: {text}. Please inspect syslog for liberasurecode error report.")
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,13 @@ class _Instance:
         return _fragment.made(Metadata(index, len(payload), 0, whole, kind, checksum, *identity), payload)
 
     def wrote(self, metadata: Metadata) -> bool:
-        """Whether an instance like this one wrote the fragment."""
+        """Return whether an instance like this one wrote the fragment."""
         written = metadata.backend, metadata.backend_version
         return metadata.index < self.n and written == (self.backend.number, self.backend.version)
 
 
 def check_backend_available(number: int) -> bool:
-    """Whether there is a backend with this number."""
+    """Return whether there is a backend with this number."""
     return number in BACKENDS
 
 
@@ -88,7 +93,7 @@ def init(
     algsig_chksum: int = 0,
     validate: int = 0,
 ) -> _Instance:
-    """Return a handle for k data fragments and m parities. validate: no effect, as there is nothing to load."""
+    """Return a handle for k data fragments and m parities. validate: no effect, nothing is loaded."""
     where = "pyeclib_c_init"
     _integers(where, k, m, backend_id, hd, inline_chksum, algsig_chksum, validate)
     if backend_id not in BACKENDS and backend_id not in _UNAVAILABLE:
@@ -292,7 +297,7 @@ def check_metadata(handle: object, metadata: list[bytes]) -> dict[str, Any]:
 
 
 def get_segment_info(handle: object, data_len: int, segment_size: int) -> dict[str, int]:
-    """Return the sizes of segments and fragments of data_len bytes. A short last segment joins its predecessor."""
+    """Return the sizes of segments and fragments. A short last segment joins its predecessor."""
     where = "pyeclib_c_get_segment_info"
     instance = _instance(where, handle)
     _integers(where, data_len, segment_size)
