@@ -54,7 +54,12 @@ def test_pyeclibs_own_tests(tmp_path: Path) -> None:
 MUTANTS = {
     "ranges": ("pyeclib_c.py", "whole[first : last + 1]", "whole[first:last]", "test_codes"),
     "segments": ("pyeclib_c.py", "return HEADER + instance", "return instance", "test_get_segment_info"),
-    "order": ("core.py", "indexes_to_reconstruct.sort()", "pass", "test_decode_reconstruct"),
+    "order": (
+        "pyeclib_c.py",
+        "made[index] for index in indexes]",
+        "made[i] for i in indexes[::-1]]",
+        "fragment_iterator",
+    ),
     "checksum": ("pyeclib_c.py", "mismatch=0 if read.intact else 1", "mismatch=0", "inline_chksum_fail"),
 }
 
