@@ -5,6 +5,7 @@
 #              make ISA=avx2 lib                  one instruction set, no dispatch, into build/avx2/
 # make adaptive build/adaptive/libgfsmith.a and .so: with the coordinator and its kernels; docs/adaptive.md
 # make isal    build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's: docs/isal.md
+# make jerasure build/libJerasure.so.2, which replaces Jerasure's: docs/migrate/jerasure.md
 # make compose build/libgfsmith-compose.a and .so: primitives and graphs over libfabric; docs/compose/guide.md
 # make check-linked compare the kernels in the libraries with gen_out/MANIFEST.json again; docs/build.md
 # make install headers, libraries, gfsmith.pc, gfsmith-shards below PREFIX (/usr/local), or below DESTDIR/PREFIX; docs/build.md;
@@ -83,6 +84,7 @@ adaptive: setup-gen setup-lib
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/adaptive GFSMITH_GENERATED=build/adaptive/gen lib
 
 -include runtime/isal/isal.mk
+-include runtime/jerasure/jerasure.mk
 -include runtime/compose/compose.mk
 -include runtime/shards/shards.mk
 -include apps/shards/tool.mk

@@ -2,6 +2,7 @@
 # make install      headers, libraries and gfsmith.pc below PREFIX (/usr/local), or below DESTDIR/PREFIX
 # make check-linked compare the kernels in the libraries with MANIFEST.json again, as each build does
 # make isal         build/libisal.so.2 and build/libisal_ec.a, which replace ISA-L's
+# make jerasure     build/libJerasure.so.2, which replaces Jerasure's
 # make shards       build/libgfsmith-shards.a and .so: files as shards; needs xxHash's header; make install-shards
 # make CROSS=aarch64-linux-gnu, make ISA=avx2: for another machine, for one instruction set
 
@@ -9,6 +10,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := lib
 include packaging/make/library.mk
 -include runtime/isal/isal.mk
+-include runtime/jerasure/jerasure.mk
 -include runtime/shards/shards.mk
 
 .PHONY: lib clean

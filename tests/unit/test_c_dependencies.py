@@ -28,6 +28,12 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *("runtime/isal/include", "runtime/isal/include/isa-l"),
         *("runtime/core/include", "runtime/core/src"),
     ),
+    "runtime/jerasure/include": ("runtime/jerasure/include/jerasure",),
+    "runtime/jerasure/include/jerasure": (),
+    "runtime/jerasure/src": (
+        *("runtime/jerasure/include", "runtime/jerasure/include/jerasure"),
+        "runtime/core/src",
+    ),
     "runtime/compose/include": ("runtime/core/include",),
     "runtime/compose/src": ("runtime/compose/include", "runtime/core/include"),
     "runtime/shards/include": ("runtime/core/include",),
@@ -157,7 +163,7 @@ def test_the_modules_of_the_coordinator_stand_in_the_order_of_includes() -> None
     assert _early(order[::-1], edges) != []
 
 
-@pytest.mark.parametrize(("heading", "part"), [("Core", "core"), ("ISA-L", "isal")])
+@pytest.mark.parametrize(("heading", "part"), [("Core", "core"), ("ISA-L", "isal"), ("Jerasure", "jerasure")])
 def test_the_page_lists_every_module(heading: str, part: str) -> None:
     folder = ROOT / "runtime" / part / "src"
     named = [path for name in listed(heading) for path in folder.glob(name)]
