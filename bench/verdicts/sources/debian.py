@@ -17,6 +17,26 @@ _SYSTEM = Path("/etc/apt")
 _ADVICE = "apt-get of a Debian 12 system and dpkg-dev fetch source packages"
 
 
+def upstream(package: str) -> Path:
+    """Return the folder of the upstream sources of a package of the system's release, without Debian's own
+    files, which the archive need not have any more. Raises Unavailable."""
+    folder = HERE / "upstream" / package
+    with locked(HERE / "lock"):
+        if not folder.exists():
+            _update()
+            fetching, unpacking = folder.with_suffix(".fetched"), folder.with_suffix(".new")
+            for path in (fetching, unpacking):
+                path.mkdir(parents=True, exist_ok=True)
+            release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+            wanted = ["--tar-only", f"{package}/{release}"]
+            run_client(["apt-get", *_options(), "-qq", "source", *wanted], fetching, _ADVICE)
+            (archive,) = fetching.glob("*.orig.tar.*")
+            options = ["-xf", str(archive), "-C", str(unpacking), "--strip-components=1"]
+            run_client(["tar", *options], fetching, _ADVICE)
+            unpacking.rename(folder)
+    return folder
+
+
 def unpacked(package: str, version: str | None = None) -> Path:
     """Return the folder of a source package. version: None is that of the system's release, without security
     updates, which the archive replaces now and then. Raises Unavailable."""

@@ -171,6 +171,7 @@ _NAMES: dict[str, tuple[Package, ...]] = {
     "libisal-dev": ("isa-l-devel", "isa-l-dev", _SOURCE, "isa-l"),
     "libjerasure-dev": ("jerasure-devel", _SOURCE, _SOURCE, _SOURCE),
     "libgf-complete-dev": ("gf-complete-devel", _SOURCE, _SOURCE, _SOURCE),
+    "gf-complete-tools": ("gf-complete-tools", _SOURCE, _SOURCE, _SOURCE),
     "liberasurecode-dev": ("liberasurecode-devel", _SOURCE, _SOURCE, _SOURCE),
     "libradospp-dev": ("libradospp-devel", _SOURCE, _SOURCE, _LINUX_ONLY),
     **{

@@ -320,7 +320,12 @@ _DEBIAN: tuple[Requirement, ...] = (
     Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph-mgr", "ceph-mgr", "examples/ceph on a cluster"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph-osd", "ceph-osd", "examples/ceph on a cluster"),
     Requirement(Level.TEST_ALL, Probe.COMMAND, "ceph", "ceph-common", "examples/ceph on a cluster"),
-    Requirement(Level.TEST_ALL, Probe.MODULE, "pyeclib", "python3-pyeclib", "a program that uses ISA-L"),
+    Requirement(
+        Level.TEST_ALL, Probe.MODULE, "pyeclib", "python3-pyeclib", "a program that uses ISA-L and Jerasure"
+    ),
+    Requirement(
+        Level.TEST_ALL, Probe.COMMAND, "gf_methods", "gf-complete-tools", "the own tests of Jerasure use it"
+    ),
     Requirement(Level.TEST_ALL, Probe.FILE, "/usr/include/zlib.h", "zlib1g-dev", "a program that uses ISA-L"),
     Requirement(
         Level.TEST, Probe.FILE, "/usr/include/jerasure.h", "libjerasure-dev", "reference", (Level.PEERS,)

@@ -23,8 +23,8 @@ BUILD_FILES = {
 #: Files that generate other libraries. They do not depend on this library's names, so only the default tree
 #: has them.
 GENERATOR_FILES = ("packaging/cmake/gfsmith-generate.cmake",)
-#: Parts of the runtime that the default tree has as they are: the drop-ins for ISA-L and Jerasure, and streams of
-#: shards.
+#: Parts of the runtime that the default tree has as they are: the drop-ins for ISA-L and Jerasure, and
+#: streams of shards.
 SEPARATE = ("isal", "jerasure", "shards")
 GENERATED = "gen_out"
 

@@ -3,6 +3,7 @@
 #define GFS_JERASURE_CODING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The shards of a call. Ids 0 to k - 1 are data, k to k + m - 1 coding. */

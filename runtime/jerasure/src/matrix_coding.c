@@ -48,20 +48,6 @@ static void count_row(int k, const int *row, int size) {
                                           .copied = ones > 0 ? bytes : 0});
 }
 
-int gfs_jerasure_lost(int k, const int *erased) {
-  int lost = 0;
-  for (int i = 0; i < k; i++)
-    lost += erased[i] != 0;
-  return lost;
-}
-
-int gfs_jerasure_last_lost(int k, const int *erased) {
-  for (int i = k - 1; i >= 0; i--)
-    if (erased[i] != 0)
-      return i;
-  return k;
-}
-
 /* Compute shards `ids`, one for each row. */
 static void compute(const task *t, int rows, const int *matrix, const uint8_t *const *src,
                     const int *ids, uint8_t **dst) {
@@ -150,24 +136,6 @@ void jerasure_do_parity(int k, char **data_ptrs, char *parity_ptr, int size) {
                    (uint8_t *)parity_ptr);
   const uint64_t bytes = (uint64_t)size;
   gfs_jerasure_count(&(gfs_jerasure_work){.added = (uint64_t)(k - 1) * bytes, .copied = bytes});
-}
-
-int *jerasure_erasures_to_erased(int k, int m, int *erasures) {
-  if (k < 0 || m < 0)
-    return NULL;
-  int *erased = calloc((size_t)k + (size_t)m + 1, sizeof(int)), left = k + m;
-  for (int n = 0; erased != NULL && erasures[n] != -1; n++) {
-    const bool valid = erasures[n] >= 0 && erasures[n] < k + m;
-    if (valid && erased[erasures[n]] == 0) {
-      erased[erasures[n]] = 1;
-      left--;
-    }
-    if (!valid || left < k) {
-      free(erased);
-      return NULL;
-    }
-  }
-  return erased;
 }
 
 int jerasure_make_decoding_matrix(int k, int m, int w, int *matrix, int *erased,

@@ -61,7 +61,7 @@ def test_pyeclibs_own_tests(shim: Path, tmp_path: Path, selected: str) -> None:
     types = SELECTIONS[selected]
     if types:
         shutil.copy(CLIENTS / "pyeclib_conftest.py", tmp_path / "conftest.py")
-    environment = with_library(shim.parent, LOADED=str(tmp_path / "loaded"), TYPES=types)
+    environment = with_library(shim.parent, LOADED=str(tmp_path / "loaded"), TYPES=types, LIBRARY="libisal")
     command = [
         sys.executable,
         "-m",
@@ -85,7 +85,7 @@ def test_pyeclibs_own_tests(shim: Path, tmp_path: Path, selected: str) -> None:
 @pytest.mark.parametrize("ec_type", TYPES)
 def test_stripes_go_from_one_library_to_the_other(shim: Path, tmp_path: Path, ec_type: str) -> None:
     def stripes(action: str, library: Path, written: Path) -> None:
-        script = [sys.executable, str(CLIENTS / "stripes.py"), action, str(written), ec_type]
+        script = [sys.executable, str(CLIENTS / "stripes.py"), action, str(written), ec_type, "libisal"]
         loaded = run(script, env=with_library(library.parent)).strip()
         assert Path(loaded).resolve() == library.resolve()
 

@@ -1,4 +1,4 @@
-"""conftest.py of PyECLib's own tests: selects types, and records the libisal that was loaded."""
+"""conftest.py of PyECLib's own tests: selects types, and records the library LIBRARY that was loaded."""
 
 import os
 from pathlib import Path
@@ -12,6 +12,7 @@ pyeclib.ec_iface.VALID_EC_TYPES[:] = [
 
 def pytest_sessionfinish():
     maps = Path("/proc/self/maps").read_text().splitlines()
+    library = f"/{os.environ['LIBRARY']}"
     Path(os.environ["LOADED"]).write_text(
-        "\n".join(sorted({line.split()[-1] for line in maps if "/libisal" in line}))
+        "\n".join(sorted({line.split()[-1] for line in maps if library in line}))
     )

@@ -1,7 +1,8 @@
-"""Write stripes with PyECLib, or read them with shards missing: stripes.py write|read FOLDER TYPE
+"""Write stripes with PyECLib, or read them with shards missing: stripes.py write|read FOLDER TYPE LIBRARY
 
-Prints the file that libisal.so.2 was loaded from. For every shape, `write` stores all fragments, one file
-each; `read` goes through the losses, decodes, and rebuilds each missing fragment byte for byte.
+Prints the file that the library (libisal, ...) was loaded from. For every shape, `write` stores all
+fragments, one file each; `read` goes through the losses, decodes, and rebuilds each missing fragment byte
+for byte.
 """
 
 import itertools
@@ -12,6 +13,8 @@ from pathlib import Path
 import pyeclib.ec_iface
 
 SHAPES = ((2, 1), (4, 2), (6, 3), (10, 4), (12, 6), (20, 2))
+#: The type whose elements have 4 bits by default, so that it has at most 16 fragments.
+NARROW = "jerasure_rs_cauchy"
 SIZES = (1, 1000, 4096, 99_999)
 
 
@@ -40,11 +43,12 @@ def visit(action, folder, ec_type, k, m, size):
         assert rebuilt == [fragments[n] for n in missing], (ec_type, k, m, size, missing)
 
 
-def main(action, folder, ec_type):
-    for (k, m), size in itertools.product(SHAPES, SIZES):
+def main(action, folder, ec_type, library):
+    shapes = [(k, m) for k, m in SHAPES if k + m <= 16 or ec_type != NARROW]
+    for (k, m), size in itertools.product(shapes, SIZES):
         visit(action, Path(folder), ec_type, k, m, size)
     maps = Path("/proc/self/maps").read_text().splitlines()
-    print(*sorted({line.split()[-1] for line in maps if "/libisal" in line}))
+    print(*sorted({line.split()[-1] for line in maps if f"/{library}" in line}))
 
 
 main(*sys.argv[1:])

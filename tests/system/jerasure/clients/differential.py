@@ -1,6 +1,10 @@
-"""Calls two libraries with Jerasure's interface with the same arguments and compares results, all bytes of
-memory and the statistics: differential.py OURS THEIRS. Prints the number of comparisons, or the first difference
-and exits with 1."""
+"""Calls two libraries with Jerasure's interface with the same arguments: differential.py OURS THEIRS [TEST]
+
+Compares results, all bytes of memory and the statistics. Prints the number of comparisons, or the first
+difference, and exits with 1. With TEST, only the functions below with this in their names run.
+"""
+
+# ruff: noqa: B023 -- each function is called before the loop goes on
 
 from __future__ import annotations
 
@@ -18,11 +22,20 @@ WORDS = (8, 16, 32)
 XORS = ("galois_region_xor", "galois_w8_region_xor", "galois_w16_region_xor", "galois_w32_region_xor")
 #: Functions without a result.
 VOID = (
-    *XORS, "galois_w08_region_multiply", "galois_w16_region_multiply", "galois_w32_region_multiply",
-    "reed_sol_galois_w08_region_multby_2", "reed_sol_galois_w16_region_multby_2",
-    "reed_sol_galois_w32_region_multby_2", "jerasure_do_parity", "jerasure_matrix_encode", "jerasure_matrix_dotprod",
-    "jerasure_bitmatrix_encode", "jerasure_schedule_encode", "jerasure_do_scheduled_operations",
-)  # fmt: skip
+    *XORS,
+    "galois_w08_region_multiply",
+    "galois_w16_region_multiply",
+    "galois_w32_region_multiply",
+    "reed_sol_galois_w08_region_multby_2",
+    "reed_sol_galois_w16_region_multby_2",
+    "reed_sol_galois_w32_region_multby_2",
+    "jerasure_do_parity",
+    "jerasure_matrix_encode",
+    "jerasure_matrix_dotprod",
+    "jerasure_bitmatrix_encode",
+    "jerasure_schedule_encode",
+    "jerasure_do_scheduled_operations",
+)
 GAP = 64  # between shards, and so their alignment
 
 
@@ -37,15 +50,23 @@ def ints(values: Sequence[int]) -> Any:
 class Library:
     def __init__(self, path: str) -> None:
         self.so = c.CDLL(path)
-        self.memory = mmap.mmap(-1, 1 << 20)
+        self.memory = mmap.mmap(-1, 1 << 18)
         self.base = c.addressof(c.c_char.from_buffer(self.memory))
-        for name in ("reed_sol_vandermonde_coding_matrix", "reed_sol_extended_vandermonde_matrix",
-                     "reed_sol_big_vandermonde_distribution_matrix", "reed_sol_r6_coding_matrix",
-                     "cauchy_original_coding_matrix", "cauchy_xy_coding_matrix",
-                     "cauchy_good_general_coding_matrix", "liberation_coding_bitmatrix",
-                     "liber8tion_coding_bitmatrix", "blaum_roth_coding_bitmatrix",
-                     "jerasure_matrix_to_bitmatrix", "jerasure_matrix_multiply",
-                     "jerasure_erasures_to_erased"):  # fmt: skip
+        for name in (
+            "reed_sol_vandermonde_coding_matrix",
+            "reed_sol_extended_vandermonde_matrix",
+            "reed_sol_big_vandermonde_distribution_matrix",
+            "reed_sol_r6_coding_matrix",
+            "cauchy_original_coding_matrix",
+            "cauchy_xy_coding_matrix",
+            "cauchy_good_general_coding_matrix",
+            "liberation_coding_bitmatrix",
+            "liber8tion_coding_bitmatrix",
+            "blaum_roth_coding_bitmatrix",
+            "jerasure_matrix_to_bitmatrix",
+            "jerasure_matrix_multiply",
+            "jerasure_erasures_to_erased",
+        ):
             getattr(self.so, name).restype = INTS
         self.so.jerasure_dumb_bitmatrix_to_schedule.restype = SCHEDULE
         self.so.jerasure_smart_bitmatrix_to_schedule.restype = SCHEDULE
@@ -113,8 +134,10 @@ def test_words(t: Comparison) -> None:
         for _ in range(12):
             a, b = t.integer(w), t.integer(w)
             for name in ("multiply", "divide"):
-                t.same(f"galois_single_{name}({a}, {b}, {w})",
-                       lambda lib, n=name: getattr(lib, f"galois_single_{n}")(a, b, w))  # fmt: skip
+                t.same(
+                    f"galois_single_{name}({a}, {b}, {w})",
+                    lambda lib, n=name: getattr(lib, f"galois_single_{n}")(a, b, w),
+                )
             if w > 1:
                 t.same(f"galois_inverse({a}, {w})", lambda lib: lib.galois_inverse(a, w))
                 t.same(f"cauchy_n_ones({a}, {w})", lambda lib: lib.cauchy_n_ones(a, w))
@@ -134,9 +157,13 @@ def test_status(t: Comparison) -> None:
 
 class Field(c.Structure):
     WORD = c.CFUNCTYPE(c.c_uint32, c.c_void_p, c.c_uint32, c.c_uint32)
-    _fields_ = [("multiply", WORD), ("divide", WORD), ("inverse", c.CFUNCTYPE(c.c_uint32, c.c_void_p, c.c_uint32)),
-                ("region", c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_void_p, c.c_uint32, c.c_int, c.c_int)),
-                ("word", c.CFUNCTYPE(c.c_uint32, c.c_void_p, c.c_void_p, c.c_int, c.c_int))]  # fmt: skip
+    _fields_ = [
+        ("multiply", WORD),
+        ("divide", WORD),
+        ("inverse", c.CFUNCTYPE(c.c_uint32, c.c_void_p, c.c_uint32)),
+        ("region", c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_void_p, c.c_uint32, c.c_int, c.c_int)),
+        ("word", c.CFUNCTYPE(c.c_uint32, c.c_void_p, c.c_void_p, c.c_int, c.c_int)),
+    ]
 
 
 def use_field(lib: Library, pointer: int, w: int, a: int, b: int) -> list[int]:
@@ -156,8 +183,11 @@ def test_fields(t: Comparison) -> None:
         a, b = (t.random.randrange(1, 1 << w) for _ in "ab")
         for library in t.libraries:
             library.galois_init_default_field(w)
-        t.same_memory(f"galois_get_field_ptr({w})", 8192,
-                      lambda lib: use_field(lib, lib.galois_get_field_ptr(w), w, a, b))  # fmt: skip
+        t.same_memory(
+            f"galois_get_field_ptr({w})",
+            8192,
+            lambda lib: use_field(lib, lib.galois_get_field_ptr(w), w, a, b),
+        )
 
 
 #: Width, multiplication (GF_MULT_SHIFT, LOG_TABLE, BYTWO_p), polynomial.
@@ -171,8 +201,11 @@ def test_techniques(t: Comparison) -> None:
             lib: lib.galois_init_field(w, kind, 0, 0, c.c_uint64(polynomial), 0, 0) for lib in t.libraries
         }
         a, b = (t.random.randrange(1, 1 << w) for _ in "ab")
-        t.same_memory(f"galois_init_field({w}, {kind}, {polynomial:#x})", 8192,
-                      lambda lib: use_field(lib, pointers[lib], w, a, b))  # fmt: skip
+        t.same_memory(
+            f"galois_init_field({w}, {kind}, {polynomial:#x})",
+            8192,
+            lambda lib: use_field(lib, pointers[lib], w, a, b),
+        )
         for library in t.libraries:
             library.galois_change_technique(c.c_void_p(pointers[library]), w)
         for _ in range(4):
@@ -268,15 +301,21 @@ def test_regions(t: Comparison) -> None:
         by, add = t.integer(w), t.random.randint(0, 1)
         name = f"galois_w{w:02}_region_multiply"
         if by not in (0, 1) or w > 8:
-            t.same_memory(f"{name}({by}, {size}, {add})", 1 << 17,
-                          lambda lib: getattr(lib, name)(c.c_void_p(lib.base), by, size,
-                                                         c.c_void_p(lib.base + 32768), add))  # fmt: skip
+            t.same_memory(
+                f"{name}({by}, {size}, {add})",
+                1 << 17,
+                lambda lib: getattr(lib, name)(
+                    c.c_void_p(lib.base), by, size, c.c_void_p(lib.base + 32768), add
+                ),
+            )
         name = f"reed_sol_galois_w{w:02}_region_multby_2"
         t.same_memory(f"{name}({size})", 1 << 17, lambda lib: getattr(lib, name)(c.c_void_p(lib.base), size))
         for name in XORS:
-            t.same_memory(f"{name}({size})", 1 << 17,
-                          lambda lib, n=name: getattr(lib, n)(c.c_void_p(lib.base), c.c_void_p(lib.base + 32768),
-                                                              size))  # fmt: skip
+            t.same_memory(
+                f"{name}({size})",
+                1 << 17,
+                lambda lib, n=name: getattr(lib, n)(c.c_void_p(lib.base), c.c_void_p(lib.base + 32768), size),
+            )
 
 
 def erasures(t: Comparison, k: int, m: int, most: int | None = None) -> Any:
@@ -309,13 +348,19 @@ def compare_coding(t: Comparison, w: int, subject: str = "") -> None:
     def shards(lib: Library) -> tuple[Any, Any]:
         return lib.shards(0, k, size), lib.shards(k, m, size)
 
-    t.same_memory(f"jerasure_matrix_encode{subject}", 1 << 18,
-                  lambda lib: lib.jerasure_matrix_encode(*rest, *shards(lib), size))  # fmt: skip
+    t.same_memory(
+        f"jerasure_matrix_encode{subject}",
+        1 << 18,
+        lambda lib: lib.jerasure_matrix_encode(*rest, *shards(lib), size),
+    )
     for library in t.libraries:
         for name in lost[:-1]:
             c.memset(library.shards(0, k + m, size)[name], 0xEE, size)
-    t.same_memory(f"jerasure_matrix_decode{subject}", 0,
-                  lambda lib: lib.jerasure_matrix_decode(*rest, ones, lost, *shards(lib), size))  # fmt: skip
+    t.same_memory(
+        f"jerasure_matrix_decode{subject}",
+        0,
+        lambda lib: lib.jerasure_matrix_decode(*rest, ones, lost, *shards(lib), size),
+    )
     if len(lost) > m + 1:
         return
     erased = t.matrix("jerasure_erasures_to_erased", k, m, lost, size=k + m)
@@ -329,9 +374,13 @@ def compare_coding(t: Comparison, w: int, subject: str = "") -> None:
     if status == 0 and k + m < 30:
         row, to = t.random.randrange(k), t.random.choice(sorted(set(range(k + m)) - set(ids)) or [-1])
         if to >= 0:
-            t.same_memory(f"jerasure_matrix_dotprod{subject}", 0,
-                          lambda lib: lib.jerasure_matrix_dotprod(k, w, ints(inverse[row * k : row * k + k]), ints(ids),
-                                                                  to, *shards(lib), size))  # fmt: skip
+            t.same_memory(
+                f"jerasure_matrix_dotprod{subject}",
+                0,
+                lambda lib: lib.jerasure_matrix_dotprod(
+                    k, w, ints(inverse[row * k : row * k + k]), ints(ids), to, *shards(lib), size
+                ),
+            )
 
 
 def test_coding(t: Comparison) -> None:
@@ -339,15 +388,31 @@ def test_coding(t: Comparison) -> None:
         compare_coding(t, t.random.choice(WORDS))
     for size in (1, 7, 8, 15, 100, 1001, 5003):  # words of 8 bits allow any length
         row = ints([1, 1, 1, 3, 200])
-        t.same_memory(f"jerasure_matrix_encode {size}", 1 << 17, lambda lib: lib.jerasure_matrix_encode(
-            5, 1, 8, row, lib.shards(0, 5, size), lib.shards(5, 1, size), size))  # fmt: skip
+        t.same_memory(
+            f"jerasure_matrix_encode {size}",
+            1 << 17,
+            lambda lib: lib.jerasure_matrix_encode(
+                5, 1, 8, row, lib.shards(0, 5, size), lib.shards(5, 1, size), size
+            ),
+        )
         for k in (1, 5):
-            t.same_memory(f"jerasure_do_parity {k} {size}", 1 << 17, lambda lib: lib.jerasure_do_parity(
-                k, lib.shards(0, k, size), c.c_void_p(lib.shards(k, 1, size)[0]), size))  # fmt: skip
+            t.same_memory(
+                f"jerasure_do_parity {k} {size}",
+                1 << 17,
+                lambda lib: lib.jerasure_do_parity(
+                    k, lib.shards(0, k, size), c.c_void_p(lib.shards(k, 1, size)[0]), size
+                ),
+            )
     for w in WORDS:
         for k in (1, 2, 7):
-            t.same_memory(f"reed_sol_r6_encode {k} {w}", 1 << 17, lambda lib: (lib.reed_sol_r6_encode(
-                k, w, lib.shards(0, k, 1024), lib.shards(k, 2, 1024), 1024), lib.statistics())[0])  # fmt: skip
+            t.same_memory(
+                f"reed_sol_r6_encode {k} {w}",
+                1 << 17,
+                lambda lib: (
+                    lib.reed_sol_r6_encode(k, w, lib.shards(0, k, 1024), lib.shards(k, 2, 1024), 1024),
+                    lib.statistics(),
+                )[0],
+            )
 
 
 def listed(schedule: Any) -> list[list[int]]:
@@ -386,8 +451,11 @@ def compare_bits(t: Comparison, k: int, m: int, w: int) -> None:
     def layout(lib: Library) -> tuple[Any, ...]:
         return lib.shards(0, k, size), lib.shards(k, m, size), size, packet
 
-    t.same_memory(f"jerasure_bitmatrix_encode{subject}", 1 << 18,
-                  lambda lib: lib.jerasure_bitmatrix_encode(*rest, bits, *layout(lib)))  # fmt: skip
+    t.same_memory(
+        f"jerasure_bitmatrix_encode{subject}",
+        1 << 18,
+        lambda lib: lib.jerasure_bitmatrix_encode(*rest, bits, *layout(lib)),
+    )
     encoded = t.libraries[0].memory[:]
 
     def again(name: str, call: Callable[[Library], Any]) -> Any:
@@ -401,24 +469,36 @@ def compare_bits(t: Comparison, k: int, m: int, w: int) -> None:
         name = f"jerasure_{smart}_bitmatrix_to_schedule"
         schedules = {lib: getattr(lib, name)(*rest, bits) for lib in t.libraries}
         t.same(f"{name}{subject}", lambda lib, s=schedules: listed(s[lib]))
-        again("jerasure_schedule_encode", lambda lib, s=schedules: lib.jerasure_schedule_encode(
-            *rest, s[lib], *layout(lib)))  # fmt: skip
-        again("jerasure_do_scheduled_operations", lambda lib, s=schedules: lib.jerasure_do_scheduled_operations(
-            lib.shards(0, k + m, size), s[lib], packet))  # fmt: skip
+        again(
+            "jerasure_schedule_encode",
+            lambda lib, s=schedules: lib.jerasure_schedule_encode(*rest, s[lib], *layout(lib)),
+        )
+        again(
+            "jerasure_do_scheduled_operations",
+            lambda lib, s=schedules: lib.jerasure_do_scheduled_operations(
+                lib.shards(0, k + m, size), s[lib], packet
+            ),
+        )
         for library in t.libraries:
             library.jerasure_free_schedule(schedules[library])
-    status = again("jerasure_bitmatrix_decode", lambda lib: lib.jerasure_bitmatrix_decode(
-        *rest, bits, ones, lost, *layout(lib)))  # fmt: skip
+    status = again(
+        "jerasure_bitmatrix_decode",
+        lambda lib: lib.jerasure_bitmatrix_decode(*rest, bits, ones, lost, *layout(lib)),
+    )
     # The original reads a schedule without operations, and ignores that a matrix has no inverse.
     if len(lost) == 1 or status != 0:
         return
     for smart in (0, 1):
-        again("jerasure_schedule_decode_lazy", lambda lib, s=smart: lib.jerasure_schedule_decode_lazy(
-            *rest, bits, lost, *layout(lib), s))  # fmt: skip
+        again(
+            "jerasure_schedule_decode_lazy",
+            lambda lib, s=smart: lib.jerasure_schedule_decode_lazy(*rest, bits, lost, *layout(lib), s),
+        )
     if m == 2 and ones and len(lost) <= 3 and decodable(t, rest, bits):
         caches = {lib: lib.jerasure_generate_schedule_cache(*rest, bits, 1) for lib in t.libraries}
-        again("jerasure_schedule_decode_cache", lambda lib: lib.jerasure_schedule_decode_cache(
-            *rest, caches[lib], lost, *layout(lib)))  # fmt: skip
+        again(
+            "jerasure_schedule_decode_cache",
+            lambda lib: lib.jerasure_schedule_decode_cache(*rest, caches[lib], lost, *layout(lib)),
+        )
         for library in t.libraries:
             library.jerasure_free_schedule_cache(k, m, caches[library])
 
@@ -442,16 +522,17 @@ def test_bits(t: Comparison) -> None:
 
 
 TESTS = (
-    test_status, test_words, test_fields, test_matrices, test_elimination, test_regions, test_coding, test_bits,
-    test_techniques,
-)  # fmt: skip
+    *(test_status, test_words, test_fields, test_matrices, test_elimination, test_regions, test_coding),
+    *(test_bits, test_techniques),
+)
 
 
-def main(ours: str, theirs: str) -> int:
+def main(ours: str, theirs: str, only: str = "") -> int:
     comparison = Comparison(ours, theirs, seed=27)
     try:
         for test in TESTS:
-            test(comparison)
+            if only in test.__name__:
+                test(comparison)
     except Difference as difference:
         print(f"differs: {difference}")
         return 1

@@ -1,0 +1,101 @@
+"""The drop-in and Debian's libJerasure give the same results, bytes and statistics; the comparison detects
+mutants.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.levels import first
+from tests.support.mutation import Mutant, plant
+from tests.support.paths import ROOT
+from tests.system.isal.support import run
+from tests.system.jerasure.support import CLIENTS, HEADERS, PART, REAL, SOURCES
+
+ISAS = ("gfni_avx512", "avx2", "scalar", "sse", "avx512", "gfni_sse", "gfni_avx2")
+
+
+def compare(library: Path, isa: str, only: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(CLIENTS / "differential.py"), str(library), str(REAL), only],
+        env=os.environ | {"GFSMITH_ISA": isa},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("isa", first(ISAS))
+def test_every_function_agrees_with_the_real_one(shim: Path, isa: str) -> None:
+    done = compare(shim, isa)
+    if "is not supported by this CPU" in done.stderr:
+        pytest.skip(f"this CPU lacks {isa}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert int(done.stdout.split()[0]) > 6000
+
+
+#: Code, its replacement, the part of the comparison that notices it, and the function in which it does.
+MUTANTS = (
+    (Mutant("bit < modulus->width", "bit + 1 < modulus->width"), "fields", "galois_get_field_ptr"),
+    (Mutant("left < k", "left < 1"), "coding", "jerasure_matrix_decode"),
+    (Mutant("n < modulus->width", "n + 1 < modulus->width"), "words", "galois_single_divide"),
+    (Mutant("{14, 0x443}", "{14, 0x2b}"), "words", "galois_single_multiply"),
+    (Mutant("index % 2 * 4", "4 - index % 2 * 4"), "fields", "galois_get_field_ptr"),
+    (Mutant("made->modulus.low = $value;", ";"), "techniques", "galois_init_field"),
+    (Mutant("output * b->bytes + to", "output * b->bytes + from"), "fields", "galois_get_field_ptr"),
+    (Mutant("src[b->from + j] + at", "src[j] + at"), "coding", "jerasure_matrix_encode"),
+    (Mutant("src + b->from", "src"), "coding", "jerasure_matrix_encode"),
+    (Mutant("dst + b->first", "dst"), "coding", "jerasure_matrix_encode"),
+    (Mutant("b->add = true;", ";"), "coding", "jerasure_matrix_encode"),
+    (Mutant("map->matrix[j] != 1", "map->matrix[j] > 2"), "coding", "jerasure_matrix"),
+    (Mutant("words[n * bytes + p]", "words[n * bytes + bytes - 1 - p]"), "fields", "galois_get_field_ptr"),
+    (Mutant("third[n]", "second[n]"), "fields", "galois_get_field_ptr"),
+    (Mutant("row[j] == 1", "row[j] <= 1", within="count_row"), "coding", "jerasure_matrix_encode"),
+    (Mutant("is_zero(k, row)", "0"), "coding", "jerasure_matrix_encode"),
+    (Mutant("n < last ? n : n + 1", "n"), "coding", "jerasure_matrix_decode"),
+    (Mutant("int row = at;", "int row = at + 1;"), "elimination", "jerasure_invert"),
+    (Mutant("element >> row & 1", "element >> (w - 1 - row) & 1"), "elimination", "jerasure_matrix_to"),
+    (Mutant("i + 1 < rows || i == 0", "i + 1 < rows"), "matrices", "reed_sol_extended_vandermonde_matrix"),
+    (Mutant("ones < least", "ones <= least"), "matrices", "cauchy"),
+    (Mutant("j % 2 == 0 ? j / 2 - 1 : $odd", "j / 2"), "matrices", "blaum_roth_coding_bitmatrix"),
+    (Mutant("(row + j - 1) % w", "(row + j + 1) % w"), "matrices", "liberation_coding_bitmatrix"),
+    (Mutant("cost < ways[other].cost", "cost <= ways[other].cost"), "bits", "jerasure_smart"),
+    (Mutant("sum->adds = true;", ";"), "bits", "jerasure_bitmatrix_encode"),
+    (Mutant("o->ids[j] != j", "o->ids[j] > j + 1"), "bits", "jerasure_schedule_decode_lazy"),
+    (Mutant("ptrs[n] += region;", ";"), "bits", "jerasure_schedule_encode"),
+    (Mutant("erasures[1] < 0 ? $one : $two", "erasures[0]"), "bits", "jerasure_schedule_decode_cache"),
+)
+
+
+MUTANT_PARAMETERS = [pytest.param(*values, id=str(values[0])) for values in MUTANTS]
+
+
+def link(build: Path, changed: Path, original: Path, library: Path) -> None:
+    """Link the drop-in with one changed source."""
+    objects = [build / "obj/runtime/jerasure/src" / f"{path.stem}.o" for path in SOURCES.glob("*.c")]
+    parts = (
+        HEADERS,
+        SOURCES,
+        *(ROOT / part for part in ("runtime/core/include", "runtime/core/src", "gen_out")),
+    )
+    run(
+        ["gcc", "-std=c11", "-O1", "-fPIC", "-shared", *(f"-I{part}" for part in parts)]
+        + [f"-Wl,--version-script={PART / 'libJerasure.map'}", "-o", str(library), str(changed)]
+        + [str(path) for path in objects if path.stem != original.stem]
+        + [str(build / "libgfsmith.a")]
+    )
+
+
+@pytest.mark.parametrize(("mutant", "part", "noticed"), first(MUTANT_PARAMETERS, 2))
+def test_an_error_is_detected(build: Path, tmp_path: Path, mutant: Mutant, part: str, noticed: str) -> None:
+    original, changed = plant(mutant, sorted(SOURCES.glob("*.c")), tmp_path)
+    link(build, changed, original, tmp_path / "libJerasure.so.2")
+    done = compare(tmp_path / "libJerasure.so.2", "avx2", part)
+    assert done.returncode != 0, "a wrong library passes"
+    if done.returncode > 0:  # not ended by a signal
+        assert done.stdout.startswith(f"differs: {noticed}"), done.stdout
