@@ -23,3 +23,10 @@ $(BUILD)/libJerasure.so.2: $(JERASURE_OBJECTS) $(BUILD)/libgfsmith.a runtime/jer
 	  -Wl,--version-script=runtime/jerasure/libJerasure.map -o $@ $(JERASURE_OBJECTS) $(BUILD)/libgfsmith.a
 	@echo "built $@"
 	@$(call check_linked,$@)
+
+# Compares with Debian's libJerasure, alternately: docs/migrate/jerasure.md
+.PHONY: bench-jerasure
+bench-jerasure: jerasure
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror -o $(BUILD)/bench/jerasure bench/jerasure/dropin.c -ldl
+	@$(BUILD)/bench/jerasure $(BUILD)/libJerasure.so.2 /usr/lib/x86_64-linux-gnu/libJerasure.so.2

@@ -49,6 +49,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "runtime/shards/include",
     ),
     "bench/isal": ("runtime/core/include",),
+    "bench/jerasure": (),
     "bench/driver": ("runtime/core/include",),
     "bench/peers": ("bench/driver",),
     "bench/packets": ("bench/driver",),

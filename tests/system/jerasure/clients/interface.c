@@ -1,5 +1,5 @@
-/* Declares everything twice, by Jerasure's headers and by gfsmith's: the compiler compares the prototypes, and this
- * program the layout of fields and the order of an operation. */
+/* Declares everything twice, by Jerasure's headers and by gfsmith's: the compiler compares the
+ * prototypes, and this program the layout of fields and the order of an operation. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ _Static_assert(offsetof(gf_t, multiply) == 0 && offsetof(gf_t, divide) == sizeof
 _Static_assert(offsetof(gf_t, inverse) == 2 * sizeof(void *), "gf_t");
 _Static_assert(offsetof(gf_t, multiply_region) == 3 * sizeof(void *), "gf_t");
 _Static_assert(offsetof(gf_t, extract_word) == 4 * sizeof(void *), "gf_t");
-_Static_assert(offsetof(gf_t, scratch) == 5 * sizeof(void *) && sizeof(gf_t) == 6 * sizeof(void *), "gf_t");
+_Static_assert(offsetof(gf_t, scratch) == 5 * sizeof(void *) && sizeof(gf_t) == 6 * sizeof(void *),
+               "gf_t");
 
 int main(void) {
   int *matrix = reed_sol_vandermonde_coding_matrix(3, 2, 8);
