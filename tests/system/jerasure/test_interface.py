@@ -74,6 +74,7 @@ name = sys.argv[2].partition("(")[0].removeprefix("lib.")
 if any(name.endswith(end) for end in pointers):
     getattr(lib, name).restype = c.c_void_p
 shards = (c.c_void_p * 8)(*(c.addressof(c.create_string_buffer(64)) for _ in range(8)))
+both = (shards, shards)
 print(eval(sys.argv[2]))
 """
 
@@ -113,7 +114,7 @@ STRICTER = {
     "lib.jerasure_matrix_encode(2, 1, 8, ints(1, 300), shards, shards, 8)": "abort",
     "lib.jerasure_schedule_encode(1, 1, 2, None, shards, shards, 8, 4)": "abort",
     "lib.jerasure_bitmatrix_decode(1, 1, 1, ints(1), 0, ints(0, -1), shards, shards, 7, 2)": "-1",
-    "lib.jerasure_schedule_decode_lazy(2, 2, 1, ints(1, 1, 1, 1), ints(0, 1, -1), *[shards] * 2, 8, 8, 0)": "-1",
+    "lib.jerasure_schedule_decode_lazy(2, 2, 1, ints(1, 1, 1, 1), ints(0, 1, -1), *both, 8, 8, 0)": "-1",
     "lib.jerasure_schedule_decode_lazy(2, 2, 1, ints(1, 1, 0, 1), ints(-1), shards, shards, 8, 8, 1)": "0",
     "lib.reed_sol_r6_encode(3, 4, None, None, 8)": "0",
     "lib.reed_sol_vandermonde_coding_matrix(0, 2, 8)": "None",

@@ -97,7 +97,7 @@ class Comparison:
         self.count = 0
 
     def same(self, subject: str, call: Callable[[Library], Any]) -> Any:
-        """Compare what a call returns; return the first result."""
+        """Compare the results of a call; return the first one."""
         ours, theirs = (call(library) for library in self.libraries)
         self.count += 1
         if ours != theirs:
