@@ -70,6 +70,7 @@ def test_commands_of_pages_exist() -> None:
             "Makefile",
             "packaging/make/library.mk",
             "runtime/isal/isal.mk",
+            "runtime/jerasure/jerasure.mk",
             "runtime/compose/compose.mk",
             "runtime/shards/shards.mk",
             "bindings/java/java.mk",
