@@ -135,5 +135,5 @@ def test_a_file_goes_from_one_library_to_the_other(
 
 def test_the_timed_program_runs(examples: Path, shim: Path) -> None:
     for w in ("8", "16", "32"):
-        command = [str(examples / "reed_sol_time_gf"), *"6 3".split(), w, *"5 2 4096 -".split()]
+        command = [str(examples / "reed_sol_time_gf"), *["6", "3"], w, *["5", "2", "4096", "-"]]
         assert "Decode throughput for 2 iterations" in run(command, env=with_library(shim.parent))
