@@ -191,11 +191,11 @@ def test_console_blocks_print_the_output_of_the_page(page: str, commands: str, p
 
 
 def test_every_sh_block_with_output_is_run() -> None:
-    """The pages with such blocks are those that test_commands.py and test_howto.py follow."""
+    """The pages with such blocks are those that test_commands.py and test_klauspost.py follow."""
     with_output = {
         name
         for name in _names()
         for step in howto.steps((ROOT / name).read_text(encoding="utf-8"))
         if isinstance(step, howto.Run) and step.printed is not None
     }
-    assert with_output <= {"docs/how-a-proof-is-read.md", "README.md"}
+    assert with_output <= {"docs/how-a-proof-is-read.md", "README.md", "examples/go-replace/README.md"}

@@ -137,7 +137,7 @@ spec = pickle.load(sys.stdin.buffer)
 from gfsmith.build.generate import generate_one
 from gfsmith.prove.machine.prove import contract_of, prove_bytes
 for abi, code in generate_one(spec).code.items():
-    assert prove_bytes(contract_of(spec, abi.value), code, spec.symbol, False)
+    assert prove_bytes(contract_of(spec, abi), code, spec.symbol, False)
 print(*(name for name in sys.modules if name.partition(".")[0] == "gfsmith"))
 """
     spec = pickle.dumps(make_spec("dot", 2, 1, "sse"))
