@@ -41,6 +41,32 @@ static void sectors(gfsmith_checksum kind) {
   }
 }
 
+/* Calls that are refused and write nothing: no such check, a state with too many bits, NULL, T10
+ * with another sector, a rest of a sector. */
+static void refused(void) {
+  const gfsmith_checksum none[] = {(gfsmith_checksum)-1, (gfsmith_checksum)KINDS};
+  uint64_t state = 5, wide = (uint64_t)1 << 32;
+  for (unsigned n = 0; n < 2; n++) {
+    REQUIRE(gfsmith_checksum_update(none[n], &state, 1, data) == GFSMITH_EINVAL);
+    REQUIRE(gfsmith_checksum_combine(none[n], &state, 0, 1) == GFSMITH_EINVAL);
+    REQUIRE(gfsmith_checksum_sectors(none[n], 512, 512, data, &state) == GFSMITH_EINVAL);
+  }
+  REQUIRE(gfsmith_checksum_update(GFSMITH_CRC32C, NULL, 1, data) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_update(GFSMITH_CRC32C, &wide, 1, data) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_update(GFSMITH_CRC32C, &state, 1, NULL) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_update(GFSMITH_CRC32C, &state, 0, NULL) == GFSMITH_OK);
+  REQUIRE(gfsmith_checksum_combine(GFSMITH_CRC32C, NULL, 0, 1) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_combine(GFSMITH_CRC32C, &wide, 0, 1) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_combine(GFSMITH_CRC32C, &state, wide, 1) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_sectors(GFSMITH_CRC16_T10, 1024, 4096, data, &state) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_sectors(GFSMITH_CRC32C, 0, 0, data, &state) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_sectors(GFSMITH_CRC32C, 512, 511, data, &state) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_sectors(GFSMITH_CRC32C, 512, 512, NULL, &state) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_sectors(GFSMITH_CRC32C, 512, 512, data, NULL) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_checksum_sectors(GFSMITH_CRC32C, 512, 0, NULL, NULL) == GFSMITH_OK);
+  REQUIRE(state == 5 && wide == (uint64_t)1 << 32);
+}
+
 int main(int argc, char **argv) {
   uint64_t seed = 1;
   if (argc > 1 && argv[1][0] != '\0')
@@ -52,5 +78,6 @@ int main(int argc, char **argv) {
     pieces((gfsmith_checksum)kind);
     sectors((gfsmith_checksum)kind);
   }
+  refused();
   return 0;
 }
