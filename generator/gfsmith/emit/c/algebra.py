@@ -5,18 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
 from gfsmith.emit.template import render
 from gfsmith.ir.algebra import GROUP, WORD, Act, Instr, Isomorphism, Routine
 from gfsmith.kernel import architecture
 from gfsmith.kernel.architecture import Arch
 
-_PREFIX = {16: "_mm", 32: "_mm256", 64: "_mm512"}
-#: Intrinsics that repeat 16 bytes in all groups of a vector.
-_REPEAT = {16: "", 32: "_mm256_broadcastsi128_si256", 64: "_mm512_broadcast_i32x4"}
 #: Compiler targets for each vector length in bytes, in addition to gfni.
 _TARGETS = {16: "ssse3", 32: "avx2", 64: "avx512f,avx512bw,avx512vl"}
-#: GCC on Windows aligns vectors on the stack to 16 bytes but uses aligned moves for longer ones.
-_NARROW = "defined(_WIN32) && !defined(__clang__)"
 _ARGUMENTS = {"forth": "field->forth", "back": "field->back"}
 _ROW = 16
 
@@ -26,7 +22,7 @@ class _Gfni:
 
     def __init__(self, routine: Routine) -> None:
         self.width = routine.width
-        self.prefix = _PREFIX[self.width]
+        self.prefix = PREFIX[self.width]
         self.bits = 8 * self.width
         self.vector = f"__m{self.bits}i"
         self.constants: dict[bytes, str] = {}
@@ -229,7 +225,7 @@ def build(
     sets = list(dict.fromkeys(routine.set for routine in vectors))
     context = {
         "architecture": f"({architecture.condition(Arch.X86_64)}) && defined(__GNUC__)",
-        "narrow": _NARROW,
+        "narrow": NARROW,
         "narrowest": next((routine.set for routine in vectors if routine.width == GROUP), ""),
         "groups": [_group(name, [r for r in vectors if r.set == name], name in isas) for name in sets],
         "words": [_function(routine) for routine in words],
@@ -253,8 +249,8 @@ def _group(name: str, routines: Sequence[Routine], present: bool) -> dict[str, o
         "condition": " || ".join(conditions),
         "bits": 8 * width,
         "vector": f"__m{8 * width}i",
-        "prefix": _PREFIX[width],
-        "repeat": _REPEAT[width],
+        "prefix": PREFIX[width],
+        "repeat": REPEAT[width],
         "target": f"gfni,{_TARGETS[width]}",
         "functions": [_function(routine) for routine in routines],
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from gfsmith.emit.c.x86 import NARROW, PREFIX, REPEAT
 from gfsmith.emit.template import render
 from gfsmith.ir.folding import DISTANCES, GROUP, WORD, WORDS, Act, Instr, Routine, Tables
 from gfsmith.kernel import architecture
@@ -25,9 +26,8 @@ class _Set:
     carryless: str
 
 
-#: GCC on Windows aligns vectors on the stack to 16 bytes but uses aligned moves for longer ones.
-_WIDE = "defined(__GNUC__) && !(defined(_WIN32) && !defined(__clang__))"
 _GNU = "defined(__GNUC__)"
+_WIDE = f"{_GNU} && !({NARROW})"
 #: Older versions of clang have the intrinsics only if the whole file is compiled for them.
 _PMULL = "defined(__AARCH64EL__) && defined(__GNUC__) && (!defined(__clang__) || __clang_major__ >= 16)"
 
@@ -53,10 +53,7 @@ _SETS = {
 }
 _ROW = 4
 
-
-_PREFIX = {16: "_mm", 32: "_mm256", 64: "_mm512"}
 _EXTRACT = {32: "_mm512_extracti64x4_epi64", 16: "_mm256_extracti128_si256"}
-_REPEAT = {16: "", 32: "_mm256_broadcastsi128_si256", 64: "_mm512_broadcast_i32x4"}
 
 
 class _X86:
@@ -69,13 +66,13 @@ class _X86:
         return f"__m{8 * width}i"
 
     def expression(self, instr: Instr, args: Sequence[str]) -> str:
-        prefix, bits = _PREFIX[instr.width], 8 * instr.width
+        prefix, bits = PREFIX[instr.width], 8 * instr.width
         match instr.act:
             case Act.LOAD:
                 return f"{prefix}_loadu_si{bits}({self._pointer('const ', instr.width, _place(instr))})"
             case Act.CONSTANTS:
                 pair = f"_mm_loadu_si128({self._pointer('const ', GROUP, _constants(instr))})"
-                return f"{_REPEAT[instr.width]}({pair})"
+                return f"{REPEAT[instr.width]}({pair})"
             case Act.CLMUL:
                 kind = "si128" if instr.width == GROUP else "epi128"
                 return f"{prefix}_clmulepi64_{kind}({', '.join(args)}, {0x11 * instr.offset:#04x})"
@@ -83,14 +80,14 @@ class _X86:
                 return self._sum(prefix, bits, args)
             case Act.REVERSE:
                 order = f"_mm_set_epi8({', '.join(map(str, range(GROUP)))})"
-                return f"{prefix}_shuffle_epi8({args[0]}, {_REPEAT[instr.width]}({order}))"
+                return f"{prefix}_shuffle_epi8({args[0]}, {REPEAT[instr.width]}({order}))"
             case Act.HALF:
                 return f"{_EXTRACT[instr.width]}({args[0]}, {instr.offset})"
         raise AssertionError(f"{instr.act.name} is not for vectors")
 
     def store(self, instr: Instr, value: str) -> str:
         place = self._pointer("", instr.width, _place(instr))
-        return f"{_PREFIX[instr.width]}_storeu_si{8 * instr.width}({place}, {value})"
+        return f"{PREFIX[instr.width]}_storeu_si{8 * instr.width}({place}, {value})"
 
     def _pointer(self, qualifier: str, width: int, place: str) -> str:
         return f"({qualifier}{self.vector(width)} *)({qualifier}void *)({place})"
@@ -98,10 +95,7 @@ class _X86:
     def _sum(self, prefix: str, bits: int, args: Sequence[str]) -> str:
         if len(args) == 3 and self.width == 64:
             return f"{prefix}_ternarylogic_epi64({', '.join(args)}, 0x96)"
-        total = args[-1]
-        for arg in reversed(args[:-1]):
-            total = f"{prefix}_xor_si{bits}({arg}, {total})"
-        return total
+        return _nested(f"{prefix}_xor_si{bits}", args)
 
 
 class _Neon:
@@ -122,10 +116,7 @@ class _Neon:
             case Act.CLMUL:
                 return f"vreinterpretq_u8_p128({self._product(instr.offset, args)})"
             case Act.XOR:
-                total = args[-1]
-                for arg in reversed(args[:-1]):
-                    total = f"veorq_u8({arg}, {total})"
-                return total
+                return _nested("veorq_u8", args)
             case Act.REVERSE:
                 words = f"vrev64q_u8({args[0]})"
                 return f"vextq_u8({words}, {words}, {WORD})"
@@ -170,6 +161,14 @@ class _Words:
 
     def store(self, instr: Instr, value: str) -> str:
         raise AssertionError("words change no message")
+
+
+def _nested(function: str, args: Sequence[str]) -> str:
+    """Return the calls of a function of two arguments that combine all of them."""
+    total = args[-1]
+    for arg in reversed(args[:-1]):
+        total = f"{function}({arg}, {total})"
+    return total
 
 
 def _place(instr: Instr) -> str:
