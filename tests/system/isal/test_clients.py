@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bench.peers import isal_sources
 from tests.support.paths import ROOT
-from tests.system.isal.support import CLIENTS, REAL, STRICT, pyeclib, run, with_library
+from tests.system.isal.support import (
+    REAL,
+    STRICT,
+    exchange_stripes,
+    pyeclib,
+    pyeclibs_own_tests,
+    run,
+    with_library,
+)
 
 TYPES = ("isa_l_rs_vand", "isa_l_rs_cauchy")
 
@@ -56,49 +62,13 @@ SELECTIONS = {
 
 @pytest.mark.parametrize("selected", SELECTIONS)
 def test_pyeclibs_own_tests(shim: Path, tmp_path: Path, selected: str) -> None:
-    """PyECLib's tests pass with Debian's PyECLib and liberasurecode."""
-    shutil.copytree(pyeclib("1.6.0") / "test", tmp_path / "test", ignore=shutil.ignore_patterns("*.pdf"))
-    types = SELECTIONS[selected]
-    if types:
-        shutil.copy(CLIENTS / "pyeclib_conftest.py", tmp_path / "conftest.py")
-    environment = with_library(shim.parent, LOADED=str(tmp_path / "loaded"), TYPES=types, LIBRARY="libisal")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-W",
-        "ignore",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        selected,
-        "test",
-    ]
-    printed = run(command, cwd=tmp_path, env=environment)
-    passed = re.search(r"(\d+) passed", printed)
-    assert passed is not None and "failed" not in printed
-    assert int(passed[1]) >= (20 if selected.startswith("not") else 1)
-    if types:
-        assert (tmp_path / "loaded").read_text() == str(shim)
+    passed = pyeclibs_own_tests(shim, SELECTIONS[selected], selected, tmp_path)
+    assert passed >= (20 if selected.startswith("not") else 1)
 
 
 @pytest.mark.parametrize("ec_type", TYPES)
 def test_stripes_go_from_one_library_to_the_other(shim: Path, tmp_path: Path, ec_type: str) -> None:
-    def stripes(action: str, library: Path, written: Path) -> None:
-        script = [sys.executable, str(CLIENTS / "stripes.py"), action, str(written), ec_type, "libisal"]
-        loaded = run(script, env=with_library(library.parent)).strip()
-        assert Path(loaded).resolve() == library.resolve()
-
-    ours, real = tmp_path / "ours", tmp_path / "real"
-    for library, folder in ((shim, ours), (REAL, real)):
-        folder.mkdir()
-        stripes("write", library, folder)
-    names = sorted(path.name for path in real.iterdir())
-    assert len(names) == 4 * sum((3, 6, 9, 14, 18, 22))
-    for name in names:
-        assert (ours / name).read_bytes() == (real / name).read_bytes(), name
-    stripes("read", shim, real)
-    stripes("read", REAL, ours)
+    exchange_stripes(shim, REAL, ec_type, sum((3, 6, 9, 14, 18, 22)), tmp_path)
 
 
 #: ISA-L's own test programs, with fewer rounds where they have many. Three more (gf_vect_mul_test,

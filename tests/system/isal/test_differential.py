@@ -11,10 +11,15 @@ import pytest
 
 from tests.support.levels import first
 from tests.support.mutation import Mutant, plant
-from tests.support.paths import ROOT
-from tests.system.isal.support import HEADERS, REAL, SHIM, SOURCES, run
-
-ISAS = ("gfni_avx512", "avx2", "scalar", "sse", "avx512", "gfni_sse", "gfni_avx2")
+from tests.system.isal.support import (
+    ISAS,
+    REAL,
+    SHIM,
+    SOURCES,
+    link_changed,
+    require_agreement,
+    skip_without,
+)
 
 
 def compare(differential: Path, library: Path, isa: str) -> subprocess.CompletedProcess[str]:
@@ -28,12 +33,7 @@ def compare(differential: Path, library: Path, isa: str) -> subprocess.Completed
 
 @pytest.mark.parametrize("isa", first(ISAS))
 def test_every_function_agrees_with_the_real_one(differential: Path, shim: Path, isa: str) -> None:
-    done = compare(differential, shim, isa)
-    if "is not supported by this CPU" in done.stderr:
-        pytest.skip(f"this CPU lacks {isa}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    assert int(done.stdout.split()[0]) > 300_000
+    require_agreement(compare(differential, shim, isa), isa, 300_000)
 
 
 #: Code, its replacement, the instruction set whose kernels show the error, and the expected message.
@@ -96,17 +96,9 @@ def test_an_error_is_detected(
 ) -> None:
     original, changed = plant(mutant, sorted(SOURCES.glob("*.c")), tmp_path)
     library = tmp_path / "libisal.so.2"
-    others = [build / "obj" / "runtime/isal/src" / f"{path.stem}.o" for path in SOURCES.glob("*.c")]
-    includes = [f"-I{ROOT / part}" for part in ("runtime/core/include", "runtime/core/src", "gen_out")]
-    run(
-        ["gcc", "-std=c11", "-O1", "-fPIC", "-shared", f"-I{SOURCES}", f"-I{HEADERS}", *includes]
-        + [f"-Wl,--version-script={SHIM / 'libisal.map'}", "-o", str(library), str(changed)]
-        + [str(path) for path in others if path.stem != original.stem]
-        + [str(build / "libgfsmith.a")]
-    )
+    link_changed(build, SHIM, changed, original, library)
     done = compare(differential, library, isa)
-    if "is not supported by this CPU" in done.stderr:
-        pytest.skip(f"this CPU lacks {isa}")
+    skip_without(isa, done)
     assert done.returncode != 0, "a wrong library passes"
     if done.returncode > 0:  # not ended by a signal, which an access beyond a vector would cause
         assert re.search(rf"differs: .*{noticed}", done.stdout), done.stdout

@@ -13,11 +13,8 @@ import pytest
 
 from tests.support.levels import first
 from tests.support.mutation import Mutant, plant
-from tests.support.paths import ROOT
-from tests.system.isal.support import run
-from tests.system.jerasure.support import CLIENTS, HEADERS, PART, REAL, SOURCES
-
-ISAS = ("gfni_avx512", "avx2", "scalar", "sse", "avx512", "gfni_sse", "gfni_avx2")
+from tests.system.isal.support import ISAS, link_changed, require_agreement
+from tests.system.jerasure.support import CLIENTS, PART, REAL, SOURCES
 
 
 def compare(library: Path, isa: str, only: str = "") -> subprocess.CompletedProcess[str]:
@@ -32,12 +29,7 @@ def compare(library: Path, isa: str, only: str = "") -> subprocess.CompletedProc
 
 @pytest.mark.parametrize("isa", first(ISAS))
 def test_every_function_agrees_with_the_real_one(shim: Path, isa: str) -> None:
-    done = compare(shim, isa)
-    if "is not supported by this CPU" in done.stderr:
-        pytest.skip(f"this CPU lacks {isa}")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    assert int(done.stdout.split()[0]) > 6000
+    require_agreement(compare(shim, isa), isa, 6000)
 
 
 #: Code, its replacement, the part of the comparison that notices it, and the function in which it does.
@@ -86,26 +78,10 @@ MUTANTS = (
 MUTANT_PARAMETERS = [pytest.param(*values, id=str(values[0])) for values in MUTANTS]
 
 
-def link(build: Path, changed: Path, original: Path, library: Path) -> None:
-    """Link the drop-in with one changed source."""
-    objects = [build / "obj/runtime/jerasure/src" / f"{path.stem}.o" for path in SOURCES.glob("*.c")]
-    parts = (
-        HEADERS,
-        SOURCES,
-        *(ROOT / part for part in ("runtime/core/include", "runtime/core/src", "gen_out")),
-    )
-    run(
-        ["gcc", "-std=c11", "-O1", "-fPIC", "-shared", *(f"-I{part}" for part in parts)]
-        + [f"-Wl,--version-script={PART / 'libJerasure.map'}", "-o", str(library), str(changed)]
-        + [str(path) for path in objects if path.stem != original.stem]
-        + [str(build / "libgfsmith.a")]
-    )
-
-
 @pytest.mark.parametrize(("mutant", "part", "noticed"), first(MUTANT_PARAMETERS, 2))
 def test_an_error_is_detected(build: Path, tmp_path: Path, mutant: Mutant, part: str, noticed: str) -> None:
     original, changed = plant(mutant, sorted(SOURCES.glob("*.c")), tmp_path)
-    link(build, changed, original, tmp_path / "libJerasure.so.2")
+    link_changed(build, PART, changed, original, tmp_path / "libJerasure.so.2")
     done = compare(tmp_path / "libJerasure.so.2", "avx2", part)
     assert done.returncode != 0, "a wrong library passes"
     if done.returncode > 0:  # not ended by a signal
