@@ -1,5 +1,5 @@
-"""Paths, headers and clients' sources for the tests of the drop-in for ISA-L, and what they share with the
-tests of the drop-in for Jerasure.
+"""Paths, headers and clients' sources for the tests of the drop-in for ISA-L. The tests of the drop-in for
+Jerasure share the functions.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def pyeclibs_own_tests(library: Path, types: str, selected: str, folder: Path) -
 
 
 def exchange_stripes(library: Path, real: Path, ec_type: str, fragments: int, folder: Path) -> None:
-    """Require that PyECLib writes equal fragments with both libraries, and reads with each what it wrote with
-    the other. fragments: of all shapes in clients/stripes.py."""
+    """Require that PyECLib writes equal fragments with both libraries, and that each library reads the
+    fragments of the other. fragments: their number over all shapes in clients/stripes.py."""
 
     def stripes(action: str, used: Path, written: Path) -> None:
         name = library.name.removesuffix(".so.2")
