@@ -23,13 +23,10 @@ def upstream(package: str) -> Path:
     folder = HERE / "upstream" / package
     with locked(HERE / "lock"):
         if not folder.exists():
-            _update()
             fetching, unpacking = folder.with_suffix(".fetched"), folder.with_suffix(".new")
             for path in (fetching, unpacking):
                 path.mkdir(parents=True, exist_ok=True)
-            release = platform.freedesktop_os_release()["VERSION_CODENAME"]
-            wanted = ["--tar-only", f"{package}/{release}"]
-            run_client(["apt-get", *_options(), "-qq", "source", *wanted], fetching, _ADVICE)
+            _fetch(package, None, fetching, "--tar-only")
             (archive,) = fetching.glob("*.orig.tar.*")
             options = ["-xf", str(archive), "-C", str(unpacking), "--strip-components=1"]
             run_client(["tar", *options], fetching, _ADVICE)
@@ -43,13 +40,18 @@ def unpacked(package: str, version: str | None = None) -> Path:
     pattern = f"{package}-{version.rpartition('-')[0] if version else '[0-9]*'}"
     with locked(HERE / "lock"):
         if not _folder(pattern):
-            _update()
-            release = platform.freedesktop_os_release()["VERSION_CODENAME"]
-            wanted = f"{package}={version}" if version else f"{package}/{release}"
-            run_client(["apt-get", *_options(), "-qq", "source", wanted], HERE, _ADVICE)
+            _fetch(package, version, HERE)
     if found := _folder(pattern):
         return found
     raise Unavailable(f"apt-get source {package} did not unpack {pattern}")
+
+
+def _fetch(package: str, version: str | None, folder: Path, *options: str) -> None:
+    """Run apt-get source in a folder. version: None is that of the system's release."""
+    _update()
+    release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+    wanted = f"{package}={version}" if version else f"{package}/{release}"
+    run_client(["apt-get", *_options(), "-qq", "source", *options, wanted], folder, _ADVICE)
 
 
 def _folder(pattern: str) -> Path | None:
