@@ -49,8 +49,9 @@ int *blaum_roth_coding_bitmatrix(int k, int w) {
   return made;
 }
 
-/* Bit c of element r of X_j is its bit in row r, column c. Source: J. S. Plank, "A new minimum
- * density RAID-6 code with a word size of eight", NCA 2008. */
+/* Bit c of element r of X_j is its bit in row r, column c. The code is that of J. S. Plank, "A new
+ * minimum density RAID-6 code with a word size of eight", NCA 2008; these numbers are those that
+ * Debian's libJerasure returns. */
 static const uint8_t liber8tion[8][8] = {{0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80},
                                          {0x80, 0x08, 0x01, 0x04, 0xc0, 0x02, 0x20, 0x10},
                                          {0x40, 0x0c, 0x10, 0x01, 0x80, 0x08, 0x02, 0x20},

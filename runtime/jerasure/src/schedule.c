@@ -1,5 +1,6 @@
-/* Schedules: lists of operations that copy or add packets. Source of the order of operations: J. S.
- * Plank, "The RAID-6 Liberation codes", FAST 2008, section 6. */
+/* Schedules: lists of operations that copy or add packets, after J. S. Plank, "The RAID-6
+ * Liberation codes", FAST 2008. The order of operations was compared with that of Debian's
+ * libJerasure. */
 #include "schedule.h"
 
 #include <stdlib.h>
