@@ -39,8 +39,8 @@ def test_figures_of_all_cells() -> None:
         assert figure["contender"] != "gfsmith" or ratio["low"] == ratio["high"] == 1
 
 
+@pytest.mark.needs("tune")
 def test_the_table_and_a_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     done = _run("raid6:3x2", "--block", "1k", "--seconds", "1", "--plot", str(tmp_path / "p.svg"))
     assert done.exit_code == 0, done.output
     assert done.stdout.count("gfsmith") >= 4
@@ -49,10 +49,10 @@ def test_the_table_and_a_picture(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["p.svg"]
 
 
+@pytest.mark.needs("tune")
 def test_a_picture_that_cannot_be_written_is_refused_before_the_measurement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("matplotlib")
     measured: list[str] = []
     monkeypatch.setattr(measure, "measure", lambda *_: measured.append("cell") or [])
     (tmp_path / "file").touch()
