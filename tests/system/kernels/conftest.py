@@ -34,9 +34,10 @@ from tests.system.kernels.emulated import (
     build_generated,
     build_selftest,
     covered_by,
+    unity_sources,
 )
 from tests.system.kernels.emulator import Emulator, Emulators, Tracer
-from tests.system.kernels.lists import WIDTHS, Kernel, all_kernels_of, generated_sources, kernels_of
+from tests.system.kernels.lists import WIDTHS, Kernel, all_kernels_of, kernels_of
 
 HERE = Path(__file__).parent
 GENERATED = ROOT / "gen_out"
@@ -200,10 +201,11 @@ def compile_all(sources: Sequence[Source], folder: Path) -> list[Path]:
 def build(
     folder: Path,
     lists: Path,
-    sources: Sequence[Source],
+    sources: Callable[[Path], Sequence[Source]],
     harness_flags: Sequence[str] = (),
 ) -> Harness:
-    """Compile the harness for the lists in a folder, link it with `sources`, load it."""
+    """Compile the harness for the lists in a folder, link it with the sources that `sources` may write into
+    that folder, load it."""
     library = folder / "libharness.so"
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "lock"):
@@ -215,7 +217,7 @@ def build(
                 *harness_flags,
             ]
             parts = sorted([*HERE.glob("harness/*.c"), *HERE.glob("harness/x86_64/*.[cS]")])
-            objects = compile_all([*((part, flags, ".harness") for part in parts), *sources], folder)
+            objects = compile_all([*((part, flags, ".harness") for part in parts), *sources(folder)], folder)
             new = folder / "new.so"
             command = ["gcc", "-shared", "-o", str(new), *map(str, objects)]
             subprocess.run([*command, "-Wl,-z,noexecstack"], check=True)
@@ -223,16 +225,13 @@ def build(
     return Harness(library)
 
 
-def sources_of(generated: Path) -> list[Source]:
-    """Return the sources that the generator wrote into a folder, for both ABIs."""
-    here = {k.symbol for k in kernels_of(generated)}
+def sources_of(generated: Path, folder: Path) -> list[Source]:
+    """Return sources in `folder` that include those which the generator wrote, for both ABIs."""
     flags = ["-std=c11", "-O2", f"-I{generated}"]
     flags += [f"-I{ROOT / folder}" for folder in ("runtime/core/include", "runtime/core/src")]
     microsoft = [*flags, "-DGFSMITH_MS_ABI", "-DGFSMITH_SYMBOL_SUFFIX=_ms"]
     sources: list[Source] = []
-    for path in generated_sources(generated):
-        if path.stem not in here:
-            continue
+    for path in unity_sources(folder, generated, kernels_of(generated)):
         sources.append((path, flags, ".sysv"))
         if path.suffix == ".S":
             sources.append((path, microsoft, ".ms"))
@@ -245,7 +244,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     if not (GENERATED / "kernels.inc").exists():
         pytest.fail("gen_out/kernels.inc does not exist: run make gen first")
     folder = shared_folder(tmp_path_factory) / "kernels"
-    return build(folder, GENERATED, sources_of(GENERATED))
+    return build(folder, GENERATED, partial(sources_of, GENERATED))
 
 
 @pytest.fixture(scope="session")
@@ -260,7 +259,7 @@ def selftest_library(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     sources = [(path, flags, "") for path in sorted(paths)]
     folder = shared_folder(tmp_path_factory) / "selftest"
     short = ["-DHARNESS_WATCHDOG_SECONDS=3", f"-I{HERE / 'selftest' / 'x86_64'}"]
-    return build(folder, HERE / "selftest", sources, short)
+    return build(folder, HERE / "selftest", lambda _: sources, short)
 
 
 # ---- the programs ----

@@ -123,18 +123,17 @@ def run(command: Sequence[str | Path]) -> None:
 
 
 def unity_sources(folder: Path, generated: Path, kernels: Sequence[Kernel]) -> list[Path]:
-    """Write one source for each instruction set that includes all its kernels, because the headers of
-    intrinsics are long.
+    """Write one source for each instruction set that includes all its kernels: the headers of intrinsics are
+    long, and a process for each kernel takes longer than its assembly.
     """
     places = {path.stem: path for path in generated_sources(generated)}
-    written = []
-    for isa in sorted({kernel.isa for kernel in kernels}):
-        path = folder / f"{isa}.c"
-        path.write_text(
-            "".join(f'#include "{places[kernel.symbol]}"\n' for kernel in kernels if kernel.isa == isa)
-        )
-        written.append(path)
-    return written
+    written: dict[Path, list[str]] = {}
+    for kernel in kernels:
+        place = places[kernel.symbol]
+        written.setdefault(folder / f"{kernel.isa}{place.suffix}", []).append(f'#include "{place}"\n')
+    for path, lines in written.items():
+        path.write_text("".join(lines))
+    return sorted(written)
 
 
 def build_program(

@@ -62,7 +62,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def harness(generated: Path) -> Harness:
-    return build(generated.parent / "harness", generated, sources_of(generated))
+    return build(generated.parent / "harness", generated, partial(sources_of, generated))
 
 
 def _swept(run: Callable[[str, int], tuple[int, str]], kernel: Kernel, sweeps: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def narrow(generated: Path) -> list[Kernel]:
 
 @pytest.fixture(scope="module")
 def harness(generated: Path) -> Harness:
-    return build(generated.parent / "harness", generated, sources_of(generated))
+    return build(generated.parent / "harness", generated, partial(sources_of, generated))
 
 
 def test_proved_in_both_abis(generated: Path, narrow: list[Kernel]) -> None:
