@@ -1,10 +1,13 @@
-"""Parallel execution on all cores, with Ctrl-C and SIGTERM handled by the parent."""
+"""Parallel execution on all cores, with Ctrl-C and SIGTERM handled by the parent. No worker outlives it."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import active_children, parent_process
+from threading import Thread
 from typing import TypeVar
 
 Task = TypeVar("Task")
@@ -15,10 +18,25 @@ Result = TypeVar("Result")
 STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _ignore_stops() -> None:
-    """Ignore these signals in a worker: the parent receives them and stops the workers."""
+def _start_worker() -> None:
+    """Prepare a worker: it ignores these signals, because the parent receives them and stops the workers, and
+    it ends if the parent does, even if the parent is killed."""
     for number in STOPS:
         signal.signal(number, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _kill_workers() -> None:
+    """Stop the work that has begun, so that nobody waits for it, or has a reason to send another signal."""
+    for worker in active_children():
+        worker.kill()
 
 
 def _submit(
@@ -47,12 +65,12 @@ def run(
         for number, task in enumerate(tasks):
             done(number, work(task))
         return
-    with ProcessPoolExecutor(jobs, initializer=_ignore_stops) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_start_worker) as pool:
         try:
             pending = _submit(pool, work, tasks)
             while pending:
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     done(pending.pop(future), future.result())
         except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
+            _kill_workers()
             raise

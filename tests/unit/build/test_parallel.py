@@ -1,9 +1,16 @@
-"""Work on all cores, and Ctrl-C at the worst moments."""
+"""Work on all cores, and signals at the worst moments."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
 
 INTERRUPTED = """
 import os, signal
@@ -26,3 +33,52 @@ def test_ctrl_c_while_workers_are_forked_is_not_lost() -> None:
     """Python discards exceptions raised in the hooks around a fork."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
     assert done.stdout == "interrupted\n", done.stderr
+
+
+BUSY = """
+import os, time
+from gfsmith.build import parallel
+
+def work(task):
+    print(os.getpid(), flush=True)
+    time.sleep(3600)
+
+parallel.run(work, range(9), 2, lambda number, result: None)
+"""
+
+
+@contextmanager
+def busy() -> Iterator[tuple[subprocess.Popen[str], list[Path]]]:
+    """Yield a process that waits for two busy workers, and the workers' folders in /proc."""
+    command = [sys.executable, "-c", BUSY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        workers = [Path("/proc", process.stdout.readline().strip()) for _ in range(2)]
+        assert all(worker.exists() for worker in workers)
+        yield process, workers
+        process.kill()
+
+
+def _end(workers: list[Path]) -> bool:
+    """Return whether all workers end within a minute."""
+    deadline = time.monotonic() + 60
+    while any(worker.exists() for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not any(worker.exists() for worker in workers)
+
+
+@pytest.mark.parametrize("signals", [1, 3])
+def test_ctrl_c_does_not_wait_for_work_that_has_begun(signals: int) -> None:
+    """Nor does a second one, as of a user without patience or of `make`, leave workers without a parent."""
+    with busy() as (process, workers):
+        for _ in range(signals):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        process.wait(60)
+        assert _end(workers)
+
+
+def test_workers_end_with_a_parent_that_is_killed() -> None:
+    with busy() as (process, workers):
+        process.kill()
+        assert _end(workers)
