@@ -81,6 +81,10 @@ HARDEN_RUNTIME := $(or $(call accepted,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3),$(
   accepted,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)) $(call accepted,-fstack-protector-strong) \
   $(call accepted,-fstack-clash-protection)
 HARDEN_KERNELS := $(call accepted,-fno-stack-protector)
+ifeq ($(ARCH),riscv)
+# The linker of binutils 2.40 for RISC-V ends with a memory fault on clang's DWARF 5. The flag has no effect without -g.
+REQUIRED_CFLAGS += $(call accepted,-fdebug-default-version=4)
+endif
 ifeq ($(ARCH),x86_64)
 HARDEN_RUNTIME += $(call accepted,-fcf-protection)
 HARDEN_KERNELS += $(call accepted,-fcf-protection)

@@ -45,7 +45,7 @@ def expected(build: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def make(generated: Path, build: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "lib", f"BUILD={build}", f"GFSMITH_GENERATED={generated}", "CFLAGS=-O1", *arguments]
+    command = ["make", "lib", f"BUILD={build}", f"GFSMITH_GENERATED={generated}", "CFLAGS=-O1 -g", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
