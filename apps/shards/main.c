@@ -41,7 +41,8 @@ static const char usage[] =
     "  -h, --help         this text\n"
     "      --version      the version\n"
     "`split` is another name of protect, `join` of restore.\n"
-    "exit status: 0 done; 1 verify or info found damaged or missing shards; 2 refused or failed\n";
+    "exit status: 0 done; 1 verify found damaged or missing shards, or info a damaged header;\n"
+    "2 refused or failed\n";
 
 typedef struct command {
   const char *name;

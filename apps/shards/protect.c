@@ -172,6 +172,8 @@ static int remove_old(protect *job, const char *file, uint64_t generation) {
 }
 
 static int open_outputs(protect *job, const options *opt) {
+  if (strcmp(job->folder, "-") == 0)
+    return refuse("shards are not written to standard output; allowed: a folder, such as ./-");
   int status = check_outside(job);
   if (status == TOOL_OK)
     status = make_folder(job);

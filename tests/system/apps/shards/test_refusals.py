@@ -150,6 +150,8 @@ WORDS = {
     "-k 4 -- -m": f"unknown command -m: allowed commands: {COMMANDS} (see --help)",
     "protect '' b": "protect: argument 1 is empty; allowed: FILE|FOLDER|- SHARDS",
     "protect a ''": "protect: argument 2 is empty; allowed: FILE|FOLDER|- SHARDS",
+    "protect /dev/null/x -": "cannot open /dev/null/x: Not a directory",
+    "protect . -": "shards are not written to standard output; allowed: a folder, such as ./-",
     "verify ''": "verify: argument 1 is empty; allowed: SHARD...|SHARDS",
     "repair a ''": "repair: argument 2 is empty; allowed: SHARD...|SHARDS",
     "restore '' -o x": "restore: argument 1 is empty; allowed: SHARD...|SHARDS -o FILE|FOLDER|-",
@@ -167,6 +169,19 @@ def test_wrong_words(tool: Tool, words: str) -> None:
 def test_info_of_a_folder(tool: Tool, shards: Path) -> None:
     folder, files = tool.ok("info", shards), tool.ok("info", *sorted(shards.iterdir()))
     assert folder == files
+
+
+def test_info_reads_only_headers_that_exist(tool: Tool, shards: Path) -> None:
+    """The exit status of `info` is that of its help: a missing shard does not change it."""
+    assert "1 verify found damaged or missing shards, or info a damaged header;" in tool.ok("--help")
+    shard(shards, 0).unlink()
+    tool.ok("info", shards)
+    with shard(shards, 1).open("r+b") as file:
+        file.seek(60)
+        file.write(b"?")
+    found = tool.run("info", shards)
+    assert found.status == 1
+    assert f"{shard(shards, 1)}: checksum mismatch in the header" in found.stdout
 
 
 def test_info_of_other_files(tool: Tool, tmp_path: Path) -> None:
