@@ -22,6 +22,7 @@ from pathlib import Path
 from tests.support.paths import ROOT
 from tests.support.progress import without_progress
 
+_PROGRAMS = ROOT / ".venv" / "bin"
 _LEAD = re.compile(r"^(?P<verb>Create|In) `(?P<path>[^`]+)`:$")
 
 
@@ -110,37 +111,51 @@ def copy_of_the_repository(folder: Path) -> Path:
     return folder
 
 
-def follow(step: Step, root: Path) -> None:
-    """Execute a step. Raises StepError if that is impossible or the output differs."""
+def path_without_environment() -> str:
+    """Return PATH without the virtual environment, as in a new shell of a reader."""
+    folders = os.environ["PATH"].split(":")
+    return ":".join(folder for folder in folders if Path(folder) != _PROGRAMS)
+
+
+def follow(step: Step, root: Path, path: str = f"{_PROGRAMS}:{os.environ['PATH']}") -> str:
+    """Execute a step with a value of PATH, and return the value that the step leaves. Raises StepError if the
+    step is impossible or the output differs.
+    """
     match step:
-        case Create(path, text):
-            if (root / path).exists():
-                raise StepError(f"Create `{path}`: it exists")
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text, encoding="utf-8")
-        case Edit(path, old, new):
-            text = (root / path).read_text(encoding="utf-8")
+        case Create(name, text):
+            if (root / name).exists():
+                raise StepError(f"Create `{name}`: it exists")
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8")
+        case Edit(name, old, new):
+            text = (root / name).read_text(encoding="utf-8")
             if text.count(old) != 1:
-                raise StepError(f"In `{path}`: {text.count(old)} times\n{old}")
-            (root / path).write_text(text.replace(old, new), encoding="utf-8")
+                raise StepError(f"In `{name}`: {text.count(old)} times\n{old}")
+            (root / name).write_text(text.replace(old, new), encoding="utf-8")
         case Run(commands, printed):
-            _run(root, commands, printed)
+            return _run(root, commands, printed, path)
+    return path
 
 
-def _run(root: Path, commands: str, printed: str | None) -> None:
-    """Run commands in bash with the environment's Python, which imports the package of `root`."""
-    path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
+def _run(root: Path, commands: str, printed: str | None, path: str) -> str:
+    """Run commands in bash with a Python that imports the package of `root`, and return the last PATH."""
     python = ":".join(map(str, (root / "generator", root)))
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
-        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
-    )  # fmt: skip
+    last, result = os.pipe()
+    with os.fdopen(last) as reader:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", f'{commands}\nprintf "%s\\n" "$PATH" >&{result}'],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root, check=False,
+            env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8", "PYTHONPATH": python},
+            pass_fds=(result,),
+        )  # fmt: skip
+        os.close(result)
+        left = reader.readline().rstrip("\n")
     output = without_progress(done.stdout)
     if done.returncode != 0:
         raise StepError(f"{commands}prints\n{output}and exits with status {done.returncode}")
     if printed is not None and not matches(output, printed):
         raise StepError(f"{commands}prints\n{output}instead of\n{printed}")
+    return left
 
 
 def matches(printed: str, expected: str) -> bool:

@@ -19,9 +19,9 @@ def test_the_page_can_be_followed(page: Path, tmp_path: Path) -> None:
     found = list(howto.steps(page.read_text(encoding="utf-8")))
     assert any(isinstance(step, Run) for step in found), "a page without a command shows nothing"
     assert any(isinstance(step, Create | Edit) for step in found), "a page without an edit adds nothing"
-    root = howto.copy_of_the_repository(tmp_path)
+    root, path = howto.copy_of_the_repository(tmp_path), howto.path_without_environment()
     for step in found:
-        howto.follow(step, root)
+        path = howto.follow(step, root, path)
 
 
 def test_steps_are_read() -> None:
@@ -48,3 +48,10 @@ def test_a_step_that_cannot_be_followed_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("one\ntwo\n")
     howto.follow(Edit("c", "one\n", "one\nand a half\n"), tmp_path)
     howto.follow(Run("cat c\n", "one\nand ... half\ntwo\n"), tmp_path)
+
+
+def test_a_value_of_path_lasts_until_the_end_of_the_page(tmp_path: Path) -> None:
+    path = howto.path_without_environment()
+    left = howto.follow(Run("PATH=/nowhere:$PATH\necho 1\n", "1\n"), tmp_path, path)
+    assert left == f"/nowhere:{path}"
+    assert howto.follow(Create("a", ""), tmp_path, left) == left
