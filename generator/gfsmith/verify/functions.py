@@ -22,7 +22,7 @@ from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import LoadError, load, load_symbol
 from gfsmith.prove.machine.prove import Report, prove_code
 from gfsmith.verify.layouts import LAYOUTS
-from gfsmith.verify.machines import MACHINES, default_abi, is_provable
+from gfsmith.verify.machines import MACHINES, default_abi, feature_names, is_provable
 
 _TOKENS: dict[str, Parameter] = {
     "len": "len",
@@ -118,6 +118,7 @@ def contract_of(words: Description) -> Contract:
     abi = _abi_of(words, isa)
     parameters, narrow = _parameters(words.arguments)
     _check(words, parameters)
+    _check_features(words.features, of_abi(abi).name)
     contract = Contract(
         operation=words.operation,
         inputs=words.inputs,
@@ -158,6 +159,15 @@ def _check(words: Description, parameters: Sequence[Parameter | int]) -> None:
     """Raises ForeignError for options that contradict each other."""
     _check_numbers(words)
     _check_tables(words, parameters)
+
+
+def _check_features(features: Sequence[str], machine: str) -> None:
+    """Raises ForeignError for a feature that no instruction of the machine needs."""
+    known, decoded = feature_names(machine)
+    for feature in features:
+        if feature not in known and feature not in decoded:
+            more = ", or another CPUID feature by its name in iced-x86, such as AVX512DQ" if decoded else ""
+            raise ForeignError(f"feature '{feature}' is unknown; allowed: {', '.join(known)}{more}")
 
 
 def _layout(words: Description) -> Layout:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from gfsmith.kernel.architecture import Arch
+from iced_x86 import CpuidFeature
+
+from gfsmith.kernel.architecture import ARCHITECTURES, Arch
 from gfsmith.kernel.isa import Isa
 from gfsmith.prove.machine.architectures import of_machine
 from gfsmith.prove.machine.formats.image import Image
+from gfsmith.prove.machine.wasm.semantics.vector import RELAXED
 
 #: Architectures that the prover supports -> the prover's names for them.
 MACHINES = {
@@ -20,6 +23,17 @@ MACHINES = {
 
 def is_provable(isa: Isa) -> bool:
     return isa.arch in MACHINES
+
+
+def feature_names(machine: str) -> tuple[list[str], list[str]]:
+    """Return the features of the prover's machine that gfsmith's instruction sets need, and all that the
+    prover's decoder knows on x86."""
+    arch = next(arch for arch, name in MACHINES.items() if name == machine)
+    known = [feature.name for record in ARCHITECTURES if record.arch is arch for feature in record.features]
+    if arch is Arch.WASM:
+        known.append(RELAXED)
+    decoded = list(filter(str.isupper, dir(CpuidFeature))) if arch is Arch.X86_64 else []
+    return known, decoded
 
 
 def default_abi(image: Image) -> str:
