@@ -1,5 +1,6 @@
 #include "coordinator.h"
 
+#include "printable.h"
 #include "sizes.h"
 #include "thread.h"
 
@@ -9,7 +10,7 @@ void gfs_coordinator_blind(gfsmith_adaptive *adaptive, gfs_blind reason, const c
       (atomic_fetch_or(&adaptive->said, bit) & bit) != 0)
     return;
   char safe[512];
-  gfs_trace_safe(safe, sizeof safe, why);
+  gfs_printable(safe, sizeof safe, why);
   fprintf(stderr, "gfsmith: adaptive: %s\n", safe);
   gfs_trace_write(&adaptive->trace, "blind", ", \"why\": \"%s\"", safe);
 }
@@ -53,7 +54,7 @@ static void write_start(gfsmith_adaptive *adaptive, const char *why) {
   const gfsmith_adaptive_options *o = &adaptive->options;
   const gfs_device *d = &adaptive->device;
   char safe[160];
-  gfs_trace_safe(safe, sizeof safe, why);
+  gfs_printable(safe, sizeof safe, why);
   gfs_trace_write(
       &adaptive->trace, "start",
       ", \"version\": 1, \"isa\": \"%s\", \"counters\": %s, \"why\": \"%s\", \"device\": "

@@ -49,11 +49,3 @@ void gfs_trace_write(gfs_trace *trace, const char *event, const char *format, ..
   fwrite(line, 1, (size_t)used, trace->file);
   fflush(trace->file);
 }
-
-char *gfs_trace_safe(char *text, size_t size, const char *from) {
-  size_t n = 0;
-  for (; n + 1 < size && from[n] != '\0'; n++)
-    text[n] = from[n] < ' ' || from[n] > '~' || from[n] == '"' || from[n] == '\\' ? '?' : from[n];
-  text[n] = '\0';
-  return text;
-}

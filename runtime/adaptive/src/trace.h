@@ -30,8 +30,4 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void gfs_trace_write(gfs_trace *trace, const char *event, const char *format, ...);
 
-/* Copy a file name or other external text as the inside of a JSON string: quotes, backslashes and
- * all bytes other than printable ASCII become '?'; truncated to size. Return text. */
-char *gfs_trace_safe(char *text, size_t size, const char *from);
-
 #endif

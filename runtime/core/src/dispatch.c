@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "printable.h"
 #include "tuned.h"
 
 #if !defined(GFSMITH_SINGLE_ISA)
@@ -74,7 +75,7 @@ static const gfs_isa *best_isa(uint32_t features) {
 
 /* Write one line in one call, so that lines of several threads or processes do not mix. */
 static void complain(const char *name, bool known, uint32_t features) {
-  char allowed[256] = "";
+  char allowed[256] = "", shown[65];
   size_t used = 0;
   for (unsigned i = 0; i < GFS_ISAS; i++) {
     size_t length = strlen(isas[i].name);
@@ -84,7 +85,8 @@ static void complain(const char *name, bool known, uint32_t features) {
     memcpy(allowed + used + 1, isas[i].name, length + 1);
     used += length + 1;
   }
-  fprintf(stderr, "gfsmith: GFSMITH_ISA=%.64s %s; allowed here:%s; choosing automatically\n", name,
+  fprintf(stderr, "gfsmith: GFSMITH_ISA=%s %s; allowed here:%s; choosing automatically\n",
+          gfs_printable(shown, sizeof shown, name),
           known ? "is not supported by this CPU" : "is unknown", allowed);
 }
 

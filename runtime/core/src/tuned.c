@@ -1,5 +1,7 @@
 #include "tuned.h"
 
+#include "printable.h"
+
 #if !defined(GFSMITH_SINGLE_ISA)
 #include <stdatomic.h>
 #include <stdio.h>
@@ -61,7 +63,7 @@ static const cpu_row *row_of(const gfs_cpu_identity *identity) {
 
 /* Write one line in one call, so that lines of several threads or processes do not mix. */
 static void complain_about_cpu(const char *name) {
-  char allowed[512] = "";
+  char allowed[512] = "", shown[65];
   size_t used = 0;
   for (const cpu_row *row = cpus; row <= unknown; row++) {
     size_t length = strlen(row->name);
@@ -72,8 +74,8 @@ static void complain_about_cpu(const char *name) {
     memcpy(allowed + used + 1, row->name, length + 1);
     used += length + 1;
   }
-  fprintf(stderr, "gfsmith: GFSMITH_CPU=%.64s is unknown; allowed:%s; identifying the CPU\n", name,
-          allowed);
+  fprintf(stderr, "gfsmith: GFSMITH_CPU=%s is unknown; allowed:%s; identifying the CPU\n",
+          gfs_printable(shown, sizeof shown, name), allowed);
 }
 
 /* The row that the environment names; NULL without one. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -83,14 +84,15 @@ def test_environment_overrides(probe: Path) -> None:
         assert run_probe([probe], isa=name)[::2] == (name, [])
 
 
-@pytest.mark.parametrize("bad", ["nonsense", "AVX2", " scalar", "x" * 5000])
+@pytest.mark.parametrize("bad", ["nonsense", "AVX2", " scalar", "x" * 5000, "a\x1b[31m\n\"\xe9"])
 def test_environment_unknown(probe: Path, bad: str) -> None:
     """The library prints one line with the allowed sets, then chooses automatically."""
     automatic, statuses, _ = run_probe([probe])
     chosen, _, errors = run_probe([probe], isa=bad)
     assert chosen == automatic
     (line,) = errors
-    assert line.startswith(f"gfsmith: GFSMITH_ISA={bad[:64]} is unknown; allowed here: ")
+    shown = re.sub(r'[^ -~]|"', "?", bad.encode().decode("latin-1"))[:64]
+    assert line.startswith(f"gfsmith: GFSMITH_ISA={shown} is unknown; allowed here: ")
     allowed = [name for name in preference() if statuses[name] == "success"]
     assert line.endswith(f"allowed here: {' '.join(allowed)}; choosing automatically")
 
