@@ -17,11 +17,12 @@ import java.nio.ByteBuffer;
  * <p>Shards are byte arrays, used as a whole, or ByteBuffers, direct or not, used from their position to
  * their limit; no call changes positions or limits. A call may mix direct and other buffers. All shards
  * of a call have the same length in bytes, any length, at any alignment. Shards that a call writes must
- * not overlap other shards of the call.
+ * not overlap other shards of the call; this is checked for shards in one array or in one direct buffer
+ * object, but not for slices and duplicates of a direct buffer.
  *
  * <p>Errors: an {@link IllegalArgumentException} with one line for a null array or shard, an array with a
- * wrong number of shards, shards of different lengths, a read-only buffer that would be written, and for
- * the reasons stated with a method; an {@link OutOfMemoryError} if memory is exhausted; for a direct
+ * wrong number of shards, shards of different lengths, a read-only buffer that would be written, shards that
+ * overlap as stated above, and for the reasons stated with a method; an {@link OutOfMemoryError} if memory is exhausted; for a direct
  * buffer of a closed {@code Arena}, or of one of another thread, the exception of the buffer's own
  * {@code get}. No shard is written then, except that an {@code OutOfMemoryError} may leave the outputs
  * partly written. An {@code Arena} must not be closed during a call with its buffers.

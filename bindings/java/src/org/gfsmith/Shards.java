@@ -98,6 +98,13 @@ final class Shards {
       throw new IllegalArgumentException(
           called(name, index) + " has " + bytes + " bytes, the shards before it have " + length);
     }
+    for (int i = 0; i < filled; i++) {
+      boolean written = role == WRITE || numbers[2 * count + i] == WRITE;
+      if (written && objects[i] == object && Math.abs(numbers[i] - offset) < bytes) {
+        throw new IllegalArgumentException(
+            called(name, index) + " overlaps a shard before it, and the call writes one of them");
+      }
+    }
     objects[filled] = object;
     numbers[filled] = offset;
     numbers[count + filled] = object instanceof ByteBuffer ? DIRECT : owner(object);

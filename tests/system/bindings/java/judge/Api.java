@@ -61,6 +61,26 @@ final class Api {
         .toArray(ByteBuffer[]::new);
   }
 
+  private static void overlaps(Codec codec, byte[][] data, byte[][] parity) {
+    String overlap = " overlaps a shard before it, and the call writes one of them";
+    refused("parity[1]" + overlap, () -> codec.encode(data, new byte[][] {parity[0], parity[0]}));
+    refused("parity[0]" + overlap, () -> codec.encode(data, new byte[][] {data[2], parity[1]}));
+    refused("parity[0]" + overlap, () -> codec.update(0, parity[0], parity));
+    byte[][] twice = {data[0], data[1], data[0], parity[0], parity[1]};
+    refused("shards[2]" + overlap, () -> codec.reconstruct(twice, new boolean[] {false, true, true, true, true}));
+    ByteBuffer[] inputs = direct(data);
+    ByteBuffer[] outputs = direct(parity);
+    refused("parity[1]" + overlap, () -> codec.encode(inputs, new ByteBuffer[] {outputs[0], outputs[0]}));
+    ByteBuffer first = ByteBuffer.wrap(new byte[16], 0, 8);
+    refused("parity[1]" + overlap, () -> codec.encode(inputs, new ByteBuffer[] {first, slice(first.array(), 7)}));
+    codec.encode(inputs, new ByteBuffer[] {first, slice(first.array(), 8)});
+    codec.encode(new byte[][] {data[0], data[0], data[0]}, parity);
+  }
+
+  private static ByteBuffer slice(byte[] array, int offset) {
+    return ByteBuffer.wrap(array, offset, 8);
+  }
+
   private static void operations(Random random, int k, int m) {
     byte[] matrix = new byte[k * m];
     random.nextBytes(matrix);
@@ -166,6 +186,7 @@ final class Api {
     refused("wanted has 6 flags; required: 5", () -> codec.reconstruct(all, new boolean[5], new boolean[6]));
     refused("5 shards are missing; allowed: at most 2", () -> codec.reconstruct(all, new boolean[5]));
     refused("shards is null; required: 5", () -> codec.check((byte[][]) null));
+    overlaps(codec, data, parity);
     codec.encode(new byte[3][0], new byte[2][0]);
     require(codec.check(new byte[5][0]), "empty shards match");
   }
