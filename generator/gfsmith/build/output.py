@@ -12,7 +12,7 @@ import json
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gfsmith import __version__
@@ -162,8 +162,14 @@ def _is_own(path: Path) -> bool:
 
 def _stale(folder: Path, files: Mapping[str, str], recorded: Mapping[str, Any]) -> list[str]:
     """Return the files of earlier runs. The recorded ones do not suffice: the manifest may be newer than the
-    other files, since a pull of a repository replaces only the manifest."""
-    left = [path for path in orphans(folder, {**files, **recorded}) if _is_generated(folder / path)]
+    other files, since a pull of a repository replaces only the manifest. Without a manifest, or in a folder
+    into which the generator does not write, a generated file is a copy of the user."""
+    folders = {PurePath(path).parent for path in (*files, *recorded)} if recorded else set()
+    left = [
+        path
+        for path in orphans(folder, {**files, **recorded})
+        if PurePath(path).parent in folders and _is_generated(folder / path)
+    ]
     return [*(path for path in recorded if path not in files), *left]
 
 
