@@ -170,7 +170,7 @@ rust: setup-packages
 
 fuzz: setup-test-all
 	@$(MAKE) --no-print-directory -j$(JOBS) lib
-	@.venv/bin/python -m tests.system.fuzz.run --seconds $(SECONDS)
+	@.venv/bin/python -m tests.system.fuzz.run '--seconds=$(SECONDS)'
 
 judge: gen
 	@.venv/bin/python -m judge --jobs $(JOBS)

@@ -201,13 +201,17 @@ def report(outcome: Outcome) -> str:
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     known = targets()
     parser = argparse.ArgumentParser(prog="fuzz")
-    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seconds", default="60")
     parser.add_argument("--runs", type=int, help="number of inputs, instead of seconds")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--teeth", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("names", nargs="*", choices=[[], *known], metavar="NAME")
     options = parser.parse_args(arguments)
+    if not re.fullmatch(r"[1-9]\d{0,6}", options.seconds):
+        print(f"fuzz: SECONDS={options.seconds}; allowed: 1 to 9999999", file=sys.stderr)
+        raise SystemExit(2)
+    options.seconds = int(options.seconds)
     options.names = options.names or list(known)
     return options
 

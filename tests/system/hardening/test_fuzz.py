@@ -44,6 +44,13 @@ def test_nothing_is_found(build: Path) -> None:
         assert runs > 100 and branches > FEWEST.get(line.split(":")[0], 200)
 
 
+@pytest.mark.parametrize("seconds", ["x", "0", "-1", "", "1.5"])
+def test_another_number_of_seconds_gets_one_line(seconds: str) -> None:
+    done = fuzz(f"--seconds={seconds}")
+    line = f"fuzz: SECONDS={seconds}; allowed: 1 to 9999999\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_planted_error_is_found(build: Path, name: str) -> None:
     done = fuzz("--teeth", "--runs", str(TEETH[name]), "--seed", "1", name)
