@@ -73,13 +73,13 @@ def _figures(codec: Codec, length: int, seconds: int) -> Iterator[Figure]:
     ]
     share = seconds / len(cells)
     with progress("measure", seconds) as advance:
-        due = 0.0
+        due, shown = 0.0, 0
 
         def passed(time: float) -> None:
-            nonlocal due
-            due += time
-            advance(int(due))
-            due -= int(due)
+            nonlocal due, shown
+            due = min(due + time, seconds)
+            advance(int(due) - shown)
+            shown = int(due)
 
         for what, place, where in cells:
             found = contenders.find(what)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from gfsmith.cli import main
+from gfsmith.cli import bench, main
 from gfsmith.codec import Codec
 from gfsmith.explore.bench import contenders, measure, stripes
 from gfsmith.explore.bench.contenders import BenchError, Contender, Work
@@ -37,6 +40,27 @@ def test_figures_of_all_cells() -> None:
         rate, ratio = figure["rate"], figure["ratio"]
         assert 0 < rate["low"] <= rate["median"] <= rate["high"] and figure["rounds"] >= 9
         assert figure["contender"] != "gfsmith" or ratio["low"] == ratio["high"] == 1
+
+
+def test_the_progress_ends_at_the_time_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slow contenders need more time than their share for the least number of rounds."""
+    steps: list[int] = []
+    totals: list[int] = []
+
+    @contextmanager
+    def progress(text: str, total: int) -> Iterator[Callable[[int], None]]:
+        totals.append(total)
+        yield steps.append
+
+    def slow(what: object, place: str, where: object, found: object, share: float, passed: Any) -> list[Any]:
+        passed(share / 2)
+        passed(7.0)
+        return []
+
+    monkeypatch.setattr(bench, "progress", progress)
+    monkeypatch.setattr(measure, "measure", slow)
+    assert _run("cauchy:4x2", "--block", "64", "--seconds", "9", "--json").exit_code == 0
+    assert totals == [9] and sum(steps) == 9 and min(steps) >= 0
 
 
 @pytest.mark.needs("tune")
