@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -82,6 +83,14 @@ def test_paths_in_comments_exist() -> None:
             comments = [text.words for text in texts(name, path.read_text(encoding="utf-8")) if text.opens]
             wrong += [f"{name}: {gone}" for text in comments for gone in _missing(text) if _FILE.search(gone)]
     assert wrong == []
+
+
+def test_kernels_that_pages_explain_exist() -> None:
+    manifest = json.loads((ROOT / "gen_out" / "MANIFEST.json").read_text(encoding="utf-8"))
+    made = {kernel["symbol"] for kernel in manifest["kernels"]}
+    texts = {page.name: page.read_text(encoding="utf-8") for page in _pages()}
+    named = {(page, name) for page, text in texts.items() for name in re.findall(r"explain (gfs_\w+)", text)}
+    assert len(named) >= 3 and [each for each in sorted(named) if each[1] not in made] == []
 
 
 def test_a_missing_path_is_found() -> None:
