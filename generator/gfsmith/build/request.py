@@ -16,6 +16,7 @@ from gfsmith.build import config, tuned
 from gfsmith.build.places import CONFIGURATION
 from gfsmith.codes import shape
 from gfsmith.emit import lists
+from gfsmith.field.gf256 import Field, FieldError
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME
 from gfsmith.kernel.spec import KernelSpec
@@ -104,6 +105,7 @@ def load(
             raise config.ConfigError(
                 f"--polynomial: '{polynomial}' is not a number; allowed: a number such as 0x11d"
             ) from None
+        _check_polynomial(overrides["polynomial"])
     wanted = Code(*(code[flag] for flag in CODE))
     wanted.check()
     name = str(path)
@@ -118,6 +120,14 @@ def load(
     specs = _with_code(loaded, config.specs(loaded, name), wanted)
     added = tuned.load(loaded.generator.tuned, path.parent, specs, loaded.generator.prefix)
     return Build((*specs, *added.specs), added.rows), target
+
+
+def _check_polynomial(polynomial: int) -> None:
+    """Raises ConfigError that names the option, and not the file whose value it replaces."""
+    try:
+        Field(polynomial)
+    except FieldError as error:
+        raise config.ConfigError(f"--polynomial: {error}") from None
 
 
 def _with_code(loaded: config.Config, listed: tuple[KernelSpec, ...], wanted: Code) -> tuple[KernelSpec, ...]:
