@@ -37,7 +37,11 @@ def out() -> Console:
     """Return the console for tables. Rich is imported on the first call, since it is slow to load."""
     from rich.console import Console
 
-    return Console(markup=False, width=None if sys.stdout.isatty() else 160)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # for the exit status of main.py
+
+    return Output(markup=False, width=None if sys.stdout.isatty() else 160)
 
 
 def fail(message: str, status: int = BAD_INPUT) -> NoReturn:

@@ -51,6 +51,7 @@ ERRORS = {
     "gfsmith.verify.objects.ObjectError": (2, ""),
 }
 INTERRUPTED = 130
+CLOSED_PIPE = 128 + signal.SIGPIPE  #: as a shell reports a program that the signal ends
 
 
 class _Commands(MutableMapping[str, click.Command]):
@@ -91,11 +92,22 @@ def _usage_in_one_line(command: str) -> Iterator[None]:
         fail(f"{text}{stop} See `{path} --help`.", error.exit_code)
 
 
+def _discard_output() -> None:
+    """Let Python discard what it would write to standard output when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _end_for_reader() -> NoReturn:
+    """Exit without a message: the reader of standard output has seen enough."""
+    _discard_output()
+    raise SystemExit(CLOSED_PIPE)
+
+
 def _cannot_access(error: OSError) -> NoReturn:
     """Exit with one line for a file that cannot be read or written. A stream has no name."""
     if error.filename is not None:
         fail(f"{error.filename}: {error.strerror}")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes the rest when it ends
+    _discard_output()
     fail(f"cannot write to standard output: {error.strerror}")
 
 
@@ -107,7 +119,7 @@ class _Main(click.Group):
             with _usage_in_one_line("gfsmith"):
                 return super().make_context(info_name, args, *rest, **extra)
         except BrokenPipeError:
-            raise  # as in `invoke`
+            _end_for_reader()
         except OSError as error:  # of --version and --help
             _cannot_access(error)
 
@@ -122,7 +134,7 @@ class _Main(click.Group):
         except KeyboardInterrupt:
             fail("interrupted; nothing was written", INTERRUPTED)
         except BrokenPipeError:
-            raise  # click ends silently: the reader has seen enough
+            _end_for_reader()
         except Exception as error:
             for kind in type(error).__mro__:
                 if found := ERRORS.get(f"{kind.__module__}.{kind.__qualname__}"):

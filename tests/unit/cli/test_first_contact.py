@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import resource
 import subprocess
@@ -175,6 +176,17 @@ def test_gen_replaces_its_own_files_without_a_manifest(folder: Path) -> None:
     assert _run("gen", "-j", "1", "-o", "out").exit_code == 0
 
 
+@pytest.mark.parametrize("arguments", [("codes",), ("codes", "cauchy", "--k", "10", "--m", "4"), ("--help",)])
+def test_a_closed_pipe_is_no_refutation(arguments: tuple[str, ...]) -> None:
+    """Exit status 1 would mean that the code is not MDS."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "gfsmith", *arguments]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_gen_keeps_copies_of_generated_files(folder: Path) -> None:
     """Of another build, in a folder of the user, or in the output folder before the first run."""
     (folder / "gfsmith.toml").write_text(SMALL)
@@ -249,7 +261,8 @@ def test_a_full_disk_gets_one_line(command: tuple[str, ...], folder: Path) -> No
 
     done = subprocess.run([*COMMAND, *command, "-j", "1"], preexec_fn=limit, capture_output=True, text=True)
     target = command[-1] if len(command) > 1 else "gen_out"
-    assert (done.returncode, done.stderr) == (2, f"gfsmith: cannot write {target}: File too large\n")
+    line = f"gfsmith: cannot write {target}: File too large\n"
+    assert (done.returncode, without_progress(done.stderr)) == (2, line)
     assert {path.name for path in folder.iterdir()} == {"gfsmith.toml", ".gfsmith-cache"}
 
 
