@@ -84,7 +84,7 @@ def test_environment_overrides(probe: Path) -> None:
         assert run_probe([probe], isa=name)[::2] == (name, [])
 
 
-@pytest.mark.parametrize("bad", ["nonsense", "AVX2", " scalar", "x" * 5000, "a\x1b[31m\n\"\xe9"])
+@pytest.mark.parametrize("bad", ["nonsense", "AVX2", " scalar", "x" * 5000, 'a\x1b[31m\n"\xe9'])
 def test_environment_unknown(probe: Path, bad: str) -> None:
     """The library prints one line with the allowed sets, then chooses automatically."""
     automatic, statuses, _ = run_probe([probe])

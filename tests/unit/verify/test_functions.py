@@ -110,7 +110,10 @@ def test_a_slice_is_a_pointer_and_two_numbers() -> None:
         ({"columns": 1}, "columns = 1; allowed: from inputs = 2"),
         ({"minimum": 1, "maximum": 15, "granule": 16}, "nothing would be proved"),
         ({"features": ("AVX", "avx512dq")}, "feature 'avx512dq' is unknown; allowed: SSSE3, AVX, AVX2"),
-        ({"features": ("AVX512DQ",), "abi": "aapcs64"}, "feature 'AVX512DQ' is unknown; allowed: ASIMD, SHA3"),
+        (
+            {"features": ("AVX512DQ",), "abi": "aapcs64"},
+            "feature 'AVX512DQ' is unknown; allowed: ASIMD, SHA3",
+        ),
         ({"abi": "fast"}, "abi 'fast' is unknown; allowed: sysv"),
     ],
 )
