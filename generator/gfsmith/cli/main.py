@@ -93,7 +93,7 @@ def _usage_in_one_line(command: str) -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Let Python discard what it would write to standard output when it ends."""
+    """Connect standard output with the null device, since Python writes its buffer when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

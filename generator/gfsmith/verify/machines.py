@@ -26,8 +26,8 @@ def is_provable(isa: Isa) -> bool:
 
 
 def feature_names(machine: str) -> tuple[list[str], list[str]]:
-    """Return the features of the prover's machine that gfsmith's instruction sets need, and all that the
-    prover's decoder knows on x86."""
+    """Return the features that instruction sets of a machine need, and on x86-64 the names of all features in
+    iced-x86. machine: the prover's name."""
     arch = next(arch for arch, name in MACHINES.items() if name == machine)
     known = [feature.name for record in ARCHITECTURES if record.arch is arch for feature in record.features]
     if arch is Arch.WASM:
