@@ -306,22 +306,17 @@ class KernelSpec:
 
     @property
     def group(self) -> int:
-        """Sources per iteration of the main loop over any number of sources.
+        """Sources per iteration of the loops over whole vectors, for any number of sources.
 
         Two, if one three-input XOR then adds both products to a sum. Measured on Zen 4, two at a time are no
         faster where a product is several instructions, where sums are two-input ones and for one output, and
-        slower with 30 sources and streaming stores. On POWER10 llvm-mca predicts that the inner loop is 1.0
-        to 1.4 times as fast (docs/instruction-sets.md).
+        slower with 30 sources and streaming stores. Single vectors take 0.70 to 0.89 of the time of one
+        source at a time with tables, 0.81 to 0.96 with Horner's rule. On POWER10 llvm-mca predicts that the
+        inner loop is 1.0 to 1.4 times as fast (docs/instruction-sets.md).
         """
         product = self.technique in _SINGLE and Op.XOR3 in self.isa.ops
         pays = product and self.outputs > 1 and self.store is Store.TEMPORAL and not self._by_lines
         return 2 if pays and self.inputs is None else 1
-
-    @property
-    def group_of_singles(self) -> int:
-        """Sources per iteration of the loop over single vectors: as many as of the main loop in kernels that
-        read the tables of ISA-L's callers, because these serve short calls."""
-        return self.group if self.by_rows else 1
 
     @property
     def by_rows(self) -> bool:

@@ -68,7 +68,7 @@ class _Lowering:
         rolled = any_number or (many and _keeps_rolled(spec))
         loops = self._iteration(Role.BLOCK, spec.block, self._visits, rolled, spec.group)
         if spec.unroll > 1:
-            loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled, spec.group_of_singles)
+            loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled, spec.group)
         loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
         return Program(lanes, self.preload, tuple(loops), self.horner.constants if self.horner else b"")
 
