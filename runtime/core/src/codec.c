@@ -45,10 +45,33 @@ static gfsmith_codec *allocate(unsigned polynomial, unsigned k, unsigned m) {
   codec->repairs = NULL;
   codec->adaptive = NULL;
   codec->hint = GFSMITH_HINT_AUTO;
+  codec->short_encode = codec->short_update = 0;
   codec->mds = codec->locates = false;
   codec->k = k;
   codec->m = m;
   return codec;
+}
+
+/* The most bytes of a shard of a call that is in cache on every CPU. */
+static size_t cached_length(gfsmith_hint hint, unsigned shards) {
+  switch (hint) {
+  case GFSMITH_HINT_CACHED:
+    return SIZE_MAX;
+  case GFSMITH_HINT_AUTO:
+    return GFS_OWN_CACHE_LEAST / shards;
+  case GFSMITH_HINT_STREAMING:
+    break;
+  }
+  return 0;
+}
+
+void gfs_codec_find_short(gfsmith_codec *codec) {
+  const gfs_adders *adders = codec->adders;
+  bool encode = codec->packets == NULL && codec->encoder->dots == 1;
+  bool update = codec->packets == NULL && codec->encoder->mads == 1;
+  update = update && adders->most > 0 && adders->sets;
+  codec->short_encode = encode ? cached_length(codec->hint, codec->k + codec->m) : 0;
+  codec->short_update = update ? cached_length(codec->hint, 1 + codec->m) : 0;
 }
 
 /* Prepare kernels and tables of a codec whose matrix has been written, or destroy it. */
@@ -73,6 +96,7 @@ static gfsmith_status finish(gfsmith_codec **out, gfsmith_codec *codec) {
     gfsmith_codec_destroy(codec);
     return status;
   }
+  gfs_codec_find_short(codec);
   *out = codec;
   return GFSMITH_OK;
 }
@@ -130,6 +154,7 @@ gfsmith_status gfsmith_codec_hint(gfsmith_codec *codec, gfsmith_hint hint) {
   case GFSMITH_HINT_CACHED:
   case GFSMITH_HINT_STREAMING:
     codec->hint = hint;
+    gfs_codec_find_short(codec);
     return GFSMITH_OK;
   }
   return GFSMITH_EINVAL;
@@ -155,5 +180,6 @@ gfsmith_status gfsmith_codec_packets(gfsmith_codec *codec, size_t packet) {
   gfs_packets_free(codec->packets);
   codec->repairs = repairs;
   codec->packets = packets;
+  gfs_codec_find_short(codec);
   return GFSMITH_OK;
 }

@@ -8,7 +8,6 @@
 #include "tuned.h"
 
 #if !defined(GFSMITH_SINGLE_ISA)
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #endif
@@ -59,8 +58,8 @@ gfsmith_status gfsmith_set_isa(const char *name) {
 #else
 
 /* Apart from `here` of tuned.c (the CPU) and the cache of raid.c the only variable of the library.
- * NULL: not chosen yet (or there is no instruction set). */
-static _Atomic(const gfs_isa *) current;
+ */
+_Atomic(const gfs_isa *) gfs_dispatch_current;
 
 static bool supported(const gfs_isa *isa, uint32_t features) {
   return (isa->features & ~features) == 0;
@@ -105,7 +104,7 @@ static const gfs_isa *initial_isa(uint32_t features, const char **complaint) {
 }
 
 const gfs_isa *gfs_dispatch_isa(void) {
-  const gfs_isa *isa = atomic_load_explicit(&current, memory_order_acquire);
+  const gfs_isa *isa = gfs_dispatch_known_isa();
   if (isa != NULL)
     return isa;
   uint32_t features = gfs_cpu_features();
@@ -113,7 +112,7 @@ const gfs_isa *gfs_dispatch_isa(void) {
   const gfs_isa *initial = initial_isa(features, &complaint);
   /* Of several threads that arrive here together, one decides for all, and only that thread
    * complains. */
-  if (!atomic_compare_exchange_strong(&current, &isa, initial))
+  if (!atomic_compare_exchange_strong(&gfs_dispatch_current, &isa, initial))
     return isa;
   if (complaint != NULL)
     complain(complaint, find_isa(complaint) != NULL, features);
@@ -126,7 +125,7 @@ gfsmith_status gfsmith_set_isa(const char *name) {
     return GFSMITH_EINVAL;
   if (!supported(isa, gfs_cpu_features()))
     return GFSMITH_EUNSUPPORTED;
-  atomic_store_explicit(&current, isa, memory_order_release);
+  atomic_store_explicit(&gfs_dispatch_current, isa, memory_order_release);
   return GFSMITH_OK;
 }
 

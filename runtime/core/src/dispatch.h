@@ -2,6 +2,7 @@
 #ifndef GFS_DISPATCH_H
 #define GFS_DISPATCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,16 @@ typedef enum gfs_store { GFS_STORE_temporal, GFS_STORE_streaming } gfs_store;
 /* The current instruction set: chosen at the first use, changed by gfsmith_set_isa. NULL if this
  * build has none that this CPU supports. */
 const gfs_isa *gfs_dispatch_isa(void);
+
+/* The same without a call, for short calls; NULL also if it is not chosen yet. */
+#if defined(GFSMITH_SINGLE_ISA)
+static inline const gfs_isa *gfs_dispatch_known_isa(void) { return gfs_dispatch_isa(); }
+#else
+extern _Atomic(const gfs_isa *) gfs_dispatch_current;
+static inline const gfs_isa *gfs_dispatch_known_isa(void) {
+  return atomic_load_explicit(&gfs_dispatch_current, memory_order_acquire);
+}
+#endif
 
 /* The suitability of a kernel for a path, from its stores and its prefetch distance (bytes; 0:
  * none): the higher the better, 0 if unsuitable; highest for the kernel that is tuned for this path

@@ -2,18 +2,30 @@
 #include <string.h>
 
 #include "codec.h"
+#include "not_inlined.h"
 #include "parts.h"
 #include "sizes.h"
 
-gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
-                              uint8_t *const *parity) {
-  if (codec == NULL)
-    return GFSMITH_EINVAL;
+static GFS_NOT_INLINED gfsmith_status encode(const gfsmith_codec *codec, size_t len,
+                                             const uint8_t *const *data, uint8_t *const *parity) {
   if (len == 0)
     return GFSMITH_OK;
   if (!gfs_encode_valid(codec, len, data, parity))
     return GFSMITH_EINVAL;
   gfs_encode_part(codec, codec->hint, len, data, parity);
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfsmith_encode(const gfsmith_codec *codec, size_t len, const uint8_t *const *data,
+                              uint8_t *const *parity) {
+  if (codec == NULL)
+    return GFSMITH_EINVAL;
+  if (!gfs_length_within(len, codec->short_encode))
+    return encode(codec, len, data, parity);
+  if (!gfs_shards_given(codec, data, parity))
+    return GFSMITH_EINVAL;
+  const gfs_pass *pass = codec->encoder->pass;
+  pass->kernel[GFS_PATH_cached](len, codec->k, pass->tables, data, parity);
   return GFSMITH_OK;
 }
 

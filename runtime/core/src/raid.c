@@ -7,6 +7,7 @@
 #include "baked.h"
 #include "codec.h"
 #include "map.h"
+#include "not_inlined.h"
 #include "sizes.h"
 
 /* A cache of kernels, by operation (dot, xor or horner) and outputs. All threads write the same
@@ -98,9 +99,8 @@ void gfs_raid_sources(const gfs_raid_pass *pass, size_t offset, const uint8_t *c
     src[j] = shards[pass->reversed ? last - j : j] + offset;
 }
 
-static gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *const *shards) {
-  if (!gfs_raid_count_valid(k))
-    return GFSMITH_EINVAL;
+static GFS_NOT_INLINED gfsmith_status generate_any(unsigned k, unsigned m, size_t len,
+                                                   uint8_t *const *shards) {
   if (len == 0)
     return GFSMITH_OK;
   const uint8_t *const *data = (const uint8_t *const *)shards;
@@ -115,6 +115,65 @@ static gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *cons
   const uint8_t *src[GFSMITH_RAID_MAX_DATA];
   gfs_raid_sources(&pass, 0, data, src);
   gfs_raid_run(&pass, path, len, src, shards + k);
+  return GFSMITH_OK;
+}
+
+/* Write four pointers in reverse order, the first of them to to[3]. */
+static inline void reverse_four(const uint8_t *const *from, const uint8_t **to) {
+  for (unsigned n = 0; n < 4; n++)
+    to[3 - n] = from[n];
+}
+
+/* Write the pointers in reverse order. If their number is no multiple of four, some are written
+ * twice, which takes fewer branches. */
+static inline void reverse(unsigned count, const uint8_t *const *from, const uint8_t **to) {
+  if (count < 4) {
+    for (unsigned n = 0; n < count; n++)
+      to[count - 1 - n] = from[n];
+    return;
+  }
+  for (unsigned n = 0; n < count - 4; n += 4)
+    reverse_four(from + n, to + (count - 4 - n));
+  reverse_four(from + (count - 4), to);
+}
+
+/* A call of a kernel in cache that takes the data shards in reverse order. */
+static gfsmith_status run_reversed(gfsmith_kernel *kernel, unsigned k, size_t len,
+                                   uint8_t *const *shards) {
+  const uint8_t *src[GFSMITH_RAID_MAX_DATA];
+  reverse(k, (const uint8_t *const *)shards, src);
+  kernel(len, k, NULL, src, shards + k);
+  return GFSMITH_OK;
+}
+
+/* The kernel of an earlier call in cache; NULL if there was none. */
+static inline gfsmith_kernel *met(const gfs_isa *isa, gfs_operation operation, unsigned m) {
+  return atomic_load_explicit(&found[isa->id][operation][m - 1][GFS_PATH_cached],
+                              memory_order_relaxed);
+}
+
+/* A call in cache on every CPU, whose kernel an earlier call has met, has little other work, which
+ * takes as long as the kernel if the shards are short. */
+static inline gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *const *shards) {
+  if (!gfs_raid_count_valid(k))
+    return GFSMITH_EINVAL;
+  const gfs_isa *isa = gfs_dispatch_known_isa();
+  if (isa == NULL || shards == NULL || !gfs_length_within(len, GFS_OWN_CACHE_LEAST) ||
+      len * (k + m) > GFS_OWN_CACHE_LEAST)
+    return generate_any(k, m, len, shards);
+  gfsmith_kernel *kernel = none;
+  if (m == 2 && k <= KNOWN_MAX)
+    kernel = atomic_load_explicit(&known[isa->id][k][GFS_PATH_cached], memory_order_relaxed);
+  bool in_order = m == 1 || kernel != none;
+  if (kernel == none)
+    kernel = met(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m);
+  if (kernel == NULL)
+    return generate_any(k, m, len, shards);
+  if (gfs_missing((const uint8_t *const *)shards, k + m) != 0)
+    return GFSMITH_EINVAL;
+  if (!in_order)
+    return run_reversed(kernel, k, len, shards);
+  kernel(len, k, NULL, (const uint8_t *const *)shards, shards + k);
   return GFSMITH_OK;
 }
 

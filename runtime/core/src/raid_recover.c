@@ -58,7 +58,10 @@ static bool collect(const loss *l, uint8_t *const *shards, const bool *present, 
     dst[targets++] = shards[l->data[n]];
   for (unsigned n = 0; n < l->lost_parities; n++)
     dst[targets++] = shards[l->k + l->parity[n]];
-  return gfs_all_given(src, sources) && gfs_all_given((const uint8_t *const *)dst, targets);
+  for (unsigned n = 0; n < targets; n++)
+    if (dst[n] == NULL)
+      return false;
+  return gfs_all_given(src, sources);
 }
 
 static void compute_powers(powers *p, unsigned k) {

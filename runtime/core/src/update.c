@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codec.h"
+#include "not_inlined.h"
 #include "parts.h"
 #include "sizes.h"
 
@@ -129,17 +130,37 @@ gfsmith_status gfsmith_update_many(const gfsmith_codec *codec, size_t len, unsig
   return change_parities(&c, len, parity);
 }
 
-gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len, unsigned data_index,
-                              const uint8_t *data, uint8_t *const *parity, bool first) {
-  if (codec == NULL || data_index >= codec->k)
-    return GFSMITH_EINVAL;
+static GFS_NOT_INLINED gfsmith_status append_any(const gfsmith_codec *codec, size_t len,
+                                                 unsigned data_index, const uint8_t *data,
+                                                 uint8_t *const *parity, bool first) {
   if (len == 0)
     return GFSMITH_OK;
   gfs_change c = {codec, codec->hint, 1, &data_index, &data, first};
   return change_parities(&c, len, parity);
 }
 
+static inline gfsmith_status append(const gfsmith_codec *codec, size_t len, unsigned data_index,
+                                    const uint8_t *data, uint8_t *const *parity, bool first) {
+  if (codec == NULL || data_index >= codec->k)
+    return GFSMITH_EINVAL;
+  if (!gfs_length_within(len, codec->short_update))
+    return append_any(codec, len, data_index, data, parity, first);
+  if (data == NULL || parity == NULL || gfs_missing((const uint8_t *const *)parity, codec->m) != 0)
+    return GFSMITH_EINVAL;
+  const gfs_pass *pass = codec->encoder->pass + codec->encoder->dots;
+  const gfs_adder *adder = codec->adders->pass;
+  gfsmith_kernel *run = first ? adder->set[GFS_PATH_cached] : adder->add[0][GFS_PATH_cached];
+  size_t column = (size_t)data_index * codec->m * codec->encoder->entry;
+  run(len, 1, pass->tables + column, &data, parity);
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len, unsigned data_index,
+                              const uint8_t *data, uint8_t *const *parity, bool first) {
+  return append(codec, len, data_index, data, parity, first);
+}
+
 gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned data_index,
                               const uint8_t *delta, uint8_t *const *parity) {
-  return gfsmith_append(codec, len, data_index, delta, parity, false);
+  return append(codec, len, data_index, delta, parity, false);
 }

@@ -1,0 +1,185 @@
+/* short_calls: calls that run one kernel at once give the bytes of a byte-by-byte reference, and
+ * refuse every NULL without writing: in cache, with every hint, in packet layout, and at lengths
+ * that are not short. */
+#include <string.h>
+
+#include "codec.h"
+#include "gfsmith.h"
+#include "gfsmith_raid.h"
+#include "reference.h"
+
+enum { MOST_DATA = 13, MOST_PARITIES = 6, MOST_SHARDS = MOST_DATA + MOST_PARITIES };
+
+/* A short length, one of half of the cache for some shards, and one beyond it. */
+static const size_t lengths[] = {70, 12000, GFS_OWN_CACHE_LEAST + 1};
+enum { LONGEST = GFS_OWN_CACHE_LEAST + 1 };
+
+static uint8_t *shard[MOST_SHARDS], *expected[MOST_SHARDS];
+
+static const uint8_t *const *data(void) { return (const uint8_t *const *)shard; }
+
+static void allocate(void) {
+  uint64_t state = 1;
+  for (unsigned n = 0; n < MOST_SHARDS; n++) {
+    REQUIRE((shard[n] = malloc(LONGEST)) != NULL && (expected[n] = malloc(LONGEST)) != NULL);
+    for (size_t b = 0; b < LONGEST; b++)
+      shard[n][b] = expected[n][b] = (uint8_t)reference_random(&state);
+  }
+}
+
+static void release(void) {
+  for (unsigned n = 0; n < MOST_SHARDS; n++) {
+    free(shard[n]);
+    free(expected[n]);
+  }
+}
+
+static void require_equal(unsigned count) {
+  for (unsigned n = 0; n < count; n++)
+    REQUIRE(memcmp(shard[n], expected[n], LONGEST) == 0);
+}
+
+/* The call without shard n. */
+typedef gfsmith_status refused(const void *of, size_t len);
+
+static void require_refusal(refused *call, const void *of, size_t len, unsigned first,
+                            unsigned end) {
+  for (unsigned n = first; n < end; n++) {
+    uint8_t *kept = shard[n];
+    shard[n] = NULL;
+    REQUIRE(call(of, len) == GFSMITH_EINVAL);
+    shard[n] = kept;
+    require_equal(end);
+  }
+}
+
+static gfsmith_status encode(const void *of, size_t len) {
+  const gfsmith_codec *codec = of;
+  return gfsmith_encode(codec, len, data(), shard + codec->k);
+}
+
+/* The last data shard changes by the first one. */
+static gfsmith_status update(const void *of, size_t len) {
+  const gfsmith_codec *codec = of;
+  return gfsmith_update(codec, len, codec->k - 1, shard[0], shard + codec->k);
+}
+
+static void change_expected(unsigned k, unsigned m, size_t len) {
+  for (unsigned i = 0; i < m; i++) {
+    const uint8_t *product = reference_products()[reference_cauchy(k, i, k - 1)];
+    for (size_t b = 0; b < len; b++)
+      expected[k + i][b] ^= product[shard[0][b]];
+  }
+}
+
+static void test_codec(gfsmith_codec *codec, size_t len) {
+  unsigned k = codec->k, m = codec->m;
+  reference_encode(k, m, len, expected);
+  REQUIRE(encode(codec, len) == GFSMITH_OK);
+  require_equal(k + m);
+  change_expected(k, m, len);
+  REQUIRE(update(codec, len) == GFSMITH_OK);
+  require_equal(k + m);
+  REQUIRE(gfsmith_update(codec, len, k, shard[0], shard + k) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_update(codec, len, 0, NULL, shard + k) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_update(codec, len, 0, shard[0], NULL) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_encode(codec, len, NULL, shard + k) == GFSMITH_EINVAL);
+  REQUIRE(gfsmith_encode(codec, len, data(), NULL) == GFSMITH_EINVAL);
+  require_refusal(encode, codec, len, 0, k + m);
+  require_refusal(update, codec, len, k, k + m);
+  require_equal(k + m);
+}
+
+/* A call in cache is short if it is one pass. */
+static void require_short(const gfsmith_codec *codec, size_t encoded, size_t updated) {
+  REQUIRE(codec->short_encode == (codec->encoder->dots == 1 ? encoded : 0));
+  REQUIRE(codec->short_update == (codec->encoder->mads == 1 ? updated : 0));
+}
+
+static void test_hints(unsigned k, unsigned m) {
+  gfsmith_codec *codec;
+  REQUIRE(gfsmith_codec_create(&codec, "cauchy", k, m) == GFSMITH_OK);
+  require_short(codec, GFS_OWN_CACHE_LEAST / (k + m), GFS_OWN_CACHE_LEAST / (1 + m));
+  for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
+    if (n == 0 || (k == 10 && m == 4))
+      test_codec(codec, lengths[n]);
+  REQUIRE(gfsmith_codec_hint(codec, GFSMITH_HINT_STREAMING) == GFSMITH_OK);
+  require_short(codec, 0, 0);
+  test_codec(codec, lengths[0]);
+  REQUIRE(gfsmith_codec_hint(codec, GFSMITH_HINT_CACHED) == GFSMITH_OK);
+  require_short(codec, SIZE_MAX, SIZE_MAX);
+  test_codec(codec, lengths[0]);
+  gfsmith_codec_destroy(codec);
+}
+
+/* A codec whose layout changes: the parities are valid in the layout of the moment. */
+static void test_packets(void) {
+  gfsmith_codec *codec;
+  REQUIRE(gfsmith_codec_create(&codec, "cauchy", 4, 2) == GFSMITH_OK);
+  for (unsigned n = 0; n < 3; n++) {
+    bool ok = false;
+    REQUIRE(gfsmith_codec_packets(codec, n == 1 ? 8 : 0) == GFSMITH_OK);
+    REQUIRE(encode(codec, 64) == GFSMITH_OK);
+    REQUIRE(gfsmith_check(codec, 64, data(), &ok) == GFSMITH_OK && ok);
+    REQUIRE(update(codec, 64) == GFSMITH_OK);
+    for (unsigned b = 0; b < 64; b++)
+      shard[3][b] ^= shard[0][b];
+    REQUIRE(gfsmith_check(codec, 64, data(), &ok) == GFSMITH_OK && ok);
+    memcpy(shard[3], expected[3], 64);
+    REQUIRE(encode(codec, n == 1 ? 60 : 0) == (n == 1 ? GFSMITH_EINVAL : GFSMITH_OK));
+  }
+  for (unsigned n = 4; n < 6; n++)
+    memcpy(expected[n], shard[n], LONGEST);
+  gfsmith_codec_destroy(codec);
+}
+
+typedef struct array {
+  unsigned k, m;
+} array;
+
+static gfsmith_status generate(const void *of, size_t len) {
+  const array *a = of;
+  if (a->m == 1)
+    return gfsmith_xor_gen(a->k, len, shard);
+  return a->m == 2 ? gfsmith_pq_gen(a->k, len, shard) : gfsmith_pqr_gen(a->k, len, shard);
+}
+
+/* expected[k + i] = sum over j of (2^i)^j data[j], by Horner's rule. */
+static void expect_parities(const array *a, size_t len) {
+  for (unsigned i = 0; i < a->m; i++)
+    for (size_t b = 0; b < len; b++) {
+      uint8_t sum = 0;
+      for (unsigned j = a->k; j-- > 0;)
+        sum = reference_products()[1u << i][sum] ^ shard[j][b];
+      expected[a->k + i][b] = sum;
+    }
+}
+
+static void test_raid(array a, size_t len) {
+  expect_parities(&a, len);
+  for (unsigned n = 0; n < 2; n++) { /* the first call looks up the kernel */
+    for (unsigned i = 0; i < a.m; i++)
+      shard[a.k + i][0] ^= 1;
+    REQUIRE(generate(&a, len) == GFSMITH_OK);
+    require_equal(a.k + a.m);
+  }
+  require_refusal(generate, &a, len, 0, a.k + a.m);
+  REQUIRE(generate(&a, 0) == GFSMITH_OK);
+  require_equal(a.k + a.m);
+}
+
+int main(void) {
+  allocate();
+  for (unsigned k = 1; k <= 10; k++)
+    for (unsigned m = 1; m <= MOST_PARITIES; m++)
+      test_hints(k, m);
+  test_packets();
+  for (unsigned k = 1; k <= MOST_DATA; k++)
+    for (unsigned m = 1; m <= 3; m++)
+      for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
+        if (n == 0 || k == 10)
+          test_raid((array){k, m}, lengths[n]);
+  release();
+  puts("ok");
+  return 0;
+}

@@ -1,0 +1,60 @@
+"""Calls on short shards, which run a kernel at once, and deliberate errors in them, which the C program
+detects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.compiler import Compiler, run_program
+from tests.support.mutation import Mutant
+from tests.support.paths import ROOT
+
+#: The sources with such calls.
+SOURCES = [ROOT / "runtime/core/src" / name for name in ("codec.c", "encode.c", "update.c", "raid.c")]
+
+MUTANTS = (
+    # Calls that are not short run as if they were.
+    Mutant("codec->packets == NULL && codec->encoder->dots == 1", "codec->encoder->dots == 1"),
+    Mutant("codec->packets == NULL && codec->encoder->mads == 1", "codec->encoder->mads == 1"),
+    Mutant("GFS_OWN_CACHE_LEAST / shards", "GFS_OWN_CACHE_LEAST"),
+    Mutant("cached_length(codec->hint, 1 + codec->m)", "cached_length(codec->hint, codec->m)"),
+    Mutant("gfs_codec_find_short(codec);", ";", within="gfsmith_codec_hint"),
+    Mutant("gfs_codec_find_short(codec);", ";", within="gfsmith_codec_packets"),
+    Mutant("gfs_codec_find_short(codec);", ";", within="finish"),
+    # Arguments that are not checked.
+    Mutant("!gfs_shards_given(codec, data, parity)", "false"),
+    Mutant("parity == NULL", "false", within="append"),
+    Mutant("data == NULL || $rest", "$rest", within="append"),
+    Mutant("gfs_missing((const uint8_t *const *)parity, codec->m) != 0", "false"),
+    Mutant("gfs_missing((const uint8_t *const *)shards, k + m) != 0", "false"),
+    Mutant(
+        "gfs_missing((const uint8_t *const *)shards, k + m)", "gfs_missing((const uint8_t *const *)shards, k)"
+    ),
+    # Wrong kernels, tables or sources.
+    Mutant("(size_t)data_index * codec->m * codec->encoder->entry", "0"),
+    Mutant("m == 1 || kernel != none", "true"),
+    Mutant("m == 1 || kernel != none", "m == 1"),
+    Mutant("to[3 - n] = from[n]", "to[n] = from[n]"),
+    Mutant("to[count - 1 - n] = from[n]", "to[n] = from[n]"),
+    Mutant("reverse_four(from + (count - 4), to);", ";"),
+    Mutant("n < count - 4", "n < count - 7"),
+)
+
+
+def test_program(compiler: Compiler) -> None:
+    done = run_program(compiler.link("short_calls"), 60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
+
+
+@pytest.fixture(scope="module")
+def program(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the compiled program, without the library."""
+    return Compiler(build, tmp_path_factory.mktemp("short_calls")).compile("short_calls")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_the_program_detects_the_error(mutant: Mutant, compiler: Compiler, program: Path) -> None:
+    wrong = compiler.link_error(program, mutant, SOURCES)
+    assert run_program(wrong, 60).returncode != 0
