@@ -34,7 +34,7 @@ def _end_with_parent() -> None:
 
 
 def _kill_workers() -> None:
-    """Stop the work that has begun, so that nobody waits for it, or has a reason to send another signal."""
+    """Stop the work that has begun, because a user who waits for it sends another signal."""
     for worker in active_children():
         worker.kill()
 

@@ -79,7 +79,7 @@ def test_linked_bytes_are_the_proved_ones(program: Path) -> None:
 
 
 def test_the_prover_reads_the_program(program: Path) -> None:
-    for symbol in (SYMBOL, "gfs_mad_1x4__gfni_avx512_v256_u2_copies", "gfs_dot_10x4_cauchy__gfni_avx512_u1"):
+    for symbol in (SYMBOL, "gfs_mad_1x4__gfni_avx512_u2_steps", "gfs_dot_10x4_cauchy__gfni_avx512_u1"):
         report = _prove(program, symbol)
         assert report, report.reason
 
