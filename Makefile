@@ -30,8 +30,8 @@
 # make judge   replay the certificates of all x86 kernels with the second judge: docs/judge.md; about 30 seconds
 # make rust    kernels of the crate that replaces reed-solomon-erasure; docs/migrate/reed-solomon-erasure.md
 # make shards  build/gfsmith-shards, the file tool, and build/libgfsmith-shards.a and .so; apps/shards/README.md
-# make java    build/java/gfsmith-VERSION.jar: the codec for Java 17, and raw erasure coders for Hadoop;
-#              docs/migrate/hdfs.md
+# make java    build/java/gfsmith-VERSION.jar: the codec for Java 17, and raw erasure coders for Hadoop and Ozone;
+#              docs/migrate/hdfs.md, docs/migrate/ozone.md
 # make demo    split, damage and repair a real file with gfsmith-shards
 # make wasm    the WebAssembly package: bindings/wasm/dist, with proved kernels; docs/wasm.md
 # make bench   measure against ISA-L, klauspost and others; bench-quick: under a minute
@@ -40,6 +40,7 @@
 # make bench-compose  measure composed primitives and the stripe store over loopback, into bench/results/compose.json;
 #              docs/compose/measurements.md
 # make bench-hadoop  measure the raw coders for Hadoop with Hadoop's own benchmark; docs/migrate/hdfs.md
+# make bench-ozone   the same for Ozone; docs/migrate/ozone.md
 # make verdicts prove or refute the GF(2^8) kernels of ISA-L, klauspost/reedsolomon and other libraries, into
 #              bench/results/verdicts.md; docs/verdicts.md
 # make predict predict cycles of kernels and of peers on CPUs that are not available, into bench/results/predicted.md

@@ -1,4 +1,4 @@
-# The archive for Java and Hadoop: docs/migrate/hdfs.md. Included by the Makefile.
+# The archive for Java, Hadoop and Ozone: docs/migrate/hdfs.md, docs/migrate/ozone.md. Included by the Makefile.
 #
 #   build/java/gfsmith-VERSION.jar   classes for Java 17, and the native library for each machine of JAVA_MACHINES
 #
@@ -12,10 +12,21 @@ JAVA_TREE := $(JAVA_BUILD)/tree
 JAVA_SOURCES := $(sort $(shell find bindings/java/src -name '*.java'))
 JAVA_SERVICES := $(wildcard bindings/java/META-INF/services/*)
 
-# The classes of the oldest Hadoop that the coders support; Maven fetches them.
-HADOOP := 3.3.6
-HADOOP_SHA256 := 10b8edb304bccc10a939d29edde128d0f6d95129427ec69f5cc7003ba8c6b737
-HADOOP_COMMON := build/maven/hadoop-common.jar
+# The classes of the oldest Hadoop and Ozone that the coders support; Maven fetches them.
+JAVA_FETCHED := build/maven
+HADOOP_COMMON := $(JAVA_FETCHED)/hadoop-common.jar
+HADOOP_ANNOTATIONS := $(JAVA_FETCHED)/hadoop-annotations.jar
+OZONE_CODERS := $(JAVA_FETCHED)/hdds-erasurecode.jar
+OZONE_COMMON := $(JAVA_FETCHED)/hdds-common.jar
+$(HADOOP_COMMON): ARTIFACT := org.apache.hadoop:hadoop-common:3.3.6
+$(HADOOP_COMMON): SHA256 := 10b8edb304bccc10a939d29edde128d0f6d95129427ec69f5cc7003ba8c6b737
+$(HADOOP_ANNOTATIONS): ARTIFACT := org.apache.hadoop:hadoop-annotations:3.3.6
+$(HADOOP_ANNOTATIONS): SHA256 := 02444e5dec3ef67251b61816001d3a0b1374b0334ed847b1d77f0750234c12d9
+$(OZONE_CODERS): ARTIFACT := org.apache.ozone:hdds-erasurecode:1.4.0
+$(OZONE_CODERS): SHA256 := f0eabd4e76dc985900a5c566664a00f9362ac32e13c8b2c1879b281e93c80e57
+$(OZONE_COMMON): ARTIFACT := org.apache.ozone:hdds-common:1.4.0
+$(OZONE_COMMON): SHA256 := 9b381e28cc418926154502395baa5418ef545da82d9ded1053766d7a074630c9
+JAVA_LIBRARIES := $(HADOOP_COMMON) $(HADOOP_ANNOTATIONS) $(OZONE_CODERS) $(OZONE_COMMON)
 
 .PHONY: java java-native
 ifeq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)
@@ -49,17 +60,18 @@ $(JAVA_TREE)/$(JAVA_LIBRARY): ALWAYS
 
 .PHONY: hadoop-common
 hadoop-common: $(HADOOP_COMMON)
-$(HADOOP_COMMON): bindings/java/java.mk
+$(JAVA_LIBRARIES): bindings/java/java.mk
 	@mkdir -p $(@D)/fetched
 	@mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -DoutputDirectory=$(CURDIR)/$(@D)/fetched \
-	  -Dmdep.stripVersion=true -Dartifact=org.apache.hadoop:hadoop-common:$(HADOOP)
-	@echo '$(HADOOP_SHA256)  $(@D)/fetched/$(@F)' | sha256sum --check --quiet
+	  -Dmdep.stripVersion=true -Dartifact=$(ARTIFACT)
+	@echo '$(SHA256)  $(@D)/fetched/$(@F)' | sha256sum --check --quiet
 	@mv $(@D)/fetched/$(@F) $@
 	@touch $@
 
-$(JAVA_BUILD)/classes: $(JAVA_SOURCES) $(HADOOP_COMMON)
-	@rm -rf $(JAVA_TREE)/org/gfsmith/*.class $(JAVA_TREE)/org/gfsmith/hadoop $(JAVA_TREE)/org/apache
-	@javac -Xlint:all -Werror --release 17 -cp $(HADOOP_COMMON) -d $(JAVA_TREE) $(JAVA_SOURCES)
+empty :=
+$(JAVA_BUILD)/classes: $(JAVA_SOURCES) $(JAVA_LIBRARIES)
+	@rm -rf $(JAVA_TREE)/org/gfsmith/*.class $(addprefix $(JAVA_TREE)/org/,gfsmith/hadoop gfsmith/ozone apache)
+	@javac -proc:none -Xlint:all -Werror --release 17 -cp $(subst $(empty) $(empty),:,$(JAVA_LIBRARIES)) -d $(JAVA_TREE) $(JAVA_SOURCES)
 	@touch $@
 
 $(JAVA_JAR): $(JAVA_BUILD)/classes $(JAVA_MACHINES:%=$(JAVA_TREE)/$(JAVA_LIBRARY)) $(JAVA_SERVICES) LICENSE
@@ -70,8 +82,8 @@ $(JAVA_JAR): $(JAVA_BUILD)/classes $(JAVA_MACHINES:%=$(JAVA_TREE)/$(JAVA_LIBRARY
 	@mv $@.new $@
 	@echo "built $@"
 
-# Hadoop's own benchmark of raw coders: docs/migrate/hdfs.md
+# Hadoop's and Ozone's own benchmarks of raw coders: docs/migrate/hdfs.md, docs/migrate/ozone.md
 ROUNDS := 3
-.PHONY: bench-hadoop
-bench-hadoop: java
-	@bench/hadoop/run.sh $(JAVA_JAR) $(ROUNDS)
+.PHONY: bench-hadoop bench-ozone
+bench-hadoop bench-ozone: bench-%: java
+	@bench/hadoop/run.sh $* $(JAVA_JAR) $(ROUNDS)

@@ -1,4 +1,4 @@
-"""The archive of bindings/java, and its judges: Hadoop's releases with their tests, fetched by Maven."""
+"""The archive of bindings/java, and its judges: Hadoop and Ozone with their tests, fetched by Maven."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ JUDGE = Path(__file__).parent / "judge"
 NATIVE = ROOT / "bindings" / "java" / "native"
 CLASSPATH = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
 
-#: The oldest and the newest series that the coders support.
+#: The oldest and the newest series of Hadoop that the coders support.
 RELEASES = ("3.3.6", "3.4.1")
 NEWEST = RELEASES[-1]
+
+OZONE = JUDGE / "ozone"
+OZONE_RELEASE = "1.4.0"
 
 
 def call(*command: str | Path, seconds: int = 600) -> subprocess.CompletedProcess[str]:
@@ -46,28 +49,28 @@ def compile_native(source: Path, library: Path) -> Path:
     return library
 
 
-def fetch(release: str, folder: Path) -> None:
-    """Write the class path of a release of Hadoop, its tests and its cluster, into folder/classpath."""
+def fetch(pom: Path, release: str, folder: Path) -> None:
+    """Write the class path of the release and tests that a project of Maven names: folder/classpath."""
     run(
-        *("mvn", "-q", "-B", "-ntp", "-f", JUDGE / "pom.xml", f"-Dhadoop={release}", CLASSPATH),
+        *("mvn", "-q", "-B", "-ntp", "-f", pom, f"-Drelease={release}", CLASSPATH),
         f"-Dmdep.outputFile={folder / 'classpath'}",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """The programs in judge/, with one release of Hadoop."""
+    """The programs in judge/ or judge/ozone/, with the class path of one release of Hadoop or Ozone."""
 
     archive: Path
     classes: Path
-    hadoop: str
+    engine: str
 
     @property
     def class_path(self) -> str:
-        return f"{self.classes}:{JUDGE}:{self.archive}:{self.hadoop}"
+        return f"{self.classes}:{JUDGE}:{self.archive}:{self.engine}"
 
     def compile(self, sources: Sequence[Path]) -> None:
-        run("javac", "-proc:none", "-cp", f"{self.archive}:{self.hadoop}", "-d", self.classes, *sources)
+        run("javac", "-proc:none", "-cp", f"{self.archive}:{self.engine}", "-d", self.classes, *sources)
 
     def call(self, program: str, *arguments: str | Path, options: Sequence[str] = ()) -> tuple[int, str]:
         """Return the exit status, and all output."""

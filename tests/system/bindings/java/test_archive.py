@@ -15,7 +15,10 @@ from tests.system.bindings.java.support import JUDGE, Judge, java_includes, run
 from tests.system.docs.pages import fences
 
 VIRTUAL_MACHINE = Path(__file__).parent / "native" / "virtual_machine.c"
-SERVICE = "META-INF/services/org.apache.hadoop.io.erasurecode.rawcoder.RawErasureCoderFactory"
+SERVICES = {
+    f"META-INF/services/org.apache.{package}.rawcoder.RawErasureCoderFactory"
+    for package in ("hadoop.io.erasurecode", "ozone.erasurecode")
+}
 MACHINES = ("x86_64", "aarch64")
 CODECS = ("rs", "rs-legacy", "xor")
 
@@ -26,7 +29,7 @@ def test_contents(archive: Path) -> None:
         assert {entry.date_time for entry in opened.infolist()} == {(1980, 1, 1, 0, 0, 2)}
         texts = [opened.read(name) for name in names]
     assert {f"org/gfsmith/native/linux-{machine}/libgfsmith-java.so" for machine in MACHINES} <= set(names)
-    assert {"META-INF/LICENSE", SERVICE, "org/gfsmith/Codec.class"} <= set(names)
+    assert {*SERVICES, "META-INF/LICENSE", "org/gfsmith/Codec.class"} <= set(names)
     assert not any(os.fsencode(ROOT) in text for text in texts)
 
 
@@ -52,7 +55,7 @@ def test_the_configuration_of_the_page(judge: Judge, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "migrate" / "hdfs.md").read_text(encoding="utf-8")
     (text,) = (fence.text for fence in fences(page) if fence.language == "xml")
     (tmp_path / "core-site.xml").write_text(text)
-    said = replace(judge, hadoop=f"{tmp_path}:{judge.hadoop}").run("Chosen")
+    said = replace(judge, engine=f"{tmp_path}:{judge.engine}").run("Chosen")
     assert [line.split()[-1] for line in said.splitlines()] == ["GfsmithRawEncoder"] * 3
 
 

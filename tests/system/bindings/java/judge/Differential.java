@@ -152,7 +152,7 @@ final class Differential {
   }
 
   private boolean legacy() {
-    return pair.original instanceof RSLegacyRawErasureCoderFactory;
+    return pair.ours.getCodecName().equals("rs-legacy");
   }
 
   private void compare() throws Exception {

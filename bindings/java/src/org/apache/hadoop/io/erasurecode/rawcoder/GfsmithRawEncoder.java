@@ -1,8 +1,8 @@
 package org.apache.hadoop.io.erasurecode.rawcoder;
 
-import java.nio.ByteBuffer;
 import org.apache.hadoop.io.erasurecode.ErasureCoderOptions;
 import org.gfsmith.Codec;
+import org.gfsmith.hadoop.Code;
 import org.gfsmith.hadoop.Coders;
 
 /**
@@ -16,30 +16,24 @@ public final class GfsmithRawEncoder extends RawErasureEncoder {
    * Creates an encoder.
    *
    * @param options the shape
-   * @param codec a codec of this shape; null if it has no data or no parity units
+   * @param code the code
    */
-  public GfsmithRawEncoder(ErasureCoderOptions options, Codec codec) {
+  public GfsmithRawEncoder(ErasureCoderOptions options, Code code) {
     super(options);
-    this.codec = codec;
+    codec = code.codec(getNumDataUnits(), getNumParityUnits());
   }
 
   @Override
   protected void doEncode(ByteBufferEncodingState state) {
-    encodeUnits(state.inputs, state.outputs);
+    Coders.encode(codec, state.inputs, state.outputs);
   }
 
   @Override
   protected void doEncode(ByteArrayEncodingState state) {
-    ByteBuffer[] inputs = Slices.of(state.inputs, state.inputOffsets, state.encodeLength);
-    ByteBuffer[] outputs = Slices.of(state.outputs, state.outputOffsets, state.encodeLength);
-    encodeUnits(inputs, outputs);
-  }
-
-  private void encodeUnits(ByteBuffer[] inputs, ByteBuffer[] outputs) {
-    if (codec != null) {
-      Coders.count();
-      codec.encode(inputs, outputs);
-    }
+    Coders.encode(
+        codec,
+        Coders.slices(state.inputs, state.inputOffsets, state.encodeLength),
+        Coders.slices(state.outputs, state.outputOffsets, state.encodeLength));
   }
 
   @Override
