@@ -203,26 +203,30 @@ func planes(made []byte, c byte, product Product) []byte {
 	return made
 }
 
+// pointers is an array with room for the pointers to the shards of a call.
+type pointers interface {
+	[2]unsafe.Pointer | [4]unsafe.Pointer | [Few]unsafe.Pointer | [most]unsafe.Pointer
+}
+
 // Apply runs the passes on bytes [at, end) of the shards. Pointers are stored in arrays on this goroutine's
 // stack, which are no larger than necessary: the garbage collector tracks them, and the machine code returns
 // before the stack can move.
 func (m *Map) Apply(sources, targets [][]byte, at, end int) {
-	if len(sources) <= 2 && len(targets) <= 4 {
-		var from [2]unsafe.Pointer
-		var to [4]unsafe.Pointer
-		m.steps(sources, targets, from[:], to[:], at, end)
-		return
+	switch {
+	case len(sources) <= 2 && len(targets) <= 4:
+		apply[[2]unsafe.Pointer, [4]unsafe.Pointer](m, sources, targets, at, end)
+	case len(sources) <= Few && len(targets) <= Few:
+		apply[[Few]unsafe.Pointer, [Few]unsafe.Pointer](m, sources, targets, at, end)
+	default:
+		apply[[most]unsafe.Pointer, [most]unsafe.Pointer](m, sources, targets, at, end)
 	}
-	if len(sources) <= Few && len(targets) <= Few {
-		var from, to [Few]unsafe.Pointer
-		m.steps(sources, targets, from[:], to[:], at, end)
-		return
-	}
-	var from, to [most]unsafe.Pointer
-	m.steps(sources, targets, from[:], to[:], at, end)
 }
 
-func (m *Map) steps(sources, targets [][]byte, from, to []unsafe.Pointer, at, end int) {
+// apply has the arrays as variables of its own, not as slices of a caller's: while the garbage collector marks, a
+// store through a slice takes several nanoseconds, because its memory may be in the heap.
+func apply[From, To pointers](m *Map, sources, targets [][]byte, at, end int) {
+	var from From
+	var to To
 	for ; at < end; at += m.step {
 		next := at + m.step
 		if next > end {
