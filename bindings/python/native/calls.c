@@ -21,6 +21,109 @@ static PyObject *encode(PyObject *module, PyObject *const *given, Py_ssize_t cou
   return result;
 }
 
+/* encoded(codec, data) -> list of m new parities, of type bytes */
+static PyObject *encoded(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 2) ? handle_of(given[0]) : NULL;
+  PyObject *made = h == NULL ? NULL : PyList_New(0);
+  if (made == NULL)
+    return NULL;
+  shards s;
+  PyObject *good = NULL;
+  if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[1], "data", h->k, READ) &&
+      length_fits(h, s.len) && shards_add_new(&s, made, h->m)) {
+    gfsmith_status status;
+    RUN(&s,
+        status = gfsmith_encode_parallel(h->codec, h->executor, (size_t)s.len,
+                                         (const uint8_t *const *)s.pointers, s.pointers + h->k));
+    good = done(status, "encoded");
+  }
+  shards_end(&s);
+  if (good == NULL)
+    Py_CLEAR(made);
+  Py_XDECREF(good);
+  return made;
+}
+
+/* Parse the different indices of k shards from a tuple of int. place: for each index, where it is
+ * in the tuple, or -1. */
+static bool places_of(const handle *h, PyObject *indices, int *place) {
+  for (unsigned index = 0; index < h->k + h->m; index++)
+    place[index] = -1;
+  for (unsigned i = 0; i < h->k; i++) {
+    PyObject *given = PyTuple_GetItem(indices, i);
+    long index = PyLong_Check(given) ? PyLong_AsLong(given) : -1;
+    PyErr_Clear(); /* an overflow is -1, too */
+    if (index < 0 || index >= (long)(h->k + h->m) || place[index] >= 0)
+      return raise_status(GFSMITH_EINVAL, "indices[%u]: must be an index that occurs once", i);
+    place[index] = (int)i;
+  }
+  return true;
+}
+
+/* The k data shards in order: given ones, and the rebuilt ones for the others. */
+static PyObject *data_list(PyObject *have, const int *place, PyObject *rebuilt, unsigned k) {
+  PyObject *data = PyList_New(k);
+  Py_ssize_t next = 0;
+  for (unsigned i = 0; data != NULL && i < k; i++) {
+    PyObject *shard =
+        place[i] >= 0 ? PyTuple_GetItem(have, place[i]) : PyList_GetItem(rebuilt, next++);
+    if (PyList_SetItem(data, i, Py_NewRef(shard)) != 0)
+      Py_CLEAR(data);
+  }
+  return data;
+}
+
+/* The work of data_of, after shards_begin. rebuilt: a list, to which new shards are appended. */
+static PyObject *data_from(const handle *h, shards *s, PyObject *have, const int *place,
+                           PyObject *rebuilt) {
+  uint8_t *pointers[GFSMITH_MAX_SHARDS];
+  bool present[GFSMITH_MAX_SHARDS], wanted[GFSMITH_MAX_SHARDS];
+  unsigned missing = 0, next = h->k;
+  for (unsigned i = 0; i < h->k + h->m; i++) {
+    present[i] = place[i] >= 0;
+    wanted[i] = !present[i] && i < h->k;
+    missing += wanted[i];
+  }
+  if (!shards_add_all(s, have, "shards", h->k, READ) || !length_fits(h, s->len) ||
+      !shards_add_new(s, rebuilt, missing))
+    return NULL;
+  for (unsigned i = 0; i < h->k + h->m; i++)
+    pointers[i] = present[i] ? s->pointers[place[i]] : wanted[i] ? s->pointers[next++] : NULL;
+  gfsmith_status status;
+  RUN(s, status = gfsmith_reconstruct_parallel(h->codec, h->executor, (size_t)s->len, pointers,
+                                               present, wanted));
+  PyObject *good = done(status, "data_of");
+  Py_XDECREF(good);
+  return good == NULL ? NULL : data_list(have, place, rebuilt, h->k);
+}
+
+/* data_of(codec, shards: tuple, indices: tuple) -> list of the k data shards: given ones, or new
+ * ones of type bytes. shards: k of them, with their indices. */
+static PyObject *data_of(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 3) ? handle_of(given[0]) : NULL;
+  int place[GFSMITH_MAX_SHARDS];
+  if (h == NULL)
+    return NULL;
+  Py_ssize_t here = PyTuple_Size(given[1]), indices = here < 0 ? here : PyTuple_Size(given[2]);
+  if (indices < 0)
+    return NULL;
+  if (here != (Py_ssize_t)h->k || indices != here) {
+    raise_status(GFSMITH_EINVAL, "%zd shards and %zd indices, must be %u", here, indices, h->k);
+    return NULL;
+  }
+  if (!places_of(h, given[2], place))
+    return NULL;
+  shards s;
+  PyObject *result = NULL, *rebuilt = PyList_New(0);
+  if (shards_begin(&s, 2 * h->k) && rebuilt != NULL)
+    result = data_from(h, &s, given[1], place, rebuilt);
+  shards_end(&s);
+  Py_XDECREF(rebuilt);
+  return result;
+}
+
 bool index_of(PyObject *object, const char *name, unsigned k, unsigned *index) {
   long value = PyLong_AsLong(object);
   if (value == -1 && PyErr_Occurred())
@@ -233,6 +336,6 @@ static PyObject *correct(PyObject *module, PyObject *const *given, Py_ssize_t co
 }
 
 PyMethodDef call_methods[] = {
-    FAST(encode), FAST(append), FAST(update),  FAST(reconstruct),
-    FAST(check),  FAST(locate), FAST(correct), {NULL, NULL, 0, NULL},
+    FAST(encode),  FAST(encoded), FAST(append), FAST(update),  FAST(reconstruct),
+    FAST(data_of), FAST(check),   FAST(locate), FAST(correct), {NULL, NULL, 0, NULL},
 };

@@ -211,6 +211,17 @@ bool shards_add_one(shards *s, PyObject *object, const char *name, use use_) {
   return add_buffer(s, object, (origin){name, -1, use_});
 }
 
+bool shards_add_new(shards *s, PyObject *list, unsigned count) {
+  bool good = true;
+  for (unsigned i = 0; good && i < count; i++) {
+    PyObject *made = PyBytes_FromStringAndSize(NULL, s->len > 0 ? s->len : 0);
+    good = made != NULL && PyList_Append(list, made) == 0 &&
+           append(s, (uint8_t *)PyBytes_AsString(made), s->len, (origin){"new", (int)i, WRITE});
+    Py_XDECREF(made);
+  }
+  return good;
+}
+
 bool shards_apart(const shards *s) {
   size_t len = s->len > 0 ? (size_t)s->len : 0;
   for (unsigned i = 0; len > 0 && i < s->count; i++)

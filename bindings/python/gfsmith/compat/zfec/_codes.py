@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
+from gfsmith.codec import _native
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import MAX_SHARDS, POLYNOMIAL
 from gfsmith.compat.field import field_of
@@ -19,8 +20,20 @@ MOST_BLOCKS = 256
 _COLUMNS, _ROWS = 128, 127
 
 
+#: Exceptions of native calls for arguments for which zfec has messages of its own.
+_REFUSED = (TypeError, BufferError, ValueError)
+
+
 class Code(Protocol):
     """A code with a fixed number k of blocks that determine the others."""
+
+    def secondary(self, primary: tuple[Any, ...]) -> list[bytes] | None:
+        """Compute all other blocks from the first k; None if they, or the code, need checks first."""
+
+    def primary(self, given: tuple[Any, ...], numbers: tuple[Any, ...]) -> list[Any] | None:
+        """Return the first k blocks, of which given ones are the same objects, from k blocks with their
+        numbers; None as above.
+        """
 
     def blocks(self, known: Mapping[int, bytes | memoryview], wanted: Sequence[int]) -> dict[int, bytes]:
         """Compute the wanted blocks from k known ones of equal length, all by number."""
@@ -35,6 +48,18 @@ class _Codec:
     def __init__(self, k: int, n: int) -> None:
         self._codec = Codec("zfec", k, n - k)
 
+    def secondary(self, primary: tuple[Any, ...]) -> list[bytes] | None:
+        try:
+            return _native.encoded(self._codec._handle, primary)
+        except _REFUSED:
+            return None
+
+    def primary(self, given: tuple[Any, ...], numbers: tuple[Any, ...]) -> list[Any] | None:
+        try:
+            return _native.data_of(self._codec._handle, given, numbers)
+        except _REFUSED:
+            return None
+
     def blocks(self, known: Mapping[int, bytes | memoryview], wanted: Sequence[int]) -> dict[int, bytes]:
         codec = self._codec
         if len(wanted) == codec.m and all(number in known for number in range(codec.k)):
@@ -47,6 +72,12 @@ class _Codec:
 
 class _Points:
     """A code with more blocks than a codec has, or with no other blocks than the k known ones."""
+
+    def secondary(self, primary: tuple[Any, ...]) -> None:
+        return None
+
+    def primary(self, given: tuple[Any, ...], numbers: tuple[Any, ...]) -> None:
+        return None
 
     def blocks(self, known: Mapping[int, bytes | memoryview], wanted: Sequence[int]) -> dict[int, bytes]:
         sources = list(known.values())

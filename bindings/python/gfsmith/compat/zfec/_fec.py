@@ -60,6 +60,11 @@ class Encoder(_Shape):
         inblocks: the k primary blocks, of equal length. Primary blocks of the result are these objects, the
         others are bytes. Raises Error, TypeError (no sequence, or no buffers).
         """
+        if desired_blocks_nums is None and isinstance(inblocks, (list, tuple)):
+            inblocks = tuple(inblocks)
+            secondary_blocks = self._code.secondary(inblocks)
+            if secondary_blocks is not None:
+                return [*inblocks, *secondary_blocks]
         k = self._k
         wanted: Sequence[int] = self._every
         if desired_blocks_nums is not None:
@@ -96,6 +101,9 @@ class Decoder(_Shape):
         """
         given = _sequence(blocks, "First argument was not a sequence.")
         numbers = _sequence(blocknums, "Second argument was not a sequence.")
+        data = self._code.primary(given, numbers)
+        if data is not None:
+            return data
         self._check_count(len(given), "first argument", "first")
         self._check_count(len(numbers), "blocknums", "blocknums")
         self._check_numbers(numbers)
