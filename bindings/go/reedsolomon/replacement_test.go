@@ -96,6 +96,34 @@ func TestLeopardRepairs(t *testing.T) {
 	}
 }
 
+// Sources in memory are read group by group, with the same results as parts that fit in a cache.
+func TestManyLongShards(t *testing.T) {
+	const k, m, part, parts = 21, 4, 10000, 40
+	encoder := create(t, k, m, reedsolomon.WithMaxGoroutines(1))
+	shards := encoded(t, encoder, rand.New(rand.NewSource(1)), part*parts)
+	for at := 0; at < part*parts; at += part {
+		pieces := make([][]byte, k+m)
+		for i, shard := range shards {
+			pieces[i] = shard[at:][:part]
+		}
+		if ok, err := encoder.Verify(pieces); !ok || err != nil {
+			t.Fatal("parities differ at", at, err)
+		}
+	}
+	lost := append([][]byte(nil), shards...)
+	for _, i := range []int{0, 7, 20, 22} {
+		lost[i] = nil
+	}
+	if err := encoder.Reconstruct(lost); err != nil {
+		t.Fatal(err)
+	}
+	for i, shard := range lost {
+		if !bytes.Equal(shard, shards[i]) {
+			t.Error("reconstructed shard", i)
+		}
+	}
+}
+
 // A stream that ends before the others is an error, even at the end of a block.
 func TestStreamEndsEarly(t *testing.T) {
 	encoder, err := reedsolomon.NewStream(2, 1, reedsolomon.WithStreamBlockSize(10))

@@ -14,6 +14,10 @@ import (
 type Map struct {
 	inputs, step int // step: bytes of each source that all passes process before the next ones
 	passes       []pass
+	code         *Code
+	operation    kernels.Operation
+	rows         [][]byte
+	groups       groups
 }
 
 // pass computes rows first, first + 1, ... with a kernel, an index of kernels.Kernels; Portable if it is less
@@ -51,7 +55,7 @@ type Code struct {
 
 // Map chooses the kernels for a matrix with the code's set and product. operation: Dot or Mad.
 func (c *Code) Map(operation kernels.Operation, rows [][]byte) *Map {
-	made := &Map{inputs: len(rows[0])}
+	made := &Map{inputs: len(rows[0]), code: c, operation: operation, rows: rows}
 	for first := 0; first < len(rows); {
 		p := c.choose(operation, rows[first:])
 		p.first = first
@@ -213,6 +217,8 @@ type pointers interface {
 // before the stack can move.
 func (m *Map) Apply(sources, targets [][]byte, at, end int) {
 	switch {
+	case m.far(end - at):
+		m.applyFar(sources, targets, at, end)
 	case len(sources) <= 2 && len(targets) <= 4:
 		apply[[2]unsafe.Pointer, [4]unsafe.Pointer](m, sources, targets, at, end)
 	case len(sources) <= Few && len(targets) <= Few:
