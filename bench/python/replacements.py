@@ -4,8 +4,9 @@
     .venv/bin/python bench/python/replacements.py pyeclib
 
 Both modules of a pair run in one process on the same data and alternate by sample. Prints a row of Markdown
-for each shape and size: microseconds of CPU time of a call, medians over the rounds. Run `make python` first,
-and install zfec or PyECLib.
+for each shape and size, for encode and for decode: microseconds of CPU time of a call of each, medians over
+the rounds, and the time of the original over that of gfsmith in the same round, median and quartiles. Run
+`make python` first, and install zfec or PyECLib.
 """
 
 from __future__ import annotations
@@ -26,11 +27,22 @@ LENGTHS = (64, 1024, 4096, 65536, 1 << 20)
 Call = Callable[[], object]
 
 
-def medians(calls: Sequence[Call]) -> list[float]:
-    """Return the microseconds of each call."""
+def cells(calls: Sequence[Call]) -> list[str]:
+    """Return the columns for pairs of calls, the original's first."""
     counts = [max(1, int(SAMPLE / sample(call, 1))) for call in calls]
     rounds = [[sample(call, count) for call, count in zip(calls, counts, strict=True)] for _ in range(ROUNDS)]
-    return [1e6 * statistics.median(column) for column in zip(*rounds, strict=True)]
+    columns = list(zip(*rounds, strict=True))
+    made = []
+    for original, ours in zip(columns[::2], columns[1::2], strict=True):
+        ratios = [one / other for one, other in zip(original, ours, strict=True)]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        made += [microseconds(original), microseconds(ours), f"{middle:.1f} ({low:.1f}-{high:.1f})"]
+    return made
+
+
+def microseconds(seconds: Sequence[float]) -> str:
+    value = 1e6 * statistics.median(seconds)
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def sample(call: Call, count: int) -> float:
@@ -79,8 +91,7 @@ ROWS = {"zfec": zfec_rows, "pyeclib": pyeclib_rows}
 
 def main() -> None:
     for name, size, calls in ROWS[sys.argv[1]]():
-        figures = " | ".join(f"{value:,.0f}" if value >= 10 else f"{value:.1f}" for value in medians(calls))
-        print(f"| {name} | {size} | {figures} |", flush=True)
+        print(f"| {name} | {size} | {' | '.join(cells(calls))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	farBytes = 8 << 20  // of all sources: they are in memory, not in a cache
+	farBytes = 4 << 20  // of all sources: they are probably in memory, not in a cache
+	farRows  = 4        // of a matrix that reads its sources as fast as memory delivers them
 	fewReads = 14       // number of sources that are read together in any case
 	reads    = 10       // number of sources that are read together from memory: more take longer, on Zen 4 up to 1.5 times
 	farStep  = 32 << 10 // of each source; the targets stay in the second-level cache for all groups
@@ -19,9 +20,9 @@ type groups struct {
 	maps []*Map
 }
 
-// far returns whether the sources of a call are divided: they are many, long and read by one pass.
+// far returns whether the sources, of this length, are divided: they are many and long, and the kernels fast.
 func (m *Map) far(length int) bool {
-	return m.inputs > fewReads && length >= farBytes/m.inputs && len(m.passes) == 1 && m.passes[0].kernel != Portable
+	return m.inputs > fewReads && length >= farBytes/m.inputs && len(m.rows) <= farRows && m.passes[0].kernel != Portable
 }
 
 // divided returns the groups: the first writes the targets, the others add to them.

@@ -217,7 +217,7 @@ type pointers interface {
 // before the stack can move.
 func (m *Map) Apply(sources, targets [][]byte, at, end int) {
 	switch {
-	case m.far(end - at):
+	case m.far(len(sources[0])):
 		m.applyFar(sources, targets, at, end)
 	case len(sources) <= 2 && len(targets) <= 4:
 		apply[[2]unsafe.Pointer, [4]unsafe.Pointer](m, sources, targets, at, end)
