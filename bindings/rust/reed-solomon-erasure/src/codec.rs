@@ -207,9 +207,10 @@ impl<F: Field> ReedSolomon<F> {
 
     /// Writes the parities of the data shards.
     fn compute<T: AsRef<[F::Elem]>, U: AsMut<[F::Elem]>>(&self, len: usize, data: &[T], parity: &mut [U]) {
-        let mut sources: Pointers<_> =
-            data.iter().map(|shard| of_length(shard.as_ref(), len).as_ptr()).collect();
-        let mut targets: Pointers<_> = parity.iter_mut().map(|shard| start(shard.as_mut(), len)).collect();
+        // Not `collect`, whose result is copied.
+        let (mut sources, mut targets) = (Pointers::new(), Pointers::new());
+        sources.extend(data.iter().map(|shard| of_length(shard.as_ref(), len).as_ptr()));
+        targets.extend(parity.iter_mut().map(|shard| start(shard.as_mut(), len)));
         // SAFETY: the pointers are those of slices of `len` elements, and the targets are borrowed mutably.
         unsafe { self.encoder.run(len, &mut sources, &mut targets) }
     }
