@@ -49,8 +49,8 @@ bool shards_add_all(shards *s, PyObject *object, const char *name, unsigned coun
 /* Add one buffer as one shard. */
 bool shards_add_one(shards *s, PyObject *object, const char *name, use use);
 
-/* Add `count` new shards of the common length, objects of type bytes that are appended to a list. The
- * call must write all of them. */
+/* Add `count` new shards of the common length, objects of type bytes that are appended to a list.
+ * The call must write all of them. */
 bool shards_add_new(shards *s, PyObject *list, unsigned count);
 
 /* Are the written shards disjoint from all other shards? */

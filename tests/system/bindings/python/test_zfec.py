@@ -95,7 +95,7 @@ def test_zfecs_own_tests(original: Path, tmp_path: Path) -> None:
 MUTANTS = {
     "padding": ("filefec.py", "return -n % k", "return n % k"),
     "header": ("filefec.py", "(pad, _bits(k))", "(pad, _bits(m))"),
-    "order": ("_codes.py", "self._codec._handle, given, numbers)", "self._codec._handle, given, numbers[::-1])"),
+    "order": ("_codes.py", "_handle, given, numbers)", "_handle, given, numbers[::-1])"),
 }
 
 
