@@ -154,7 +154,8 @@ int jerasure_schedule_decode_lazy(int k, int m, int w, int *bitmatrix, int *eras
   return status;
 }
 
-/* A cache has the schedule for the erasure of a and b at a * (k + m) + b. */
+/* A cache has the schedule for the erasure of a and b at a * (k + m) + b, so lists of more erasures are
+ * refused, even if they repeat one. */
 static size_t place(int k, int m, int a, int b) { return (size_t)a * (size_t)(k + m) + (size_t)b; }
 
 static int **schedule_of(int k, int m, int w, int *bitmatrix, int smart, int a, int b) {
@@ -193,6 +194,8 @@ void jerasure_free_schedule_cache(int k, int m, int ***cache) {
 int jerasure_schedule_decode_cache(int k, int m, int w, int ***scache, int *erasures,
                                    char **data_ptrs, char **coding_ptrs, int size, int packetsize) {
   if (k < 1 || m != 2 || scache == NULL || !gfs_jerasure_is_layout(w, size, packetsize))
+    return -1;
+  if (erasures[0] >= 0 && erasures[1] >= 0 && erasures[2] >= 0)
     return -1;
   order o;
   int *erased = jerasure_erasures_to_erased(k, m, erasures), status = erased == NULL ? -1 : 0;

@@ -73,6 +73,8 @@ pointers = "coding_matrix coding_bitmatrix to_erased to_bitmatrix schedule_cache
 name = sys.argv[2].partition("(")[0].removeprefix("lib.")
 if any(name.endswith(end) for end in pointers):
     getattr(lib, name).restype = c.c_void_p
+cache = lambda: c.c_void_p(lib.jerasure_generate_schedule_cache(2, 2, 1, ints(1, 1, 0, 1), 0))
+lib.jerasure_generate_schedule_cache.restype = c.c_void_p
 shards = (c.c_void_p * 8)(*(c.addressof(c.create_string_buffer(64)) for _ in range(8)))
 both = (shards, shards)
 print(eval(sys.argv[2]))
@@ -105,6 +107,7 @@ SAME = {
     "lib.jerasure_bitmatrix_encode(1, 1, 2, ints(1, 1, 1, 1), shards, shards, 12, 3)": "abort",
     "lib.jerasure_bitmatrix_encode(1, 1, 2, ints(1, 1, 1, 1), shards, shards, 40, 8)": "abort",
     "lib.jerasure_generate_schedule_cache(2, 3, 2, ints(*[1] * 24), 1)": "None",
+    "lib.jerasure_schedule_decode_cache(2, 2, 1, cache(), ints(0, 0, 1, -1), *both, 8, 8)": "-1",
 }
 #: Invalid calls of which the original does not notice that they are invalid.
 STRICTER = {
