@@ -16,12 +16,19 @@ func least(a, b int) int {
 	return b
 }
 
+func most(a, b int) int {
+	if a > b {
+		return a
+	}
+	return b
+}
+
 // Share calls task for ranges that cover the bytes from begin to end, in several goroutines, and returns after all
 // calls. Ranges begin at cache lines of the shard `first`, so that goroutines do not write to common lines.
 func Share(workers int, first []byte, begin, end int, task func(begin, end int) error) error {
 	start := begin + int(-uintptr(unsafe.Pointer(&first[begin]))&63)
 	lines := (end - start) / 64
-	tasks := least(workers*tasksPerWorker, lines)
+	tasks := most(least(workers*tasksPerWorker, lines), 1) // lines is 0 or less for the shortest shards
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	work := func() {

@@ -337,7 +337,11 @@ func (l *leopard16Encoder) reconstruct(shards [][]byte, most int) error {
 		codec.WriteRange(shards[i : i+1])
 	}
 	codec.ReadRange(old)
-	return l.rebuild(old, shards, wanted, size)
+	err = l.rebuild(old, shards, wanted, size)
+	if err != nil {
+		copy(shards, old)
+	}
+	return err
 }
 
 // rebuild multiplies the polynomial of the code by the locator L of the unknown points, which makes these points known:

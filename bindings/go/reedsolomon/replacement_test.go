@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand"
+	"runtime"
 	"testing"
 
 	"github.com/klauspost/reedsolomon"
@@ -65,6 +66,41 @@ func TestRepairsWithOtherShards(t *testing.T) {
 	lost[0], lost[1] = nil, nil
 	if err := encoder.Reconstruct(lost); err != nil || !bytes.Equal(lost[1], shards[1]) {
 		t.Fatal(err)
+	}
+}
+
+// Goroutines may share the shortest shards, which have no whole cache line.
+func TestSplitSizes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	alone := create(t, 3, 2, reedsolomon.WithMaxGoroutines(1))
+	together := create(t, 3, 2, reedsolomon.WithMinSplitSize(1))
+	for size := 1; size <= 200; size++ {
+		for begin := 0; begin < 64; begin += 9 {
+			want, got := make([][]byte, 5), make([][]byte, 5)
+			for i := range want {
+				want[i] = bytes.Repeat([]byte{byte(3*i + 1)}, size)
+				got[i] = append(make([]byte, begin), want[i]...)[begin:]
+			}
+			if alone.Encode(want) != nil || together.Encode(got) != nil {
+				t.Fatal("Encode")
+			}
+			for i := range want {
+				if !bytes.Equal(got[i], want[i]) {
+					t.Fatalf("%d bytes at %d: shard %d differs", size, begin, i)
+				}
+			}
+			got[4][size-1] ^= 1
+			if ok, err := together.Verify(got); ok || err != nil {
+				t.Fatalf("%d bytes at %d: %v, %v", size, begin, ok, err)
+			}
+		}
+	}
+}
+
+func TestJoinRefusesNegativeSizes(t *testing.T) {
+	shards := reedsolomon.AllocAligned(3, 64)
+	if err := create(t, 2, 1).Join(io.Discard, shards, -1); !errors.Is(err, reedsolomon.ErrShortData) {
+		t.Error(err)
 	}
 }
 
@@ -156,6 +192,9 @@ func TestWorkAllocator(t *testing.T) {
 		shards[0] = nil
 		if err := encoder.Reconstruct(shards); errors.Is(err, reedsolomon.ErrInvalidInput) != (b != buffers{}) {
 			t.Error("Reconstruct", b, err)
+		}
+		if (shards[0] == nil) != (b != buffers{}) {
+			t.Error("Reconstruct", b, "changed the shards")
 		}
 	}
 }

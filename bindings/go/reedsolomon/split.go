@@ -61,6 +61,9 @@ func join(dst io.Writer, shards [][]byte, dataShards, outSize int) error {
 	if len(shards) < dataShards {
 		return ErrTooFewShards
 	}
+	if outSize < 0 {
+		return ErrShortData
+	}
 	found, used := 0, 0
 	for used < dataShards && (used == 0 || found < outSize) {
 		if shards[used] == nil {
