@@ -22,15 +22,23 @@ using Chunks = std::map<int, bufferlist>;
 // Chunk lengths are multiples of this number, as with "isa"; gfsmith itself accepts any length.
 constexpr unsigned ALIGNMENT = 32;
 constexpr unsigned CACHE_LINE = 64;
+constexpr unsigned MOST_BYTES = 1u << 30; // of a chunk
 
 constexpr int TYPE_ERASURE = 3; // of a CRUSH rule: pg_pool_t::TYPE_ERASURE
 
-class ErasureCodeGfsmith final : public ceph::ErasureCodeInterface {
-public:
-  ~ErasureCodeGfsmith() override { gfsmith_codec_destroy(codec); }
+struct Destroy {
+  void operator()(gfsmith_codec *codec) const { gfsmith_codec_destroy(codec); }
+};
 
-  int init(ceph::ErasureCodeProfile &given, std::ostream *ss) override {
-    profile = given;
+// A profile, and its code.
+struct Settings {
+  ceph::ErasureCodeProfile profile;
+  std::string root, failure_domain, device_class;
+  std::vector<int> mapping; // the chunk of each shard, data first; empty: chunk n is shard n
+  std::unique_ptr<gfsmith_codec, Destroy> codec;
+  unsigned k = 0, m = 0;
+
+  int read(std::ostream *ss) {
     root = text("crush-root", "default");
     failure_domain = text("crush-failure-domain", "host");
     device_class = text("crush-device-class", "");
@@ -43,15 +51,61 @@ public:
       return -EINVAL;
     }
     // With one parity "isa" computes the sum of the data for any technique.
-    gfsmith_codec_destroy(codec); // Ceph's monitor initialises the result of factory() once more
-    codec = nullptr;
     const char *code = technique == "cauchy" && m > 1 ? "cauchy" : "vandermonde";
-    gfsmith_status status = gfsmith_codec_create(&codec, code, k, m);
+    gfsmith_codec *made = nullptr;
+    gfsmith_status status = gfsmith_codec_create(&made, code, k, m);
+    codec.reset(made);
     if (status != GFSMITH_OK) {
       *ss << "k=" << k << " m=" << m << " technique=" << technique << ": " << gfsmith_strerror(status);
       return status == GFSMITH_ENOMEM ? -ENOMEM : -EINVAL;
     }
-    given = profile;
+    return 0;
+  }
+
+private:
+  // Returns the value of a key, which an absent or empty one gets in the profile.
+  const std::string &text(const char *key, const char *otherwise) {
+    std::string &value = profile[key];
+    return value.empty() ? value = otherwise : value;
+  }
+
+  bool number(const char *key, const char *otherwise, unsigned *value, std::ostream *ss) {
+    const std::string &given = text(key, otherwise);
+    bool digits = given.find_first_not_of("0123456789") == std::string::npos;
+    *value = digits && given.size() <= 3 ? std::stoul(given) : 0;
+    if (*value == 0)
+      *ss << key << "=" << given << ": a number from 1 to " << GFSMITH_MAX_SHARDS - 1;
+    return *value > 0;
+  }
+
+  // Reads "mapping": one letter for each chunk, D for data.
+  bool place(std::ostream *ss) {
+    auto found = profile.find("mapping");
+    if (found == profile.end())
+      return true;
+    const std::string &letters = found->second;
+    for (bool data : {true, false})
+      for (size_t n = 0; n < letters.size(); n++)
+        if ((letters[n] == 'D') == data)
+          mapping.push_back(n);
+    bool fits = mapping.size() == k + m && size_t(std::count(letters.begin(), letters.end(), 'D')) == k;
+    if (!fits)
+      *ss << "mapping=" << letters << ": " << k + m << " letters, " << k << " of them D";
+    return fits;
+  }
+};
+
+class ErasureCodeGfsmith final : public ceph::ErasureCodeInterface, private Settings {
+public:
+  // Ceph's monitor initialises the result of factory() once more. After an error everything is as before.
+  int init(ceph::ErasureCodeProfile &given, std::ostream *ss) override {
+    Settings fresh;
+    fresh.profile = given;
+    int status = fresh.read(ss);
+    if (status != 0)
+      return status;
+    given = fresh.profile;
+    static_cast<Settings &>(*this) = std::move(fresh);
     return 0;
   }
 
@@ -72,7 +126,7 @@ public:
   const std::vector<int> &get_chunk_mapping() const override { return mapping; }
 
   unsigned get_chunk_size(unsigned object_size) const override {
-    unsigned least = (object_size + k - 1) / k;
+    uint64_t least = (uint64_t(object_size) + k - 1) / k;
     return (least + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 
@@ -94,6 +148,8 @@ public:
   }
 
   int encode(const std::set<int> &want, const bufferlist &in, Chunks *encoded) override {
+    if (in.length() > uint64_t(MOST_BYTES) * k)
+      return -EINVAL;
     unsigned size = get_chunk_size(in.length()), at = 0;
     for (unsigned n = 0; n < k + m; n++) {
       bufferptr chunk = room(size);
@@ -116,7 +172,7 @@ public:
     int size = gather(encoded, &shards);
     if (size < 0)
       return size;
-    return code(gfsmith_encode(codec, size, shards.data(), shards.data() + k));
+    return code(gfsmith_encode(codec.get(), size, shards.data(), shards.data() + k));
   }
 
   int decode(const std::set<int> &want, const Chunks &chunks, Chunks *decoded, int) override {
@@ -146,7 +202,7 @@ public:
       present[n] = chunks.count(chunk_of(n)) > 0;
       wanted[n] = want.count(chunk_of(n)) > 0;
     }
-    return code(gfsmith_reconstruct(codec, size, shards.data(), present.get(), wanted.get()));
+    return code(gfsmith_reconstruct(codec.get(), size, shards.data(), present.get(), wanted.get()));
   }
 
   int decode_concat(const Chunks &chunks, bufferlist *decoded) override {
@@ -161,12 +217,6 @@ public:
   }
 
 private:
-  ceph::ErasureCodeProfile profile;
-  std::string root, failure_domain, device_class;
-  std::vector<int> mapping; // the chunk of each shard, data first; empty: chunk n is shard n
-  gfsmith_codec *codec = nullptr;
-  unsigned k = 0, m = 0;
-
   static bufferptr room(unsigned size) { return bufferptr(ceph::buffer::create_aligned(size, CACHE_LINE)); }
 
   static int code(gfsmith_status status) {
@@ -174,38 +224,6 @@ private:
   }
 
   int chunk_of(unsigned shard) const { return mapping.empty() ? shard : mapping[shard]; }
-
-  // Returns the value of a key, which an absent or empty one gets in the profile.
-  const std::string &text(const char *key, const char *otherwise) {
-    std::string &value = profile[key];
-    return value.empty() ? value = otherwise : value;
-  }
-
-  bool number(const char *key, const char *otherwise, unsigned *value, std::ostream *ss) {
-    const std::string &given = text(key, otherwise);
-    bool digits = given.find_first_not_of("0123456789") == std::string::npos;
-    *value = digits && given.size() <= 3 ? std::stoul(given) : 0;
-    if (*value == 0)
-      *ss << key << "=" << given << ": a number from 1 to " << GFSMITH_MAX_SHARDS - 1;
-    return *value > 0;
-  }
-
-  // Reads "mapping": one letter for each chunk, D for data.
-  bool place(std::ostream *ss) {
-    auto found = profile.find("mapping");
-    if (found == profile.end())
-      return true;
-    const std::string &letters = found->second;
-    mapping.clear();
-    for (bool data : {true, false})
-      for (size_t n = 0; n < letters.size(); n++)
-        if ((letters[n] == 'D') == data)
-          mapping.push_back(n);
-    bool fits = mapping.size() == k + m && size_t(std::count(letters.begin(), letters.end(), 'D')) == k;
-    if (!fits)
-      *ss << "mapping=" << letters << ": " << k + m << " letters, " << k << " of them D";
-    return fits;
-  }
 
   // Chooses the wanted chunks if all are available, else any k chunks, since the codes are MDS.
   int choose(const std::set<int> &want, const std::set<int> &available, std::set<int> *chosen) const {
@@ -231,7 +249,7 @@ private:
     unsigned size = chunks->begin()->second.length();
     for (unsigned n = 0; n < k + m; n++) {
       auto found = chunks->find(chunk_of(n));
-      if (found == chunks->end() || found->second.length() != size || size > 1u << 30)
+      if (found == chunks->end() || found->second.length() != size || size > MOST_BYTES)
         return -EINVAL;
       shards->push_back(reinterpret_cast<uint8_t *>(found->second.c_str()));
     }

@@ -214,6 +214,29 @@ static void refusals() {
   EXPECT(code->decode({0}, chunks, &decoded, 0) == -EIO);
 }
 
+// Another profile replaces everything of the one before, and a refused one changes nothing.
+static void replaced() {
+  std::string said;
+  std::ostringstream text;
+  auto code = make("gfsmith", {{"k", "2"}, {"m", "1"}, {"mapping", "_DD"}}, &said);
+  const bufferlist object = random_object(1000);
+  Chunks before, after, plain;
+  EXPECT(code->encode(numbers(3), object, &before) == 0);
+  for (ceph::ErasureCodeProfile wrong : {ceph::ErasureCodeProfile{{"k", "0"}}, {{"k", "9"}, {"mapping", "D"}},
+                                         {{"k", "9"}, {"technique", "none"}}, {{"k", "250"}, {"m", "9"}}})
+    EXPECT(code->init(wrong, &text) == -EINVAL);
+  EXPECT(code->get_profile().at("mapping") == "_DD" && code->get_chunk_count() == 3);
+  EXPECT(code->encode(numbers(3), object, &after) == 0 && bytes(before.at(0)) == bytes(after.at(0)));
+  ceph::ErasureCodeProfile wide = {{"k", "4"}, {"m", "2"}};
+  EXPECT(code->init(wide, &text) == 0 && code->get_chunk_mapping().empty());
+  after.clear();
+  EXPECT(code->encode(numbers(6), object, &after) == 0);
+  EXPECT(make("gfsmith", wide, &said)->encode(numbers(6), object, &plain) == 0);
+  for (int n = 0; n < 6; n++)
+    EXPECT(bytes(after.at(n)) == bytes(plain.at(n)));
+  EXPECT(code->get_chunk_size(0xffffffff) == 1u << 30);
+}
+
 int main(int count, char **arguments) {
   std::vector<std::string> plugins = {"gfsmith"};
   give_a_context();
@@ -225,6 +248,7 @@ int main(int count, char **arguments) {
   refusals();
   profiles(plugins);
   mapped(plugins);
+  replaced();
   for (const char *technique : {"cauchy", "reed_sol_van"})
     for (auto [k, m] : {std::pair(2, 1), {4, 2}, {7, 3}, {8, 3}, {10, 4}})
       shape(plugins, k, m, technique);
