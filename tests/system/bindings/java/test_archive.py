@@ -69,6 +69,12 @@ def test_buffers_of_closed_memory(archive: Path) -> None:
     assert run("java", *options, "-cp", archive, JUDGE / "Closed.java") == "refused\n"
 
 
+def test_a_buffer_that_another_thread_moves(archive: Path) -> None:
+    """The interpreter, which is slower, leaves the other thread more time between two steps."""
+    options = ("-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,org.gfsmith.Shards::*")
+    assert run("java", *options, "-cp", archive, JUDGE / "Moved.java") == "0 bytes beyond the buffer\n"
+
+
 @pytest.mark.parametrize(
     ("option", "reason"),
     [

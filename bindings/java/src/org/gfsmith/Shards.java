@@ -67,16 +67,20 @@ final class Shards {
     }
   }
 
+  /**
+   * Adds a buffer from its position to its limit. A view has them, since another thread may change those of
+   * the buffer between two of the following calls.
+   */
   private void add(ByteBuffer buffer, int role, String name, int index) {
-    if (buffer.isDirect()) {
-      requireOpen(buffer);
-      keep(buffer, buffer.position(), buffer.remaining(), role, name, index);
-    } else if (buffer.hasArray()) {
-      int offset = buffer.arrayOffset() + buffer.position();
-      keep(buffer.array(), offset, buffer.remaining(), role, name, index);
+    ByteBuffer view = buffer.slice();
+    if (view.isDirect()) {
+      requireOpen(view);
+      keep(view, 0, view.capacity(), role, name, index);
+    } else if (view.hasArray()) {
+      keep(view.array(), view.arrayOffset(), view.capacity(), role, name, index);
     } else { // The array of a read-only buffer is not accessible.
-      byte[] copy = new byte[buffer.remaining()];
-      buffer.duplicate().get(copy);
+      byte[] copy = new byte[view.capacity()];
+      view.get(copy);
       keep(copy, 0, copy.length, role, name, index);
     }
   }
@@ -87,7 +91,7 @@ final class Shards {
    */
   private static void requireOpen(ByteBuffer buffer) {
     if (buffer.hasRemaining()) {
-      buffer.get(buffer.position());
+      buffer.get(0);
     }
   }
 
