@@ -154,8 +154,8 @@ int jerasure_schedule_decode_lazy(int k, int m, int w, int *bitmatrix, int *eras
   return status;
 }
 
-/* A cache has the schedule for the erasure of a and b at a * (k + m) + b, so lists of more erasures are
- * refused, even if they repeat one. */
+/* A cache has the schedule for the erasure of a and b at a * (k + m) + b. So it has none for a list
+ * of three, even if the list repeats one. */
 static size_t place(int k, int m, int a, int b) { return (size_t)a * (size_t)(k + m) + (size_t)b; }
 
 static int **schedule_of(int k, int m, int w, int *bitmatrix, int smart, int a, int b) {
