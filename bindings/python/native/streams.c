@@ -1,7 +1,8 @@
 /* streams.c: gfsmith_shards.h over callables of Python; see gfsmith/codec/streams.py.
  *
  * The GIL is released during a call and taken in each callback. A call uses one thread, so an
- * exception of a callback can be kept until its end. */
+ * exception of a callback can be kept until its end. Callbacks get views of objects of Python, from
+ * and to which the bytes are copied: a view of the library's memory could outlive it. */
 #include "module.h"
 
 #include "gfsmith_shards.h"
@@ -10,8 +11,9 @@
 
 /* The state that the callbacks of one call share. */
 typedef struct call {
-  PyObject *progress; /* a callable, or None */
-  PyObject *error[3]; /* the first exception: type, value, traceback */
+  PyThreadState *thread; /* of the call, also if it is one of a subinterpreter */
+  PyObject *progress;    /* a callable, or None */
+  PyObject *error[3];    /* the first exception: type, value, traceback */
 } call;
 
 typedef struct end {
@@ -28,13 +30,17 @@ static void keep(call *own) {
     PyErr_Clear();
 }
 
-/* The result of a call of the function with a view of memory; a new reference or NULL. */
-static PyObject *call_with(PyObject *function, void *bytes, size_t size, int flags) {
-  PyObject *view = PyMemoryView_FromMemory(bytes, (Py_ssize_t)size, flags);
+static void take_gil(call *own) { PyEval_RestoreThread(own->thread); }
+
+static void release_gil(call *own) { own->thread = PyEval_SaveThread(); }
+
+/* The result of a call of the function with a view of an object; a new reference or NULL. */
+static PyObject *call_with(PyObject *function, PyObject *bytes) {
+  PyObject *view = PyMemoryView_FromObject(bytes);
   PyObject *result = view == NULL ? NULL : PyObject_CallFunctionObjArgs(function, view, NULL);
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  /* The memory is valid during the callback only. */
+  /* The view is valid during the callback only. */
   PyObject *done = view == NULL ? NULL : PyObject_CallMethod(view, "release", NULL);
   if (done == NULL && type == NULL)
     Py_CLEAR(result);
@@ -47,35 +53,56 @@ static PyObject *call_with(PyObject *function, void *bytes, size_t size, int fla
   return result;
 }
 
+/* Copy what a stream has read. The number of bytes, or -1. */
+static Py_ssize_t take_bytes(PyObject *result, PyObject *bytes, void *to, size_t size) {
+  Py_ssize_t n = PyLong_AsSsize_t(result);
+  if (PyErr_Occurred())
+    return -1;
+  if (n < 0 || (size_t)n > size) {
+    PyErr_Format(PyExc_OSError, "a stream has read %zd bytes into a buffer of %zu", n, size);
+    return -1;
+  }
+  if (n > PyByteArray_Size(bytes)) {
+    PyErr_SetString(PyExc_BufferError, "a stream has changed the size of the buffer");
+    return -1;
+  }
+  memcpy(to, PyByteArray_AsString(bytes), (size_t)n);
+  return n;
+}
+
 static ptrdiff_t read_end(void *context, void *to, size_t size) {
   end *from = context;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *result = call_with(from->function, to, size, PyBUF_WRITE);
-  Py_ssize_t n = result == NULL ? -1 : PyLong_AsSsize_t(result);
+  take_gil(from->own);
+  PyObject *bytes = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
+  PyObject *result = bytes == NULL ? NULL : call_with(from->function, bytes);
+  Py_ssize_t n = result == NULL ? -1 : take_bytes(result, bytes, to, size);
   Py_XDECREF(result);
+  Py_XDECREF(bytes);
   if (n < 0 && !from->keeps && PyErr_ExceptionMatches(PyExc_OSError))
     PyErr_Clear();
   else if (n < 0 || PyErr_Occurred())
     keep(from->own);
-  PyGILState_Release(state);
+  release_gil(from->own);
   return n;
 }
 
-static bool write_end(void *context, const void *bytes, size_t size) {
+static bool write_end(void *context, const void *from, size_t size) {
   end *to = context;
-  PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *result = call_with(to->function, (void *)(uintptr_t)bytes, size, PyBUF_READ);
+  take_gil(to->own);
+  PyObject *bytes = PyBytes_FromStringAndSize(from, (Py_ssize_t)size);
+  PyObject *result = bytes == NULL ? NULL : call_with(to->function, bytes);
   bool good = result != NULL;
   Py_XDECREF(result);
+  Py_XDECREF(bytes);
   if (!good)
     keep(to->own);
-  PyGILState_Release(state);
+  release_gil(to->own);
   return good;
 }
 
 static bool progress(void *context, uint64_t done) {
   call *own = context;
-  PyGILState_STATE state = PyGILState_Ensure();
+  take_gil(own);
   if (PyErr_CheckSignals() != 0)
     keep(own);
   if (own->error[0] == NULL && own->progress != Py_None) {
@@ -85,7 +112,7 @@ static bool progress(void *context, uint64_t done) {
     Py_XDECREF(result);
   }
   bool go_on = own->error[0] == NULL;
-  PyGILState_Release(state);
+  release_gil(own);
   return go_on;
 }
 
@@ -175,9 +202,9 @@ static PyObject *streams_split(PyObject *module, PyObject *given) {
     sinks[i] = (gfsmith_shards_sink){write_end, &to[i]};
   gfsmith_shards_source source = {read_end, NULL, &from, -1};
   gfsmith_shards_control control = {.progress = progress, .progress_context = &own};
-  PyThreadState *released = PyEval_SaveThread();
+  release_gil(&own);
   int status = gfsmith_shards_split(&header, &source, sinks, &control, &length);
-  PyEval_RestoreThread(released);
+  take_gil(&own);
   return restore(&own) ? Py_BuildValue("iK", status, (unsigned long long)length) : NULL;
 }
 
@@ -236,14 +263,14 @@ static PyObject *streams_read(PyObject *module, PyObject *given) {
         i < wanted && to[i].function != Py_None ? (gfsmith_shards_sink){write_end, &to[i]} : none;
   out = (end){&own, original, true};
   gfsmith_shards_control control = {.progress = progress, .progress_context = &own};
-  PyThreadState *released = PyEval_SaveThread();
+  release_gil(&own);
   if (original != Py_None)
     status = gfsmith_shards_join(sources, (unsigned)count, &sink, &control, &report);
   else if (writes != Py_None)
     status = gfsmith_shards_repair(sources, (unsigned)count, sinks, &control, &report);
   else
     status = gfsmith_shards_verify(sources, (unsigned)count, &control, &report);
-  PyEval_RestoreThread(released);
+  take_gil(&own);
   if (count == 0)
     raise_status(GFSMITH_SHARDS_EFORMAT, "no streams");
   return count > 0 && restore(&own) ? report_of(status, &report) : NULL;

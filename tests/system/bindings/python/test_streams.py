@@ -379,6 +379,77 @@ def test_a_view_ends_with_its_callback() -> None:
             len(view)
 
 
+KEEPER = """
+import io
+from gfsmith import streams
+kept = []
+class Keeper(io.BytesIO):
+    def readinto(self, buffer):
+        kept.append(memoryview(buffer))
+        return super().readinto(buffer)
+    def write(self, data):
+        kept.append(memoryview(data))
+        return super().write(data)
+data = bytes(range(256)) * 1000
+streams.split(Keeper(data), [Keeper() for _ in range(6)], k=4, m=2)
+print(data[:2] in {view.tobytes()[:2] for view in kept if not view.readonly}, len(kept) > 6)
+"""
+
+
+def test_a_copy_of_a_view_stays_valid() -> None:
+    """In a process of its own, because an access to freed memory may crash."""
+    done = subprocess.run([sys.executable, "-c", KEEPER], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+
+
+def test_a_stream_that_resizes_the_buffer() -> None:
+    class Shrinking(io.BytesIO):
+        def readinto(self, buffer: Any) -> int:
+            whole, read = buffer.obj, len(buffer)
+            buffer.release()
+            whole.clear()
+            return read
+
+    with pytest.raises(BufferError, match="has changed the size of the buffer"):
+        streams.split(Shrinking(b"abc"), [io.BytesIO() for _ in range(3)], k=2, m=1)
+
+
+@pytest.mark.parametrize("count", [-1, 1 << 40])
+def test_a_stream_that_reports_a_wrong_number(count: int) -> None:
+    class Wrong(io.BytesIO):
+        def readinto(self, buffer: Any) -> int:
+            return count
+
+    with pytest.raises(OSError, match=f"a stream has read {count} bytes into a buffer of"):
+        streams.split(Wrong(), [io.BytesIO() for _ in range(3)], k=2, m=1)
+    report = streams.verify([Wrong(), *split(b"abc")[1:]])
+    assert not report.shards[0].intact and all(shard.intact for shard in report.shards[1:])
+
+
+SUBINTERPRETER = """
+import _xxsubinterpreters as interpreters
+made = interpreters.create()
+interpreters.run_string(made, '''
+import io, _xxsubinterpreters as interpreters
+from gfsmith import streams
+seen = set()
+class Asking(io.BytesIO):
+    def readinto(self, buffer):
+        seen.add(interpreters.get_current())
+        return super().readinto(buffer)
+streams.split(Asking(b"abc"), [io.BytesIO() for _ in range(3)], k=2, m=1)
+print(seen == {interpreters.get_current()})
+''')
+interpreters.destroy(made)
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module has another name")
+def test_callbacks_run_in_the_interpreter_of_the_call() -> None:
+    done = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
 def test_none_is_a_missing_shard() -> None:
     shards: list[io.BytesIO | None] = [*split(b"text"), *split(b"text")[:1]]
     shards[1] = None
