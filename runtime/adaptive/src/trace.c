@@ -22,10 +22,19 @@ uint64_t gfs_clock_ns(void) {
 /* Limit of a line, far above the lines of the library. */
 enum { LINE_BYTES = 1536 };
 
+/* Programs that this one executes do not inherit the file. */
+#if defined(_WIN32)
+#define MODE "w"
+#else
+#define MODE "we"
+#endif
+
 bool gfs_trace_open(gfs_trace *trace, const char *file) {
   trace->process = gfs_threads_process();
   trace->start_ns = gfs_clock_ns();
-  trace->file = file != NULL ? fopen(file, "w") : NULL;
+  trace->file = file != NULL ? fopen(file, MODE) : NULL;
+  if (trace->file != NULL)
+    setvbuf(trace->file, NULL, _IONBF, 0); /* a child after fork() would write a buffer again */
   return file == NULL || trace->file != NULL;
 }
 
@@ -47,5 +56,4 @@ void gfs_trace_write(gfs_trace *trace, const char *event, const char *format, ..
   int used =
       snprintf(line, sizeof line, "{\"t\": %.6f, \"event\": \"%s\"%s}\n", seconds, event, rest);
   fwrite(line, 1, (size_t)used, trace->file);
-  fflush(trace->file);
 }

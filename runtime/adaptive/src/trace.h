@@ -22,9 +22,8 @@ bool gfs_trace_open(gfs_trace *trace, const char *file);
 void gfs_trace_close(gfs_trace *trace);
 
 /* Write one line: seconds since `open`, the event, then the formatted text, which holds further
- * members of a JSON object and begins with a comma. Lines of several threads do not mix; each line
- * is flushed. `format` comes from this library, and its strings contain no quotes or
- * backslashes. */
+ * members of a JSON object and begins with a comma. Lines of several threads do not mix.
+ * `format` comes from this library, and its strings contain no quotes or backslashes. */
 #if defined(__GNUC__) || defined(__clang__)
 __attribute__((format(printf, 3, 4)))
 #endif

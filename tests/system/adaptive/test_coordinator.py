@@ -278,6 +278,15 @@ def threads(plain: Path, build: Path, tmp_path: Path) -> Path:
     return program("threads", tmp_path, plain, build, "-O2")
 
 
+def test_the_rights_of_a_program(plain: Path, build: Path, tmp_path: Path) -> None:
+    """A privileged one writes no file that its user names, and no other program inherits the trace."""
+    native, trace = program("privileged", tmp_path, plain, build), tmp_path / "trace"
+    assert run(native, "1", GFSMITH_ADAPT_TRACE=str(trace))[0] == "0\n"
+    assert not trace.exists()
+    assert run(native, "0", GFSMITH_ADAPT_TRACE=str(trace))[0] == "0\n"
+    assert trace.read_text().count("\n") >= 2
+
+
 def test_environment(threads: Path, tmp_path: Path) -> None:
     """The coordinator is off by default; if enabled, codecs attach a common one automatically."""
     trace = tmp_path / "trace.jsonl"
