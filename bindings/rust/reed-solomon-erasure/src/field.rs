@@ -57,8 +57,17 @@ pub trait Field: Sized {
     }
 
     /// Returns the rows as a map for kernels, if the field has kernels. Not part of the original's interface.
+    ///
+    /// # Safety
+    /// Kernels read and write the elements of shards as bytes, so elements must be bytes if there is a map.
+    ///
+    /// ```compile_fail
+    /// use reed_solomon_erasure::{galois_8, Field};
+    ///
+    /// let map = galois_8::Field::map(&[&[1]]); // a map for another field needs `unsafe`
+    /// ```
     #[doc(hidden)]
-    fn map(_rows: &[&[Self::Elem]]) -> Option<Map> {
+    unsafe fn map(_rows: &[&[Self::Elem]]) -> Option<Map> {
         None
     }
 }

@@ -107,7 +107,7 @@ impl crate::Field for Field {
         mul_slice_xor(c, input, out)
     }
 
-    fn map(rows: &[&[u8]]) -> Option<Map> {
+    unsafe fn map(rows: &[&[u8]]) -> Option<Map> {
         Some(Map::new(rows))
     }
 }

@@ -16,7 +16,8 @@ pub struct Linear<F: Field> {
 impl<F: Field> Linear<F> {
     pub fn new(matrix: Matrix<F>) -> Linear<F> {
         let rows = matrix.all_rows();
-        let map = F::map(&rows).filter(|map| map.fits(rows.len(), rows[0].len()));
+        // SAFETY: only GF(2^8) has a map, and its elements are bytes; other crates need `unsafe` to get one.
+        let map = unsafe { F::map(&rows) }.filter(|map| map.fits(rows.len(), rows[0].len()));
         Linear { matrix, map }
     }
 

@@ -191,7 +191,7 @@ def test_no_warnings_without_std_and_documentation(folder: Path) -> None:
     for features in (), ("--no-default-features", "--features", "simd-accel"):
         done = crate.run("build", "--quiet", *features)
         assert done.returncode == 0 and done.stderr == "", done.stderr
-    assert "test result: ok. 4 passed" in crate.cargo("test", "--doc", "--quiet")
+    assert "test result: ok. 5 passed" in crate.cargo("test", "--doc", "--quiet")
 
 
 @pytest.mark.skipif(not has("fmt"), reason="Debian's cargo-web has no rustfmt")
