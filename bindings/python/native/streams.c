@@ -53,7 +53,7 @@ static PyObject *call_with(PyObject *function, PyObject *bytes) {
   return result;
 }
 
-/* Copy what a stream has read. The number of bytes, or -1. */
+/* Copy the bytes that a stream has read. Their number, or -1. */
 static Py_ssize_t take_bytes(PyObject *result, PyObject *bytes, void *to, size_t size) {
   Py_ssize_t n = PyLong_AsSsize_t(result);
   if (PyErr_Occurred())

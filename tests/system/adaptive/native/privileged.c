@@ -9,8 +9,7 @@
 
 static int privileged;
 
-/* Replaces the function of the C library, which knows whether the program has more rights than its
- * user. */
+/* Replaces the function of the C library. */
 char *secure_getenv(const char *name);
 char *secure_getenv(const char *name) { return privileged ? NULL : getenv(name); }
 
