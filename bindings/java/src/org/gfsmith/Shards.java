@@ -68,20 +68,24 @@ final class Shards {
   }
 
   /**
-   * Adds a buffer from its position to its limit. A view has them, since another thread may change those of
-   * the buffer between two of the following calls.
+   * Adds a buffer from its position to its limit. Each is read once, since another thread may change them:
+   * a limit is never beyond the buffer.
    */
   private void add(ByteBuffer buffer, int role, String name, int index) {
-    ByteBuffer view = buffer.slice();
-    if (view.isDirect()) {
-      requireOpen(view);
-      keep(view, 0, view.capacity(), role, name, index);
-    } else if (view.hasArray()) {
-      keep(view.array(), view.arrayOffset(), view.capacity(), role, name, index);
+    int from = buffer.position();
+    int bytes = buffer.limit() - from;
+    if (bytes < 0) {
+      throw new IllegalArgumentException(called(name, index) + " is changed during the call");
+    }
+    if (buffer.isDirect()) {
+      requireOpen(buffer, from, bytes);
+      keep(buffer, from, bytes, role, name, index);
+    } else if (buffer.hasArray()) {
+      keep(buffer.array(), buffer.arrayOffset() + from, bytes, role, name, index);
     } else { // The array of a read-only buffer is not accessible.
-      byte[] copy = new byte[view.capacity()];
-      view.get(copy);
-      keep(copy, 0, copy.length, role, name, index);
+      byte[] copy = new byte[bytes];
+      buffer.get(from, copy);
+      keep(copy, 0, bytes, role, name, index);
     }
   }
 
@@ -89,9 +93,9 @@ final class Shards {
    * Throws the exception of Java's own accesses if the memory of the buffer is that of a closed arena, or
    * of an arena of another thread: native code would access it even if it is freed.
    */
-  private static void requireOpen(ByteBuffer buffer) {
-    if (buffer.hasRemaining()) {
-      buffer.get(0);
+  private static void requireOpen(ByteBuffer buffer, int from, int bytes) {
+    if (bytes > 0) {
+      buffer.get(from);
     }
   }
 
