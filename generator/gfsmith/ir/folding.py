@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 Value = int
 
+LINE = 64  #: bytes of a cache line, and of the message of a shard that is checked piece by piece
 GROUP = 16  #: bytes of the operands of a carry-less multiplication and of its result
 WORD = 8
 NIBBLE = 4
@@ -27,6 +28,8 @@ class Act(Enum):
 
     LOAD = auto()  #: `width` bytes of array `text` at `offset`
     STORE = auto()  #: to array "message" at `offset`
+    STREAM = auto()  #: to array "copy" at `offset`, around the cache
+    PREFETCH = auto()  #: the line `ahead` bytes behind the data into the second-level cache
     CONSTANTS = auto()  #: in every group, the two words of the table for distance `offset`
     CLMUL = auto()  #: in every group, word `offset` times word `offset` over GF(2)[x], 128 bits
     XOR = auto()  #: of two or three operands
@@ -59,7 +62,10 @@ class Routine:
     operation:
     - "fold": a message of `block` bytes and `block` bytes of data become a message of `block` bytes; head and
       close are outside of the loop over the data, which turns the values `before` into `after`
-    - "narrow": the message of `block` bytes becomes one of GROUP bytes
+    - "fold_line": the same with a block of LINE bytes, for each of several shards; it prefetches data of
+      a later call
+    - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
+    - "narrow", "narrow_line": the message of `block` bytes becomes one of GROUP bytes
     - "word", "byte": `block` bytes of data change the register
     """
 

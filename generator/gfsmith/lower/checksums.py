@@ -7,6 +7,8 @@ Folding: a message (H x^64 + L) x^D + rest, with H and L of 64 bits, has modulo 
 two carry-less multiplications by constants (V. Gopal et al., "Fast CRC computation for generic polynomials
 using PCLMULQDQ instruction", Intel, 2009). So the first of two parts of a message disappears into the second.
 A loop folds `block` bytes at a time over that distance; then halves are folded until 16 bytes are left.
+The messages of many shards side by side have a cache line each: the shards give the independent operations
+that a single sequence takes from a longer message.
 
 In a reflected check, bit i of a word is the coefficient of x^(63-i), and the carry-less product of two such
 words is the reflected product times x: the constants are those of D - 1.
@@ -23,6 +25,7 @@ from gfsmith.field.checksum import CHECKSUMS, Checksum
 from gfsmith.ir.folding import (
     DISTANCES,
     GROUP,
+    LINE,
     NIBBLE,
     NIBBLES,
     WORD,
@@ -33,6 +36,9 @@ from gfsmith.ir.folding import (
     Tables,
     Value,
 )
+
+#: Sets with stores around the cache.
+_STREAMING = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
 
 #: Sets with a carry-less multiplication -> bytes of a vector, widest first.
 WIDTHS = {"vpclmulqdq_avx512": 64, "vpclmulqdq_avx2": 32, "pclmulqdq": 16, "pmull": 16}
@@ -147,9 +153,11 @@ class _Code:
         self.at.append(Instr(act, self._next, args, text, offset, width or self.width))
         return self._next
 
-    def load(self, array: str, offset: int) -> Value:
+    def load(self, array: str, offset: int, copied: bool = False) -> Value:
         """Return bytes with the bits of each group in the order of carry-less multiplications."""
         value = self.add(Act.LOAD, text=array, offset=offset)
+        if copied:
+            self.at.append(Instr(Act.STREAM, None, (value,), "copy", offset, self.width))
         return value if self.reflected else self.add(Act.REVERSE, value)
 
     def store(self, value: Value, offset: int, width: int = 0) -> None:
@@ -165,25 +173,27 @@ class _Code:
         return self.add(Act.XOR, onto, *products, width=width)
 
 
-def _fold_routine(set_: str, reflected: bool) -> Routine:
+def _fold_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
     code = _Code(reflected, WIDTHS[set_])
-    block = _VECTORS * code.width
+    copied = operation == "fold_copy"
     offsets = range(0, block, code.width)
     head = code.section()
     constants = code.constants(block)
     before = [code.load("message", offset) for offset in offsets]
     body = code.section()
-    after = [code.fold(v, constants, code.load("data", at)) for v, at in zip(before, offsets, strict=True)]
+    if operation == "fold_line":
+        body.append(Instr(Act.PREFETCH, None))
+    pairs = zip(before, offsets, strict=True)
+    after = [code.fold(value, constants, code.load("data", at, copied)) for value, at in pairs]
     close = code.section()
     for value, offset in zip(before, offsets, strict=True):
         code.store(value, offset)
     parts = tuple(head), tuple(body), tuple(close)
-    return Routine("fold", set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
+    return Routine(operation, set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
 
 
-def _narrow_routine(set_: str, reflected: bool) -> Routine:
+def _narrow_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
     code = _Code(reflected, WIDTHS[set_])
-    block = _VECTORS * code.width
     head = code.section()
     values = [code.load("message", offset) for offset in range(0, block, code.width)]
     while len(values) > 1:
@@ -198,7 +208,7 @@ def _narrow_routine(set_: str, reflected: bool) -> Routine:
         first, second = (code.add(Act.HALF, value, offset=half, width=width) for half in (0, 1))
         value = code.fold(first, code.constants(width, width), second, width)
     code.store(value, 0, width)
-    return Routine("narrow", set_, reflected, block, tuple(head))
+    return Routine(operation, set_, reflected, block, tuple(head))
 
 
 def _sum(code: _Code, values: list[Value]) -> Value:
@@ -237,6 +247,10 @@ def routines() -> Iterator[Routine]:
     for reflected in sorted({check.reflected for check in CHECKSUMS}):
         yield _word_routine(reflected)
         yield _byte_routine(reflected)
-        for set_ in WIDTHS:
-            yield _fold_routine(set_, reflected)
-            yield _narrow_routine(set_, reflected)
+        for set_, width in WIDTHS.items():
+            yield _fold_routine("fold", set_, reflected, _VECTORS * width)
+            yield _narrow_routine("narrow", set_, reflected, _VECTORS * width)
+            yield _fold_routine("fold_line", set_, reflected, LINE)
+            if set_ in _STREAMING:
+                yield _fold_routine("fold_copy", set_, reflected, LINE)
+            yield _narrow_routine("narrow_line", set_, reflected, LINE)

@@ -1,5 +1,5 @@
 /** @file
- * Cyclic redundancy checks.
+ * Cyclic redundancy checks, of bytes and of the shards of a codec in the pass that computes them.
  *
  * The state of a check starts at 0 and always equals the checksum of the bytes so far as the
  * standard defines it, so a state needs no end. It has 16, 32 or 64 bits, according to the check;
@@ -65,6 +65,86 @@ GFSMITH_API gfsmith_status gfsmith_checksum_sectors(gfsmith_checksum kind, size_
  * @return GFSMITH_OK or GFSMITH_EINVAL, as above */
 GFSMITH_API gfsmith_status gfsmith_checksum_combine(gfsmith_checksum kind, uint64_t *state,
                                                     uint64_t second, size_t second_len);
+
+/** gfsmith_encode and the checksums of all shards, in one pass over memory: shards are encoded and
+ * checked piece by piece while a piece is in cache. If all shards are in a core's own cache (as the
+ * hint and their size tell), in packet layout, and if a coordinator is attached, the checksums take
+ * a second pass.
+ *
+ * It allocates nothing and takes about 50 KiB of stack.
+ *
+ * @param codec the code
+ * @param kind the check
+ * @param len bytes of every shard; for GFSMITH_CRC16_T10 a multiple of 512
+ * @param data k pointers to len bytes each, read
+ * @param parity m pointers to len bytes each, overwritten; as in gfsmith_encode
+ * @param states k + m states, of the data and then of the parities: each 0, or the checksum of the
+ *     shard's bytes before; replaced by that of all of its bytes. Unchanged with len = 0
+ * @return GFSMITH_EINVAL with nothing written: codec NULL, an unknown check, a length that is no
+ *     multiple as above or as the packet layout needs; with len > 0, a state beyond its bits, an
+ *     array or one of its pointers NULL */
+GFSMITH_API gfsmith_status gfsmith_encode_checksums(const gfsmith_codec *codec,
+                                                    gfsmith_checksum kind, size_t len,
+                                                    const uint8_t *const *data,
+                                                    uint8_t *const *parity, uint64_t *states);
+
+/** gfsmith_reconstruct, with the checksums of the shards that the repair reads, which are compared,
+ * and of those that it writes, in one pass over memory.
+ *
+ * Missing shards are computed from all shards that are read: if one of those is wrong, so are the
+ * rebuilt shards and their states. Then repeat the call with this shard missing, and with the
+ * states of before.
+ *
+ * In one pass as gfsmith_encode_checksums, unless the kernels of the encoder repair faster
+ * (docs/repair.md). Takes up to 110 KiB of stack.
+ *
+ * @param codec the code
+ * @param kind the check
+ * @param len bytes of every shard; for GFSMITH_CRC16_T10 a multiple of 512
+ * @param shards as in gfsmith_reconstruct
+ * @param present as in gfsmith_reconstruct
+ * @param wanted as in gfsmith_reconstruct
+ * @param states k + m states: each 0, or the checksum of the shard's bytes before. Those of shards
+ *     that the repair reads or writes are replaced by the checksum of all of their bytes; the
+ *     others, and all with len = 0, are unchanged
+ * @param expected k + m checksums that the states of the shards that are read must have after the
+ *     call; those of other shards are ignored. NULL: nothing is compared, as before the last one of
+ *     several calls for a shard
+ * @param wrong k + m flags, written if expected is not NULL: whether shard i was read and its state
+ *     is not expected[i]. May be NULL if expected is
+ * @return errors in the order of their detection: GFSMITH_EINVAL (as gfsmith_encode_checksums;
+ *     expected not NULL and states or wrong NULL), those of gfsmith_reconstruct. Nothing is written
+ *     with any of them */
+GFSMITH_API gfsmith_status gfsmith_reconstruct_checksums(const gfsmith_codec *codec,
+                                                         gfsmith_checksum kind, size_t len,
+                                                         uint8_t *const *shards,
+                                                         const bool *present, const bool *wanted,
+                                                         uint64_t *states, const uint64_t *expected,
+                                                         bool *wrong);
+
+/** gfsmith_check and the checksums of all shards: a scrub that reads every byte once. In packet
+ * layout, and in a core's own cache, the checksums take a second pass.
+ *
+ * Unlike gfsmith_check it does not stop at a difference, since the checksums cover all bytes. If
+ * the parities match and all states are the expected ones, the stripe is intact. If not, the shards
+ * with unexpected states are wrong. If the parities do not match and all states are the expected
+ * ones, the stripe was encoded wrongly.
+ *
+ * It allocates nothing and takes about 50 KiB of stack.
+ *
+ * @param codec the code
+ * @param kind the check
+ * @param len bytes of every shard; for GFSMITH_CRC16_T10 a multiple of 512
+ * @param shards k + m pointers to len bytes each, read
+ * @param states k + m states: each 0, or the checksum of the shard's bytes before; replaced by that
+ *     of all of its bytes. Unchanged with len = 0
+ * @param ok as in gfsmith_check
+ * @return GFSMITH_EINVAL with nothing written: as gfsmith_encode_checksums; with len > 0, ok NULL
+ */
+GFSMITH_API gfsmith_status gfsmith_check_checksums(const gfsmith_codec *codec,
+                                                   gfsmith_checksum kind, size_t len,
+                                                   const uint8_t *const *shards, uint64_t *states,
+                                                   bool *ok);
 
 #ifdef __cplusplus
 }

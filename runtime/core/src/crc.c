@@ -7,24 +7,8 @@
 #include "gfsmith_checksum.h"
 #include "sizes.h"
 
-/* The fewest bytes for which folding is faster than the tables. */
-#define FOLDED_MIN 64u
-
 /* The bytes of a message that a register is added to. */
 #define REGISTER_BYTES 8u
-
-static uint64_t to_register(const gfs_crc *crc, uint64_t checksum) {
-  return (checksum ^ crc->ones) << (crc->order == GFS_CRC_NORMAL ? 64 - crc->bits : 0);
-}
-
-static uint64_t from_register(const gfs_crc *crc, uint64_t state) {
-  return state >> (crc->order == GFS_CRC_NORMAL ? 64 - crc->bits : 0) ^ crc->ones;
-}
-
-/* Is a number a possible checksum? */
-static bool is_checksum(const gfs_crc *crc, uint64_t number) {
-  return crc->bits == 64 || number >> crc->bits == 0;
-}
 
 /* The register after len bytes, REGISTER_BYTES at least. The first bytes, up to a whole number of
  * blocks before the end, stand behind zeros in a message of one block, which do not change the
@@ -47,21 +31,22 @@ static uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t stat
   return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, message);
 }
 
-static uint64_t updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
-                        const uint8_t *data) {
-  uint64_t state = to_register(crc, checksum);
-  state = set->block == 0 || len < FOLDED_MIN ? gfs_crc_bytes(crc, state, len, data)
-                                              : folded(crc, set, state, len, data);
-  return from_register(crc, state);
+uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
+                         const uint8_t *data) {
+  uint64_t state = gfs_crc_to_register(crc, checksum);
+  state = set->block == 0 || len < GFS_CRC_FOLDED_MIN ? gfs_crc_bytes(crc, state, len, data)
+                                                      : folded(crc, set, state, len, data);
+  return gfs_crc_from_register(crc, state);
 }
 
 gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, size_t len,
                                        const uint8_t *data) {
   const gfs_crc *crc = gfs_crc_of((int)kind);
-  if (crc == NULL || state == NULL || !is_checksum(crc, *state) || (len > 0 && data == NULL))
+  if (crc == NULL || state == NULL || !gfs_crc_is_checksum(crc, *state) ||
+      (len > 0 && data == NULL))
     return GFSMITH_EINVAL;
   if (len > 0)
-    *state = updated(crc, gfs_crc_set_of(gfs_dispatch_isa()), *state, len, data);
+    *state = gfs_crc_updated(crc, gfs_crc_set_of(gfs_dispatch_isa()), *state, len, data);
   return GFSMITH_OK;
 }
 
@@ -79,7 +64,7 @@ gfsmith_status gfsmith_checksum_sectors(gfsmith_checksum kind, size_t sector, si
     return GFSMITH_EINVAL;
   const gfs_crc_set *set = gfs_crc_set_of(gfs_dispatch_isa());
   for (size_t n = 0; n < len / sector; n++)
-    checksums[n] = updated(crc, set, 0, sector, data + n * sector);
+    checksums[n] = gfs_crc_updated(crc, set, 0, sector, data + n * sector);
   return GFSMITH_OK;
 }
 
@@ -100,14 +85,15 @@ static uint64_t times(const gfs_crc *crc, uint64_t state, uint64_t polynomial) {
 gfsmith_status gfsmith_checksum_combine(gfsmith_checksum kind, uint64_t *state, uint64_t second,
                                         size_t second_len) {
   const gfs_crc *crc = gfs_crc_of((int)kind);
-  if (crc == NULL || state == NULL || !is_checksum(crc, *state) || !is_checksum(crc, second))
+  if (crc == NULL || state == NULL || !gfs_crc_is_checksum(crc, *state) ||
+      !gfs_crc_is_checksum(crc, second))
     return GFSMITH_EINVAL;
   /* The first registers cancel out: the sum is that of registers. */
-  uint64_t moved = to_register(crc, *state ^ crc->ones);
+  uint64_t moved = gfs_crc_to_register(crc, *state ^ crc->ones);
   const uint64_t *power = crc->powers;
   for (uint64_t rest = second_len; rest != 0; rest >>= 1, power++)
     if (rest & 1)
       moved = times(crc, moved, *power);
-  *state = from_register(crc, moved) ^ crc->ones ^ second;
+  *state = gfs_crc_from_register(crc, moved) ^ crc->ones ^ second;
   return GFSMITH_OK;
 }

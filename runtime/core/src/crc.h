@@ -2,6 +2,7 @@
 #ifndef GFS_CRC_H
 #define GFS_CRC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,7 @@ typedef enum gfs_crc_order {
   GFS_CRC_ORDERS
 } gfs_crc_order;
 
-enum { GFS_CRC_GROUP = 16, GFS_CRC_BLOCK_MAX = 512, GFS_CRC_LENGTH_BITS = 64 };
+enum { GFS_CRC_GROUP = 16, GFS_CRC_LINE = 64, GFS_CRC_BLOCK_MAX = 512, GFS_CRC_LENGTH_BITS = 64 };
 
 /* A check: its first register and final XOR (`ones`), and its polynomial. ir/folding.py describes
  * the tables. */
@@ -33,7 +34,18 @@ typedef struct gfs_crc {
  * the same remainder. */
 typedef void gfs_crc_fold(const gfs_crc *crc, uint8_t *message, size_t blocks, const uint8_t *data);
 
-/* Replace a message of one block by one of GFS_CRC_GROUP bytes that has the same remainder. */
+/* gfs_crc_fold with blocks of GFS_CRC_LINE bytes, for each of `shards` consecutive messages. The
+ * lines at from[n] + ahead, as many, are prefetched into the second-level cache. */
+typedef void gfs_crc_fold_line(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
+                               const uint8_t *const *from, size_t ahead);
+
+/* The same without prefetching. The lines are also copied by stores around the cache
+ * (gfs_crc_fence), to multiples of GFS_CRC_LINE. */
+typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
+                               const uint8_t *const *from, uint8_t *const *to);
+
+/* Replace a message of one block (narrow_line: of GFS_CRC_LINE bytes) by one of GFS_CRC_GROUP bytes
+ * that has the same remainder. */
 typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
 
 /* Routines with one kind of carry-less multiplication. block: bytes of a message; 0: there are
@@ -44,7 +56,13 @@ typedef struct gfs_crc_set {
   size_t block;
   gfs_crc_fold *fold[GFS_CRC_ORDERS];
   gfs_crc_narrow *narrow[GFS_CRC_ORDERS];
+  gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
+  gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
+  gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];
 } gfs_crc_set;
+
+/* Order stores around the cache before all stores that follow. */
+void gfs_crc_fence(void);
 
 /* The best routines for an instruction set on this CPU; NULL: no instruction set. */
 const gfs_crc_set *gfs_crc_set_of(const gfs_isa *isa);
@@ -57,5 +75,25 @@ uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uin
 
 /* Add a register to the first bytes of a message. */
 void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message);
+
+/* The fewest bytes for which folding is faster than the tables. */
+#define GFS_CRC_FOLDED_MIN 64u
+
+/* Is a number a possible checksum? */
+static inline bool gfs_crc_is_checksum(const gfs_crc *crc, uint64_t number) {
+  return crc->bits == 64 || number >> crc->bits == 0;
+}
+
+static inline uint64_t gfs_crc_to_register(const gfs_crc *crc, uint64_t checksum) {
+  return (checksum ^ crc->ones) << (crc->order == GFS_CRC_NORMAL ? 64 - crc->bits : 0);
+}
+
+static inline uint64_t gfs_crc_from_register(const gfs_crc *crc, uint64_t state) {
+  return state >> (crc->order == GFS_CRC_NORMAL ? 64 - crc->bits : 0) ^ crc->ones;
+}
+
+/* The checksum after len bytes more. */
+uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,
+                         const uint8_t *data);
 
 #endif

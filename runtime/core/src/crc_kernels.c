@@ -1,6 +1,7 @@
 /* The generated routines of gfsmith_checksum.h, and their choice. */
 #include "cpu.h"
 #include "crc.h"
+#include "prefetch.h"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
 #include <immintrin.h>
@@ -48,6 +49,12 @@ uint64_t gfs_crc_bytes(const gfs_crc *crc, uint64_t state, size_t len, const uin
 void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message) {
   for (unsigned n = 0; n < sizeof state; n++)
     message[n] ^= (uint8_t)(state >> (crc->order == GFS_CRC_REFLECTED ? 8 * n : 56 - 8 * n));
+}
+
+void gfs_crc_fence(void) {
+#if (defined(__x86_64__) || defined(_M_X64)) && defined(__GNUC__)
+  _mm_sfence();
+#endif
 }
 
 /* The carry-less multiplications of this CPU. A library for one instruction set does not look for

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from gfsmith.field.checksum import CHECKSUMS
-from gfsmith.ir.folding import DISTANCES, GROUP, Routine, Tables
+from gfsmith.ir.folding import DISTANCES, GROUP, LINE, Routine, Tables
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum.forms import Execution
 from tests.support.folders import built
@@ -22,6 +22,8 @@ from tests.support.paths import ROOT
 
 #: The sets of x86 in the order of gfs_crc_sets.
 SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
+#: The operations in the order of the wrapper.
+OPERATIONS = ("fold", "narrow", "fold_line", "fold_copy", "narrow_line")
 RUNS = 5
 WRAPPER = """
 #include "crc_kernels.c"
@@ -32,16 +34,32 @@ int present(int set)
     return (s->features & ~gfs_cpu_features()) == 0 && (s->carryless & ~gfs_cpu_carryless()) == 0;
 }
 
-void run(int set, int order, int narrow, const uint64_t (*folds)[2], uint8_t *message, const uint8_t *data)
+enum operation { FOLD, NARROW, FOLD_LINE, FOLD_COPY, NARROW_LINE };
+
+void run(int set, int order, enum operation operation, const uint64_t (*folds)[2], uint8_t *message,
+         const uint8_t *data, uint8_t *copy)
 {
     gfs_crc crc = {.bits = 64};
     for (unsigned n = 0; n < 6; n++)
         for (unsigned word = 0; word < 2; word++)
             crc.folds[n][word] = folds[n][word];
-    if (narrow)
-        gfs_crc_sets[set].narrow[order](&crc, message);
-    else
-        gfs_crc_sets[set].fold[order](&crc, message, 1, data);
+    const gfs_crc_set *s = &gfs_crc_sets[set];
+    switch (operation) {
+    case FOLD:
+        s->fold[order](&crc, message, 1, data);
+        break;
+    case NARROW:
+        s->narrow[order](&crc, message);
+        break;
+    case FOLD_LINE:
+        s->fold_line[order](&crc, message, 1, 1, &data, 0);
+        break;
+    case FOLD_COPY:
+        s->fold_copy[order](&crc, message, 1, 1, &data, &copy);
+        break;
+    case NARROW_LINE:
+        s->narrow_line[order](&crc, message);
+    }
 }
 """
 
@@ -63,15 +81,15 @@ def bits(data: bytes) -> list[int]:
     return [byte >> i & 1 for byte in data for i in range(8)]
 
 
-def executed(routine: Routine, numbers: Tables, message: bytes, data: bytes) -> list[int]:
-    """Return the bits of the message after a step, by the prover's meaning of instructions."""
+def executed(routine: Routine, numbers: Tables, message: bytes, data: bytes) -> tuple[list[int], list[int]]:
+    """Return the bits of the message and of the copy after a step, as the prover gives them."""
     check = next(check for check in CHECKSUMS if check.reflected == routine.reflected)
     execution = Execution(check, numbers, bits(message), bits(data), [])
     execution.run((*routine.head, *routine.body))
     ends = [execution.values[value] for value in routine.after]
     execution.values.update(zip(routine.before, ends, strict=True))
     execution.run(routine.close)
-    return execution.arrays["message"]
+    return execution.arrays["message"], execution.arrays["copy"]
 
 
 @pytest.mark.parametrize("routine", [r for r in routines() if r.set in SETS], ids=lambda r: r.symbol)
@@ -80,13 +98,18 @@ def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> N
     if not compiled.present(set_):
         pytest.skip(f"this CPU lacks {routine.set}")
     rng = random.Random(routine.symbol)
-    narrow = routine.operation == "narrow"
+    operation = OPERATIONS.index(routine.operation)
+    aligned = ctypes.create_string_buffer(2 * LINE)
+    start = -ctypes.addressof(aligned) % LINE
     for _ in range(RUNS):
         folds = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in DISTANCES)
         message, data = rng.randbytes(routine.block), rng.randbytes(routine.block)
-        want = executed(routine, replace(tables(CHECKSUMS[0]), folds=folds), message, data)
+        want, copy = executed(routine, replace(tables(CHECKSUMS[0]), folds=folds), message, data)
         memory = ctypes.create_string_buffer(message, len(message))
         flat = (ctypes.c_uint64 * (2 * len(folds)))(*(word for pair in folds for word in pair))
-        compiled.run(set_, int(routine.reflected), int(narrow), flat, memory, data)
-        end = 8 * (GROUP if narrow else routine.block)
+        ctypes.memset(aligned, 0, len(aligned))
+        at = ctypes.c_void_p(ctypes.addressof(aligned) + start)
+        compiled.run(set_, int(routine.reflected), operation, flat, memory, data, at)
+        end = 8 * (routine.block if routine.body else GROUP)
         assert bits(memory.raw)[:end] == want[:end]
+        assert bits(aligned.raw[start : start + LINE]) == copy[: 8 * LINE]

@@ -74,6 +74,10 @@ def _wrong(instr: Instr) -> Iterator[Instr]:
         case Act.STORE:
             yield replace(instr, offset=instr.offset + 1)
             yield replace(instr, offset=instr.offset ^ instr.width)
+        case Act.STREAM:
+            yield replace(instr, offset=instr.offset + 1)
+            yield replace(instr, act=Act.STORE)
+            yield replace(instr, text="message")
         case Act.REVERSE:
             yield replace(instr, act=Act.XOR)
         case Act.HALF:
@@ -111,6 +115,14 @@ def test_mutants_are_refuted(symbol: str) -> None:
         verdict = prove(mutant, check, tables(check))
         assert verdict.status is Status.REFUTED, mutant
         assert verdict.reason.startswith(f"{symbol}, {check.name}: ")
+
+
+@pytest.mark.parametrize("order", ["reflected", "normal"])
+def test_copies_are_proved(order: str) -> None:
+    line, copy = (BY_SYMBOL[f"gfs_{name}_{order}__pclmulqdq"] for name in ("fold_line", "fold_copy"))
+    check = _checks(copy)[0]
+    for wrong in (replace(line, operation="fold_copy"), replace(copy, operation="fold_line")):
+        assert "of the copy is" in prove(wrong, check, tables(check)).reason
 
 
 def _flipped(table: Tables, name: str, *place: int) -> Tables:

@@ -87,7 +87,8 @@ class _X86:
 
     def store(self, instr: Instr, value: str) -> str:
         place = self._pointer("", instr.width, _place(instr))
-        return f"{PREFIX[instr.width]}_storeu_si{8 * instr.width}({place}, {value})"
+        kind = "stream" if instr.act is Act.STREAM else "storeu"
+        return f"{PREFIX[instr.width]}_{kind}_si{8 * instr.width}({place}, {value})"
 
     def _pointer(self, qualifier: str, width: int, place: str) -> str:
         return f"({qualifier}{self.vector(width)} *)({qualifier}void *)({place})"
@@ -123,6 +124,8 @@ class _Neon:
         raise AssertionError(f"{instr.act.name} is not for AArch64")
 
     def store(self, instr: Instr, value: str) -> str:
+        if instr.act is Act.STREAM:
+            raise AssertionError("AArch64 has no intrinsic for stores around the cache")
         return f"vst1q_u8({_place(instr)}, {value})"
 
     @staticmethod
@@ -188,8 +191,10 @@ def _lines(code: Sequence[Instr], spelling: _Spelling, variables: Collection[int
     for instr in code:
         args = [f"v{arg}" for arg in instr.args]
         match instr.act:
-            case Act.STORE:
+            case Act.STORE | Act.STREAM:
                 lines.append(f"{spelling.store(instr, args[0])};")
+            case Act.PREFETCH:
+                lines.append("GFS_PREFETCH_SECOND(data + ahead);")
             case Act.RESULT:
                 lines.append(f"state = {args[0]};")
             case _:
@@ -199,10 +204,15 @@ def _lines(code: Sequence[Instr], spelling: _Spelling, variables: Collection[int
     return lines
 
 
+#: The routines that fold several shards, and the last parameter of each.
+_MORE = {"fold_line": "size_t ahead", "fold_copy": "uint8_t *const *to"}
+
+
 def _function(routine: Routine, spelling: _Spelling) -> dict[str, object]:
     """Return the template context of a routine."""
     return {
         "routine": routine,
+        "more": _MORE.get(routine.operation),
         "head": _lines(routine.head, spelling, routine.before),
         "body": _lines(routine.body, spelling),
         "next": [f"v{v} = v{n};" for v, n in zip(routine.before, routine.after, strict=True)],
@@ -231,6 +241,7 @@ def _group(name: str, routines: Sequence[Routine]) -> dict[str, object]:
         "carryless": kept.carryless,
         "wide": kept.width == 64,
         "block": routines[0].block,
+        "operations": list(dict.fromkeys(routine.operation for routine in routines)),
         "functions": [_function(routine, spelling) for routine in routines],
     }
 

@@ -53,7 +53,7 @@ class Execution:
 
     def __init__(self, check: Checksum, tables: Tables, message: Bits, data: Bits, register: Bits) -> None:
         self.check, self.tables = check, tables
-        self.arrays = {"message": list(message), "data": data}
+        self.arrays = {"message": list(message), "data": data, "copy": [0] * len(data)}
         self.register = register
         self.values: dict[int, Bits] = {}
         self.constants: dict[int, tuple[int, int]] = {}
@@ -66,8 +66,10 @@ class Execution:
         args = [self.values[arg] for arg in instr.args if arg in self.values]
         size = BYTE * instr.width
         match instr.act:
-            case Act.STORE:
+            case Act.STORE | Act.STREAM:
                 self._store(instr, args[0])
+            case Act.PREFETCH:
+                pass
             case Act.RESULT:
                 self.register = args[0]
             case Act.CONSTANTS:
@@ -81,9 +83,11 @@ class Execution:
                 self.values[instr.result] = result
 
     def _store(self, instr: Instr, bits: Bits) -> None:
+        if instr.text != ("copy" if instr.act is Act.STREAM else "message"):
+            raise Refutation(f"{instr.act.name} is to {instr.text}")
         array, at = self.arrays[instr.text], BYTE * instr.offset
         if at + len(bits) > len(array):
-            raise Refutation(f"a store at {instr.offset} is outside of the message")
+            raise Refutation(f"a store at {instr.offset} is outside of the {instr.text}")
         array[at : at + len(bits)] = bits
 
     def _value(self, instr: Instr, args: list[Bits]) -> Bits:

@@ -2,9 +2,10 @@
 
 The definition of a check (field/checksum.py) is executed on linear forms beside the routine:
 
-- "fold": for every message A and every block B of data, the remainder of the new message is that of A, then
-  B. By induction over the blocks it is that of A and all blocks.
-- "narrow": the remainder of the 16 bytes is that of the whole message.
+- "fold", "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new
+  message is that of A, then B. By induction over the blocks it is that of A and all blocks. The copy of
+  "fold_copy" is B; the others write no copy.
+- "narrow", "narrow_line": the remainder of the 16 bytes is that of the whole message.
 - "word", "byte": for every register, the new one is that after the data. By induction it is that after any
   number of words and bytes.
 
@@ -56,6 +57,8 @@ def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
     execution.run(routine.close)
     want = _remainder(check, message + data)
     _same(_remainder(check, execution.arrays["message"]), want, "the remainder after a block")
+    copied = data if routine.operation == "fold_copy" else [0] * size
+    _same(execution.arrays["copy"], copied, "the copy")
     unchanged = Execution(check, tables, message, [], [])
     unchanged.run((*routine.head, *routine.close))
     _same(unchanged.arrays["message"], message, "a message without data")
@@ -76,7 +79,15 @@ def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
     _same(execution.register, _number(check, _remainder(check, data, register)), "the register")
 
 
-_OPERATIONS = {"fold": _fold, "narrow": _narrow, "word": _register, "byte": _register}
+_OPERATIONS = {
+    "fold": _fold,
+    "fold_line": _fold,
+    "fold_copy": _fold,
+    "narrow": _narrow,
+    "narrow_line": _narrow,
+    "word": _register,
+    "byte": _register,
+}
 
 
 def prove(routine: Routine, check: Checksum, tables: Tables) -> Verdict:

@@ -1,0 +1,147 @@
+#include "checksummed.h"
+
+#include <string.h>
+
+#include "prefetch.h"
+#include "sizes.h"
+
+/* Bytes of the pieces of all shards together, and the limits of the length of a piece: small enough
+ * that the computation of a piece overlaps with the checksums of another one, large enough that the
+ * calls of a piece cost little (docs/checksums.md). */
+#define PIECE_BUDGET (8u * 1024)
+#define PIECE_MIN 512u
+#define PIECE_MAX 1024u
+
+/* Distance of prefetching, and with it the bytes of each source that are prefetched at the start.
+ */
+#define AHEAD 2048u
+
+/* A call under way. */
+typedef struct work {
+  const gfs_map *map;
+  const gfs_checked *checked;
+  size_t len;
+  size_t piece;
+  bool fetched;  /* the shards are in memory */
+  bool streamed; /* whole pieces of the outputs go around the cache */
+  bool equal;
+} work;
+
+/* Bytes start .. start + len of all shards, a piece. */
+typedef struct span {
+  size_t start, len;
+  size_t ahead;
+  uint8_t *buffer; /* for computed outputs; NULL: they are computed in their places */
+} span;
+
+static unsigned most_outputs(const gfs_map *map) {
+  unsigned most = 1;
+  for (unsigned n = 0; n < map->dots; n++)
+    if (map->pass[n].outputs > most)
+      most = map->pass[n].outputs;
+  return most;
+}
+
+static size_t piece_length(unsigned shards) {
+  size_t piece = PIECE_BUDGET / shards / GFS_CRC_LINE * GFS_CRC_LINE;
+  return piece < PIECE_MIN ? PIECE_MIN : piece > PIECE_MAX ? PIECE_MAX : piece;
+}
+
+static bool all_aligned(uint8_t *const *shards, unsigned count) {
+  uintptr_t bits = 0;
+  for (unsigned n = 0; n < count; n++)
+    bits |= (uintptr_t)shards[n];
+  return bits % GFS_CRC_LINE == 0;
+}
+
+/* Choose the pieces of a call. Computed outputs that are compared or streamed must fit in the
+ * buffer. */
+static work plan(const gfs_map *map, gfs_path path, size_t len, const gfs_checked *checked) {
+  work w = {.map = map, .checked = checked, .len = len, .equal = true};
+  size_t fits = GFS_CHECK_BYTES / most_outputs(map) / GFS_CRC_LINE * GFS_CRC_LINE;
+  w.piece = piece_length(map->inputs + map->outputs);
+  w.fetched = path != GFS_PATH_cached;
+  w.streamed = path >= GFS_PATH_distant && fits >= w.piece && checked->dst != NULL &&
+               gfs_crc_shards_copy(checked->sums) && all_aligned(checked->dst, map->outputs);
+  if (checked->dst == NULL)
+    w.piece = gfs_least(w.piece, fits);
+  return w;
+}
+
+/* Compare computed outputs with the stored ones, and make those the data of the row. */
+static void compare(work *w, const gfs_pass *pass, gfs_crc_row *row, const uint8_t **stored) {
+  for (unsigned i = 0; i < pass->outputs; i++) {
+    stored[i] = w->checked->stored[pass->first + i] + row->start;
+    w->equal = memcmp(row->data[i], stored[i], row->len) == 0 && w->equal;
+  }
+  row->data = stored;
+}
+
+/* Compute the outputs of a pass and advance their checksums. */
+static void run_pass(work *w, const span *s, const gfs_pass *pass, const uint8_t *const *src) {
+  uint8_t *dst[GFSMITH_MAX_SHARDS], *copy[GFSMITH_MAX_SHARDS];
+  const uint8_t *stored[GFSMITH_MAX_SHARDS];
+  uint8_t *const *places = w->checked->dst;
+  for (unsigned i = 0; i < pass->outputs; i++) {
+    copy[i] = places != NULL ? places[pass->first + i] + s->start : NULL;
+    dst[i] = s->buffer != NULL ? s->buffer + i * s->len : copy[i];
+  }
+  pass->kernel[GFS_PATH_cached](s->len, w->map->inputs, pass->tables, src, dst);
+  gfs_crc_row row = {.first = w->map->inputs + pass->first,
+                     .count = pass->outputs,
+                     .data = (const uint8_t *const *)dst,
+                     .start = s->start,
+                     .len = s->len};
+  if (places == NULL) {
+    row.ahead = s->ahead;
+    compare(w, pass, &row, stored);
+  } else if (s->buffer != NULL)
+    row.copy = copy;
+  gfs_crc_shards_add(w->checked->sums, &row);
+}
+
+static void run_piece(work *w, const span *s) {
+  const uint8_t *src[GFSMITH_MAX_SHARDS];
+  for (unsigned j = 0; j < w->map->inputs; j++)
+    src[j] = w->checked->src[j] + s->start;
+  for (unsigned n = 0; n < w->map->dots; n++)
+    run_pass(w, s, &w->map->pass[n], src);
+  gfs_crc_row row = {.first = 0,
+                     .count = w->map->inputs,
+                     .data = src,
+                     .start = s->start,
+                     .len = s->len,
+                     .ahead = s->ahead};
+  gfs_crc_shards_add(w->checked->sums, &row);
+}
+
+static void fetch_start(const work *w) {
+  size_t bytes = gfs_least(w->len, AHEAD);
+  for (unsigned j = 0; j < w->map->inputs; j++)
+    gfs_prefetch_second(w->checked->src[j], bytes);
+  for (unsigned i = 0; w->checked->dst == NULL && i < w->map->outputs; i++)
+    gfs_prefetch_second(w->checked->stored[i], bytes);
+}
+
+bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
+                           const gfs_checked *checked) {
+  alignas(GFS_CRC_LINE) uint8_t buffer[GFS_CHECK_BYTES];
+  unsigned shards = map->inputs + map->outputs;
+  gfs_path path = gfs_path_of(hint, shards, len);
+  if (hint == GFSMITH_HINT_AUTO && path != GFS_PATH_cached)
+    path = gfs_path_probed(path, shards, len, checked->src, map->inputs);
+  work w = plan(map, path, len, checked);
+  if (w.fetched)
+    fetch_start(&w);
+  for (size_t start = 0; start < len; start += w.piece) {
+    span s = {.start = start, .len = gfs_least(len - start, w.piece)};
+    if (w.fetched && len - start >= AHEAD + s.len)
+      s.ahead = AHEAD;
+    if (checked->dst == NULL || (w.streamed && s.len == w.piece))
+      s.buffer = buffer;
+    run_piece(&w, &s);
+  }
+  if (w.streamed)
+    gfs_crc_fence();
+  return w.equal;
+}

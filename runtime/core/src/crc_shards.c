@@ -1,0 +1,114 @@
+#include "crc_shards.h"
+
+#include <string.h>
+
+/* The smallest sector of T10's protection information; the other one is a multiple. */
+#define T10_SECTOR 512u
+
+gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kind, size_t len,
+                                    unsigned count, const uint64_t *states) {
+  const gfs_crc *crc = gfs_crc_of((int)kind);
+  if (crc == NULL || (len > 0 && states == NULL))
+    return GFSMITH_EINVAL;
+  if (kind == GFSMITH_CRC16_T10 && len % T10_SECTOR != 0)
+    return GFSMITH_EINVAL;
+  for (unsigned n = 0; len > 0 && n < count; n++)
+    if (!gfs_crc_is_checksum(crc, states[n]))
+      return GFSMITH_EINVAL;
+  shards->crc = crc;
+  shards->set = gfs_crc_set_of(gfs_dispatch_isa());
+  shards->len = len;
+  shards->folded = shards->set->block != 0 && len >= GFS_CRC_FOLDED_MIN;
+  return GFSMITH_OK;
+}
+
+void gfs_crc_shards_number(gfs_crc_shards *shards, unsigned first, unsigned count,
+                           const uint8_t *index, uint64_t *states) {
+  for (unsigned n = 0; n < count; n++)
+    shards->state[first + n] = &states[index != NULL ? index[n] : first + n];
+}
+
+static void fold(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
+  const gfs_crc *crc = shards->crc;
+  uint8_t *messages = shards->message[row->first];
+  if (row->copy != NULL)
+    shards->set->fold_copy[crc->order](crc, messages, row->count, lines, row->data, row->copy);
+  else
+    shards->set->fold_line[crc->order](crc, messages, row->count, lines, row->data, row->ahead);
+}
+
+/* Fold the first piece of every shard. Behind a message of zeros the first line becomes the
+ * message, and the state is added to that. */
+static void fold_first(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
+  const uint8_t *data[GFSMITH_MAX_SHARDS];
+  uint8_t *copy[GFSMITH_MAX_SHARDS];
+  gfs_crc_row rest = *row;
+  rest.data = data;
+  rest.copy = row->copy != NULL ? copy : NULL;
+  memset(shards->message[row->first], 0, row->count * sizeof shards->message[0]);
+  fold(shards, row, 1);
+  for (unsigned n = 0; n < row->count; n++) {
+    unsigned shard = row->first + n;
+    uint64_t state = gfs_crc_to_register(shards->crc, *shards->state[shard]);
+    gfs_crc_start(shards->crc, state, shards->message[shard]);
+    data[n] = row->data[n] + GFS_CRC_LINE;
+    if (row->copy != NULL)
+      copy[n] = row->copy[n] + GFS_CRC_LINE;
+  }
+  fold(shards, &rest, lines - 1);
+}
+
+/* The register after a message and a tail of less than a line, which becomes the end of a whole
+ * line by zeros before the message. */
+static uint64_t last_register(const gfs_crc_shards *shards, const uint8_t *message, size_t tail,
+                              const uint8_t *data) {
+  const gfs_crc_set *set = shards->set;
+  const gfs_crc *crc = shards->crc;
+  alignas(GFS_CRC_LINE) uint8_t lines[2 * GFS_CRC_LINE];
+  memcpy(lines, message, GFS_CRC_LINE);
+  if (tail > 0) {
+    const uint8_t *second = lines + GFS_CRC_LINE;
+    memset(lines, 0, GFS_CRC_LINE - tail);
+    memcpy(lines + GFS_CRC_LINE - tail, message, GFS_CRC_LINE);
+    memcpy(lines + 2 * GFS_CRC_LINE - tail, data, tail);
+    set->fold_line[crc->order](crc, lines, 1, 1, &second, 0);
+  }
+  set->narrow_line[crc->order](crc, lines);
+  return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, lines);
+}
+
+static void finish(gfs_crc_shards *shards, const gfs_crc_row *row) {
+  size_t tail = row->len % GFS_CRC_LINE;
+  for (unsigned n = 0; n < row->count; n++) {
+    unsigned shard = row->first + n;
+    uint64_t state =
+        last_register(shards, shards->message[shard], tail, row->data[n] + row->len - tail);
+    *shards->state[shard] = gfs_crc_from_register(shards->crc, state);
+  }
+}
+
+static void update(const gfs_crc_shards *shards, unsigned first, unsigned count, size_t len,
+                   const uint8_t *const *data) {
+  for (unsigned n = 0; n < count; n++) {
+    uint64_t *state = shards->state[first + n];
+    *state = gfs_crc_updated(shards->crc, shards->set, *state, len, data[n]);
+  }
+}
+
+void gfs_crc_shards_update(const gfs_crc_shards *shards, unsigned first, unsigned count,
+                           const uint8_t *const *data) {
+  update(shards, first, count, shards->len, data);
+}
+
+void gfs_crc_shards_add(gfs_crc_shards *shards, const gfs_crc_row *row) {
+  if (!shards->folded) {
+    update(shards, row->first, row->count, row->len, row->data);
+    return;
+  }
+  if (row->start == 0)
+    fold_first(shards, row, row->len / GFS_CRC_LINE);
+  else
+    fold(shards, row, row->len / GFS_CRC_LINE);
+  if (row->start + row->len == shards->len)
+    finish(shards, row);
+}
