@@ -27,7 +27,7 @@ class Act(Enum):
     """The function of one instruction."""
 
     LOAD = auto()  #: `width` bytes of array `text` at `offset`
-    STORE = auto()  #: to array "message" at `offset`
+    STORE = auto()  #: to array `text`, "message" or "group", at `offset`
     STREAM = auto()  #: to array "copy" at `offset`, around the cache
     PREFETCH = auto()  #: the line `ahead` bytes behind the data into the second-level cache
     CONSTANTS = auto()  #: in every group, the two words of the table for distance `offset`
@@ -35,6 +35,7 @@ class Act(Enum):
     XOR = auto()  #: of two or three operands
     REVERSE = auto()  #: the bytes of every group in reversed order
     HALF = auto()  #: half `offset` of a vector of 2 `width` bytes; 0: the first bytes
+    START = auto()  #: the register before as word `offset` of a vector; the other words are 0
     STATE = auto()  #: the register before
     WORD = auto()  #: the next 8 bytes as a number: reflected: the first byte is the lowest; else the highest
     BYTE = auto()  #: the next byte as a number
@@ -60,12 +61,13 @@ class Routine:
     """One step on messages, for checks of one order of bits.
 
     operation:
-    - "fold": a message of `block` bytes and `block` bytes of data become a message of `block` bytes; head and
-      close are outside of the loop over the data, which turns the values `before` into `after`
-    - "fold_line": the same with a block of LINE bytes, for each of several shards; it prefetches data of
-      a later call
+    - "reduce", "reduce_line": a register, then a message of `block` bytes, then blocks of data become a
+      message of GROUP bytes; head and close are outside of the loop over the data, which turns the values
+      `before` into `after`
+    - "fold_line": a message of LINE bytes and LINE bytes of data become a message of LINE bytes, for each of
+      several shards, with such a loop; it prefetches data of a later call
     - "fold_copy": the same, but instead of prefetching it copies the data, around the cache
-    - "narrow", "narrow_line": the message of `block` bytes becomes one of GROUP bytes
+    - "narrow_line": the message of LINE bytes becomes one of GROUP bytes
     - "word", "byte": `block` bytes of data change the register
     """
 

@@ -160,10 +160,10 @@ class _Code:
             self.at.append(Instr(Act.STREAM, None, (value,), "copy", offset, self.width))
         return value if self.reflected else self.add(Act.REVERSE, value)
 
-    def store(self, value: Value, offset: int, width: int = 0) -> None:
+    def store(self, value: Value, offset: int, width: int = 0, array: str = "message") -> None:
         if not self.reflected:
             value = self.add(Act.REVERSE, value, width=width)
-        self.at.append(Instr(Act.STORE, None, (value,), "message", offset, width or self.width))
+        self.at.append(Instr(Act.STORE, None, (value,), array, offset, width or self.width))
 
     def constants(self, distance: int, width: int = 0) -> Value:
         return self.add(Act.CONSTANTS, offset=distance, width=width)
@@ -173,12 +173,12 @@ class _Code:
         return self.add(Act.XOR, onto, *products, width=width)
 
 
-def _fold_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
+def _fold_routine(operation: str, set_: str, reflected: bool) -> Routine:
     code = _Code(reflected, WIDTHS[set_])
     copied = operation == "fold_copy"
-    offsets = range(0, block, code.width)
+    offsets = range(0, LINE, code.width)
     head = code.section()
-    constants = code.constants(block)
+    constants = code.constants(LINE)
     before = [code.load("message", offset) for offset in offsets]
     body = code.section()
     if operation == "fold_line":
@@ -189,13 +189,11 @@ def _fold_routine(operation: str, set_: str, reflected: bool, block: int) -> Rou
     for value, offset in zip(before, offsets, strict=True):
         code.store(value, offset)
     parts = tuple(head), tuple(body), tuple(close)
-    return Routine(operation, set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
+    return Routine(operation, set_, reflected, LINE, *parts, before=tuple(before), after=tuple(after))
 
 
-def _narrow_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
-    code = _Code(reflected, WIDTHS[set_])
-    head = code.section()
-    values = [code.load("message", offset) for offset in range(0, block, code.width)]
+def _narrowed(code: _Code, values: list[Value]) -> Value:
+    """Return one group with the remainder of consecutive vectors."""
     while len(values) > 1:
         half = len(values) // 2
         constants = code.constants(half * code.width)
@@ -207,8 +205,31 @@ def _narrow_routine(operation: str, set_: str, reflected: bool, block: int) -> R
         width //= 2
         first, second = (code.add(Act.HALF, value, offset=half, width=width) for half in (0, 1))
         value = code.fold(first, code.constants(width, width), second, width)
-    code.store(value, 0, width)
-    return Routine(operation, set_, reflected, block, tuple(head))
+    return value
+
+
+def _narrow_routine(set_: str, reflected: bool) -> Routine:
+    code = _Code(reflected, WIDTHS[set_])
+    head = code.section()
+    values = [code.load("message", offset) for offset in range(0, LINE, code.width)]
+    code.store(_narrowed(code, values), 0, GROUP)
+    return Routine("narrow_line", set_, reflected, LINE, tuple(head))
+
+
+def _reduce_routine(operation: str, set_: str, reflected: bool, block: int) -> Routine:
+    code = _Code(reflected, WIDTHS[set_])
+    offsets = range(0, block, code.width)
+    head = code.section()
+    constants = code.constants(block)
+    before = [code.load("message", offset) for offset in offsets]
+    before[0] = code.add(Act.XOR, before[0], code.add(Act.START, offset=0 if reflected else 1))
+    body = code.section()
+    pairs = zip(before, offsets, strict=True)
+    after = [code.fold(value, constants, code.load("data", at)) for value, at in pairs]
+    close = code.section()
+    code.store(_narrowed(code, before), 0, GROUP, "group")
+    parts = tuple(head), tuple(body), tuple(close)
+    return Routine(operation, set_, reflected, block, *parts, before=tuple(before), after=tuple(after))
 
 
 def _sum(code: _Code, values: list[Value]) -> Value:
@@ -248,9 +269,9 @@ def routines() -> Iterator[Routine]:
         yield _word_routine(reflected)
         yield _byte_routine(reflected)
         for set_, width in WIDTHS.items():
-            yield _fold_routine("fold", set_, reflected, _VECTORS * width)
-            yield _narrow_routine("narrow", set_, reflected, _VECTORS * width)
-            yield _fold_routine("fold_line", set_, reflected, LINE)
+            yield _reduce_routine("reduce", set_, reflected, _VECTORS * width)
+            yield _reduce_routine("reduce_line", set_, reflected, LINE)
+            yield _fold_routine("fold_line", set_, reflected)
             if set_ in _STREAMING:
-                yield _fold_routine("fold_copy", set_, reflected, LINE)
-            yield _narrow_routine("narrow_line", set_, reflected, LINE)
+                yield _fold_routine("fold_copy", set_, reflected)
+            yield _narrow_routine(set_, reflected)

@@ -10,25 +10,35 @@
 /* The bytes of a message that a register is added to. */
 #define REGISTER_BYTES 8u
 
-/* The register after len bytes, REGISTER_BYTES at least. The first bytes, up to a whole number of
- * blocks before the end, stand behind zeros in a message of one block, which do not change the
+/* The fewest bytes for which the longer blocks are faster than lines. */
+#define BLOCKS_MIN 1024u
+
+/* The register after len bytes, GFS_CRC_FOLDED_MIN at least. The first bytes, up to a whole number
+ * of blocks before the end, stand behind zeros in a message of one block, which do not change the
  * remainder. */
 static uint64_t folded(const gfs_crc *crc, const gfs_crc_set *set, uint64_t state, size_t len,
                        const uint8_t *data) {
-  alignas(GFS_CACHE_LINE) uint8_t message[GFS_CRC_BLOCK_MAX];
-  size_t first = (len - 1) % set->block + 1;
+  alignas(GFS_CACHE_LINE) uint8_t padded[GFS_CRC_BLOCK_MAX], group[GFS_CRC_GROUP];
+  bool lines = len < BLOCKS_MIN;
+  size_t block = lines ? GFS_CRC_LINE : set->block;
+  size_t first = (len - 1) % block + 1;
+  const uint8_t *message = data;
   if (first < REGISTER_BYTES) {
     state = gfs_crc_bytes(crc, state, first, data);
     data += first;
     len -= first;
-    first = set->block;
+    first = block;
+    message = data;
+  } else if (first < block) {
+    memset(padded, 0, block - first);
+    memcpy(padded + block - first, data, first);
+    gfs_crc_start(crc, state, padded + block - first);
+    state = 0;
+    message = padded;
   }
-  memset(message, 0, set->block - first);
-  memcpy(message + set->block - first, data, first);
-  gfs_crc_start(crc, state, message + set->block - first);
-  set->fold[crc->order](crc, message, (len - first) / set->block, data + first);
-  set->narrow[crc->order](crc, message);
-  return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, message);
+  gfs_crc_reduce *reduce = (lines ? set->reduce_line : set->reduce)[crc->order];
+  reduce(crc, state, message, (len - first) / block, data + first, group);
+  return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, group);
 }
 
 uint64_t gfs_crc_updated(const gfs_crc *crc, const gfs_crc_set *set, uint64_t checksum, size_t len,

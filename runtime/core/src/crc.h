@@ -30,11 +30,13 @@ typedef struct gfs_crc {
   uint64_t powers[GFS_CRC_LENGTH_BITS]; /* x^(8 2^i) mod P, bit j the coefficient of x^j */
 } gfs_crc;
 
-/* Replace a message of one block, then `blocks` blocks of data, by a message of one block that has
- * the same remainder. */
-typedef void gfs_crc_fold(const gfs_crc *crc, uint8_t *message, size_t blocks, const uint8_t *data);
+/* Reduce a register, then a message of one block, then `blocks` blocks of data, to a group of
+ * GFS_CRC_GROUP bytes with the same remainder. */
+typedef void gfs_crc_reduce(const gfs_crc *crc, uint64_t state, const uint8_t *message,
+                            size_t blocks, const uint8_t *data, uint8_t *group);
 
-/* gfs_crc_fold with blocks of GFS_CRC_LINE bytes, for each of `shards` consecutive messages. The
+/* Replace a message of GFS_CRC_LINE bytes, then as many lines of data, by such a message with the
+ * same remainder, for each of `shards` consecutive messages. The
  * lines at from[n] + ahead, as many, are prefetched into the second-level cache. */
 typedef void gfs_crc_fold_line(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
                                const uint8_t *const *from, size_t ahead);
@@ -44,18 +46,18 @@ typedef void gfs_crc_fold_line(const gfs_crc *crc, uint8_t *messages, unsigned s
 typedef void gfs_crc_fold_copy(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
                                const uint8_t *const *from, uint8_t *const *to);
 
-/* Replace a message of one block (narrow_line: of GFS_CRC_LINE bytes) by one of GFS_CRC_GROUP bytes
- * that has the same remainder. */
+/* Replace a message of GFS_CRC_LINE bytes by one of GFS_CRC_GROUP bytes that has the same
+ * remainder. */
 typedef void gfs_crc_narrow(const gfs_crc *crc, uint8_t *message);
 
-/* Routines with one kind of carry-less multiplication. block: bytes of a message; 0: there are
+/* Routines with one kind of carry-less multiplication. block: bytes of a block; 0: there are
  * none. */
 typedef struct gfs_crc_set {
   uint32_t features;  /* of the instruction set, GFSMITH_CPU_* */
   uint32_t carryless; /* of the CPU, GFS_CARRYLESS_* */
   size_t block;
-  gfs_crc_fold *fold[GFS_CRC_ORDERS];
-  gfs_crc_narrow *narrow[GFS_CRC_ORDERS];
+  gfs_crc_reduce *reduce[GFS_CRC_ORDERS];
+  gfs_crc_reduce *reduce_line[GFS_CRC_ORDERS]; /* with blocks of GFS_CRC_LINE bytes */
   gfs_crc_fold_line *fold_line[GFS_CRC_ORDERS];
   gfs_crc_fold_copy *fold_copy[GFS_CRC_ORDERS]; /* NULL: the set has no stores around the cache */
   gfs_crc_narrow *narrow_line[GFS_CRC_ORDERS];

@@ -23,7 +23,7 @@ from tests.support.paths import ROOT
 #: The sets of x86 in the order of gfs_crc_sets.
 SETS = ("vpclmulqdq_avx512", "vpclmulqdq_avx2", "pclmulqdq")
 #: The operations in the order of the wrapper.
-OPERATIONS = ("fold", "narrow", "fold_line", "fold_copy", "narrow_line")
+OPERATIONS = ("reduce", "reduce_line", "fold_line", "fold_copy", "narrow_line")
 RUNS = 5
 WRAPPER = """
 #include "crc_kernels.c"
@@ -34,10 +34,10 @@ int present(int set)
     return (s->features & ~gfs_cpu_features()) == 0 && (s->carryless & ~gfs_cpu_carryless()) == 0;
 }
 
-enum operation { FOLD, NARROW, FOLD_LINE, FOLD_COPY, NARROW_LINE };
+enum operation { REDUCE, REDUCE_LINE, FOLD_LINE, FOLD_COPY, NARROW_LINE };
 
-void run(int set, int order, enum operation operation, const uint64_t (*folds)[2], uint8_t *message,
-         const uint8_t *data, uint8_t *copy)
+void run(int set, int order, enum operation operation, const uint64_t (*folds)[2], uint64_t state,
+         uint8_t *message, const uint8_t *data, uint8_t *output)
 {
     gfs_crc crc = {.bits = 64};
     for (unsigned n = 0; n < 6; n++)
@@ -45,17 +45,17 @@ void run(int set, int order, enum operation operation, const uint64_t (*folds)[2
             crc.folds[n][word] = folds[n][word];
     const gfs_crc_set *s = &gfs_crc_sets[set];
     switch (operation) {
-    case FOLD:
-        s->fold[order](&crc, message, 1, data);
+    case REDUCE:
+        s->reduce[order](&crc, state, message, 1, data, output);
         break;
-    case NARROW:
-        s->narrow[order](&crc, message);
+    case REDUCE_LINE:
+        s->reduce_line[order](&crc, state, message, 1, data, output);
         break;
     case FOLD_LINE:
         s->fold_line[order](&crc, message, 1, 1, &data, 0);
         break;
     case FOLD_COPY:
-        s->fold_copy[order](&crc, message, 1, 1, &data, &copy);
+        s->fold_copy[order](&crc, message, 1, 1, &data, &output);
         break;
     case NARROW_LINE:
         s->narrow_line[order](&crc, message);
@@ -81,15 +81,18 @@ def bits(data: bytes) -> list[int]:
     return [byte >> i & 1 for byte in data for i in range(8)]
 
 
-def executed(routine: Routine, numbers: Tables, message: bytes, data: bytes) -> tuple[list[int], list[int]]:
-    """Return the bits of the message and of the copy after a step, as the prover gives them."""
+def executed(
+    routine: Routine, numbers: Tables, state: int, message: bytes, data: bytes
+) -> tuple[list[int], list[int]]:
+    """Return the bits of the message and of the output after a step, as the prover gives them."""
     check = next(check for check in CHECKSUMS if check.reflected == routine.reflected)
-    execution = Execution(check, numbers, bits(message), bits(data), [])
+    execution = Execution(check, numbers, bits(message), bits(data), bits(state.to_bytes(8, "little")))
     execution.run((*routine.head, *routine.body))
     ends = [execution.values[value] for value in routine.after]
     execution.values.update(zip(routine.before, ends, strict=True))
     execution.run(routine.close)
-    return execution.arrays["message"], execution.arrays["copy"]
+    output = execution.arrays["group"] if routine.operation.startswith("reduce") else execution.arrays["copy"]
+    return execution.arrays["message"], output
 
 
 @pytest.mark.parametrize("routine", [r for r in routines() if r.set in SETS], ids=lambda r: r.symbol)
@@ -104,12 +107,13 @@ def test_a_step_is_that_of_the_cpu(compiled: ctypes.CDLL, routine: Routine) -> N
     for _ in range(RUNS):
         folds = tuple((rng.getrandbits(64), rng.getrandbits(64)) for _ in DISTANCES)
         message, data = rng.randbytes(routine.block), rng.randbytes(routine.block)
-        want, copy = executed(routine, replace(tables(CHECKSUMS[0]), folds=folds), message, data)
+        state = rng.getrandbits(64)
+        want, output = executed(routine, replace(tables(CHECKSUMS[0]), folds=folds), state, message, data)
         memory = ctypes.create_string_buffer(message, len(message))
         flat = (ctypes.c_uint64 * (2 * len(folds)))(*(word for pair in folds for word in pair))
         ctypes.memset(aligned, 0, len(aligned))
         at = ctypes.c_void_p(ctypes.addressof(aligned) + start)
-        compiled.run(set_, int(routine.reflected), operation, flat, memory, data, at)
+        compiled.run(set_, int(routine.reflected), operation, flat, ctypes.c_uint64(state), memory, data, at)
         end = 8 * (routine.block if routine.body else GROUP)
         assert bits(memory.raw)[:end] == want[:end]
-        assert bits(aligned.raw[start : start + LINE]) == copy[: 8 * LINE]
+        assert bits(aligned.raw[start : start + LINE])[: len(output)] == output[: 8 * LINE]

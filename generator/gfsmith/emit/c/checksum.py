@@ -53,6 +53,12 @@ _SETS = {
 }
 _ROW = 4
 
+#: Expressions for a vector that is 0 but for its first group.
+_INSERT = {
+    64: "_mm512_inserti32x4({zero}, {group}, 0)",
+    32: "_mm256_inserti128_si256({zero}, {group}, 0)",
+    16: "{group}",
+}
 _EXTRACT = {32: "_mm512_extracti64x4_epi64", 16: "_mm256_extracti128_si256"}
 
 
@@ -76,6 +82,8 @@ class _X86:
             case Act.CLMUL:
                 kind = "si128" if instr.width == GROUP else "epi128"
                 return f"{prefix}_clmulepi64_{kind}({', '.join(args)}, {0x11 * instr.offset:#04x})"
+            case Act.START:
+                return self._placed(instr)
             case Act.XOR:
                 return self._sum(prefix, bits, args)
             case Act.REVERSE:
@@ -92,6 +100,11 @@ class _X86:
 
     def _pointer(self, qualifier: str, width: int, place: str) -> str:
         return f"({qualifier}{self.vector(width)} *)({qualifier}void *)({place})"
+
+    def _placed(self, instr: Instr) -> str:
+        words = "0, (long long)state" if instr.offset == 0 else "(long long)state, 0"
+        zero = f"{PREFIX[instr.width]}_setzero_si{8 * instr.width}()"
+        return _INSERT[instr.width].format(zero=zero, group=f"_mm_set_epi64x({words})")
 
     def _sum(self, prefix: str, bits: int, args: Sequence[str]) -> str:
         if len(args) == 3 and self.width == 64:
@@ -116,6 +129,9 @@ class _Neon:
                 return f"vreinterpretq_u8_u64(vld1q_u64({_constants(instr)}))"
             case Act.CLMUL:
                 return f"vreinterpretq_u8_p128({self._product(instr.offset, args)})"
+            case Act.START:
+                word = f"vsetq_lane_u64(state, vdupq_n_u64(0), {instr.offset})"
+                return f"vreinterpretq_u8_u64({word})"
             case Act.XOR:
                 return _nested("veorq_u8", args)
             case Act.REVERSE:

@@ -53,7 +53,8 @@ class Execution:
 
     def __init__(self, check: Checksum, tables: Tables, message: Bits, data: Bits, register: Bits) -> None:
         self.check, self.tables = check, tables
-        self.arrays = {"message": list(message), "data": data, "copy": [0] * len(data)}
+        self.arrays = {"message": list(message), "data": data}
+        self.arrays |= {"copy": [0] * len(data), "group": [0] * _GROUP}
         self.register = register
         self.values: dict[int, Bits] = {}
         self.constants: dict[int, tuple[int, int]] = {}
@@ -83,7 +84,7 @@ class Execution:
                 self.values[instr.result] = result
 
     def _store(self, instr: Instr, bits: Bits) -> None:
-        if instr.text != ("copy" if instr.act is Act.STREAM else "message"):
+        if instr.text not in (("copy",) if instr.act is Act.STREAM else ("message", "group")):
             raise Refutation(f"{instr.act.name} is to {instr.text}")
         array, at = self.arrays[instr.text], BYTE * instr.offset
         if at + len(bits) > len(array):
@@ -109,8 +110,16 @@ class Execution:
                 return args[0][half * instr.offset : half * (instr.offset + 1)]
         return self._on_register(instr, args)
 
+    def _started(self, instr: Instr) -> Bits:
+        bits = [0] * (BYTE * instr.width)
+        place = slice(_WORD * instr.offset, _WORD * (instr.offset + 1))
+        bits[place] = self.register
+        return bits
+
     def _on_register(self, instr: Instr, args: list[Bits]) -> Bits:
         match instr.act:
+            case Act.START:
+                return self._started(instr)
             case Act.STATE:
                 return self.register
             case Act.WORD:

@@ -2,10 +2,13 @@
 
 The definition of a check (field/checksum.py) is executed on linear forms beside the routine:
 
-- "fold", "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new
-  message is that of A, then B. By induction over the blocks it is that of A and all blocks. The copy of
-  "fold_copy" is B; the others write no copy.
-- "narrow", "narrow_line": the remainder of the 16 bytes is that of the whole message.
+- "reduce", "reduce_line": let R be the remainder of the group for some values of the loop. Before the loop,
+  R is the register after the message from the given register. For any values and every block B, the next
+  values have the register after B from R. By induction the group has the register after all blocks.
+- "fold_line", "fold_copy": for every message A and every block B of data, the remainder of the new message is
+  that of A, then B. By induction over the blocks it is that of A and all blocks. "fold_copy" copies B, and
+  "fold_line" nothing.
+- "narrow_line": the remainder of the 16 bytes is that of the whole message.
 - "word", "byte": for every register, the new one is that after the data. By induction it is that after any
   number of words and bytes.
 
@@ -64,6 +67,35 @@ def _fold(routine: Routine, check: Checksum, tables: Tables) -> None:
     _same(unchanged.arrays["message"], message, "a message without data")
 
 
+def _reduced(execution: Execution, check: Checksum, routine: Routine) -> Bits:
+    """Return the remainder of the group to which the close turns the current values."""
+    execution.run(routine.close)
+    return _remainder(check, execution.arrays["group"])
+
+
+def _reduce(routine: Routine, check: Checksum, tables: Tables) -> None:
+    size, before = BYTE * routine.block, routine.before
+    if len(before) != len(routine.after) or len(set(before)) != len(before) or size % len(before):
+        raise Refutation("the loop does not carry all of its values on")
+    message, register = unknowns(size), unknowns(check.degree, size)
+    first = size + check.degree
+    execution = Execution(check, tables, message, unknowns(size, first), _number(check, register))
+    execution.run(routine.head)
+    got = _reduced(execution, check, routine)
+    _same(got, _remainder(check, message, register), "the remainder before the loop")
+    width = size // len(before)
+    for n, value in enumerate(before):
+        execution.values[value] = unknowns(width, first + size + n * width)
+    old = dict(execution.values)
+    register = _reduced(execution, check, routine)
+    execution.values = old
+    execution.run(routine.body)
+    results = [execution.values[value] for value in routine.after]
+    execution.values.update(zip(before, results, strict=True))
+    got = _reduced(execution, check, routine)
+    _same(got, _remainder(check, execution.arrays["data"], register), "the remainder after a block")
+
+
 def _narrow(routine: Routine, check: Checksum, tables: Tables) -> None:
     message = unknowns(BYTE * routine.block)
     execution = Execution(check, tables, message, [], [])
@@ -80,10 +112,10 @@ def _register(routine: Routine, check: Checksum, tables: Tables) -> None:
 
 
 _OPERATIONS = {
-    "fold": _fold,
+    "reduce": _reduce,
+    "reduce_line": _reduce,
     "fold_line": _fold,
     "fold_copy": _fold,
-    "narrow": _narrow,
     "narrow_line": _narrow,
     "word": _register,
     "byte": _register,
