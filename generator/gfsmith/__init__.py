@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gfsmith.codec import (
+        CHECKSUMS,
         CODES,
         INTACT,
         ISAS,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         SingularError,
         TooManyLostError,
         UnsupportedError,
+        checksum,
         get_isa,
         raid,
         release_gil_from,
@@ -46,6 +48,7 @@ if _BINDING.is_dir():
     __path__.append(str(_BINDING))
 
 __all__ = [
+    "CHECKSUMS",
     "CODES",
     "INTACT",
     "ISAS",
@@ -62,6 +65,7 @@ __all__ = [
     "SingularError",
     "TooManyLostError",
     "UnsupportedError",
+    "checksum",
     "get_isa",
     "raid",
     "release_gil_from",

@@ -63,6 +63,7 @@ void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses);
 extern PyMethodDef codec_methods[];
 extern PyMethodDef call_methods[];
 extern PyMethodDef batch_methods[];
+extern PyMethodDef checksum_methods[];
 extern PyMethodDef plan_methods[];
 extern PyMethodDef device_methods[];
 extern PyMethodDef graph_methods[];

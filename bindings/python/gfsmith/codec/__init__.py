@@ -16,6 +16,7 @@ if find_spec("gfsmith.codec._native") is None:
     )
 
 from gfsmith.codec import raid, streams
+from gfsmith.codec.checksums import CHECKSUMS, checksum
 from gfsmith.codec.codec import Codec
 from gfsmith.codec.construction import CODES
 from gfsmith.codec.dispatch import ISAS, get_isa, release_gil_from, set_isa
@@ -34,6 +35,7 @@ from gfsmith.codec.located import INTACT, UNEXPLAINED, Located
 from gfsmith.codec.plan import Plan
 
 __all__ = [
+    "CHECKSUMS",
     "CODES",
     "INTACT",
     "ISAS",
@@ -50,6 +52,7 @@ __all__ = [
     "SingularError",
     "TooManyLostError",
     "UnsupportedError",
+    "checksum",
     "get_isa",
     "raid",
     "release_gil_from",

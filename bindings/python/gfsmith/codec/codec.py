@@ -79,6 +79,37 @@ class Codec(Batches):
         _native.encode(self._handle, data, parity)
         return parity
 
+    @overload
+    def encode_checksums(
+        self, kind: str, data: Rowed, parity: None = None, states: Iterable[int] | None = None
+    ) -> tuple[Rowed, list[int]]: ...
+    @overload
+    def encode_checksums(
+        self,
+        kind: str,
+        data: Sequence[Shard] | memoryview,
+        parity: None = None,
+        states: Iterable[int] | None = None,
+    ) -> tuple[list[bytearray], list[int]]: ...
+    @overload
+    def encode_checksums(
+        self, kind: str, data: Rows, parity: Written, states: Iterable[int] | None = None
+    ) -> tuple[Written, list[int]]: ...
+    def encode_checksums(
+        self, kind: str, data: Rows, parity: Rows | None = None, states: Iterable[int] | None = None
+    ) -> Any:
+        """Compute all parities, and the checksums of all k + m shards in the same pass over memory.
+
+        kind: one of gfsmith.CHECKSUMS. data, parity: as for `encode`. states: for each shard 0 or the
+        checksum of its bytes before; None: 0 for all. Returns the parities and the checksums. One thread
+        does all the work. Additional errors: InvalidError (another kind, a wrong number of states, a state
+        with more bits than the check, for crc16_t10 a length that is not a multiple of 512).
+        """
+        before = (0,) * self.n if states is None else tuple(states)
+        if parity is None:
+            parity = new(data, self.m)
+        return parity, _native.encode_checksums(self._handle, kind, data, parity, before)
+
     def append(self, index: int, data: Shard, parity: Rows, *, first: bool = False) -> None:
         """Encode data shards that arrive one at a time, in any order. After all k the parities are those of
         `encode`; before, those of data whose other shards are zeros. first: ignore the previous contents of
@@ -99,6 +130,15 @@ class Codec(Batches):
     def check(self, shards: Rows) -> bool:
         """Do the parities match the data? shards: all k + m."""
         return _native.check(self._handle, shards)
+
+    def check_checksums(
+        self, kind: str, shards: Rows, states: Iterable[int] | None = None
+    ) -> tuple[bool, list[int]]:
+        """Compare the parities with the data, and compute the checksums of all k + m shards: every byte is
+        read from memory once. Arguments and errors as for `encode_checksums`.
+        """
+        before = (0,) * self.n if states is None else tuple(states)
+        return _native.check_checksums(self._handle, kind, shards, before)
 
     def locate(self, shards: Rows, where: Shard | None = None) -> Located:
         """Find the shard that is silently wrong, independently at each byte position.

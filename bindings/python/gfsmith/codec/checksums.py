@@ -1,0 +1,28 @@
+"""Cyclic redundancy checks: gfsmith_checksum.h."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gfsmith.codec import _native
+
+if TYPE_CHECKING:
+    from gfsmith.codec.shards import Shard
+
+#: The checks: of iSCSI, ext4 and Ceph; of gzip and zlib; of NVMe and S3; of xz; of Go; of T10 DIF.
+CHECKSUMS = ("crc32c", "crc32", "crc64_nvme", "crc64_ecma", "crc64_iso", "crc16_t10")
+
+
+def checksum(kind: str, data: Shard, state: int = 0) -> int:
+    """Compute a checksum, as the standard defines it (docs/checksums.md).
+
+    kind: one of CHECKSUMS. data: a buffer of bytes. state: 0, or the checksum of the bytes before. Errors:
+    InvalidError (another kind, a state with more bits than the check).
+
+    >>> import gfsmith
+    >>> hex(gfsmith.checksum("crc32c", b"123456789"))
+    '0xe3069283'
+    >>> hex(gfsmith.checksum("crc32c", b"6789", gfsmith.checksum("crc32c", b"12345")))
+    '0xe3069283'
+    """
+    return _native.checksum(kind, data, state)

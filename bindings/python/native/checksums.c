@@ -1,0 +1,134 @@
+/* checksums.c: gfsmith_checksum.h over Python's buffers; see module.c. */
+#include "gfsmith_checksum.h"
+#include "module.h"
+
+static const char *const kinds[] = {"crc32c",     "crc32",     "crc64_nvme",
+                                    "crc64_ecma", "crc64_iso", "crc16_t10"};
+
+/* Get a check by its name. */
+static bool kind_of(PyObject *object, gfsmith_checksum *kind) {
+  for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
+    if (PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, kinds[n]) == 0) {
+      *kind = (gfsmith_checksum)n;
+      return true;
+    }
+  return raise_status(GFSMITH_EINVAL,
+                      "kind: %R, must be crc32c, crc32, crc64_nvme, crc64_ecma, crc64_iso or "
+                      "crc16_t10",
+                      object);
+}
+
+/* Get a state. The library refuses one with too many bits, so that a call without bytes is tried.
+ */
+static bool state_of(PyObject *object, gfsmith_checksum kind, uint64_t *state) {
+  *state = PyLong_AsUnsignedLongLong(object);
+  if (*state == (uint64_t)-1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+      return false;
+    PyErr_Clear();
+  } else if (gfsmith_checksum_update(kind, state, 0, NULL) == GFSMITH_OK)
+    return true;
+  return raise_status(GFSMITH_EINVAL, "state: %R, must be a checksum of this kind", object);
+}
+
+/* Get a state for each of n shards from a tuple. */
+static bool states_of(PyObject *object, gfsmith_checksum kind, unsigned n, uint64_t *states) {
+  Py_ssize_t size = PyTuple_Size(object);
+  if (size < 0)
+    return false;
+  if (size != (Py_ssize_t)n)
+    return raise_status(GFSMITH_EINVAL, "states: %zd, must be %u", size, n);
+  for (unsigned i = 0; i < n; i++)
+    if (!state_of(PyTuple_GetItem(object, (Py_ssize_t)i), kind, &states[i]))
+      return false;
+  return true;
+}
+
+static PyObject *list_of(unsigned n, const uint64_t *states) {
+  PyObject *list = PyList_New((Py_ssize_t)n);
+  for (unsigned i = 0; list != NULL && i < n; i++) {
+    PyObject *number = PyLong_FromUnsignedLongLong(states[i]);
+    if (number == NULL || PyList_SetItem(list, (Py_ssize_t)i, number) != 0)
+      Py_CLEAR(list);
+  }
+  return list;
+}
+
+/* Is the length one that this check allows? */
+static bool length_allowed(gfsmith_checksum kind, const shards *s) {
+  return kind != GFSMITH_CRC16_T10 || s->len % 512 == 0 ||
+         raise_status(GFSMITH_EINVAL, "length: %zd, must be a multiple of 512 for crc16_t10",
+                      s->len);
+}
+
+/* checksum(kind, data, state) -> int */
+static PyObject *checksum(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  gfsmith_checksum kind;
+  uint64_t state;
+  if (!arguments(count, 3) || !kind_of(given[0], &kind) || !state_of(given[2], kind, &state))
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, 1) && shards_add_one(&s, given[1], "data", READ)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_checksum_update(kind, &state, (size_t)s.len, s.pointers[0]));
+    result = status == GFSMITH_OK ? PyLong_FromUnsignedLongLong(state) : done(status, "checksum");
+  }
+  shards_end(&s);
+  return result;
+}
+
+/* encode_checksums(codec, kind, data, parity, states: tuple) -> list */
+static PyObject *encode_checksums(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 5) ? handle_of(given[0]) : NULL;
+  gfsmith_checksum kind;
+  uint64_t states[GFSMITH_MAX_SHARDS];
+  if (h == NULL || !kind_of(given[1], &kind) || !states_of(given[4], kind, h->k + h->m, states))
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, h->k + h->m) && shards_add_all(&s, given[2], "data", h->k, READ) &&
+      shards_add_all(&s, given[3], "parity", h->m, WRITE) && ready(h, &s) &&
+      length_allowed(kind, &s)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_encode_checksums(h->codec, kind, (size_t)s.len,
+                                              (const uint8_t *const *)s.pointers, s.pointers + h->k,
+                                              states));
+    result = status == GFSMITH_OK ? list_of(h->k + h->m, states) : done(status, "encode_checksums");
+  }
+  shards_end(&s);
+  return result;
+}
+
+/* check_checksums(codec, kind, shards, states: tuple) -> (bool, list) */
+static PyObject *check_checksums(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 4) ? handle_of(given[0]) : NULL;
+  gfsmith_checksum kind;
+  uint64_t states[GFSMITH_MAX_SHARDS];
+  if (h == NULL || !kind_of(given[1], &kind) || !states_of(given[3], kind, h->k + h->m, states))
+    return NULL;
+  shards s;
+  PyObject *result = NULL;
+  unsigned n = h->k + h->m;
+  if (shards_begin(&s, n) && shards_add_all(&s, given[2], "shards", n, READ) && ready(h, &s) &&
+      length_allowed(kind, &s)) {
+    gfsmith_status status;
+    bool ok = false;
+    RUN(&s, status = gfsmith_check_checksums(h->codec, kind, (size_t)s.len,
+                                             (const uint8_t *const *)s.pointers, states, &ok));
+    PyObject *list = status == GFSMITH_OK ? list_of(n, states) : done(status, "check_checksums");
+    result = list == NULL ? NULL : Py_BuildValue("(NN)", PyBool_FromLong(ok), list);
+  }
+  shards_end(&s);
+  return result;
+}
+
+PyMethodDef checksum_methods[] = {
+    FAST(checksum),
+    FAST(encode_checksums),
+    FAST(check_checksums),
+    {NULL, NULL, 0, NULL},
+};
