@@ -17,7 +17,7 @@
 #define AHEAD 2048u
 
 /* A call under way. */
-typedef struct work {
+typedef struct checked_work {
   const gfs_map *map;
   const gfs_checked *checked;
   size_t len;
@@ -25,14 +25,14 @@ typedef struct work {
   bool fetched;  /* the shards are in memory */
   bool streamed; /* whole pieces of the outputs go around the cache */
   bool equal;
-} work;
+} checked_work;
 
 /* Bytes start .. start + len of all shards, a piece. */
-typedef struct span {
+typedef struct checked_span {
   size_t start, len;
   size_t ahead;
   uint8_t *buffer; /* for computed outputs; NULL: they are computed in their places */
-} span;
+} checked_span;
 
 static unsigned most_outputs(const gfs_map *map) {
   unsigned most = 1;
@@ -56,8 +56,9 @@ static bool all_aligned(uint8_t *const *shards, unsigned count) {
 
 /* Choose the pieces of a call. Computed outputs that are compared or streamed must fit in the
  * buffer. */
-static work plan(const gfs_map *map, gfs_path path, size_t len, const gfs_checked *checked) {
-  work w = {.map = map, .checked = checked, .len = len, .equal = true};
+static checked_work cut_checked(const gfs_map *map, gfs_path path, size_t len,
+                                const gfs_checked *checked) {
+  checked_work w = {.map = map, .checked = checked, .len = len, .equal = true};
   size_t fits = GFS_CHECK_BYTES / most_outputs(map) / GFS_CRC_LINE * GFS_CRC_LINE;
   w.piece = piece_length(map->inputs + map->outputs);
   w.fetched = path != GFS_PATH_cached;
@@ -69,7 +70,8 @@ static work plan(const gfs_map *map, gfs_path path, size_t len, const gfs_checke
 }
 
 /* Compare computed outputs with the stored ones, and make those the data of the row. */
-static void compare(work *w, const gfs_pass *pass, gfs_crc_row *row, const uint8_t **stored) {
+static void compare_stored(checked_work *w, const gfs_pass *pass, gfs_crc_row *row,
+                           const uint8_t **stored) {
   for (unsigned i = 0; i < pass->outputs; i++) {
     stored[i] = w->checked->stored[pass->first + i] + row->start;
     w->equal = memcmp(row->data[i], stored[i], row->len) == 0 && w->equal;
@@ -78,7 +80,8 @@ static void compare(work *w, const gfs_pass *pass, gfs_crc_row *row, const uint8
 }
 
 /* Compute the outputs of a pass and advance their checksums. */
-static void run_pass(work *w, const span *s, const gfs_pass *pass, const uint8_t *const *src) {
+static void run_pass(checked_work *w, const checked_span *s, const gfs_pass *pass,
+                     const uint8_t *const *src) {
   uint8_t *dst[GFSMITH_MAX_SHARDS], *copy[GFSMITH_MAX_SHARDS];
   const uint8_t *stored[GFSMITH_MAX_SHARDS];
   uint8_t *const *places = w->checked->dst;
@@ -94,13 +97,13 @@ static void run_pass(work *w, const span *s, const gfs_pass *pass, const uint8_t
                      .len = s->len};
   if (places == NULL) {
     row.ahead = s->ahead;
-    compare(w, pass, &row, stored);
+    compare_stored(w, pass, &row, stored);
   } else if (s->buffer != NULL)
     row.copy = copy;
   gfs_crc_shards_add(w->checked->sums, &row);
 }
 
-static void run_piece(work *w, const span *s) {
+static void run_piece(checked_work *w, const checked_span *s) {
   const uint8_t *src[GFSMITH_MAX_SHARDS];
   for (unsigned j = 0; j < w->map->inputs; j++)
     src[j] = w->checked->src[j] + s->start;
@@ -115,7 +118,7 @@ static void run_piece(work *w, const span *s) {
   gfs_crc_shards_add(w->checked->sums, &row);
 }
 
-static void fetch_start(const work *w) {
+static void fetch_start(const checked_work *w) {
   size_t bytes = gfs_least(w->len, AHEAD);
   for (unsigned j = 0; j < w->map->inputs; j++)
     gfs_prefetch_second(w->checked->src[j], bytes);
@@ -130,11 +133,11 @@ bool gfs_map_apply_checked(const gfs_map *map, gfsmith_hint hint, size_t len,
   gfs_path path = gfs_path_of(hint, shards, len);
   if (hint == GFSMITH_HINT_AUTO && path != GFS_PATH_cached)
     path = gfs_path_probed(path, shards, len, checked->src, map->inputs);
-  work w = plan(map, path, len, checked);
+  checked_work w = cut_checked(map, path, len, checked);
   if (w.fetched)
     fetch_start(&w);
   for (size_t start = 0; start < len; start += w.piece) {
-    span s = {.start = start, .len = gfs_least(len - start, w.piece)};
+    checked_span s = {.start = start, .len = gfs_least(len - start, w.piece)};
     if (w.fetched && len - start >= AHEAD + s.len)
       s.ahead = AHEAD;
     if (checked->dst == NULL || (w.streamed && s.len == w.piece))

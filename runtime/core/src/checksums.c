@@ -68,8 +68,8 @@ static gfsmith_status run_plan(const gfsmith_plan *plan, gfsmith_hint hint, gfs_
 }
 
 /* Compare the checksums of the shards that a plan has read. */
-static void compare(const gfsmith_codec *codec, const gfsmith_plan *plan, const uint64_t *states,
-                    const uint64_t *expected, bool *wrong) {
+static void compare_read(const gfsmith_codec *codec, const gfsmith_plan *plan,
+                         const uint64_t *states, const uint64_t *expected, bool *wrong) {
   memset(wrong, 0, (codec->k + codec->m) * sizeof *wrong);
   for (unsigned n = 0; plan != NULL && n < plan->read.count; n++) {
     unsigned shard = plan->read.shard[n];
@@ -93,7 +93,7 @@ gfsmith_status gfsmith_reconstruct_checksums(const gfsmith_codec *codec, gfsmith
   if (repair.plan != NULL && len > 0)
     status = run_plan(repair.plan, codec->hint, &sums, shards, states);
   if (status == GFSMITH_OK && expected != NULL)
-    compare(codec, repair.plan, states, expected, wrong);
+    compare_read(codec, repair.plan, states, expected, wrong);
   gfs_repair_end(codec, &repair);
   return status;
 }

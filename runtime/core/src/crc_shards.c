@@ -28,7 +28,7 @@ void gfs_crc_shards_number(gfs_crc_shards *shards, unsigned first, unsigned coun
     shards->state[first + n] = &states[index != NULL ? index[n] : first + n];
 }
 
-static void fold(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
+static void fold_row(gfs_crc_shards *shards, const gfs_crc_row *row, size_t lines) {
   const gfs_crc *crc = shards->crc;
   uint8_t *messages = shards->message[row->first];
   if (row->copy != NULL)
@@ -46,7 +46,7 @@ static void fold_first(gfs_crc_shards *shards, const gfs_crc_row *row, size_t li
   rest.data = data;
   rest.copy = row->copy != NULL ? copy : NULL;
   memset(shards->message[row->first], 0, row->count * sizeof shards->message[0]);
-  fold(shards, row, 1);
+  fold_row(shards, row, 1);
   for (unsigned n = 0; n < row->count; n++) {
     unsigned shard = row->first + n;
     uint64_t state = gfs_crc_to_register(shards->crc, *shards->state[shard]);
@@ -55,7 +55,7 @@ static void fold_first(gfs_crc_shards *shards, const gfs_crc_row *row, size_t li
     if (row->copy != NULL)
       copy[n] = row->copy[n] + GFS_CRC_LINE;
   }
-  fold(shards, &rest, lines - 1);
+  fold_row(shards, &rest, lines - 1);
 }
 
 /* The register after a message and a tail of less than a line, which becomes the end of a whole
@@ -77,7 +77,7 @@ static uint64_t last_register(const gfs_crc_shards *shards, const uint8_t *messa
   return gfs_crc_bytes(crc, 0, GFS_CRC_GROUP, lines);
 }
 
-static void finish(gfs_crc_shards *shards, const gfs_crc_row *row) {
+static void finish_row(gfs_crc_shards *shards, const gfs_crc_row *row) {
   size_t tail = row->len % GFS_CRC_LINE;
   for (unsigned n = 0; n < row->count; n++) {
     unsigned shard = row->first + n;
@@ -87,8 +87,8 @@ static void finish(gfs_crc_shards *shards, const gfs_crc_row *row) {
   }
 }
 
-static void update(const gfs_crc_shards *shards, unsigned first, unsigned count, size_t len,
-                   const uint8_t *const *data) {
+static void update_row(const gfs_crc_shards *shards, unsigned first, unsigned count, size_t len,
+                       const uint8_t *const *data) {
   for (unsigned n = 0; n < count; n++) {
     uint64_t *state = shards->state[first + n];
     *state = gfs_crc_updated(shards->crc, shards->set, *state, len, data[n]);
@@ -97,18 +97,18 @@ static void update(const gfs_crc_shards *shards, unsigned first, unsigned count,
 
 void gfs_crc_shards_update(const gfs_crc_shards *shards, unsigned first, unsigned count,
                            const uint8_t *const *data) {
-  update(shards, first, count, shards->len, data);
+  update_row(shards, first, count, shards->len, data);
 }
 
 void gfs_crc_shards_add(gfs_crc_shards *shards, const gfs_crc_row *row) {
   if (!shards->folded) {
-    update(shards, row->first, row->count, row->len, row->data);
+    update_row(shards, row->first, row->count, row->len, row->data);
     return;
   }
   if (row->start == 0)
     fold_first(shards, row, row->len / GFS_CRC_LINE);
   else
-    fold(shards, row, row->len / GFS_CRC_LINE);
+    fold_row(shards, row, row->len / GFS_CRC_LINE);
   if (row->start + row->len == shards->len)
-    finish(shards, row);
+    finish_row(shards, row);
 }
