@@ -117,8 +117,7 @@ def contract_of(words: Description) -> Contract:
     isa = _isa_of(words)
     abi = _abi_of(words, isa)
     parameters, narrow = _parameters(words.arguments)
-    _check(words, parameters)
-    _check_features(words.features, of_abi(abi).name)
+    _check(words, parameters, abi)
     contract = Contract(
         operation=words.operation,
         inputs=words.inputs,
@@ -155,8 +154,9 @@ def contract_of(words: Description) -> Contract:
     return contract
 
 
-def _check(words: Description, parameters: Sequence[Parameter | int]) -> None:
-    """Raises ForeignError for options that contradict each other."""
+def _check(words: Description, parameters: Sequence[Parameter | int], abi: str) -> None:
+    """Raises ForeignError for unknown features and for options that contradict each other."""
+    _check_features(words.features, of_abi(abi).name)
     _check_numbers(words)
     _check_tables(words, parameters)
 
