@@ -130,7 +130,7 @@ def extent(state: State, region: Region) -> Word:
     sizes: dict[str, Word] = {
         "srcs": scale(sources, POINTER * (1 + spec.ahead)),
         "dsts": scale(sources if spec.per_shard else spec.outputs, POINTER),
-        "coeffs": scale(spec.columns(sources), spec.outputs * FORMATS[spec.table][0]),
+        "coeffs": scale(spec.columns(sources), spec.entries * FORMATS[spec.table][0]),
         "code": len(state.code),
     }
     require(region.kind in sizes, "{} has no size", region.kind)

@@ -28,15 +28,16 @@ FORMATS: dict[str, tuple[int, tuple[tuple[str, int, int, int], ...]]] = {
     "none": (0, ()),
 }
 _NAME = re.compile(
-    r"\w+?_(dot|mad|mul|xor|horner)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
+    r"\w+?_(dot|mad|mul|xor|horner|fft|ifft)_(n|[0-9]+)x([0-9]+)(?:_[a-z0-9_]+?)?__((?:gfni_)?(?:sse|avx2|avx512))_[a-z0-9_]+"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """operation: dot, mad, mul, xor or horner. inputs: sources, None for any number k. rows: the known
-    coefficients, None if a table holds them. in_place: a destination may be a source (mul: the one of its
-    number). group: k is group * g + left_over. ahead: further pointers per source, for prefetches only."""
+    """operation: dot, mad, mul, xor, horner, fft or ifft. inputs: sources, None for any number k. rows: the
+    known coefficients, None if a table holds them. in_place: a destination may be a source (mul: the one of
+    its number). group: k is group * g + left_over. ahead: further pointers per source, for prefetches only.
+    """
 
     symbol: str
     operation: str
@@ -74,6 +75,11 @@ class Spec:
         known = {coefficient for row in self.rows or () for coefficient in row}
         require(known <= set(range(256)) and self.polynomial in range(256, 512), "another field")
         require(self.table != "mulb" or self.polynomial == 0x11B, "gf2p8mulb multiplies modulo 0x11b")
+        butterfly = self.outputs in (2, 4) and self.inputs == self.outputs and self.rows is None
+        require(self.entries == self.outputs or butterfly, "a butterfly of another shape")
+        require(
+            self.entries == self.outputs or self.table in ("nibble", "affine"), "a butterfly without maps"
+        )
         require(0 <= self.left_over < self.group and self.ahead >= 0, "a wrong group")
 
     @property
@@ -87,18 +93,25 @@ class Spec:
         return unknown("k" if self.group == 1 else "g")
 
     @property
+    def entries(self) -> int:
+        """The number of entries of a source in the table: of a butterfly one for each plane of x."""
+        return self.outputs // 2 if self.operation in ("fft", "ifft") else self.outputs
+
+    @property
     def per_shard(self) -> bool:
         return self.operation == "mul"
 
     def columns(self, sources: Word) -> Word:
         """Return the entries of an output in the table, if there are `sources` sources."""
+        if self.entries != self.outputs:
+            return self.entries
         return unknown("c") if self.table == "isal" and self.inputs is not None else sources
 
     def place(self, offset: Word, sources: Word) -> tuple[Word, int, int]:
         """Return source, output and byte within the entry for a place in the table: of the formats by output,
         in the last row that begins there or before. So each name is of one place; a source beyond its row
         would be another name of a place in a later row, but no specified value has this name."""
-        entry, row, group = FORMATS[self.table][0], 0, self.outputs
+        entry, row, group = FORMATS[self.table][0], 0, self.entries
         require(entry > 0, "there is no coefficient table")
         if self.table == "isal":
             rests = [add(offset, self.columns(sources), -entry * n) for n in range(self.outputs)]
@@ -116,8 +129,28 @@ class Spec:
         if self.rows is not None:
             require(isinstance(output, int) and isinstance(source, int), "a coefficient of an unknown source")
             return multiply(times(self.rows[output][source], self.polynomial), variable("src", source))  # type: ignore[index]
+        return self.mapped(output, source, source)
+
+    def mapped(self, output: Word, column: Word, source: Word) -> Body:
+        """Return c[output][column] * src[source], by the table."""
         atoms = FORMATS[self.table][1]
-        return body(0, {Atom(name, source, output, "src", source): kept for name, _, _, kept in atoms})
+        return body(0, {Atom(name, column, output, "src", source): kept for name, _, _, kept in atoms})
+
+    def butterfly(self, output: Word) -> Body:
+        """Return a destination of fft (x += C y, y += x) or ifft (y += x, x += C y): first x, then y."""
+        require(isinstance(output, int) and 0 <= output < self.outputs, "an unknown output of a butterfly")
+        half, late = self.entries, output >= self.entries  # type: ignore[operator]
+        plane = output - half if late else output  # type: ignore[operator]
+        found = variable("src", plane)
+        if late:
+            found = xor(found, variable("src", output))
+        if late and self.operation == "ifft":
+            return found
+        for column in range(half):
+            found = xor(found, self.mapped(plane, column, half + column))
+            if self.operation == "ifft":
+                found = xor(found, self.mapped(plane, column, column))
+        return found
 
     def gained(self, total: Body, output: Word, first: Word, count: int) -> Body:
         """Return a sum of the sources before `first` after it gained `count` more. Horner's rule multiplies
@@ -142,7 +175,10 @@ class Spec:
 
     def expected(self, output: Word, sources: Word, end: bool = False) -> Body:
         """Return a byte of destination `output`, or of its end and zeros behind it."""
-        found = self.product(0, output) if self.per_shard else self.total(output, sources)
+        if self.operation in ("fft", "ifft"):
+            found = self.butterfly(output)
+        else:
+            found = self.product(0, output) if self.per_shard else self.total(output, sources)
         if self.operation == "mad":
             found = xor(found, variable("dst", output))
         return ended(found) if end else found

@@ -113,10 +113,10 @@ def _abreast(spec: KernelSpec) -> list[int]:
 
 
 def _single_pass(spec: KernelSpec) -> bool:
-    """Return whether a kernel computes all outputs in one pass: by Horner's rule it has to, and where passes
-    would keep their sums in the frame, a C compiler does so without them."""
+    """Return whether a kernel computes all outputs in one pass: by Horner's rule and in butterflies it has
+    to, and where passes would keep their sums in the frame, a C compiler does so without them."""
     left_to_compiler = spec.in_place and Op.SPILL not in spec.isa.ops
-    return spec.operation is Operation.HORNER or left_to_compiler
+    return spec.operation is Operation.HORNER or spec.butterfly or left_to_compiler
 
 
 def _numbers_of_passes(spec: KernelSpec, abreast: int) -> list[int]:

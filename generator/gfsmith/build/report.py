@@ -58,7 +58,7 @@ def _code(specs: Sequence[KernelSpec], sizes: Mapping[str, int]) -> str:
 def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
     """Return kernels and bytes of machine code per instruction set, as a Markdown table."""
     sizes = {kernel["symbol"]: kernel["bytes"] for kernel in manifest.get("kernels", [])}
-    operations = ("dot", "mad", "mul", "xor", "horner")
+    operations = ("dot", "mad", "mul", "xor", "horner", "fft", "ifft")
     rows = [
         f"| instruction set | {' | '.join(operations)} | kernels | bytes of code |",
         "|---|" + "---:|" * (len(operations) + 2),

@@ -11,7 +11,7 @@ import click
 from gfsmith.cli import build_options
 from gfsmith.cli.completion import fixed, words
 from gfsmith.cli.console import out, print_json, progress
-from gfsmith.kernel.operation import Operation
+from gfsmith.kernel.operation import BUTTERFLIES, Operation
 from gfsmith.verify.layouts import LAYOUTS
 from gfsmith.words import counted
 
@@ -69,7 +69,7 @@ class _Abi(click.Choice[str]):
 @click.option(
     "--operation",
     help="dot, mad, mul, xor or horner.",
-    shell_complete=fixed(operation.value for operation in Operation),
+    shell_complete=fixed(operation.value for operation in Operation if operation not in BUTTERFLIES),
 )
 @click.option("--inputs", help="Sources: a number, or n for any.")
 @click.option("--outputs", type=int, default=1, help="Destinations.")

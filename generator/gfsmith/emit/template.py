@@ -24,6 +24,8 @@ def meaning(spec: KernelSpec) -> str:
         "mul": f"dst[j] = c[j] * src[j], j < {k}",
         "xor": f"dst[0] = {sum_} src[j]",
         "horner": f"dst[i] = {sum_} (2^i)^({k}-1-j) * src[j], i < {spec.outputs}",
+        "fft": "x += C y, then y += x",
+        "ifft": "y += x, then x += C y",
     }[spec.operation.value]
 
 

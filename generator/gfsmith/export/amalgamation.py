@@ -24,7 +24,7 @@ from gfsmith.kernel.architecture import Arch
 #: The public headers, in the order of their dependencies.
 HEADERS = (
     *("gfsmith.h", "gfsmith_plan.h", "gfsmith_parallel.h", "gfsmith_raid.h", "gfsmith_algebra.h"),
-    "gfsmith_checksum.h",
+    *("gfsmith_checksum.h", "gfsmith_wide.h"),
     COORDINATOR,
 )
 INLINE_ASM = "gfsmith_inline_asm.h"

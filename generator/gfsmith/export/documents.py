@@ -25,6 +25,7 @@ PAGES = (
     "packets.md",
     "algebra.md",
     "checksums.md",
+    "wide.md",
     "cross.md",
     "hardening.md",
     "how-a-proof-is-read.md",

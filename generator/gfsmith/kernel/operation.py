@@ -16,6 +16,13 @@ class Operation(Enum):
     MUL  dst[j]  = c[j] * src[j]
     XOR  dst[0]  = sum_j src[j]
     HORNER  dst[i] = sum_j (2^i)^(k-1-j) * src[j]: P, Q and R of RAID, by Horner's rule
+
+    Butterflies of the additive FFT and its inverse have two elements x and y of p byte planes each. The
+    sources and the outputs are the planes of x, then those of y. With C = (c[a][b]), a p x p matrix of maps
+    of bytes:
+
+    FFT   x += C y, then y += x
+    IFFT  y += x, then x += C y
     """
 
     DOT = "dot"
@@ -23,6 +30,13 @@ class Operation(Enum):
     MUL = "mul"
     XOR = "xor"
     HORNER = "horner"
+    FFT = "fft"
+    IFFT = "ifft"
+
+
+#: Butterflies, and the numbers of their sources: elements of GF(2^8) and of GF(2^16).
+BUTTERFLIES = frozenset({Operation.FFT, Operation.IFFT})
+BUTTERFLY_INPUTS = (2, 4)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from gfsmith.field import Field
 from gfsmith.ir import Op
 from gfsmith.kernel.architecture import Arch
 from gfsmith.kernel.isa import BY_NAME, ISAS, Encoding, Isa
-from gfsmith.kernel.operation import MAX_SHARDS
+from gfsmith.kernel.operation import BUTTERFLIES, BUTTERFLY_INPUTS, MAX_SHARDS
 from gfsmith.kernel.operation import Baked as Baked
 from gfsmith.kernel.operation import Operation as Operation
 from gfsmith.kernel.technique import FORMAT, NEEDS
@@ -152,6 +152,11 @@ class KernelSpec:
             raise SpecError(f"{self.inputs or 'n'}x{self.outputs}; horner is for shapes nx2 and nx3")
         if self.operation is Operation.MUL and self.inputs not in (None, 1):
             raise SpecError(f"inputs = {self.inputs}; mul takes 1 input or any")
+        if self.butterfly and (self.inputs not in BUTTERFLY_INPUTS or self.outputs != self.inputs):
+            shapes = " and ".join(f"{n}x{n}" for n in BUTTERFLY_INPUTS)
+            raise SpecError(
+                f"{self.inputs or 'n'}x{self.outputs}; {self.operation.value} is for shapes {shapes}"
+            )
 
     def _check_technique(self) -> None:
         plain = self.technique is Technique.PLAIN
@@ -166,6 +171,10 @@ class KernelSpec:
             raise SpecError(
                 f"technique = {self.technique.value} does not fit operation {self.operation.value}; shift is "
                 "only for horner; horner allows affine and shift"
+            )
+        if self.butterfly and self.technique is Technique.MULB:
+            raise SpecError(
+                f"technique = mulb does not fit operation {self.operation.value}, which takes maps"
             )
         if NEEDS[self.technique] not in self.isa.ops:
             allowed = ", ".join(t.value for t, op in NEEDS.items() if op in self.isa.ops)
@@ -208,6 +217,8 @@ class KernelSpec:
             raise SpecError(f"store = streaming; {self.isa.name} has no streaming stores")
         if self.store is Store.STREAMING and self.operation is Operation.MAD:
             raise SpecError("store = streaming; mad reads its destinations; allowed: temporal")
+        if self.store is Store.STREAMING and self.butterfly:
+            raise SpecError(f"store = streaming; {self.operation.value} works in place; allowed: temporal")
 
     def _check_walk(self) -> None:
         if not (asked := self._by_lines):
@@ -297,7 +308,22 @@ class KernelSpec:
     @property
     def in_place(self) -> bool:
         """True if a destination may be one of the sources."""
-        return self.operation in (Operation.MAD, Operation.MUL)
+        return self.operation in (Operation.MAD, Operation.MUL) or self.butterfly
+
+    @property
+    def butterfly(self) -> bool:
+        """True if the kernel is a butterfly of the additive FFT or its inverse."""
+        return self.operation in BUTTERFLIES
+
+    @property
+    def table_inputs(self) -> int | None:
+        """The number of sources that have entries in the table: of a butterfly the planes of y."""
+        return self.inputs // 2 if self.butterfly and self.inputs is not None else self.inputs
+
+    @property
+    def table_outputs(self) -> int:
+        """The number of entries of a source in the table."""
+        return self.outputs // 2 if self.butterfly else self.outputs
 
     @property
     def diagonal(self) -> bool:
@@ -326,7 +352,7 @@ class KernelSpec:
     def entry_offset(self, source: int, output: int) -> int:
         """Return the byte offset of the coefficient of `source` in `output`: in the row of the output if
         entries stand row by row, otherwise in the table."""
-        place = source if self.by_rows else source * self.outputs + output
+        place = source if self.by_rows else source * self.table_outputs + output
         return place * self.tables.entry_bytes
 
     @property

@@ -4,7 +4,7 @@ A kernel has up to three loops: the main loop over `unroll` vectors, a loop over
 With Walk.ROWS an iteration of the main loop is several loops, one for each line or part of a line
 (KernelSpec.visits). With a fixed number of inputs, the main loop and the single-vector loop are unrolled over
 the sources. The tail, all loops of a kernel for any k, and the kernels that _keeps_rolled names are rolled
-over the sources.
+over the sources. Butterflies are never rolled.
 
 If there are not enough registers for the sums of all outputs, each of these loops becomes several loops over
 the same bytes, one for each pass. A pass computes some of the outputs and reads all sources. If a destination
@@ -24,6 +24,7 @@ from gfsmith.kernel.spec import KernelSpec, Operation, Technique
 from gfsmith.lower.affine import Affine
 from gfsmith.lower.bitplane import Bitplane
 from gfsmith.lower.builder import Builder, Numbers
+from gfsmith.lower.butterfly import Butterfly
 from gfsmith.lower.horner import Horner
 from gfsmith.lower.multiply import Multiply
 from gfsmith.lower.nibble import Nibble
@@ -59,12 +60,13 @@ class _Lowering:
         self.multiply = _TECHNIQUES.get(spec.technique, _TECHNIQUES[Technique.PLAIN])
         self.constants = () if self.horner else self.multiply.constants(preload)
         self.preload = tuple(preload.code)
+        self.butterfly = Butterfly(spec, self.multiply, self.constants) if spec.butterfly else None
 
     def program(self) -> Program:
         spec = self.spec
         lanes = spec.isa.vector_bytes
         any_number = spec.inputs is None and not spec.diagonal
-        many = any_number or (spec.inputs or 1) > 1
+        many = any_number or ((spec.inputs or 1) > 1 and not spec.butterfly)
         rolled = any_number or (many and _keeps_rolled(spec))
         loops = self._iteration(Role.BLOCK, spec.block, self._visits, rolled, spec.group)
         if spec.unroll > 1:
@@ -87,7 +89,7 @@ class _Lowering:
                     if rolled
                     else self._unrolled(role, step, offsets, outputs)
                 )
-                if self.spec.in_place:
+                if self.spec.in_place and self.butterfly is None:
                     loop = self._late(loop, slots, last=outputs is self._passes[-1])
                 loops.append(replace(loop, joined=bool(loops)))
         return loops
@@ -129,6 +131,9 @@ class _Lowering:
         accumulate = self.spec.operation is Operation.MAD
         for copy, offset in enumerate(offsets):
             b.copy = copy
+            if self.butterfly is not None:
+                self.butterfly.take(b, offset)
+                continue
             totals: list[Value | None] = [
                 self._initial(b, output, offset) if accumulate else None for output in outputs
             ]

@@ -28,11 +28,13 @@ typedef struct gfs_isa {
 } gfs_isa;
 
 typedef enum gfs_operation {
-  GFS_OPERATION_dot,   /* dst[i]  = sum over j of c[i][j] * src[j] */
-  GFS_OPERATION_mad,   /* dst[i] += sum over j of c[i][j] * src[j] */
-  GFS_OPERATION_mul,   /* dst[j]  = c[j] * src[j] */
-  GFS_OPERATION_xor,   /* dst[0]  = sum over j of src[j] */
-  GFS_OPERATION_horner /* dst[i] = sum over j < k of (2^i)^(k-1-j) * src[j], modulo 0x11d */
+  GFS_OPERATION_dot,    /* dst[i]  = sum over j of c[i][j] * src[j] */
+  GFS_OPERATION_mad,    /* dst[i] += sum over j of c[i][j] * src[j] */
+  GFS_OPERATION_mul,    /* dst[j]  = c[j] * src[j] */
+  GFS_OPERATION_xor,    /* dst[0]  = sum over j of src[j] */
+  GFS_OPERATION_horner, /* dst[i] = sum over j < k of (2^i)^(k-1-j) * src[j], modulo 0x11d */
+  GFS_OPERATION_fft,    /* x += C y, then y += x: in src and dst the planes of x, then those of y */
+  GFS_OPERATION_ifft    /* y += x, then x += C y */
 } gfs_operation;
 
 /* The type of a kernel's stores, as named in kernels.inc. */

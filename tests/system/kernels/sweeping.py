@@ -42,7 +42,7 @@ def sweep_all(
     assert calls["lengths"] == sets * PLACEMENTS * (4 * block + 4)
     assert calls["coefficients"] == (256 if kernel.matrix is None else 0)
     assert (calls["wide"] > 0) == (kernel.inputs == 0)
-    assert (calls["in_place"] > 0) == (kernel.operation in ("mad", "mul"))
+    assert (calls["in_place"] > 0) == (kernel.operation in ("mad", "mul", "fft", "ifft"))
 
     if kernel.tables not in ("mulb", "none"):
         other = OTHER_POLYNOMIALS[zlib.crc32(kernel.symbol.encode()) % len(OTHER_POLYNOMIALS)]

@@ -29,6 +29,8 @@ KINDS = (
     ("mul", None, 1),
     ("xor", None, 1),
     ("horner", None, 3),
+    ("fft", 4, 4),
+    ("ifft", 2, 2),
 )
 KERNELS = 3  #: per instruction set, of the mutation campaign
 MUTANTS = 40  #: per kernel

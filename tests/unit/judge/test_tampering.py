@@ -57,6 +57,7 @@ KERNELS = {
     "fixed": ("dot", 4, 2, "gfni_avx512"),
     "mul": ("mul", None, 1, "sse"),
     "horner": ("horner", None, 3, "avx2"),
+    "ifft": ("ifft", 4, 4, "gfni_avx512"),
 }
 
 

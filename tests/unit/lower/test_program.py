@@ -35,6 +35,10 @@ SHAPES = [
     ("xor", 5, 1),
     ("horner", None, 2),
     ("horner", None, 3),
+    ("fft", 2, 2),
+    ("fft", 4, 4),
+    ("ifft", 2, 2),
+    ("ifft", 4, 4),
 ]
 CASES = [(op, k, r, isa.name) for isa in ISAS for op, k, r in SHAPES]
 
@@ -46,6 +50,11 @@ def _expected(spec: KernelSpec, matrix: np.ndarray, sources: np.ndarray, before:
     if spec.operation is Operation.HORNER:
         powers = np.arange(len(sources))[::-1]
         matrix = np.array([field(1 << i) ** powers for i in range(spec.outputs)], np.uint8)
+    if spec.butterfly:
+        x, y = np.split(sources, 2)
+        y = y ^ x if spec.operation is Operation.IFFT else y
+        x = x ^ np.asarray(field(matrix) @ field(y))
+        return np.concatenate([x, y if spec.operation is Operation.IFFT else y ^ x])
     total = np.asarray(field(matrix) @ field(sources))
     return total ^ before if spec.operation is Operation.MAD else total
 
@@ -64,7 +73,8 @@ def test_programs_agree_with_galois(
     for length, count in product((0, 1, vector - 1, 3 * vector + 5), counts):
         sources = rng.integers(0, 256, (count, length), dtype=np.uint8)
         before = rng.integers(0, 256, (outputs, length), dtype=np.uint8)
-        matrix = rng.integers(0, 256, (outputs, count), dtype=np.uint8)
+        columns = count // 2 if spec.butterfly else count
+        matrix = rng.integers(0, 256, (spec.table_outputs, columns), dtype=np.uint8)
         table = tables.table(spec.field, spec.tables, tuple(map(tuple, matrix.tolist())))
         out = [bytearray(row.tobytes()) for row in before]
         Machine(spec, table, [bytearray(s.tobytes()) for s in sources], out).run(program)

@@ -27,6 +27,8 @@ SPECS = {
     "mul": make_spec("mul", None, 1, "sse", unroll=1),
     "mad": make_spec("mad", 1, 1, "gfni_avx512", unroll=1),
     "narrow": make_spec("mad", 1, 1, NARROW[0], unroll=1),
+    "fft": make_spec("fft", 4, 4, "gfni_avx512", unroll=1),
+    "ifft": make_spec("ifft", 2, 2, "gfni_avx512", unroll=1),
     "stream": make_spec("xor", 2, 1, "avx2", unroll=1, store=Store.STREAMING),
 }
 

@@ -24,6 +24,8 @@ SAMPLES = [
     ("xor", None, 1, 1),
     ("horner", None, 3, 1),
     ("horner", None, 2, 2),
+    ("fft", 4, 4, 1),
+    ("ifft", 4, 4, 1),
 ]
 
 #: One instruction set of each technique: nibble tables, affine matrices, and C.

@@ -139,6 +139,48 @@ HORNER = [
     Change("carry inverted", "shuffle", "vpxord zmm5, zmm5, zmm0", "", "must be"),
 ]
 
+BUTTERFLIES = [
+    Change("wrong map", "fft", "vpbroadcastq zmm1, [rdx+8]", "vpbroadcastq zmm1, [rdx]", "must be"),
+    Change("maps transposed", "fft", "vpbroadcastq zmm1, [rdx+8]", "vpbroadcastq zmm1, [rdx+16]", "must be"),
+    Change(
+        "entry behind the table",
+        "fft",
+        "vpbroadcastq zmm3, [rdx+24]",
+        "vpbroadcastq zmm3, [rdx+32]",
+        "beyond its end",
+    ),
+    Change("planes of x exchanged", "fft", "mov r12, [rcx+8]", "mov r12, [rcx]", "must be"),
+    Change("y without x", "fft", "vpxord zmm4, zmm4, zmm16", "", "must be"),
+    Change(
+        "y without the product", "fft", "vpxord zmm5, zmm5, zmm17", "vpxord zmm5, zmm5, [r12+rax]", "must be"
+    ),
+    Change(
+        "y stored before it is read", "fft", "vmovdqu8 zmm5, [r14+rax]", "vmovdqu8 [rbx+rax], zmm4", "must be"
+    ),
+    Change(
+        "x loaded after a destination is written",
+        "ifft",
+        "vmovdqu8 [r9+rax], zmm1",
+        "vmovdqu8 [r10+rax], zmm2\nvmovdqu8 zmm1, [rsi+rax]\nvpxord zmm1, zmm1, zmm3\n"
+        "vmovdqu8 [r9+rax], zmm1",
+        "overwritten in place",
+    ),
+    Change(
+        "product of y alone",
+        "ifft",
+        "vgf2p8affineqb zmm3, zmm2, zmm0, 0",
+        "vmovdqu8 zmm3, [rbx+rax]\nvgf2p8affineqb zmm3, zmm3, zmm0, 0",
+        "must be",
+    ),
+    Change(
+        "product of y alone in the tail",
+        "ifft",
+        "vpxord zmm2, zmm2, zmm1",
+        "vmovdqu8 zmm3, zmm2\nvpxord zmm2, zmm2, zmm1\nvmovdqu8 zmm2, zmm3",
+        "must be",
+    ),
+]
+
 BOUNDS = [
     Change(
         "reads 1 byte past the end",
@@ -408,7 +450,7 @@ COVERAGE = [
     Change("no instruction", "dot", "ret", ".byte 6", "no valid instruction"),
 ]
 
-WRONG = VALUE + PAIRS + HORNER + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
+WRONG = VALUE + PAIRS + HORNER + BUTTERFLIES + BOUNDS + ALIASING + ABI + LEAKS + ENCODING + COVERAGE
 
 UNKNOWN = [
     # With one source, the end is passed before it is compared, and addresses outside of the array may wrap.

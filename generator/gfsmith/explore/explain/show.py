@@ -31,7 +31,7 @@ def _matrix(spec: KernelSpec) -> list[str]:
         return [f"matrix: powers of 2^i in row i, by Horner's rule; {spec.technique.value} doubles"]
     if not spec.tables.entry_bytes:
         return ["matrix: all ones; no table is read"]
-    shape = f"{spec.outputs} x {'k' if spec.inputs is None else spec.inputs}"
+    shape = f"{spec.table_outputs} x {'k' if spec.table_inputs is None else spec.table_inputs}"
     return [
         f"matrix: {shape}, given at run time as {spec.tables.label} tables, "
         f"{spec.tables.entry_bytes} bytes a coefficient, {'row by row' if spec.by_rows else 'source-major'}"

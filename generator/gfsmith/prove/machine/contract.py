@@ -122,25 +122,25 @@ class Contract:
     """A kernel's promise. inputs None: any number, in parameter k. parameters: a number is a parameter with
     this value.
 
-    operation: dot, mad, mul, xor, or horner: P, Q and R of RAID, sums that are multiplied by 2^output before
-    a source is added. per_shard: shard j goes to destination j alone (mul). features: of the CPU, beyond the
-    plain architecture, that may be used. minimum: the least permitted len; granule: len is a multiple
-    of it. maximum: the greatest len. block: the main loop's step; vector: the vector's bytes. clean_upper:
-    vectors' upper halves are cleared on return. fence: streaming stores are fenced. narrow: parameters of 32
-    bits, with junk above. indexed: the one source is number `index` of the table. aligned: shards are at
-    multiples of so many bytes, if their number is fixed. unwind: the file's unwind tables, where it has any
-    format for them, describe the stack at every instruction. reach_all: every instruction is reached under
-    this contract. landing: it begins as its ABI requires of targets of indirect calls. tail: how the
-    code processes the bytes that do not fill a vector, a hint for how its lengths may be proved together;
-    None: one by one. frozen_data: constants may lie in writable data that no code writes. rows: the
-    coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group: the
-    number of sources that an iteration of a loop may take, so k is group * g + left_over, and each left_over
-    below group has its own proof. ahead: the number of pointers per source that src holds behind those of the
-    sources; the kernel may only prefetch from them. columns: the number of sources in the table; None: the
-    sources of the kernel or of the layout. stride: the distance of two pointers in src[] and in dst[], in
-    pointers; more than 1 if they are elements of structs. sized: after each of these pointers is a number,
-    the length of its shard. start_granule: `start` is a multiple of it. rounds_down: the function receives
-    any len, and the length of the shards is the multiple of the granule below it.
+    operation: dot, mad, mul, xor; horner: P, Q and R of RAID, sums that are multiplied by 2^output before a
+    source is added; fft or ifft, a butterfly of two elements. per_shard: shard j goes to destination j alone
+    (mul). features: of the CPU, beyond the plain architecture, that may be used. minimum: the least permitted
+    len; granule: len is a multiple of it. maximum: the greatest len. block: the main loop's step; vector: the
+    vector's bytes. clean_upper: vectors' upper halves are cleared on return. fence: streaming stores are
+    fenced. narrow: parameters of 32 bits, with junk above. indexed: the one source is number `index` of the
+    table. aligned: shards are at multiples of so many bytes, if their number is fixed. unwind: the file's
+    unwind tables, where it has any format for them, describe the stack at every instruction. reach_all: every
+    instruction is reached under this contract. landing: it begins as its ABI requires of targets of indirect
+    calls. tail: how the code processes the bytes that do not fill a vector, a hint for how its lengths may be
+    proved together; None: one by one. frozen_data: constants may lie in writable data that no code writes.
+    rows: the coefficients, if the kernel is for these alone, as elements of the field of `polynomial`. group:
+    the number of sources that an iteration of a loop may take, so k is group * g + left_over, and each
+    left_over below group has its own proof. ahead: the number of pointers per source that src holds behind
+    those of the sources; the kernel may only prefetch from them. columns: the number of sources in the table;
+    None: the sources of the kernel or of the layout. stride: the distance of two pointers in src[] and in
+    dst[], in pointers; more than 1 if they are elements of structs. sized: after each of these pointers is a
+    number, the length of its shard. start_granule: `start` is a multiple of it. rounds_down: the function
+    receives any len, and the length of the shards is the multiple of the granule below it.
     """
 
     operation: str
@@ -243,7 +243,10 @@ class Contract:
         if self.rows is not None:
             return self._known_product(output, source, start)
 
-        column = symbol(INDEX) if self.indexed else source
+        return self._mapped(output, symbol(INDEX) if self.indexed else source, source, start)
+
+    def _mapped(self, output: Word, column: Word, source: Word, start: Word) -> Form:
+        """Return c[output][column] * src[source], with the entry of the table."""
 
         def atom(part: str) -> Atom:
             return Atom(Entry(part, column, output), "src", source, start)
@@ -322,11 +325,30 @@ class Contract:
         """Return the final bytes of destination `output` at [start, start + size), for `sources` sources."""
         if self.per_shard:
             return ((size, self.product(0, output, start)),)
+        if self.operation in ("fft", "ifft"):
+            return ((size, self._butterfly(output, start)),)
         form = self.total(output, sources, start)
         if self.operation == "mad":
             before = domain.variable("dst", output, start)
             return domain.merge([(size, _add(form, before))])
         return domain.merge([(size, form)])
+
+    def _butterfly(self, output: Word, start: Word) -> Form:
+        """Return a destination of a butterfly of x and y, of as many planes as half of the sources. fft: x
+        gains the products of y, then y gains x. ifft: y gains x, then x the products of y."""
+        if not isinstance(output, int) or self.inputs is None:
+            raise Unsupported("a butterfly of an unknown number of planes")
+        planes = self.inputs // 2
+        plane = output % planes
+        x, y = (domain.variable("src", plane + first, start) for first in (0, planes))
+        if self.operation == "ifft" and output >= planes:
+            return _add(x, y)
+        total = x
+        for column in range(planes):
+            total = _add(total, self._mapped(plane, column, planes + column, start))
+            if self.operation == "ifft":
+                total = _add(total, self._mapped(plane, column, column, start))
+        return _add(total, y) if output >= planes else total
 
 
 def _add(left: Form, right: Form) -> Form:

@@ -61,7 +61,7 @@ def _layout(spec: KernelSpec) -> Layout:
     if fmt is TableFormat.ISAL:
         copy = TableFormat.AFFINE
         return Layout(copy.label, fmt.entry_bytes, spec.outputs, period=copy.entry_bytes, by_rows=True)
-    return Layout(fmt.label, fmt.entry_bytes, spec.outputs)
+    return Layout(fmt.label, fmt.entry_bytes, spec.table_outputs)
 
 
 def contract_of(spec: KernelSpec, abi: str) -> Contract:
@@ -87,6 +87,7 @@ def contract_of(spec: KernelSpec, abi: str) -> Contract:
         polynomial=spec.field.polynomial,
         group=spec.group,
         ahead=spec.lines if spec.pipelined else 0,
+        columns=spec.table_inputs if spec.butterfly else None,
     )
 
 

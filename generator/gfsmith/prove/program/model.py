@@ -144,8 +144,26 @@ def initial(spec: KernelSpec, output: int, offset: int) -> Byte:
     return constant_byte(0)
 
 
+def _butterfly(spec: KernelSpec, output: int, offset: int) -> Byte:
+    """Return dst[output] of a butterfly of two elements with `planes` bytes each."""
+    planes = spec.outputs // 2
+    before = [data_byte(Data("src", source, offset)) for source in range(spec.outputs)]
+    x, y = before[:planes], before[planes:]
+    summed = [add(one, other) for one, other in zip(x, y, strict=True)]
+    factors = y if spec.operation is Operation.FFT else summed
+    plane = output % planes
+    total = x[plane]
+    for source, factor in enumerate(factors):
+        total = add(total, apply(linear_map(source, plane), factor))
+    if output < planes:
+        return total
+    return add(y[plane], total) if spec.operation is Operation.FFT else summed[plane]
+
+
 def expected(spec: KernelSpec, sources: range, output: int, offset: int) -> Byte:
     """Return dst[output] at `offset` after the kernel has run over the given sources."""
+    if spec.operation in (Operation.FFT, Operation.IFFT):
+        return _butterfly(spec, output, offset)
     total = initial(spec, output, offset)
     for source in sources:
         total = advance(spec, total, source, output, offset)

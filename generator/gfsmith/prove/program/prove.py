@@ -184,9 +184,11 @@ class _Prover:
         spec = self.spec
         count = _LOADED_BYTES[instr.op]
         last = spec.tables.entry_bytes - count
-        if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.outputs:
+        if not 0 <= ref.offset <= last or not 0 <= ref.output < spec.table_outputs:
             raise Refutation(f"{witness.name(ref)} is outside the entry of output {ref.output}")
         self._check_source(ref, iteration)
+        if spec.table_inputs is not None and ref.index >= spec.table_inputs:
+            raise Refutation(f"{witness.name(ref)} is outside the table")
         entry = model.entry(spec.tables, ref.index, ref.output)
         loaded = entry[ref.offset : ref.offset + count]
         return loaded[0] if instr.op is Op.COLUMN else loaded

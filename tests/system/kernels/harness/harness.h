@@ -25,7 +25,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum operation { OPERATION_dot, OPERATION_mad, OPERATION_mul, OPERATION_xor, OPERATION_horner };
+enum operation {
+  OPERATION_dot,
+  OPERATION_mad,
+  OPERATION_mul,
+  OPERATION_xor,
+  OPERATION_horner,
+  OPERATION_fft,
+  OPERATION_ifft
+};
+static inline bool is_butterfly(enum operation operation) {
+  return operation == OPERATION_fft || operation == OPERATION_ifft;
+}
+
 enum tables {
   TABLES_nibble,
   TABLES_permxor,

@@ -191,6 +191,33 @@ static void prepare_sums(struct job *job, uint64_t *state) {
   }
 }
 
+/* fft: x += C y, then y += x. ifft: y += x, then x += C y. Products are linear: C (x + y) is the
+ * sum of both. */
+static void prepare_butterfly(struct job *job, uint64_t *state) {
+  size_t planes = job->outputs / 2, len = job->recipe.len;
+  bool inverse = job->kernel->operation == OPERATION_ifft;
+  job->table_bytes = 0;
+  for (size_t i = 0; i < job->outputs; i++) {
+    uint8_t *sum = job->product + i * MAX_LEN;
+    memset(sum, 0, len);
+    add_product(sum, job->multiply, 1, job_source(job, i % planes), len);
+    if (i >= planes) {
+      add_product(sum, job->multiply, 1, job_source(job, i), len);
+    }
+  }
+  for (size_t j = 0; j < planes; j++) {
+    for (size_t i = 0; i < planes; i++) {
+      uint8_t c = choose_coefficient(job, j * planes + i, state);
+      place_entry(job, j, i, c);
+      for (size_t half = 0; half < 2; half++) {
+        uint8_t *sum = job->product + (inverse ? i : half * planes + i) * MAX_LEN;
+        size_t source = inverse ? half * planes + j : planes + j;
+        add_product(sum, job->multiply, c, job_source(job, source), len);
+      }
+    }
+  }
+}
+
 bool job_prepare(struct job *job, struct recipe recipe) {
   job->recipe = recipe;
   job->outputs = job->kernel->operation == OPERATION_mul ? recipe.k : job->kernel->outputs;
@@ -198,6 +225,6 @@ bool job_prepare(struct job *job, struct recipe recipe) {
     return false;
   }
   uint64_t state = recipe.seed * 2 + 1;
-  prepare_sums(job, &state);
+  (is_butterfly(job->kernel->operation) ? prepare_butterfly : prepare_sums)(job, &state);
   return job->table_bytes + CANARY_BYTES + 64 <= REGION_BYTES;
 }

@@ -148,11 +148,12 @@ static bool sweep_alignments(struct job *job) {
   return true;
 }
 
-/* A mad kernel allows any destination to equal any source, a mul kernel the destination of the same
- * index. */
+/* A mad kernel or a butterfly allows any destination to equal any source, a mul kernel the
+ * destination of the same index. */
 static bool sweep_in_place(struct job *job) {
   enum operation operation = job->kernel->operation;
-  if (operation != OPERATION_mad && operation != OPERATION_mul) {
+  bool crossed = operation == OPERATION_mad || is_butterfly(operation);
+  if (!crossed && operation != OPERATION_mul) {
     return true;
   }
   size_t last = 2 * block_of(job) + vector_of(job) + 3;
@@ -161,7 +162,7 @@ static bool sweep_in_place(struct job *job) {
   if (!prepare(job, recipe)) {
     return false;
   }
-  enum aliasing most = operation == OPERATION_mad ? ALIAS_CROSSED : ALIAS_SAME;
+  enum aliasing most = crossed ? ALIAS_CROSSED : ALIAS_SAME;
   for (int aliasing = ALIAS_FIRST; aliasing <= (int)most; aliasing++) {
     for (size_t len = 0; len <= last; len++) {
       struct testcase test = {.len = len, .placement = at_end, .aliasing = (enum aliasing)aliasing};

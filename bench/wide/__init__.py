@@ -1,0 +1,1 @@
+"""Leopard codes of gfsmith_wide.h next to klauspost/reedsolomon and reed-solomon-simd."""

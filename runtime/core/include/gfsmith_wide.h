@@ -1,0 +1,90 @@
+/** @file
+ * Codes with more than 255 shards: Leopard's codes, by additive fast Fourier transforms
+ * (docs/wide.md).
+ *
+ * A code turns k data shards into m parity shards of the same length; any k of the k + m shards
+ * determine all others. Work per byte grows with the logarithm of the number of shards. Parities
+ * are byte for byte those of klauspost/reedsolomon 1.14:
+ *
+ *     "leopard16"  GF(2^16), WithLeopardGF16(true)
+ *     "leopard8"   GF(2^8), WithLeopardGF(true) with at most 256 shards
+ *
+ * Let n be the least power of two that is not less than m. A code exists if n, plus k rounded up
+ * to a multiple of n, is at most the number of elements of the field, and k + m at most
+ * GFSMITH_WIDE_MAX_SHARDS.
+ *
+ * The length of a shard is a multiple of GFSMITH_WIDE_GRANULE bytes, as in that library. In
+ * leopard16, the first 32 bytes of each 64 are the low bytes of 32 elements, the others the high
+ * bytes. Shards need no alignment and no padding, and output shards must not overlap other shards.
+ *
+ * An object is immutable, so threads may share it. Calls allocate memory for their work, which does
+ * not grow with the length of the shards: for up to 8,192 shards less than 4 MiB, for 65,535 less
+ * than 32 MiB. Time and addresses depend on lengths, shapes and losses, never on data. A call that
+ * does not return GFSMITH_OK has written to no shard. */
+#ifndef GFSMITH_WIDE_H
+#define GFSMITH_WIDE_H
+
+#include "gfsmith.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The most data and parity shards together. */
+#define GFSMITH_WIDE_MAX_SHARDS 65535
+
+/** The length of every shard is a multiple of so many bytes. */
+#define GFSMITH_WIDE_GRANULE 64
+
+/** A code for a number of data and parity shards, with its tables. */
+typedef struct gfsmith_wide gfsmith_wide;
+
+/** Make a code, for the current instruction set.
+ *
+ * @param out the object, written if the status is GFSMITH_OK
+ * @param code "leopard8" or "leopard16"
+ * @param k data shards, at least 1
+ * @param m parity shards, at least 1
+ * @return GFSMITH_EINVAL (a pointer is NULL, an unknown code, a shape that the code does not have),
+ *     GFSMITH_ENOMEM, GFSMITH_EUNSUPPORTED (the build lacks the kernels) */
+GFSMITH_API gfsmith_status gfsmith_wide_create(gfsmith_wide **out, const char *code, unsigned k,
+                                               unsigned m);
+
+/** Free an object.
+ *
+ * @param wide the object; NULL is allowed */
+GFSMITH_API void gfsmith_wide_destroy(gfsmith_wide *wide);
+
+/** Compute the parity shards.
+ *
+ * @param wide the code
+ * @param len bytes of every shard
+ * @param data k pointers to len bytes each, read
+ * @param parity m pointers to len bytes each, overwritten
+ * @return GFSMITH_EINVAL (wide NULL, len no multiple of GFSMITH_WIDE_GRANULE; with len > 0, an
+ *     array or one of its pointers NULL), GFSMITH_ENOMEM */
+GFSMITH_API gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len,
+                                               const uint8_t *const *data, uint8_t *const *parity);
+
+/** Rebuild missing shards, data and parity alike, from those that are present.
+ *
+ * @param wide the code
+ * @param len bytes of every shard
+ * @param shards k + m pointers to len bytes each, data first. The pointer of a missing shard that
+ *     is not wanted is ignored and may be NULL
+ * @param present k + m flags, whether shard i is intact
+ * @param wanted k + m flags, whether to rebuild shard i, or NULL for every missing one. Wanting a
+ *     shard that is present does nothing
+ * @return errors in the order of their detection: GFSMITH_EINVAL (wide or present NULL, len no
+ *     multiple of GFSMITH_WIDE_GRANULE; with len > 0, shards NULL), GFSMITH_ETOOMANY (more than m
+ *     shards missing, wanted or not), GFSMITH_EINVAL (the pointer of a present or wanted shard is
+ *     NULL), GFSMITH_ENOMEM */
+GFSMITH_API gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
+                                                    uint8_t *const *shards, const bool *present,
+                                                    const bool *wanted);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,324 @@
+/* gfsmith_wide: Leopard's codes. Points are numbered by their coefficients in Cantor's basis and
+ * divided into blocks of n = the least power of two >= m: block 0 has the parity shards, the
+ * following ones the data shards. The points behind the data have the value 0; those of block 0
+ * behind the parities are never known.
+ *
+ * Calls work on slices: the same few bytes of every shard. */
+#include "gfsmith_wide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec.h"
+#include "locator.h"
+#include "sizes.h"
+#include "transform.h"
+
+enum {
+  WORK_BYTES = 2 << 20, /* of all rows of a slice, unless slices are shortest */
+  SLICE_LEAST = 128,    /* bytes of a shard: whole vectors of each plane */
+  SLICE_MOST = 4096,
+  HALF = GFSMITH_WIDE_GRANULE / 2
+};
+
+typedef struct wide_code {
+  const char *name;
+  unsigned width, polynomial;
+} wide_code;
+
+static const wide_code codes[] = {{"leopard8", 8, 0x11d}, {"leopard16", 16, 0x1002d}};
+
+struct gfsmith_wide {
+  unsigned k, m;
+  unsigned block;  /* the least power of two >= m */
+  unsigned points; /* the least power of two >= block + k */
+  gfs_cantor field;
+  gfs_transform transform;
+};
+
+static unsigned power_of_two(unsigned least) {
+  unsigned power = 1;
+  while (power < least)
+    power *= 2;
+  return power;
+}
+
+static const wide_code *find_code(const char *name) {
+  for (size_t n = 0; n < sizeof codes / sizeof codes[0]; n++)
+    if (strcmp(codes[n].name, name) == 0)
+      return &codes[n];
+  return NULL;
+}
+
+static bool has_shape(const wide_code *c, unsigned k, unsigned m) {
+  const unsigned order = 1u << c->width;
+  if (k == 0 || m == 0 || k > GFSMITH_WIDE_MAX_SHARDS || m > GFSMITH_WIDE_MAX_SHARDS - k)
+    return false;
+  unsigned block = power_of_two(m);
+  return block + (k + block - 1) / block * block <= order;
+}
+
+gfsmith_status gfsmith_wide_create(gfsmith_wide **out, const char *name, unsigned k, unsigned m) {
+  const wide_code *c = name != NULL ? find_code(name) : NULL;
+  if (out == NULL || c == NULL || !has_shape(c, k, m))
+    return GFSMITH_EINVAL;
+  gfsmith_wide *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return GFSMITH_ENOMEM;
+  made->k = k;
+  made->m = m;
+  made->block = power_of_two(m);
+  made->points = power_of_two(made->block + k);
+  gfsmith_status status = gfs_cantor_create(&made->field, c->width, c->polynomial);
+  if (status == GFSMITH_OK)
+    status = gfs_transform_create(&made->transform, &made->field, c->width / 8, made->points);
+  if (status != GFSMITH_OK) {
+    gfsmith_wide_destroy(made);
+    return status;
+  }
+  *out = made;
+  return GFSMITH_OK;
+}
+
+void gfsmith_wide_destroy(gfsmith_wide *wide) {
+  if (wide == NULL)
+    return;
+  gfs_transform_destroy(&wide->transform);
+  gfs_cantor_destroy(&wide->field);
+  free(wide);
+}
+
+/* Memory for the rows of a slice, at a multiple of a cache line. */
+typedef struct wide_work {
+  void *allocated;
+  uint8_t *start;
+  size_t slice; /* most bytes of a shard */
+} wide_work;
+
+static gfsmith_status work_create(wide_work *w, size_t rows, size_t len) {
+  size_t slice = WORK_BYTES / rows / SLICE_LEAST * SLICE_LEAST;
+  slice = slice < SLICE_LEAST ? SLICE_LEAST : gfs_least(slice, SLICE_MOST);
+  w->slice = gfs_least(slice, len);
+  w->allocated = malloc(rows * w->slice + GFS_CACHE_LINE);
+  if (w->allocated == NULL)
+    return GFSMITH_ENOMEM;
+  size_t beyond = (uintptr_t)w->allocated % GFS_CACHE_LINE;
+  w->start = (uint8_t *)w->allocated + (GFS_CACHE_LINE - beyond) % GFS_CACHE_LINE;
+  return GFSMITH_OK;
+}
+
+/* The rows `first` to first + count - 1 of the work, for a slice of `part` bytes. */
+static gfs_rows rows_of(const gfs_transform *t, const wide_work *w, size_t first, size_t count,
+                        size_t part) {
+  gfs_rows rows = {.bytes = part / t->planes};
+  for (unsigned p = 0; p < t->planes; p++)
+    rows.plane[p] = w->start + first * w->slice + p * count * rows.bytes;
+  return rows;
+}
+
+/* Row i = a slice of a shard, split into planes. */
+static void load(const gfs_transform *t, const gfs_rows *rows, size_t i, const uint8_t *shard) {
+  uint8_t *low = rows->plane[0] + i * rows->bytes;
+  if (t->planes == 1) {
+    memcpy(low, shard, rows->bytes);
+    return;
+  }
+  uint8_t *high = rows->plane[1] + i * rows->bytes;
+  for (size_t at = 0; at < rows->bytes; at += HALF) {
+    memcpy(low + at, shard + 2 * at, HALF);
+    memcpy(high + at, shard + 2 * at + HALF, HALF);
+  }
+}
+
+static void store(const gfs_transform *t, const gfs_rows *rows, size_t i, uint8_t *shard) {
+  const uint8_t *low = rows->plane[0] + i * rows->bytes;
+  if (t->planes == 1) {
+    memcpy(shard, low, rows->bytes);
+    return;
+  }
+  const uint8_t *high = rows->plane[1] + i * rows->bytes;
+  for (size_t at = 0; at < rows->bytes; at += HALF) {
+    memcpy(shard + 2 * at, low + at, HALF);
+    memcpy(shard + 2 * at + HALF, high + at, HALF);
+  }
+}
+
+static void clear(const gfs_transform *t, const gfs_rows *rows, size_t from, size_t to) {
+  for (unsigned p = 0; p < t->planes; p++)
+    memset(rows->plane[p] + from * rows->bytes, 0, (to - from) * rows->bytes);
+}
+
+/* The parities are the values in block 0 of the sum of the polynomials that the blocks of data
+ * determine. */
+static void encode_slice(const gfsmith_wide *wide, const wide_work *w, size_t at, size_t part,
+                         const uint8_t *const *data, uint8_t *const *parity) {
+  const gfs_transform *t = &wide->transform;
+  const unsigned block = wide->block;
+  gfs_rows sum = rows_of(t, w, 0, block, part);
+  for (unsigned first = 0; first < wide->k; first += block) {
+    unsigned given = wide->k - first < block ? wide->k - first : block;
+    gfs_rows rows = first == 0 ? sum : rows_of(t, w, block, block, part);
+    for (unsigned i = 0; i < given; i++)
+      load(t, &rows, i, data[first + i] + at);
+    clear(t, &rows, given, block);
+    gfs_transform_inverse(t, &rows, block, block + first, given);
+    if (first > 0)
+      gfs_transform_add(t, &sum, 0, &rows, 0, block);
+  }
+  gfs_transform_forward(t, &sum, block, 0, wide->m);
+  for (unsigned i = 0; i < wide->m; i++)
+    store(t, &sum, i, parity[i] + at);
+}
+
+gfsmith_status gfsmith_wide_encode(const gfsmith_wide *wide, size_t len, const uint8_t *const *data,
+                                   uint8_t *const *parity) {
+  if (wide == NULL || len % GFSMITH_WIDE_GRANULE != 0)
+    return GFSMITH_EINVAL;
+  if (len == 0)
+    return GFSMITH_OK;
+  if (!gfs_all_given(data, wide->k) || !gfs_all_given((const uint8_t *const *)parity, wide->m))
+    return GFSMITH_EINVAL;
+  wide_work w;
+  gfsmith_status status =
+      work_create(&w, (size_t)wide->block * (wide->k > wide->block ? 2 : 1), len);
+  if (status != GFSMITH_OK)
+    return status;
+  for (size_t at = 0; at < len; at += w.slice)
+    encode_slice(wide, &w, at, gfs_least(w.slice, len - at), data, parity);
+  free(w.allocated);
+  return GFSMITH_OK;
+}
+
+/* A loss: the wanted shards, and tables of a constant for each present or wanted one. */
+typedef struct wide_loss {
+  const bool *present;
+  bool *wanted;  /* k + m, only missing shards */
+  unsigned from; /* the points of the wanted shards are from .. to - 1 */
+  unsigned to;
+  uint8_t *tables; /* of shard i at i * entry */
+} wide_loss;
+
+static unsigned point_of(const gfsmith_wide *wide, unsigned shard) {
+  return shard < wide->k ? wide->block + shard : shard - wide->k;
+}
+
+/* Present shards are multiplied by the locator, wanted ones are divided by its derivative. */
+static gfsmith_status fill_constants(const gfsmith_wide *wide, wide_loss *lost) {
+  const unsigned n = wide->points, group = wide->field.order - 1;
+  uint32_t *logarithm = malloc(2 * sizeof(uint32_t) * n);
+  bool *unknown = calloc(n, sizeof *unknown);
+  if (logarithm == NULL || unknown == NULL) {
+    free(logarithm);
+    free(unknown);
+    return GFSMITH_ENOMEM;
+  }
+  for (unsigned i = wide->m; i < wide->block; i++)
+    unknown[i] = true;
+  for (unsigned i = 0; i < wide->k + wide->m; i++)
+    unknown[point_of(wide, i)] = !lost->present[i];
+  gfs_locator(&wide->field, n, unknown, logarithm, logarithm + n);
+  for (unsigned i = 0; i < wide->k + wide->m; i++) {
+    unsigned exponent = logarithm[point_of(wide, i)];
+    if (lost->wanted[i])
+      exponent = (group - exponent) % group;
+    if (lost->wanted[i] || lost->present[i])
+      gfs_transform_table(&wide->transform, &wide->field, exponent,
+                          lost->tables + i * wide->transform.entry);
+  }
+  free(logarithm);
+  free(unknown);
+  return GFSMITH_OK;
+}
+
+static void multiply(const gfs_transform *t, const uint8_t *table, const gfs_rows *from, size_t i,
+                     const gfs_rows *to, size_t j) {
+  const uint8_t *src[GFS_TRANSFORM_PLANES];
+  uint8_t *dst[GFS_TRANSFORM_PLANES];
+  for (unsigned p = 0; p < t->planes; p++) {
+    src[p] = from->plane[p] + i * from->bytes;
+    dst[p] = to->plane[p] + j * to->bytes;
+  }
+  t->dot(from->bytes, t->planes, table, src, dst);
+}
+
+/* The product of the code's polynomial and the locator is known everywhere: it is 0 at the unknown
+ * points. There its derivative is the polynomial times the locator's derivative. */
+static void reconstruct_slice(const gfsmith_wide *wide, const wide_work *w, const wide_loss *lost,
+                              size_t at, size_t part, uint8_t *const *shards) {
+  const gfs_transform *t = &wide->transform;
+  const unsigned n = wide->points, total = wide->k + wide->m;
+  gfs_rows rows = rows_of(t, w, 0, n, part), one = rows_of(t, w, n, 1, part);
+  clear(t, &rows, 0, n);
+  for (unsigned i = 0; i < total; i++)
+    if (lost->present[i]) {
+      load(t, &one, 0, shards[i] + at);
+      multiply(t, lost->tables + i * t->entry, &one, 0, &rows, point_of(wide, i));
+    }
+  gfs_transform_inverse(t, &rows, n, 0, wide->block + wide->k);
+  gfs_transform_derive(t, &rows, n);
+  gfs_transform_forward(t, &rows, n, lost->from, lost->to);
+  for (unsigned i = 0; i < total; i++)
+    if (lost->wanted[i]) {
+      multiply(t, lost->tables + i * t->entry, &rows, point_of(wide, i), &one, 0);
+      store(t, &one, 0, shards[i] + at);
+    }
+}
+
+static gfsmith_status rebuild(const gfsmith_wide *wide, size_t len, uint8_t *const *shards,
+                              wide_loss *lost) {
+  wide_work w;
+  gfsmith_status status = fill_constants(wide, lost);
+  if (status == GFSMITH_OK)
+    status = work_create(&w, (size_t)wide->points + 1, len);
+  if (status != GFSMITH_OK)
+    return status;
+  for (size_t at = 0; at < len; at += w.slice)
+    reconstruct_slice(wide, &w, lost, at, gfs_least(w.slice, len - at), shards);
+  free(w.allocated);
+  return GFSMITH_OK;
+}
+
+/* Fill the wanted shards and the range of their points. Errors as gfsmith_wide_reconstruct. */
+static gfsmith_status find_loss(const gfsmith_wide *wide, uint8_t *const *shards,
+                                const bool *wanted, wide_loss *lost) {
+  lost->from = wide->points;
+  lost->to = 0;
+  for (unsigned i = 0; i < wide->k + wide->m; i++) {
+    lost->wanted[i] = !lost->present[i] && (wanted == NULL || wanted[i]);
+    if ((lost->present[i] || lost->wanted[i]) && shards[i] == NULL)
+      return GFSMITH_EINVAL;
+    unsigned point = point_of(wide, i);
+    if (lost->wanted[i] && point < lost->from)
+      lost->from = point;
+    if (lost->wanted[i] && point >= lost->to)
+      lost->to = point + 1;
+  }
+  return GFSMITH_OK;
+}
+
+gfsmith_status gfsmith_wide_reconstruct(const gfsmith_wide *wide, size_t len,
+                                        uint8_t *const *shards, const bool *present,
+                                        const bool *wanted) {
+  if (wide == NULL || present == NULL || len % GFSMITH_WIDE_GRANULE != 0 ||
+      (len > 0 && shards == NULL))
+    return GFSMITH_EINVAL;
+  const unsigned total = wide->k + wide->m;
+  unsigned missing = 0;
+  for (unsigned i = 0; i < total; i++)
+    missing += !present[i];
+  if (missing > wide->m)
+    return GFSMITH_ETOOMANY;
+  if (len == 0)
+    return GFSMITH_OK;
+  uint8_t *memory = malloc(total * (wide->transform.entry + sizeof(bool)));
+  if (memory == NULL)
+    return GFSMITH_ENOMEM;
+  wide_loss lost = {.present = present,
+                    .wanted = (bool *)(memory + total * wide->transform.entry),
+                    .tables = memory};
+  gfsmith_status status = find_loss(wide, shards, wanted, &lost);
+  if (status == GFSMITH_OK && lost.to > 0)
+    status = rebuild(wide, len, shards, &lost);
+  free(memory);
+  return status;
+}

@@ -1,0 +1,266 @@
+"""gfsmith_wide on every set of this CPU: parities against a matrix from Lagrange interpolation and against
+klauspost/reedsolomon, repairs, invalid arguments, and mutants."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pytest
+
+from tests.oracle import leopard
+from tests.support.compiler import Compiler
+from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
+from tests.support.mutation import Mutant
+from tests.support.paths import ROOT
+
+SOURCES = [ROOT / "runtime/core/src" / name for name in ("wide.c", "transform.c", "locator.c", "cantor.c")]
+KLAUSPOST = Path(__file__).parent / "klauspost"
+#: Shapes for the matrix: one shard, several blocks of data, truncated blocks.
+SMALL = (
+    ("leopard8", 1, 1),
+    ("leopard8", 5, 3),
+    ("leopard8", 20, 4),
+    ("leopard8", 9, 17),
+    ("leopard16", 1, 1),
+    ("leopard16", 3, 2),
+    ("leopard16", 13, 5),
+    ("leopard16", 6, 24),
+)
+#: Shapes for klauspost's bytes; 342 of 1023 is that of JAM.
+SHAPES = (
+    ("leopard8", 1, 1, 64),
+    ("leopard8", 17, 3, 8256),
+    ("leopard8", 100, 20, 640),
+    ("leopard8", 128, 128, 192),
+    ("leopard16", 1, 1, 64),
+    ("leopard16", 2, 1, 128),
+    ("leopard16", 10, 4, 8256),
+    ("leopard16", 200, 55, 320),
+    ("leopard16", 256, 256, 1088),
+    ("leopard16", 1000, 100, 192),
+    ("leopard16", 342, 681, 448),
+    ("leopard16", 1024, 1024, 576),
+    ("leopard16", 5000, 1, 64),
+    ("leopard16", 3, 2000, 64),
+)
+
+
+class Wide:
+    """A gfsmith_wide object of a library."""
+
+    def __init__(self, api: Api, code: str, k: int, m: int) -> None:
+        self.api, self.k, self.m = api, k, m
+        self.made = ctypes.c_void_p()
+        assert create(api, self.made, code, k, m) == OK
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the parities; the bytes around them do not change."""
+        padded = np.full((self.m, data.shape[1] + 2), 0xA5, dtype=np.uint8)
+        status = call(
+            self.api, "encode", self.made, data.shape[1], addresses(data), addresses(padded[:, 1:-1])
+        )
+        assert status == OK
+        assert (padded[:, [0, -1]] == 0xA5).all()
+        return padded[:, 1:-1]
+
+    def reconstruct(self, shards: Bytes, present: Any, wanted: Any = None) -> int:
+        flags = [None if each is None else (ctypes.c_bool * len(each))(*each) for each in (present, wanted)]
+        return call(self.api, "reconstruct", self.made, shards.shape[1], addresses(shards), *flags)
+
+    def close(self) -> None:
+        self.api.lib.gfsmith_wide_destroy.restype = None
+        self.api.lib.gfsmith_wide_destroy(self.made)
+
+
+def create(api: Api, made: Any, code: str | None, k: int, m: int) -> int:
+    name = None if code is None else code.encode()
+    return int(api.lib.gfsmith_wide_create(ctypes.byref(made), name, ctypes.c_uint(k), ctypes.c_uint(m)))
+
+
+def call(api: Api, name: str, made: Any, length: int, *pointers: Any) -> int:
+    return int(getattr(api.lib, f"gfsmith_wide_{name}")(made, ctypes.c_size_t(length), *pointers))
+
+
+def addresses(rows: Bytes) -> Any:
+    return (ctypes.c_void_p * len(rows))(*(row.ctypes.data for row in rows))
+
+
+def random_data(k: int, length: int) -> Bytes:
+    """Return data shards at odd addresses."""
+    rng = np.random.default_rng(k * length)
+    return rng.integers(0, 256, (k, length + 1), dtype=np.uint8)[:, 1:]
+
+
+def check_repair(wide: Wide, shards: Bytes, missing: Any, wanted: Any = None) -> None:
+    """Lose shards and rebuild those that are wanted; the others keep their bytes."""
+    lost, expected = shards.copy(), shards.copy()
+    present = np.ones(len(shards), dtype=bool)
+    present[missing] = False
+    lost[missing] = 0x5A
+    ignored = [i for i in missing if wanted is not None and not wanted[i]]
+    expected[ignored] = 0x5A
+    assert wide.reconstruct(lost, present, wanted) == OK
+    assert np.array_equal(lost, expected), missing
+
+
+def check(api: Api, code: str, k: int, m: int, length: int, parity: Bytes, losses: int = 3) -> None:
+    """Compare the parities, then rebuild all parities, as many data shards as possible, and random losses."""
+    wide, data = Wide(api, code, k, m), random_data(k, length)
+    assert np.array_equal(wide.encode(data), parity), (code, k, m)
+    shards, rng = np.concatenate([data, parity]), np.random.default_rng(k + m)
+    check_repair(wide, shards, np.arange(k, k + m))
+    check_repair(wide, shards, np.arange(min(k, m)))
+    for _ in range(losses):
+        missing = rng.choice(k + m, rng.integers(1, m + 1), replace=False)
+        check_repair(wide, shards, missing, rng.random(k + m) < 0.7)
+        check_repair(wide, shards, missing)
+    wide.close()
+
+
+@pytest.mark.parametrize("case", SMALL, ids=str)
+def test_parities_of_the_matrix(api: Api, isa: str, case: tuple[str, int, int]) -> None:
+    code, k, m = case
+    for length in (64, 320):
+        check(api, code, k, m, length, leopard.encode(code, m, random_data(k, length)))
+
+
+@pytest.fixture(scope="module")
+def klauspost(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[bytes]]:
+    program = tmp_path_factory.mktemp("klauspost") / "leopard"
+    environment = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
+    command = ["go", "build", "-o", str(program), "."]
+    built = subprocess.run(command, cwd=KLAUSPOST, env=environment, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def _parities(process: subprocess.Popen[bytes], code: str, m: int, data: Bytes) -> Bytes:
+    """Return klauspost's parities."""
+    answers: IO[bytes] | None = process.stdout
+    assert process.stdin is not None and answers is not None
+    process.stdin.write(f"{code} {len(data)} {m} {data.shape[1]}\n".encode() + data.tobytes())
+    process.stdin.flush()
+    size = m * data.shape[1]
+    answer = answers.read(size)
+    assert len(answer) == size, (code, len(data), m)
+    return np.frombuffer(answer, dtype=np.uint8).reshape(m, -1)
+
+
+@pytest.mark.needs("go")
+@pytest.mark.parametrize("case", SHAPES, ids=str)
+def test_bytes_of_klauspost(
+    api: Api, klauspost: subprocess.Popen[bytes], case: tuple[str, int, int, int]
+) -> None:
+    code, k, m, length = case
+    parity = _parities(klauspost, code, m, random_data(k, length))
+    for isa in ("gfni_avx512", "avx2", "scalar"):
+        if api.set_isa(isa) == OK:
+            check(api, code, k, m, length, parity, losses=1)
+
+
+def test_lengths_around_a_slice(api: Api, isa: str) -> None:
+    """Each part of a long shard has the parities of that part alone."""
+    wide = Wide(api, "leopard16", 12, 7)
+    data = random_data(12, 2 * 4096 + 192)
+    whole = wide.encode(data)
+    for start in range(0, data.shape[1], 64):
+        assert np.array_equal(wide.encode(data[:, start : start + 64]), whole[:, start : start + 64])
+    wide.close()
+
+
+def test_most_shards(api: Api) -> None:
+    wide = Wide(api, "leopard16", 65000, 500)
+    data = random_data(65000, 64)
+    shards = np.concatenate([data, wide.encode(data)])
+    check_repair(wide, shards, np.random.default_rng(1).choice(65500, 500, replace=False))
+    wide.close()
+
+
+def test_arguments(api: Api) -> None:
+    made = ctypes.c_void_p()
+    for code, k, m in (
+        *(("leopard16", 0, 1), ("leopard16", 1, 0), ("leopard16", 65535, 1), ("leopard16", 1, 65535)),
+        *(("leopard16", 32768, 32768), ("leopard16", 40000, 20000), ("leopard16", 1 << 31, 1 << 31)),
+        *(("leopard8", 255, 2), ("leopard8", 100, 129), ("leopard8", 1, 256), ("leopard8", 200, 33)),
+        *(("leopard", 4, 2), ("", 4, 2), (None, 4, 2)),
+    ):
+        assert create(api, made, code, k, m) == EINVAL, (code, k, m)
+        assert made.value is None
+    assert int(api.lib.gfsmith_wide_create(None, b"leopard16", 4, 2)) == EINVAL
+    wide = Wide(api, "leopard16", 3, 2)
+    shards = np.full((5, 128), 7, dtype=np.uint8)
+    good, rows = shards.copy(), addresses(shards)
+    data, parity = (ctypes.c_void_p * 3)(*rows[:3]), (ctypes.c_void_p * 2)(*rows[3:])
+    holed = [(ctypes.c_void_p * 3)(*rows[:2], None), (ctypes.c_void_p * 2)(rows[3], None)]
+    for size, src, dst in (
+        (64, holed[0], parity),
+        (64, data, holed[1]),
+        (64, None, parity),
+        (64, data, None),
+    ):
+        assert call(api, "encode", wide.made, size, src, dst) == EINVAL
+    for size in (1, 2, 32, 63, 65, 96):
+        assert call(api, "encode", wide.made, size, data, parity) == EINVAL
+        assert (
+            call(api, "reconstruct", wide.made, size, rows, (ctypes.c_bool * 5)(1, 1, 1, 1, 0), None)
+            == EINVAL
+        )
+    assert call(api, "encode", None, 64, data, parity) == EINVAL
+    assert call(api, "encode", wide.made, 0, None, None) == OK
+    flags = (ctypes.c_bool * 5)(False, True, True, True, True)
+    for first, given in ((None, rows), (flags, None)):
+        assert call(api, "reconstruct", wide.made, 64, given, first, None) == EINVAL
+    assert call(api, "reconstruct", None, 64, rows, flags, None) == EINVAL
+    for missing in (0, 1):  # the pointer of a wanted shard, and of a present one
+        some = (ctypes.c_void_p * 5)(*rows)
+        some[missing] = None
+        assert call(api, "reconstruct", wide.made, 64, some, flags, None) == EINVAL
+    assert wide.reconstruct(shards, [True, True, False, False, False]) == ETOOMANY
+    assert wide.reconstruct(shards, [False] * 5) == ETOOMANY
+    assert wide.reconstruct(shards[:, :0], [False] * 5) == ETOOMANY
+    assert wide.reconstruct(shards, [True] * 5) == OK
+    assert wide.reconstruct(shards, [True, False, True, True, False], [False] * 5) == OK
+    assert np.array_equal(shards, good)
+    wide.close()
+    api.lib.gfsmith_wide_destroy(None)
+
+
+MUTANTS = (
+    Mutant("first + at", "at", within="interpolate"),
+    Mutant("point / d / 2", "point / 2"),
+    Mutant("block + first", "first", within="encode_slice"),
+    Mutant("first > 0", "false", within="encode_slice"),
+    Mutant("clear(t, &rows, given, block);", ";"),
+    Mutant("at >= to", "at + half >= to"),
+    Mutant("at + size <= from", "at <= from", within="evaluate"),
+    Mutant("shard + 2 * at + HALF", "shard + 2 * at", within="load"),
+    Mutant("point + 1", "point", within="find_loss"),
+    Mutant("unknown[i] = true;", ";", within="fill_constants"),
+    Mutant("(group - exponent) % group", "exponent"),
+    Mutant("wide->block + shard", "shard"),
+    Mutant("missing > wide->m", "false"),
+    Mutant("x + modulus - y", "x - y"),
+    Mutant("field->order / n", "1"),
+    Mutant("gfs_transform_derive(t, &rows, n);", ";"),
+    Mutant("8 * from + bit", "bit"),
+    Mutant("len % GFSMITH_WIDE_GRANULE != 0", "false", within="gfsmith_wide_encode"),
+)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_the_tests_detect_the_error(mutant: Mutant, compiler: Compiler) -> None:
+    api = Api(compiler.library_with_error(mutant, SOURCES))
+    with pytest.raises(AssertionError):
+        for code, k, m in SMALL:
+            check(api, code, k, m, 320, leopard.encode(code, m, random_data(k, 320)))
+        test_lengths_around_a_slice(api, "")
+        test_arguments(api)
