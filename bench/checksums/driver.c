@@ -2,10 +2,10 @@
  *
  * usage: driver K M BYTES POOL TURNS TRIALS
  *
- * POOL: bytes of memory with the stripes, which are visited in random order, and which the codec
- * then knows to be in memory; 0: one stripe. Prints
- * one line per trial: nanoseconds per stripe of encoding alone, of one pass, of two passes, and of
- * ISA-L's two passes. Each trial starts with another one. */
+ * POOL: bytes of memory with the stripes, which are visited in random order; the codec then has the
+ * hint STREAMING. 0: one stripe. Prints one line per trial: nanoseconds per stripe of encoding
+ * alone, of one pass, of two passes, and of ISA-L's two passes. Each trial starts with another one.
+ */
 #define _GNU_SOURCE
 #include <isa-l.h>
 #include <stdio.h>
