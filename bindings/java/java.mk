@@ -85,5 +85,8 @@ $(JAVA_JAR): $(JAVA_BUILD)/classes $(JAVA_MACHINES:%=$(JAVA_TREE)/$(JAVA_LIBRARY
 # Hadoop's and Ozone's own benchmarks of raw coders: docs/migrate/hdfs.md, docs/migrate/ozone.md
 ROUNDS := 3
 .PHONY: bench-hadoop bench-ozone
-bench-hadoop bench-ozone: bench-%: java
-	@bench/hadoop/run.sh $* $(JAVA_JAR) $(ROUNDS)
+bench-hadoop: java
+	@bench/hadoop/run.sh hadoop $(JAVA_JAR) $(ROUNDS)
+
+bench-ozone: java
+	@bench/hadoop/run.sh ozone $(JAVA_JAR) $(ROUNDS)

@@ -26,7 +26,7 @@ typedef struct wide_code {
   unsigned width, polynomial;
 } wide_code;
 
-static const wide_code codes[] = {{"leopard8", 8, 0x11d}, {"leopard16", 16, 0x1002d}};
+static const wide_code wide_codes[] = {{"leopard8", 8, 0x11d}, {"leopard16", 16, 0x1002d}};
 
 struct gfsmith_wide {
   unsigned k, m;
@@ -44,9 +44,9 @@ static unsigned power_of_two(unsigned least) {
 }
 
 static const wide_code *find_code(const char *name) {
-  for (size_t n = 0; n < sizeof codes / sizeof codes[0]; n++)
-    if (strcmp(codes[n].name, name) == 0)
-      return &codes[n];
+  for (size_t n = 0; n < sizeof wide_codes / sizeof wide_codes[0]; n++)
+    if (strcmp(wide_codes[n].name, name) == 0)
+      return &wide_codes[n];
   return NULL;
 }
 

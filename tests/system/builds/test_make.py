@@ -77,7 +77,8 @@ def test_a_tree(place: Place, tmp_path: Path) -> None:
     stage = tmp_path / "stage"
     place.call("make", "-j2", "install", "CFLAGS=-O1", "PREFIX=/opt/acme", f"DESTDIR={stage}", cwd=tree)
     names = {path.name for path in stage.rglob("*") if not path.is_dir()}
-    headers = {"acme.h", "acme_plan.h", "acme_parallel.h", "acme_raid.h", "acme_algebra.h", "acme_checksum.h"}
+    parts = ("plan", "parallel", "raid", "algebra", "checksum", "wide")
+    headers = {"acme.h", *(f"acme_{part}.h" for part in parts)}
     shared = {"libacme.so", "libacme.so.0", f"libacme.so.{__version__}"}
     assert names == headers | shared | {"libacme.a", "acme.pc"}
 

@@ -71,7 +71,8 @@ def test_the_kernel_call_of_the_contract(tmp_path: Path) -> None:
 
 HEADERS = (
     "#include <gfsmith.h>\n#include <gfsmith_adaptive.h>\n#include <gfsmith_compose.h>\n"
-    "#include <gfsmith_parallel.h>\n#include <gfsmith_plan.h>\n#include <gfsmith_raid.h>\n"
+    "#include <gfsmith_checksum.h>\n#include <gfsmith_parallel.h>\n#include <gfsmith_plan.h>\n"
+    "#include <gfsmith_raid.h>\n"
 )
 #: A fragment may compute a status or a count that its text only explains.
 FRAGMENT_CC = [*CC, "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-fsyntax-only"]
@@ -80,7 +81,12 @@ CODEC, STRIPE = "gfsmith_codec *codec", "size_t len, uint8_t *const *shards"
 #: Page -> for each fragment on it, in order, the variables that the text takes as given.
 FRAGMENTS: dict[str, tuple[str, ...]] = {
     "docs/adaptive.md": (CODEC,),
-    "docs/checksums.md": ("const uint8_t *first, const uint8_t *second",),
+    "docs/checksums.md": (
+        "const uint8_t *first, const uint8_t *second",
+        f"{CODEC}, const uint8_t *const *first_data, uint8_t *const *first_parity, "
+        "const uint8_t *const *second_data, uint8_t *const *second_parity",
+        f"{CODEC}, {STRIPE}, const bool *present, const uint64_t *stored",
+    ),
     "docs/algebra.md": ("const uint8_t *numerators, const uint8_t *denominators, uint8_t *quotients",),
     "docs/compose/guide.md": (
         f"{CODEC}, const uint16_t *ranks, const bool *present, const uint16_t *readers, gfsmith_node *node, "
@@ -105,6 +111,9 @@ FRAGMENTS: dict[str, tuple[str, ...]] = {
         f"{CODEC}, {STRIPE}, const bool *present, size_t *counts",
         f"{CODEC}, size_t len, unsigned j, const uint8_t *delta, unsigned count, const unsigned *indices, "
         "const uint8_t *const *deltas, const uint8_t *data, uint8_t *const *parity, bool first",
+    ),
+    "docs/wide.md": (
+        f"{STRIPE}, const bool *present, const uint8_t *const *data, uint8_t *const *parity",
     ),
     "docs/widths.md": (
         "const uint16_t *parity, size_t len, const uint8_t *const *planes, uint8_t *const *results",

@@ -19,7 +19,7 @@ from tests.support.mutation import Mutant
 
 WRAPPED = ("malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free")
 LIBC = {
-    *("malloc", "free", "getenv", "fprintf", "stderr", "strcmp", "strlen"),
+    *("malloc", "calloc", "free", "getenv", "fprintf", "stderr", "strcmp", "strlen"),
     *("memcmp", "memcpy", "memset", "memmove"),
     *("__fprintf_chk", "__memcpy_chk", "__memset_chk"),  # with _FORTIFY_SOURCE
 }

@@ -4,6 +4,7 @@
 #include <gfsmith.h>
 #include <gfsmith_algebra.h>
 #include <gfsmith_checksum.h>
+#include <gfsmith_wide.h>
 #include <gfsmith_plan.h>
 #include <gfsmith_parallel.h>
 #include <gfsmith_raid.h>
