@@ -42,8 +42,34 @@ function power(products, base, exponent) {
   return value;
 }
 
+const BUTTERFLIES = ['fft', 'ifft'];
+
+/** The same for a butterfly of x and y, half of the sources each. fft: x += C y, then y += x.
+ * ifft: y += x, then x += C y. */
+function butterfly(kernel, products, k, len, choose) {
+  const planes = k / 2;
+  const values = all(k).map((j) => source(j, len).slice());
+  const [x, y] = [values.slice(0, planes), values.slice(planes)];
+  const coeffs = [];
+  const rows = all(planes * planes).map((index) => {
+    const c = choose(index);
+    const row = products.subarray(256 * c, 256 * c + 256);
+    coeffs.push(...entry(kernel.tables, row));
+    return row;
+  });
+  const addProducts = () =>
+    rows.forEach((row, index) => {
+      const [from, sum] = [y[Math.floor(index / planes)], x[index % planes]];
+      for (let n = 0; n < len; n++) sum[n] ^= row[from[n]];
+    });
+  const addX = () => y.forEach((sum, p) => sum.forEach((_, n) => (sum[n] ^= x[p][n])));
+  for (const step of kernel.operation === 'fft' ? [addProducts, addX] : [addX, addProducts]) step();
+  return { k, outputs: k, sums: values, coeffs: Uint8Array.from(coeffs) };
+}
+
 /** Returns the arguments of a kernel: coefficients, their tables, and the sums over the sources. */
 function setting(kernel, products, k, len, choose) {
+  if (BUTTERFLIES.includes(kernel.operation)) return butterfly(kernel, products, k, len, choose);
   const mul = kernel.operation === 'mul';
   const outputs = mul ? k : kernel.outputs;
   const sums = Array.from({ length: outputs }, () => new Uint8Array(len));
@@ -213,15 +239,16 @@ const SWEEPS = {
     }
   },
 
-  /** mad: any destination may equal any source; mul: the source of the same index. */
+  /** mad and butterflies: any destination may equal any source; mul: the source of the same index. */
   in_place(runner, kernel, products) {
-    if (kernel.operation !== 'mad' && kernel.operation !== 'mul') return;
+    const free = kernel.operation === 'mad' || BUTTERFLIES.includes(kernel.operation);
+    if (!free && kernel.operation !== 'mul') return;
     const last = 2 * kernel.block + kernel.vector + 3;
     const set = setting(kernel, products, usual(kernel, 3), last, uniform);
     const both = Math.min(set.k, set.outputs);
     const same = all(both);
     const crossed = all(set.outputs).map((i) => (set.outputs - 1 - i < both ? set.outputs - 1 - i : undefined));
-    for (const alias of kernel.operation === 'mad' ? [[0], same, crossed] : [[0], same]) {
+    for (const alias of free ? [[0], same, crossed] : [[0], same]) {
       for (let len = 0; len <= last; len++) runner.everywhere(set, len, [3, 3 + both - 1], alias);
     }
   },
