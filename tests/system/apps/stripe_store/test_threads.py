@@ -59,14 +59,16 @@ def use(store: Store) -> None:
         list(clients.map(store.set, VALUES, VALUES.values()))
 
 
-def end(store: Store) -> str:
-    """End the programs and return their logs. Status 66 means that ThreadSanitizer reports something."""
+def end(store: Store, allowed: frozenset[int] = frozenset()) -> str:
+    """End the programs and return their logs. Status 66 means that ThreadSanitizer reports something; others
+    than 0 must be allowed."""
     ours = [name for name in store.running if not name.startswith("memcached")]
     statuses = {store.running[name] for name in ours}
     store.kill(*ours, by=signal.SIGTERM)
     logs = "".join(store.log_of(name).read_text() for name in ours)
-    assert {process.returncode for process in statuses} <= {0, 66}, logs[-4000:]
-    assert ("ThreadSanitizer" in logs) == any(process.returncode == 66 for process in statuses)
+    assert {process.returncode for process in statuses} <= {0, 66} | allowed, logs[-4000:]
+    reported = any(process.returncode in {66} | allowed for process in statuses)
+    assert ("ThreadSanitizer" in logs) == reported
     return logs
 
 
@@ -94,7 +96,7 @@ def test_threads_share_nothing_without_a_lock(threaded: Path, make_threaded: Cal
 def test_a_missing_lock_is_detected(
     threaded: Path, make_threaded: Callable[[Path], Store], tmp_path: Path
 ) -> None:
-    """Requests may also fail, because letters get lost."""
+    """Requests may also fail, because letters get lost, and the agent may end by a memory fault."""
     wrong, source = tmp_path / "build", tmp_path / "store"
     shutil.copytree(threaded, wrong, symlinks=True)
     shutil.copytree(EXAMPLE, source)
@@ -104,4 +106,4 @@ def test_a_missing_lock_is_detected(
     store = make_threaded(wrong)
     with suppress(AssertionError, MemcacheError):
         use(store)
-    assert "data race" in end(store)
+    assert "data race" in end(store, frozenset({-signal.SIGSEGV}))
