@@ -139,8 +139,9 @@ static GFS_NOT_INLINED gfsmith_status append_any(const gfsmith_codec *codec, siz
   return change_parities(&c, len, parity);
 }
 
-static inline gfsmith_status append(const gfsmith_codec *codec, size_t len, unsigned data_index,
-                                    const uint8_t *data, uint8_t *const *parity, bool first) {
+static inline gfsmith_status append_source(const gfsmith_codec *codec, size_t len,
+                                           unsigned data_index, const uint8_t *data,
+                                           uint8_t *const *parity, bool first) {
   if (codec == NULL || data_index >= codec->k)
     return GFSMITH_EINVAL;
   if (!gfs_length_within(len, codec->short_update))
@@ -157,10 +158,10 @@ static inline gfsmith_status append(const gfsmith_codec *codec, size_t len, unsi
 
 gfsmith_status gfsmith_append(const gfsmith_codec *codec, size_t len, unsigned data_index,
                               const uint8_t *data, uint8_t *const *parity, bool first) {
-  return append(codec, len, data_index, data, parity, first);
+  return append_source(codec, len, data_index, data, parity, first);
 }
 
 gfsmith_status gfsmith_update(const gfsmith_codec *codec, size_t len, unsigned data_index,
                               const uint8_t *delta, uint8_t *const *parity) {
-  return append(codec, len, data_index, delta, parity, false);
+  return append_source(codec, len, data_index, delta, parity, false);
 }

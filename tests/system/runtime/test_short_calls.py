@@ -25,8 +25,8 @@ MUTANTS = (
     Mutant("gfs_codec_find_short(codec);", ";", within="finish"),
     # Arguments that are not checked.
     Mutant("!gfs_shards_given(codec, data, parity)", "false"),
-    Mutant("parity == NULL", "false", within="append"),
-    Mutant("data == NULL || $rest", "$rest", within="append"),
+    Mutant("parity == NULL", "false", within="append_source"),
+    Mutant("data == NULL || $rest", "$rest", within="append_source"),
     Mutant("gfs_missing((const uint8_t *const *)parity, codec->m) != 0", "false"),
     Mutant("gfs_missing((const uint8_t *const *)shards, k + m) != 0", "false"),
     Mutant(
