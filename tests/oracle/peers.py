@@ -15,6 +15,7 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -80,11 +81,12 @@ class Peer:
         return answers
 
 
-def _klauspost() -> Peer:
-    """Version 1.11.8, of August 2023, is the last that Debian 12's Go 1.19 builds. go.sum pins it."""
+def _klauspost(*code: str) -> Peer:
+    """Version 1.11.8, of August 2023, is the last that Debian 12's Go 1.19 builds. go.sum pins it. code: one
+    of its Leopard codes."""
     program = BUILD / "klauspost"
     run_client(["go", "build", "-trimpath", "-o", program, "."], HERE / "compat" / "klauspost")
-    return Peer([program])
+    return Peer([program, *code])
 
 
 def _rust() -> Peer:
@@ -110,9 +112,11 @@ def _hdfs() -> Peer:
 
 
 PEERS: dict[str, Callable[[], Peer]] = {"klauspost": _klauspost, CRATE: _rust, "hdfs": _hdfs}
+#: klauspost's Leopard codes, by the names of gfsmith_wide.h.
+LEOPARD = {code: partial(_klauspost, code) for code in ("leopard8", "leopard16")}
 
 
 def peer(name: str) -> Peer:
     """Return the program of a name. Raises Unavailable."""
     with locked(BUILD / "lock"):
-        return PEERS[name]()
+        return (PEERS | LEOPARD)[name]()

@@ -4,23 +4,19 @@ klauspost/reedsolomon, repairs, invalid arguments, and mutants."""
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.oracle import leopard
+from tests.oracle.peers import Request, peer
 from tests.support.compiler import Compiler
 from tests.support.library import EINVAL, ETOOMANY, OK, Api, Bytes
 from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 SOURCES = [ROOT / "runtime/core/src" / name for name in ("wide.c", "transform.c", "locator.c", "cantor.c")]
-KLAUSPOST = Path(__file__).parent / "klauspost"
 #: Shapes for the matrix: one shard, several blocks of data, truncated blocks.
 SMALL = (
     ("leopard8", 1, 1),
@@ -130,38 +126,11 @@ def test_parities_of_the_matrix(api: Api, isa: str, case: tuple[str, int, int]) 
         check(api, code, k, m, length, leopard.encode(code, m, random_data(k, length)))
 
 
-@pytest.fixture(scope="module")
-def klauspost(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[bytes]]:
-    program = tmp_path_factory.mktemp("klauspost") / "leopard"
-    environment = {**os.environ, "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
-    command = ["go", "build", "-o", str(program), "."]
-    built = subprocess.run(command, cwd=KLAUSPOST, env=environment, capture_output=True, text=True)
-    assert built.returncode == 0, built.stderr
-    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
-
-
-def _parities(process: subprocess.Popen[bytes], code: str, m: int, data: Bytes) -> Bytes:
-    """Return klauspost's parities."""
-    answers: IO[bytes] | None = process.stdout
-    assert process.stdin is not None and answers is not None
-    process.stdin.write(f"{code} {len(data)} {m} {data.shape[1]}\n".encode() + data.tobytes())
-    process.stdin.flush()
-    size = m * data.shape[1]
-    answer = answers.read(size)
-    assert len(answer) == size, (code, len(data), m)
-    return np.frombuffer(answer, dtype=np.uint8).reshape(m, -1)
-
-
 @pytest.mark.needs("go")
 @pytest.mark.parametrize("case", SHAPES, ids=str)
-def test_bytes_of_klauspost(
-    api: Api, klauspost: subprocess.Popen[bytes], case: tuple[str, int, int, int]
-) -> None:
+def test_bytes_of_klauspost(api: Api, case: tuple[str, int, int, int]) -> None:
     code, k, m, length = case
-    parity = _parities(klauspost, code, m, random_data(k, length))
+    (parity,) = peer(code).answer([Request(k, m, random_data(k, length))])
     for isa in ("gfni_avx512", "avx2", "scalar"):
         if api.set_isa(isa) == OK:
             check(api, code, k, m, length, parity, losses=1)

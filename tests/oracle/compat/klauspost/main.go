@@ -1,5 +1,5 @@
 // Command compat answers the requests of tests/oracle/peers.py with klauspost/reedsolomon, the coder of
-// MinIO: parities of given data, or shards with the missing ones rebuilt.
+// MinIO: parities of given data, or shards with the missing ones rebuilt. An argument names one of its Leopard codes.
 package main
 
 import (
@@ -9,9 +9,16 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/klauspost/reedsolomon"
 )
+
+var options = map[string][]reedsolomon.Option{
+	"":          nil,
+	"leopard16": {reedsolomon.WithLeopardGF16(true)},
+	"leopard8":  {reedsolomon.WithLeopardGF(true)},
+}
 
 type header struct{ Repair, K, M, Length uint32 }
 
@@ -35,8 +42,8 @@ func check(err error) {
 	}
 }
 
-func answer(in io.Reader, h header) [][]byte {
-	coder, err := reedsolomon.New(int(h.K), int(h.M))
+func answer(in io.Reader, h header, code string) [][]byte {
+	coder, err := reedsolomon.New(int(h.K), int(h.M), options[code]...)
 	check(err)
 	if h.Repair == 0 {
 		shards := append(read(in, h.K, h.Length), read(new(zeros), h.M, h.Length)...)
@@ -65,6 +72,10 @@ func (*zeros) Read(p []byte) (int, error) {
 }
 
 func main() {
+	code := strings.Join(os.Args[1:], " ")
+	if _, known := options[code]; !known {
+		log.Fatalf("%s: allowed: leopard8, leopard16", code)
+	}
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
 	for {
 		var h header
@@ -73,7 +84,7 @@ func main() {
 			break
 		}
 		check(err)
-		for _, shard := range answer(in, h) {
+		for _, shard := range answer(in, h, code) {
 			_, err := out.Write(shard)
 			check(err)
 		}
