@@ -23,38 +23,12 @@ import numpy as np
 
 from bench.build import ROOT, BuildError, peer
 from bench.machine import describe
+from bench.peer_calls import Job, Spec, open_peer
 
 SHAPES = ((256, 256), (1024, 1024), (4096, 4096), (342, 681))
 LENGTHS = (1 << 10, 64 << 10)
 PITCH = 64  #: bytes between shards
 COLUMNS = ("k + m", "shard", "gfsmith, GB/s", "klauspost", "reed-solomon-simd", "over klauspost", "over simd")
-
-
-class Spec(ctypes.Structure):
-    """bench_spec of bench/driver/peer.h."""
-
-    _fields_ = (
-        ("variant", ctypes.c_char_p),
-        ("code", ctypes.c_char_p),
-        ("matrix", ctypes.c_void_p),
-        ("k", ctypes.c_uint),
-        ("m", ctypes.c_uint),
-        ("len", ctypes.c_size_t),
-    )
-
-
-class Job(ctypes.Structure):
-    """bench_job of bench/driver/peer.h."""
-
-    _fields_ = (
-        ("base", ctypes.c_void_p),
-        ("order", ctypes.c_void_p),
-        ("count", ctypes.c_size_t),
-        ("len", ctypes.c_size_t),
-        ("pitch", ctypes.c_size_t),
-        ("k", ctypes.c_uint),
-        ("m", ctypes.c_uint),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +52,12 @@ class Stripe:
 
 def of_peer(library: Path, variant: bytes, stripe: Stripe) -> Callable[[int], None]:
     """Return the function that encodes a stripe so many times. Raises BuildError."""
-    lib, made = ctypes.CDLL(str(library)), ctypes.c_void_p()
-    lib.peer_open.restype = ctypes.c_char_p
-    # Every row of the matrix that the interface passes to other variants.
-    none = (ctypes.c_uint8 * (stripe.k * stripe.m))()
-    at = ctypes.cast(none, ctypes.c_void_p)
-    spec = Spec(variant, b"", at, stripe.k, stripe.m, stripe.length)
-    why = lib.peer_open(ctypes.byref(made), ctypes.byref(spec))
-    if why is not None:
-        raise BuildError(f"{library.stem}: {why.decode()}")
+    lib = ctypes.CDLL(str(library))
+    zeros = bytes(stripe.k * stripe.m)  # the matrix, which these variants do not use
+    try:
+        made = open_peer(lib, Spec(variant, b"", zeros, stripe.k, stripe.m, stripe.length))
+    except ValueError as error:
+        raise BuildError(f"{library.stem}: {error}") from None
 
     def run(count: int) -> None:
         pitch = stripe.length + PITCH

@@ -19,6 +19,7 @@ from bench.adaptive import judge, page, plan
 from bench.adaptive.measure import BATCH, CellMeasurer, Measured, settle
 from bench.adaptive.results import TABLES, cell_json, method
 from bench.build import peer
+from bench.peer_calls import Job, Spec, open_peer
 from bench.result_store import OtherRun, PageError, Store
 from gfsmith.explore.stats import Estimate
 
@@ -311,41 +312,11 @@ def test_cells_have_different_names_and_policies_the_library_takes() -> None:
 # ---- ISA-L-D ----
 
 
-class Spec(ctypes.Structure):
-    """bench_spec of bench/driver/peer.h."""
-
-    _fields_ = (
-        ("variant", ctypes.c_char_p),
-        ("code", ctypes.c_char_p),
-        ("matrix", ctypes.c_char_p),
-        ("k", ctypes.c_uint),
-        ("m", ctypes.c_uint),
-        ("len", ctypes.c_size_t),
-    )
-
-
-class Job(ctypes.Structure):
-    """bench_job."""
-
-    _fields_ = (
-        ("base", ctypes.c_void_p),
-        ("order", ctypes.c_void_p),
-        ("count", ctypes.c_size_t),
-        ("len", ctypes.c_size_t),
-        ("pitch", ctypes.c_size_t),
-        ("k", ctypes.c_uint),
-        ("m", ctypes.c_uint),
-    )
-
-
 def encoded(library: ctypes.CDLL, variant: str, k: int, m: int, data: Sequence[bytes]) -> list[bytes]:
     """Return the parities that a variant of the ISA-L peer computes."""
     length = len(data[0])
     matrix = bytes(value for row in matrices.cauchy(k, m) for value in row)
-    made, spec = ctypes.c_void_p(), Spec(variant.encode(), b"cauchy", matrix, k, m, length)
-    library.peer_open.restype = ctypes.c_char_p
-    why = library.peer_open(ctypes.byref(made), ctypes.byref(spec))
-    assert why is None, f"{variant}: {why!r}"
+    made = open_peer(library, Spec(variant.encode(), b"cauchy", matrix, k, m, length))
     shards = ctypes.create_string_buffer(b"".join(data) + b"\xa5" * (m * length), (k + m) * length)
     library.peer_run(made, ctypes.byref(Job(ctypes.addressof(shards), None, 1, length, length, k, m)))
     library.peer_close(made)
