@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from gfsmith.kernel.isa import ISAS
+from gfsmith.kernel.operation import Operation
 from gfsmith.kernel.spec import KernelSpec
 from gfsmith.prove.verdict import METHOD_MACHINE, Status
 
@@ -58,7 +59,7 @@ def _code(specs: Sequence[KernelSpec], sizes: Mapping[str, int]) -> str:
 def summary(specs: Sequence[KernelSpec], manifest: dict[str, Any]) -> str:
     """Return kernels and bytes of machine code per instruction set, as a Markdown table."""
     sizes = {kernel["symbol"]: kernel["bytes"] for kernel in manifest.get("kernels", [])}
-    operations = ("dot", "mad", "mul", "xor", "horner", "fft", "ifft")
+    operations = [operation.value for operation in Operation]
     rows = [
         f"| instruction set | {' | '.join(operations)} | kernels | bytes of code |",
         "|---|" + "---:|" * (len(operations) + 2),

@@ -11,8 +11,7 @@ import click
 from gfsmith.cli import build_options
 from gfsmith.cli.completion import fixed, words
 from gfsmith.cli.console import out, print_json, progress
-from gfsmith.kernel.operation import BUTTERFLIES, Operation
-from gfsmith.verify.layouts import LAYOUTS
+from gfsmith.verify.layouts import LAYOUTS, OPERATIONS
 from gfsmith.words import counted
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class _Abi(click.Choice[str]):
 @click.option(
     "--operation",
     help="dot, mad, mul, xor or horner.",
-    shell_complete=fixed(operation.value for operation in Operation if operation not in BUTTERFLIES),
+    shell_complete=fixed(OPERATIONS),
 )
 @click.option("--inputs", help="Sources: a number, or n for any.")
 @click.option("--outputs", type=int, default=1, help="Destinations.")

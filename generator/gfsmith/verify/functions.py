@@ -14,14 +14,13 @@ from typing import Any
 from gfsmith.codes import parity_matrix
 from gfsmith.codes.names import CodeError
 from gfsmith.kernel.isa import BY_NAME, Isa
-from gfsmith.kernel.operation import BUTTERFLIES, Operation
 from gfsmith.prove.machine.abis import ABIS
 from gfsmith.prove.machine.architectures import of_abi
 from gfsmith.prove.machine.contract import Contract, Layout, Parameter
 from gfsmith.prove.machine.formats.image import Image
 from gfsmith.prove.machine.formats.load import LoadError, load, load_symbol
 from gfsmith.prove.machine.prove import Report, prove_code
-from gfsmith.verify.layouts import LAYOUTS
+from gfsmith.verify.layouts import LAYOUTS, OPERATIONS
 from gfsmith.verify.machines import MACHINES, default_abi, feature_names, is_provable
 
 _TOKENS: dict[str, Parameter] = {
@@ -215,7 +214,7 @@ def _check_lengths(words: Description, contract: Contract) -> None:
 
 def _isa_of(words: Description) -> Isa:
     """Return the instruction set of a description. Raises ForeignError for it and for other unknown names."""
-    _one_of("operation", words.operation, [each.value for each in Operation if each not in BUTTERFLIES])
+    _one_of("operation", words.operation, OPERATIONS)
     _one_of("tables", words.tables, list(LAYOUTS))
     return BY_NAME[_one_of("isa", words.isa, [isa.name for isa in BY_NAME.values() if is_provable(isa)])]
 

@@ -1,6 +1,11 @@
-"""Layouts of coefficient tables by their names on the command line."""
+"""Operations, and layouts of coefficient tables, by their names on the command line."""
 
 from __future__ import annotations
+
+from gfsmith.kernel.operation import BUTTERFLIES, Operation
+
+#: No layout is that of a butterfly, whose table has entries for half of the sources.
+OPERATIONS = [operation.value for operation in Operation if operation not in BUTTERFLIES]
 
 #: Name -> format, bytes of an entry, output-major, period, part (contract.Layout).
 LAYOUTS = {
