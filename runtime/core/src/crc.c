@@ -60,9 +60,9 @@ gfsmith_status gfsmith_checksum_update(gfsmith_checksum kind, uint64_t *state, s
   return GFSMITH_OK;
 }
 
-/* T10's protection information is defined for these sectors (SBC-3, 4.22). */
 static bool is_sector(gfsmith_checksum kind, size_t sector) {
-  return kind == GFSMITH_CRC16_T10 ? sector == 512 || sector == 4096 : sector > 0;
+  bool of_t10 = sector == GFS_T10_SECTOR || sector == GFS_T10_LONG_SECTOR;
+  return kind == GFSMITH_CRC16_T10 ? of_t10 : sector > 0;
 }
 
 gfsmith_status gfsmith_checksum_sectors(gfsmith_checksum kind, size_t sector, size_t len,

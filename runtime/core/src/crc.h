@@ -36,8 +36,8 @@ typedef void gfs_crc_reduce(const gfs_crc *crc, uint64_t state, const uint8_t *m
                             size_t blocks, const uint8_t *data, uint8_t *group);
 
 /* Replace a message of GFS_CRC_LINE bytes, then as many lines of data, by such a message with the
- * same remainder, for each of `shards` consecutive messages. The
- * lines at from[n] + ahead, as many, are prefetched into the second-level cache. */
+ * same remainder, for each of `shards` consecutive messages. The lines at from[n] + ahead, as many,
+ * are prefetched into the second-level cache. */
 typedef void gfs_crc_fold_line(const gfs_crc *crc, uint8_t *messages, unsigned shards, size_t lines,
                                const uint8_t *const *from, size_t ahead);
 
@@ -80,6 +80,11 @@ void gfs_crc_start(const gfs_crc *crc, uint64_t state, uint8_t *message);
 
 /* The fewest bytes for which folding is faster than the tables. */
 #define GFS_CRC_FOLDED_MIN 64u
+
+/* T10's protection information is defined for sectors of these lengths (SBC-3, 4.22); the longer is
+ * a multiple of the shorter. */
+#define GFS_T10_SECTOR 512u
+#define GFS_T10_LONG_SECTOR 4096u
 
 /* Is a number a possible checksum? */
 static inline bool gfs_crc_is_checksum(const gfs_crc *crc, uint64_t number) {

@@ -2,15 +2,12 @@
 
 #include <string.h>
 
-/* The smallest sector of T10's protection information; the other one is a multiple. */
-#define T10_SECTOR 512u
-
 gfsmith_status gfs_crc_shards_begin(gfs_crc_shards *shards, gfsmith_checksum kind, size_t len,
                                     unsigned count, const uint64_t *states) {
   const gfs_crc *crc = gfs_crc_of((int)kind);
   if (crc == NULL || (len > 0 && states == NULL))
     return GFSMITH_EINVAL;
-  if (kind == GFSMITH_CRC16_T10 && len % T10_SECTOR != 0)
+  if (kind == GFSMITH_CRC16_T10 && len % GFS_T10_SECTOR != 0)
     return GFSMITH_EINVAL;
   for (unsigned n = 0; len > 0 && n < count; n++)
     if (!gfs_crc_is_checksum(crc, states[n]))

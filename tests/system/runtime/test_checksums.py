@@ -307,7 +307,7 @@ def test_arguments(api: Api, isa: str) -> None:
 
 SOURCES = [ROOT / "runtime/core/src" / name for name in ("crc_shards.c", "checksummed.c", "checksums.c")]
 MUTANTS = (
-    Mutant("kind == GFSMITH_CRC16_T10 && len % T10_SECTOR != 0", "false"),
+    Mutant("kind == GFSMITH_CRC16_T10 && len % GFS_T10_SECTOR != 0", "false"),
     Mutant("!gfs_crc_is_checksum(crc, states[n])", "false"),
     Mutant("states[index != NULL ? index[n] : first + n]", "states[first + n]"),
     Mutant("fold_row(shards, row, 1);", ";"),
