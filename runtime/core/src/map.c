@@ -138,13 +138,6 @@ static void fill_passes(const recipe *r, const layout *l, gfs_map *map, uint8_t 
   }
 }
 
-/* The distance of an address from the next cache line, or 0 if it is at the beginning of one. */
-/*@ assigns \result \from \nothing;
-  @ ensures \result < GFS_CACHE_LINE; */
-static size_t bytes_to_line(const uint8_t *address) {
-  return (GFS_CACHE_LINE - (uintptr_t)address % GFS_CACHE_LINE) % GFS_CACHE_LINE;
-}
-
 gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field *field,
                               unsigned inputs, unsigned outputs, const uint8_t *matrix) {
   recipe r = {.isa = isa, .field = field, .inputs = inputs, .outputs = outputs, .matrix = matrix};
@@ -165,7 +158,7 @@ gfsmith_status gfs_map_create(gfs_map **out, const gfs_isa *isa, const gfs_field
                    .mads = l.mads};
   /* Entries have 8 or 32 bytes: if the tables begin at a cache line, no entry straddles two. */
   uint8_t *tables = (uint8_t *)map + header;
-  fill_passes(&r, &l, map, tables + bytes_to_line(tables));
+  fill_passes(&r, &l, map, tables + gfs_bytes_to_line(tables));
   *out = map;
   return GFSMITH_OK;
 }

@@ -102,8 +102,7 @@ static gfsmith_status work_create(wide_work *w, size_t rows, size_t len) {
   w->allocated = malloc(rows * w->slice + GFS_CACHE_LINE);
   if (w->allocated == NULL)
     return GFSMITH_ENOMEM;
-  size_t beyond = (uintptr_t)w->allocated % GFS_CACHE_LINE;
-  w->start = (uint8_t *)w->allocated + (GFS_CACHE_LINE - beyond) % GFS_CACHE_LINE;
+  w->start = (uint8_t *)w->allocated + gfs_bytes_to_line(w->allocated);
   return GFSMITH_OK;
 }
 

@@ -69,7 +69,7 @@ def _command(driver: Driver, sources: Iterable[Path], table: Path) -> list[str]:
     command = ["frama-c", "-machdep", MACHINE, f"-cpp-extra-args={' '.join(flags)}"]
     command += map(str, (driver.program, *models, *sources))
     command += [*_EVA, *([] if driver.fails else ["-eva-no-alloc-returns-null"])]
-    command += ["-eva-use-spec", "bytes_to_line"] if driver.isa else []
+    command += ["-eva-use-spec", "gfs_bytes_to_line"] if driver.isa else []
     return [*command, "-then", "-report-csv", str(table)]
 
 
