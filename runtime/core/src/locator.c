@@ -20,7 +20,7 @@ void gfs_locator(const gfs_cantor *field, unsigned n, const bool *unknown, uint3
   const uint32_t modulus = field->order - 1;
   for (unsigned i = 0; i < n; i++) {
     logarithm[i] = unknown[i];
-    work[i] = i == 0 ? 0 : field->logarithm[i] % modulus;
+    work[i] = i == 0 ? 0 : field->logarithm[i];
   }
   walsh(modulus, n, logarithm);
   walsh(modulus, n, work);

@@ -58,6 +58,7 @@ static bool collect(const loss *l, uint8_t *const *shards, const bool *present, 
     dst[targets++] = shards[l->data[n]];
   for (unsigned n = 0; n < l->lost_parities; n++)
     dst[targets++] = shards[l->k + l->parity[n]];
+  /* Not gfs_all_given, whose reads of four pointers gcc takes for reads behind dst. */
   for (unsigned n = 0; n < targets; n++)
     if (dst[n] == NULL)
       return false;
