@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bench.build import BuildError
 from bench.machine import describe
 from bench.run import RunError
@@ -85,6 +87,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1)
     yield "|" + "|".join("---" if n < left else "---:" for n in range(len(headings))) + "|"
     yield from (f"| {' | '.join(row)} |" for row in found)
     yield ""
+
+
+def spread(values: Any, digits: int) -> str:
+    """Return the median of an array, and its quartiles in parentheses."""
+    low, middle, high = np.percentile(values, (25, 50, 75))
+    return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
 
 
 def fill(page: Path, heading: str, marks: tuple[str, str], body: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import ROOT, BuildError, compile_program
-from bench.result_store import table
+from bench.result_store import spread, table
 
 HERE = Path(__file__).resolve().parent
 DRIVER = ROOT / "build" / "bench" / "checksums"
@@ -52,10 +52,7 @@ def row(k: int, m: int, length: int, memory: bool, ns: np.ndarray) -> list[str]:
     """Return the cells of a table row."""
     cells = [f"{k}+{m}, {length:,} B, {'DRAM' if memory else 'cache'}"]
     cells += [f"{k * length / np.median(ns[:, way]):.1f}" for way in (0, 1)]
-    for other in (0, 2, 3):
-        low, middle, high = np.percentile(ns[:, other] / ns[:, 1], (25, 50, 75))
-        cells.append(f"{middle:.2f} ({low:.2f}-{high:.2f})")
-    return cells
+    return cells + [spread(ns[:, other] / ns[:, 1], 2) for other in (0, 2, 3)]
 
 
 def main() -> int:

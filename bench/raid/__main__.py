@@ -16,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.result_store import spread
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build" / "bench" / "raid"
@@ -73,9 +75,7 @@ def measure(driver: Path, given: dict[str, str], memory: bool, trials: int) -> n
 def row(times: np.ndarray, given: dict[str, str], k: int) -> str:
     """Return GB/s of the first contender, then its time over that of each other one."""
     cells = [f"{k * LENGTH / np.median(times[:, 0]):.0f}"]
-    for column in range(1, len(given)):
-        low, middle, high = np.percentile(times[:, 0] / times[:, column], (25, 50, 75))
-        cells.append(f"{middle:.2f} ({low:.2f}-{high:.2f})")
+    cells += [spread(times[:, 0] / times[:, column], 2) for column in range(1, len(given))]
     return " | ".join(cells)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from bench.build import BuildError, compile_program
 from bench.machine import describe
+from bench.result_store import spread
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -64,18 +65,13 @@ def measure(driver: Path, row: Row, bytes_: int, trials: int) -> np.ndarray:
     return np.array([line.split() for line in done.stdout.splitlines()], float)
 
 
-def _spread(values: np.ndarray, digits: int) -> str:
-    low, middle, high = np.percentile(values, (25, 50, 75))
-    return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
-
-
 def line(row: Row, times: np.ndarray, bytes_: int) -> str:
     """Return a row of the table: GB/s with quartiles, and ISA-L's time over gfsmith's within the trials."""
     total = bytes_ // (row.k + row.m) // 64 * 64 * (row.k + row.m)
     plain, streaming, isal = (total / times[:, n] for n in range(3))
     best = plain if np.median(plain) > np.median(streaming) else streaming
-    cells = [row.name, f"{row.slides:.1f}", *(_spread(each, 1) for each in (isal, plain, streaming))]
-    return f"| {' | '.join([*cells, _spread(best / isal, 2)])} |"
+    cells = [row.name, f"{row.slides:.1f}", *(spread(each, 1) for each in (isal, plain, streaming))]
+    return f"| {' | '.join([*cells, spread(best / isal, 2)])} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from bench.build import ROOT, BuildError, peer
 from bench.machine import describe
 from bench.peer_calls import Job, Spec, open_peer
+from bench.result_store import spread
 
 SHAPES = ((256, 256), (1024, 1024), (4096, 4096), (342, 681))
 LENGTHS = (1 << 10, 64 << 10)
@@ -98,11 +99,6 @@ def measure(runs: Sequence[Callable[[int], None]], rounds: int, seconds: float) 
     return np.array([[timed(run, n) for run, n in zip(runs, counts, strict=True)] for _ in range(rounds)])
 
 
-def _spread(values: Any, digits: int) -> str:
-    low, middle, high = np.percentile(values, (25, 50, 75))
-    return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
-
-
 def compare(runs: Sequence[Callable[[int], None]], stripe: Stripe) -> None:
     """Exit if gfsmith's parities are not klauspost's."""
     runs[0](1)
@@ -116,8 +112,8 @@ def compare(runs: Sequence[Callable[[int], None]], stripe: Stripe) -> None:
 def line(stripe: Stripe, times: Any) -> str:
     """Return a row of the table. Rates count data and parity, as klauspost's benchmarks do."""
     total = (stripe.k + stripe.m) * stripe.length
-    rates = [_spread(total / column / 1e9, 1) for column in times.T]
-    ratios = [_spread(times[:, n] / times[:, 0], 2) for n in (1, 2)]
+    rates = [spread(total / column / 1e9, 1) for column in times.T]
+    ratios = [spread(times[:, n] / times[:, 0], 2) for n in (1, 2)]
     return f"| {' | '.join([f'{stripe.k} + {stripe.m}', f'{stripe.length >> 10} KiB', *rates, *ratios])} |"
 
 
