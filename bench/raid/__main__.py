@@ -1,5 +1,4 @@
-"""python -m bench.raid: P and Q computed in three ways, in cache and from memory, as the table of
-docs/raid.md.
+"""Measure P and Q, computed in three ways, in cache and from memory: the table of docs/raid.md.
 
 Each cell is the median, over interleaved trials, of the time of Horner's rule over that of another way, with
 the quartiles: below 1 Horner's rule is faster.
@@ -9,9 +8,12 @@ from __future__ import annotations
 
 import argparse
 import ctypes.util
+import json
+import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -42,24 +44,38 @@ def build() -> Path:
     return driver
 
 
-def contenders(isa: str, k: int, memory: bool) -> dict[str, str]:
+def kernels() -> list[str]:
+    manifest = json.loads((BUILD / "gen" / "MANIFEST.json").read_text())
+    return [kernel["symbol"] for kernel in manifest["kernels"]]
+
+
+def kernel(known: Iterable[str], shape: str, isa: str, parameters: str) -> str:
+    """Return the kernel of a shape, such as dot_nx2, and an instruction set whose parameters match an
+    expression."""
+    named = re.compile(rf"gfs_{shape}__{isa}_{parameters}")
+    found = [symbol for symbol in known if named.fullmatch(symbol)]
+    if len(found) != 1:
+        sys.exit(f"bench.raid: {len(found)} kernels are named {named.pattern}; one is needed")
+    return found[0]
+
+
+def contenders(known: Iterable[str], isa: str, k: int, memory: bool) -> dict[str, str]:
     """Return the contenders by their names in the table, in the notation of the driver."""
     other = isa.removeprefix("gfni_")
-    dense = 4 if isa == "gfni_avx512" else 2
-    steps = "_steps" if isa == "gfni_avx512" else ""
-    found = {
-        "Horner, affine": f"gfs_horner_nx2__{isa}_u4{steps}:{k}:2",
-        "Horner, shifts": f"gfs_horner_nx2__{other}_u4:{k}:2",
-        "dense, affine": f"gfs_dot_nx2__{isa}_u{dense}{steps}:{k}:2:affine",
-        "dense, nibbles": f"gfs_dot_nx2__{other}_u{dense}:{k}:2:nibble",
-        "known matrix, affine": f"gfs_dot_{k}x2_vandermonde__{isa}_u2:{k}:2",
-        "known matrix, nibbles": f"gfs_dot_{k}x2_vandermonde__{other}_u2:{k}:2",
-        "ISA-L pq_gen": f"pq_gen:{k}:2",
+    four, cached, streaming = r"u4(_steps)?", r"u\d(_steps)?", "u2_nt"
+    ways = {
+        "Horner, affine": ("horner_nx2", isa, four, ""),
+        "Horner, shifts": ("horner_nx2", other, four, ""),
+        "dense, affine": ("dot_nx2", isa, cached, ":affine"),
+        "dense, nibbles": ("dot_nx2", other, cached, ":nibble"),
+        "known matrix, affine": (f"dot_{k}x2_vandermonde", isa, cached, ""),
+        "known matrix, nibbles": (f"dot_{k}x2_vandermonde", other, cached, ""),
     }
     if memory:
-        found["Horner, affine, streaming"] = f"gfs_horner_nx2__{isa}_u2_nt:{k}:2"
-        found["dense, affine, streaming"] = f"gfs_dot_nx2__{isa}_u2_nt:{k}:2:affine"
-    return found
+        ways["Horner, affine, streaming"] = ("horner_nx2", isa, streaming, "")
+        ways["dense, affine, streaming"] = ("dot_nx2", isa, streaming, ":affine")
+    found = {way: f"{kernel(known, *name)}:{k}:2{table}" for way, (*name, table) in ways.items()}
+    return found | {"ISA-L pq_gen": f"pq_gen:{k}:2"}
 
 
 def measure(driver: Path, given: dict[str, str], memory: bool, trials: int) -> np.ndarray:
@@ -84,15 +100,16 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=200)
     trials = parser.parse_args().trials
     driver = build()
+    known = kernels()
     for memory in (False, True):
         for isa in ("gfni_avx512", "gfni_avx2"):
-            names = list(contenders(isa, 4, memory))
+            names = list(contenders(known, isa, 4, memory))
             where = "memory" if memory else "cache"
             print(f"\n{isa} and {isa.removeprefix('gfni_')}, from {where}\n")
             print(f"| k | {names[0]}, GB/s | {' | '.join(names[1:])} |")
             print("|---|" + "---|" * len(names))
             for k in COUNTS:
-                given = contenders(isa, k, memory)
+                given = contenders(known, isa, k, memory)
                 print(f"| {k} | {row(measure(driver, given, memory, trials), given, k)} |", flush=True)
 
 
