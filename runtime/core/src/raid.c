@@ -6,8 +6,10 @@
 
 #include "baked.h"
 #include "codec.h"
+#include "cpu.h"
 #include "map.h"
 #include "not_inlined.h"
+#include "raid_short.h"
 #include "sizes.h"
 
 /* A cache of kernels, by operation (dot, xor or horner) and outputs. All threads write the same
@@ -65,16 +67,30 @@ static gfsmith_kernel *known_kernel(const gfs_isa *isa, unsigned k, gfs_path pat
   return kernel != none ? kernel : NULL;
 }
 
-gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, gfs_path path) {
+/* Are P and Q of these shards computed by a dense product, if there is a kernel for it? */
+static inline bool is_short(const gfs_isa *isa, unsigned k, unsigned m, size_t len) {
+  bool wide = (isa->features & GFSMITH_CPU_AVX512F) != 0;
+  return m == 2 && len <= (wide ? GFS_RAID_SHORT_WIDE : GFS_RAID_SHORT_BYTES) &&
+         k <= GFS_RAID_SHORT_DATA && isa->format == GFS_FORMAT_affine;
+}
+
+gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, size_t len,
+                                  gfs_path path) {
   const gfs_isa *isa = gfs_dispatch_isa();
   if (isa == NULL)
     return GFSMITH_EUNSUPPORTED;
-  gfsmith_kernel *kernel = m == 2 ? known_kernel(isa, k, path) : NULL;
-  bool reversed = m > 1 && kernel == NULL;
-  if (kernel == NULL)
-    kernel = gfs_raid_kernel(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m, path);
-  *pass = (gfs_raid_pass){kernel, NULL, k, m, reversed};
-  return kernel != NULL ? GFSMITH_OK : GFSMITH_EUNSUPPORTED;
+  *pass = (gfs_raid_pass){.inputs = k, .outputs = m};
+  if (m == 2)
+    pass->kernel = known_kernel(isa, k, path);
+  if (pass->kernel == NULL && path == GFS_PATH_cached && is_short(isa, k, m, len)) {
+    pass->kernel = gfs_raid_kernel(isa, GFS_OPERATION_dot, m, path);
+    pass->tables = gfs_raid_short_tables();
+  }
+  if (pass->kernel == NULL) {
+    pass->kernel = gfs_raid_kernel(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m, path);
+    pass->reversed = m > 1;
+  }
+  return pass->kernel != NULL ? GFSMITH_OK : GFSMITH_EUNSUPPORTED;
 }
 
 void gfs_raid_run(const gfs_raid_pass *pass, gfs_path path, size_t len, const uint8_t *const *src,
@@ -109,7 +125,7 @@ static GFS_NOT_INLINED gfsmith_status generate_any(unsigned k, unsigned m, size_
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, k + m, len);
   path = gfs_path_probed(path, k + m, len, data, k);
   gfs_raid_pass pass;
-  gfsmith_status status = gfs_raid_generator(&pass, k, m, path);
+  gfsmith_status status = gfs_raid_generator(&pass, k, m, len, path);
   if (status != GFSMITH_OK)
     return status;
   const uint8_t *src[GFSMITH_RAID_MAX_DATA];
@@ -152,6 +168,23 @@ static inline gfsmith_kernel *met(const gfs_isa *isa, gfs_operation operation, u
                               memory_order_relaxed);
 }
 
+/* The pass of an earlier call in cache; its kernel is NULL if there was none. */
+static inline gfs_raid_pass met_pass(const gfs_isa *isa, unsigned k, unsigned m, size_t len) {
+  gfs_raid_pass pass = {.kernel = none, .inputs = k, .outputs = m};
+  if (m == 2 && k <= KNOWN_MAX)
+    pass.kernel = atomic_load_explicit(&known[isa->id][k][GFS_PATH_cached], memory_order_relaxed);
+  if (pass.kernel != none)
+    return pass;
+  if (is_short(isa, k, m, len)) {
+    pass.kernel = met(isa, GFS_OPERATION_dot, m);
+    pass.tables = gfs_raid_short_tables();
+  } else {
+    pass.kernel = met(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m);
+    pass.reversed = m > 1;
+  }
+  return pass;
+}
+
 /* A call in cache on every CPU, whose kernel an earlier call has met, has little other work, which
  * takes as long as the kernel if the shards are short. */
 static inline gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_t *const *shards) {
@@ -161,19 +194,14 @@ static inline gfsmith_status generate(unsigned k, unsigned m, size_t len, uint8_
   if (isa == NULL || shards == NULL || !gfs_length_within(len, GFS_OWN_CACHE_LEAST) ||
       len * (k + m) > GFS_OWN_CACHE_LEAST)
     return generate_any(k, m, len, shards);
-  gfsmith_kernel *kernel = none;
-  if (m == 2 && k <= KNOWN_MAX)
-    kernel = atomic_load_explicit(&known[isa->id][k][GFS_PATH_cached], memory_order_relaxed);
-  bool in_order = m == 1 || kernel != none;
-  if (kernel == none)
-    kernel = met(isa, m == 1 ? GFS_OPERATION_xor : GFS_OPERATION_horner, m);
-  if (kernel == NULL)
+  gfs_raid_pass pass = met_pass(isa, k, m, len);
+  if (pass.kernel == NULL)
     return generate_any(k, m, len, shards);
   if (gfs_missing((const uint8_t *const *)shards, k + m) != 0)
     return GFSMITH_EINVAL;
-  if (!in_order)
-    return run_reversed(kernel, k, len, shards);
-  kernel(len, k, NULL, (const uint8_t *const *)shards, shards + k);
+  if (pass.reversed)
+    return run_reversed(pass.kernel, k, len, shards);
+  pass.kernel(len, k, pass.tables, (const uint8_t *const *)shards, shards + k);
   return GFSMITH_OK;
 }
 
@@ -186,7 +214,7 @@ static bool parities_match(const gfs_raid_pass *pass, size_t len, const uint8_t 
   gfs_raid_sources(pass, offset, shards, src);
   for (unsigned i = 0; i < pass->outputs; i++)
     dst[i] = computed + i * len;
-  pass->kernel(len, pass->inputs, NULL, src, dst);
+  pass->kernel(len, pass->inputs, pass->tables, src, dst);
   for (unsigned i = 0; i < pass->outputs; i++)
     if (memcmp(dst[i], shards[pass->inputs + i] + offset, len) != 0)
       return false;
@@ -199,7 +227,7 @@ static gfsmith_status check(unsigned k, unsigned m, size_t len, const uint8_t *c
     return GFSMITH_EINVAL;
   gfs_path path = gfs_path_of_check(GFSMITH_HINT_AUTO, k + m, len);
   gfs_raid_pass pass;
-  gfsmith_status status = gfs_raid_generator(&pass, k, m, path);
+  gfsmith_status status = gfs_raid_generator(&pass, k, m, len, path);
   if (len > 0 && status != GFSMITH_OK)
     return status;
   bool match = true;

@@ -22,8 +22,10 @@ typedef struct gfs_raid_pass {
   bool reversed; /* the sources are the data shards in reverse order */
 } gfs_raid_pass;
 
-/* The pass that computes the first m parities of k shards. GFSMITH_EUNSUPPORTED: no kernel. */
-gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, gfs_path path);
+/* The pass that computes the first m parities of k shards of len bytes. GFSMITH_EUNSUPPORTED: no
+ * kernel. */
+gfsmith_status gfs_raid_generator(gfs_raid_pass *pass, unsigned k, unsigned m, size_t len,
+                                  gfs_path path);
 
 /* Write the sources of a pass: the data shards from byte `offset` on, in the order of its kernel.
  * Horner's rule begins with the highest power. */

@@ -165,7 +165,7 @@ static gfsmith_status recover(const loss *l, size_t len, uint8_t *const *shards,
   gfs_path path = gfs_path_of(GFSMITH_HINT_AUTO, l->k + targets, len);
   gfs_raid_pass pass;
   if (is_plain_sum(l) || is_generation(l)) {
-    gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, path);
+    gfsmith_status status = gfs_raid_generator(&pass, l->k, targets, len, path);
     if (l->lost_data == 0)
       gfs_raid_sources(&pass, 0, (const uint8_t *const *)shards, src);
     if (status == GFSMITH_OK)

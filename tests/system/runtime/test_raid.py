@@ -17,8 +17,8 @@ from tests.support.library import EINVAL, ETOOMANY, OK, Api, Arena, Bytes, encod
 
 NAMES = {1: "xor", 2: "pq", 3: "pqr"}
 MAX_DATA = 255
-LENGTHS = (1, 15, 64, 129, 1000, 4099)
-COUNTS = (1, 2, 3, 4, 7, 16, 37, 255)
+LENGTHS = (1, 15, 64, 129, 192, 193, 1000, 4099)
+COUNTS = (1, 2, 3, 4, 7, 8, 16, 32, 33, 37, 255)
 FAR = (20, 40_000)  #: more shards and bytes than the assumed size of a core's own cache
 
 

@@ -12,7 +12,9 @@ from tests.support.mutation import Mutant
 from tests.support.paths import ROOT
 
 #: The sources with such calls.
-SOURCES = [ROOT / "runtime/core/src" / name for name in ("codec.c", "encode.c", "update.c", "raid.c")]
+SOURCES = [
+    ROOT / "runtime/core/src" / name for name in ("codec.c", "encode.c", "update.c", "raid.c", "raid_short.c")
+]
 
 MUTANTS = (
     # Calls that are not short run as if they were.
@@ -34,8 +36,11 @@ MUTANTS = (
     ),
     # Wrong kernels, tables or sources.
     Mutant("(size_t)data_index * codec->m * codec->encoder->entry", "0"),
-    Mutant("m == 1 || kernel != none", "true"),
-    Mutant("m == 1 || kernel != none", "m == 1"),
+    Mutant("pass.kernel != none", "true"),
+    Mutant("pass.reversed = m > 1", "pass.reversed = false"),
+    Mutant("m == 2 && $rest", "$rest", within="is_short"),
+    Mutant("k <= GFS_RAID_SHORT_DATA", "true"),
+    Mutant("power = gfs_field_mul(&field, power, 2);", ";"),
     Mutant("to[3 - n] = from[n]", "to[n] = from[n]"),
     Mutant("to[count - 1 - n] = from[n]", "to[n] = from[n]"),
     Mutant("reverse_four(from + (count - 4), to);", ";"),

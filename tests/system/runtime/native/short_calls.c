@@ -8,10 +8,11 @@
 #include "gfsmith_raid.h"
 #include "reference.h"
 
-enum { MOST_DATA = 13, MOST_PARITIES = 6, MOST_SHARDS = MOST_DATA + MOST_PARITIES };
+enum { MOST_DATA = 33, MOST_PARITIES = 6, MOST_SHARDS = MOST_DATA + MOST_PARITIES };
 
-/* A short length, one of half of the cache for some shards, and one beyond it. */
-static const size_t lengths[] = {70, 12000, GFS_OWN_CACHE_LEAST + 1};
+/* A short length, one that is not the shortest, one of half of the cache for some shards, and one
+ * beyond it. */
+static const size_t lengths[] = {70, 200, 12000, GFS_OWN_CACHE_LEAST + 1};
 enum { LONGEST = GFS_OWN_CACHE_LEAST + 1 };
 
 static uint8_t *shard[MOST_SHARDS], *expected[MOST_SHARDS];
@@ -174,7 +175,7 @@ int main(void) {
     for (unsigned m = 1; m <= MOST_PARITIES; m++)
       test_hints(k, m);
   test_packets();
-  for (unsigned k = 1; k <= MOST_DATA; k++)
+  for (unsigned k = 1; k <= MOST_DATA; k = k == 13 ? MOST_DATA - 1 : k + 1)
     for (unsigned m = 1; m <= 3; m++)
       for (size_t n = 0; n < sizeof lengths / sizeof lengths[0]; n++)
         if (n == 0 || k == 10)
