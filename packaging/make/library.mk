@@ -129,9 +129,10 @@ $(BUILD)/obj/flags: ALWAYS
 	@echo '$(CC) $(CFLAGS) $(REQUIRED_CFLAGS) / $(HARDEN_RUNTIME) / $(HARDEN_KERNELS)' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(BUILD)/obj/%.o: %.S $(GFSMITH_GENERATED)/gfsmith_asm.h
+$(BUILD)/obj/%.o: %.S
 	@mkdir -p $(@D)
-	@$(CC) $(INCLUDES) -c $< -o $@
+	@$(CC) $(INCLUDES) -MMD -MP -c $< -o $@
+-include $(wildcard $(OBJECTS:.o=.d))
 
 $(BUILD)/lib$(NAME).a: $(OBJECTS)
 	@rm -f $@

@@ -29,3 +29,9 @@ def source_path(spec: KernelSpec) -> str:
     if spec.machine_code:
         return f"x86/{spec.symbol}.S"
     return f"{spec.isa.name}/{spec.symbol}.c"
+
+
+def build_source(spec: KernelSpec) -> str:
+    """Return the path of the source that build systems compile for a kernel: for machine code that of its
+    set, which includes the kernel's own."""
+    return f"{spec.isa.name}.S" if spec.machine_code else source_path(spec)

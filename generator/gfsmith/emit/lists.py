@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gfsmith.emit.c.kernel import SPELLINGS
-from gfsmith.emit.kernel_files import condition, guard, source_path
+from gfsmith.emit.kernel_files import build_source, condition, guard, source_path
 from gfsmith.emit.template import render
 from gfsmith.kernel import limits
 from gfsmith.kernel.isa import ISAS, Isa
@@ -21,7 +21,8 @@ class _IsaKernels:
 
     guard, condition: a build contains the set if the compiler's target is `arch` (guard) and
     GFSMITH_SINGLE_ISA is undefined or equal to `name` (condition). specs: kernels with run-time coefficients.
-    pipelined: those whose src array is different; no other list contains them.
+    pipelined: those whose src array is different; no other list contains them. kernels: paths of all of them.
+    sources: what build systems compile.
     """
 
     name: str
@@ -33,6 +34,7 @@ class _IsaKernels:
     specs: tuple[KernelSpec, ...]
     pipelined: tuple[KernelSpec, ...]
     baked: tuple[KernelSpec, ...]
+    kernels: tuple[str, ...]
     sources: tuple[str, ...]
 
 
@@ -74,7 +76,8 @@ def _isa(isa: Isa, specs: Sequence[KernelSpec]) -> _IsaKernels:
         specs=tuple(s for s in mine if s.baked is None and not s.pipelined),
         pipelined=tuple(s for s in mine if s.pipelined),
         baked=tuple(s for s in mine if s.baked is not None and not s.pipelined),
-        sources=tuple(map(source_path, mine)),
+        kernels=tuple(map(source_path, mine)),
+        sources=tuple(dict.fromkeys(map(build_source, mine))),
     )
 
 
@@ -119,4 +122,6 @@ def build(specs: Sequence[KernelSpec], tuned: Sequence[TunedKernel] = ()) -> dic
         files["gfsmith_prefetch.h"] = render("gfsmith_prefetch.h.j2")
     if any(spec.machine_code for spec in specs):
         files["gfsmith_asm.h"] = render("gfsmith_asm.h.j2")
+    for isa in isas:
+        files |= {path: render("x86_set.S.j2", isa=isa) for path in isa.sources if path.endswith(".S")}
     return files

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from gfsmith.build.generate import Kernel
 from gfsmith.emit.files import share
+from gfsmith.emit.kernel_files import build_source
 from gfsmith.emit.lists import has_coordinator
 from gfsmith.emit.template import render
 from gfsmith.export.names import Names
@@ -52,9 +53,9 @@ def _separate() -> list[str]:
 
 def _meson(kernels: Sequence[Kernel], written: Mapping[str, str]) -> str:
     """Return the list of sources for Meson, which has no globbing: by architecture, and the runtime's."""
-    machines: dict[str, list[str]] = {}
+    machines: dict[str, dict[str, None]] = {}
     for kernel in kernels:
-        machines.setdefault(kernel.spec.isa.arch.value, []).append(kernel.path)
+        machines.setdefault(kernel.spec.isa.arch.value, {})[build_source(kernel.spec)] = None
     folders = tuple(f"runtime/{part}/src/" for part in PARTS)
     sources = [path for path in written if path.startswith(folders) and path.endswith(".c")]
     return render(

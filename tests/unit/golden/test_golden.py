@@ -80,6 +80,7 @@ LISTS = (
     "matrices.inc",
     "isas.inc",
     "tuned.inc",
+    "gfni_avx512.S",
     "sources.mk",
     "sources.cmake",
     "gfsmith_isas.h",

@@ -4,25 +4,15 @@
 set(GFSMITH_ISAS gfni_avx512 avx2 sse sve2 sve rvv scalar)
 set(GFSMITH_ARCH_gfni_avx512 x86_64)
 set(GFSMITH_SOURCES_gfni_avx512
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx1__gfni_avx512_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx2__gfni_avx512_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mad_2x2__gfni_avx512_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mul_nx1__gfni_avx512_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt.S
+  ${CMAKE_CURRENT_LIST_DIR}/gfni_avx512.S
 )
 set(GFSMITH_ARCH_avx2 x86_64)
 set(GFSMITH_SOURCES_avx2
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx1__avx2_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mad_2x2__avx2_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mul_nx1__avx2_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_3x2_cauchy__avx2_u2_steps.S
+  ${CMAKE_CURRENT_LIST_DIR}/avx2.S
 )
 set(GFSMITH_ARCH_sse x86_64)
 set(GFSMITH_SOURCES_sse
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_dot_nx1__sse_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mad_2x2__sse_u1.S
-  ${CMAKE_CURRENT_LIST_DIR}/x86/gfs_mul_nx1__sse_u1.S
+  ${CMAKE_CURRENT_LIST_DIR}/sse.S
 )
 set(GFSMITH_ARCH_sve2 aarch64)
 set(GFSMITH_SOURCES_sve2

@@ -4,23 +4,13 @@
 GFSMITH_ISAS := gfni_avx512 avx2 sse sve2 sve rvv scalar
 GFSMITH_ARCH_gfni_avx512 := x86_64
 GFSMITH_SOURCES_gfni_avx512 := \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__gfni_avx512_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_nx2__gfni_avx512_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__gfni_avx512_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__gfni_avx512_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__gfni_avx512_u2.S \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__gfni_avx512_u2_rows_shuffled_pipe_nt.S
+  $(GFSMITH_GENERATED)/gfni_avx512.S
 GFSMITH_ARCH_avx2 := x86_64
 GFSMITH_SOURCES_avx2 := \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__avx2_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__avx2_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__avx2_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_3x2_cauchy__avx2_u2_steps.S
+  $(GFSMITH_GENERATED)/avx2.S
 GFSMITH_ARCH_sse := x86_64
 GFSMITH_SOURCES_sse := \
-  $(GFSMITH_GENERATED)/x86/gfs_dot_nx1__sse_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_mad_2x2__sse_u1.S \
-  $(GFSMITH_GENERATED)/x86/gfs_mul_nx1__sse_u1.S
+  $(GFSMITH_GENERATED)/sse.S
 GFSMITH_ARCH_sve2 := aarch64
 GFSMITH_SOURCES_sve2 := \
   $(GFSMITH_GENERATED)/sve2/gfs_dot_2x1__sve2_u2.c
