@@ -270,6 +270,13 @@ class KernelSpec:
         return self.unroll * self.isa.vector_bytes
 
     @property
+    def pair_loop(self) -> bool:
+        """True if a loop over two vectors follows the main loop. It saves a turn over the sources when the
+        main loop leaves two or more vectors."""
+        plain = self.walk is Walk.TOGETHER and not self.pipelined and self.store is Store.TEMPORAL
+        return plain and self.machine_code and self.inputs is None and self.unroll > 2
+
+    @property
     def lines(self) -> int:
         """Cache lines of every shard that one iteration of the main loop handles."""
         return self.block // LINE

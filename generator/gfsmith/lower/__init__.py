@@ -1,6 +1,7 @@
 """Lowering of a KernelSpec to a Program: the loops over bytes and sources. Each technique has its own module.
 
-A kernel has up to three loops: the main loop over `unroll` vectors, a loop over single vectors, and the tail.
+A kernel has up to four loops: the main loop over `unroll` vectors, a loop over two vectors
+(KernelSpec.pair_loop), a loop over single vectors, and the tail.
 With Walk.ROWS an iteration of the main loop is several loops, one for each line or part of a line
 (KernelSpec.visits). With a fixed number of inputs, the main loop and the single-vector loop are unrolled over
 the sources. The tail, all loops of a kernel for any k, and the kernels that _keeps_rolled names are rolled
@@ -69,6 +70,8 @@ class _Lowering:
         many = any_number or ((spec.inputs or 1) > 1 and not spec.butterfly)
         rolled = any_number or (many and _keeps_rolled(spec))
         loops = self._iteration(Role.BLOCK, spec.block, self._visits, rolled, spec.group)
+        if spec.pair_loop:
+            loops += self._iteration(Role.BLOCK, 2 * lanes, ((0, 1),), rolled, spec.group)
         if spec.unroll > 1:
             loops += self._iteration(Role.BLOCK, lanes, ((0,),), rolled, spec.group)
         loops += self._iteration(Role.TAIL, lanes, ((0,),), many)
