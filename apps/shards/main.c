@@ -91,11 +91,24 @@ static int number(const char *option, unsigned most, unsigned *value) {
   return TOOL_OK;
 }
 
-/* Bytes, with K for 1024 or M for 1024 * 1024. */
+/* The factor of a unit, as in the options of `gfsmith`; 1 for any other character. */
+static unsigned scale_of(char unit) {
+  switch (unit) {
+  case 'K':
+  case 'k':
+    return 1024;
+  case 'M':
+  case 'm':
+    return 1024 * 1024;
+  default:
+    return 1;
+  }
+}
+
+/* Bytes, with or without a unit. */
 static int block(const char *option, unsigned *value) {
   const char *end = optarg + strlen(optarg);
-  char unit = end > optarg ? end[-1] : '0';
-  unsigned scale = unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1, n;
+  unsigned scale = end > optarg ? scale_of(end[-1]) : 1, n;
   if (!read_digits(optarg, end - (scale > 1), GFSMITH_SHARDS_MAX_BLOCK / scale, &n) || n < 1 ||
       n * scale % BLOCK_UNIT != 0)
     return refuse("%s %s: must be a multiple of %d from %d to %d, such as 4096, 64K or 1M", option,

@@ -11,6 +11,7 @@ import click
 from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
 from gfsmith.cli.console import fail, out, print_json
+from gfsmith.cli.sizes import Size
 from gfsmith.kernel.operation import MAX_SHARDS
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ def _summary(path: Path, as_json: bool) -> None:
 def _device(path: Path) -> device.Device:
     from gfsmith.explore.adapt import device
 
+    text = device.read(path)
     library.need("gfsmith adapt --device")
-    return device.load(path)
+    return device.parse(path, text)
 
 
 def _check_device(path: Path, as_json: bool) -> None:
@@ -144,7 +146,7 @@ def _interrupted() -> NoReturn:
 )
 @click.option("--k", type=click.IntRange(1, MAX_SHARDS - 1), help="Data shards.")
 @click.option("--m", type=click.IntRange(1, MAX_SHARDS - 1), help="Parity shards.")
-@click.option("--len", "length", type=click.IntRange(1, 1 << 30), help="Bytes of a shard.")
+@click.option("--len", "length", type=Size(1, 1 << 30), help="Bytes of a shard, such as 4096, 64K or 1M.")
 @click.option("--threads", type=click.IntRange(1, 256), help="Threads that encode.")
 @click.option(
     "--seconds", type=click.FloatRange(0, min_open=True), help="Duration in seconds [default: until Ctrl-C]."

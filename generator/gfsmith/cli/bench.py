@@ -12,6 +12,7 @@ import click
 from gfsmith import codes
 from gfsmith.cli import library
 from gfsmith.cli.console import OutputPath, fail, out, print_json, progress
+from gfsmith.cli.sizes import Size
 from gfsmith.codes.names import LRC
 from gfsmith.emit.files import replacing
 
@@ -20,33 +21,20 @@ if TYPE_CHECKING:
     from gfsmith.explore.bench.measure import Figure
 
 _TARGET = re.compile(r"(?P<code>[a-z0-9_-]+):(?P<k>[1-9]\d{0,2})x(?P<m>[1-9]\d{0,2})")
-_BLOCK = re.compile(r"(?P<number>[1-9]\d{0,9})(?P<unit>[KM]?)", re.IGNORECASE)
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 GREATEST = 64 << 20  #: bytes of a shard
 PICTURES = (".png", ".svg", ".pdf")
 PLACES = ("same stripe", "from memory")
 
 
-def _codec(target: str) -> Codec:
-    """Return the codec of a target. Raises CodeError."""
+def _shape(target: str) -> tuple[str, int, int]:
+    """Return the code, k and m of a target. Raises CodeError."""
     found = _TARGET.fullmatch(target)
     if found is None or found["code"] == LRC.name:
         allowed = "CODE:KxM, such as cauchy:14x3, with a code of `gfsmith codes` but lrc"
         fail(f"target '{target}'; allowed: {allowed}")
     k, m = int(found["k"]), int(found["m"])
     codes.parity_matrix(found["code"], k, m)  # refuses other shapes in one line
-
-    from gfsmith.repair import planner
-
-    return planner.codec(found["code"], k, m, None)
-
-
-def _bytes(block: str) -> int:
-    found = _BLOCK.fullmatch(block)
-    size = int(found["number"]) * _UNITS[found["unit"].upper()] if found else 0
-    if not 1 <= size <= GREATEST:
-        fail(f"--block '{block}'; allowed: 1 to {GREATEST} bytes, such as 4096, 64K or 1M")
-    return size
+    return found["code"], k, m
 
 
 def _picture(path: Path | None) -> None:
@@ -99,7 +87,14 @@ def _drawn(plot: Path, title: str, figures: Iterator[Figure]) -> list[Figure]:
 
 @click.command("bench")
 @click.argument("target", metavar="CODE:KxM")
-@click.option("--block", default="64K", show_default=True, help="Bytes of a shard, such as 4096, 64K or 1M.")
+@click.option(
+    "--block",
+    "length",
+    type=Size(1, GREATEST),
+    default="64K",
+    show_default=True,
+    help="Bytes of a shard, such as 4096, 64K or 1M.",
+)
 @click.option(
     "--seconds", type=click.IntRange(1, 3600), default=16, show_default=True, help="Time to measure."
 )
@@ -107,19 +102,20 @@ def _drawn(plot: Path, title: str, figures: Iterator[Figure]) -> list[Figure]:
     "--plot", type=OutputPath(path_type=Path, dir_okay=False), help="Draw a picture into this file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(target: str, block: str, seconds: int, plot: Path | None, as_json: bool) -> None:
+def command(target: str, length: int, seconds: int, plot: Path | None, as_json: bool) -> None:
     """Measure encoding and reconstruction of a code and shape on this machine, on one thread, next to ISA-L,
     Jerasure and zfec where they are installed.
 
     Contenders run alternately, and results are compared first. "same stripe": every call has the same shards;
     "from memory": stripes of 512 MiB or more, far apart."""
-    library.need("gfsmith bench")
-    codec, length = _codec(target), _bytes(block)
+    code, k, m = _shape(target)
     _picture(plot)
+    library.need("gfsmith bench")
     from gfsmith.codec import get_isa
     from gfsmith.explore.bench import show
+    from gfsmith.repair import planner
 
-    measured = _figures(codec, length, seconds)
+    measured = _figures(planner.codec(code, k, m, None), length, seconds)
     title = f"{target}, shards of {length} bytes"
     figures = list(measured) if plot is None else _drawn(plot, title, measured)
     if as_json:

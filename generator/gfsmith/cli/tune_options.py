@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from gfsmith.build.places import cache_of
+from gfsmith.cli import sizes
 from gfsmith.cli.console import fail
 from gfsmith.emit.files import replacing
 
 LENGTHS = "1k,4k,16k,64k,1m"
 #: The defaults of --all, by the options' names.
 SURVEY = {"lengths": "1k,16k", "budget": 10, "trials": 7, "final": 31}
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
 _LONGEST = 16 << 20
 
 
@@ -53,9 +52,8 @@ def parse_lengths(text: str) -> tuple[int, ...]:
     invalid."""
     found = set()
     for word in text.split(","):
-        match = re.fullmatch(r"([1-9]\d{0,8})([km]?)", word.strip().lower())
-        length = int(match[1]) * _UNITS[match[2]] if match else 0
-        if not 64 <= length <= _LONGEST:
+        length = sizes.parse(word.strip())
+        if length is None or not 64 <= length <= _LONGEST:
             fail(f"--lengths: '{word}' is not a shard length; allowed: 64 .. 16m bytes, such as {LENGTHS}")
         found.add(length)
     return tuple(sorted(found))

@@ -25,13 +25,20 @@ class Device:
     channels: int
 
 
-def load(path: Path) -> Device:
-    """Return the description in a file. Raises DeviceError. The library must be installed (library.need)."""
+def read(path: Path) -> bytes:
+    """Return the content of a file. Raises DeviceError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DeviceError(f"{path}: {error.strerror}") from None
+
+
+def parse(path: Path, text: bytes) -> Device:
+    """Return the description in `text`, the content of `path`. Raises DeviceError. The library must be
+    installed (library.need)."""
     from gfsmith.codec import _native
 
     try:
-        return Device(*_native.device(path.read_bytes()))
-    except OSError as error:
-        raise DeviceError(f"{path}: {error.strerror}") from None
+        return Device(*_native.device(text))
     except ValueError as error:
         raise DeviceError(f"{path}: {error}") from None

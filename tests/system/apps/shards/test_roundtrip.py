@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gfsmith.cli import sizes
 from gfsmith.codes.names import NAMES, SEARCHED
 from tests.oracle.shard_format import FIELDS, Shape, split
 from tests.system.apps.shards.support import (
@@ -103,6 +104,13 @@ def test_several_megabytes(tool: Tool, tmp_path: Path, block: int) -> None:
     assert (tmp_path / "restored").read_bytes() == data
     tool.ok("repair", folder)
     assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize("text", ["4096", "64K", "64k", "1M", "1m"])
+def test_blocks_have_the_units_of_gfsmith(tool: Tool, tmp_path: Path, text: str) -> None:
+    (tmp_path / "file").write_bytes(content(100))
+    done = tool.ok("protect", "--json", "-b", text, tmp_path / "file", tmp_path / "shards")
+    assert json.loads(done)["block"] == sizes.parse(text)
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "7"])
