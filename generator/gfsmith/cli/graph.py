@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,6 @@ from gfsmith.cli import library
 from gfsmith.cli.completion import fixed
 from gfsmith.cli.console import fail
 from gfsmith.codes import names, shape
-from gfsmith.codes.lrc import Lrc
 from gfsmith.graph.types import MAX_RANKS, SCHEMES, GraphError
 from gfsmith.repair import planner
 from gfsmith.repair.planner import PlanError
@@ -26,22 +27,23 @@ REFUTED = 1
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A code with its label."""
+    """A code with its label, and the function that makes its codec, which needs the library."""
 
     name: str
-    codec: Codec
-
-    @property
-    def shards(self) -> int:
-        return self.codec.n
+    shards: int
+    codec: Callable[[], Codec]
 
 
 def _code(name: str, k: int | None, m: int | None, local: int | None, r: int | None) -> _Named:
-    """Return the codec with its label. Raises CodeError for an unknown code or an invalid shape."""
+    """Return the code with its label. Raises CodeError for an unknown code or an invalid shape."""
     k, m, local = shape.complete(name, k, m, local, r)
     shape.matrix_of(name, k, m, local)
-    label = f"{name}({k}+{m})" if local is None else str(Lrc(k, local, m - local))
-    return _Named(label, planner.codec(name, k, m, local))
+    return _Named(shape.title(name, k, m, local), k + m, partial(_codec, name, k, m, local))
+
+
+def _codec(name: str, k: int, m: int, local: int | None) -> Codec:
+    library.need("gfsmith graph")
+    return planner.codec(name, k, m, local)
 
 
 def _numbers(option: str, text: str, below: int, what: str) -> tuple[int, ...]:
@@ -107,7 +109,7 @@ def _decoding(scheme: str, asked: _Asked, lost: str, named: _Named, holders: tup
         if shard not in missing:
             fail(f"--wanted: shard {shard} is not lost; allowed: {', '.join(map(str, sorted(missing)))}")
     sinks = None if asked.sink is None else dict.fromkeys(targets, _rank("--sink", asked.sink, 0))
-    return request.decoding_text(scheme, named.codec, holders, missing, targets, sinks)
+    return request.decoding_text(scheme, named.codec(), holders, missing, targets, sinks)
 
 
 def _lay_out(asked: _Asked) -> tuple[str, str]:
@@ -124,7 +126,7 @@ def _lay_out(asked: _Asked) -> tuple[str, str]:
     try:
         if asked.lost is None:
             source = _rank("--source", asked.source, named.shards)
-            return request.encoding_text(asked.scheme, named.codec, holders, source), named.name
+            return request.encoding_text(asked.scheme, named.codec(), holders, source), named.name
         return _decoding(asked.scheme, asked, asked.lost, named, holders), named.name
     except (GraphError, PlanError) as error:
         fail(str(error))
@@ -205,6 +207,5 @@ def command(path: Path | None, as_dot: bool, as_json: bool, **options: Any) -> N
             fail("--prove takes a file and no other option")
         _prove(path)
         return
-    library.need("gfsmith graph")
     text, name = _lay_out(_Asked(**options))
     _show(text, name, as_dot, as_json)

@@ -21,36 +21,40 @@ from gfsmith.repair.planner import PlanError
 from gfsmith.words import counted
 
 if TYPE_CHECKING:
-    from gfsmith.codec import Codec, Plan
+    from gfsmith.codec import Plan
     from gfsmith.repair.kernels import Pass
 
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """The requested code and shape. limit: the losses that it repairs, in words."""
+    """The requested code and shape. local: groups of lrc, otherwise None."""
 
-    name: str
-    codec: Codec
-    limit: str
+    family: str
+    k: int
+    m: int
+    local: int | None
 
     @property
-    def k(self) -> int:
-        return self.codec.k
+    def name(self) -> str:
+        return shape.title(self.family, self.k, self.m, self.local)
+
+    @property
+    def limit(self) -> str:
+        """The losses that the code repairs, in words."""
+        if self.local is None:
+            return f"any {self.m} losses can be repaired"
+        return Lrc(self.k, self.local, self.m - self.local).guarantee
 
     @property
     def shards(self) -> int:
-        return self.codec.n
+        return self.k + self.m
 
 
 def _code(name: str, k: int, m: int | None, local: int | None, r: int | None) -> _Code:
     """Return the requested code. Raises CodeError for an unknown code or an invalid shape."""
     k, m, local = shape.complete(name, k, m, local, r)
     shape.matrix_of(name, k, m, local)
-    codec = planner.codec(name, k, m, local)
-    if local is None:
-        return _Code(f"{name}({k}+{m})", codec, f"any {m} losses can be repaired")
-    lrc = Lrc(k, local, m - local)
-    return _Code(f"{lrc}", codec, lrc.guarantee)
+    return _Code(name, k, m, local)
 
 
 def _shards(option: str, text: str, code: _Code) -> tuple[int, ...]:
@@ -175,15 +179,16 @@ def command(
 
     gfsmith_reconstruct uses the same plan. The kernels are those for shards in cache on a CPU for which the
     build has no tuned kernels."""
-    library.need("gfsmith plan")
     chosen = _code(code, k, m, local, r)
     missing = _shards("--lost", lost, chosen)
     targets = None if wanted is None else _shards("--wanted", wanted, chosen)
     for shard in targets or ():
         if shard not in missing:
             fail(f"--wanted: shard {shard} is not lost; allowed: {_listed(missing)}")
+    library.need("gfsmith plan")
+    codec = planner.codec(chosen.family, chosen.k, chosen.m, chosen.local)
     try:
-        found = planner.plan(chosen.codec, missing, targets)
+        found = planner.plan(codec, missing, targets)
     except PlanError as error:
         fail(f"{error}; {chosen.limit}")
     kernels = _kernels(found, isas, path or CONFIGURATION, path is not None)

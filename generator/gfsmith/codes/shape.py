@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from gfsmith import codes
 from gfsmith.codes.lrc import Lrc
-from gfsmith.codes.names import LRC, CodeError
+from gfsmith.codes.names import LRC, Code, CodeError
 from gfsmith.field.matrix import Matrix
+
+
+def _code(name: str) -> Code:
+    """Return a code with a matrix, given its name or an alias. Raises CodeError, which also allows lrc."""
+    try:
+        return codes.find(name).code
+    except CodeError as error:
+        raise CodeError(f"{error}; or {LRC.name}") from None
 
 
 def known(name: str) -> str:
     """Return the name of a code, given its name or an alias. Raises CodeError for an unknown name."""
-    if name == LRC.name:
-        return name
-    try:
-        return codes.find(name).code.name
-    except CodeError as error:
-        raise CodeError(f"{error}; or {LRC.name}") from None
+    return name if name == LRC.name else _code(name).name
 
 
 def complete(
@@ -29,7 +32,7 @@ def complete(
         return k, local + r, local
     if local is not None or r is not None:
         raise CodeError(f"{name} takes --k and --m; --l and --r are for lrc")
-    return *codes.find(name).code.complete(k, m), None
+    return *_code(name).complete(k, m), None
 
 
 def matrix_of(name: str, k: int, m: int, local: int | None) -> Matrix:
@@ -42,6 +45,11 @@ def matrix_of(name: str, k: int, m: int, local: int | None) -> Matrix:
     if local is None:
         raise CodeError("lrc needs its number of groups, such as local = 2; their local parities count in m")
     return Lrc(k, local, m - local).parity()
+
+
+def title(name: str, k: int, m: int, local: int | None) -> str:
+    """Return the name of a code with its shape, such as cauchy(10+4)."""
+    return f"{name}({k}+{m})" if local is None else str(Lrc(k, local, m - local))
 
 
 def label(name: str, local: int | None) -> str:

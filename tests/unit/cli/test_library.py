@@ -14,7 +14,8 @@ from tests.support.paths import ROOT
 
 PLAN = ("plan", "--code", "cauchy", "--k", "4", "--m", "2", "--lost", "1")
 GRAPH = ("graph", "--scheme", "rs", "--k", "4", "--m", "2", "--lost", "1")
-DEVICE = ("adapt", "--device", "dram.toml")
+DEVICE = ("adapt", "--device", str(ROOT / "tuned" / "devices" / "dram.toml"))
+BENCH = ("bench", "cauchy:4x2")
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +40,8 @@ def said(package: Path, *command: str) -> str:
 
 @pytest.mark.parametrize(
     ("command", "who"),
-    [(PLAN, "plan"), (GRAPH, "graph"), (DEVICE, "adapt --device")],
-    ids=("plan", "graph", "device"),
+    [(PLAN, "plan"), (GRAPH, "graph"), (DEVICE, "adapt --device"), (BENCH, "bench")],
+    ids=("plan", "graph", "device", "bench"),
 )
 def test_a_checkout_without_the_library(package: Path, command: tuple[str, ...], who: str) -> None:
     assert said(package, *command) == (
@@ -59,3 +60,27 @@ def test_a_wheel_without_the_library(package: Path) -> None:
         "gfsmith: gfsmith plan needs the library for Python, which this installation lacks: install a wheel "
         "that has it (docs/python.md)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ((*PLAN[:2], "nosuch", *PLAN[3:]), "code 'nosuch' is unknown"),
+        ((*PLAN[:-1], "6"), "--lost: '6' is not a shard of cauchy(4+2)"),
+        ((*PLAN, "--wanted", "2"), "--wanted: shard 2 is not lost"),
+        (("graph", "--scheme", "nosuch", *GRAPH[3:]), "--scheme: 'nosuch' is unknown"),
+        ((*GRAPH[:-1], "6"), "--lost: '6' is not a shard of cauchy(4+2)"),
+        ((*GRAPH, "--holders", "1"), "--holders: 1 rank for 6 shards"),
+        (("adapt", "--device", "nosuch"), "nosuch: No such file or directory"),
+        (("bench", "nosuch"), "target 'nosuch'; allowed: CODE:KxM"),
+        (("bench", "nosuch:4x2"), "code 'nosuch' is unknown"),
+        ((*BENCH, "--block", "64Q"), "'64Q'; allowed: 1 to 67108864 bytes"),
+        ((*BENCH, "--plot", "p.txt"), "--plot p.txt; allowed: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_wrong_argument_is_named_before_the_library(
+    package: Path, command: tuple[str, ...], words: str
+) -> None:
+    """The user would build the library only to read that the argument is wrong."""
+    assert words in said(package, *command)
