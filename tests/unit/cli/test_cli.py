@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -178,14 +179,27 @@ def test_check_names_differences(project: Path) -> None:
     kernel = folder / "x86" / "gfs_dot_nx2__avx2_u2_steps.S"
     kernel.write_text(kernel.read_text().replace("0xc5", "0xc4", 1))
     (folder / "kernels.inc").unlink()
-    (folder / "extra.S").write_text("")
+    (folder / "x86" / "extra.S").write_text("")
+    shutil.copy(folder / "matrices.inc", folder / "old.inc")
     before = _snapshot(folder)
     result = _gen(project, "--check")
     assert result.exit_code == 1
     assert "gfs_dot_nx2__avx2_u2_steps.S: differs" in result.output
     assert "kernels.inc: missing" in result.output
-    assert "extra.S: not an output of the generator" in result.output
+    assert "x86/extra.S: not an output of the generator" in result.output
+    assert "old.inc: not an output of the generator" in result.output
     assert _snapshot(folder) == before
+
+
+def test_check_ignores_the_users_files(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The output folder may be the folder of a project."""
+    monkeypatch.chdir(project)
+    (project / "src").mkdir()
+    for name in ("main.c", "src/main.c"):
+        (project / name).write_text("int main(void) { return 0; }\n")
+    assert _gen(project, "-o", ".").exit_code == 0
+    done = _gen(project, "-o", ".", "--check")
+    assert (done.exit_code, done.stderr) == (0, "")
 
 
 def test_list_summary_has_bytes_of_generated_kernels_only(project: Path) -> None:
