@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gfsmith.cli import build_options
-from gfsmith.cli.console import out, print_json
+from gfsmith.cli.console import fail, out, print_json
 
 
 @click.command("list")
@@ -16,6 +16,8 @@ from gfsmith.cli.console import out, print_json
 @click.option("--summary", is_flag=True, help="Kernels and bytes per instruction set (Markdown).")
 def command(as_json: bool, summary: bool, **options: Any) -> None:
     """List the kernels of a configuration."""
+    if as_json and summary:
+        fail("--summary and --json exclude each other; leave one out")
     from gfsmith.build import output, report, request
 
     (specs, _), folder = request.load(**options)

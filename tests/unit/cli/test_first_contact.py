@@ -59,6 +59,8 @@ def _refusal(*arguments: str) -> str:
         (["verify", "nosuch.o"], "'nosuch.o' does not exist"),
         (["verify", "nosuch.o", "--symbol", "f"], "'nosuch.o' does not exist"),
         (["verify", "--objects", "nosuch.o"], "'nosuch.o' does not exist"),
+        (["list", "--summary", "--json"], "--summary and --json exclude each other"),
+        (["list", "--code", "nosuch", "--k", "4", "--m", "2"], "= zfec; or lrc\n"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
