@@ -9,6 +9,7 @@ import click
 from gfsmith.build.requirements import Level, Requirement, present, remedy, requirements
 from gfsmith.cli.console import print_json
 from gfsmith.cli.missing import install_hint
+from gfsmith.emit.files import installed
 from gfsmith.kernel.isa import BY_NAME
 
 ENCODER = "peachpy"  #: the module that the Python of this command needs, too
@@ -26,7 +27,9 @@ def _command(needed: Requirement) -> str:
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 def command(as_json: bool) -> None:
-    """List missing requirements of this machine and the command that installs each."""
+    """List missing requirements of this machine and the command that installs each.
+
+    A checkout has those of its tests as well, an installation those of the commands."""
     rows = [
         {
             "level": needed.level.value,
@@ -35,7 +38,7 @@ def command(as_json: bool) -> None:
             "present": present(needed) and _importable(needed),
             "command": _command(needed),
         }
-        for needed in requirements(Level.TEST_ALL)
+        for needed in requirements(Level.PACKAGES if installed() else Level.TEST_ALL)
     ]
     lacking = [row for row in rows if not row["present"]]
     if as_json:

@@ -442,6 +442,16 @@ def test_doctor_names_missing_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert line.endswith("dnf install -y clang19")
 
 
+def test_doctor_of_an_installation_has_no_requirements_of_the_checkout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They would name tools/setup.sh, which a wheel does not have."""
+    monkeypatch.setattr(import_module("gfsmith.cli.doctor"), "installed", lambda: True)
+    rows = json.loads(CliRunner().invoke(main.main, ["doctor", "--json"]).stdout)["requirements"]
+    names = [row["name"] for row in rows]
+    assert "peachpy" in names and not any("qemu" in name for name in names)
+
+
 def test_doctor_names_a_module_that_only_the_system_s_python_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a virtual environment without the system's packages, where a wheel may be installed."""
     doctor = import_module("gfsmith.cli.doctor")
