@@ -5,7 +5,6 @@
 # install them. It does not change installed tools, and if nothing is missing it downloads nothing.
 set -eu
 
-level=${1:?usage: tools/setup.sh LEVEL, such as gen, lib, test}
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
 venv=$root/.venv
@@ -40,8 +39,9 @@ if [ ! -x "$python" ]; then
   fi
 fi
 
-missing_packages() { PYTHONPATH="$root/generator" "$python" -m gfsmith.build.requirements "$1"; }
-lacking=$(missing_packages "$level")
+missing_packages() { PYTHONPATH="$root/generator" "$python" -m gfsmith.build.requirements "$@"; }
+lacking=$(missing_packages "$@")
+level=$1
 installed='' unpacked=''
 for each in $lacking; do
   case $each in */*:*) unpacked="$unpacked $each" ;; *) installed="$installed $each" ;; esac

@@ -388,7 +388,8 @@ def main(arguments: list[str]) -> int:
     """Print the missing packages of a level, one per line; of one that is unpacked, PACKAGE/SUITE:PROGRAM."""
     allowed = ", ".join(level.value for level in Level)
     if len(arguments) != 1 or arguments[0] not in {level.value for level in Level}:
-        print(f"usage: python3 -m gfsmith.build.requirements LEVEL, one of {allowed}", file=sys.stderr)
+        said = ", ".join(map(repr, arguments)) or "missing"
+        print(f"setup: LEVEL: {said}; allowed: one of {allowed}", file=sys.stderr)
         return 2
     lacking = missing(Level(arguments[0]))
     if this_system() is System.DEBIAN and os.geteuid() == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,13 @@ def test_a_program_of_another_suite_is_unpacked_and_not_installed(
     assert capsys.readouterr().out == f"{needed.package}:{needed.name}\n"
     (tmp_path / needed.name).touch()
     assert requirements.present(needed)
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"), [((), "missing"), (("nosuch",), "'nosuch'"), (("gen", "lib"), "'gen', 'lib'")]
+)
+def test_a_wrong_level_is_one_line(levels: tuple[str, ...], said: str) -> None:
+    """The script of the set-up passes its arguments on, and installs nothing."""
+    done = subprocess.run([ROOT / "tools" / "setup.sh", *levels], capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"setup: LEVEL: {said}; allowed: one of gen, lib, packages, ")
