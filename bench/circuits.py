@@ -9,7 +9,6 @@ bench/results/circuits.md, between the marks of each code.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from bench.build import RESULTS
+from bench.options import OneLineParser
 from bench.predict import replace_between_marks
 from gfsmith import codes
 from gfsmith.build import generate, parallel
@@ -219,7 +219,7 @@ def _found(tasks: Sequence[tuple[Row, ...]]) -> dict[Row, Result]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="bench.circuits", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.circuits", description=__doc__.splitlines()[0])
     parser.add_argument("--codes", default=",".join(CODES), help=f"names with commas ({','.join(CODES)})")
     parser.add_argument("--step", type=int, default=1, help="only k that are multiples of this number (1)")
     parser.add_argument(

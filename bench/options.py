@@ -11,5 +11,5 @@ class OneLineParser(argparse.ArgumentParser):
     """Parser that reports bad arguments in one line on stderr, with exit status 2."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"bench: {message} (see --help)", file=sys.stderr)
+        print(f"{self.prog}: {message} (see --help)", file=sys.stderr)
         raise SystemExit(2)

@@ -8,7 +8,6 @@ its marks.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from itertools import product, zip_longest
 
 from bench.build import RESULTS
+from bench.options import OneLineParser
 from bench.predict import CACHE, Row, cycles_of, replace_between_marks, spec_of, version
 from gfsmith.explore.cost_model import kernels
 from gfsmith.explore.cost_model.compiled import loop_of
@@ -155,7 +155,7 @@ def page(jobs: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    argparse.ArgumentParser(prog="bench.power", description=__doc__.splitlines()[0]).parse_args(arguments)
+    OneLineParser(prog="bench.power", description=__doc__.splitlines()[0]).parse_args(arguments)
     try:
         made = page(os.cpu_count() or 1)
     except ModelError as error:

@@ -8,7 +8,6 @@ between its marks.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.build import RESULTS, ROOT, BuildError
+from bench.options import OneLineParser
 from bench.other_architectures import PEERS, Peer
 from gfsmith.build.config import parse, specs
 from gfsmith.explore.cost_model import features, kernels
@@ -193,7 +193,7 @@ def replace_between_marks(page: Path, made: str, name: str = PREDICTED) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="bench.predict", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.predict", description=__doc__.splitlines()[0])
     parser.add_argument(
         "--print", action="store_true", help="to standard output instead of bench/results/predicted.md"
     )

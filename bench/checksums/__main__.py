@@ -6,7 +6,6 @@ passes and of ISA-L's two passes (crc32_iscsi) in the same trial: the median, wi
 
 from __future__ import annotations
 
-import argparse
 import ctypes.util
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import ROOT, BuildError, compile_program
+from bench.options import OneLineParser
 from bench.result_store import spread, table
 
 HERE = Path(__file__).resolve().parent
@@ -56,7 +56,7 @@ def row(k: int, m: int, length: int, memory: bool, ns: np.ndarray) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.checksums", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.checksums", description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=60)
     trials = parser.parse_args().trials
     try:

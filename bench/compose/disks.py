@@ -17,6 +17,7 @@ from statistics import median
 from bench.compose.ycsb.programs import STORE
 from bench.compose.ycsb.server import stripe_store
 from bench.machine import describe
+from bench.options import OneLineParser
 
 KIB = 1024
 VALUES = (4 * KIB, 64 * KIB, KIB * KIB)
@@ -104,6 +105,7 @@ def row(ports: dict[str, int], size: int, clients: int, *, writes: bool) -> str:
 
 
 def main() -> None:
+    OneLineParser(prog="bench.compose.disks", description=(__doc__ or "").splitlines()[0]).parse_args()
     print(f"RS 3+2, {RECORDS} records, {ROUNDS} rounds of {SECONDS} s each; {describe()}\n")
     print("| operation | value | clients | on disk, operations/s | in memory | disk / memory (range) |")
     print("|---|---:|---:|---:|---:|---:|")

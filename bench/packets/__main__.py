@@ -8,7 +8,6 @@ stripes) the library runs a schedule of XORs.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import BuildError, peer
+from bench.options import OneLineParser
 from bench.packets.build import driver as built_driver
 from bench.packets.build import elements
 from bench.result_store import table
@@ -78,7 +78,7 @@ def row(ns: dict[str, list[float]], k: int, length: int) -> Iterator[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.packets", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.packets", description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=40)
     rounds = parser.parse_args().rounds
     cells = [(code.name, k, length) for code in SEARCHED for length in LENGTHS for k in SOURCES]

@@ -89,10 +89,14 @@ def pyeclib_rows() -> Iterator[tuple[str, int, list[Call]]]:
 ROWS = {"zfec": zfec_rows, "pyeclib": pyeclib_rows}
 
 
-def main() -> None:
-    for name, size, calls in ROWS[sys.argv[1]]():
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 1 or arguments[0] not in ROWS:
+        print(f"replacements: '{' '.join(arguments)}'; allowed: {' or '.join(ROWS)}", file=sys.stderr)
+        return 2
+    for name, size, calls in ROWS[arguments[0]]():
         print(f"| {name} | {size} | {' | '.join(cells(calls))} |", flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -6,7 +6,6 @@ the quartiles: below 1 Horner's rule is faster.
 
 from __future__ import annotations
 
-import argparse
 import ctypes.util
 import json
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.options import OneLineParser
 from bench.result_store import spread
 
 HERE = Path(__file__).resolve().parent
@@ -96,7 +96,7 @@ def row(times: np.ndarray, given: dict[str, str], k: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.raid", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.raid", description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=200)
     trials = parser.parse_args().trials
     driver = build()

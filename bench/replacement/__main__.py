@@ -8,13 +8,13 @@ The kernels must have been generated: `go generate .` in bindings/go/reedsolomon
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 from bench.build import ROOT
+from bench.options import OneLineParser
 
 HERE = Path(__file__).parent
 COPY = ROOT / "build" / "bench" / "replacement"
@@ -32,7 +32,7 @@ def renamed() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.replacement", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.replacement", description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=31)
     rounds = f"-rounds={parser.parse_args().rounds}"
     renamed()

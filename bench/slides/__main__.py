@@ -7,7 +7,6 @@ count the bytes of all shards, sources and parities. The slides' figures are tho
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ import numpy as np
 
 from bench.build import BuildError, compile_program
 from bench.machine import describe
+from bench.options import OneLineParser
 from bench.result_store import spread
 
 HERE = Path(__file__).resolve().parent
@@ -75,7 +75,7 @@ def line(row: Row, times: np.ndarray, bytes_: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.slides", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.slides", description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--bytes", type=int, default=BYTES, help="of all shards of a stripe")
     given = parser.parse_args(arguments)

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.build import ROOT
+from bench.options import OneLineParser
 from gfsmith.explore.stats import Estimate, paired_ratio
 from gfsmith.kernel import limits, microarch
 
@@ -103,6 +104,7 @@ def _compare(
 
 
 def main() -> int:
+    OneLineParser(prog="bench.stores", description=(__doc__ or "").splitlines()[0]).parse_args()
     if not LIBRARY.exists():
         print(f"bench.stores: {LIBRARY} is missing; run: make lib", file=sys.stderr)
         return 1

@@ -10,7 +10,6 @@ The parities of reed-solomon-simd stay in its encoder's memory, so its time has 
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import sys
 import time
@@ -23,6 +22,7 @@ import numpy as np
 
 from bench.build import ROOT, BuildError, peer
 from bench.machine import describe
+from bench.options import OneLineParser
 from bench.peer_calls import Job, Spec, open_peer
 from bench.result_store import spread
 
@@ -118,7 +118,7 @@ def line(stripe: Stripe, times: Any) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.wide", description=__doc__.splitlines()[0])
+    parser = OneLineParser(prog="bench.wide", description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.2, help="of each sample")
     parser.add_argument("--library", type=Path, default=ROOT / "build" / "libgfsmith.so")
