@@ -82,6 +82,12 @@ def test_an_empty_folder_gets_a_hint(command: tuple[str, ...]) -> None:
     assert "`gfsmith init`" in said and "--code cauchy --k 10 --m 4" in said
 
 
+@pytest.mark.parametrize("name", ["lib.zip", "lib.tar.gz", "lib.tgz", "lib.tar"])
+def test_an_archive_of_another_kind_is_no_folder(name: str) -> None:
+    words = ("--code", "cauchy", "--k", "4", "--m", "2", "--isa", "scalar", "-o", f"out/{name}")
+    assert "allowed: a folder, or a file that ends in .tar.xz" in _refusal("export", *words)
+
+
 @pytest.mark.parametrize("output", ["file", "file/below"])
 def test_an_output_folder_that_is_a_file(output: str) -> None:
     Path("file").touch()
