@@ -1,4 +1,5 @@
 /* gfsmith-shards: protect files, folders and pipes against loss and damage. See README.md. */
+#include "../common/streams.h"
 #include "commands.h"
 #include "report.h"
 
@@ -248,6 +249,8 @@ static const char *command_first(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  if (!streams_occupy())
+    return refuse("cannot open /dev/null: %s", strerror(errno));
   options opt = {.code = "cauchy", .k = DEFAULT_K, .m = DEFAULT_M, .block = DEFAULT_BLOCK};
   const char *name = command_first(argc, argv);
   const command *chosen = name != NULL ? find_command(name) : NULL;

@@ -3,7 +3,7 @@
 #   build/gfsmith-shards            linked statically with both libraries
 #   build/static/gfsmith-shards     the same with a static C library, for the wheel
 SHARDS_TOOL_SOURCES := $(wildcard apps/shards/*.c)
-SHARDS_TOOL_HEADERS := $(wildcard apps/shards/*.h)
+SHARDS_TOOL_HEADERS := $(wildcard apps/common/*.h apps/shards/*.h)
 SHARDS_TOOL_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(SHARDS_TOOL_SOURCES))
 
 ifneq ($(wildcard $(GFSMITH_GENERATED)/sources.mk),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import shlex
@@ -14,7 +15,7 @@ import pytest
 
 from gfsmith.codes.names import CODES, LRC, SEARCHED
 from tests.support.paths import ROOT
-from tests.system.apps.shards.support import REFUSED, Tool, content, flip, make_set, shard, snapshot
+from tests.system.apps.shards.support import DONE, REFUSED, Tool, content, flip, make_set, shard, snapshot
 
 SET_COMMANDS = ("verify", "repair", "restore")
 
@@ -445,3 +446,28 @@ def test_a_closed_pipe(tool: Tool, tmp_path: Path) -> None:
 def test_json_and_bytes_cannot_share_stdout(tool: Tool, shards: Path) -> None:
     line = "restore: --json needs standard output, which -o - uses"
     assert tool.refusal("restore", "--json", shards, "-o", "-") == line
+
+
+CLOSED = [streams for count in (1, 2, 3) for streams in itertools.combinations(range(3), count)]
+
+
+@pytest.mark.parametrize("closed", CLOSED, ids=str)
+def test_closed_streams(tool: Tool, shards: Path, tmp_path: Path, closed: tuple[int, ...]) -> None:
+    """A file does not get the number of a closed standard stream: no output is lost without an error, no
+    message gets into a file, and a read of standard input ends."""
+
+    def run(*arguments: str | Path) -> int:
+        return tool.run(*arguments, before=lambda: [os.close(stream) for stream in closed] and None).status
+
+    silent = REFUSED if 1 in closed else DONE
+    shard(shards, 1).unlink()
+    flip(shard(shards, 4), 600)
+    assert run("repair", shards) == silent
+    assert run("restore", shards, "-o", "-") == silent
+    assert run("restore", shards, "-o", tmp_path / "restored") == silent
+    assert (tmp_path / "restored").read_bytes() == (tmp_path / "file").read_bytes()
+    assert run("protect", "--force", "-k", "4", "-m", "2", tmp_path / "file", shards) == silent
+    assert run("protect", "-", tmp_path / "input") == (REFUSED if {0, 1} & set(closed) else DONE)
+    assert (tmp_path / "input").exists() == (0 not in closed)
+    assert run("verify", tmp_path / "nowhere") == REFUSED
+    tool.ok("verify", shards)
