@@ -112,7 +112,7 @@ int output_failure(const output *outs, size_t count) {
 ssize_t read_some(int fd, void *bytes, size_t size) {
   ssize_t n = -1;
   errno = EINTR;
-  while (n < 0 && errno == EINTR && !report_interrupted()) {
+  while (n < 0 && (errno == EINTR || errno == EAGAIN) && !report_interrupted()) {
     report_wait_readable(fd);
     errno = EINTR;
     n = report_interrupted() ? -1 : read(fd, bytes, size);
@@ -124,7 +124,10 @@ bool write_all(int fd, const void *bytes, size_t size) {
   size_t done = 0;
   while (done < size) {
     ssize_t n = write(fd, (const char *)bytes + done, size - done);
-    if (n < 0 && errno == EINTR && !report_interrupted())
+    bool full = n < 0 && errno == EAGAIN; /* a pipe that does not block */
+    if (full)
+      report_wait_writable(fd);
+    if ((full || (n < 0 && errno == EINTR)) && !report_interrupted())
       continue;
     if (n <= 0)
       return false;

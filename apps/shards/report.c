@@ -73,11 +73,15 @@ void report_catch_signals(void) {
 
 int report_interrupted(void) { return caught; }
 
-void report_wait_readable(int fd) {
-  struct pollfd both[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
+static void wait_for(int fd, short event) {
+  struct pollfd both[2] = {{.fd = fd, .events = event}, {.fd = wake[0], .events = POLLIN}};
   while (!caught && poll(both, 2, -1) < 0 && errno == EINTR)
     ;
 }
+
+void report_wait_readable(int fd) { wait_for(fd, POLLIN); }
+
+void report_wait_writable(int fd) { wait_for(fd, POLLOUT); }
 
 void report_die_by_signal(void) {
   signal(caught, SIG_DFL);

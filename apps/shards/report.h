@@ -29,10 +29,10 @@ void report_mute(void);
  * temporary files and return. report_interrupted() returns the signal, or 0. */
 void report_catch_signals(void);
 int report_interrupted(void);
-/* Wait until a pipe can be read, or a signal comes; a signal between a check and a read is not
- * missed.
- */
+/* Wait until a pipe can be read or written, or a signal comes; a signal between a check and a read
+ * is not missed. */
 void report_wait_readable(int fd);
+void report_wait_writable(int fd);
 /* End the process by the caught signal, so that the parent process gets the cause. */
 void report_die_by_signal(void);
 

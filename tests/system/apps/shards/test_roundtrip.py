@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from gfsmith.cli import sizes
 from gfsmith.codes.names import NAMES, SEARCHED
 from tests.oracle.shard_format import FIELDS, Shape, split
 from tests.system.apps.shards.support import (
+    DEADLINE,
     DONE,
     RECORD,
     Tool,
@@ -217,6 +221,28 @@ def test_a_pipe(tool: Tool, tmp_path: Path, length: int) -> None:
     done = tool.run("restore", folder, "-o", "-")
     assert (done.status, done.stderr) == (DONE, "")
     assert done.raw == data
+
+
+def test_pipes_that_do_not_block(tool: Tool, tmp_path: Path) -> None:
+    """An empty pipe has not ended, and a full one takes the rest later."""
+    data, shards = content(300_000), tmp_path / "shards"
+    source, sink = os.pipe()
+    os.set_blocking(source, False)
+    with subprocess.Popen([tool.program, "protect", "-", shards], stdin=source) as run:
+        os.close(source)
+        for start in range(0, len(data), 50_000):
+            time.sleep(0.02)
+            os.write(sink, data[start : start + 50_000])
+        os.close(sink)
+        assert run.wait(DEADLINE) == 0
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    with subprocess.Popen([tool.program, "restore", shards, "-o", "-"], stdout=sink) as run:
+        os.close(sink)
+        time.sleep(0.3)
+        with os.fdopen(source, "rb") as restored:
+            assert restored.read() == data
+        assert run.wait(DEADLINE) == 0
 
 
 def test_the_next_generation_replaces_the_last_one(tool: Tool, shards: Path, tmp_path: Path) -> None:
