@@ -1,4 +1,5 @@
 /* stripe-agent: the agent of one memory stripe. See README.md. */
+#include "../../common/streams.h"
 #include "call.h"
 #include "client.h"
 #include "command.h"
@@ -200,6 +201,8 @@ static bool prepare(agent *a, const settings *o) {
 int main(int argc, char **argv) {
   settings o;
   report_name("stripe-agent");
+  if (!streams_occupy())
+    return refuse("cannot open /dev/null: %s", strerror(errno));
   if (!settings_parse(&o, argc, argv))
     return EXIT_REFUSED;
   if (sodium_init() < 0)

@@ -1,4 +1,5 @@
 /* stripe-chunk: a chunk server, which uses a running memcached. See README.md. */
+#include "../../common/streams.h"
 #include "common/fault.h"
 #include "common/files.h"
 #include "common/options.h"
@@ -11,6 +12,7 @@
 #include "memory.h"
 #include "request.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -155,6 +157,8 @@ int main(int argc, char **argv) {
   char path[FILES_PATH], name[32];
   settings o = {.host = "127.0.0.1", .timeout_ms = 2000, .disk_max = DISK_MOST};
   report_name("stripe-chunk");
+  if (!streams_occupy())
+    return refuse("cannot open /dev/null: %s", strerror(errno));
   if (!parse(&o, argc, argv))
     return EXIT_REFUSED;
   snprintf(name, sizeof name, "stripe-chunk %llu", o.rank);

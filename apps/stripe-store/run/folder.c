@@ -138,7 +138,7 @@ pid_t folder_holder(const char *folder) {
     return 0;
   bool held = flock(fd, LOCK_EX | LOCK_NB) != 0;
   close(fd);
-  if (!held || !files_read(folder, "store.lock", text) || sscanf(text, "%ld", &pid) != 1)
+  if (!held || !files_read(folder, "store.lock", text) || sscanf(text, "%ld", &pid) != 1 || pid < 1)
     return 0;
   return (pid_t)pid;
 }

@@ -1,10 +1,12 @@
 /* stripe-store: a complete store on this machine. See README.md. */
+#include "../../common/streams.h"
 #include "agent/settings.h"
 #include "common/options.h"
 #include "common/report.h"
 #include "network.h"
 #include "run.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
 #include <sodium.h>
@@ -60,7 +62,7 @@ static void on_tick(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   run *r = owner;
-  processes_tick(&r->store.processes);
+  processes_tick(&r->store.processes, REST_TICKS);
   if (!r->ready)
     announce_ready(r);
 }
@@ -69,9 +71,8 @@ static void on_child(evutil_socket_t fd, short what, void *owner) {
   (void)fd;
   (void)what;
   run *r = owner;
-  if (processes_reap(&r->store.processes, !r->ready, r->restart && r->ready ? REST_TICKS : 0) &&
-      !r->ready) {
-    r->refused = true; /* it has printed the reason */
+  if (processes_reap(&r->store.processes, !r->ready, r->restart ? REST_TICKS : 0) && !r->ready) {
+    r->refused = true; /* the reason is printed */
     event_base_loopbreak(r->base);
   }
 }
@@ -261,6 +262,7 @@ static int stop_command(const char *folder) {
     return refuse("%s: no store runs in it", folder);
   if (kill(pid, SIGTERM) != 0)
     return refuse("%s: process %ld cannot be stopped", folder, (long)pid);
+  kill(pid, SIGCONT); /* so that a stopped process can end, too */
   while (folder_holder(folder) == pid)
     nanosleep(&step, NULL);
   return EXIT_DONE;
@@ -285,6 +287,8 @@ static int status_command(const char *folder) {
 
 int main(int argc, char **argv) {
   report_name("stripe-store");
+  if (!streams_occupy())
+    return refuse("cannot open /dev/null: %s", strerror(errno));
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
     fputs(usage, stdout);
     return EXIT_DONE;

@@ -71,24 +71,25 @@ static void tell(const process *p, int status, bool again) {
 bool processes_reap(processes *all, bool starting, unsigned ticks) {
   int status;
   pid_t pid;
-  bool ended = false;
+  bool gone = false;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
     for (unsigned i = 0; i < all->count; i++)
       if (all->at[i].pid == pid) {
+        bool again = ticks > 0 && (!starting || WIFSIGNALED(status));
         all->at[i].pid = 0;
-        all->at[i].rest = ticks;
+        all->at[i].rest = again ? ticks : 0;
         if (!starting || !refused(status))
-          tell(&all->at[i], status, ticks > 0);
-        ended = ended || WIFEXITED(status);
+          tell(&all->at[i], status, again);
+        gone = gone || !again;
       }
-  return ended;
+  return gone;
 }
 
-void processes_tick(processes *all) {
+void processes_tick(processes *all, unsigned ticks) {
   for (unsigned i = 0; i < all->count; i++) {
     process *p = &all->at[i];
-    if (p->pid == 0 && p->rest > 0 && --p->rest == 0)
-      process_start(p);
+    if (p->pid == 0 && p->rest > 0 && --p->rest == 0 && !process_start(p))
+      p->rest = ticks;
   }
 }
 

@@ -51,10 +51,11 @@ void process_add(processes *all, const char *name, char *const argv[], int space
 /* False: failed, with a message. */
 bool process_start(process *p);
 /* Report the processes that have ended; they are started again after `ticks`, never if that is 0.
- * Return whether one of them ended by itself, not by a signal. `starting`: such a process has
- * printed the reason. */
+ * `starting`: only those that a signal ended, because the others have refused and printed the
+ * reason. Return whether one of them is not started again. */
 bool processes_reap(processes *all, bool starting, unsigned ticks);
-void processes_tick(processes *all);
+/* Start processes again whose time has come; after `ticks` once more if that fails. */
+void processes_tick(processes *all, unsigned ticks);
 /* Stop the processes one after the other, with SIGTERM, and with SIGKILL after some seconds. */
 void processes_stop(processes *all);
 void processes_free(processes *all);

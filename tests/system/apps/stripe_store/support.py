@@ -44,13 +44,13 @@ def process_state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-QUICK, CLOCK, POWER = "kallsyms.so", "clock.so", "power.so"
+QUICK, CLOCK, POWER, NO_FORK = "kallsyms.so", "clock.so", "power.so", "no_fork.so"
 """Preloaded libraries, native/*.c."""
 
 
-def environment(programs: Path) -> dict[str, str]:
-    """Return an environment in which the programs start fast (native/kallsyms.c)."""
-    return {**os.environ, "LD_PRELOAD": str(programs / QUICK)}
+def environment(programs: Path, *preload: str) -> dict[str, str]:
+    """Return an environment in which the programs start fast (native/kallsyms.c), with further libraries."""
+    return {**os.environ, "LD_PRELOAD": ":".join(str(programs / name) for name in (QUICK, *preload))}
 
 
 def xxh3_64(data: bytes) -> int:

@@ -8,12 +8,13 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from pymemcache.client.base import Client
 
-from tests.system.apps.stripe_store.support import DEADLINE, certify, environment, wait_for
+from tests.system.apps.stripe_store.support import DEADLINE, NO_FORK, certify, environment, wait_for
 
 SCHEMES = {
     "rs": ("-k", "3", "-m", "2"),
@@ -42,13 +43,14 @@ def children(pid: int) -> dict[str, int]:
 
 @contextmanager
 def running(
-    programs: Path, folder: Path, *options: str, own: tuple[str, ...] = ()
+    programs: Path, folder: Path, *options: str, own: tuple[str, ...] = (), preload: tuple[str, ...] = ()
 ) -> Iterator[tuple[subprocess.Popen[bytes], Client]]:
     """Run a store with options of the agent, and of stripe-store itself."""
     command = [programs / "stripe-store", "run", *own, folder, *options]
     said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
     with said.open("w") as out, log.open("w") as err:
-        run = subprocess.Popen(command, stdout=out, stderr=err, cwd=folder.parent, env=environment(programs))
+        variables = environment(programs, *preload)
+        run = subprocess.Popen(command, stdout=out, stderr=err, cwd=folder.parent, env=variables)
     try:
         wait_for("it to be ready", lambda: "\n" in said.read_text() or run.poll() is not None)
         assert said.read_text().startswith("ready "), log.read_text()
@@ -108,6 +110,94 @@ def test_killed_processes_are_restarted(programs: Path, tmp_path: Path) -> None:
         again = Client((host, int(port)), timeout=DEADLINE)
         assert again.get("key") == b"value"
         again.close()
+
+
+def test_a_process_that_cannot_be_started_again(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is tried again."""
+    folder, switch = tmp_path / "store", tmp_path / "switch"
+    monkeypatch.setenv("NO_FORK", str(switch))
+    with running(programs, folder, preload=(NO_FORK,)) as (run, _):
+        switch.touch()
+        os.kill(children(run.pid)["chunk-2"], signal.SIGKILL)
+        line = "stripe-store: cannot start chunk server 2: Resource temporarily unavailable\n"
+        wait_for("a failure", lambda: line in folder.with_suffix(".log").read_text())
+        switch.unlink()
+        wait_for("it to be up", lambda: status(programs, folder)[0] == 0)
+
+
+@contextmanager
+def starting(programs: Path, folder: Path, *own: str, closed: int | None = None) -> Iterator[Started]:
+    """Run a store that need not become ready; `closed` is a standard stream that it does not have."""
+    said, log = folder.with_suffix(".out"), folder.with_suffix(".log")
+    with said.open("w") as out, log.open("w") as err:
+        run = subprocess.Popen(
+            [programs / "stripe-store", "run", *own, folder],
+            stdout=out,
+            stderr=err,
+            env=environment(programs),
+            preexec_fn=None if closed is None else lambda: os.close(closed),
+        )
+    try:
+        yield Started(run, said, log)
+    finally:
+        if run.poll() is None:
+            run.send_signal(signal.SIGCONT)
+            run.terminate()
+        run.wait(DEADLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    run: subprocess.Popen[bytes]
+    said: Path
+    log: Path
+
+    def ready(self) -> bool:
+        """Wait until the store is ready or has ended."""
+        wait_for("a result", lambda: self.said.read_text() != "" or self.run.poll() is not None)
+        return self.said.read_text().startswith("ready ")
+
+
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_process_that_is_killed_while_the_store_starts(
+    programs: Path, tmp_path: Path, restart: bool
+) -> None:
+    """It is started again; with --no-restart the store ends. The stopped agent keeps it from being ready."""
+    with starting(programs, tmp_path / "store", *([] if restart else ["--no-restart"])) as store:
+        wait_for("the agent", lambda: "agent" in children(store.run.pid))
+        agent = children(store.run.pid)["agent"]
+        os.kill(agent, signal.SIGSTOP)
+        wait_for("a chunk server", lambda: "chunk-2" in children(store.run.pid))
+        os.kill(children(store.run.pid)["chunk-2"], signal.SIGKILL)
+        line = "stripe-store: chunk server 2 was ended by signal 9"
+        wait_for("the message", lambda: line in store.log.read_text())
+        if restart:
+            os.kill(agent, signal.SIGCONT)
+        assert store.ready() == restart
+        assert restart or store.run.wait(DEADLINE) == 2
+
+
+def test_closed_streams(programs: Path, tmp_path: Path) -> None:
+    """No message gets into a file that has the number of a closed standard stream."""
+    folder = tmp_path / "store"
+    with starting(programs, folder, closed=2) as store:
+        assert store.ready()
+        os.kill(children(store.run.pid)["chunk-2"], signal.SIGKILL)
+        wait_for("the loss", lambda: "chunk_server_2       gone" in status(programs, folder)[1])
+        wait_for("it to be up", lambda: status(programs, folder)[0] == 0)
+        assert (folder / "store.lock").read_text() == f"{store.run.pid}\n"
+
+
+def test_a_stopped_supervisor_is_stopped(programs: Path, tmp_path: Path) -> None:
+    """`stop` continues a process that SIGSTOP has stopped."""
+    folder = tmp_path / "store"
+    with starting(programs, folder) as store:
+        assert store.ready()
+        store.run.send_signal(signal.SIGSTOP)
+        subprocess.run([programs / "stripe-store", "stop", folder], check=True, timeout=DEADLINE)
+        assert store.run.wait(DEADLINE) == 0
 
 
 def test_clients_with_tls_and_login(programs: Path, tmp_path: Path) -> None:
