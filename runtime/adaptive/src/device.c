@@ -1,8 +1,14 @@
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* open */
+#endif
+
 #include "device.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "open_file.h"
 
 /* Limits of a description: bytes of the file and of a line. */
 enum { FILE_MAX = 4096, LINE_MAX_BYTES = 256 };
@@ -177,7 +183,7 @@ bool gfs_device_parse(const char *text, size_t bytes, gfs_device *device, char *
 
 bool gfs_device_read(const char *file, gfs_device *device, char *why, size_t size) {
   char text[FILE_MAX + 1];
-  FILE *in = fopen(file, "rb");
+  FILE *in = gfs_open_file(file, false);
   if (in == NULL) {
     snprintf(why, size, "it cannot be read");
     return false;

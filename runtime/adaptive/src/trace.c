@@ -1,5 +1,5 @@
 #if !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* clock_gettime */
+#define _GNU_SOURCE /* clock_gettime, open */
 #endif
 
 #include "trace.h"
@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "open_file.h"
 #include "thread.h"
 
 uint64_t gfs_clock_ns(void) {
@@ -22,17 +23,10 @@ uint64_t gfs_clock_ns(void) {
 /* Limit of a line, far above the lines of the library. */
 enum { LINE_BYTES = 1536 };
 
-/* Programs that this one executes do not inherit the file. */
-#if defined(_WIN32)
-#define MODE "w"
-#else
-#define MODE "we"
-#endif
-
 bool gfs_trace_open(gfs_trace *trace, const char *file) {
   trace->process = gfs_threads_process();
   trace->start_ns = gfs_clock_ns();
-  trace->file = file != NULL ? fopen(file, MODE) : NULL;
+  trace->file = file != NULL ? gfs_open_file(file, true) : NULL;
   if (trace->file != NULL)
     setvbuf(trace->file, NULL, _IONBF, 0); /* a child after fork() would write a buffer again */
   return file == NULL || trace->file != NULL;

@@ -19,6 +19,8 @@ PURE = tuple(
     for name in ("policy", "candidates", "device", "options", "trial", "policy_search", "drift")
 )
 
+DEADLINE = 300  # seconds; only so that a hanging program fails the test
+
 OPTANE = """
 [device]
 name = "optane-100"
@@ -73,6 +75,7 @@ def run(*command: str | Path, status: int = 0, **environment: str) -> tuple[str,
         capture_output=True,
         text=True,
         env={**kept, "GFSMITH_ISA": "scalar", **environment},
+        timeout=DEADLINE,
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout, done.stderr

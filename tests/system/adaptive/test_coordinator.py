@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -323,6 +324,28 @@ def test_unusable_settings_are_reported_once(
     if name != "_TRACE":
         blind = [str(event["why"]) for event in read_trace(trace) if event["event"] == "blind"]
         assert sum(why.startswith(said) for why in blind) == 1
+
+
+def test_a_pipe_as_trace(threads: Path, tmp_path: Path) -> None:
+    """A program waits neither for a reader nor for one that does not read."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    environment = {"GFSMITH_ADAPT": "1", "GFSMITH_ADAPT_TRACE": str(pipe)}
+    output, errors = run(threads, **environment)
+    assert output == "ok\n" and errors.count(f"{pipe}: the trace cannot be written") == 1
+    end = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    fill(pipe)
+    output, errors = run(threads, **environment)
+    assert output == "ok\n" and "the trace cannot be written" not in errors
+    os.close(end)
+
+
+def fill(pipe: Path) -> None:
+    end = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+    with pytest.raises(BlockingIOError):
+        while True:
+            os.write(end, bytes(4096))
+    os.close(end)
 
 
 @pytest.mark.needs("valgrind")

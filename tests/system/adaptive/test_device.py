@@ -4,6 +4,7 @@ the same way; device.c refuses all others with one line and takes no values from
 
 from __future__ import annotations
 
+import os
 import random
 import tomllib
 from pathlib import Path
@@ -97,6 +98,16 @@ def test_refused(reader: Path, tmp_path: Path) -> None:
     lines = answers(reader, tmp_path, [text.encode() for text in REFUSED])
     assert lines == [f"! {why}" for why in REFUSED.values()]
     assert run(reader, tmp_path, "/nowhere")[0].splitlines() == ["! it cannot be read"] * 2
+
+
+def test_a_pipe(reader: Path, tmp_path: Path) -> None:
+    """Without a writer it is empty; a writer that is silent is not awaited."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert run(reader, pipe)[0] == "! there is no table [device]\n"
+    end = os.open(pipe, os.O_RDWR)
+    assert run(reader, pipe)[0] == "! it cannot be read\n"
+    os.close(end)
 
 
 def test_broken(reader: Path, tmp_path: Path) -> None:
