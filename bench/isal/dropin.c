@@ -24,6 +24,9 @@ typedef struct library {
   void (*update)(int, int, int, int, byte *, byte *, byte **);
   int (*pq)(int, int, void **);
   int (*xor)(int, int, void **);
+  unsigned (*iscsi)(byte *, int, unsigned);
+  uint64_t (*ecma)(uint64_t, const byte *, uint64_t);
+  uint16_t (*t10)(uint16_t, const byte *, uint64_t);
   gfsmith_status (*create)(gfsmith_codec **, unsigned, unsigned, unsigned, const uint8_t *);
   gfsmith_status (*codec_encode)(const gfsmith_codec *, size_t, const uint8_t *const *,
                                  uint8_t *const *);
@@ -31,7 +34,7 @@ typedef struct library {
   byte table[32 * SHARDS * SHARDS / 4];
 } library;
 
-typedef enum work { ENCODE, UPDATE, PQ, XOR } work;
+typedef enum work { ENCODE, UPDATE, PQ, XOR, ISCSI, ECMA, T10 } work;
 
 /* matrix: 'v' and 'c' are ISA-L's two codes, for some shapes of which there are kernels; 'r' is
  * random. */
@@ -43,6 +46,7 @@ typedef struct job {
 
 static library libraries[LIBRARIES];
 static byte *shards[SHARDS];
+static volatile uint64_t result; /* of a check, so that no compiler omits the call */
 
 static void find(void *from, const char *name, void *function) {
   void *found = dlsym(from, name);
@@ -61,6 +65,9 @@ static void load(library *l, const char *path) {
   find(from, "ec_encode_data_update", &l->update);
   find(from, "pq_gen", &l->pq);
   find(from, "xor_gen", &l->xor);
+  find(from, "crc32_iscsi", &l->iscsi);
+  find(from, "crc64_ecma_refl", &l->ecma);
+  find(from, "crc16_t10dif", &l->t10);
   find(from, "gfsmith_codec_create_matrix", &l->create);
   find(from, "gfsmith_encode", &l->codec_encode);
 }
@@ -81,6 +88,12 @@ static void call(library *l, const job *j, int len) {
     l->pq(j->k + 2, len, (void **)shards);
   else if (j->what == XOR)
     l->xor (j->k + 1, len, (void **)shards);
+  else if (j->what == ISCSI)
+    result = l->iscsi(shards[0], len, 0);
+  else if (j->what == ECMA)
+    result = l->ecma(0, shards[0], (uint64_t)len);
+  else if (j->what == T10)
+    result = l->t10(0, shards[0], (uint64_t)len);
   else
     for (int n = 0; n < j->k; n++)
       l->update(len, j->k, j->m, n, l->table, shards[n], parity);
@@ -92,6 +105,8 @@ static int ready(library *l, const job *j, const byte *parity) {
   if (l->create != NULL)
     return j->what == ENCODE && l->create(&l->codec, GFSMITH_POLYNOMIAL, (unsigned)j->k,
                                           (unsigned)j->m, parity) == GFSMITH_OK;
+  if (j->what >= ISCSI)
+    return l->iscsi != NULL && l->ecma != NULL && l->t10 != NULL;
   l->tables(j->k, j->m, (byte *)parity, l->table);
   return 1;
 }
@@ -161,8 +176,11 @@ int main(int arguments, char **argument) {
   static const job jobs[] = {{ENCODE, 'c', 10, 4},   {ENCODE, 'v', 4, 2},  {ENCODE, 'r', 10, 4},
                              {ENCODE, 'r', 10, 1},   {ENCODE, 'r', 20, 4}, {ENCODE, 'r', 48, 4},
                              {ENCODE, 'r', 100, 20}, {UPDATE, 'r', 10, 4}, {PQ, 'r', 10, 2},
-                             {XOR, 'r', 10, 1}};
-  static const char *const names[] = {"encode", "update, all sources", "pq_gen", "xor_gen"};
+                             {XOR, 'r', 10, 1},      {ISCSI, 'r', 1, 0},   {ECMA, 'r', 1, 0},
+                             {T10, 'r', 1, 0}};
+  static const char *const names[] = {"encode",      "update, all sources", "pq_gen",
+                                      "xor_gen",     "crc32_iscsi",         "crc64_ecma_refl",
+                                      "crc16_t10dif"};
   static const int lengths[] = {64, 512, 4096, 65536, 1 << 20};
   int count = arguments - 1;
   if (count < 2 || count > LIBRARIES)

@@ -1,4 +1,5 @@
-"""The routines and tables of gfsmith_checksum.h: generated, proved for every check, and written as C.
+"""The routines and tables of gfsmith_checksum.h and of ISA-L's checks: generated, proved for every check, and
+written as C.
 
 They depend on no configuration: the compiler and the CPU decide which of them run.
 """
@@ -10,7 +11,7 @@ from pathlib import Path
 from gfsmith.build.cache import key
 from gfsmith.build.routines import Routines, demand, record, remembered
 from gfsmith.emit.c.checksum import build
-from gfsmith.field.checksum import CHECKSUMS
+from gfsmith.field.checksum import CHECKSUMS, ISAL_CHECKSUMS
 from gfsmith.lower.checksums import routines, tables
 from gfsmith.prove.checksum.prove import prove, prove_tables
 
@@ -22,7 +23,7 @@ def generate(cache: Path | None) -> Routines:
 
 
 def _generate() -> Routines:
-    entries = [(check, tables(check)) for check in CHECKSUMS]
+    entries = [(check, tables(check)) for check in (*CHECKSUMS, *ISAL_CHECKSUMS)]
     made = list(routines())
     for check, numbers in entries:
         demand(prove_tables(check, numbers))
@@ -30,6 +31,6 @@ def _generate() -> Routines:
             if routine.reflected == check.reflected:
                 demand(prove(routine, check, numbers))
     return Routines(
-        build(made, [numbers for _, numbers in entries]),
+        build(made, map(tables, CHECKSUMS), map(tables, ISAL_CHECKSUMS)),
         [record(routine.symbol, routine.set) for routine in made],
     )

@@ -1,5 +1,5 @@
-/* named.c: the functions of ISA-L's headers with an instruction set in their names. All of them use
- * the best set of the CPU, independently of the name. */
+/* named.c: the functions of ISA-L's headers with an instruction set or a method (by8) in their
+ * names. All of them use the best set of the CPU, independently of the name. */
 #include "isa-l.h"
 
 typedef unsigned char byte;
@@ -48,5 +48,16 @@ typedef unsigned char byte;
 ALL_SSE(sse)
 ALL_AVX(avx)
 ALL_AVX2(avx2)
+
+#define BY8(name)                                                                                  \
+  uint64_t name##_by8(uint64_t init_crc, const byte *buf, uint64_t len) {                          \
+    return name(init_crc, buf, len);                                                               \
+  }
+#define ORDERS(name) BY8(name##_refl) BY8(name##_norm)
+
+ORDERS(crc64_ecma)
+ORDERS(crc64_iso)
+ORDERS(crc64_jones)
+ORDERS(crc64_rocksoft)
 
 #endif

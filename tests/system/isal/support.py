@@ -154,7 +154,9 @@ def prototypes(header: Path) -> dict[str, tuple[str, ...]]:
     text = re.sub(r"__attribute__\s*\(\([^;{}]*?\)\)\)?(?=\s*(?:void|int))", "", text)
     found = {}
     for result, name, parameters in re.findall(
-        r"\b(void|int|unsigned char)\s+((?:ec|gf|xor|pq)_\w+)\s*\(([^)]*)\)\s*;", text
+        r"\b(void|int|unsigned char|unsigned int|uint\d+_t)\s+((?:ec|gf|xor|pq|crc\d+)_\w+)\s*"
+        r"\(([^)]*)\)\s*;",
+        text,
     ):
         types = [re.sub(r"\bconst\b|\w+$", "", p.strip()) for p in parameters.split(",")]
         found[name] = (result, *("".join(t.split()) for t in types))

@@ -84,6 +84,10 @@ OWN_TESTS = {
     "raid/pq_check_test": (),
     "raid/xor_gen_test": (),
     "raid/xor_check_test": (),
+    "crc/crc16_t10dif_test": (),
+    "crc/crc16_t10dif_copy_test": (),
+    "crc/crc32_funcs_test": (),
+    "crc/crc64_funcs_test": (),
 }
 
 
@@ -92,7 +96,7 @@ def test_isals_own_tests(shim: Path, tmp_path: Path, name: str) -> None:
     """The test programs of ISA-L 2.32, compiled with its own headers."""
     sources, program = isal_sources.sources(), tmp_path / "test"
     smaller = [f"-D{setting}" for setting in OWN_TESTS[name]]
-    includes = [f"-I{sources / folder}" for folder in ("include", "erasure_code")]
+    includes = [f"-I{sources / folder}" for folder in ("include", "erasure_code", "crc")]
     source = str(sources / f"{name}.c")
     run(["gcc", "-w", "-O1", *includes, *smaller, source, str(shim), "-o", str(program)])
     printed = run([str(program)], env=with_library(shim.parent))

@@ -276,13 +276,22 @@ def _numbers(values: Sequence[int]) -> str:
     return ", ".join(f"UINT64_C({value:#018x})" for value in values)
 
 
-def build(routines: Iterable[Routine], entries: Iterable[Tables]) -> dict[str, str]:
-    """Return path -> text of the files that the runtime includes: the routines with their list, and the
-    tables."""
+def build(
+    routines: Iterable[Routine], entries: Iterable[Tables], isal_entries: Iterable[Tables]
+) -> dict[str, str]:
+    """Return path -> text of the files that the runtime includes: the routines with their list, the tables of
+    gfsmith_checksum.h, and those that only the drop-in for ISA-L needs."""
     known = list(routines)
     orders = dict.fromkeys(routine.order for routine in known)
     words = [_words(order, [r for r in known if (r.order, r.set) == (order, WORDS)]) for order in orders]
     groups = [_group(name, [r for r in known if r.set == name]) for name in _SETS]
     kernels = render("crc_kernels.inc.j2", groups=groups, words=words, orders=list(orders))
-    tables = render("crc_tables.inc.j2", entries=[_entry(entry) for entry in entries])
-    return {"crc_kernels.inc": kernels, "crc_tables.inc": tables}
+    return {
+        "crc_kernels.inc": kernels,
+        "crc_tables.inc": _tables("each value of enum gfsmith_checksum, in its order", entries),
+        "crc_isal_tables.inc": _tables("each other check of ISA-L: docs/isal.md", isal_entries),
+    }
+
+
+def _tables(what: str, entries: Iterable[Tables]) -> str:
+    return render("crc_tables.inc.j2", what=what, entries=[_entry(entry) for entry in entries])

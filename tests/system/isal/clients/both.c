@@ -1,7 +1,9 @@
-/* both.c: erasure code and CRC in one program: the library of each function, and their results. */
+/* both.c: erasure code, CRC and Adler-32 in one program: the library of each function, and their
+ * results. */
 #include <dlfcn.h>
 #include <isa-l/crc.h>
 #include <isa-l/erasure_code.h>
+#include <isa-l/igzip_lib.h>
 #include <stdio.h>
 
 #ifdef WITH_GFSMITH
@@ -51,7 +53,9 @@ int main(void) {
   ec_encode_data(LENGTH, K, M, tables, shard, shard + K);
   origin("ec_encode_data", (function *)ec_encode_data);
   origin("crc32_iscsi", (function *)crc32_iscsi);
-  printf("%08x\n", crc32_iscsi(shard[K + 1], LENGTH, 0));
+  origin("isal_adler32", (function *)isal_adler32);
+  printf("%08x %08x\n", crc32_iscsi(shard[K + 1], LENGTH, 0),
+         isal_adler32(1, shard[K + 1], LENGTH));
 #ifdef WITH_GFSMITH
   compare(shard);
 #endif

@@ -133,6 +133,7 @@ int main(int count, char **arguments) {
   differ_field();
   differ_encode();
   differ_raid();
+  differ_crc();
   printf("%ld checks\n", pair_checks());
   return 0;
 }

@@ -57,5 +57,6 @@ bool pair_has_matrices(void);
 void differ_field(void);
 void differ_encode(void);
 void differ_raid(void);
+void differ_crc(void);
 
 #endif
