@@ -195,8 +195,7 @@ static PyObject *update(PyObject *module, PyObject *const *given, Py_ssize_t cou
   return result;
 }
 
-/* Are more than m shards missing? The library finds that too, but only for shards of one length. */
-static bool too_many(const handle *h, const bool *present) {
+bool too_many(const handle *h, const bool *present) {
   unsigned missing = 0;
   for (unsigned i = 0; i < h->k + h->m; i++)
     missing += !present[i];

@@ -1,4 +1,6 @@
 /* checksums.c: gfsmith_checksum.h over Python's buffers; see module.c. */
+#include <string.h>
+
 #include "gfsmith_checksum.h"
 #include "module.h"
 
@@ -31,13 +33,14 @@ static bool state_of(PyObject *object, gfsmith_checksum kind, uint64_t *state) {
   return raise_status(GFSMITH_EINVAL, "state: %R, must be a checksum of this kind", object);
 }
 
-/* Get a state for each of n shards from a tuple. */
-static bool states_of(PyObject *object, gfsmith_checksum kind, unsigned n, uint64_t *states) {
+/* Get a state for each of n shards from a tuple, the argument `name`. */
+static bool states_of(PyObject *object, const char *name, gfsmith_checksum kind, unsigned n,
+                      uint64_t *states) {
   Py_ssize_t size = PyTuple_Size(object);
   if (size < 0)
     return false;
   if (size != (Py_ssize_t)n)
-    return raise_status(GFSMITH_EINVAL, "states: %zd, must be %u", size, n);
+    return raise_status(GFSMITH_EINVAL, "%s: %zd, must be %u", name, size, n);
   for (unsigned i = 0; i < n; i++)
     if (!state_of(PyTuple_GetItem(object, (Py_ssize_t)i), kind, &states[i]))
       return false;
@@ -56,7 +59,7 @@ static PyObject *list_of(unsigned n, const uint64_t *states) {
 
 /* Is the length one that this check allows? */
 static bool length_allowed(gfsmith_checksum kind, const shards *s) {
-  return kind != GFSMITH_CRC16_T10 || s->len % 512 == 0 ||
+  return kind != GFSMITH_CRC16_T10 || s->len <= 0 || s->len % 512 == 0 ||
          raise_status(GFSMITH_EINVAL, "length: %zd, must be a multiple of 512 for crc16_t10",
                       s->len);
 }
@@ -85,7 +88,8 @@ static PyObject *encode_checksums(PyObject *module, PyObject *const *given, Py_s
   const handle *h = arguments(count, 5) ? handle_of(given[0]) : NULL;
   gfsmith_checksum kind;
   uint64_t states[GFSMITH_MAX_SHARDS];
-  if (h == NULL || !kind_of(given[1], &kind) || !states_of(given[4], kind, h->k + h->m, states))
+  if (h == NULL || !kind_of(given[1], &kind) ||
+      !states_of(given[4], "states", kind, h->k + h->m, states))
     return NULL;
   shards s;
   PyObject *result = NULL;
@@ -102,13 +106,68 @@ static PyObject *encode_checksums(PyObject *module, PyObject *const *given, Py_s
   return result;
 }
 
+static PyObject *flag_list(unsigned n, const bool *flags) {
+  PyObject *list = PyList_New((Py_ssize_t)n);
+  for (unsigned i = 0; list != NULL && i < n; i++)
+    if (PyList_SetItem(list, (Py_ssize_t)i, PyBool_FromLong(flags[i])) != 0)
+      Py_CLEAR(list);
+  return list;
+}
+
+/* The arguments of reconstruct_checksums without the codec and the shards. */
+typedef struct repair {
+  gfsmith_checksum kind;
+  bool present[GFSMITH_MAX_SHARDS], wanted[GFSMITH_MAX_SHARDS], wrong[GFSMITH_MAX_SHARDS];
+  bool compared;
+  uint64_t states[GFSMITH_MAX_SHARDS], expected[GFSMITH_MAX_SHARDS];
+} repair;
+
+static bool repair_of(PyObject *const *given, unsigned n, repair *r) {
+  memset(r->wrong, 0, sizeof r->wrong);
+  r->compared = given[6] != Py_None;
+  return kind_of(given[1], &r->kind) && flags_of(given[3], "present", n, r->present) &&
+         flags_of(given[4], "wanted", n, r->wanted) &&
+         states_of(given[5], "states", r->kind, n, r->states) &&
+         (!r->compared || states_of(given[6], "expected", r->kind, n, r->expected));
+}
+
+/* reconstruct_checksums(codec, kind, shards, present, wanted, states: tuple, expected: tuple or
+ * None) -> (list of states, list of flags: wrong) */
+static PyObject *reconstruct_checksums(PyObject *module, PyObject *const *given, Py_ssize_t count) {
+  (void)module;
+  const handle *h = arguments(count, 7) ? handle_of(given[0]) : NULL;
+  unsigned n = h == NULL ? 0 : h->k + h->m;
+  use uses[GFSMITH_MAX_SHARDS];
+  repair r;
+  if (h == NULL || !repair_of(given, n, &r))
+    return NULL;
+  if (too_many(h, r.present))
+    return done(GFSMITH_ETOOMANY, "reconstruct_checksums");
+  uses_of(n, r.present, r.wanted, uses);
+  shards s;
+  PyObject *result = NULL;
+  if (shards_begin(&s, n) && shards_add(&s, given[2], "shards", n, uses) && ready(h, &s) &&
+      length_allowed(r.kind, &s)) {
+    gfsmith_status status;
+    RUN(&s, status = gfsmith_reconstruct_checksums(h->codec, r.kind, s.len > 0 ? (size_t)s.len : 0,
+                                                   s.pointers, r.present, r.wanted, r.states,
+                                                   r.compared ? r.expected : NULL, r.wrong));
+    PyObject *list =
+        status == GFSMITH_OK ? list_of(n, r.states) : done(status, "reconstruct_checksums");
+    result = list == NULL ? NULL : Py_BuildValue("(NN)", list, flag_list(n, r.wrong));
+  }
+  shards_end(&s);
+  return result;
+}
+
 /* check_checksums(codec, kind, shards, states: tuple) -> (bool, list) */
 static PyObject *check_checksums(PyObject *module, PyObject *const *given, Py_ssize_t count) {
   (void)module;
   const handle *h = arguments(count, 4) ? handle_of(given[0]) : NULL;
   gfsmith_checksum kind;
   uint64_t states[GFSMITH_MAX_SHARDS];
-  if (h == NULL || !kind_of(given[1], &kind) || !states_of(given[3], kind, h->k + h->m, states))
+  if (h == NULL || !kind_of(given[1], &kind) ||
+      !states_of(given[3], "states", kind, h->k + h->m, states))
     return NULL;
   shards s;
   PyObject *result = NULL;
@@ -127,8 +186,6 @@ static PyObject *check_checksums(PyObject *module, PyObject *const *given, Py_ss
 }
 
 PyMethodDef checksum_methods[] = {
-    FAST(checksum),
-    FAST(encode_checksums),
-    FAST(check_checksums),
-    {NULL, NULL, 0, NULL},
+    FAST(checksum),        FAST(encode_checksums), FAST(reconstruct_checksums),
+    FAST(check_checksums), {NULL, NULL, 0, NULL},
 };

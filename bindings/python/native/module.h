@@ -57,6 +57,9 @@ PyObject *done(gfsmith_status status, const char *what);
 /* The use of each shard by a repair: present ones are read, wanted ones written. */
 void uses_of(unsigned n, const bool *present, const bool *wanted, use *uses);
 
+/* Are more than m shards missing? The library finds that too, but only for shards of one length. */
+bool too_many(const handle *h, const bool *present);
+
 /* FAST(name): an entry for a function that takes its arguments as an array. */
 #define FAST(name) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, NULL}
 

@@ -68,6 +68,16 @@ def checksum(kind: str, data: Shard, state: int, /) -> int: ...
 def encode_checksums(
     codec: _Codec, kind: str, data: Rows, parity: Rows, states: tuple[int, ...], /
 ) -> list[int]: ...
+def reconstruct_checksums(
+    codec: _Codec,
+    kind: str,
+    shards: Shards,
+    present: Flags,
+    wanted: Flags,
+    states: tuple[int, ...],
+    expected: tuple[int, ...] | None,
+    /,
+) -> tuple[list[int], list[bool]]: ...
 def check_checksums(
     codec: _Codec, kind: str, shards: Rows, states: tuple[int, ...], /
 ) -> tuple[bool, list[int]]: ...

@@ -191,6 +191,14 @@ class Codec(Batches):
         Errors besides those of `encode`: TooManyLostError, SingularError (the present shards do not determine
         a wanted one). The first repair of a loss computes a plan, which the codec caches.
         """
+        everything, present, wanted = self._repair(shards, present, wanted)
+        _native.reconstruct(self._handle, everything, present, wanted)
+        return everything
+
+    def _repair(
+        self, shards: Shards, present: Flags | None, wanted: Flags | None
+    ) -> tuple[Any, Flags, Flags]:
+        """Return the shards of a repair, with room for those that are written, and all flags."""
         array = is_array(shards)
         if present is None:
             if array:
@@ -198,9 +206,33 @@ class Codec(Batches):
             present = presence(shards, self.n)
         if wanted is None:
             wanted = [True] * self.n
-        everything: Any = shards if array else filled(shards, present, wanted)
-        _native.reconstruct(self._handle, everything, present, wanted)
-        return everything
+        return shards if array else filled(shards, present, wanted), present, wanted
+
+    def reconstruct_checksums(
+        self,
+        kind: str,
+        shards: Shards,
+        present: Flags | None = None,
+        wanted: Flags | None = None,
+        states: Iterable[int] | None = None,
+        expected: Iterable[int] | None = None,
+    ) -> tuple[Any, list[int], list[bool]]:
+        """Rebuild missing shards, and compute the checksums of those that are read or written, in one pass.
+
+        shards, present, wanted: as for `reconstruct`. kind, states: as for `encode_checksums`.
+        expected: for each shard the checksum that it must have after this call if it is read; None: nothing
+            is compared.
+        Returns all shards, all states (those of other shards unchanged), and for each shard whether it was
+        read and its checksum was not the expected one. If there is such a shard, the rebuilt ones are wrong:
+        repeat the call without it. One thread does all the work. Errors: those of both other calls.
+        """
+        before = (0,) * self.n if states is None else tuple(states)
+        due = None if expected is None else tuple(expected)
+        everything, present, wanted = self._repair(shards, present, wanted)
+        after, wrong = _native.reconstruct_checksums(
+            self._handle, kind, everything, present, wanted, before, due
+        )
+        return everything, after, wrong
 
     def plan(self, present: Flags, wanted: Flags | None = None) -> Plan:
         """Return the plan of `reconstruct`, with the shards to fetch, to be run later."""

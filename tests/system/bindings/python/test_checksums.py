@@ -46,7 +46,49 @@ def test_shards(kind: str) -> None:
             assert CODEC.check_checksums(kind, shards)[0] is False
 
 
+@pytest.mark.parametrize("kind", gfsmith.CHECKSUMS)
+def test_repair(kind: str) -> None:
+    for length in LENGTHS[3:5] if kind == "crc16_t10" else LENGTHS[1:]:
+        data = random_data(4, length, 4)
+        parity, states = CODEC.encode_checksums(kind, data)
+        shards: list[bytes | None] = [bytes(row) for row in (*data, *parity)]
+        whole = list(shards)
+        shards[1] = None
+        repaired, got, wrong = CODEC.reconstruct_checksums(kind, shards, expected=states)
+        assert repaired == whole and not any(wrong)
+        read = [i for i in range(6) if got[i]]  # four of five shards, and the rebuilt one
+        assert len(read) == 5 and 1 in read and [got[i] for i in read] == [states[i] for i in read]
+        broken = bytearray(whole[0] or b"")
+        broken[-1] ^= 1
+        _, _, wrong = CODEC.reconstruct_checksums(kind, [broken, *shards[1:]], expected=states)
+        assert wrong == [True, *[False] * 5]
+        repaired, got, wrong = CODEC.reconstruct_checksums(
+            kind, [None, *shards[1:]], None, None, None, states
+        )
+        assert repaired == whole and not any(wrong)
+
+
+def test_a_repair_continues_states_of_wanted_shards() -> None:
+    data = random_data(4, 1000, 5)
+    shards = np.concatenate([data, CODEC.encode(data)])
+    states = CODEC.check_checksums("crc64_nvme", shards[:, :300].copy())[1]
+    present = [False, True, False, True, True, True]
+    wanted = [False, False, True, False, False, False]
+    rest = shards[:, 300:].copy()
+    rest[2] = 0
+    same, got, wrong = CODEC.reconstruct_checksums("crc64_nvme", rest, present, wanted, states)
+    assert same is rest and np.array_equal(rest, shards[:, 300:]) and wrong == [False] * 6
+    want = checksums("CRC64_NVME", shards, [0] * 6)
+    assert got == [states[0], *want[1:]]
+
+
+def test_repairs_without_bytes_keep_states() -> None:
+    assert CODEC.reconstruct_checksums("crc16_t10", [None, *[b""] * 5], states=range(6))[1] == list(range(6))
+
+
 DATA = random_data(4, 100, 3)
+SHARDS = np.zeros((6, 100), np.uint8)
+MISSING = [False, *[True] * 5]
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "kind": (lambda: gfsmith.checksum("crc", b""), InvalidError, "kind: 'crc', must be crc32c"),
     "no name": (lambda: CODEC.encode_checksums(3, DATA), InvalidError, "kind: 3, must be"),  # type: ignore[call-overload]
@@ -59,6 +101,27 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: CODEC.check_checksums("crc32", np.zeros((6, 1), np.uint8), [0]),
         InvalidError,
         "states: 1",
+    ),
+    "expected": (
+        lambda: CODEC.reconstruct_checksums("crc32", SHARDS, MISSING, expected=[0] * 5),
+        InvalidError,
+        "expected: 5, must be 6",
+    ),
+    "expected bits": (
+        lambda: CODEC.reconstruct_checksums("crc32", SHARDS, MISSING, expected=[1 << 32] * 6),
+        InvalidError,
+        "must be a checksum",
+    ),
+    "present": (lambda: CODEC.reconstruct_checksums("crc32", SHARDS), InvalidError, "present: must be given"),
+    "lost": (
+        lambda: CODEC.reconstruct_checksums("crc32", SHARDS, [False] * 3 + [True] * 3),
+        gfsmith.TooManyLostError,
+        "reconstruct_checksums",
+    ),
+    "sector of a repair": (
+        lambda: CODEC.reconstruct_checksums("crc16_t10", SHARDS, MISSING),
+        InvalidError,
+        "length: 100, must be",
     ),
     "sector": (lambda: CODEC.encode_checksums("crc16_t10", DATA), InvalidError, "length: 100, must be"),
 }
@@ -77,3 +140,13 @@ def test_nothing_is_written() -> None:
         with pytest.raises(InvalidError):
             CODEC.encode_checksums(kind, DATA, parity, states)
     assert (parity == 7).all()
+    shards = np.full((6, 100), 7, np.uint8)
+    shards[1:] = 9
+    for kind, states, expected in (
+        ("crc16_t10", None, None),
+        ("crc32", [1 << 32] * 6, None),
+        ("crc32", None, []),
+    ):
+        with pytest.raises(InvalidError):
+            CODEC.reconstruct_checksums(kind, shards, MISSING, None, states, expected)
+    assert (shards[0] == 7).all()
